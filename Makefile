@@ -1,0 +1,104 @@
+# Every verb does its own set-up: it needs Python 3.11 or newer, make and the package registries.
+PYTHON ?= python3
+JOBS ?= 2
+LOCKFLAGS ?=
+
+VENV := .venv
+PY := $(VENV)/bin/python
+LOCK := requirements.lock
+PIP_QUIET := --quiet --quiet --disable-pip-version-check
+READY := $(VENV)/ready.stamp
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+# Logs of others, used by some tests where they are at hand (skipped with a reason elsewhere).
+ifndef IDENTIFY_SHARED_DATA
+ifneq ($(wildcard ../shared/data/.),)
+export IDENTIFY_SHARED_DATA := $(abspath ../shared/data)
+endif
+endif
+
+define check_python
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	echo "identify needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) --version 2>&1)." >&2; \
+	echo "Name another one, for example: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+endef
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types layers tests browser bench docs format lock study package clean
+
+help:  ## list the verbs
+	@awk -F':.*  ## ' '/^[a-z]+:.*  ## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(READY)  ## fit the shipped log; print the parameters beside their truth, write the report
+	$(PY) -m identify fit datasets/payload_arm/payload_arm.parquet \
+		--schema datasets/payload_arm/schema.toml --truth datasets/payload_arm/truth.json -o reports/demo
+
+test: lint types layers browser tests  ## everything that must pass: lint, types, layers, tests
+
+lint: $(READY)  ## ruff: rules and format
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(READY)  ## basedpyright on identify/
+	$(VENV)/bin/basedpyright
+
+layers: $(READY)  ## import-linter: data flows one way
+	$(VENV)/bin/lint-imports
+
+tests: $(READY)  ## pytest alone (JOBS=2, ARGS='-k wrench')
+	$(ONE_THREAD) $(PY) -m pytest -n $(JOBS) $(ARGS)
+
+browser:  ## Debian's chromium for the test of the report, where root can install it
+	@sh scripts/install_browser.sh
+
+bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
+	$(ONE_THREAD) $(PY) experiments/benchmarks/run.py
+
+docs: $(READY)  ## run the examples of README and docs/, build docs/_build/html
+	$(ONE_THREAD) $(PY) scripts/run_examples.py README.md docs/*.md
+	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+format: $(READY)  ## ruff: mend what can be mended, format
+	$(PY) -m ruff check --fix --exit-zero .
+	$(PY) -m ruff format .
+
+lock:  ## pin what pyproject.toml asks for (LOCKFLAGS=--upgrade takes the newest)
+	$(check_python)
+	$(PYTHON) -m venv --clear build/lock
+	build/lock/bin/python -m pip $(PIP_QUIET) install uv
+	build/lock/bin/python -m uv pip compile pyproject.toml --quiet --universal --fork-strategy fewest \
+		--python-version 3.11 --extra test --extra bench --extra docs --extra robots --group dev \
+		--generate-hashes --no-emit-index-url --no-emit-find-links \
+		--custom-compile-command "make lock" $(LOCKFLAGS) --output-file $(LOCK)
+	@! grep -nE '^identify==|://' $(LOCK) || { \
+		echo "$(LOCK) names a host, or a package that would overwrite this one: see above" >&2; exit 1; }
+
+study: $(READY)  ## fits of the twenty STARS tools with noise: reports/stars.md
+	$(ONE_THREAD) $(PY) experiments/stars.py -o reports/stars.md
+
+package: $(READY)  ## wheel and sdist in dist/; a CSV fitted in a clean environment with the wheel
+	rm -rf dist
+	$(PY) -m build --no-isolation --outdir dist .
+	$(PY) scripts/check_package.py dist $(LOCK)
+
+clean:  ## remove what the verbs made, the environment too
+	rm -rf $(VENV) build dist docs/_build reports/demo
+	rm -rf .pytest_cache .ruff_cache .hypothesis .benchmarks .import_linter_cache
+	find identify tests experiments datasets scripts docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The environment: a new lock rebuilds it, a new pyproject.toml only installs the project again.
+# uv installs the pinned wheels five times faster than pip, which steps in where uv cannot work.
+
+$(VENV)/lock.stamp: $(LOCK)
+	$(check_python)
+	$(PYTHON) -m venv --clear $(VENV)
+	@awk '/^uv==/ {on = 1} on {print} on && !/\\$$/ {exit}' $(LOCK) > $(VENV)/uv.txt
+	{ $(PY) -m pip $(PIP_QUIET) install --no-deps --require-hashes --requirement $(VENV)/uv.txt && \
+	  $(PY) -m uv pip install --quiet --python $(PY) --no-deps --require-hashes -r $(LOCK); } || \
+	$(PY) -m pip $(PIP_QUIET) install --no-deps --require-hashes --requirement $(LOCK)
+	@touch $@
+
+$(READY): $(VENV)/lock.stamp pyproject.toml
+	$(PY) -m pip $(PIP_QUIET) install --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,169 @@
+"""Check a built wheel as a user gets it: in a clean environment with the core alone, fit a CSV.
+
+The environment holds the wheel and its core dependencies at the versions of the lock, no extra. The
+log is that of a made-up body, written with NumPy alone.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+MASS, COM = 1.3, np.array([0.02, -0.015, 0.06])
+INERTIA_ABOUT_COM = np.array([[31, 4, -3], [4, 26, 5], [-3, 5, 17]]) * 1e-4
+GRAVITY = np.array([0.0, 0.0, -9.80665])
+
+SCHEMA = """\
+[log]
+time = "t"
+
+[pose]
+position = ["px", "py", "pz"]
+quaternion = ["qx", "qy", "qz", "qw"]
+maps = "body_to_world"
+
+[wrench]
+force = ["fx", "fy", "fz"]
+torque = ["tx", "ty", "tz"]
+frame = "body"
+acts_on = "body"
+"""
+
+
+def turning(t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Quaternions [x, y, z, w] of yaw-pitch-roll angles that swing, and w_WB_B in closed form."""
+    frequency = 2 * np.pi * np.array([0.31, 0.53, 0.79])
+    swing = np.array([1.2, 0.8, 1.0])
+    angles = (swing * np.sin(np.outer(t, frequency))).T
+    dyaw, dpitch, droll = (swing * frequency * np.cos(np.outer(t, frequency))).T
+    _, pitch, roll = angles
+    (cz, cy, cx), (sz, sy, sx) = np.cos(angles / 2), np.sin(angles / 2)
+    quaternion = np.stack(
+        [
+            sx * cy * cz - cx * sy * sz,
+            cx * sy * cz + sx * cy * sz,
+            cx * cy * sz - sx * sy * cz,
+            cx * cy * cz + sx * sy * sz,
+        ],
+        axis=1,
+    )
+    w = np.stack(
+        [
+            droll - dyaw * np.sin(pitch),
+            dpitch * np.cos(roll) + dyaw * np.cos(pitch) * np.sin(roll),
+            dyaw * np.cos(pitch) * np.cos(roll) - dpitch * np.sin(roll),
+        ],
+        axis=1,
+    )
+    return quaternion, w
+
+
+def into_body(q: np.ndarray, v_W: np.ndarray) -> np.ndarray:
+    """R_WBᵀ v_W."""
+    axis, scalar = -q[:, :3], q[:, 3:]
+    turn = 2 * np.cross(axis, v_W)
+    return v_W + scalar * turn + np.cross(axis, turn)
+
+
+def write_log(path: Path) -> None:
+    """Twenty seconds of motion at 200 Hz, and the wrench that makes it, with a little noise."""
+    t = np.arange(0, 20, 0.005)
+    q, w = turning(t)
+    step = 1e-5
+    alpha = (turning(t + step)[1] - turning(t - step)[1]) / (2 * step)
+    frequency = 2 * np.pi * np.array([0.43, 0.61, 0.37])
+    position = 0.25 * np.sin(np.outer(t, frequency))
+    a = into_body(q, -(frequency**2) * position - GRAVITY)
+
+    h = MASS * COM
+    shift = MASS * (COM @ COM * np.eye(3) - np.outer(COM, COM))
+    inertia = INERTIA_ABOUT_COM + shift
+    f = MASS * a + np.cross(alpha, h) + np.cross(w, np.cross(w, h))
+    torque = np.cross(h, a) + alpha @ inertia + np.cross(w, w @ inertia)
+    noise = np.random.default_rng(7).normal(size=(len(t), 6)) * ([0.02] * 3 + [0.001] * 3)
+    header = "t,px,py,pz,qx,qy,qz,qw,fx,fy,fz,tx,ty,tz"
+    table = np.column_stack([t, position, q, np.hstack([f, torque]) + noise])
+    np.savetxt(path, table, fmt="%.12g", delimiter=",", header=header, comments="")
+
+
+def check_files(wheel: Path) -> None:
+    """The wheel holds the package and its data, and nothing beside it."""
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "identify").rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    if missing := sorted(wanted - names):
+        raise SystemExit(f"{wheel.name} lacks {missing}")
+    foreign = {name for name in names - wanted if ".dist-info/" not in name}
+    if foreign:
+        raise SystemExit(f"{wheel.name} has files that are not of the package: {sorted(foreign)}")
+    print(f"{wheel.name}: {len(names)} files, {wheel.stat().st_size / 1024:.0f} KiB")
+
+
+def install(wheel: Path, lock: Path, folder: Path) -> Path:
+    """The folder of programs of a clean environment with the wheel and the core alone."""
+    pins = re.findall(r"^[A-Za-z0-9._-]+==[^\\\n]+", lock.read_text(), re.MULTILINE)
+    constraints = folder / "constraints.txt"
+    constraints.write_text("\n".join(pins) + "\n")
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
+    pip = [programs / "python", "-m", "pip", "--quiet", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", "--constraint", constraints, wheel], check=True)
+    subprocess.run([*pip, "check"], check=True)
+    return programs
+
+
+def check_fit(programs: Path, folder: Path) -> None:
+    """`identify fit` on the CSV: exit status, both files, the numbers."""
+    write_log(folder / "log.csv")
+    (folder / "log.toml").write_text(SCHEMA)
+    fit = ["-m", "identify", "fit", "log.csv", "--schema", "log.toml", "-o", "out"]
+    env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    subprocess.run([programs / "python", *fit], cwd=folder, env=env, check=True)
+    for command in ("identify", "inertia-identify"):
+        ask = [programs / command, "--help"]
+        subprocess.run(ask, cwd=folder, env=env, check=True, stdout=subprocess.DEVNULL)
+
+    estimate = json.loads((folder / "out" / "estimate.json").read_text())
+    inertia = np.array(estimate["inertia_about_com"])
+    errors = {
+        "mass": abs(estimate["mass"] - MASS) / MASS,
+        "com": float(np.linalg.norm(estimate["com"] - COM) / np.linalg.norm(COM)),
+        "inertia": float(
+            np.linalg.norm(inertia - INERTIA_ABOUT_COM) / np.linalg.norm(INERTIA_ABOUT_COM)
+        ),
+    }
+    print("errors:", ", ".join(f"{name} {error:.2e}" for name, error in errors.items()))
+    limits = {"mass": 2e-3, "com": 5e-3, "inertia": 3e-2}
+    if wrong := [name for name, error in errors.items() if not error <= limits[name]]:
+        raise SystemExit(f"the estimate is off in {wrong}: limits are {limits}")
+    report = (folder / "out" / "report.html").stat().st_size
+    if not 10_000 < report <= 5_000_000:
+        raise SystemExit(f"report.html has {report} bytes")
+    print(f"estimate.json and report.html ({report / 1024:.0f} KiB) are there")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("dist", type=Path, help="folder with one wheel")
+    parser.add_argument("lock", type=Path, help="pinned versions")
+    args = parser.parse_args()
+    (wheel,) = args.dist.resolve().glob("*.whl")
+    check_files(wheel)
+    with tempfile.TemporaryDirectory() as scratch:
+        check_fit(install(wheel, args.lock, Path(scratch)), Path(scratch))
+    print("the package works with the core alone")
+
+
+if __name__ == "__main__":
+    main()
