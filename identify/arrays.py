@@ -1,0 +1,62 @@
+"""Array aliases, and sealing: arrays of a value type are float64, finite and read-only.
+
+The aliases carry the trailing shape in their name; leading dimensions are a batch.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from identify.errors import ModelError
+
+Array: TypeAlias = NDArray[np.floating]
+"""Real numbers: float64 wherever the toolkit makes them."""
+Indices: TypeAlias = NDArray[np.integer]
+Flags: TypeAlias = NDArray[np.bool_]
+Vec3: TypeAlias = Array
+"""Vectors, shape (..., 3)."""
+Vec4: TypeAlias = Array
+"""Quaternions [x, y, z, w], shape (..., 4)."""
+Vec6: TypeAlias = Array
+"""Spatial vectors, linear first, shape (..., 6)."""
+Phi: TypeAlias = Array
+"""Ten inertial parameters about Bo in B, shape (..., 10)."""
+Mat33: TypeAlias = Array
+Mat44: TypeAlias = Array
+Mat66: TypeAlias = Array
+
+
+def seal(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Array:
+    """A read-only float64 copy of `values`, checked to be finite and of the given shape.
+
+    Args:
+        values: anything NumPy makes an array of numbers from.
+        name: what the array is, for the message.
+        shape: expected lengths; None admits any length.
+
+    Raises:
+        ModelError: not numbers, not finite, or of another shape.
+    """
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"{name}: expected numbers of shape {_spell(shape)}, got {error}"
+        ) from error
+    matches = array.ndim == len(shape) and all(
+        want is None or want == got for want, got in zip(shape, array.shape, strict=True)
+    )
+    if not matches:
+        raise ModelError(f"{name}: expected shape {_spell(shape)}, got {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ModelError(f"{name}: entry {where} is {array[where]}; every entry must be finite")
+    array.flags.writeable = False
+    return array
+
+
+def _spell(shape: tuple[int | None, ...]) -> str:
+    return "(" + ", ".join("n" if length is None else str(length) for length in shape) + ")"

@@ -1,0 +1,51 @@
+"""`BodyMotion`: how a body moves over time, in its own axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Vec3
+from identify.errors import ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class BodyMotion:
+    """What the Newton-Euler equations need of a motion, sample by sample, all in B.
+
+    Attributes:
+        proper_acceleration: a' = a_WBo_B − g_B, the classical acceleration of the body's origin
+            less gravity, as an accelerometer at Bo reads [m/s²], shape (n, 3).
+        angular_velocity: w_WB_B [rad/s], shape (n, 3).
+        angular_acceleration: α_WB_B [rad/s²], shape (n, 3).
+    """
+
+    proper_acceleration: Vec3
+    angular_velocity: Vec3
+    angular_acceleration: Vec3
+
+    def __post_init__(self) -> None:
+        arrays = (self.proper_acceleration, self.angular_velocity, self.angular_acceleration)
+        shapes = {np.shape(array) for array in arrays}
+        if len(shapes) != 1 or next(iter(shapes))[-1:] != (3,):
+            raise ModelError(f"motion: expected three arrays of one shape (..., 3), got {shapes}")
+
+    def __len__(self) -> int:
+        return len(self.proper_acceleration)
+
+    @property
+    def features(self) -> Array:
+        """The twelve features ψ = [a', α, wx², wy², wz², wx wy, wx wz, wy wz], shape (..., 12).
+
+        Every entry of the Newton-Euler regressor is linear in them.
+        """
+        w = self.angular_velocity
+        psi = np.empty((*w.shape[:-1], 12))
+        psi[..., 0:3] = self.proper_acceleration
+        psi[..., 3:6] = self.angular_acceleration
+        np.multiply(w, w, out=psi[..., 6:9])
+        np.multiply(w[..., 0], w[..., 1], out=psi[..., 9])
+        np.multiply(w[..., 0], w[..., 2], out=psi[..., 10])
+        np.multiply(w[..., 1], w[..., 2], out=psi[..., 11])
+        return psi

@@ -1,0 +1,86 @@
+"""Poses X_AB: where frame B is in frame A."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Mat33, Mat44, Vec3
+from identify.errors import ModelError
+from identify.spatial.rotations import rotation_from_quaternion
+
+_ORTHOGONALITY = 1e-6
+"""Largest |RᵀR − 1| a rotation may have: logs and models print six to nine digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """Pose X_AB, or a batch of poses: rotation R_AB and position p_AoBo_A.
+
+    Poses compose with `@`, neighbouring frames cancel: `X_AC = X_AB @ X_BC`.
+
+    Attributes:
+        rotation: R_AB, shape (..., 3, 3).
+        position: p_AoBo_A [m], shape (..., 3).
+    """
+
+    rotation: Mat33
+    position: Vec3
+
+    def __post_init__(self) -> None:
+        rotation = np.array(self.rotation, dtype=np.float64)
+        position = np.array(self.position, dtype=np.float64)
+        if rotation.shape[-2:] != (3, 3) or position.shape[-1:] != (3,):
+            raise ModelError(
+                f"pose: expected a rotation (..., 3, 3) and a position (..., 3), "
+                f"got {rotation.shape} and {position.shape}"
+            )
+        error = np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(initial=0.0)
+        if not (error <= _ORTHOGONALITY and (np.linalg.det(rotation) > 0.0).all()):
+            raise ModelError(
+                f"pose: the rotation is not a right-handed orthonormal matrix (off by {error:.1e})"
+            )
+        if not np.isfinite(position).all():
+            raise ModelError("pose: the position has entries that are not finite")
+        rotation.flags.writeable = position.flags.writeable = False
+        object.__setattr__(self, "rotation", rotation)
+        object.__setattr__(self, "position", position)
+
+    @classmethod
+    def identity(cls) -> Pose:
+        """The pose of a frame in itself."""
+        return cls(np.eye(3), np.zeros(3))
+
+    @classmethod
+    def from_quaternion(cls, quaternion: ArrayLike, position: ArrayLike) -> Pose:
+        """Pose from a quaternion [x, y, z, w] of R_AB (normalised here) and p_AoBo_A [m]."""
+        rotation = rotation_from_quaternion(np.asarray(quaternion, dtype=np.float64))
+        return cls(rotation, np.asarray(position, dtype=np.float64))
+
+    @property
+    def matrix(self) -> Mat44:
+        """Homogeneous transforms T_AB, shape (..., 4, 4)."""
+        batch = np.broadcast_shapes(self.rotation.shape[:-2], self.position.shape[:-1])
+        matrix = np.zeros((*batch, 4, 4))
+        matrix[..., :3, :3] = self.rotation
+        matrix[..., :3, 3] = self.position
+        matrix[..., 3, 3] = 1.0
+        return matrix
+
+    def inverse(self) -> Pose:
+        """The pose X_BA."""
+        transposed = np.swapaxes(self.rotation, -1, -2)
+        return Pose(transposed, -np.einsum("...ij,...j->...i", transposed, self.position))
+
+    def apply(self, points: Vec3) -> Vec3:
+        """Points given in B, expressed in A: p_A = R_AB p_B + p_AoBo_A.
+
+        Args:
+            points: shape (..., 3), broadcast with the poses.
+        """
+        return np.einsum("...ij,...j->...i", self.rotation, points) + self.position
+
+    def __matmul__(self, other: Pose) -> Pose:
+        return Pose(self.rotation @ other.rotation, self.apply(other.position))

@@ -1,0 +1,60 @@
+"""Spatial vectors, linear first: twists [v; w] and wrenches [f; t], and how they change frame."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from identify.arrays import Mat66, Vec6
+from identify.spatial.pose import Pose
+from identify.spatial.rotations import hat
+
+
+def adjoint(X_AB: Pose) -> Mat66:
+    """Maps a twist about Bo in B to the same twist about Ao in A: V_A = Ad V_B.
+
+        Ad = [[R, p× R], [0, R]]
+
+    Returns:
+        Shape (..., 6, 6).
+    """
+    R = X_AB.rotation
+    matrix = np.zeros((*R.shape[:-2], 6, 6))
+    matrix[..., :3, :3] = R
+    matrix[..., 3:, 3:] = R
+    matrix[..., :3, 3:] = hat(X_AB.position) @ R
+    return matrix
+
+
+def coadjoint(X_AB: Pose) -> Mat66:
+    """Maps a wrench about Bo in B to the same wrench about Ao in A: F_A = Ad* F_B.
+
+        Ad* = [[R, 0], [p× R, R]] = Ad⁻ᵀ
+
+    Power is the same in both frames: F_Aᵀ V_A = F_Bᵀ V_B.
+
+    Returns:
+        Shape (..., 6, 6).
+    """
+    R = X_AB.rotation
+    matrix = np.zeros((*R.shape[:-2], 6, 6))
+    matrix[..., :3, :3] = R
+    matrix[..., 3:, 3:] = R
+    matrix[..., 3:, :3] = hat(X_AB.position) @ R
+    return matrix
+
+
+def cross_motion(V: Vec6) -> Mat66:
+    """Matrix of the motion cross product: d/dt of a twist that is fixed in a frame moving with V.
+
+    [[w×, v×], [0, w×]], shape (..., 6, 6).
+    """
+    V = np.asarray(V, dtype=np.float64)
+    matrix = np.zeros((*V.shape, 6))
+    matrix[..., :3, :3] = matrix[..., 3:, 3:] = hat(V[..., 3:])
+    matrix[..., :3, 3:] = hat(V[..., :3])
+    return matrix
+
+
+def cross_force(V: Vec6) -> Mat66:
+    """Matrix of the force cross product, −(motion cross)ᵀ, shape (..., 6, 6)."""
+    return -np.swapaxes(cross_motion(V), -1, -2)
