@@ -1,0 +1,91 @@
+"""The Newton-Euler equations of one body, linear in its ten parameters.
+
+About Bo in B, with a' = a_WBo_B − g_B (classical acceleration less gravity):
+
+    f = m a' + (α× + ω×ω×) h          t = h × a' + I α + ω × I ω        →  w = Y(a', α, ω) φ
+
+Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and links"
+(1986).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from identify.arrays import Array, Mat66, Phi, Vec6
+from identify.inertia import inertia_about_origin
+from identify.spatial import BodyMotion, hat
+
+FEATURES = (
+    *("ax", "ay", "az"),
+    *("alx", "aly", "alz"),
+    *("wxwx", "wywy", "wzwz", "wxwy", "wxwz", "wywz"),
+)
+"""Names of the twelve features ψ: a', α and the products of ω."""
+
+WRENCH = ("fx", "fy", "fz", "tx", "ty", "tz")
+"""Names of the six components of a wrench."""
+
+
+def _feature_tensor() -> Array:
+    """T[j] = ∂Y/∂ψ_j, shape (12, 6, 10), written out from the equations above."""
+    T = np.zeros((12, 6, 10))
+    square = {(0, 0): 6, (1, 1): 7, (2, 2): 8, (0, 1): 9, (0, 2): 10, (1, 2): 11}
+    product = {(i, j): square[min(i, j), max(i, j)] for i in range(3) for j in range(3)}
+    entry = np.zeros((6, 3, 3))  # entry[k] = ∂I/∂(k-th of Ixx, Ixy, Ixz, Iyy, Iyz, Izz)
+    for k, (i, j) in enumerate([(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]):
+        entry[k, i, j] = entry[k, j, i] = 1.0
+    axes = hat(np.eye(3))  # axes[i] = hat(e_i)
+    for i in range(3):
+        T[i, i, 0] = 1.0  # f: m a'
+        T[i, 3:, 1:4] -= axes[i]  # t: h × a' = −a' × h
+        T[3 + i, :3, 1:4] += axes[i]  # f: α × h
+        for j in range(3):
+            T[product[i, j], :3, 1:4] += axes[i] @ axes[j]  # f: ω × (ω × h)
+            T[product[i, j], 3:, 4:] += axes[i] @ entry[:, :, j].T  # t: ω × (I ω)
+        T[3 + i, 3:, 4:] += entry[:, :, i].T  # t: I α
+    T.flags.writeable = False
+    return T
+
+
+FEATURE_TENSOR: Array = _feature_tensor()
+"""T[j] = ∂Y/∂ψ_j, shape (12, 6, 10): Y = Σ_j ψ_j T_j."""
+
+
+def newton_euler_regressor(motion: BodyMotion) -> Array:
+    """The matrices Y with w = Y φ, for each sample of a motion.
+
+    Args:
+        motion: proper acceleration, angular velocity and angular acceleration in B, (..., 3) each.
+
+    Returns:
+        Shape (..., 6, 10): rows as the wrench [f; t] on the body at Bo in B, columns as phi.
+    """
+    return regressor_from_features(motion.features)
+
+
+def regressor_from_features(psi: Array) -> Array:
+    """The matrices Y = Σ_j ψ_j T_j, features (..., 12) to (..., 6, 10)."""
+    return np.tensordot(psi, FEATURE_TENSOR, axes=(-1, 0))
+
+
+def newton_euler_wrench(phi: Phi, motion: BodyMotion) -> Vec6:
+    """The wrench [f; t] on the body at Bo in B that a motion takes, from the equations themselves.
+
+    Args:
+        phi: ten parameters about Bo in B, shape (10,).
+        motion: in B, shape (..., 3) each.
+
+    Returns:
+        Shape (..., 6) [N, N m].
+    """
+    a, w, al = motion.proper_acceleration, motion.angular_velocity, motion.angular_acceleration
+    mass, h, inertia = phi[0], phi[1:4], inertia_about_origin(phi)
+    force = mass * a + np.cross(al, h) + np.cross(w, np.cross(w, h))
+    torque = np.cross(h, a) + al @ inertia + np.cross(w, w @ inertia)
+    return np.concatenate((force, torque), axis=-1)
+
+
+def acceleration_response(phi: Phi) -> Mat66:
+    """∂w/∂(a', α) = [T_1 φ … T_6 φ], which is the spatial inertia about Bo: (..., 6, 6)."""
+    return np.einsum("jik,...k->...ij", FEATURE_TENSOR[:6], phi)
