@@ -1,0 +1,137 @@
+"""Filter kernels: the low-pass all signals share, and local polynomials for derivatives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial import legendre
+
+from identify.arrays import Array
+
+DEFAULT_CUTOFF_HZ = 5.0
+"""Cut-off of the low-pass where nothing else is said; never above a tenth of the sampling rate."""
+
+_STOPBAND_DB = 60.0
+_SMOOTHING_ORDER = 6
+_SMOOTHING_BAND = 3.0
+"""The derivatives' pass-band, in cut-offs: wide, so that squaring ω after it costs nothing."""
+
+
+def default_cutoff_hz(rate_hz: float) -> float:
+    """min(5 Hz, rate / 10)."""
+    return min(DEFAULT_CUTOFF_HZ, rate_hz / 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class LowPass:
+    """Symmetric FIR low-pass of unit gain at zero frequency, with decimation.
+
+    A Kaiser-windowed sinc: −6 dB at the cut-off, pass-band to half of it, 60 dB down from one and a
+    half times it.
+
+    Attributes:
+        taps: coefficients, odd in number, sum one.
+        rate_hz: sampling rate of its input [Hz].
+        cutoff_hz: [Hz].
+        decimation: one output is kept of so many; the outputs' rate is still four cut-offs or more.
+    """
+
+    taps: Array
+    rate_hz: float
+    cutoff_hz: float
+    decimation: int
+
+    @classmethod
+    def design(cls, rate_hz: float, cutoff_hz: float) -> LowPass:
+        """The filter of a sampling rate and a cut-off below half of it."""
+        beta = 0.1102 * (_STOPBAND_DB - 8.7)
+        width = 2.0 * np.pi * cutoff_hz / rate_hz
+        count = int(np.ceil((_STOPBAND_DB - 8.0) / (2.285 * width))) | 1
+        index = np.arange(count) - count // 2
+        taps = np.sinc(2.0 * cutoff_hz / rate_hz * index) * np.kaiser(count, beta)
+        return cls(taps / taps.sum(), rate_hz, cutoff_hz, max(1, int(rate_hz // (4.0 * cutoff_hz))))
+
+    @property
+    def halo(self) -> int:
+        """Samples lost at each edge."""
+        return len(self.taps) // 2
+
+    @property
+    def independent_share(self) -> float:
+        """Independent samples an input sample is worth: Σ taps², the relative noise bandwidth."""
+        return float(np.sum(self.taps**2))
+
+    def apply(self, columns: Array) -> Array:
+        """Filtered and decimated columns, edges trimmed, (n, k) to (outputs, k)."""
+        # Windows as a view, then one product: each output is computed once, decimated ones never.
+        windows = np.lib.stride_tricks.sliding_window_view(columns, len(self.taps), axis=0)
+        return windows[:: self.decimation] @ self.taps
+
+    def apply_to_time(self, time: Array) -> Array:
+        """Times of the outputs."""
+        return time[self.halo : len(time) - self.halo : self.decimation]
+
+    def response(self, frequency_hz: Array) -> Array:
+        """Gain at the given frequencies."""
+        return frequency_response(self.taps, frequency_hz / self.rate_hz)
+
+
+@dataclass(frozen=True, slots=True)
+class Differentiator:
+    """Local polynomials (Savitzky and Golay 1964): value and derivatives in the middle of a window.
+
+    Of sixth order, so exact for slow motion to sixth order of frequency; its pass-band is three
+    cut-offs wide, which held rows, jitter and quantised encoders need before ω is squared.
+
+    Attributes:
+        kernels: coefficients of the value, first and second derivative, shape (3, taps).
+        rate_hz: sampling rate [Hz].
+    """
+
+    kernels: Array
+    rate_hz: float
+
+    @classmethod
+    def design(cls, rate_hz: float, cutoff_hz: float) -> Differentiator:
+        """The differentiator that goes with a low-pass of the given cut-off."""
+        band = min(_SMOOTHING_BAND * cutoff_hz / (0.5 * rate_hz), 0.9)
+        # −3 dB point of a local polynomial: Schafer, "What is a Savitzky-Golay filter?" (2011).
+        half = ((_SMOOTHING_ORDER + 1) / band + 4.6) / 3.2
+        half = max(round(half), _SMOOTHING_ORDER // 2 + 1)
+        return cls(_local_polynomial(half) * rate_hz ** np.arange(3)[:, None], rate_hz)
+
+    @property
+    def halo(self) -> int:
+        """Samples lost at each edge."""
+        return self.kernels.shape[1] // 2
+
+    def apply(self, columns: Array, order: int) -> Array:
+        """Smoothed derivative of the given order, edges trimmed, (n, k) to (n − 2 halo, k)."""
+        windows = np.lib.stride_tricks.sliding_window_view(columns, self.kernels.shape[1], axis=0)
+        return windows @ self.kernels[order]
+
+    def response(self, frequency_hz: Array, order: int) -> Array:
+        """Gain of the derivative of the given order at the given frequencies."""
+        return frequency_response(self.kernels[order], frequency_hz / self.rate_hz)
+
+
+def _local_polynomial(half: int) -> Array:
+    """Value and two derivatives, per sample, of the polynomial fitted to 2 half + 1 samples.
+
+    In Legendre polynomials on [−1, 1]: with powers of the index, a window of 150 samples loses four
+    digits.
+    """
+    x = np.arange(-half, half + 1) / half
+    fit = np.linalg.pinv(legendre.legvander(x, _SMOOTHING_ORDER))
+    basis = np.eye(_SMOOTHING_ORDER + 1)
+    at_middle = [
+        legendre.legval(0.0, legendre.legder(basis, order)) / half**order for order in range(3)
+    ]
+    return np.array(at_middle) @ fit
+
+
+def frequency_response(taps: Array, frequency: Array) -> Array:
+    """Magnitude of a kernel's response at frequencies in cycles a sample."""
+    phase = np.exp(-2j * np.pi * np.outer(frequency, np.arange(len(taps))))
+    return np.abs(phase @ taps)
