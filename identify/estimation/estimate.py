@@ -1,0 +1,101 @@
+"""`Estimate`: the body that was found, and what is known of how well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from identify.arrays import Array, Mat66, Vec6
+from identify.estimation.certificate import Certificate
+from identify.exchange import SavedBias, SavedEstimate, write_estimate
+from identify.inertia import InertialParameters
+
+DecidedBy: TypeAlias = Literal["data", "constraint", "given", "default"]
+"""What fixed a parameter: the data; a constraint that moved it by more than a standard error; the
+user; or the default body, because the data do not tell it."""
+
+Interval: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A certified, physically consistent body. It holds no signals.
+
+    Attributes:
+        parameters: the ten inertial parameters about Bo in B.
+        least_squares: those without the consistency constraint, for comparison.
+        covariance: of phi, shape (10, 10).
+        intervals: 95 % bounds by name: the ten of phi, cx, cy, cz, Icxx … Iczz; None for what the
+            data do not tell.
+        interval_kind: what the intervals are, and what they leave out.
+        decided_by: for each of the ten, what fixed it.
+        default_body: the body that completes what the data do not tell, in words, or None.
+        biases: sensor bias of each log, [f; t] at Bo in B, measured = on the body + bias,
+            shape (logs, 6).
+        residual_covariance: of the residual wrench, shape (6, 6).
+        residual_rms: its root mean square on six axes [N, N m], shape (6,).
+        samples: rows used.
+        effective_samples: how many independent samples they are worth.
+        certificate: consistency and optimality, as checked.
+        log_ids: sha256 of each log.
+        dropped_rows: rows of the logs the reader left out.
+        provenance: logs, schema, options, versions and command.
+    """
+
+    parameters: InertialParameters
+    least_squares: InertialParameters
+    covariance: Array
+    intervals: Mapping[str, Interval | None]
+    interval_kind: str
+    decided_by: Mapping[str, DecidedBy]
+    default_body: str | None
+    biases: Array
+    residual_covariance: Mat66
+    residual_rms: Vec6
+    samples: int
+    effective_samples: float
+    certificate: Certificate
+    log_ids: tuple[str, ...] = ()
+    dropped_rows: int = 0
+    provenance: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the data told every parameter, so that none is of the default body."""
+        return "default" not in self.decided_by.values()
+
+    @property
+    def saved(self) -> SavedEstimate:
+        """The estimate as it is kept in a file."""
+        ids = self.log_ids or ("",) * len(self.biases)
+        return SavedEstimate(
+            parameters=self.parameters,
+            frame="body",
+            covariance=self.covariance,
+            intervals=self.intervals,
+            interval_kind=self.interval_kind,
+            decided_by=self.decided_by,
+            default_body=self.default_body,
+            bias=tuple(
+                SavedBias(sha256, wrench) for sha256, wrench in zip(ids, self.biases, strict=True)
+            ),
+            residual_rms=self.residual_rms,
+            samples=self.samples,
+            effective_samples=self.effective_samples,
+            dropped_rows=self.dropped_rows,
+            certificate=_plain(self.certificate),
+            provenance=self.provenance,
+        )
+
+    def save(self, path: Path | str) -> Path:
+        """Write the estimate to an estimate.json, whole or not at all; returns the path."""
+        return write_estimate(self.saved, path)
+
+
+def _plain(certificate: Certificate) -> dict[str, object]:
+    document = asdict(certificate)
+    document["versions"] = dict(certificate.versions)
+    document["eigenvalues"] = list(certificate.eigenvalues)
+    return document
