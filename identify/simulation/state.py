@@ -1,0 +1,74 @@
+"""State of a rigid body, and states over time; batched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Vec3, Vec4
+from identify.errors import SimulationError
+from identify.spatial.rotations import normalised_quaternion
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """States of a batch of bodies.
+
+    Attributes:
+        position: p_WoBo_W [m], shape (..., 3).
+        quaternion: R_WB as [x, y, z, w], shape (..., 4).
+        velocity: v_WBo_W [m/s], shape (..., 3).
+        angular_velocity: w_WB_B [rad/s], shape (..., 3).
+    """
+
+    position: Vec3
+    quaternion: Vec4
+    velocity: Vec3
+    angular_velocity: Vec3
+
+    def __post_init__(self) -> None:
+        for name in ("position", "quaternion", "velocity", "angular_velocity"):
+            if not np.isfinite(getattr(self, name)).all():
+                raise SimulationError(f"state: {name} has entries that are not finite")
+
+    @property
+    def vector(self) -> Array:
+        """[p, q, v, ω] with q of unit norm, shape (..., 13)."""
+        parts = (
+            self.position,
+            normalised_quaternion(self.quaternion),
+            self.velocity,
+            self.angular_velocity,
+        )
+        return np.concatenate(parts, axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """States of a batch of bodies over time.
+
+    Attributes:
+        time: [s], shape (n,).
+        position, velocity: of Bo in W [m, m/s], shape (..., n, 3).
+        quaternion: R_WB, shape (..., n, 4).
+        angular_velocity: w_WB_B [rad/s], shape (..., n, 3).
+    """
+
+    time: Array
+    position: Vec3
+    quaternion: Vec4
+    velocity: Vec3
+    angular_velocity: Vec3
+
+    @classmethod
+    def from_vectors(cls, time: Array, vectors: Array) -> Trajectory:
+        """Trajectory of state vectors [p, q, v, ω], shape (n, ..., 13), time first."""
+        states = np.moveaxis(vectors, 0, -2)
+        return cls(
+            time=time,
+            position=states[..., 0:3],
+            quaternion=states[..., 3:7],
+            velocity=states[..., 7:10],
+            angular_velocity=states[..., 10:13],
+        )

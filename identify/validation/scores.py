@@ -1,0 +1,106 @@
+"""Held-out scores: how well a body fitted on part of a log predicts the wrench of the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Indices, Vec6
+from identify.errors import ProblemError, SolveError
+from identify.estimation import Estimate
+from identify.regressors import BlockStatistics
+from identify.regressors.newton_euler import FEATURE_TENSOR
+
+FOLDS = 5
+"""Stretches of time a log is cut into; still poses are left out one at a time instead."""
+
+Fit = Callable[[Sequence[BlockStatistics]], Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutScores:
+    """Errors of predicting the wrench where it was not fitted, over all folds, per axis.
+
+    Attributes:
+        folds: folds that were scored.
+        refused: folds whose training part could not be fitted.
+        rms: root mean square error [N, N m], shape (6,).
+        normalised_rms: rms over the standard deviation of the wrench, shape (6,).
+        r_squared: 1 − error power / variance, shape (6,).
+    """
+
+    folds: int
+    refused: int
+    rms: Vec6
+    normalised_rms: Vec6
+    r_squared: Vec6
+
+
+def held_out_scores(logs: Sequence[BlockStatistics], fit: Fit) -> HeldOutScores | None:
+    """Cross-validation over stretches of time.
+
+    Every log is cut into the same number of stretches; fold k leaves out the k-th of each. A log's
+    bias is that of its training part.
+
+    Args:
+        logs: block statistics of each log.
+        fit: fits an estimate to block statistics.
+
+    Returns:
+        The scores, or None where no fold could be both fitted and scored.
+    """
+    folds = _fold_count(logs)
+    if folds < 2:
+        return None
+    error, spread = np.zeros(6), np.zeros(6)
+    rows, scored, refused = 0.0, 0, 0
+    for fold in range(folds):
+        held = [_stretch(len(log), fold, folds) for log in logs]
+        kept = [np.setdiff1d(np.arange(len(log)), out) for log, out in zip(logs, held, strict=True)]
+        if any(len(keep) == 0 for keep in kept):
+            continue
+        training = [log.chosen(keep) for log, keep in zip(logs, kept, strict=True)]
+        try:
+            estimate = fit(training)
+        except (ProblemError, SolveError):
+            refused += 1
+            continue
+        scored += 1
+        for log, out, bias in zip(logs, held, estimate.biases, strict=True):
+            rows += float(log.samples[out].sum())
+            error += _error_power(log.factors[out], estimate.parameters.phi, bias)
+            spread += _spread(log, out)
+    if not scored or not rows:
+        return None
+    rms, deviation = np.sqrt(error / rows), np.sqrt(spread / rows)
+    safe = np.where(deviation > 0.0, deviation, np.inf)
+    return HeldOutScores(scored, refused, rms, rms / safe, 1.0 - (rms / safe) ** 2)
+
+
+def _fold_count(logs: Sequence[BlockStatistics]) -> int:
+    fewest = min(len(log) for log in logs)
+    if all(log.independent for log in logs):
+        return max(len(log) for log in logs)
+    return min(FOLDS, fewest)
+
+
+def _stretch(blocks: int, fold: int, folds: int) -> Indices:
+    edges = np.linspace(0, blocks, folds + 1).astype(int)
+    return np.arange(edges[fold], edges[fold + 1])
+
+
+def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
+    """Σ r² per axis over blocks, r = w − Y φ − bias, from their factors (blocks, 19, 19)."""
+    residuals = factors[..., 13:] - factors[..., 1:13] @ (FEATURE_TENSOR @ phi)
+    residuals = residuals - factors[..., :1] * bias
+    return (residuals**2).sum(axis=(0, 1))
+
+
+def _spread(log: BlockStatistics, chosen: Indices) -> Vec6:
+    """Σ (w − mean of the log)² per axis over the chosen blocks."""
+    first = log.total().first_rows[0]
+    mean = first[13:] / first[0]
+    centred = log.factors[chosen][..., 13:] - log.factors[chosen][..., :1] * mean
+    return (centred**2).sum(axis=(0, 1))

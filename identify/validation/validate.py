@@ -1,0 +1,103 @@
+"""`Validation`: everything an estimate is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.errors import SimulationError
+from identify.estimation import Estimate, EstimatorSettings, estimate_body
+from identify.inertia import is_consistent
+from identify.regressors import BlockStatistics
+from identify.signals import PreparedLog
+from identify.validation.replay import Replay, replay
+from identify.validation.scores import HeldOutScores, held_out_scores
+
+ESTIMATE = "estimate"
+LEAST_SQUARES = "least squares"
+"""Names of the replayed bodies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """How an estimate fares on data it was not fitted to, and in simulation.
+
+    Attributes:
+        scores: errors of predicting the wrench held out, or None with a note.
+        replay: errors of the regenerated motion, or None with a note.
+        notes: why something is missing, in words for the report.
+    """
+
+    scores: HeldOutScores | None
+    replay: Replay | None
+    notes: tuple[str, ...]
+
+
+def validate(
+    prepared: Sequence[PreparedLog],
+    blocks: Sequence[BlockStatistics],
+    estimate: Estimate,
+    settings: EstimatorSettings,
+) -> Validation:
+    """Score an estimate out of sample, and replay the logs from it.
+
+    Args:
+        prepared: the logs.
+        blocks: their block statistics, in the same order.
+        estimate: fitted to them.
+        settings: it was fitted with; the folds use the same.
+    """
+    notes: list[str] = []
+    scores = held_out_scores(blocks, lambda part: estimate_body(part, settings))
+    if scores is None:
+        notes.append("No held-out scores: the data are too few to fit on a part of them.")
+    elif scores.refused:
+        notes.append(
+            f"{scores.refused} of {scores.folds + scores.refused} folds could not be fitted "
+            f"without "
+            f"the part held out, and are not scored."
+        )
+    return Validation(scores, _replay(prepared, estimate, notes), tuple(notes))
+
+
+def _replay(prepared: Sequence[PreparedLog], estimate: Estimate, notes: list[str]) -> Replay | None:
+    if not estimate.complete:
+        untold = [name for name, by in estimate.decided_by.items() if by == "default"]
+        notes.append(
+            f"No replay: the data do not tell {', '.join(untold)}, and a motion simulated with the "
+            f"default body would prove nothing."
+        )
+        return None
+    segments = [
+        (segment, bias)
+        for log, bias in zip(prepared, estimate.biases, strict=True)
+        for segment in log.segments
+    ]
+    if not segments:
+        notes.append("No replay: it needs time stamps, attitude and position in the log.")
+        return None
+    bodies = {ESTIMATE: estimate.parameters.phi}
+    if np.array_equal(estimate.least_squares.phi, estimate.parameters.phi):
+        notes.append(
+            "Replayed once: the least-squares estimate is a possible body already, and so it is "
+            "the "
+            "estimate."
+        )
+    elif is_consistent(estimate.least_squares.phi):
+        bodies[LEAST_SQUARES] = estimate.least_squares.phi
+    else:
+        notes.append(
+            "No replay with the least-squares estimate: it is not a possible body (its "
+            "pseudo-inertia "
+            "has a negative eigenvalue), so it cannot be simulated."
+        )
+    try:
+        result = replay(segments, bodies, prepared[0].recording.gravity)
+    except SimulationError as error:
+        notes.append(f"No replay: {error}.")
+        return None
+    if result is None:
+        notes.append("No replay: no uninterrupted stretch of the log is long enough.")
+    return result
