@@ -1,0 +1,84 @@
+"""What is told to a person before the fit: signals that cannot be, or that say nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import LogError
+from identify.logs import Recording
+from identify.signals import PreparedLog
+from identify.validation import Validation
+
+_FAST = 20.0
+"""Speed above which a position is more likely in another unit [m/s]."""
+
+_SPIN = 60.0
+"""Rate above which an angle is more likely in degrees [rad/s]."""
+
+_POOR_FIT = 0.5
+"""Held-out R² of all force or all torque axes below which the fit explains little."""
+
+
+def require_live_wrench(recording: Recording) -> None:
+    """Raise if the force or the torque never changes: a dead sensor, or the wrong columns.
+
+    Raises:
+        LogError: it does not.
+    """
+    if len(recording) < 2:
+        return
+    for name in ("force", "torque"):
+        values = recording.signals[name]
+        if not np.ptp(values, axis=0).any():
+            raise LogError(
+                f"{recording.name}: the {name} is {values[0].tolist()} in all {len(recording)} "
+                f"rows: "
+                f"the sensor was off, or [wrench] {name} in the schema names the wrong columns"
+            )
+
+
+def notes_on_log(log: PreparedLog) -> list[str]:
+    """Notes on how a log was read and on values that look like another unit's."""
+    recording, notes = log.recording, []
+    dropped = recording.dropped
+    if dropped.total:
+        notes.append(
+            f"{log.name}: {dropped.total} of {recording.rows} rows dropped ({dropped.not_finite} "
+            f"not "
+            f"finite, {dropped.cut_short} cut short, {dropped.not_numbers} not numbers)."
+        )
+    speed = max((_fastest(segment.velocity) for segment in log.segments), default=0.0)
+    if speed > _FAST:
+        notes.append(
+            f"{log.name}: the body's origin moves at up to {speed:.3g} m/s; if the position is in "
+            f'millimetres, set `position_unit = "mm"` in [pose].'
+        )
+    spin = max((_fastest(segment.angular_velocity) for segment in log.segments), default=0.0)
+    if spin > _SPIN:
+        notes.append(
+            f"{log.name}: the body turns at up to {spin:.3g} rad/s; if angles are in degrees, set "
+            f'`angle_unit = "deg"`.'
+        )
+    return notes
+
+
+def notes_on_fit(validation: Validation) -> list[str]:
+    """A note where the equations explain little of the wrench."""
+    scores = validation.scores
+    if scores is None:
+        return []
+    return [
+        f"The fit explains little of the measured {what} (held-out R² at most {best:.2f}): check "
+        f"units, "
+        f"axes and signs in the schema, and that nothing touched the body."
+        for what, best in (
+            ("force", float(scores.r_squared[:3].max())),
+            ("torque", float(scores.r_squared[3:].max())),
+        )
+        if best < _POOR_FIT
+    ]
+
+
+def _fastest(values: Array) -> float:
+    return float(np.linalg.norm(values, axis=1).max())

@@ -1,0 +1,56 @@
+"""Where an estimate came from: logs, schema, options, versions, command."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+
+from identify.logs import Recording
+from identify.pipeline.settings import FitSettings
+from identify.signals import PreparedLog
+
+_PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow")
+
+
+def provenance_of(
+    logs: Sequence[PreparedLog], settings: FitSettings, command: str | None
+) -> dict[str, object]:
+    """The provenance of a fit as plain dictionaries, lists and numbers."""
+    return {
+        "command": command,
+        "options": asdict(settings),
+        "logs": [_log(log) for log in logs],
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of what an estimate depends on; "missing" where not installed."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "missing"
+    return found
+
+
+def _log(log: PreparedLog) -> dict[str, object]:
+    recording: Recording = log.recording
+    return {
+        "name": recording.name,
+        "sha256": recording.sha256,
+        "files": [
+            {"name": source.path.name, "sha256": source.sha256} for source in recording.sources
+        ],
+        "rows": recording.rows,
+        "dropped_rows": asdict(recording.dropped),
+        "repeated_rows": log.repeated,
+        "unused_rows": log.unused,
+        "rate_hz": log.rate_hz,
+        "cutoff_hz": log.cutoff_hz,
+        "gravity": recording.gravity.tolist(),
+        "schema": dict(recording.schema),
+    }
