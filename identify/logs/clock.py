@@ -1,0 +1,105 @@
+"""The time of each row, from stamps or from a rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import LogError
+from identify.logs.rows import Selection
+from identify.logs.schema import LogTable
+from identify.logs.table import Stamps
+from identify.logs.units import TICKS_PER_SECOND
+
+
+def read_time(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> Array | None:
+    """Seconds since the first row kept; None where every row is a still pose.
+
+    Stamps in whole numbers (nanoseconds since 1970 have nineteen digits) lose nothing: the first is
+    taken off before they become float64. With a rate, dropped rows leave their gap.
+
+    Args:
+        selections: the tables of the log, of which the first with stamps gives the time.
+        layouts: the layout of each.
+
+    Raises:
+        LogError: the stamps decrease or never advance, there is one sample only, or the stamps of
+            two files differ.
+    """
+    layout = layouts[0]
+    if layout.still:
+        return None
+    if layout.rate_hz is not None:
+        kept = selections[0].kept
+        _require_two(selections[0])
+        return (kept - kept[0]) / layout.rate_hz
+    clocks = [
+        (selection, _seconds(selection, stamps, layout))
+        for selection, layout in zip(selections, layouts, strict=True)
+        if (stamps := selection.stamps) is not None
+    ]
+    if not clocks:
+        path = selections[0].table.path
+        raise LogError(
+            f"{path}: no file of the log has the column {layout.time!r} of time stamps; name it in "
+            "[log] time, or give rate_hz",
+            path=path,
+            column=layout.time,
+        )
+    first, time = clocks[0]
+    for other, stamps in clocks[1:]:
+        _require_agreement(first, time, other, stamps)
+    return time
+
+
+def _seconds(selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
+    _require_two(selection)
+    back = np.flatnonzero(stamps[1:] < stamps[:-1])
+    if back.size:
+        i = int(back[0]) + 1
+        raise selection.fault(
+            i,
+            f"time goes back from {stamps[i - 1]} to {stamps[i]}; stamps must not decrease: split "
+            "the log where its clock was set back, or name another column",
+            layout.time,
+        )
+    if stamps[0] == stamps[-1]:
+        raise LogError(
+            f"{selection.table.path}: time never advances: all {len(stamps)} rows are stamped "
+            f"{stamps[0]}; name another column, or give rate_hz",
+            path=selection.table.path,
+            column=layout.time,
+        )
+    ticks = selection.table.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
+    return _elapsed(stamps) / ticks
+
+
+def _elapsed(stamps: Stamps) -> Array:
+    if stamps.dtype == np.int64 and int(stamps[-1]) - int(stamps[0]) > np.iinfo(np.int64).max:
+        stamps = stamps.astype(np.float64)
+    with np.errstate(over="ignore"):
+        return (stamps - stamps[0]).astype(np.float64)
+
+
+def _require_two(selection: Selection) -> None:
+    if len(selection) < 2:
+        raise LogError(
+            f"{selection.table.path}: has one sample only; a motion needs more. If each row is a "
+            "still pose, say still = true in [log]",
+            path=selection.table.path,
+        )
+
+
+def _require_agreement(first: Selection, time: Array, other: Selection, stamps: Array) -> None:
+    """The rows of two files that both have stamps were taken at the same time."""
+    step = time[-1] / (len(time) - 1)
+    apart = np.flatnonzero(np.abs(stamps - time) > step)
+    if apart.size:
+        i = int(apart[0])
+        raise other.fault(
+            i,
+            f"is stamped {stamps[i]:.6g} s after the first row, but the same row of "
+            f"{first.table.path} {time[i]:.6g} s; the files of one log need the same rows",
+        )

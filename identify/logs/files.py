@@ -1,0 +1,77 @@
+"""Files as they lie on disk: found, read whole, hashed; what goes wrong is a `LogError`."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from pathlib import Path
+
+from identify.errors import LogError, MissingFile
+
+_EXPANSION, _ALWAYS_FINE = 200, 256 * 2**20
+"""A compressed file may grow this many fold, or to this many bytes."""
+
+
+def require_file(path: Path) -> None:
+    """Raises `MissingFile`, with the nearest name in that folder, unless `path` is a file."""
+    if path.is_file():
+        return
+    if path.is_dir():
+        raise MissingFile(f"{path}: is a folder; expected a file", path=path)
+    if path.exists():
+        raise MissingFile(f"{path}: is not a regular file", path=path)
+    raise MissingFile(f"{path}: no such file{_nearest(path)}", path=path)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The whole content of a file.
+
+    Raises:
+        MissingFile: it is not there.
+        LogError: it cannot be read.
+    """
+    require_file(path)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def digest(path: Path) -> str:
+    """The sha256 of a file, read in chunks (hexadecimal)."""
+    require_file(path)
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception, kind: str = "file") -> LogError:
+    """The error of a file that is damaged, cut short or of another kind than its name says."""
+    reason = str(error).splitlines()[0] if str(error).strip() else type(error).__name__
+    return LogError(f"{path}: cannot be read as a {kind}: {reason}", path=path)
+
+
+def check_expansion(path: Path, compressed: int, expanded: int) -> None:
+    """Raises `LogError` where a compressed file grows as no log does."""
+    if expanded > max(_ALWAYS_FINE, _EXPANSION * compressed):
+        raise LogError(
+            f"{path}: {compressed} compressed bytes grow to {expanded} or more, which no log does; "
+            "unpack it by hand if it is what you expect",
+            path=path,
+        )
+
+
+def _nearest(path: Path) -> str:
+    folder = path.parent
+    if not folder.is_dir():
+        return f"; the folder {folder} does not exist either"
+    try:
+        names = sorted(entry.name for entry in folder.iterdir())
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, names, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; {folder} has {', '.join(names[:8])}" if names else f"; {folder} is empty"

@@ -1,0 +1,142 @@
+"""The attitude of a body in whatever form a log has it, as quaternions [x, y, z, w]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TypeAlias
+
+import numpy as np
+
+from identify.arrays import Array, Mat33, Vec4
+from identify.logs.rows import Selection
+from identify.logs.schema import PoseTable
+from identify.logs.units import ANGLE
+from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_product
+
+_TOLERANCE = 1e-2
+"""How far from unit norm, or from orthonormal, what a log calls a rotation may be."""
+
+
+def read_rotation(selection: Selection, pose: PoseTable) -> Vec4:
+    """The rotation as the log has it (not yet inverted), unit quaternions of shape (n, 4).
+
+    Raises:
+        LogError: a row that is no rotation.
+    """
+    return _FORMS[pose.rotation_kind](selection, pose)
+
+
+def _from_quaternion(selection: Selection, pose: PoseTable) -> Vec4:
+    q = selection.columns(pose.rotation_columns)
+    if pose.rotation_order == "wxyz":
+        q = q[:, [1, 2, 3, 0]]
+    with np.errstate(over="ignore"):
+        norm = np.linalg.norm(q, axis=-1)
+    columns = list(pose.rotation_columns)
+    if (bad := _first(norm < 1e-6)) is not None:
+        raise selection.fault(
+            bad,
+            f"the quaternion of columns {columns} is zero, which is no rotation; "
+            "cut the rows off where the pose was not measured",
+            columns[0],
+        )
+    if (bad := _first(~(np.abs(norm - 1.0) <= _TOLERANCE))) is not None:
+        raise selection.fault(
+            bad,
+            f"the quaternion of columns {columns} has norm {norm[bad]:.4g}, expected 1; "
+            "are these the four columns of the quaternion?",
+            columns[0],
+        )
+    return q / norm[:, None]
+
+
+def _from_matrix(selection: Selection, pose: PoseTable) -> Vec4:
+    matrix = _transforms(selection, pose)
+    rotation = matrix[:, :3, :3]
+    columns = [pose.rotation_columns[0], pose.rotation_columns[-1]]
+    if matrix.shape[-1] == 4:
+        _require_bottom_row(selection, pose, matrix)
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(axis=(-1, -2))
+    if (bad := _first(~(error <= _TOLERANCE))) is not None:
+        raise selection.fault(
+            bad,
+            f"the matrix of columns {columns[0]!r} to {columns[1]!r} is not orthonormal: "
+            f"RᵀR is off by {error[bad]:.2g}; are these the columns of the rotation?",
+            columns[0],
+        )
+    if (bad := _first(np.linalg.det(rotation) < 0.0)) is not None:
+        raise selection.fault(
+            bad,
+            f"the matrix of columns {columns[0]!r} to {columns[1]!r} is a reflection "
+            "(determinant −1), not a rotation; one of its axes has the wrong sign",
+            columns[0],
+        )
+    return quaternion_from_rotation(_orthonormal(rotation))
+
+
+def _from_rotation_vector(selection: Selection, pose: PoseTable) -> Vec4:
+    return exp_rotation(selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit])
+
+
+def _from_euler(selection: Selection, pose: PoseTable) -> Vec4:
+    """Euler angles as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones."""
+    angles = selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
+    order = pose.rotation_order
+    q = np.tile([0.0, 0.0, 0.0, 1.0], (len(angles), 1))
+    for k, axis in enumerate(order.lower()):
+        turn = exp_rotation(angles[:, k, None] * np.eye(3)["xyz".index(axis)])
+        q = quaternion_product(q, turn) if order.isupper() else quaternion_product(turn, q)
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def read_translation(selection: Selection, pose: PoseTable) -> Array:
+    """The position part of homogeneous transforms of sixteen columns, shape (n, 3)."""
+    return np.ascontiguousarray(_transforms(selection, pose)[:, :3, 3])
+
+
+def _transforms(selection: Selection, pose: PoseTable) -> Array:
+    flat = selection.columns(pose.rotation_columns)
+    side = 4 if pose.homogeneous else 3
+    matrix = flat.reshape(-1, side, side)
+    return matrix if pose.rotation_order == "row" else np.swapaxes(matrix, -1, -2)
+
+
+def _require_bottom_row(selection: Selection, pose: PoseTable, matrix: Array) -> None:
+    off = np.abs(matrix[:, 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1)
+    bad = _first(off > 1e-6)
+    if bad is None:
+        return
+    other = "column" if pose.rotation_order == "row" else "row"
+    fits = np.abs(matrix[bad, :, 3] - [0.0, 0.0, 0.0, 1.0]).max() <= 1e-6
+    raise selection.fault(
+        bad,
+        f"the transform's last row is {matrix[bad, 3].tolist()}, expected [0, 0, 0, 1]"
+        + (f'; its columns are in the other order: set order = "{other}"' if fits else ""),
+        pose.rotation_columns[0],
+    )
+
+
+def _orthonormal(rotation: Mat33) -> Mat33:
+    """The nearest rotations to nearly orthonormal matrices (Newton-Schulz, quadratic)."""
+    for _ in range(3):
+        gram = np.swapaxes(rotation, -1, -2) @ rotation
+        rotation = rotation @ (1.5 * np.eye(3) - 0.5 * gram)
+    return rotation
+
+
+def _first(bad: np.ndarray) -> int | None:
+    where = np.flatnonzero(bad)
+    return int(where[0]) if where.size else None
+
+
+_Form: TypeAlias = Callable[[Selection, PoseTable], Vec4]
+_FORMS: Mapping[str, _Form] = MappingProxyType(
+    {
+        "quaternion": _from_quaternion,
+        "matrix": _from_matrix,
+        "rotation_vector": _from_rotation_vector,
+        "euler": _from_euler,
+    }
+)

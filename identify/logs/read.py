@@ -1,0 +1,128 @@
+"""`read_log`: a file, or several of the same rows, and a schema make a `Recording`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from identify.arrays import Array, seal
+from identify.errors import LogError, ModelError
+from identify.logs.clock import read_time
+from identify.logs.convert import (
+    acceleration_signals,
+    pose_signals,
+    twist_signals,
+    wrench_signals,
+)
+from identify.logs.files import digest
+from identify.logs.recording import AccelerationKind, Frame, Recording, SourceFile
+from identify.logs.rows import Selection, select_rows
+from identify.logs.schema import Group, Schema, SchemaLike, load_schema
+from identify.logs.sources import Source, plan_sources, read_source
+from identify.spatial import Pose
+
+
+def read_log(path: str | PathLike[str], schema: SchemaLike) -> Recording:
+    """Reads a log as its schema says.
+
+    Units, order and signs become those of the toolkit: SI, quaternions [x, y, z, w] of R_WB, the
+    wrench that acts on the body. Time starts at zero at the first row kept. Rows with NaN, infinite
+    or empty fields, and a last row cut short, are left out and counted; nothing is filled in.
+
+    Args:
+        path: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the
+            files that the schema names in `[streams.*]`.
+        schema: the schema, its file, or a mapping of its keys.
+
+    Raises:
+        SchemaError: the schema is not one.
+        MissingFile: the log, one of its files or the schema does not exist.
+        MissingColumn: the schema names a column that the log does not have.
+        LogError: the log is not what the schema says; the message has the file, row and column.
+    """
+    schema, log = load_schema(schema), Path(path)
+    sources = plan_sources(log, schema)
+    tables = [read_source(source, schema, alone=len(sources) == 1) for source in sources]
+    layouts = [source.layout for source in sources]
+    selected = select_rows(tables, drop_bad_rows=any(layout.drop_bad_rows for layout in layouts))
+    by_group: dict[Group, Selection] = {
+        group: selection
+        for source, selection in zip(sources, selected.tables, strict=True)
+        for group in source.groups
+    }
+    time = read_time(selected.tables, layouts)
+    with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
+        signals = _signals(by_group, schema)
+    files = _source_files(sources)
+    return Recording(
+        name=_name(log),
+        time=None if time is None else _sealed(log, "time", time),
+        signals={name: _sealed(log, name, values) for name, values in signals.items()},
+        frames=_frames(schema),
+        gravity=seal(schema.world.gravity, "gravity", (3,)),
+        sources=files,
+        sha256=_joint_digest(files),
+        rows=selected.rows,
+        acceleration_kind=_acceleration_kind(schema),
+        X_BS=_mount(schema),
+        dropped=selected.dropped,
+        schema=schema.model_dump(mode="json", exclude_unset=True),
+    )
+
+
+def _signals(selections: Mapping[Group, Selection], schema: Schema) -> dict[str, Array]:
+    signals: dict[str, Array] = {}
+    if schema.pose is not None:
+        signals |= pose_signals(selections["pose"], schema.pose)
+    if schema.twist is not None:
+        signals |= twist_signals(selections["twist"], schema.twist)
+    if schema.acceleration is not None:
+        signals |= acceleration_signals(selections["acceleration"], schema.acceleration)
+    return signals | wrench_signals(selections["wrench"], schema.wrench)
+
+
+def _sealed(log: Path, name: str, values: Array) -> Array:
+    """The array read-only and contiguous; numbers so large that units overflow are refused."""
+    values = np.ascontiguousarray(values)
+    try:
+        return seal(values, name, (None,) * values.ndim)
+    except ModelError as error:
+        raise LogError(f"{log}: {error}", path=log) from error
+
+
+def _frames(schema: Schema) -> dict[str, Frame]:
+    groups = [group for group in schema.groups if group != "pose"]
+    return {group: cast(Frame, getattr(schema, group).frame) for group in groups}
+
+
+def _acceleration_kind(schema: Schema) -> AccelerationKind:
+    given = schema.acceleration.kind if schema.acceleration is not None else None
+    return cast(AccelerationKind, given or "classical")
+
+
+def _mount(schema: Schema) -> Pose | None:
+    mount = schema.wrench.mount
+    return None if mount is None else Pose.from_quaternion(mount.quaternion, mount.translation)
+
+
+def _source_files(sources: Sequence[Source]) -> tuple[SourceFile, ...]:
+    paths = dict.fromkeys(source.path for source in sources)
+    return tuple(SourceFile(path, digest(path)) for path in paths)
+
+
+def _joint_digest(files: Sequence[SourceFile]) -> str:
+    """The digest of one file, or that of the digests (hexadecimal, one after the other)."""
+    if len(files) == 1:
+        return files[0].sha256
+    return hashlib.sha256("".join(file.sha256 for file in files).encode("ascii")).hexdigest()
+
+
+def _name(log: Path) -> str:
+    if log.is_dir():
+        return log.resolve().name
+    return Path(log.stem).stem if log.suffix.lower() == ".gz" else log.stem

@@ -1,0 +1,59 @@
+"""Arrow columns as NumPy arrays.
+
+Arrow's own `to_numpy` imports pandas, which takes longer than to read a log; DLPack does not.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from identify.arrays import Array
+from identify.logs.table import Stamps
+
+
+def as_numbers(column: pa.ChunkedArray) -> Array:
+    """A column of numbers as float64, nulls as NaN.
+
+    Raises:
+        pa.ArrowException: it cannot be cast.
+    """
+    numbers = column.cast(pa.float64(), safe=False)
+    return _to_numpy(numbers.fill_null(math.nan) if numbers.null_count else numbers)
+
+
+def as_stamps(column: pa.ChunkedArray) -> tuple[Stamps, NDArray[np.bool_]]:
+    """Time stamps, exactly, and where they are missing.
+
+    Whole numbers stay int64: stamps in nanoseconds since 1970 have more digits than a float64.
+
+    Raises:
+        pa.ArrowException: they cannot be cast, as unsigned ones past 2⁶³.
+    """
+    if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        stamps = as_numbers(column)
+        return stamps, np.isnan(stamps)
+    missing = _to_numpy(column.is_null().cast(pa.uint8())).astype(bool)
+    whole = column.cast(pa.int64())
+    return _to_numpy(whole.fill_null(0) if whole.null_count else whole), missing
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds plain numbers (or nothing at all)."""
+    types = pa.types
+    return (
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_decimal(kind)
+        or types.is_null(kind)
+    )
+
+
+def _to_numpy(column: pa.ChunkedArray) -> NDArray:
+    pieces = [np.from_dlpack(chunk) for chunk in column.chunks]
+    if len(pieces) == 1:
+        return pieces[0]
+    return np.concatenate(pieces) if pieces else np.empty(0, column.type.to_pandas_dtype())

@@ -1,0 +1,199 @@
+"""NPZ archives of arrays.
+
+One-dimensional arrays are columns, a two-dimensional `a` gives `a[0]`, `a[1]`, and so on. Only
+the wanted arrays are read, and pickles never: the header of each array is looked at first.
+"""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from lzma import LZMAError
+from pathlib import Path
+from struct import error as StructError
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from identify.errors import LogError
+from identify.logs.files import check_expansion, unreadable
+from identify.logs.schema import Column
+from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate
+from identify.logs.units import TICKS_PER_SECOND
+
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    LZMAError,
+    StructError,
+    EOFError,
+    OSError,
+    ValueError,
+    SyntaxError,
+    TypeError,
+    KeyError,
+    IndexError,
+    RuntimeError,
+    OverflowError,
+    MemoryError,
+)
+"""What a damaged archive makes `zipfile` and the NPY format raise."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """An array of the archive, of which only the header was read."""
+
+    file: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """A column of the archive: a whole array, or one column of a two-dimensional one."""
+
+    name: str
+    member: _Member
+    number: int | None
+
+
+def read_npz(path: Path, request: Request) -> Table:
+    """Reads the columns asked for; datetime64 time stamps bring their own unit.
+
+    Raises:
+        MissingColumn, LogError: as the message says.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [_member(path, archive, info) for info in archive.infolist()]
+            slots = [slot for member in members if member for slot in _slots(member)]
+            return _read(path, archive, slots, request)
+    except LogError:
+        raise
+    except _UNREADABLE as error:
+        raise unreadable(path, error, "NPZ archive") from error
+
+
+def _read(path: Path, archive: zipfile.ZipFile, slots: list[_Slot], request: Request) -> Table:
+    names = tuple(slot.name for slot in slots)
+    wanted = {column: slots[locate(path, names, column)] for column in request.columns}
+    stamps_of = _stamps_slot(path, names, slots, request)
+    for column, slot in wanted.items():
+        _require_kind(path, column, slot, "iuf")
+    used = [*wanted.values(), *([stamps_of] if stamps_of else [])]
+    rows = _rows(path, used)
+    arrays = {slot.member.file: _load(archive, slot.member) for slot in used}
+    columns = {column: _column(arrays, slot).astype(np.float64) for column, slot in wanted.items()}
+    flaws = np.zeros(rows, dtype=np.uint8)
+    stamps, ticks = None, None
+    if stamps_of:
+        raw = _column(arrays, stamps_of)
+        stamps, ticks = _stamps(path, raw)
+        if raw.dtype.kind in "mM":
+            flaws[np.isnat(raw)] = Flaw.NOT_FINITE
+    flag_not_finite(flaws, columns, stamps)
+    return Table(path, names, columns, flaws, stamps, ticks)
+
+
+def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member | None:
+    """The header of an array; None for what is no array of the NPY format."""
+    if not info.filename.endswith(".npy"):
+        return None
+    check_expansion(path, info.compress_size, info.file_size)
+    with archive.open(info) as file:
+        version = npy.read_magic(file)
+        if version == (1, 0):
+            shape, _, dtype = npy.read_array_header_1_0(file)
+        elif version == (2, 0):
+            shape, _, dtype = npy.read_array_header_2_0(file)
+        else:
+            return None
+    expected = dtype.itemsize * int(np.prod(shape, dtype=object))
+    if not dtype.hasobject and expected > info.file_size:
+        raise LogError(
+            f"{path}: array {info.filename!r} claims {expected} bytes, but has {info.file_size}; "
+            "the archive is damaged",
+            path=path,
+        )
+    return _Member(info.filename, shape, dtype)
+
+
+def _slots(member: _Member) -> list[_Slot]:
+    name = member.file.removesuffix(".npy")
+    if len(member.shape) == 1:
+        return [_Slot(name, member, None)]
+    if len(member.shape) == 2:
+        return [_Slot(f"{name}[{k}]", member, k) for k in range(min(member.shape[1], 10_000))]
+    return []
+
+
+def _stamps_slot(
+    path: Path, names: tuple[str, ...], slots: list[_Slot], request: Request
+) -> _Slot | None:
+    column = request.stamps
+    if column is None or (isinstance(column, str) and column not in names):
+        return None
+    slot = slots[locate(path, names, column)]
+    _require_kind(path, column, slot, "iufmM")
+    return slot
+
+
+def _require_kind(path: Path, column: Column, slot: _Slot, kinds: str) -> None:
+    dtype = slot.member.dtype
+    if dtype.kind in kinds:
+        return
+    got = "Python objects, and pickles are never loaded" if dtype.hasobject else f"{dtype}"
+    raise LogError(
+        f"{path}: column {column!r}: expected numbers, got {got}; "
+        "save the array as numbers (float64), or name another",
+        path=path,
+        column=column,
+    )
+
+
+def _rows(path: Path, used: list[_Slot]) -> int:
+    lengths = {slot.member.shape[0]: slot.name for slot in used}
+    if len(lengths) > 1:
+        (a, first), (b, second) = list(lengths.items())[:2]
+        raise LogError(
+            f"{path}: array {first!r} has {a} rows, but {second!r} has {b}; "
+            "columns of one log need the same rows",
+            path=path,
+            column=second,
+        )
+    return next(iter(lengths), 0)
+
+
+def _load(archive: zipfile.ZipFile, member: _Member) -> NDArray[Any]:
+    with archive.open(member.file) as file:
+        return npy.read_array(file, allow_pickle=False)
+
+
+def _column(arrays: Mapping[str, NDArray[Any]], slot: _Slot) -> NDArray[Any]:
+    array = arrays[slot.member.file]
+    return array if slot.number is None else array[:, slot.number]
+
+
+def _stamps(
+    path: Path, raw: NDArray[Any]
+) -> tuple[NDArray[np.int64] | NDArray[np.float64], int | None]:
+    if raw.dtype.kind == "f":
+        return raw.astype(np.float64), None
+    if raw.dtype.kind == "u" and raw.size and int(raw.max()) > np.iinfo(np.int64).max:
+        return raw.astype(np.float64), None
+    if raw.dtype.kind in "iu":
+        return raw.astype(np.int64), None
+    unit, count = np.datetime_data(raw.dtype)
+    if unit not in TICKS_PER_SECOND or count != 1:
+        raise LogError(
+            f"{path}: time stamps of type {raw.dtype}; expected seconds, milli-, micro- or "
+            "nanoseconds",
+            path=path,
+        )
+    return raw.astype(np.int64), TICKS_PER_SECOND[unit]

@@ -1,0 +1,99 @@
+"""`Recording`: what a log says, in SI, with nothing computed from it yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from identify.arrays import Array, Vec3
+from identify.spatial import Pose
+
+Frame: TypeAlias = Literal["body", "world", "sensor"]
+AccelerationKind: TypeAlias = Literal["classical", "spatial", "proper"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file a recording was read from, and its content's sha256 (hexadecimal)."""
+
+    path: Path
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedRows:
+    """How many rows the reader left out, by reason; `total` is their number."""
+
+    not_finite: int = 0
+    """NaN or infinite in a column the schema uses."""
+    cut_short: int = 0
+    """The last row of a text file, with fewer fields than the others."""
+    not_numbers: int = 0
+    """Text where a number should be (only with `drop_bad_rows = true`)."""
+
+    @property
+    def total(self) -> int:
+        """How many rows in all."""
+        return self.not_finite + self.cut_short + self.not_numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A log in SI units, signs and names of the toolkit; arrays are read-only.
+
+    Signals that the log has, by name, each of shape (n, 3) unless said otherwise:
+
+    - `position`: p_WoBo_W, the body's origin in the world [m];
+    - `quaternion`: R_WB as [x, y, z, w], unit norm, shape (n, 4);
+    - `linear_velocity`, `angular_velocity`: v_WBo [m/s] and w_WB [rad/s], in `frames["twist"]`;
+    - `linear_acceleration`, `angular_acceleration`: of Bo [m/s²] and of B [rad/s²], in
+      `frames["acceleration"]`, the linear one of kind `acceleration_kind`;
+    - `force`, `torque`: the wrench that acts **on** the body [N, N m], in `frames["wrench"]`:
+      taken at Bo for "body" and "world", at the sensor's origin for "sensor".
+
+    Attributes:
+        name: short name of the log, for tables and plots.
+        time: time of each row [s], not decreasing, the first zero, shape (n,); None where every row
+            is a still pose.
+        signals: the arrays above.
+        frames: axes each group of signals is expressed in: keys "twist", "acceleration", "wrench"
+            where the group is present.
+        acceleration_kind: what `linear_acceleration` is: "classical" (d²p/dt²), "spatial"
+            (classical − ω × v) or "proper" (classical − gravity, as an accelerometer reads).
+        X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame.
+        gravity: g in W [m/s²], shape (3,).
+        sources: the files, with their sha256.
+        sha256: one digest of the content: that of the file, or of the files' digests in order.
+        rows: rows found in the log, dropped ones included.
+        dropped: account of the rows left out.
+        schema: the schema as read, for the provenance.
+    """
+
+    name: str
+    time: Array | None
+    signals: Mapping[str, Array]
+    frames: Mapping[str, Frame]
+    gravity: Vec3
+    sources: tuple[SourceFile, ...]
+    sha256: str
+    rows: int
+    acceleration_kind: AccelerationKind = "classical"
+    X_BS: Pose | None = None
+    dropped: DroppedRows = field(default_factory=DroppedRows)
+    schema: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
+        object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
+        object.__setattr__(self, "schema", MappingProxyType(dict(self.schema)))
+
+    @property
+    def still(self) -> bool:
+        """Whether every row is a still pose (no time)."""
+        return self.time is None
+
+    def __len__(self) -> int:
+        return len(self.signals["force"])

@@ -1,0 +1,151 @@
+"""Rows that every file of a log has whole; the others are counted, or there are too many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from identify.arrays import Array
+from identify.errors import LogError
+from identify.logs.errors import TooManyBadRows
+from identify.logs.recording import DroppedRows
+from identify.logs.schema import Column
+from identify.logs.table import Flaw, Stamps, Table
+
+_SHARE, _SHARE_IF_DROPPED = 0.1, 0.5
+"""The share of unusable rows past which a log is refused, by default and with drop_bad_rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The rows kept of one table.
+
+    Attributes:
+        table: the table.
+        kept: the indices of the rows kept, in order.
+    """
+
+    table: Table
+    kept: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    def columns(self, names: Sequence[Column]) -> Array:
+        """Some columns side by side, shape (n, len(names))."""
+        whole = len(self.kept) == len(self.table)
+        columns = (self.table.columns[name] for name in names)
+        return np.stack([c if whole else c[self.kept] for c in columns], axis=-1)
+
+    @property
+    def stamps(self) -> Stamps | None:
+        """The time stamps of the rows kept."""
+        stamps = self.table.stamps
+        return None if stamps is None else stamps[self.kept]
+
+    def fault(self, index: int, message: str, column: Column | None = None) -> LogError:
+        """A `LogError` about the row kept at `index`."""
+        return self.table.fault(int(self.kept[index]), message, column)
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The rows of all tables that are kept, and the account of the others.
+
+    Attributes:
+        tables: one selection a table.
+        rows: how many rows were found.
+        dropped: how many were left out, and why.
+    """
+
+    tables: tuple[Selection, ...]
+    rows: int
+    dropped: DroppedRows
+
+
+def select_rows(tables: Sequence[Table], *, drop_bad_rows: bool) -> Selected:
+    """Leaves out the rows that are flawed in any of the tables.
+
+    Args:
+        tables: the tables of one log.
+        drop_bad_rows: whether the schema asks to leave out what is bad.
+
+    Raises:
+        LogError: the tables have different numbers of rows, or no row is whole.
+        TooManyBadRows: more rows are flawed than a share.
+    """
+    tables, cut = _same_length(tables)
+    flaws = np.max([table.flaws for table in tables], axis=0)
+    counts = np.bincount(flaws, minlength=len(Flaw))
+    dropped = DroppedRows(
+        not_finite=int(counts[Flaw.NOT_FINITE]),
+        cut_short=int(counts[Flaw.CUT_SHORT]) + cut,
+        not_numbers=int(counts[Flaw.NOT_NUMBERS]),
+    )
+    kept = np.flatnonzero(flaws == Flaw.NONE)
+    rows = len(flaws) + cut
+    _require_most(tables, dropped, rows, drop_bad_rows=drop_bad_rows)
+    if not len(kept):
+        raise LogError(
+            f"{tables[0].path}: no row can be used; of {rows}, {describe(dropped)}",
+            path=tables[0].path,
+        )
+    return Selected(tuple(Selection(table, kept) for table in tables), rows, dropped)
+
+
+def describe(dropped: DroppedRows) -> str:
+    """The account of the rows left out, in words."""
+    return (
+        f"{dropped.not_finite} with NaN, infinite or empty fields, "
+        f"{dropped.cut_short} cut short, {dropped.not_numbers} with text instead of numbers"
+    )
+
+
+def _same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
+    """The tables, less a last row that is cut short in one and absent in another, and its count."""
+    if len({len(table) for table in tables}) == 1:
+        return tables, 0
+    whole = [
+        table.without_last() if table.flaws[-1] == Flaw.CUT_SHORT else table for table in tables
+    ]
+    if len({len(table) for table in whole}) == 1:
+        return whole, 1
+    first = tables[0]
+    other = next(table for table in tables if len(table) != len(first))
+    raise LogError(
+        f"{first.path} has {len(first)} rows, but {other.path} has {len(other)}; the files of one "
+        "log need the same rows (does header_lines differ between them?)",
+        path=other.path,
+    )
+
+
+def _require_most(
+    tables: Sequence[Table], dropped: DroppedRows, rows: int, *, drop_bad_rows: bool
+) -> None:
+    bad = dropped.not_finite + dropped.not_numbers
+    share = _SHARE_IF_DROPPED if drop_bad_rows else _SHARE
+    if bad <= max(1, share * rows):
+        return
+    table, column = _worst(tables)
+    remedy = f": {describe(dropped)}"
+    if column is not None:
+        remedy += f"; column {column!r} of {table.path.name} is the worst"
+    if not drop_bad_rows:
+        remedy += f"; drop_bad_rows = true in [log] admits up to {_SHARE_IF_DROPPED:.0%}"
+    else:
+        remedy += "; mend the file, or name other columns"
+    raise TooManyBadRows(table.path, bad, rows, share, remedy)
+
+
+def _worst(tables: Sequence[Table]) -> tuple[Table, Column | None]:
+    """The column with most numbers that are not finite."""
+    counts = [
+        (int(np.count_nonzero(~np.isfinite(values))), table, column)
+        for table in tables
+        for column, values in table.columns.items()
+    ]
+    count, table, column = max(counts, key=lambda item: item[0])
+    return table, column if count else None

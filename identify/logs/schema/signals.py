@@ -1,0 +1,202 @@
+"""The tables of a schema that say what the columns mean: `[world]`, `[pose]`, … `[wrench]`."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import StrictStr, model_validator
+
+from identify.logs.schema.fields import (
+    Column,
+    ColumnsMatrix,
+    ColumnsUpTo3,
+    ColumnsX3,
+    ColumnsX4,
+    Quaternion,
+    Section,
+    Vector,
+    choice,
+)
+from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
+
+_ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
+
+
+class World(Section):
+    """`[world]`: the axes the log calls world."""
+
+    gravity: Vector = (0.0, 0.0, -9.80665)
+    """g in W [m/s²]: the way things fall."""
+
+
+class PoseTable(Section):
+    """`[pose]`: where the body is, as a position and exactly one kind of rotation."""
+
+    position: ColumnsX3 | None = None
+    quaternion: ColumnsX4 | None = None
+    matrix: ColumnsMatrix | None = None
+    """Nine columns of R, or sixteen of the homogeneous transform, which hold the position too."""
+    rotation_vector: ColumnsX3 | None = None
+    euler: ColumnsUpTo3 | None = None
+    order: StrictStr | None = None
+    """Of the quaternion "xyzw" or "wxyz", of the matrix "row" or "column", of the Euler angles
+    their axes as SciPy's (small letters turn about fixed axes, capitals about moving ones)."""
+    maps: Annotated[str, choice(("body_to_world", "world_to_body"))] = "body_to_world"
+    """What the pose takes vectors from and to; "world_to_body" is the inverse as a whole."""
+    position_unit: Annotated[str, choice(LENGTH)] = "m"
+    angle_unit: Annotated[str, choice(ANGLE)] = "rad"
+
+    @model_validator(mode="after")
+    def _one_rotation(self) -> PoseTable:
+        given = [name for name in _ROTATIONS if getattr(self, name) is not None]
+        if len(given) != 1:
+            got = " and ".join(given) or "none"
+            raise ValueError(f"give exactly one of {', '.join(_ROTATIONS)}, got {got}")
+        if self.homogeneous and self.position is not None:
+            raise ValueError(
+                "a matrix of 16 columns holds the position too: leave position out, "
+                "or give the 9 columns of the rotation"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _order_fits(self) -> PoseTable:
+        if self.order is None:
+            return self
+        if self.euler is not None:
+            if not re.fullmatch(r"(?!.*(.)\1)([xyz]{1,3}|[XYZ]{1,3})", self.order):
+                raise ValueError(
+                    'order: expected the axes of the Euler angles, such as "xyz" or "ZYX" '
+                    f"(all small or all capital, no axis twice in a row), got {self.order!r}"
+                )
+        else:
+            known = {"quaternion": ("xyzw", "wxyz"), "matrix": ("row", "column")}
+            allowed = known.get(self.rotation_kind, ())
+            if self.order not in allowed:
+                wanted = " or ".join(map(repr, allowed)) or "no order"
+                raise ValueError(
+                    f"order: expected {wanted} with {self.rotation_kind}, got {self.order!r}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _angles_match_order(self) -> PoseTable:
+        if self.euler is not None and len(self.euler) != len(self.rotation_order):
+            raise ValueError(
+                f"euler names {len(self.euler)} columns, "
+                f"but order = {self.rotation_order!r} has {len(self.rotation_order)} angles"
+            )
+        return self
+
+    @property
+    def rotation_kind(self) -> str:
+        """Which of quaternion, matrix, rotation_vector and euler is given."""
+        return next(name for name in _ROTATIONS if getattr(self, name) is not None)
+
+    @property
+    def rotation_columns(self) -> tuple[Column, ...]:
+        """The columns of the rotation (of the whole pose where the matrix has sixteen)."""
+        return getattr(self, self.rotation_kind)
+
+    @property
+    def rotation_order(self) -> str:
+        """`order`, or its default for the kind of rotation."""
+        default = {"quaternion": "xyzw", "matrix": "row", "euler": "xyz"}
+        return self.order or default.get(self.rotation_kind, "")
+
+    @property
+    def homogeneous(self) -> bool:
+        """Whether the matrix has sixteen columns."""
+        return self.matrix is not None and len(self.matrix) == 16
+
+    @property
+    def has_position(self) -> bool:
+        """Whether the log has the position, by itself or in the matrix."""
+        return self.position is not None or self.homogeneous
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column this table names."""
+        return (self.position or ()) + self.rotation_columns
+
+
+class _Rates(Section):
+    linear: ColumnsX3 | None = None
+    angular: ColumnsX3 | None = None
+    frame: Annotated[str, choice(("body", "world"))]
+    """The axes the components are along."""
+    angle_unit: Annotated[str, choice(ANGLE)] = "rad"
+
+    @model_validator(mode="after")
+    def _has_columns(self) -> _Rates:
+        if self.linear is None and self.angular is None:
+            raise ValueError("give linear, angular, or both")
+        return self
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column this table names."""
+        return (self.linear or ()) + (self.angular or ())
+
+
+class TwistTable(_Rates):
+    """`[twist]`: the velocity of the body's origin [m/s] and the body's angular velocity."""
+
+
+class AccelerationTable(_Rates):
+    """`[acceleration]`: of the body's origin, and the body's angular acceleration."""
+
+    kind: Annotated[str, choice(("classical", "spatial", "proper"))] | None = None
+    """Of the linear one: d²p/dt², that less ω × v, or that less gravity (an accelerometer's)."""
+    unit: Annotated[str, choice(ACCELERATION)] = "m/s^2"
+
+    @model_validator(mode="after")
+    def _linear_has_kind(self) -> AccelerationTable:
+        if self.linear is not None and self.kind is None:
+            raise ValueError(
+                'kind: missing; say what linear is: "classical" (the second derivative of the '
+                'position), "spatial" or "proper" (as an accelerometer reads)'
+            )
+        return self
+
+
+class Mount(Section):
+    """`[wrench.mount]`: the sensor's pose in the body, X_BS."""
+
+    translation: Vector = (0.0, 0.0, 0.0)
+    """The sensor's origin, from the body's, in body axes [m]."""
+    quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)
+    """R_BS as [x, y, z, w]."""
+
+
+class WrenchTable(Section):
+    """`[wrench]`: force and torque, at the body's origin, or at the sensor's."""
+
+    force: ColumnsX3
+    torque: ColumnsX3
+    frame: Annotated[str, choice(("body", "world", "sensor"))]
+    acts_on: Annotated[str, choice(("body", "sensor"))]
+    """What the logged wrench acts on: the body, or the sensor that holds it (the reaction)."""
+    force_unit: Annotated[str, choice(FORCE)] = "N"
+    torque_unit: Annotated[str, choice(TORQUE, ignoring=r"[\s*·.\-]")] = "Nm"
+    mount: Mount | None = None
+
+    @model_validator(mode="after")
+    def _mount_fits(self) -> WrenchTable:
+        if self.frame == "sensor" and self.mount is None:
+            raise ValueError(
+                'frame = "sensor" needs [wrench.mount] with translation and quaternion, '
+                "the sensor's pose in the body"
+            )
+        if self.frame != "sensor" and self.mount is not None:
+            raise ValueError(
+                f'[wrench.mount] is given, but frame = "{self.frame}": say frame = "sensor" '
+                "if the wrench is in the sensor's axes, or leave the mount out"
+            )
+        return self
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column this table names."""
+        return self.force + self.torque

@@ -1,0 +1,127 @@
+"""`Table`: the columns that a schema asks of one file, before anything is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from identify.arrays import Array
+from identify.errors import LogError, MissingColumn
+from identify.logs.errors import MissingNumberedColumn
+from identify.logs.schema import Column, LogTable
+
+Stamps: TypeAlias = NDArray[np.int64 | np.floating[Any]]
+"""Time stamps, in the type that loses nothing."""
+
+
+class Flaw(IntEnum):
+    """Why a row cannot be used."""
+
+    NONE = 0
+    NOT_FINITE = 1
+    CUT_SHORT = 2
+    NOT_NUMBERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is wanted of a file.
+
+    Attributes:
+        columns: columns that must be there.
+        stamps: the column of time stamps, which a file may lack where another file has it.
+        layout: how the file is laid out.
+    """
+
+    columns: tuple[Column, ...]
+    stamps: Column | None
+    layout: LogTable
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of one file, every row of it, flawed ones included.
+
+    Attributes:
+        path: the file.
+        names: the names of its columns, for messages.
+        columns: the columns asked for, each float64 of shape (rows,).
+        flaws: the `Flaw` of each row (uint8).
+        stamps: the time stamps, int64 where the file has whole numbers; None if it has none.
+        ticks_per_second: unit of the stamps, where the file itself says so.
+        lines: one-based line of each row, of a text file; None where rows are counted from zero.
+    """
+
+    path: Path
+    names: tuple[str, ...]
+    columns: Mapping[Column, Array]
+    flaws: NDArray[np.uint8]
+    stamps: Stamps | None = None
+    ticks_per_second: int | None = None
+    lines: Sequence[int] | NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.flaws)
+
+    def row(self, index: int) -> int:
+        """The number by which a person finds a row: its line, or its index in a binary file."""
+        return int(index if self.lines is None else self.lines[index])
+
+    def fault(self, index: int, message: str, column: Column | None = None) -> LogError:
+        """A `LogError` about one row."""
+        row = self.row(index)
+        place = f"row {row} (counted from 0)" if self.lines is None else f"line {row}"
+        return LogError(f"{self.path}: {place}: {message}", path=self.path, column=column, row=row)
+
+    def without_last(self) -> Table:
+        """The table less its last row."""
+        return Table(
+            self.path,
+            self.names,
+            {name: column[:-1] for name, column in self.columns.items()},
+            self.flaws[:-1],
+            None if self.stamps is None else self.stamps[:-1],
+            self.ticks_per_second,
+            self.lines,
+        )
+
+
+def flag_not_finite(
+    flaws: NDArray[np.uint8],
+    columns: Mapping[Column, Array],
+    stamps: Stamps | None,
+) -> None:
+    """Marks the rows with a NaN or an infinite number, unless they are marked already."""
+    for column in (*columns.values(), *(() if stamps is None else (stamps,))):
+        if column.dtype == np.float64:
+            flaws[~np.isfinite(column) & (flaws == Flaw.NONE)] = Flaw.NOT_FINITE
+
+
+def locate(path: Path, names: Sequence[str], column: Column) -> int:
+    """The zero-based number of a column among those of a file.
+
+    Raises:
+        MissingColumn: there is none of that name or number.
+        LogError: two columns have that name.
+    """
+    if isinstance(column, int):
+        if column >= len(names):
+            raise MissingNumberedColumn(path, column, len(names))
+        return column
+    places = [number for number, name in enumerate(names) if name == column]
+    if not places:
+        raise MissingColumn(path, column, names)
+    if len(places) > 1:
+        raise LogError(
+            f"{path}: columns {places} are all called {column!r}; rename them, "
+            "or give the one you mean by its number",
+            path=path,
+            column=column,
+        )
+    return places[0]

@@ -1,0 +1,36 @@
+"""Units a log may be in, as factors to SI; nothing outside `logs/` knows any other unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import pi
+from types import MappingProxyType
+
+STANDARD_GRAVITY = 9.80665
+"""One g [m/s²], as in data sheets of accelerometers."""
+
+_POUND_FORCE = 4.4482216152605
+_INCH = 0.0254
+
+TICKS_PER_SECOND: Mapping[str, int] = MappingProxyType(
+    {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+)
+LENGTH: Mapping[str, float] = MappingProxyType({"m": 1.0, "mm": 1e-3})
+ANGLE: Mapping[str, float] = MappingProxyType({"rad": 1.0, "deg": pi / 180.0})
+ACCELERATION: Mapping[str, float] = MappingProxyType({"m/s^2": 1.0, "g": STANDARD_GRAVITY})
+FORCE: Mapping[str, float] = MappingProxyType(
+    {"N": 1.0, "mN": 1e-3, "kN": 1e3, "kgf": STANDARD_GRAVITY, "lbf": _POUND_FORCE}
+)
+TORQUE: Mapping[str, float] = MappingProxyType(
+    {
+        "Nm": 1.0,
+        "mNm": 1e-3,
+        "kNm": 1e3,
+        "Ncm": 1e-2,
+        "Nmm": 1e-3,
+        "kgfcm": STANDARD_GRAVITY * 1e-2,
+        "kgfm": STANDARD_GRAVITY,
+        "lbfin": _POUND_FORCE * _INCH,
+        "lbfft": _POUND_FORCE * 12.0 * _INCH,
+    }
+)

@@ -1,0 +1,129 @@
+"""Writes a `Recording` as a CSV or Parquet file with its schema, which `read_log` reads back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from identify.arrays import Array
+from identify.errors import LogError
+from identify.logs.recording import Recording
+from identify.spatial import quaternion_from_rotation
+
+_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "position": ("px", "py", "pz"),
+    "quaternion": ("qx", "qy", "qz", "qw"),
+    "linear_velocity": ("vx", "vy", "vz"),
+    "angular_velocity": ("wx", "wy", "wz"),
+    "linear_acceleration": ("ax", "ay", "az"),
+    "angular_acceleration": ("alx", "aly", "alz"),
+    "force": ("fx", "fy", "fz"),
+    "torque": ("tx", "ty", "tz"),
+}
+_TABLES: Mapping[str, Mapping[str, str]] = {
+    "pose": {"position": "position", "quaternion": "quaternion"},
+    "twist": {"linear": "linear_velocity", "angular": "angular_velocity"},
+    "acceleration": {"linear": "linear_acceleration", "angular": "angular_acceleration"},
+    "wrench": {"force": "force", "torque": "torque"},
+}
+
+
+def write_log(recording: Recording, path: Path, schema_path: Path | None = None) -> Path:
+    """Writes a recording and its schema.
+
+    Args:
+        recording: what to write, in SI as it is.
+        path: a name that ends in `.csv` or `.parquet`.
+        schema_path: where the schema goes; by default `path` with the suffix `.toml`.
+
+    Returns:
+        The path of the schema.
+
+    Raises:
+        LogError: another suffix.
+    """
+    schema_path = schema_path or path.with_suffix(".toml")
+    columns: dict[str, Array] = {} if recording.time is None else {"t": recording.time}
+    for signal, names in _COLUMNS.items():
+        if signal in recording.signals:
+            columns |= dict(zip(names, recording.signals[signal].T, strict=True))
+    table = pa.table({name: pa.array(column) for name, column in columns.items()})
+    writers: dict[str, Callable[[Path], object]] = {
+        ".csv": lambda to: pacsv.write_csv(table, to),
+        ".parquet": lambda to: pq.write_table(table, to, compression="zstd"),
+    }
+    if path.suffix not in writers:
+        raise LogError(f"{path}: expected a name that ends in {' or '.join(writers)}", path=path)
+    _replace(path, writers[path.suffix])
+    text = to_toml(schema_of(recording))
+    _replace(schema_path, lambda to: to.write_text(text, encoding="utf-8"))
+    return schema_path
+
+
+def schema_of(recording: Recording) -> dict[str, object]:
+    """The schema of a recording as `write_log` writes it."""
+    clock: dict[str, object] = {"still": True} if recording.still else {"time": "t"}
+    schema: dict[str, object] = {"log": clock, "world": {"gravity": recording.gravity.tolist()}}
+    for table, signals in _TABLES.items():
+        named: dict[str, object] = {
+            key: list(_COLUMNS[signal])
+            for key, signal in signals.items()
+            if signal in recording.signals
+        }
+        if named:
+            schema[table] = named | _meaning(recording, table)
+    return schema
+
+
+def to_toml(tables: Mapping[str, object], path: str = "") -> str:
+    """Nested tables of strings, numbers, truth values and lists of them as TOML."""
+    plain = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
+    lines = [f"[{path}]"] if path and plain else []
+    lines += [f"{key} = {_spell(value)}" for key, value in plain.items()]
+    parts = ["\n".join(lines) + "\n"] if lines else []
+    for key, value in tables.items():
+        if isinstance(value, Mapping):
+            parts.append(to_toml(value, f"{path}.{key}" if path else key))
+    return "\n".join(parts)
+
+
+def _meaning(recording: Recording, table: str) -> dict[str, object]:
+    if table == "pose":
+        return {"order": "xyzw", "maps": "body_to_world"}
+    meaning: dict[str, object] = {"frame": recording.frames[table]}
+    if table == "acceleration":
+        meaning["kind"] = recording.acceleration_kind
+    if table == "wrench":
+        meaning["acts_on"] = "body"
+        if recording.X_BS is not None:
+            quaternion = quaternion_from_rotation(recording.X_BS.rotation)
+            meaning["mount"] = {
+                "translation": recording.X_BS.position.tolist(),
+                "quaternion": quaternion.tolist(),
+            }
+    return meaning
+
+
+def _spell(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_spell, value)) + "]"
+    return repr(value)
+
+
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    """Writes under a temporary name, then renames: a file is whole or not there."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        write(part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,113 @@
+"""Time: from stamps of any unit and size, from a rate, or none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from identify.errors import LogError, MissingColumn
+from identify.logs import read_log
+from identify.logs.readers.text import reader
+
+
+def stamped(lines, stamps, name="t"):
+    """The small log with other time stamps, as text."""
+    rest = [line.split(",", 1)[1] for line in lines]
+    return [f"{name},{rest[0]}", *(f"{t},{x}" for t, x in zip(stamps, rest[1:], strict=False))]
+
+
+@pytest.mark.parametrize(("unit", "ticks"), [("s", 1), ("ms", 1e3), ("us", 1e6), ("ns", 1e9)])
+def test_units(write, schema, lines, unit, ticks):
+    path = write(stamped(lines, [repr(ticks * 0.25 * i + 3) for i in range(20)]))
+    time = read_log(path, schema(log={"time_unit": unit})).time
+    np.testing.assert_allclose(time, 0.25 * np.arange(20), rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("missing", [False, True])
+def test_nanoseconds_since_1970_lose_nothing(write, schema, lines, monkeypatch, fast, missing):
+    if not fast:
+        monkeypatch.setattr(reader, "parse_regular", lambda *_: None)
+    steps = np.cumsum(np.arange(20) * 1_000_003 + 1)
+    stamps = [str(1_700_000_000_123_456_789 + int(step)) for step in steps]
+    expected = np.array([int(step - steps[0]) / 1e9 for step in steps])
+    if missing:
+        stamps[7] = ""
+        expected = np.delete(expected, 7)
+    time = read_log(write(stamped(lines, stamps)), schema(log={"time_unit": "ns"})).time
+    np.testing.assert_array_equal(time, expected)
+
+
+def test_time_starts_at_the_first_row_kept(write, schema, lines):
+    stamps = [f"{1.7e9 + i / 8:.3f}" for i in range(20)]
+    lines = stamped(lines, stamps)
+    lines[1] = lines[1].rpartition(",")[0] + ",nan"
+    recording = read_log(write(lines), schema())
+    np.testing.assert_array_equal(recording.time, np.arange(19) / 8)
+
+
+def test_a_rate_leaves_the_gap_of_a_dropped_row(write, schema, lines):
+    lines[6] = lines[6].rpartition(",")[0] + ",nan"
+    recording = read_log(write(lines), schema(log={"time": None, "rate_hz": 1000}))
+    np.testing.assert_array_equal(recording.time, np.delete(np.arange(20), 5) / 1000)
+
+
+def test_still_poses_have_no_time(write, schema, lines):
+    still = schema(log={"time": None, "still": True})
+    recording = read_log(write(lines), still)
+    assert recording.still
+    assert recording.time is None
+    assert len(read_log(write(lines[:2]), still)) == 1
+
+
+def test_equal_stamps_are_kept(write, schema, lines):
+    stamps = np.repeat(np.arange(10), 2) / 100
+    recording = read_log(write(stamped(lines, stamps)), schema())
+    np.testing.assert_array_equal(recording.time, stamps)
+
+
+def test_time_that_goes_back(write, schema, lines):
+    stamps = [str(i / 100) for i in range(20)]
+    stamps[12] = "0.055"
+    with pytest.raises(LogError, match=r"line 14: time goes back from 0.11 to 0.055; ") as caught:
+        read_log(write(stamped(lines, stamps)), schema())
+    assert (caught.value.exit_code, caught.value.row, caught.value.column) == (2, 14, "t")
+    stamps = [str(1_700_000_000_000_000_000 - i) for i in range(20)]
+    message = "line 3: time goes back from 1700000000000000000 to 1699999999999999999"
+    with pytest.raises(LogError, match=message):
+        read_log(write(stamped(lines, stamps)), schema(log={"time_unit": "ns"}))
+
+
+def test_time_that_never_advances(write, schema, lines):
+    with pytest.raises(
+        LogError, match=r"time never advances: all 20 rows are stamped 7\.5"
+    ) as caught:
+        read_log(write(stamped(lines, ["7.5"] * 20)), schema())
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("clock", [{"time": "t"}, {"time": None, "rate_hz": 100}])
+def test_one_sample_is_no_motion(write, schema, lines, clock):
+    with pytest.raises(LogError, match=r"has one sample only.* say still = true"):
+        read_log(write(lines[:2]), schema(log=clock))
+
+
+def test_stamps_too_far_apart_for_int64(write, schema, lines):
+    stamps = [str(-(2**62) - 2**61), *map(str, range(2**62, 2**62 + 19))]
+    recording = read_log(write(stamped(lines, stamps)), schema(log={"time_unit": "ns"}))
+    assert recording.time is not None
+    assert recording.time[-1] == pytest.approx((2**63 + 2**61) / 1e9)
+    stamps = [str(2**70 + 2**20 * i) for i in range(20)]
+    recording = read_log(write(stamped(lines, stamps)), schema(log={"time_unit": "ns"}))
+    np.testing.assert_allclose(recording.time, 2**20 * np.arange(20) / 1e9)
+
+
+def test_stamps_that_overflow(write, schema, lines):
+    stamps = ["-1.7e308", *(f"{1.6e308}" for _ in range(19))]
+    with pytest.raises(LogError, match=r"time: entry .* every entry must be finite"):
+        read_log(write(stamped(lines, stamps)), schema())
+
+
+def test_the_time_column_is_named_when_missing(write, schema, lines):
+    with pytest.raises(MissingColumn, match="no column 'stamp' among"):
+        read_log(write(lines), schema(log={"time": "stamp"}))

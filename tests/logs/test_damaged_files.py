@@ -1,0 +1,122 @@
+"""A damaged file gives a recording or an error of ours, never anything else."""
+
+from __future__ import annotations
+
+import gzip
+import random
+
+import numpy as np
+import pytest
+
+from identify.errors import LogError
+from identify.logs import Recording, read_log
+from identify.logs.readers.text import reader
+from identify.logs.synthetic import synthetic_recording
+from identify.logs.writing import schema_of, write_log
+
+PHI = [1.0, 0.1, 0.02, 0.05, 0.02, 0.0, 0.0, 0.03, 0.0, 0.03]
+JUNK = [
+    b"\n",
+    b"\r",
+    b",",
+    b'"',
+    b"#",
+    b"\0",
+    b"\xff",
+    b" ",
+    b"\t",
+    b"-",
+    b"e",
+    b"_",
+    b"nan",
+    b"9" * 30,
+]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A log in every format, as bytes, with its schema."""
+    folder = tmp_path_factory.mktemp("whole")
+    recording = synthetic_recording(PHI, rng=np.random.default_rng(0), duration=0.2, include="all")
+    schema = schema_of(recording)
+    write_log(recording, folder / "log.csv")
+    write_log(recording, folder / "log.parquet")
+    text = (folder / "log.csv").read_text().replace('"', "")
+    table = np.loadtxt(folder / "log.csv", delimiter=",", skiprows=1)
+    columns = dict(zip(text.split("\n", 1)[0].split(","), table.T, strict=True))
+    np.savez(folder / "log.npz", **columns)
+    np.savez_compressed(folder / "packed.npz", **columns)
+    blanks = {"log": {"time": "t", "separator": "whitespace", "drop_bad_rows": True}}
+    return {
+        "log.csv": (text.encode(), schema),
+        "log.txt": (text.replace(",", " \t").encode(), schema | blanks),
+        "log.csv.gz": (gzip.compress(text.encode()), schema),
+        **{
+            name: ((folder / name).read_bytes(), schema)
+            for name in ("log.parquet", "log.npz", "packed.npz")
+        },
+    }
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """The content cut off, or with some bytes changed, put in or taken out."""
+    data = bytearray(content)
+    kind = chance.choice(["cut", "flip", "flip", "insert", "delete"])
+    if kind == "cut":
+        return bytes(data[: chance.randrange(len(data))])
+    for _ in range(chance.choice([1, 1, 2, 20])):
+        i = chance.randrange(len(data))
+        if kind == "flip":
+            data[i] = chance.randrange(256)
+        elif kind == "insert":
+            data[i:i] = chance.choice(JUNK)
+        else:
+            del data[i : i + chance.randrange(1, 40)]
+    return bytes(data)
+
+
+def outcome(path, schema):
+    """The recording, or what the error says."""
+    try:
+        return read_log(path, schema)
+    except LogError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize(
+    "name", ["log.csv", "log.txt", "log.csv.gz", "log.parquet", "log.npz", "packed.npz"]
+)
+def test_damage_is_an_error_of_ours_or_none(files, tmp_path, name):
+    content, schema = files[name]
+    chance = random.Random(name)
+    path = tmp_path / name
+    read = 0
+    for _ in range(300):
+        path.write_bytes(damaged(content, chance))
+        got = outcome(path, schema)
+        if isinstance(got, Recording):
+            assert all(np.isfinite(signal).all() for signal in got.signals.values())
+            read += 1
+        else:
+            assert str(path) in got
+    assert 0 < read < 300 or name == "log.csv.gz"
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.txt"])
+def test_both_ways_through_a_damaged_text_agree(files, tmp_path, name, monkeypatch):
+    content, schema = files[name]
+    chance = random.Random(name)
+    path = tmp_path / name
+    for _ in range(300):
+        path.write_bytes(damaged(content, chance))
+        one = outcome(path, schema)
+        with monkeypatch.context() as patch:
+            patch.setattr(reader, "parse_regular", lambda *_: None)
+            other = outcome(path, schema)
+        if isinstance(one, str) or isinstance(other, str):
+            assert one == other
+        else:
+            assert one.dropped == other.dropped
+            np.testing.assert_array_equal(one.time, other.time)
+            for signal in one.signals:
+                np.testing.assert_array_equal(one.signals[signal], other.signals[signal])

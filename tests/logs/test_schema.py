@@ -1,0 +1,319 @@
+"""Every key of a schema, and what is said of a wrong one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from identify.errors import MissingFile, SchemaError
+from identify.logs import Schema, load_schema
+
+FULL = """
+[log]
+time = "stamp"
+time_unit = "us"
+header_lines = 3
+separator = ";"
+comment = "%"
+drop_bad_rows = true
+
+[streams.pose]
+file = "pose.csv"
+header_lines = 0
+separator = "whitespace"
+
+[streams.wrench]
+file = "wrench.csv"
+time = 4
+time_unit = "ns"
+
+[world]
+gravity = [0, 0, -9.81]
+
+[pose]
+position = ["px", "py", "pz"]
+euler = ["roll", "pitch", "yaw"]
+order = "ZYX"
+maps = "world_to_body"
+position_unit = "mm"
+angle_unit = "deg"
+
+[twist]
+linear = ["vx", "vy", "vz"]
+angular = ["wx", "wy", "wz"]
+frame = "world"
+angle_unit = "deg"
+
+[acceleration]
+linear = ["ax", "ay", "az"]
+angular = ["bx", "by", "bz"]
+frame = "body"
+kind = "proper"
+unit = "g"
+angle_unit = "deg"
+
+[wrench]
+force = ["fx", "fy", "fz"]
+torque = [3, 4, 5]
+frame = "sensor"
+acts_on = "sensor"
+force_unit = "lbf"
+torque_unit = "N mm"
+
+[wrench.mount]
+translation = [0, 0, 0.04]
+quaternion = [0, 0, 0.7071068, 0.7071068]
+"""
+
+
+def test_every_key_is_read(tmp_path):
+    path = tmp_path / "schema.toml"
+    path.write_text(FULL)
+    schema = load_schema(path)
+    assert schema.world.gravity == (0.0, 0.0, -9.81)
+    assert schema.pose is not None
+    assert schema.pose.rotation_kind == "euler"
+    assert schema.pose.rotation_columns == ("roll", "pitch", "yaw")
+    assert schema.wrench.torque == (3, 4, 5)
+    assert schema.wrench.torque_unit == "Nmm"
+    assert schema.wrench.mount is not None
+    assert schema.wrench.mount.quaternion == pytest.approx((0, 0, 0.5**0.5, 0.5**0.5))
+    assert schema.groups == ("pose", "twist", "acceleration", "wrench")
+
+
+def test_a_stream_overrides_only_what_it_gives(tmp_path):
+    path = tmp_path / "schema.toml"
+    path.write_text(FULL)
+    schema = load_schema(str(path))
+    pose, wrench, twist = map(schema.layout, ("pose", "wrench", "twist"))
+    assert (pose.header_lines, pose.separator, pose.comment) == (0, "whitespace", "%")
+    assert (pose.time, pose.time_unit) == ("stamp", "us")
+    assert (wrench.time, wrench.time_unit, wrench.header_lines) == (4, "ns", 3)
+    assert twist == schema.log
+
+
+def test_defaults_are_those_documented(schema):
+    loaded = load_schema(schema())
+    assert loaded.pose is not None
+    assert loaded.world.gravity == (0.0, 0.0, -9.80665)
+    assert (loaded.log.header_lines, loaded.log.separator, loaded.log.comment) == (1, ",", "#")
+    assert (loaded.pose.rotation_order, loaded.pose.maps) == ("xyzw", "body_to_world")
+    assert (loaded.pose.position_unit, loaded.pose.angle_unit) == ("m", "rad")
+    assert (loaded.wrench.force_unit, loaded.wrench.torque_unit) == ("N", "Nm")
+    assert (loaded.log.time_unit, loaded.log.drop_bad_rows, loaded.log.still) == ("s", False, False)
+
+
+def test_a_schema_passes_through_and_does_not_change(schema):
+    loaded = load_schema(schema())
+    assert isinstance(loaded, Schema)
+    assert load_schema(loaded) is loaded
+    with pytest.raises(ValidationError, match="frozen"):
+        loaded.log.time = "other"  # type: ignore[misc]
+
+
+def test_a_schema_is_json_and_loads_again(tmp_path):
+    path = tmp_path / "schema.toml"
+    path.write_text(FULL)
+    schema = load_schema(path)
+    again = load_schema(json.loads(json.dumps(schema.model_dump(mode="json", exclude_unset=True))))
+    assert again == schema
+
+
+QUATERNION = ["qx", "qy", "qz", "qw"]
+WRONG = [
+    # unknown keys and tables
+    ({"log": {"tme": "t"}}, r"\[log\] unknown key 'tme'; did you mean 'time'\?"),
+    (
+        {"pose": {"quaternions": QUATERNION}},
+        r"unknown key 'quaternions'; did you mean 'quaternion'",
+    ),
+    ({"pose": {"rate_hz": 100}}, r"unknown key 'rate_hz'; it belongs in \[log\]"),
+    ({"wrenches": {}}, r"unknown key 'wrenches'; did you mean 'wrench'"),
+    ({"gravity": [0, 0, -9.81]}, r"unknown key 'gravity'; it belongs in \[world\]"),
+    (
+        {"streams": {"poses": {"file": "a"}}},
+        r"\[streams\] unknown key 'poses'; did you mean 'pose'",
+    ),
+    ({"zzz": 1}, r"unknown key 'zzz'; known keys are log, streams"),
+    # missing
+    ({"wrench": None}, r"the table \[wrench\] is missing"),
+    ({"wrench": {"force": None}}, r"\[wrench\] the key 'force' is missing"),
+    ({"wrench": {"frame": None}}, r"\[wrench\] the key 'frame' is missing"),
+    ({"wrench": {"acts_on": None}}, r"\[wrench\] the key 'acts_on' is missing"),
+    ({"pose": 3}, r"expected a table \[pose\], got 3"),
+    # the clock
+    ({"log": {"time": None}}, r"exactly one of time .* rate_hz .* still = true .*got none"),
+    ({"log": {"rate_hz": 100}}, r"\[log\] give exactly one of time, rate_hz and still"),
+    ({"log": {"still": True}}, r"\[log\] give exactly one of .* got \('time', 'still'\)"),
+    ({"log": {"time": None, "rate_hz": 0}}, r"\[log\] rate_hz: .*greater than 0.*got 0"),
+    ({"log": {"time": None, "rate_hz": "fast"}}, r"\[log\] rate_hz: .*number.*got 'fast'"),
+    ({"log": {"time": None, "rate_hz": True}}, r"\[log\] rate_hz: "),
+    ({"log": {"time_unit": "min"}}, r"time_unit: expected one of 's', 'ms', 'us', 'ns', got 'min'"),
+    # the layout
+    ({"log": {"header_lines": -1}}, r"\[log\] header_lines: .*got -1"),
+    ({"log": {"header_lines": "1"}}, r"\[log\] header_lines: .*integer.*got '1'"),
+    ({"log": {"separator": "tab"}}, r"\[log\] separator: expected one character.*got 'tab'"),
+    ({"log": {"separator": "."}}, r"\[log\] separator: expected one character"),
+    ({"log": {"comment": "1"}}, r"\[log\] comment: expected a mark"),
+    ({"log": {"comment": ","}}, r"\[log\] comment: expected a mark"),
+    ({"log": {"drop_bad_rows": "yes"}}, r"\[log\] drop_bad_rows: .*got 'yes'"),
+    # columns
+    ({"pose": {"position": ["px", "py"]}}, r"\[pose\] position: expected 3 columns, got 2"),
+    ({"pose": {"position": "px"}}, r"\[pose\] position: expected a list of 3 columns, got 'px'"),
+    ({"pose": {"position": [0, 1, -2]}}, r"name or its zero-based number, got -2"),
+    ({"pose": {"position": [0, 1, 2.5]}}, r"name or its zero-based number, got 2.5"),
+    ({"pose": {"position": ["px", "py", "py"]}}, r"column 'py' is named twice"),
+    ({"pose": {"quaternion": ["a", "b", "c"]}}, r"quaternion: expected 4 columns, got 3"),
+    ({"wrench": {"force": ["a", "b", ""]}}, r"\[wrench\] force: expected a column's name"),
+    # rotations
+    ({"pose": {"quaternion": None}}, r"\[pose\] give exactly one of quaternion.*got none"),
+    (
+        {"pose": {"rotation_vector": ["a", "b", "c"]}},
+        r"\[pose\] give exactly one of .*got quaternion and rotation_vector",
+    ),
+    (
+        {"pose": {"quaternion": None, "matrix": list(range(12))}},
+        r"\[pose\] matrix: expected 9 or 16 columns, got 12",
+    ),
+    (
+        {"pose": {"quaternion": None, "matrix": list(range(16))}},
+        r"a matrix of 16 columns holds the position too: leave position out",
+    ),
+    ({"pose": {"order": "xywz"}}, r"order: expected 'xyzw' or 'wxyz' with quaternion, got 'xywz'"),
+    (
+        {"pose": {"quaternion": None, "matrix": list(range(9)), "order": "wxyz"}},
+        r"order: expected 'row' or 'column' with matrix, got 'wxyz'",
+    ),
+    (
+        {"pose": {"quaternion": None, "rotation_vector": [4, 5, 6], "order": "xyz"}},
+        r"order: expected no order with rotation_vector",
+    ),
+    (
+        {"pose": {"quaternion": None, "euler": [4, 5, 6], "order": "xYz"}},
+        r"order: expected the axes of the Euler angles",
+    ),
+    (
+        {"pose": {"quaternion": None, "euler": [4, 5, 6], "order": "xxz"}},
+        r"no axis twice in a row",
+    ),
+    (
+        {"pose": {"quaternion": None, "euler": [4, 5], "order": "xyz"}},
+        r"euler names 2 columns, but order = 'xyz' has 3 angles",
+    ),
+    ({"pose": {"maps": "world"}}, r"maps: expected one of 'body_to_world', 'world_to_body'"),
+    ({"pose": {"position_unit": "cm"}}, r"position_unit: expected one of 'm', 'mm', got 'cm'"),
+    # values
+    ({"world": {"gravity": [0, 0]}}, r"\[world\] gravity: expected 3 numbers, got \[0, 0\]"),
+    ({"world": {"gravity": [0, 0, float("nan")]}}, r"gravity: expected finite numbers, got nan"),
+    ({"world": {"gravity": [0, 0, "9.81"]}}, r"gravity: expected finite numbers, got '9.81'"),
+    (
+        {"wrench": {"frame": "tool"}},
+        r"frame: expected one of 'body', 'world', 'sensor', got 'tool'",
+    ),
+    ({"wrench": {"acts_on": "sensr"}}, r"got 'sensr'; did you mean 'sensor'\?"),
+    ({"wrench": {"force_unit": "newton"}}, r"\[wrench\] force_unit: expected one of 'N'"),
+    ({"wrench": {"torque_unit": 3}}, r"\[wrench\] torque_unit: expected one of 'Nm'"),
+    # the mount
+    ({"wrench": {"frame": "sensor"}}, r'frame = "sensor" needs \[wrench.mount\]'),
+    ({"wrench": {"mount": {}}}, r'\[wrench.mount\] is given, but frame = "body"'),
+    (
+        {"wrench": {"frame": "sensor", "mount": {"quaternion": [0, 0, 0, 0]}}},
+        r"\[wrench.mount\] quaternion: expected a unit quaternion .* of norm 0",
+    ),
+    (
+        {"wrench": {"frame": "sensor", "mount": {"position": [0, 0, 0]}}},
+        r"\[wrench.mount\] unknown key 'position'",
+    ),
+    # tables that contradict each other
+    ({"twist": {"frame": "body"}}, r"\[twist\] give linear, angular, or both"),
+    (
+        {"acceleration": {"linear": ["a", "b", "c"], "frame": "body"}},
+        r"\[acceleration\] kind: missing",
+    ),
+    (
+        {"streams": {"twist": {"file": "a"}}},
+        r"\[streams.twist\] names a file, but there is no \[twist",
+    ),
+    (
+        {"streams": {"pose": {"file": "a", "rate_hz": 100}}},
+        r"the files must share one clock, got \{'pose': 'rate_hz 100.0', 'wrench': 'time'\}",
+    ),
+    ({"pose": {"position": None}}, r"nothing tells the linear acceleration"),
+    ({"pose": None}, r"without \[pose\], gravity can only come from an accelerometer"),
+    ({"pose": None, "wrench": {"frame": "world"}}, r'\[wrench\] frame = "world" needs the orient'),
+]
+IMU = {
+    "acceleration": {"linear": ["a", "b", "c"], "frame": "body", "kind": "proper"},
+    "twist": {"angular": ["u", "v", "w"], "frame": "body"},
+    "pose": None,
+}
+WRONG += [
+    (IMU | {"twist": {"angular": [1, 2, 3], "frame": "world"}}, r'\[twist\] frame = "world" needs'),
+    (IMU | {"twist": None}, r"without \[pose\], the rotation can only come from a gyroscope"),
+    (
+        IMU | {"acceleration": IMU["acceleration"] | {"kind": "classical"}},
+        r'\[acceleration\] kind = "classical" needs the orientation of the body',
+    ),
+    (
+        {"pose": {"position": None}, "acceleration": IMU["acceleration"] | {"kind": "spatial"}},
+        r'kind = "spatial" needs the velocity of the body',
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG)
+def test_a_wrong_schema_says_what_is_wrong(schema, changes, message):
+    with pytest.raises(SchemaError, match=message) as caught:
+        load_schema(schema(**changes))
+    assert caught.value.exit_code == 2
+    assert "pydantic" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        IMU,
+        IMU | {"twist": None, "log": {"time": None, "still": True}},
+        {"pose": {"position": None}, "log": {"time": None, "still": True}},
+        {"pose": {"position": None}, "twist": {"linear": ["a", "b", "c"], "frame": "world"}},
+        {"pose": {"position": None}, "acceleration": IMU["acceleration"]},
+        {"log": {"time": None}, "streams": {"pose": {"rate_hz": 9}, "wrench": {"rate_hz": 9}}},
+        {"pose": {"quaternion": None, "matrix": list(range(16)), "position": None}},
+        {"pose": {"quaternion": None, "euler": ["yaw"], "order": "z"}},
+    ],
+)
+def test_what_a_log_lacks_may_be_left_out(schema, changes):
+    assert load_schema(schema(**changes)).wrench.frame == "body"
+
+
+def test_several_mistakes_are_all_named(schema):
+    with pytest.raises(SchemaError, match=r"'tme'.*; and .*got 'bdy'"):
+        load_schema(schema(log={"tme": "t"}, wrench={"frame": "bdy"}))
+
+
+def test_a_schema_file_that_is_missing_or_no_toml_is_named(tmp_path):
+    (tmp_path / "arm.toml").write_text("[log\n")
+    with pytest.raises(MissingFile, match=r"arn.toml: no such file; did you mean 'arm.toml'\?"):
+        load_schema(tmp_path / "arn.toml")
+    with pytest.raises(SchemaError, match=r"arm.toml: not a TOML file: .*line 1"):
+        load_schema(tmp_path / "arm.toml")
+    (tmp_path / "arm.toml").write_bytes(b'[log]\ntime = "\xff"\n')
+    with pytest.raises(SchemaError, match="save it as UTF-8"):
+        load_schema(tmp_path / "arm.toml")
+    (tmp_path / "arm.toml").write_text(f"[log]\nheader_lines = {'9' * 9999}\n")
+    with pytest.raises(SchemaError, match=r"arm.toml: not a TOML file"):
+        load_schema(tmp_path / "arm.toml")
+    (tmp_path / "arm.toml").write_text("x = " + "[" * 99_999)
+    with pytest.raises(SchemaError, match=r"arm.toml: not a TOML file"):
+        load_schema(tmp_path / "arm.toml")
+    with pytest.raises(MissingFile, match="is a folder"):
+        load_schema(tmp_path)
+
+
+def test_the_file_of_a_wrong_schema_is_named(tmp_path):
+    path = tmp_path / "arm.toml"
+    path.write_text('[log]\ntme = "t"\n')
+    with pytest.raises(SchemaError, match=r"arm.toml: \[log\] unknown key 'tme'"):
+        load_schema(path)
