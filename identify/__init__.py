@@ -18,7 +18,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from identify import reporting as plot
     from identify.errors import IdentifyError
     from identify.estimation import Estimate
     from identify.exchange import SavedEstimate
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.logs import Recording, read_log
     from identify.pipeline import FitResult, FitSettings, fit
-    from identify.reporting import report
+    from identify.reporting import plot, report
     from identify.spatial import BodyMotion, Pose
 
 _SOURCES = {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import version
+from typing import get_args
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from identify.estimation.intervals import (
     intervals_of,
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
-from identify.estimation.program import MARGIN, cone_program
+from identify.estimation.program import MARGIN, ConeSolution, cone_program
 from identify.inertia import PHI, PSEUDO_INERTIA_BASIS, InertialParameters
 from identify.inertia.default_body import DEFAULT_DENSITY, default_radius
 from identify.regressors import Bias, BlockStatistics, merge_logs
@@ -39,6 +40,8 @@ class EstimatorSettings:
     mass: float | None = None
 
     def __post_init__(self) -> None:
+        if self.bias not in get_args(Bias):
+            raise ProblemError(f"bias: expected one of {get_args(Bias)}, got {self.bias!r}")
         if self.mass is not None and not (np.isfinite(self.mass) and self.mass > 0.0):
             raise ProblemError(f"a known mass must be positive and finite, got {self.mass} kg")
 
@@ -84,17 +87,9 @@ def solve_consistent(fit: LeastSquaresFit) -> tuple[Array, Certificate]:
     Raises:
         SolveError: the solver failed, or its solution is not proved.
     """
-    problem = ScaledProblem(
-        A=fit.scaled_matrix,
-        b=fit.problem.b,
-        floor=fit.problem.floor,
-        told=fit.identifiability.told,
-        fixed=fit.identifiability.fixed,
-        reference=fit.reference,
-    )
-    smallest = np.linalg.eigvalsh((PSEUDO_INERTIA_BASIS @ fit.theta).reshape(4, 4))[0]
-    if smallest >= MARGIN and fit.theta[0] >= MARGIN:
-        return fit.theta, certify(problem, fit.theta, np.zeros((4, 4)), 0.0, SolverRun())
+    problem = _scaled_problem(fit)
+    if _least_eigenvalue(fit.theta) >= MARGIN and fit.theta[0] >= MARGIN:
+        return fit.theta, _certificate(fit, problem, fit.theta, None, SolverRun())
     solution = cone_program(len(problem.fixed)).solve(
         problem.A, problem.b, problem.fixed, problem.fixed @ problem.reference
     )
@@ -106,8 +101,55 @@ def solve_consistent(fit: LeastSquaresFit) -> tuple[Array, Certificate]:
         build_time=solution.build_time,
         solve_time=solution.solve_time,
     )
-    return solution.theta, certify(
-        problem, solution.theta, solution.multiplier, solution.mass_multiplier, run
+    theta = _lifted(solution.theta, problem.reference)
+    return theta, _certificate(fit, problem, theta, solution, run)
+
+
+def _scaled_problem(fit: LeastSquaresFit) -> ScaledProblem:
+    completed = fit.completed
+    mass_given = fit.identifiability.mass_given
+    return ScaledProblem(
+        A=completed.A,
+        b=completed.b,
+        floor=completed.floor,
+        equations=completed.equations,
+        told=np.eye(10)[:, 1:] if mass_given else np.eye(10),
+        fixed=np.eye(10)[: int(mass_given)],
+        reference=fit.reference,
+    )
+
+
+def _lifted(theta: Array, inside: Array) -> Array:
+    """The last step to a solver's solution that is outside the cone by its tolerance.
+
+    The least eigenvalue is concave, so a step towards a body well inside the cone raises it at
+    least in proportion.
+    """
+    least, least_inside = (_least_eigenvalue(body) for body in (theta, inside))
+    if least >= MARGIN:
+        return theta
+    share = (MARGIN - least) / (least_inside - least)
+    return theta + share * (inside - theta)
+
+
+def _least_eigenvalue(theta: Array) -> float:
+    return float(np.linalg.eigvalsh((PSEUDO_INERTIA_BASIS @ theta).reshape(4, 4))[0])
+
+
+def _certificate(
+    fit: LeastSquaresFit,
+    problem: ScaledProblem,
+    theta: Array,
+    solution: ConeSolution | None,
+    run: SolverRun,
+) -> Certificate:
+    multiplier = np.zeros((4, 4)) if solution is None else solution.multiplier
+    mass_multiplier = 0.0 if solution is None else solution.mass_multiplier
+    singular = np.linalg.svd(fit.scaled_matrix @ fit.identifiability.told, compute_uv=False)
+    return replace(
+        certify(problem, theta, multiplier, mass_multiplier, run),
+        condition=float(singular[0] / singular[-1]),
+        rank=len(singular),
     )
 
 

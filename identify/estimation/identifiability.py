@@ -34,9 +34,7 @@ class Identifiability:
     Attributes:
         told: columns that span the directions the data tell, shape (10, k).
         untold: columns that span those they do not, of one body scale each, shape (10, j).
-        fixed: rows C that hold the rest of the space, untold directions and a mass that was given,
-            at
-            a reference: C (theta − reference) = 0, shape (10 − k, 10).
+        mass_given: whether the mass was given, and belongs to neither.
         half_widths: of each scaled parameter, relative to the body's scale, shape (10,).
         resolved: columns that span every direction with more excitation than noise, shape (10, r).
         size_error: standard error of the trace of the scaled inertia; infinite where that is not
@@ -45,7 +43,7 @@ class Identifiability:
 
     told: Array
     untold: Array
-    fixed: Array
+    mass_given: bool
     half_widths: Array
     resolved: Array
     size_error: float
@@ -76,14 +74,11 @@ def identifiability(
     told = HALF_WIDTH * errors < 1.0
     directions = free @ vectors
     in_units = directions / units[:, None]
-    fixed = (vectors[:, ~told].T / units[-len(values) :]) @ np.eye(10)[-len(values) :]
-    if known_mass:
-        fixed = np.concatenate((np.eye(10)[:1], fixed))
     spread = np.minimum(errors, 1.0)
     return Identifiability(
         told=directions[:, told],
         untold=directions[:, ~told],
-        fixed=fixed,
+        mass_given=known_mass,
         half_widths=HALF_WIDTH * np.linalg.norm(in_units * spread, axis=1),
         resolved=directions[:, resolved],
         size_error=_size_error(directions, errors),
@@ -105,4 +100,5 @@ def noise_information(feature_noise: Array, weight: Mat66, to_phi: Array) -> Arr
         to_phi: matrix of the parameters' change to those wanted, shape (10, 10).
     """
     columns = whitener(weight) @ (FEATURE_TENSOR @ to_phi)
-    return np.einsum("j,jik,jil->kl", feature_noise, columns, columns)
+    rows = (np.sqrt(feature_noise)[:, None, None] * columns).reshape(-1, 10)
+    return rows.T @ rows

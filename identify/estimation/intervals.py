@@ -13,7 +13,6 @@ from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
 from identify.regressors.blocks import BlockStatistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.regressors.statistics import residual_rows, whitener
 
 INTERVAL_KIND = "95 %, from blocks of residuals; noise of the motion not counted"
 """What the intervals of this estimator are, in the words every table and file repeats."""
@@ -55,7 +54,8 @@ def block_covariance(fit: LeastSquaresFit, blocks: Sequence[BlockStatistics]) ->
         scatter = max(1.0, float(np.trace(scatter)) / size) * np.eye(size)
     covariance = told @ root @ scatter @ root.T @ told.T
     covariance = covariance + split.untold @ split.untold.T
-    return to_phi @ covariance @ to_phi.T
+    covariance = to_phi @ covariance @ to_phi.T
+    return 0.5 * (covariance + covariance.T)
 
 
 def degrees_of_freedom(fit: LeastSquaresFit, blocks: Sequence[BlockStatistics]) -> float:
@@ -68,20 +68,23 @@ def degrees_of_freedom(fit: LeastSquaresFit, blocks: Sequence[BlockStatistics]) 
 
 def _scores(fit: LeastSquaresFit, log: BlockStatistics) -> Array:
     """Σ Yᵀ W r over each block of one log, with features less the log's mean: (blocks, 10)."""
-    total = log.total()
-    phi = fit.phi
-    first = total.first_rows[0]
-    mean = np.zeros(len(first) - 1)
-    if fit.bias == "per_log":
-        mean = first[1:] / first[0]
-    elif fit.bias == "shared":
-        shared = fit.statistics.factor[0]
-        mean = shared[1:] / shared[0]
-    centred = log.factors[..., 1:] - log.factors[..., :1] * mean
-    L = whitener(fit.weight)
-    residuals = residual_rows(centred, phi) @ (L.T @ L)
-    gradient = np.einsum("bnj,jik->bnik", centred[..., :12], FEATURE_TENSOR)
-    return np.einsum("bnik,bni->bk", gradient, residuals)
+    mean = _bias_mean(fit, log)
+    # One product takes rows [1, ψ, w] to [ψ, W r], both less the mean.
+    psi_of_row = np.concatenate((-mean[None, :12], np.eye(18)[:, :12]))
+    wrench_of_row = np.concatenate((-mean[None, 12:], np.eye(18)[:, 12:]))
+    residual_of_row = (wrench_of_row - psi_of_row @ (FEATURE_TENSOR @ fit.phi)) @ fit.weight
+    rows = log.factors @ np.concatenate((psi_of_row, residual_of_row), axis=1)
+    # Σ_n Y(ψ_n)ᵀ W r_n is linear in the 12×6 moments Σ_n ψ_n (W r_n)ᵀ.
+    moments = rows[..., :12].swapaxes(-1, -2) @ rows[..., 12:]
+    return moments.reshape(-1, 72) @ FEATURE_TENSOR.reshape(72, 10)
+
+
+def _bias_mean(fit: LeastSquaresFit, log: BlockStatistics) -> Array:
+    """Mean of [ψ, w] that the fitted bias takes out of a log's rows, shape (18,)."""
+    if fit.bias == "none":
+        return np.zeros(18)
+    first = log.total().first_rows[0] if fit.bias == "per_log" else fit.statistics.factor[0]
+    return first[1:] / first[0]
 
 
 def intervals_of(
@@ -123,9 +126,9 @@ def derived_jacobian(phi: Phi) -> Array:
     jacobian[:3, 0] = -h / m**2
     jacobian[:3, 1:4] = np.eye(3) / m
     jacobian[3:, 4:] = np.eye(6)
-    shift = h @ h * np.eye(3) - np.outer(h, h)
-    jacobian[3:, 0] = six_from_symmetric(shift) / m**2
-    for axis, unit in enumerate(np.eye(3)):
-        change = 2.0 * h[axis] * np.eye(3) - np.outer(unit, h) - np.outer(h, unit)
-        jacobian[3:, 1 + axis] = -six_from_symmetric(change) / m
+    one = np.eye(3)
+    jacobian[3:, 0] = six_from_symmetric(h @ h * one - np.outer(h, h)) / m**2
+    along = one[:, :, None] * h  # along[k] = e_k hᵀ
+    change = 2.0 * h[:, None, None] * one - along - along.swapaxes(-1, -2)
+    jacobian[3:, 1:4] = -six_from_symmetric(change).T / m
     return jacobian

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,13 +19,17 @@ from identify.estimation.scaling import Scaling
 from identify.inertia import PHI, default_body
 from identify.inertia.default_body import default_radius
 from identify.regressors import Bias, LinearProblem, WrenchStatistics
+from identify.regressors.newton_euler import regressor_from_features
 
 FULL_COVARIANCE_FROM = 200.0
 """Effective samples from which all 21 entries of the residual covariance are estimated; with fewer,
 one scale for force and one for torque: on seven still poses anything finer drifts."""
 
 _MOST_ROUNDS = 10
-_SETTLED = 1e-3
+_SETTLED = 1e-2
+_SURELY = 3.0
+_NOTHING = 1e-9
+_LEAST_INDEPENDENT = 1e-8
 _FARTHEST = 10.0
 """Distance of the centre of mass from Bo, in body sizes, beyond which no scale is taken from it."""
 
@@ -68,6 +72,31 @@ class LeastSquaresFit:
     def scaled_matrix(self) -> Array:
         """A of the whitened problem in scaled parameters."""
         return self.problem.A @ self.scaling.to_phi
+
+    @property
+    def completed(self) -> LinearProblem:
+        """The problem in scaled parameters with what the data do not tell completed.
+
+        Of the data it keeps what they say along the told directions. Along each other direction it
+        asks for the default body with a standard error of the body's own scale, so that constraints
+        move what is not known before they move what is.
+        """
+        split = self.identifiability
+        A, b = self.scaled_matrix, self.problem.b
+        if not split.untold.size:
+            return replace(self.problem, A=A)
+        told_of = np.linalg.pinv(np.concatenate((split.told, split.untold), axis=1))
+        count = split.told.shape[1]
+        along_told, along_untold = A @ split.told @ told_of[:count], told_of[count:]
+        from_reference = b - A @ self.reference + along_told @ self.reference
+        rows = np.concatenate((along_told, along_untold))
+        target = np.concatenate((from_reference, along_untold @ self.reference))
+        reduced = LinearProblem.from_rows(
+            np.concatenate((rows, target[:, None]), axis=1),
+            self.problem.equations,
+            nuisances=self.problem.nuisances,
+        )
+        return replace(reduced, floor=float(np.hypot(reduced.floor, self.problem.floor)))
 
 
 def weighted_least_squares(
@@ -141,7 +170,8 @@ def _wrench_scale(statistics: WrenchStatistics) -> Array:
     Raises:
         ProblemError: force or torque is zero throughout.
     """
-    power = (statistics.factor[:, 13:] ** 2).sum(axis=0) / statistics.samples.sum()
+    power = (statistics.first_rows[:, 13:] ** 2).sum(axis=0)
+    power = (power + (statistics.centred[:, 12:] ** 2).sum(axis=0)) / statistics.samples.sum()
     scale = np.sqrt(np.repeat([power[:3].mean(), power[3:].mean()], 3))
     if not (scale > 0.0).all():
         dead = "torque" if scale[0] > 0.0 else "force"
@@ -153,25 +183,44 @@ def _wrench_scale(statistics: WrenchStatistics) -> Array:
 
 def _first_guess(data: _Data) -> Phi:
     """Mass and first moment by least squares of least norm, for the scaling to start from."""
-    problem = data.statistics.problem(np.diag(data.wrench_scale**-2), data.bias)
+    weight = np.diag(data.wrench_scale**-2)
+    problem = data.statistics.problem(weight, data.bias)
     norms = np.linalg.norm(problem.A, axis=0)
-    untold = [name for name, norm in zip(PHI[:4], norms, strict=False) if not norm > 0.0]
+    means = regressor_from_features(data.statistics.first_rows[:, 1:13])
+    whole = np.linalg.norm(means / data.wrench_scale[:, None], axis=(0, 1))
+    told = norms > _NOTHING * whole
+    untold = [name for name, found in zip(PHI[:4], told, strict=False) if not found]
     if untold and data.mass is None:
         raise _too_little(untold, data.bias)
-    columns, target = problem.A / np.where(norms > 0.0, norms, 1.0), problem.b
-    if data.mass is not None:
-        target = target - problem.A[:, 0] * data.mass
-        columns[:, 0] = 0.0
-    phi = np.linalg.lstsq(columns, target, rcond=1e-9)[0] / np.where(norms > 0.0, norms, 1.0)
-    if data.mass is not None:
-        phi[0] = data.mass
-    return _positive_mass(phi)
-
-
-def _positive_mass(phi: Phi) -> Phi:
-    if not phi[0] > 0.0:
+    norms = np.where(told, norms, np.inf)
+    columns = problem.A / norms
+    inverse = np.linalg.pinv(columns, rcond=1e-9)
+    phi = (inverse @ problem.b) / norms
+    scatter = problem.residual_norm(phi) / np.sqrt(problem.degrees_of_freedom)
+    error = scatter * float(np.linalg.norm(inverse[0])) / norms[0]
+    if data.mass is None:
+        return _positive_mass(phi, error, data.bias)
+    if phi[0] < -_SURELY * error:
         raise NegativeMass(float(phi[0]))
+    columns[:, 0] = 0.0
+    target = problem.b - problem.A[:, 0] * data.mass
+    phi = np.linalg.lstsq(columns, target, rcond=1e-9)[0] / norms
+    phi[0] = data.mass
     return phi
+
+
+def _positive_mass(phi: Phi, error: float, bias: Bias) -> Phi:
+    """The same phi, if its mass is positive.
+
+    Raises:
+        NegativeMass: it is negative by several standard errors.
+        TooLittleMotion: it is negative by chance.
+    """
+    if phi[0] > 0.0:
+        return phi
+    if phi[0] < -_SURELY * error:
+        raise NegativeMass(float(phi[0]))
+    raise _too_little(["m"], bias)
 
 
 def _solve(data: _Data, phi: Phi, length: float) -> LeastSquaresFit:
@@ -185,7 +234,7 @@ def _solve(data: _Data, phi: Phi, length: float) -> LeastSquaresFit:
     split = identifiability(matrix, noise, _body_units(scaling), known_mass=data.mass is not None)
     reference = scaling.theta(default_body(float(phi[0]), com))
     theta = _least_squares_along(split.told, matrix, problem.b, reference)
-    _positive_mass(scaling.phi(theta))
+    _positive_mass(scaling.phi(theta), scaling.mass * split.half_widths[0], data.bias)
     return LeastSquaresFit(
         statistics=data.statistics,
         bias=data.bias,
@@ -199,10 +248,14 @@ def _solve(data: _Data, phi: Phi, length: float) -> LeastSquaresFit:
 
 
 def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
-    """Whether a round moved the estimate by less than a small part of its standard error."""
+    """Whether a round moved the estimate by less than a small part of its standard error.
+
+    The unit of length has to settle too, where it decides what is told.
+    """
     moved = np.linalg.norm(after.problem.A @ (after.phi - before.phi))
     grown = after.scaling.length / before.scaling.length - 1.0
-    return bool(moved < _SETTLED and abs(grown) < _SETTLED)
+    everything_told = all(fit.identifiability.untold.size == 0 for fit in (before, after))
+    return bool(moved < _SETTLED and (everything_told or abs(grown) < _SETTLED))
 
 
 def _residual_weight(data: _Data, phi: Phi) -> Mat66:
@@ -217,7 +270,13 @@ def _residual_weight(data: _Data, phi: Phi) -> Mat66:
         covariance = np.diag(np.repeat([power[:3].mean(), power[3:].mean()], 3))
     # The wrench's own scale bounds a residual that is nothing but rounding.
     rounding = (_RESOLUTION * data.wrench_scale) ** 2 * statistics.samples.sum() / effective
-    return np.linalg.inv(covariance + np.diag(rounding))
+    # Residuals of all axes that move as one would make the weight singular.
+    rounding = rounding + _LEAST_INDEPENDENT * np.diag(covariance)
+    covariance = covariance + np.diag(rounding)
+    # Forces and torques differ by orders of magnitude: invert the correlation.
+    sigma = np.sqrt(np.diag(covariance))
+    inverse = np.linalg.inv(covariance / np.outer(sigma, sigma))
+    return 0.5 * (inverse + inverse.T) / np.outer(sigma, sigma)
 
 
 def _least_squares_along(columns: Array, A: Array, b: Array, reference: Array) -> Array:

@@ -22,8 +22,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write UTF-8 text as `write_bytes` does."""
-    write_bytes(path, content.encode("utf-8"))
+    """Write UTF-8 text as `write_bytes` does; what UTF-8 has no bytes for is written as its code."""
+    write_bytes(path, content.encode("utf-8", errors="backslashreplace"))
 
 
 def _umask() -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
 from identify.arrays import Array, Indices, seal
-from identify.regressors.statistics import WIDTH, WrenchStatistics, factor_of_rows, triangle
+from identify.regressors.statistics import WIDTH, WrenchStatistics, factor_of_rows
+from identify.regressors.triangular import triangle
 
 MOST_BLOCKS = 200
 """Blocks a log is cut into at the most."""
@@ -35,6 +36,7 @@ class BlockStatistics:
     effective: Array
     noise: Array
     independent: bool = False
+    _total: WrenchStatistics = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, shape in (
@@ -44,6 +46,12 @@ class BlockStatistics:
             ("noise", (WIDTH - 1,)),
         ):
             object.__setattr__(self, name, seal(getattr(self, name), name, shape))
+        total = WrenchStatistics.from_factor(
+            triangle(self.factors.reshape(-1, WIDTH)),
+            int(self.samples.sum()),
+            float(self.effective.sum()),
+        )
+        object.__setattr__(self, "_total", total)
 
     @classmethod
     def from_rows(
@@ -94,8 +102,4 @@ class BlockStatistics:
 
     def total(self) -> WrenchStatistics:
         """Statistics of all blocks, as of one log."""
-        return WrenchStatistics.from_factor(
-            triangle(self.factors.reshape(-1, WIDTH)),
-            int(self.samples.sum()),
-            float(self.effective.sum()),
-        )
+        return self._total

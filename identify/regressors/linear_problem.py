@@ -8,6 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, seal
 from identify.inertia import PHI
+from identify.regressors.triangular import triangle
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +56,11 @@ class LinearProblem:
             names: names of the p parameters.
         """
         p = len(names)
-        triangle = np.zeros((p + 1, p + 1))
-        reduced = np.linalg.qr(rows, mode="r")
-        triangle[: len(reduced)] = reduced
+        reduced = triangle(rows)
         return cls(
-            A=triangle[:p, :p],
-            b=triangle[:p, p],
-            floor=float(abs(triangle[p, p])),
+            A=reduced[:p, :p],
+            b=reduced[:p, p],
+            floor=float(abs(reduced[p, p])),
             equations=equations,
             nuisances=nuisances,
             names=names,

@@ -23,7 +23,8 @@ from scipy.linalg.lapack import dtpqrt
 from identify.arrays import Array, Mat66, Phi, Vec6, seal
 from identify.errors import ProblemError
 from identify.regressors.linear_problem import LinearProblem
-from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.regressors.newton_euler import FEATURE_TENSOR, regressor_from_features
+from identify.regressors.triangular import triangle
 from identify.spatial import BodyMotion, Pose, coadjoint
 
 Bias: TypeAlias = Literal["per_log", "shared", "none"]
@@ -173,7 +174,7 @@ class WrenchStatistics:
             ProblemError: the weight is not positive definite.
         """
         rows = self.rows(bias)
-        A = np.einsum("nj,jik->nik", rows[:, :12], FEATURE_TENSOR)
+        A = regressor_from_features(rows[:, :12])
         b = rows[:, 12:]
         if weight is not None:
             L = whitener(weight)
@@ -232,15 +233,6 @@ def whitener(weight: Mat66) -> Mat66:
         return np.linalg.cholesky(weight).T
     except np.linalg.LinAlgError as error:
         raise ProblemError("the weight of the residuals is not positive definite") from error
-
-
-def triangle(rows: Array) -> Array:
-    """Upper triangular factor of rows, square also where there are fewer rows than columns."""
-    width = rows.shape[1]
-    factor = np.asarray(np.linalg.qr(rows, mode="r"))
-    if len(factor) < width:
-        factor = np.concatenate((factor, np.zeros((width - len(factor), width))))
-    return factor
 
 
 def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:

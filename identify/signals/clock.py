@@ -14,8 +14,14 @@ _GAP = 5.5
 _UNIFORM = 1e-3
 """Stamps within this share of a period of a uniform grid are taken to be on it."""
 
+_LATE = 5.0
+"""Root mean square lateness, in periods, up to which stamps may be those of even rows."""
+
+_CLOSE = 0.25
+"""Rows stamped closer together than this share of a period are not both interpolated through."""
+
 _SMOOTHER = 0.7
-"""Stamps are believed against an even clock where they make the signal smoother by this factor."""
+"""A less likely clock is believed where it makes the signal smoother by this factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,69 +49,112 @@ def sampling_period(time: Array) -> float:
 def gap_starts(time: Array) -> Indices:
     """Indices of rows that follow a gap in the stamps."""
     steps = np.diff(time)
-    return np.flatnonzero(steps > _GAP * sampling_period(time)) + 1
+    period = sampling_period(time)
+    # Stamps that are late now and then have a median step shorter than the period.
+    period = max(period, float(np.mean(steps[steps <= 3.0 * period])))
+    return np.flatnonzero(steps > _GAP * period) + 1
 
 
-def uniform_rows(time: Array, columns: Array, probe: slice) -> UniformRows:
+def uniform_rows(time: Array, columns: Array, probe: Indices) -> UniformRows:
     """Rows without gaps put on a uniform clock.
 
     Two clocks explain stamps that jitter: the rows were taken evenly and the stamps are late by
     chance, or the rows were taken at the stamps. The one that makes the probe smoother is right.
 
     Args:
-        time: stamps, not decreasing [s], shape (n,), n ≥ 4.
+        time: stamps, not decreasing and not all alike [s], shape (n,), n ≥ 4.
         columns: shape (n, k).
         probe: columns to judge smoothness by: those to be differentiated, if any.
     """
-    even, on_grid = _even_clock(time)
-    candidates = []
-    if even is not None:
-        candidates.append((even, 1.0))
-    if not on_grid:
-        candidates.append((time, _SMOOTHER))
-    results = [_resample(clock, columns) for clock, _ in candidates]
-    if len(results) == 1:
-        return results[0]
-    rough = [
-        _roughness(result.columns[:, probe]) / handicap
-        for result, (_, handicap) in zip(results, candidates, strict=True)
-    ]
-    return results[int(np.argmin(rough))]
+    repeated = np.diff(time) == 0.0
+    again = repeated & (columns[1:] == columns[:-1]).all(axis=1)
+    keep = np.concatenate(([True], ~again))
+    time, columns = time[keep], columns[keep]
+    candidates = [_fill_holes(clock, columns) for clock in _even_clocks(time)]
+    on_grid = len(candidates) == 1 and len(candidates[0].time) == len(time)
+    if on_grid and np.abs(candidates[0].time - time).max() <= _UNIFORM / candidates[0].rate_hz:
+        return candidates[0]
+    # Rows of one stamp that differ were not taken at their stamps.
+    if not candidates or not (repeated & ~again).any():
+        candidates.append(_resample(time, columns))
+    best = candidates[0]
+    for other in candidates[1:]:
+        if _roughness(other.columns[:, probe]) < _SMOOTHER * _roughness(best.columns[:, probe]):
+            best = other
+    return best
 
 
-def _even_clock(time: Array) -> tuple[Array | None, bool]:
-    """Stamps moved to even slots, or None; and whether they were there already."""
-    count = len(time)
-    slots = np.arange(count, dtype=np.float64)
+@dataclass(frozen=True, slots=True)
+class _EvenClock:
+    """Even slots that rows were taken in: start + period · slot, and how late the stamps are."""
+
+    start: float
+    period: float
+    slots: Indices
+    lateness: float
+
+
+def _even_clocks(time: Array) -> list[_EvenClock]:
+    """Even clocks that may explain the stamps: with every row there, and with rows missing."""
+    whole = _fit_clock(time, np.arange(len(time)))
+    clocks = [whole]
+    # Number the slots by the stamps, if they still come in order.
+    period = sampling_period(time)
     for _ in range(2):
-        period, start = np.polyfit(slots, time, 1)
-        if period <= 0.0:
-            return None, False
-        error = np.abs(time - (start + period * slots)).max() / period
-        if error <= 0.5 or not (np.diff(time) > 0.0).all():
-            return start + period * slots, bool(error <= _UNIFORM)
-        # Rows are missing: number the slots by the stamps, if they still come in order.
-        slots = np.round((time - time[0]) / sampling_period(time))
-        if not (np.diff(slots) > 0.0).all():
-            return None, False
-    return None, False
+        slots = np.rint((time - time[0]) / period).astype(np.intp)
+        if not (np.diff(slots) > 0).all():
+            break
+        holed = _fit_clock(time, slots)
+        if slots[-1] > len(time) - 1 and holed.lateness < 0.5 * whole.lateness:
+            clocks = [holed, whole]
+        period = holed.period
+    return [clock for clock in clocks if clock.lateness <= _LATE]
 
 
-def _resample(clock: Array, columns: Array) -> UniformRows:
-    steps = np.diff(clock)
-    keep = np.concatenate(([True], steps > 0.0))
-    clock, columns = clock[keep], columns[keep]
-    period = sampling_period(clock)
-    count = round(float(clock[-1] - clock[0]) / period) + 1
-    period = (clock[-1] - clock[0]) / (count - 1)
-    grid = clock[0] + period * np.arange(count)
-    if count == len(clock) and np.abs(grid - clock).max() <= _UNIFORM * period:
-        return UniformRows(grid, 1.0 / period, columns)
+def _fit_clock(time: Array, slots: Indices) -> _EvenClock:
+    centred = slots - slots.mean()
+    period = float(centred @ time / (centred @ centred))
+    start = float(time.mean() - period * slots.mean())
+    late = (time - (start + period * slots)) / period
+    return _EvenClock(start, period, slots, float(np.sqrt(np.mean(late**2))))
+
+
+def _fill_holes(clock: _EvenClock, columns: Array) -> UniformRows:
+    """Rows in their slots; only what is missing between them is interpolated."""
+    first, last = int(clock.slots[0]), int(clock.slots[-1])
+    every = np.arange(first, last + 1)
+    time = clock.start + clock.period * every
+    rate = 1.0 / clock.period
+    if len(every) == len(columns):
+        return UniformRows(time, rate, columns)
+    filled = np.empty((len(every), columns.shape[1]))
+    filled[clock.slots - first] = columns
+    holes = np.setdiff1d(every, clock.slots)
+    filled[holes - first] = _spline(clock.slots.astype(np.float64), columns, holes)
+    return UniformRows(time, rate, filled)
+
+
+def _resample(time: Array, columns: Array) -> UniformRows:
+    """Rows interpolated between their stamps."""
+    count = len(time)
+    period = float(time[-1] - time[0]) / (count - 1)
+    slots = np.floor((time - time[0]) / (_CLOSE * period))
+    keep = np.concatenate(([True], np.diff(slots) > 0.0))
+    grid = time[0] + period * np.arange(count)
+    return UniformRows(grid, 1.0 / period, _spline(time[keep], columns[keep], grid))
+
+
+def _spline(x: Array, columns: Array, at: Array | Indices) -> Array:
     from scipy.interpolate import CubicSpline  # slow to import, and rarely needed
 
-    return UniformRows(grid, 1.0 / period, CubicSpline(clock, columns, axis=0)(grid))
+    return CubicSpline(x, columns, axis=0)(at)
 
 
 def _roughness(columns: Array) -> float:
-    """Fourth differences: what no smooth motion has."""
-    return float(np.linalg.norm(np.diff(columns, n=4, axis=0)))
+    """Size of the fourth differences, which no smooth motion has, against that of the values."""
+    power = np.var(columns, axis=0)
+    moving = power > 0.0
+    if not moving.any():
+        return 0.0
+    bends = np.mean(np.diff(columns[:, moving], n=4, axis=0) ** 2, axis=0)
+    return float(np.sqrt(np.mean(bends / power[moving])))

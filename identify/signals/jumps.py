@@ -8,7 +8,7 @@ from identify.arrays import Array, Indices
 from identify.spatial import unwrap_quaternions
 
 _RATIO = 8.0
-"""A jump is so many times longer than any step near it …"""
+"""A jump is so many times longer than the steps near it, but one: a glitch steps out and back …"""
 
 _NEIGHBOURS = 4
 """… this many fresh rows to either side …"""
@@ -47,7 +47,8 @@ def _isolated_steps(steps: Array, least: float) -> Indices:
     lengths = np.pad(steps[fresh], _NEIGHBOURS)
     around = np.lib.stride_tricks.sliding_window_view(lengths, 2 * _NEIGHBOURS + 1).copy()
     around[:, _NEIGHBOURS] = 0.0
-    alone = steps[fresh] > _RATIO * around.max(axis=1)
+    second_longest = np.partition(around, -2, axis=1)[:, -2]
+    alone = steps[fresh] > _RATIO * second_longest
     after_hold = np.diff(fresh, prepend=-1) > _HOLD
     before_hold = np.diff(fresh, append=len(steps)) > _HOLD
     jumps = (steps[fresh] > least) & (alone | (after_hold & before_hold))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Indices
 from identify.signals.kernels import Differentiator, LowPass
 
 _FLOOR_FROM = 2.0
@@ -17,7 +17,7 @@ _WINDOW = 1024
 
 
 def filtered_noise(
-    columns: Array, orders: Array, lowpass: LowPass, differentiator: Differentiator
+    columns: Array, orders: Indices, lowpass: LowPass, differentiator: Differentiator
 ) -> Array:
     """Noise variance that each column keeps after the low-pass.
 

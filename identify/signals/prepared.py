@@ -20,6 +20,7 @@ class Segment:
         quaternion: R_WB as [x, y, z, w], shape (n, 4).
         angular_velocity: w_WB_B [rad/s], shape (n, 3).
         wrench: [f; t] measured, on the body at Bo in B, bias included [N, N m], shape (n, 6).
+        gravity: g in W [m/s²], shape (3,).
     """
 
     time: Array
@@ -28,6 +29,7 @@ class Segment:
     quaternion: Vec4
     angular_velocity: Vec3
     wrench: Vec6
+    gravity: Vec3
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class RigidBodyDynamics:
         first_moment: h [kg m], shape (..., 3).
         inertia: I_BBo_B [kg m²], shape (..., 3, 3).
         inverse: M⁻¹ about Bo, shape (..., 6, 6).
-        gravity: g in W [m/s²], shape (3,).
+        gravity: g in W [m/s²], shape (3,) or (..., 3).
     """
 
     first_moment: Vec3
@@ -40,7 +40,7 @@ class RigidBodyDynamics:
 
         Args:
             phi: shape (..., 10).
-            gravity: g in W [m/s²], shape (3,).
+            gravity: g in W [m/s²], shape (3,) or (..., 3).
 
         Raises:
             SimulationError: a body that no density realises, or one without extent.

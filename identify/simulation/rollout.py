@@ -30,7 +30,7 @@ def rollout(
         wrench: samples of [f; t] on the body at Bo in B, shape (..., n, 6), the first at the start;
             n states come out, so n − 1 steps are taken.
         step: time between samples [s].
-        gravity: g in W [m/s²].
+        gravity: g in W [m/s²], shape (3,) or (..., 3).
         interpolation: the wrench between samples: a straight line, or the last sample held.
 
     Raises:
@@ -38,6 +38,10 @@ def rollout(
             motion that grows beyond all bounds (says when, and which body).
     """
     wrench = np.asarray(wrench, dtype=np.float64)
+    if interpolation not in ("linear", "hold"):
+        raise SimulationError(
+            f'interpolation: expected "linear" or "hold", got {interpolation!r}'
+        )
     if not (np.isfinite(step) and step > 0.0):
         raise SimulationError(f"the time step must be positive and finite, got {step!r} s")
     if wrench.ndim < 2 or wrench.shape[-1] != 6 or wrench.shape[-2] < 1:
@@ -76,7 +80,7 @@ def _require_finite(states: Array, step: float) -> None:
     if good.all():
         return
     k, *body = np.argwhere(~good)[0]
-    which = f" of body {tuple(int(i) for i in body)}" if body else ""
+    which = f" (batch index {', '.join(str(int(i)) for i in body)})" if body else ""
     raise SimulationError(
         f"the simulation{which} grew beyond all bounds at {k * step:.4g} s; take a smaller step, "
         f"or "

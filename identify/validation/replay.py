@@ -58,7 +58,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class _Windows:
-    """Windows of one length, stacked: time (w, k), states and wrench (w, k, ·)."""
+    """Windows of one length, stacked: time (w, k), states and wrench (w, k, ·), gravity (w, 3)."""
 
     step: float
     time: Array
@@ -67,12 +67,12 @@ class _Windows:
     quaternion: Array
     angular_velocity: Vec3
     wrench: Vec6
+    gravity: Vec3
 
 
 def replay(
     segments: Sequence[tuple[Segment, Vec6]],
     bodies: Mapping[str, Phi],
-    gravity: Vec3,
     *,
     horizon: float = HORIZON,
 ) -> Replay | None:
@@ -81,7 +81,6 @@ def replay(
     Args:
         segments: stretches of the log at full rate, each with the sensor bias to take off.
         bodies: ten parameters by name; the first is also returned as a trajectory.
-        gravity: g in W [m/s²].
         horizon: length of a window [s], cut short where a stretch is shorter.
 
     Returns:
@@ -103,7 +102,11 @@ def replay(
     )
     # Bodies × windows in one batch.
     path = rollout(
-        np.array(list(bodies.values()))[:, None], start, windows.wrench, windows.step, gravity
+        np.array(list(bodies.values()))[:, None],
+        start,
+        windows.wrench,
+        windows.step,
+        windows.gravity,
     )
     distance = np.linalg.norm(path.position - windows.position, axis=-1)
     angle = rotation_angle(windows.quaternion, path.quaternion)
@@ -141,10 +144,10 @@ def _cut(segments: Sequence[tuple[Segment, Vec6]], horizon: float) -> _Windows |
     ]
     chosen = np.unique(np.linspace(0, len(starts) - 1, min(len(starts), MOST_WINDOWS)).astype(int))
     parts = [_window(segments[starts[k][0]], starts[k][1], length, stride) for k in chosen]
-    time, position, velocity, quaternion, rates, wrench = (
+    time, position, velocity, quaternion, rates, wrench, gravity = (
         np.stack(columns) for columns in zip(*parts, strict=True)
     )
-    return _Windows(step * stride, time, position, velocity, quaternion, rates, wrench)
+    return _Windows(step * stride, time, position, velocity, quaternion, rates, wrench, gravity)
 
 
 def _step(segment: Segment) -> float:
@@ -166,6 +169,7 @@ def _window(part: tuple[Segment, Vec6], first: int, length: int, stride: int) ->
         segment.quaternion[rows],
         segment.angular_velocity[rows],
         wrench,
+        segment.gravity,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from identify.arrays import Phi
 from identify.errors import SimulationError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.inertia import is_consistent
@@ -78,26 +79,31 @@ def _replay(prepared: Sequence[PreparedLog], estimate: Estimate, notes: list[str
     if not segments:
         notes.append("No replay: it needs time stamps, attitude and position in the log.")
         return None
-    bodies = {ESTIMATE: estimate.parameters.phi}
-    if np.array_equal(estimate.least_squares.phi, estimate.parameters.phi):
-        notes.append(
-            "Replayed once: the least-squares estimate is a possible body already, and so it is "
-            "the "
-            "estimate."
-        )
-    elif is_consistent(estimate.least_squares.phi):
-        bodies[LEAST_SQUARES] = estimate.least_squares.phi
-    else:
-        notes.append(
-            "No replay with the least-squares estimate: it is not a possible body (its "
-            "pseudo-inertia "
-            "has a negative eigenvalue), so it cannot be simulated."
-        )
+    bodies, note = _bodies(estimate)
     try:
-        result = replay(segments, bodies, prepared[0].recording.gravity)
+        result = replay(segments, bodies)
     except SimulationError as error:
         notes.append(f"No replay: {error}.")
         return None
     if result is None:
-        notes.append("No replay: no uninterrupted stretch of the log is long enough.")
+        note = "No replay: no uninterrupted stretch of the log is long enough."
+    if note:
+        notes.append(note)
     return result
+
+
+def _bodies(estimate: Estimate) -> tuple[dict[str, Phi], str]:
+    """The bodies to replay by name, and a note on the least-squares one if it is not among them."""
+    bodies = {ESTIMATE: estimate.parameters.phi}
+    if np.array_equal(estimate.least_squares.phi, estimate.parameters.phi):
+        return bodies, (
+            "Replayed once: the least-squares estimate is a possible body already, and so it is "
+            "the "
+            "estimate."
+        )
+    if is_consistent(estimate.least_squares.phi):
+        return bodies | {LEAST_SQUARES: estimate.least_squares.phi}, ""
+    return bodies, (
+        "No replay with the least-squares estimate: it is not a possible body (its pseudo-inertia "
+        "has a negative eigenvalue), so it cannot be simulated."
+    )

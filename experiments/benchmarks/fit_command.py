@@ -1,0 +1,86 @@
+"""`identify fit` on a CSV with report, as a process of its own: seconds and peak memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from experiments.benchmarks.measure import Effort, Line, Spread
+from identify.inertia import InertialParameters
+from identify.logs.synthetic import Noise, synthetic_recording
+from identify.logs.writing import write_log
+
+SAMPLES = 100_000
+REACH_SECONDS = 6.0
+REACH_MB = 500.0
+
+_RATE_HZ = 500.0
+_PEAK_MEMORY = Path(__file__).with_name("peak_memory.py")
+
+
+def run(effort: Effort) -> list[Line]:
+    """Seconds and megabytes of the command, the CSV made beforehand."""
+    with tempfile.TemporaryDirectory() as folder:
+        log, schema = write_csv(Path(folder), effort.scaled(SAMPLES, least=2000))
+        megabytes = 1e-6 * log.stat().st_size
+        taken = [fit_once(log, schema, Path(folder) / "out") for _ in range(_turns(effort))]
+    seconds, processor, peak = (Spread.of(column) for column in np.transpose(taken))
+    count = effort.scaled(SAMPLES, least=2000)
+    return [
+        Line(
+            f"identify fit with report, CSV of {count} samples ({megabytes:.0f} MB): wall time",
+            seconds.written("s"),
+            f"≤ {REACH_SECONDS:g} s",
+            seconds.median <= REACH_SECONDS,
+        ),
+        Line("… processor time", processor.written("s")),
+        Line("… peak memory", peak.written("MB"), f"≤ {REACH_MB:g} MB", peak.highest <= REACH_MB),
+    ]
+
+
+def write_csv(folder: Path, count: int) -> tuple[Path, Path]:
+    """A log of pose and wrench with noise, and its schema."""
+    body = InertialParameters.from_com(
+        1.2,
+        (0.02, -0.01, 0.06),
+        np.array([[3.0, 0.4, -0.3], [0.4, 2.6, 0.5], [-0.3, 0.5, 1.7]]) * 1e-3,
+    )
+    recording = synthetic_recording(
+        body.phi,
+        rng=np.random.default_rng(1),
+        duration=count / _RATE_HZ,
+        rate_hz=_RATE_HZ,
+        bias=(0.3, -0.2, 0.5, 0.01, 0.02, -0.01),
+        noise=Noise(position=1e-5, orientation=1e-5, force=0.05, torque=0.0025),
+    )
+    log = folder / "log.csv"
+    return log, write_log(recording, log)
+
+
+def fit_once(log: Path, schema: Path, output: Path) -> tuple[float, float, float]:
+    """Wall seconds, processor seconds and peak megabytes of one run.
+
+    Raises:
+        RuntimeError: the command failed or wrote no report.
+    """
+    fit = ["-m", "identify", "fit", str(log), "--schema", str(schema), "-o", str(output), "--quiet"]
+    done = subprocess.run(
+        [sys.executable, str(_PEAK_MEMORY), sys.executable, *fit],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    taken = json.loads(done.stdout.splitlines()[-1])
+    if taken["exit"] != 0 or not (output / "report.html").is_file():
+        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise RuntimeError(f"identify fit ended with status {taken['exit']}: {last}")
+    return taken["seconds"], taken["processor_seconds"], 1e-6 * taken["peak_bytes"]
+
+
+def _turns(effort: Effort) -> int:
+    return max(1, effort.repetitions // 3)

@@ -1,0 +1,60 @@
+"""`import identify` in a fresh interpreter, beside a bare one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from experiments.benchmarks.measure import Effort, Line, Spread
+from identify.arrays import Array
+
+REACH = 0.3
+"""Seconds."""
+
+STATEMENTS = {
+    "bare": "pass",
+    "import": "import identify",
+    "first use": "import identify; identify.read_log, identify.fit",
+}
+
+
+def run(effort: Effort) -> list[Line]:
+    """Seconds to import the package, best of several fresh interpreters."""
+    seconds = {name: np.empty(effort.repetitions) for name in STATEMENTS}
+    for statement in STATEMENTS.values():
+        interpreter_seconds(statement)
+    for turn in range(effort.repetitions):
+        for name, statement in STATEMENTS.items():
+            seconds[name][turn] = interpreter_seconds(statement)
+    bare = Spread.of(seconds["bare"])
+    more = {name: _above(seconds[name], bare.lowest) for name in ("import", "first use")}
+    best = more["import"].lowest
+    return [
+        Line(
+            "import identify, above a bare interpreter: best of "
+            f"{effort.repetitions} (median … slowest)",
+            _written(more["import"]),
+            f"≤ {REACH:g} s",
+            best <= REACH,
+        ),
+        Line("… of it with read_log and fit loaded", _written(more["first use"])),
+        Line("bare interpreter", _written(bare)),
+    ]
+
+
+def interpreter_seconds(statement: str) -> float:
+    """Wall time of a fresh interpreter that runs a statement."""
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-c", statement], check=True)
+    return time.perf_counter() - started
+
+
+def _above(seconds: Array, bare: float) -> Spread:
+    return Spread.of(np.maximum(seconds - bare, 0.0))
+
+
+def _written(spread: Spread) -> str:
+    return f"{spread.lowest:.3f} s ({spread.median:.3f} … {spread.highest:.3f})"

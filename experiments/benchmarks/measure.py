@@ -1,0 +1,119 @@
+"""Side by side in one process: contenders take turns, warm, and what they return is used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array
+
+Contender = Callable[[], object]
+"""Does the work once and returns its result: numbers, or an array of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much work a benchmark does.
+
+    Attributes:
+        repetitions: turns a contender gets.
+        size: share of the full problem size, for a quick look; 1 is what the report is about.
+        seconds: least time of a turn; what is quicker runs several times in it.
+    """
+
+    repetitions: int = 9
+    size: float = 1.0
+    seconds: float = 0.05
+
+    def scaled(self, count: int, least: int = 1) -> int:
+        """A problem size."""
+        return max(least, round(self.size * count))
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What the turns gave: median, lowest and highest."""
+
+    median: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, values: Array) -> Spread:
+        """The spread of some values."""
+        return cls(float(np.median(values)), float(np.min(values)), float(np.max(values)))
+
+    def written(self, unit: str = "", digits: int = 3) -> str:
+        """As text: median unit (lowest … highest)."""
+        median, low, high = (f"{x:#.{digits}g}".rstrip(".") for x in self._values())
+        return f"{median}{' ' * bool(unit)}{unit} ({low} … {high})"
+
+    def _values(self) -> tuple[float, float, float]:
+        return self.median, self.lowest, self.highest
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the report.
+
+    Attributes:
+        what: was measured.
+        measured: with its spread.
+        reach: the number to reach, or "".
+        reached: whether it was; None where there is nothing to reach.
+    """
+
+    what: str
+    measured: str
+    reach: str = ""
+    reached: bool | None = None
+
+
+def race(contenders: Mapping[str, Contender], effort: Effort) -> dict[str, Array]:
+    """Seconds of one run of each contender, turn by turn, shape (repetitions,) each.
+
+    Every contender runs once before the clock starts, and as often in a turn as it takes to fill
+    `effort.seconds`; then they take turns, in alternating order, so that a machine that slows down
+    slows all of them.
+
+    Raises:
+        ValueError: a contender returned nothing, or numbers that are not finite.
+    """
+    runs = {name: _runs_a_turn(contender, effort) for name, contender in contenders.items()}
+    seconds = {name: np.empty(effort.repetitions) for name in contenders}
+    for turn in range(effort.repetitions):
+        order = list(contenders) if turn % 2 == 0 else list(contenders)[::-1]
+        for name in order:
+            seconds[name][turn] = _timed(contenders[name], runs[name])
+    return seconds
+
+
+def _runs_a_turn(contender: Contender, effort: Effort) -> int:
+    consume(contender())
+    return max(1, int(effort.seconds / max(_timed(contender, 1), 1e-9)))
+
+
+def _timed(contender: Contender, runs: int) -> float:
+    results = []
+    started = time.perf_counter()
+    for _ in range(runs):
+        results.append(contender())
+    elapsed = (time.perf_counter() - started) / runs
+    for result in results:
+        consume(result)
+    return elapsed
+
+
+def consume(result: object) -> float:
+    """Use a result: its sum.
+
+    Raises:
+        ValueError: there is none, or it is not finite.
+    """
+    total = float(np.sum(np.asarray(result, dtype=np.float64)))
+    if not np.isfinite(total):
+        raise ValueError(f"a benchmark's result is not finite: {result!r}")
+    return total

@@ -1,0 +1,16 @@
+"""The benchmarks, one line each: a new one is a file with `run(effort)` and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from experiments.benchmarks import fit_command, import_time, psd_fit, statistics_throughput
+from experiments.benchmarks.measure import Effort, Line
+
+BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
+    "statistics": statistics_throughput.run,
+    "psd-fit": psd_fit.run,
+    "import": import_time.run,
+    "fit-command": fit_command.run,
+}
+"""By name, in the order of the report."""

@@ -1,0 +1,79 @@
+"""One pass over samples in memory, against the straightforward rows of the regressor."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.benchmarks.measure import Effort, Line, Spread, race
+from identify.arrays import Array, Phi, Vec6
+from identify.regressors import (
+    WrenchStatistics,
+    newton_euler_regressor,
+    newton_euler_wrench,
+)
+from identify.spatial import BodyMotion
+
+SAMPLES = 1_000_000
+REACH = 10.0
+"""Million samples a second on one core."""
+
+_CHUNK = 2048
+_PHI = np.array([1.3, 0.03, -0.02, 0.08, 0.021, 0.001, -0.002, 0.019, 0.0015, 0.009])
+
+
+def run(effort: Effort) -> list[Line]:
+    """Throughput of `WrenchStatistics.from_samples`, and its ratio to rows with QR."""
+    count = effort.scaled(SAMPLES, least=100)
+    motion, wrench = samples(count)
+    _require_same_answer(motion, wrench)
+    seconds = race(
+        {
+            "statistics": lambda: WrenchStatistics.from_samples(motion, wrench).factor,
+            "rows": lambda: factor_of_regressor_rows(motion, wrench),
+        },
+        effort,
+    )
+    rate = Spread.of(1e-6 * count / seconds["statistics"])
+    rows = Spread.of(1e-6 * count / seconds["rows"])
+    ratio = Spread.of(seconds["rows"] / seconds["statistics"])
+    return [
+        Line(
+            f"one-pass statistics of {count} samples in memory",
+            rate.written("M samples/s"),
+            f"≥ {REACH:g} M samples/s a core",
+            rate.median >= REACH,
+        ),
+        Line("rows of the 6×10 regressor stacked, QR in chunks", rows.written("M samples/s")),
+        Line("statistics are faster than such rows by", ratio.written("×")),
+    ]
+
+
+def samples(count: int) -> tuple[BodyMotion, Vec6]:
+    """White motion, and the wrench that makes it with a little noise."""
+    rng = np.random.default_rng(0)
+    motion = BodyMotion(*(rng.standard_normal((count, 3)) for _ in range(3)))
+    return motion, newton_euler_wrench(_PHI, motion) + 1e-3 * rng.standard_normal((count, 6))
+
+
+def factor_of_regressor_rows(motion: BodyMotion, wrench: Vec6) -> Array:
+    """R of all rows [Y | w], chunk after chunk, shape (11, 11): no bias, no weight."""
+    factor = np.zeros((0, 11))
+    for start in range(0, len(wrench), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        chunk = BodyMotion(
+            motion.proper_acceleration[part],
+            motion.angular_velocity[part],
+            motion.angular_acceleration[part],
+        )
+        rows = np.concatenate((newton_euler_regressor(chunk), wrench[part, :, None]), axis=2)
+        stacked = np.concatenate((factor, rows.reshape(-1, 11)))
+        factor = np.linalg.qr(stacked, mode="r")
+    return factor
+
+
+def _require_same_answer(motion: BodyMotion, wrench: Vec6) -> None:
+    problem = WrenchStatistics.from_samples(motion, wrench).problem(bias="none")
+    factor = factor_of_regressor_rows(motion, wrench)
+    ours: Phi = np.linalg.solve(problem.A, problem.b)
+    theirs: Phi = np.linalg.solve(factor[:10, :10], factor[:10, 10])
+    np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-10)

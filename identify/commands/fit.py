@@ -1,0 +1,136 @@
+"""`identify fit`: logs in, estimate.json, report.html and a table out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from identify.commands.command import Command
+from identify.commands.errors import UsageError
+from identify.commands.output import require_writable, unwritable
+from identify.commands.terminal import printable
+
+if TYPE_CHECKING:
+    from identify.inertia import InertialParameters
+    from identify.pipeline import FitResult, FitSettings
+
+ESTIMATE, REPORT = "estimate.json", "report.html"
+
+
+@dataclass(frozen=True, slots=True)
+class Fit(Command):
+    """Fit one body to one or more logs of it: mass, centre of mass and inertia.
+
+    Writes OUT/estimate.json and OUT/report.html and prints the ten parameters. Exit status: 0 only
+    for an estimate that is proved consistent and optimal, 2 for bad use or bad input, 3 when the
+    logs tell too little or the problem cannot be solved.
+    """
+
+    logs: Annotated[
+        tuple[Path, ...], Positional, arg(metavar="LOG [LOG ...]", help_behavior_hint="(required)")
+    ]
+    """Logs of the same body: CSV and other text, Parquet, NPZ, or a folder of such files."""
+
+    schema: Annotated[Path, arg(metavar="S.toml")]
+    """What the columns of the logs mean."""
+
+    output: Annotated[Path, arg(metavar="OUT", aliases=("-o",))]
+    """Folder of the results, made if need be; those of an earlier fit are replaced."""
+
+    truth: Annotated[Path | None, arg(metavar="FILE.json", help_behavior_hint="")] = None
+    """The true body, or that of a CAD model, to show beside: JSON with phi, or with mass, com and
+    inertia_about_com."""
+
+    mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="")] = None
+    """Known mass."""
+
+    no_bias: Annotated[bool, arg(help_behavior_hint="")] = False
+    """The sensor has no bias."""
+
+    shared_bias: Annotated[bool, arg(help_behavior_hint="")] = False
+    """One sensor bias for all logs, where it was not zeroed between them."""
+
+    cutoff: Annotated[
+        float | None, arg(metavar="HZ", help_behavior_hint="(default: 5 Hz or rate/10)")
+    ] = None
+    """Cut-off of the low-pass that all signals go through."""
+
+    gravity: Annotated[
+        tuple[float, float, float] | None,
+        arg(metavar="X Y Z", help_behavior_hint="(default: the schema's)"),
+    ] = None
+    """Gravity in world axes [m/s²]."""
+
+    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print nothing but errors."""
+
+    def run(self, invocation: str) -> int:
+        """Fit, write both files, print the table."""
+        settings = self._settings()
+        require_writable(self.output, (ESTIMATE, REPORT))
+        from identify.exchange import read_estimate
+
+        truth = None if self.truth is None else read_estimate(self.truth).parameters
+        with _progress(shown=not self.quiet) as say:
+            result = self._fit(settings, invocation, say)
+            say("writing the report")
+            self._write(result, truth)
+        if not self.quiet:
+            from identify.commands.summary import print_summary
+
+            print_summary(result, truth, (self.output / ESTIMATE, self.output / REPORT))
+        return 0
+
+    def _settings(self) -> FitSettings:
+        if self.no_bias and self.shared_bias:
+            raise UsageError("fit: --no-bias and --shared-bias exclude each other")
+        from identify.pipeline import FitSettings
+
+        return FitSettings(
+            bias="none" if self.no_bias else "shared" if self.shared_bias else "per_log",
+            mass=self.mass,
+            cutoff_hz=self.cutoff,
+            gravity=self.gravity,
+        )
+
+    def _fit(self, settings: FitSettings, invocation: str, say: Callable[[str], None]) -> FitResult:
+        from identify.logs import load_schema, read_log
+        from identify.pipeline import fit
+
+        schema, recordings = load_schema(self.schema), []
+        for log in self.logs:
+            say(f"reading {log}")
+            recordings.append(read_log(log, schema))
+        return fit(recordings, settings, command=invocation, progress=say)
+
+    def _write(self, result: FitResult, truth: InertialParameters | None) -> None:
+        from identify.reporting import report
+
+        writers: dict[str, Callable[[Path], object]] = {
+            ESTIMATE: result.estimate.save,
+            REPORT: lambda path: report(result, path, truth=truth),
+        }
+        for name, write in writers.items():
+            try:
+                write(self.output / name)
+            except OSError as error:
+                raise unwritable(self.output / name, error) from error
+
+
+@contextmanager
+def _progress(*, shown: bool) -> Iterator[Callable[[str], None]]:
+    """A line that says what is going on, where somebody watches."""
+    if not (shown and sys.stderr.isatty()):
+        yield lambda line: None
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    with Console(stderr=True).status("") as status:
+        yield lambda line: status.update(Text(printable(line)))

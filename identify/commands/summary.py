@@ -1,0 +1,85 @@
+"""What `identify fit` prints when it is done: parameters, what to know about them, files."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from identify.commands.terminal import printable
+from identify.reporting import parameter_rich_table
+from identify.reporting.parameter_rows import GROUPS
+
+if TYPE_CHECKING:
+    from identify.estimation import Estimate
+    from identify.inertia import InertialParameters
+    from identify.pipeline import FitResult
+    from identify.validation import Replay
+
+
+def print_summary(
+    result: FitResult, truth: InertialParameters | None, files: tuple[Path, ...]
+) -> None:
+    """Print the table of the parameters, the notes, the certificate and the paths.
+
+    Args:
+        result: of the fit.
+        truth: the true body, to show beside.
+        files: what was written.
+    """
+    from rich.console import Console
+
+    console = Console(file=sys.stdout, highlight=False)
+    with console.capture() as table:  # rich would turn a broken pipe into an exit of its own
+        console.print(parameter_rich_table(result.estimate, truth, GROUPS))
+    print(table.get().rstrip("\n"))
+    for line in (*lines_of(result), *map(str, files)):
+        print(printable(line))
+
+
+def lines_of(result: FitResult) -> Iterator[str]:
+    """What the table does not say, a line each."""
+    for note in (*result.notes, *result.validation.notes):
+        yield f"Note: {note}"
+    yield _consistency(result.estimate)
+    yield _certificate(result.estimate)
+    yield from _cutoffs(result)
+    if result.validation.replay is not None:
+        yield _replay(result.validation.replay)
+
+
+def _consistency(estimate: Estimate) -> str:
+    least = estimate.certificate.eigenvalues[0]
+    return (
+        f"Consistent: some distribution of mass has these parameters (least eigenvalue of the "
+        f"scaled pseudo-inertia {least:.2g} > 0)."
+    )
+
+
+def _certificate(estimate: Estimate) -> str:
+    proof = estimate.certificate
+    within = f"at most {proof.distance_to_optimum:.1g} standard errors from the optimum"
+    if proof.solver == "none":
+        return f"Certified: {within}; least squares is consistent by itself, no solver was needed."
+    return f"Certified: {within}; solved by {proof.solver} with the consistency constraint active."
+
+
+def _cutoffs(result: FitResult) -> Iterator[str]:
+    origin = "default" if result.settings.cutoff_hz is None else "given"
+    for log in result.logs:
+        name = f" of {log.name}" if len(result.logs) > 1 else ""
+        if log.cutoff_hz is None:
+            yield f"Low-pass{name}: none, still poses are not filtered."
+        else:
+            yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({origin})."
+
+
+def _replay(replay: Replay) -> str:
+    name, errors = next(iter(replay.errors.items()))
+    return (
+        f"Replay: {replay.windows} windows of {errors.horizon[-1]:.3g} s simulated from the {name} "
+        f"and the measured wrench end {1e3 * errors.position[-1]:.2g} mm and "
+        f"{math.degrees(errors.attitude[-1]):.2g}° from the measured pose (RMS)."
+    )

@@ -1,0 +1,19 @@
+"""Text for a terminal that may not know every character, from logs that may be called anything."""
+
+from __future__ import annotations
+
+import sys
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters and broken ones escaped, as in `\x1b` for escape."""
+    return "".join(
+        char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text
+    )
+
+
+def escape_what_cannot_be_encoded() -> None:
+    """Let standard output and error show characters that their encoding lacks as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if reconfigure := getattr(stream, "reconfigure", None):
+            reconfigure(errors="backslashreplace")

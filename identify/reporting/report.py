@@ -1,0 +1,100 @@
+"""The report: one HTML file that needs nothing else, not even a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from identify.exchange.atomic_write import write_text
+from identify.reporting.canvas import Column, compose
+from identify.reporting.sections import SECTIONS
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from identify.inertia import InertialParameters
+    from identify.pipeline import FitResult
+
+
+def report(
+    result: FitResult,
+    path: Path | str,
+    truth: InertialParameters | None = None,
+    *,
+    written: datetime | None = None,
+) -> Path:
+    """Write the report of a fit as one self-contained HTML file, whole or not at all.
+
+    Args:
+        result: of a fit.
+        path: the file; its folder is made if need be.
+        truth: the true body about Bo in B, if it is known, to compare with.
+        written: the time the report gives as its own; now, where not given.
+
+    Returns:
+        The path written.
+    """
+    path = Path(path)
+    write_text(path, report_html(result, truth, written=written))
+    return path
+
+
+def report_html(
+    result: FitResult,
+    truth: InertialParameters | None = None,
+    *,
+    written: datetime | None = None,
+) -> str:
+    """The report as text; the same result and time give the same text.
+
+    Args:
+        result: of a fit.
+        truth: the true body, if it is known.
+        written: the time the report gives as its own; now, where not given.
+    """
+    sections = [section for build in SECTIONS if (section := build(result, truth)) is not None]
+    names = [log.name for log in result.logs]
+    return _template().render(
+        title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
+        names=names,
+        samples=result.estimate.samples,
+        effective=round(result.estimate.effective_samples),
+        written=written or datetime.now().astimezone(),
+        version=_version(result),
+        sections=sections,
+        draw=_draw,
+    )
+
+
+def _draw(column: Column, key: str) -> str:
+    """A column as SVG; `key` is its own on the page."""
+    from markupsafe import Markup
+
+    from identify.reporting.vector_graphic import inline_svg
+
+    labels = "; ".join(panel.ylabel or panel.xlabel or column.xlabel for panel in column.panels)
+    # What the figure says was escaped when it was drawn.
+    return Markup(inline_svg(compose([column]), key, f"{column.title}: {labels}"))
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("identify.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html")
+
+
+def _version(result: FitResult) -> str:
+    versions = result.estimate.provenance.get("versions")
+    found = versions.get("inertia-identify") if isinstance(versions, Mapping) else None
+    return "" if found in (None, "missing") else str(found)

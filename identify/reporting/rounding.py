@@ -1,0 +1,98 @@
+"""Numbers as a person reads them: as many digits as are known, in a unit that suits their size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+MOST_DIGITS = 7
+"""Significant digits a table shows at the most."""
+
+_PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k"}
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit to show values in: value in SI = factor × value shown."""
+
+    name: str
+    factor: float
+
+    def of(self, value: float) -> float:
+        """A value in SI, in this unit."""
+        return value / self.factor
+
+
+def power_of_ten(exponent: int) -> str:
+    """10 to a power in plain characters: 10⁻³."""
+    return "10" + str(exponent).translate(_RAISED)
+
+
+def prefixed(unit: str, largest: float) -> Unit:
+    """A unit with the SI prefix that brings `largest` between 0.1 and 100.
+
+    Args:
+        unit: symbol of a unit that takes prefixes: N, N m, m.
+        largest: the largest magnitude to show, in SI.
+    """
+    exponent = min(max(_thousands(largest), min(_PREFIXES)), max(_PREFIXES))
+    return Unit(_PREFIXES[exponent] + unit, 10.0**exponent)
+
+
+def unit_of_mass(largest: float) -> Unit:
+    """Kilograms, or grams below 0.1 kg."""
+    return Unit("g", 1e-3) if 0.0 < largest < 0.1 else Unit("kg", 1.0)
+
+
+def unit_of_length(largest: float) -> Unit:
+    """Metres, or millimetres below 1 m."""
+    return Unit("mm", 1e-3) if largest < 1.0 else Unit("m", 1.0)
+
+
+def scaled(unit: str, largest: float) -> Unit:
+    """A compound unit, with a power of ten in front where values are small or large: 10⁻³ kg m².
+
+    It brings `largest` between 1 and 1000.
+    """
+    exponent = 3 * (_exponent(largest) // 3)
+    return Unit(f"{power_of_ten(exponent)} {unit}" if exponent else unit, 10.0**exponent)
+
+
+def decimals_for(half_width: float | None, largest: float) -> int:
+    """Decimals that show a value to two digits of its half-width, and no more than can be trusted.
+
+    Args:
+        half_width: of the value's interval; None where it has none.
+        largest: magnitude of the values beside it.
+    """
+    most = MOST_DIGITS - 1 - _exponent(largest)
+    if half_width is None or half_width <= 0.0:
+        return max(0, most)
+    return max(0, min(1 - _exponent(half_width), most))
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with that many decimals; one that rounds to zero has no sign."""
+    text = f"{value:.{decimals}f}"
+    return text.lstrip("-") if not text.strip("-0.") else text
+
+
+def significant(value: float, digits: int = 2) -> str:
+    """A number to a few significant digits; with an exponent where it is small or large."""
+    if value == 0.0 or not math.isfinite(value):
+        return f"{value:g}"
+    rounded = f"{value:.{digits - 1}e}"
+    exponent = int(rounded.split("e")[1])
+    if not -4 <= exponent < 6:
+        return rounded
+    return f"{float(rounded):.{max(0, digits - 1 - exponent)}f}"
+
+
+def _exponent(value: float) -> int:
+    return math.floor(math.log10(value)) if value > 0.0 and math.isfinite(value) else 0
+
+
+def _thousands(largest: float) -> int:
+    """The multiple of three that brings `largest` to 0.1 … 100."""
+    return 3 * ((_exponent(largest) + 1) // 3)

@@ -1,0 +1,105 @@
+"""The proof that the body is possible and that it is the best one, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from identify.reporting.content import Head, Row, Section, Table, Text, row
+from identify.reporting.rounding import significant
+
+if TYPE_CHECKING:
+    from identify.estimation import Certificate
+    from identify.inertia import InertialParameters
+    from identify.pipeline import FitResult
+
+_HEAD = (Head("Check", "prose"), Head("Value", "number"), Head("What it says", "prose"))
+
+
+def certificate(result: FitResult, truth: InertialParameters | None) -> Section:
+    """What was checked of the estimate, apart from the solver's own word, and what it means."""
+    proof = result.estimate.certificate
+    return Section(
+        "certificate",
+        "Consistency certificate",
+        (
+            Text(
+                "A body is possible if some density of mass, nowhere negative, has these ten "
+                "parameters. That is so exactly when its 4 × 4 pseudo-inertia has no negative "
+                "eigenvalue. The numbers below were worked out afterwards from the data, whatever "
+                "the solver said; an estimate that fails them is not reported at all."
+            ),
+            Table(_HEAD, _checks(proof)),
+            Text(_solver(proof), "muted"),
+        ),
+    )
+
+
+def _checks(proof: Certificate) -> tuple[Row, ...]:
+    eigenvalues = ", ".join(significant(value, 3) for value in proof.eigenvalues)
+    return (
+        row(
+            "Eigenvalues of the scaled pseudo-inertia",
+            eigenvalues,
+            f"{_possible(proof)} In units of the body's own mass and size; least asked for: "
+            f"{proof.margin:.0e}.",
+        ),
+        row(
+            "Violated constraints",
+            _tiny(proof.primal_residual),
+            "How far the body is outside any constraint, in the same units. Zero, or rounding.",
+        ),
+        row(
+            "Distance to the optimum",
+            f"{_tiny(proof.distance_to_optimum)} σ",
+            "No possible body that fits the data better is further away than this, in standard "
+            "errors of the parameters.",
+        ),
+        row(
+            "Duality gap",
+            _tiny(proof.gap),
+            "What the fit could still gain at the most, as a share of the data's own power.",
+        ),
+        row(
+            "Dual residual",
+            _tiny(proof.dual_residual),
+            "How far the solver's multiplier was from being admissible; cut off before the bound "
+            "above was computed.",
+        ),
+        row(
+            "Directions the data tell",
+            f"{proof.rank} of 10",
+            "Combinations of the ten parameters that stand out of the noise of the motion"
+            + (
+                "." if proof.rank == 10 else "; the others are given or come from the default body."
+            ),
+        ),
+        row(
+            "Condition number",
+            significant(proof.condition, 2),
+            "Best-told over worst-told of those directions. Up to some thousands is harmless.",
+        ),
+    )
+
+
+def _possible(proof: Certificate) -> str:
+    if proof.eigenvalues[0] > 1e-6:
+        return "All positive: the body is possible, with room to spare."
+    return "None negative: the body is possible, and flat or thin in at least one direction."
+
+
+def _solver(proof: Certificate) -> str:
+    if proof.solver == "none":
+        return (
+            "Solver: none was needed. Weighted least squares gave a possible body at once, and "
+            "that is then the optimum."
+        )
+    versions = ", ".join(f"{name} {version}" for name, version in proof.versions)
+    return (
+        f"Solver: {proof.solver} ({versions}), status {proof.status!r} after {proof.iterations} "
+        f"iterations; {1e3 * proof.build_time:.1f} ms to build the problem, "
+        f"{1e3 * proof.solve_time:.1f} ms to solve it."
+    )
+
+
+def _tiny(value: float) -> str:
+    return "0" if value == 0.0 else f"{value:.1e}"

@@ -1,0 +1,151 @@
+"""The table of the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from identify.reporting.content import (
+    Block,
+    Cell,
+    Head,
+    Points,
+    Row,
+    Section,
+    Table,
+    Text,
+    Tone,
+    numbers,
+    row,
+)
+from identify.reporting.parameter_rows import Group, ParameterRow, parameter_rows
+from identify.reporting.rounding import significant
+
+if TYPE_CHECKING:
+    from identify.estimation import Estimate
+    from identify.inertia import InertialParameters
+    from identify.pipeline import FitResult
+
+_GROUP_NAMES: dict[Group, str] = {
+    "mass": "Mass",
+    "com": "Centre of mass",
+    "inertia_about_com": "Inertia about the centre of mass",
+    "first_moment": "First moment, h = m c",
+    "inertia_about_origin": "Inertia about the origin of the body frame",
+}
+_WORDS = {
+    "data": "data",
+    "constraint": "constraint",
+    "given": "given",
+    "default": "not identifiable: default body",
+}
+_MEANINGS = {
+    "data": "data: the logs tell it.",
+    "constraint": (
+        "constraint: the logs alone put it where no body can be; being a possible body moved it by "
+        "more than a standard error."
+    ),
+    "given": "given: the user fixed it.",
+}
+
+
+def parameters(result: FitResult, truth: InertialParameters | None) -> Section:
+    """All parameters with unit, interval, what decided them and, where known, the truth."""
+    estimate = result.estimate
+    rows = parameter_rows(estimate, truth)
+    blocks: list[Block] = [_table(rows, truth is not None, estimate.interval_kind)]
+    if truth is not None:
+        blocks.append(_errors(estimate, truth))
+    blocks.append(Points(tuple(_legend(rows, estimate))))
+    return Section("parameters", "Parameters", tuple(blocks))
+
+
+def _table(rows: Sequence[ParameterRow], compared: bool, interval_kind: str) -> Table:
+    head = (
+        Head("Parameter"),
+        Head("Unit"),
+        *numbers("Estimate", "95 % interval"),
+        Head("Decided by"),
+    )
+    if compared:
+        head += numbers("Truth", "Error")
+    lines = []
+    for index, one in enumerate(rows):
+        begins = index == 0 or rows[index - 1].group != one.group
+        lines.append(_row(one, _GROUP_NAMES[one.group] if begins else "", compared))
+    return Table(
+        head,
+        tuple(lines),
+        f"Intervals: {interval_kind}. About the origin of the body frame B, in its axes; products "
+        "of inertia are the entries of the matrix (negative integrals).",
+    )
+
+
+def _row(one: ParameterRow, heading: str, compared: bool) -> Row:
+    shown = one.shown
+    cells = [
+        Cell(one.name[:1], sub=_index(one.name)),
+        Cell(shown.unit),
+        Cell(shown.value, title=f"{one.value!r} {one.unit}"),
+        Cell("" if one.decided_by in ("default", "given") else shown.interval),
+        Cell(_WORDS.get(one.decided_by, one.decided_by), tone=_tone(one.decided_by)),
+    ]
+    if compared:
+        cells.append(Cell(shown.truth, title=f"{one.truth!r} {one.unit}"))
+        text = f"{shown.error} *" if one.outside else shown.error
+        cells.append(Cell(text, tone="warn" if one.outside else ""))
+    return row(*cells, heading=heading, muted=not one.measured)
+
+
+def _index(name: str) -> str:
+    return f"c,{name[2:]}" if name.startswith("Ic") else name[1:]
+
+
+def _tone(decided_by: str) -> Tone:
+    tones: dict[str, Tone] = {"constraint": "warn", "default": "muted"}
+    return tones.get(decided_by, "")
+
+
+def _errors(estimate: Estimate, truth: InertialParameters) -> Text:
+    found, body = estimate.parameters, truth
+    parts = (
+        ("|Δm|/m", found.phi[:1] - body.phi[:1], body.phi[:1]),
+        ("‖Δh‖/‖h‖", found.first_moment - body.first_moment, body.first_moment),
+        ("‖ΔI‖/‖I‖", *_change(found.inertia_about_origin, body.inertia_about_origin)),
+        ("‖ΔI_c‖/‖I_c‖", *_change(found.inertia_about_com, body.inertia_about_com)),
+    )
+    said = [
+        f"{name} = {significant(100.0 * _ratio(change, size), 2)} %" for name, change, size in parts
+    ]
+    distance = float(np.linalg.norm(found.com - body.com))
+    star = " * marks a truth outside its interval." if _any_outside(estimate, truth) else ""
+    return Text(
+        f"Error against the truth: {', '.join(said)}; centre of mass off by "
+        f"{significant(1e3 * distance, 2)} mm.{star}"
+    )
+
+
+def _any_outside(estimate: Estimate, truth: InertialParameters) -> bool:
+    return any(one.outside for one in parameter_rows(estimate, truth))
+
+
+def _change(found: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return found - true, true
+
+
+def _ratio(change: np.ndarray, size: np.ndarray) -> float:
+    whole = float(np.linalg.norm(size))
+    return float(np.linalg.norm(change)) / whole if whole > 0.0 else float("nan")
+
+
+def _legend(rows: Sequence[ParameterRow], estimate: Estimate) -> list[str]:
+    present = {one.decided_by for one in rows}
+    points = [meaning for by, meaning in _MEANINGS.items() if by in present]
+    if "default" in present:
+        points.append(
+            "not identifiable: these logs do not tell it, and the number shown was not measured. "
+            f"It completes the body: {estimate.default_body}. Do not rely on it."
+        )
+    return points

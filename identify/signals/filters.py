@@ -1,0 +1,73 @@
+"""The filters of a log: the low-pass all columns share, and the differentiator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.errors import LogError
+from identify.signals.kernels import Differentiator, LowPass, default_cutoff_hz
+
+_HIGHEST_SHARE = 0.2
+"""Highest cut-off that is chosen for short stretches, of the sampling rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """A low-pass and a differentiator of one sampling rate.
+
+    Attributes:
+        lowpass: for all columns alike.
+        differentiator: for what a log does not give.
+    """
+
+    lowpass: LowPass
+    differentiator: Differentiator
+
+    @classmethod
+    def design(cls, rate_hz: float, cutoff_hz: float) -> Filters:
+        """The filters of a sampling rate and a cut-off."""
+        return cls(LowPass.design(rate_hz, cutoff_hz), Differentiator.design(rate_hz, cutoff_hz))
+
+    @property
+    def shortest(self) -> int:
+        """Rows of the shortest stretch that leaves one output or more."""
+        return 2 * (self.lowpass.halo + self.differentiator.halo) + 1
+
+
+def choose_cutoff_hz(rate_hz: float, longest: int, asked: float | None) -> tuple[float, bool]:
+    """The cut-off for a log whose longest stretch has so many rows.
+
+    Args:
+        rate_hz: its sampling rate.
+        longest: rows of its longest stretch.
+        asked: what a person asked for, if anything.
+
+    Returns:
+        The cut-off [Hz], and whether it had to be raised above the default because the stretches
+        are short.
+
+    Raises:
+        LogError: it cannot be had at this rate, or no stretch is long enough.
+    """
+    if asked is not None and not 0.0 < asked < 0.45 * rate_hz:
+        raise LogError(
+            f"a cut-off of {asked:g} Hz cannot be had at {rate_hz:.4g} rows a second; choose one "
+            f"above 0 and below {0.45 * rate_hz:.4g} Hz"
+        )
+    default = default_cutoff_hz(rate_hz)
+    wanted = default if asked is None else asked
+    if longest >= Filters.design(rate_hz, wanted).shortest:
+        return wanted, False
+    if asked is None:
+        for cutoff in np.geomspace(default, _HIGHEST_SHARE * rate_hz, 8)[1:].tolist():
+            if cutoff > default and longest >= Filters.design(rate_hz, cutoff).shortest:
+                return cutoff, True
+        wanted = max(default, _HIGHEST_SHARE * rate_hz)
+    need = Filters.design(rate_hz, wanted).shortest
+    raise LogError(
+        f"no stretch without gaps or jumps is long enough for a cut-off of {wanted:.3g} Hz, which "
+        f"takes {need / rate_hz:.2g} s ({need} rows); the longest has {longest} rows. Choose a "
+        f"higher cut-off, or, if each row is a still pose, set `still = true` in [log]"
+    )

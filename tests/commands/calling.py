@@ -1,0 +1,39 @@
+"""The command line as a test calls it: words in; exit status, standard output and error out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from identify.commands.main import main
+
+
+class Outcome(NamedTuple):
+    """What a call left behind."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def message(self) -> str:
+        """The one line of an expected error, without what goes before every one."""
+        assert self.out == ""
+        assert "Traceback" not in self.err
+        assert self.err.startswith("identify: error: ")
+        assert self.err.endswith("\n")
+        assert self.err.count("\n") == 1
+        return self.err.removeprefix("identify: error: ").rstrip("\n")
+
+
+class Cli:
+    """Calls `main` in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def __call__(self, *words: object) -> Outcome:
+        self._capsys.readouterr()
+        status = main([str(word) for word in words])
+        return Outcome(status, *self._capsys.readouterr())

@@ -1,0 +1,166 @@
+"""The doctor names what is missing, what is broken and who else is called identify."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from identify.commands import doctor, installation
+from identify.commands.doctor import Finding, names, solvers
+from identify.commands.installation import Package
+
+pytestmark = pytest.mark.skipif(
+    installation.own_version().startswith("("), reason="inertia-identify is not installed"
+)
+
+
+def write_program(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / (f"{name}.bat" if os.name == "nt" else name)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def fake_distribution(folder: Path, name: str, version: str) -> None:
+    metadata = folder / f"{name}-{version}.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+
+
+@pytest.fixture
+def own_program(monkeypatch, tmp_path):
+    """A PATH on which `identify` and its alias are ours."""
+    head = f"#!{sys.executable}\nfrom identify.commands.main import main\n"
+    for name in ("identify", "inertia-identify"):
+        write_program(tmp_path / "bin", name, head)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return tmp_path / "bin"
+
+
+def test_a_good_installation(cli, own_program):
+    status, out, err = cli("doctor")
+    assert (status, err) == (0, "")
+    assert "!!" not in out
+    assert out.endswith("All is well.\n")
+    for title in ("packages:", "solvers:", "extras:", "name:"):
+        assert f"{title}\n" in out
+    assert f"ok  inertia-identify {installation.own_version()} in " in out
+    assert f"ok  python {sys.version.split()[0]} on " in out
+    assert "ok  numpy 2." in out
+    assert "CLARABEL" in out
+    assert "Clarabel solves a semidefinite program (error " in out
+    assert "`import identify` gives this package" in out
+    assert f"`identify` on the command line is this package's, {own_program}" in out
+
+
+def test_extras_are_those_of_the_metadata():
+    found = {extra.name: extra for extra in installation.extras()}
+    assert set(found) == {"bags", "cluster", "reports", "robots", "shapes"}
+    assert [package.name for package in found["robots"].packages] == ["pin"]
+    assert found["bags"].command == "pip install 'inertia-identify[bags]'"
+
+
+def test_a_missing_extra_is_no_fault_and_says_how_to_install_it(cli, own_program, monkeypatch):
+    packages = (Package("there", "1.0"), Package("absent", None))
+    monkeypatch.setattr(
+        installation, "extras", lambda: [installation.Extra("bags", packages)], raising=True
+    )
+    status, out, _ = cli("doctor")
+    assert status == 0
+    line = (
+        "--  [bags] there 1.0, absent (missing); to have it: pip install 'inertia-identify[bags]'"
+    )
+    assert line in out
+
+
+def test_a_missing_package(cli, own_program, monkeypatch):
+    core = [Package("python", "3.11.7"), Package("numpy", "2.4.0"), Package("scipy", None)]
+    monkeypatch.setattr(installation, "core_packages", lambda: core)
+    status, out, _ = cli("doctor")
+    assert status == 1
+    assert "!!  scipy is missing; pip install scipy\n" in out
+    assert out.endswith("1 to mend: see the lines marked !!.\n")
+
+
+def test_a_source_tree_that_is_not_installed(cli, own_program, monkeypatch):
+    monkeypatch.setattr(installation, "DISTRIBUTION", "no-such-distribution")
+    status, out, _ = cli("doctor")
+    assert status == 1
+    assert "(sources that are not installed)" in out
+    assert (
+        "!!  inertia-identify is not installed; in its source tree: pip install --editable" in out
+    )
+
+
+def test_a_solver_that_lies(monkeypatch):
+    monkeypatch.setattr(doctor, "_clarabel_error", lambda: 0.1)
+    assert list(solvers())[-1] == Finding(
+        "!!", "Clarabel solves a semidefinite program wrongly (error 1e-01)"
+    )
+
+
+def test_a_solver_that_fails(monkeypatch):
+    def fail() -> float:
+        raise ValueError("it gives no answer")
+
+    monkeypatch.setattr(doctor, "_clarabel_error", fail)
+    assert list(solvers())[-1].text.startswith("Clarabel failed: it gives no answer; pip install")
+
+
+def test_the_package_of_pre_commit(cli, own_program, monkeypatch, tmp_path):
+    """PyPI's `identify`, whose files overwrite ours."""
+    fake_distribution(tmp_path / "site", "identify", "2.6.1")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    status, out, _ = cli("doctor")
+    assert status == 1
+    line = next(line for line in out.splitlines() if "!!" in line)
+    assert "the package identify 2.6.1 of PyPI is installed and imports by the same name" in line
+    assert "pip uninstall identify, then install inertia-identify again" in line
+    assert "pre-commit" in line
+
+
+def test_another_package_of_the_same_name(monkeypatch):
+    other = ModuleType("identify")
+    other.__file__ = "/elsewhere/identify/__init__.py"
+    monkeypatch.setitem(sys.modules, "identify", other)
+    finding = next(names())
+    assert finding.mark == "!!"
+    assert "gives another package, /elsewhere/identify/__init__.py" in finding.text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="programs are found by their extension there")
+def test_another_program_hides_ours(cli, own_program):
+    """ImageMagick's `identify`, earlier on the PATH; the alias still means ours."""
+    other = write_program(own_program, "identify", "\x7fELF ImageMagick")
+    status, out, _ = cli("doctor")
+    assert status == 1
+    assert f"!!  `identify` on the command line is another program, {other}" in out
+    assert "use `inertia-identify`\n" in out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="programs are found by their extension there")
+def test_another_program_and_no_alias(monkeypatch, tmp_path):
+    write_program(tmp_path, "identify", "\x7fELF ImageMagick")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    finding = list(names())[-1]
+    assert finding.mark == "!!"
+    assert finding.text.endswith(f"use `{sys.executable} -m identify`")
+
+
+def test_no_program_on_the_path(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    finding = list(names())[-1]
+    assert finding.mark == "--"
+    assert finding.text.startswith("no program `identify` on the PATH; use `")
+
+
+def test_a_script_of_this_environment_is_ours():
+    """However it is written: by its record in the installation."""
+    scripts = list(installation._scripts())
+    assert {script.stem for script in scripts} == {"identify", "inertia-identify"}
+    assert all(installation.is_ours(script) for script in scripts)

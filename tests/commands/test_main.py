@@ -1,0 +1,146 @@
+"""What is common to all subcommands: names, help, exit statuses, and how it ends badly."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from identify.commands import main as entry
+from identify.commands.command import Command
+from identify.commands.installation import own_version
+from identify.errors import LogError, ProblemError, SolveError
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """Registers a command `fail` that raises what it is given."""
+
+    def register(error: BaseException) -> None:
+        @dataclass(frozen=True)
+        class Fail(Command):
+            """Fail."""
+
+            def run(self, invocation: str) -> int:
+                raise error
+
+        monkeypatch.setattr(entry, "COMMANDS", (*entry.COMMANDS, Fail))
+
+    return register
+
+
+@pytest.mark.parametrize("word", ["--help", "-h", "help"])
+def test_help_names_every_command(cli, word):
+    status, out, err = cli(word)
+    assert (status, err) == (0, "")
+    assert out.startswith("usage: identify ")
+    assert "  fit " in out
+    assert "  doctor " in out
+
+
+@pytest.mark.parametrize("word", ["--version", "-V"])
+def test_version(cli, word):
+    assert cli(word) == (0, f"identify {own_version()}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "no command given; commands: fit, doctor; see identify --help"),
+        (("fitt",), "unknown command 'fitt'; did you mean 'fit'?"),
+        (("Doctor",), "unknown command 'Doctor'; did you mean 'doctor'?"),
+        (("photo.jpg",), "unknown command 'photo.jpg'; commands: fit, doctor"),
+        (("--verison",), "unknown option '--verison'; did you mean '--version'?"),
+        (("--quux",), "unknown option '--quux'; commands: fit, doctor"),
+    ],
+)
+def test_a_wrong_command_is_bad_use(cli, words, message):
+    outcome = cli(*words)
+    assert (outcome.status, outcome.message) == (2, message)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(LogError("of a log"), 2), (ProblemError("of a problem"), 3), (SolveError("of a solver"), 3)],
+)
+def test_an_error_raised_on_purpose_is_a_message_and_its_status(cli, failing, error, status):
+    failing(error)
+    outcome = cli("fail")
+    assert (outcome.status, outcome.message) == (status, str(error))
+
+
+def test_an_interrupt_is_130(cli, failing):
+    failing(KeyboardInterrupt())
+    assert cli("fail") == (130, "", "identify: interrupted\n")
+
+
+def test_an_error_nobody_thought_of_is_shown_whole_and_called_a_bug(cli, failing):
+    failing(ZeroDivisionError("oh"))
+    status, out, err = cli("fail")
+    assert (status, out) == (1, "")
+    assert "Traceback (most recent call last)" in err
+    assert "ZeroDivisionError: oh" in err
+    assert "identify: error: this is a bug (ZeroDivisionError); please report it" in err
+
+
+def test_a_broken_pipe_is_quiet():
+    """As in `identify doctor | head -1`, in a process of its own."""
+    program = [sys.executable, "-m", "identify", "doctor"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"packages:\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_it_starts_without_what_is_slow_to_import():
+    """Help must be there at once: what takes long is imported when it is used."""
+    slow = ["numpy", "scipy", "pandas", "pyarrow", "cvxpy", "matplotlib", "pydantic", "jinja2"]
+    program = (
+        "import sys; from identify.commands.main import main; "
+        "assert main(['--help']) == 0; assert main(['fit', '--help']) == 0; "
+        f"print('imported', [name for name in {slow} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("imported []\n")
+
+
+def test_text_that_the_output_cannot_encode_is_escaped():
+    """A file name of odd bytes in a message, on a terminal that knows ASCII only."""
+    words = ["fit", "x", "--schema", b"s\xff\xc3\xa9.toml", "-o", "out"]
+    done = subprocess.run(
+        [sys.executable, "-m", "identify", *words],
+        capture_output=True,
+        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"identify: error: s\\udcff\\xe9.toml: no such file")
+
+
+def test_a_message_cannot_steer_the_terminal(cli):
+    outcome = cli("fit\x1b[2J\r\udcff")
+    assert outcome.message.startswith("unknown command 'fit\\x1b[2J\\r\\udcff'")
+    outcome = cli("fit", "x", "--schema", "red\x1b[31m.toml", "-o", "out")
+    assert outcome.message.startswith("red\\x1b[31m.toml: no such file")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_written():
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "identify", "--help"], stdout=full, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 2
+    assert done.stderr == b"identify: error: No space left on device\n"
+
+
+def test_what_the_system_refuses_is_no_bug(cli, failing):
+    failing(PermissionError(13, "Permission denied", "/somewhere"))
+    outcome = cli("fail")
+    assert (outcome.status, outcome.message) == (2, "/somewhere: Permission denied")

@@ -1,0 +1,58 @@
+"""The folder of the results is tried before the work starts, and left as it was."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from identify.commands.errors import OutputError
+from identify.commands.output import require_writable
+
+NAMES = ("estimate.json", "report.html")
+
+
+def test_a_new_or_an_existing_folder_will_do(tmp_path):
+    require_writable(tmp_path / "a" / "b", NAMES)
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "estimate.json").write_text("of an earlier fit")
+    require_writable(tmp_path, NAMES)
+    assert [path.name for path in tmp_path.iterdir()] == ["estimate.json"]
+
+
+def test_a_relative_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("out", ".", "a/../b"):
+        require_writable(Path(folder), NAMES)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_in_the_way(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(OutputError, match=r"file: is a file; give -o the name of a folder"):
+        require_writable(file, NAMES)
+    with pytest.raises(OutputError, match=r"file: is a file, so the folder .* cannot be made"):
+        require_writable(file / "a" / "b", NAMES)
+    (tmp_path / "report.html").mkdir()
+    with pytest.raises(OutputError, match=r"report\.html: is a folder, and would be a file"):
+        require_writable(tmp_path, NAMES)
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_one_may_not_write_to(tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(OutputError, match="cannot be written to: Permission denied") as caught:
+            require_writable(tmp_path / "out", NAMES)
+    finally:
+        tmp_path.chmod(0o700)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="needs a folder that refuses even root")
+def test_a_folder_nobody_may_write_to():
+    with pytest.raises(OutputError, match=r"^/proc/nothing: cannot be written to: "):
+        require_writable(Path("/proc/nothing"), NAMES)

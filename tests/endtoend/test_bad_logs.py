@@ -1,0 +1,287 @@
+"""Every way a log, a schema or a call is known to be wrong: its message, its exit status."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+pytestmark = pytest.mark.usefixtures("no_report")
+
+
+@pytest.fixture
+def fit(cli, log, tmp_path):
+    """Fit the log as it is now."""
+    return lambda *words: cli(
+        "fit", log.path, "--schema", log.schema, "-o", tmp_path / "out", *words
+    )
+
+
+@pytest.fixture
+def estimate(tmp_path):
+    return lambda: json.loads((tmp_path / "out" / "estimate.json").read_text())
+
+
+@pytest.fixture
+def edit_schema(log):
+    """Replace a line of the schema."""
+
+    def edit(old: str, new: str) -> None:
+        text = log.schema.read_text()
+        assert old in text
+        log.schema.write_text(text.replace(old, new))
+
+    return edit
+
+
+def column(rows: list[list[str]], name: str) -> int:
+    return rows[0].index(name)
+
+
+def put(rows: list[list[str]], line: int, name: str, value: str) -> list[list[str]]:
+    """A value into a line of the file, counted from one as editors do."""
+    rows[line - 1][column(rows, name)] = value
+    return rows
+
+
+def refused(outcome, tmp_path, status: int) -> str:
+    """The message of a call that failed, and left nothing behind."""
+    assert outcome.status == status
+    assert not (tmp_path / "out").exists()
+    return outcome.message
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def test_the_log_is_good_as_it_is(fit, estimate):
+    outcome = fit()
+    assert (outcome.status, outcome.err) == (0, "")
+    assert estimate()["dropped_rows"] == 0
+
+
+def test_missing_log(cli, log, tmp_path):
+    near = tmp_path / "lgo.csv"
+    message = refused(cli("fit", near, "--schema", log.schema, "-o", tmp_path / "out"), tmp_path, 2)
+    assert message == f"{near}: no such file; did you mean 'log.csv'?"
+
+
+def test_missing_schema(cli, log, tmp_path):
+    outcome = cli("fit", log.path, "--schema", tmp_path / "s.toml", "-o", tmp_path / "out")
+    assert refused(outcome, tmp_path, 2).startswith(f"{tmp_path / 's.toml'}: no such file")
+
+
+def test_missing_truth(fit, tmp_path):
+    message = refused(fit("--truth", tmp_path / "truth.json"), tmp_path, 2)
+    assert message.startswith(f"{tmp_path / 'truth.json'}: no such file")
+
+
+def test_truth_without_a_body(fit, tmp_path):
+    (tmp_path / "truth.json").write_text('{"weight": 3}')
+    message = refused(fit("--truth", tmp_path / "truth.json"), tmp_path, 2)
+    assert "truth.json: no body: neither phi nor mass" in message
+
+
+def test_empty_file(fit, log, tmp_path):
+    log.path.write_text("")
+    assert "log.csv: " in (message := refused(fit(), tmp_path, 2))
+    assert "empty" in message
+
+
+def test_header_and_nothing_else(fit, spoil, tmp_path):
+    spoil(lambda rows: rows[:1])
+    assert "log.csv: " in (message := refused(fit(), tmp_path, 2))
+    assert "no data rows" in message
+
+
+def test_unknown_key_of_the_schema(fit, edit_schema, tmp_path):
+    edit_schema("acts_on =", "act_on =")
+    message = refused(fit(), tmp_path, 2)
+    assert "log.toml" in message
+    assert "'act_on'" in message
+    assert "did you mean 'acts_on'?" in message
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+def test_missing_column(fit, edit_schema, tmp_path):
+    edit_schema('"fx"', '"fxx"')
+    message = refused(fit(), tmp_path, 2)
+    assert "log.csv" in message
+    assert "'fxx'" in message
+    assert "did you mean 'fx'?" in message
+
+
+def test_text_where_a_number_should_be(fit, spoil, estimate, edit_schema, tmp_path):
+    spoil(lambda rows: put(rows, 12, "fx", "oops"))
+    message = refused(fit(), tmp_path, 2)
+    assert message.startswith(f"{tmp_path / 'log.csv'}: line 12, column 'fx': expected a number")
+    assert "got 'oops'" in message
+    assert "drop_bad_rows = true" in message
+
+    edit_schema("[log]\n", "[log]\ndrop_bad_rows = true\n")
+    outcome = fit()
+    assert (outcome.status, outcome.err) == (0, "")
+    assert estimate()["dropped_rows"] == 1
+    assert "1 of 800 rows dropped" in outcome.out
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", ""])
+def test_rows_that_are_not_finite_are_dropped_and_counted(fit, spoil, estimate, value):
+    def change(rows):
+        for line in (30, 31, 400):
+            put(rows, line, "ty", value)
+        return rows
+
+    spoil(change)
+    outcome = fit()
+    assert (outcome.status, outcome.err) == (0, "")
+    assert estimate()["dropped_rows"] == 3
+    assert "3 of 800 rows dropped" in outcome.out
+
+
+def test_too_many_rows_that_are_not_finite(fit, spoil, tmp_path):
+    def change(rows):
+        for line in range(2, 402):
+            put(rows, line, "ty", "nan")
+        return rows
+
+    spoil(change)
+    message = refused(fit(), tmp_path, 2)
+    assert "400 of 800 rows are unusable" in message
+    assert "'ty'" in message
+
+
+def test_last_row_cut_short(fit, spoil, log, estimate):
+    spoil(lambda rows: [*rows[:-1], rows[-1][:5]])
+    outcome = fit()
+    assert (outcome.status, outcome.err) == (0, "")
+    assert estimate()["dropped_rows"] == 1
+    assert "1 cut short" in outcome.out
+
+
+def test_another_row_cut_short(fit, spoil, tmp_path):
+    spoil(lambda rows: [*rows[:100], rows[100][:5], *rows[101:]])
+    assert "log.csv: line 101: expected 14 fields" in refused(fit(), tmp_path, 2)
+
+
+def test_time_going_backwards(fit, spoil, tmp_path):
+    spoil(lambda rows: put(rows, 300, "t", "0.5"))
+    message = refused(fit(), tmp_path, 2)
+    assert "log.csv: line 300: time goes back from 2.97 to 0.5" in message
+
+
+def test_one_sample(fit, spoil, tmp_path):
+    spoil(lambda rows: rows[:2])
+    message = refused(fit(), tmp_path, 2)
+    assert "log.csv: has one sample only" in message
+    assert "still = true" in message
+
+
+def test_quaternion_of_zeros(fit, spoil, tmp_path):
+    def change(rows):
+        for name in ("qx", "qy", "qz", "qw"):
+            put(rows, 20, name, "0")
+        return rows
+
+    spoil(change)
+    message = refused(fit(), tmp_path, 2)
+    assert "log.csv: line 20" in message
+    assert "quaternion" in message
+
+
+# --- content -------------------------------------------------------------------------------------
+
+
+def test_a_dead_sensor(fit, spoil, tmp_path):
+    def change(rows):
+        for row in rows[1:]:
+            row[column(rows, "fx") : column(rows, "tz") + 1] = ["0"] * 6
+        return rows
+
+    spoil(change)
+    message = refused(fit(), tmp_path, 2)
+    assert "the force is [0.0, 0.0, 0.0] in all 800 rows: the sensor was off" in message
+
+
+def test_nothing_changes_but_noise(fit, spoil, tmp_path):
+    """A body held still: one pose cannot tell its weight from the sensor's bias."""
+
+    def change(rows):
+        first = rows[1][1:8]
+        for row in rows[1:]:
+            row[1:8] = first
+        return rows
+
+    spoil(change)
+    message = refused(fit(), tmp_path, 3)
+    assert "does not tell m" in message
+
+
+def test_every_signal_is_constant(fit, spoil, tmp_path):
+    def change(rows):
+        return [rows[0], *([row[0], *rows[1][1:]] for row in rows[1:])]
+
+    spoil(change)
+    assert "in all 800 rows: the sensor was off" in refused(fit(), tmp_path, 2)
+
+
+def test_one_still_pose(fit, spoil, edit_schema, tmp_path):
+    edit_schema('time = "t"', "still = true")
+    spoil(lambda rows: rows[:2])
+    message = refused(fit(), tmp_path, 3)
+    assert "does not tell m" in message
+    assert "poses" in message
+
+
+def test_one_still_pose_without_bias_tells_the_mass_but_not_where_it_is(
+    fit, spoil, edit_schema, tmp_path
+):
+    edit_schema('time = "t"', "still = true")
+    spoil(lambda rows: rows[:2])
+    assert "does not tell" in refused(fit("--no-bias"), tmp_path, 3)
+
+
+def test_wrench_of_the_other_sign(fit, edit_schema, tmp_path):
+    edit_schema('acts_on = "body"', 'acts_on = "sensor"')
+    message = refused(fit(), tmp_path, 3)
+    assert re.match(r"the unconstrained mass is -1\.3\d* kg, so a sign is wrong", message)
+    assert '[wrench], change `acts_on = "sensor"` to `acts_on = "body"`' in message
+
+
+def test_the_same_log_twice(cli, log, tmp_path):
+    outcome = cli("fit", log.path, log.path, "--schema", log.schema, "-o", tmp_path / "out")
+    assert "the same data as log" in refused(outcome, tmp_path, 2)
+
+
+# --- options -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--mass", "heavy"), "fit: --mass KG: expected a number, got 'heavy'"),
+        (("--mass", "-1"), "mass: expected a positive number of kg, got -1.0"),
+        (("--mass", "nan"), "mass: expected a positive number of kg, got nan"),
+        (("--mass", "inf"), "mass: expected a positive number of kg, got inf"),
+        (("--mass", "0"), "mass: expected a positive number of kg, got 0.0"),
+        (("--cutoff", "0"), "cut-off: expected a positive number of Hz, got 0.0"),
+        (("--gravity", "0", "0", "nan"), "gravity: expected three finite numbers"),
+        (("--no-bias", "--shared-bias"), "fit: --no-bias and --shared-bias exclude each other"),
+    ],
+)
+def test_nonsense(fit, tmp_path, words, message):
+    assert refused(fit(*words), tmp_path, 2).startswith(message)
+
+
+def test_a_cut_off_the_log_is_too_slow_for(fit, tmp_path):
+    assert "cut-off" in refused(fit("--cutoff", "60"), tmp_path, 2)
+
+
+def test_a_mass_the_log_contradicts_is_still_a_certified_consistent_body(fit, estimate):
+    """What is given is believed: the result is a possible body of that mass."""
+    assert fit("--mass", "2.6").status == 0
+    assert estimate()["mass"] == 2.6
+    assert estimate()["decided_by"]["m"] == "given"

@@ -1,0 +1,238 @@
+"""What the options of `identify fit` do, and what becomes of the folder of the results."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from identify.inertia import InertialParameters
+from identify.logs.synthetic import Noise, synthetic_recording
+from identify.logs.writing import write_log
+from tests.close import assert_close
+from tests.endtoend.conftest import BODY
+from tests.endtoend.estimates import load
+
+
+@pytest.fixture
+def fit(cli, log, tmp_path):
+    """Fit the log with some options; the estimate and what was printed."""
+
+    def run(*words: object):
+        status, out, err = cli(
+            "fit", log.path, "--schema", log.schema, "-o", tmp_path / "out", *words
+        )
+        assert (status, err) == (0, "")
+        return load(tmp_path / "out"), out
+
+    return run
+
+
+@pytest.fixture
+def other_log(tmp_path):
+    """Another log of the same body, with another sensor bias."""
+    recording = synthetic_recording(
+        BODY.phi,
+        rng=np.random.default_rng(12),
+        duration=8.0,
+        rate_hz=100.0,
+        bias=(-4.0, 2.0, 9.0, 0.3, 0.5, -0.2),
+        noise=Noise(force=0.02, torque=1e-3),
+    )
+    write_log(recording, tmp_path / "other.csv")
+    return tmp_path / "other.csv"
+
+
+@pytest.mark.usefixtures("no_report")
+class TestOptions:
+    def test_bias_is_fitted(self, fit):
+        estimate, _ = fit()
+        assert_close(estimate["mass"], BODY.mass, rtol=2e-3)
+        wrench = estimate["bias"][0]["wrench"]
+        np.testing.assert_allclose(wrench, [1.0, -2.0, 3.0, 0.1, -0.2, 0.05], rtol=0, atol=0.02)
+
+    def test_no_bias(self, fit):
+        estimate, _ = fit("--no-bias")
+        assert estimate["bias"][0]["wrench"] == [0.0] * 6
+        assert estimate["provenance"]["options"]["bias"] == "none"
+
+    def test_logs_merge_each_with_its_own_bias(self, fit, other_log):
+        estimate, _ = fit(other_log)
+        assert_close(estimate["mass"], BODY.mass, rtol=2e-3)
+        first, second = (np.array(bias["wrench"]) for bias in estimate["bias"])
+        np.testing.assert_allclose(first[:3], [1.0, -2.0, 3.0], rtol=0, atol=0.02)
+        np.testing.assert_allclose(second[:3], [-4.0, 2.0, 9.0], rtol=0, atol=0.02)
+
+    def test_a_shared_bias_over_logs_zeroed_apart_is_wrong(self, fit, other_log):
+        estimate, _ = fit(other_log, "--shared-bias")
+        first, second = (bias["wrench"] for bias in estimate["bias"])
+        assert first == second
+        assert estimate["provenance"]["options"]["bias"] == "shared"
+        assert abs(estimate["mass"] - BODY.mass) > 0.01 * BODY.mass
+
+    def test_known_mass(self, fit):
+        estimate, out = fit("--mass", "1.3")
+        assert estimate["mass"] == 1.3
+        assert estimate["decided_by"]["m"] == "given"
+        assert "given" in next(line for line in out.splitlines() if line.split()[:1] == ["m"])
+
+    def test_cut_off(self, fit):
+        estimate, out = fit("--cutoff", "3")
+        assert "Low-pass: all signals alike at 3 Hz (given)." in out
+        assert estimate["provenance"]["logs"][0]["cutoff_hz"] == 3.0
+        assert_close(estimate["mass"], BODY.mass, rtol=2e-3)
+
+    def test_gravity(self, fit):
+        """The force is what it is: with twice the gravity, the body seems half as heavy or so."""
+        estimate, _ = fit("--gravity", "0", "0", "-19.6133")
+        assert estimate["provenance"]["options"]["gravity"] == [0.0, 0.0, -19.6133]
+        assert estimate["provenance"]["logs"][0]["gravity"] == [0.0, 0.0, -19.6133]
+        assert estimate["mass"] < 0.8 * BODY.mass
+
+    def test_truth_is_shown_beside(self, fit, tmp_path):
+        truth = tmp_path / "cad.json"
+        truth.write_text(json.dumps({"phi": BODY.phi.tolist()}))
+        _, out = fit("--truth", truth)
+        assert "truth" in out
+        (line,) = (line for line in out.splitlines() if line.split()[:1] == ["m"])
+        assert "1.3000" in line
+
+    def test_an_earlier_estimate_is_a_truth_too(self, fit, tmp_path):
+        fit()
+        estimate, out = fit("--truth", tmp_path / "out" / "estimate.json")
+        (line,) = (line for line in out.splitlines() if line.split()[:1] == ["m"])
+        assert line.split()[-1].strip("+-0.") == ""
+        assert estimate["provenance"]["command"].endswith("estimate.json")
+
+    def test_quiet(self, fit):
+        _, out = fit("--quiet")
+        assert out == ""
+
+    def test_progress_is_shown_where_somebody_watches(self, cli, log, tmp_path, monkeypatch):
+        """On a terminal standard error says what is going on; elsewhere it says nothing."""
+        shown = []
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        monkeypatch.setattr(
+            "rich.status.Status.update", lambda self, line, **options: shown.append(str(line))
+        )
+        words = ("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out")
+        assert cli(*words).status == 0
+        assert shown[0] == f"reading {log.path}"
+        assert shown[-1] == "writing the report"
+        shown.clear()
+        assert cli(*words, "--quiet") == (0, "", "")
+        assert shown == []
+
+
+@pytest.mark.usefixtures("no_report")
+def test_noise_that_makes_a_thin_body_impossible(cli, tmp_path):
+    """Least squares gives no possible body of this rod; the estimate is one, and proved optimal."""
+    rod = InertialParameters.from_com(0.3, np.array([0.01, 0.0, 0.12]), np.diag([2e-3, 2e-3, 4e-6]))
+    recording = synthetic_recording(
+        rod.phi,
+        rng=np.random.default_rng(5),
+        duration=8.0,
+        rate_hz=100.0,
+        noise=Noise(force=0.05, torque=5e-3),
+    )
+    schema = write_log(recording, tmp_path / "rod.csv")
+    status, out, err = cli("fit", tmp_path / "rod.csv", "--schema", schema, "-o", tmp_path / "out")
+    assert (status, err) == (0, "")
+    estimate = load(tmp_path / "out")
+    assert estimate["certificate"]["solver"] == "Clarabel"
+    assert estimate["certificate"]["distance_to_optimum"] < 0.01
+    assert "constraint" in estimate["decided_by"].values()
+    assert "default" not in estimate["decided_by"].values()
+    assert "solved by Clarabel with the consistency constraint active." in out
+    assert "it is not a possible body" in out
+    assert_close(estimate["mass"], rod.mass, rtol=5e-3)
+
+
+class TestFolder:
+    def test_results_of_an_earlier_fit_are_replaced_file_by_file(self, fit, tmp_path):
+        out = tmp_path / "out"
+        out.mkdir()
+        (out / "estimate.json").write_text("old")
+        (out / "report.html").write_text("old")
+        (out / "notes.txt").write_text("mine")
+        fit()
+        assert sorted(path.name for path in out.iterdir()) == [
+            "estimate.json",
+            "notes.txt",
+            "report.html",
+        ]
+        assert (out / "notes.txt").read_text() == "mine"
+        assert (out / "report.html").read_text(encoding="utf-8").count("<svg") >= 1
+
+    def test_a_failed_fit_leaves_the_earlier_results(self, cli, log, fit, tmp_path):
+        fit("--quiet")
+        before = (tmp_path / "out" / "estimate.json").read_bytes()
+        log.schema.write_text(log.schema.read_text().replace('"body"\n', '"sensor"\n'))
+        words = ("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out")
+        assert cli(*words).status != 0
+        assert (tmp_path / "out" / "estimate.json").read_bytes() == before
+
+    def test_a_file_in_the_way(self, cli, log, tmp_path):
+        (tmp_path / "out").write_text("mine")
+        outcome = cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out")
+        assert outcome.status == 2
+        assert outcome.message == f"{tmp_path / 'out'}: is a file; give -o the name of a folder"
+        assert (tmp_path / "out").read_text() == "mine"
+
+    @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
+    def test_a_folder_one_may_not_write_to(self, cli, log, tmp_path):
+        (tmp_path / "locked").mkdir(mode=0o500)
+        outcome = cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "locked" / "out")
+        assert outcome.status == 2
+        assert "cannot be written to: Permission denied" in outcome.message
+
+    @pytest.mark.usefixtures("no_report")
+    def test_a_disk_that_fills_up(self, cli, log, tmp_path, monkeypatch):
+        """What goes wrong at the end is an error, not a bug, and leaves no half of a file."""
+
+        def full(*arguments: object, **options: object) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("identify.exchange.atomic_write.os.replace", full)
+        outcome = cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out")
+        assert outcome.status == 2
+        assert outcome.message.endswith(
+            "estimate.json: cannot be written to: No space left on device"
+        )
+        assert list((tmp_path / "out").iterdir()) == []
+
+
+NAMES = (
+    "[bold red]x[reset].csv",
+    "<script>alert(1)<script>.csv",
+    "$x^2_{a}$ & \\frac.csv",
+    "a b;c'd\"e.csv",
+    "-o.csv",
+    "--mass.csv",
+    "日本語é.csv",
+    "new\nline\ttab.csv",
+    "\x1b[31mred.csv",
+    "%s{0}{{x}}.csv",
+    os.fsdecode(b"odd\xff\xfe.csv"),
+)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="such names cannot be")
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_hostile_names(cli, log, tmp_path, monkeypatch, name):
+    """A file's name is text: not an option, not markup, not a formula, not a command."""
+    folder = tmp_path / name.removesuffix(".csv")
+    folder.mkdir()
+    log.path.rename(folder / name)
+    monkeypatch.chdir(folder)
+    status, out, err = cli("fit", "--schema", log.schema, "-o", folder / "out", "--", name)
+    assert (status, err) == (0, "")
+    estimate = load(folder / "out")
+    assert estimate["provenance"]["logs"][0]["files"][0]["name"] == name
+    assert estimate["provenance"]["logs"][0]["name"] == name.removesuffix(".csv")
+    report = (folder / "out" / "report.html").read_bytes()
+    assert b"<script>alert" not in report
+    assert out.rstrip("\n").endswith("report.html")
+    assert "\x1b" not in out

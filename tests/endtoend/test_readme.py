@@ -1,0 +1,51 @@
+"""The README says what the program does; its examples are run by `make docs`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from identify.logs import load_schema
+from tests.endtoend.conftest import ROOT
+from tests.endtoend.estimates import KEYS, load
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_option_is_documented(cli):
+    """And none that there is not."""
+    options = set(re.findall(r"--[a-z][a-z-]+", cli("fit", "--help").out)) - {"--help"}
+    table = "".join(line for line in README.splitlines() if line.startswith("| `-"))
+    assert set(re.findall(r"--[a-z][a-z-]+", table)) == options
+
+
+@pytest.mark.usefixtures("no_report")
+def test_every_key_of_the_estimate_is_documented(cli, log, tmp_path):
+    assert cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out").status == 0
+    estimate = load(tmp_path / "out")
+    rows = dict(re.findall(r"^\| (`[^|]+) \|(.+)\|$", README, flags=re.MULTILINE))
+    first_cells = " ".join(rows)
+    for key in KEYS:
+        assert f"`{key}`" in first_cells, key
+    for key in estimate["certificate"]:
+        assert f"`{key}`" in rows["`certificate`"], key
+    for key in estimate["provenance"].keys() - {"logs"}:
+        assert f"`{key}`" in rows["`provenance`"], key
+
+
+def test_its_files_are_there():
+    links = re.findall(r"\]\(([^)]+)\)", README)
+    assert len(links) >= 8
+    for link in links:
+        assert (ROOT / link).exists(), link
+
+
+def test_its_schema_is_that_of_the_shipped_log(shipped):
+    (schema,) = re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL)
+    described = load_schema(tomllib.loads(schema))
+    shipped_schema = load_schema(shipped / "schema.toml")
+    assert described.pose == shipped_schema.pose
+    assert described.wrench == shipped_schema.wrench
+    assert described.world == shipped_schema.world

@@ -1,0 +1,100 @@
+"""`Estimate`: what it says of the data it was fitted to."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from identify.estimation import EstimatorSettings, estimate_body
+from identify.estimation.estimator import fit_least_squares, solve_consistent
+from identify.estimation.intervals import INTERVAL_KIND
+from identify.estimation.scaling import Scaling
+from identify.inertia import PHI, pseudo_inertia
+from identify.regressors.statistics import residual_rows
+from tests.close import assert_close
+from tests.estimation.simulated import samples, wrench_noise
+from tests.strategies import random_body
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(0)
+    phi = random_body(rng)
+    logs = [
+        samples(phi, rng, n, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
+        for n in (300, 200)
+    ]
+    return phi, logs, estimate_body([logs[0].blocks(150.0), logs[1].blocks(100.0)])
+
+
+def test_residuals_are_those_of_the_samples_without_the_bias(made):
+    _, logs, estimate = made
+    residuals = np.concatenate(
+        [
+            residual_rows(log.rows[:, 1:], estimate.parameters.phi) - bias
+            for log, bias in zip(logs, estimate.biases, strict=True)
+        ]
+    )
+    assert_close(estimate.residual_covariance, residuals.T @ residuals / 500.0, 1e-10)
+    assert_close(estimate.residual_rms, np.sqrt(np.mean(residuals**2, axis=0)), 1e-10)
+
+
+def test_samples_are_counted(made):
+    _, _, estimate = made
+    assert estimate.samples == 500
+    assert_close(estimate.effective_samples, 250.0, 1e-12)
+    assert estimate.biases.shape == (2, 6)
+
+
+def test_all_is_decided_by_data_and_said_so(made):
+    phi, _, estimate = made
+    assert estimate.decided_by == dict.fromkeys(PHI, "data")
+    assert estimate.complete
+    assert estimate.interval_kind == INTERVAL_KIND
+    assert "noise of the motion not counted" in INTERVAL_KIND
+    inside = [
+        estimate.intervals[name][0] < value < estimate.intervals[name][1]
+        for name, value in zip(PHI, phi, strict=True)
+    ]
+    assert sum(inside) >= 8
+
+
+def test_the_estimate_does_not_hold_signals(made):
+    _, _, estimate = made
+    sizes = [np.size(value) for value in asdict(estimate).values() if isinstance(value, np.ndarray)]
+    assert max(sizes) <= 100
+
+
+def test_without_log_ids_the_saved_biases_have_empty_ones(made):
+    _, _, estimate = made
+    assert [bias.sha256 for bias in estimate.saved.bias] == ["", ""]
+    assert_close(estimate.saved.bias[1].wrench, estimate.biases[1], 0.0)
+
+
+def test_the_theta_of_the_program_is_the_body_in_its_own_units(made):
+    _, logs, estimate = made
+    fit = fit_least_squares([log.blocks() for log in logs], EstimatorSettings())
+    theta, _ = solve_consistent(fit)
+    assert_close(theta[0], 1.0, 0.01)
+    assert_close(theta[1:4], np.zeros(3), 0.02, scale=1.0)
+    assert_close(theta[[4, 7, 9]].sum(), 2.0, 0.05)
+    assert_close(fit.scaling.phi(theta), estimate.parameters.phi, 0.05)
+
+
+@pytest.mark.parametrize("mass", [1e-3, 1.0, 1e5])
+def test_scaling_is_a_congruence_there_and_back(mass):
+    rng = np.random.default_rng(1)
+    phi = random_body(rng, mass, 0.2 * np.cbrt(mass))
+    length, com = 0.3 * np.cbrt(mass), phi[1:4] / phi[0]
+    scaling = Scaling.of(mass, length, com)
+    T = np.eye(4)
+    T[:3, :3] /= length
+    T[:3, 3] = -com / length
+    theta = scaling.theta(phi)
+    assert_close(pseudo_inertia(theta), T @ pseudo_inertia(phi) @ T.T / mass, 1e-13)
+    back = scaling.phi(theta)
+    units = mass * np.repeat([1.0, length, length**2], [1, 3, 6])
+    assert_close(back, phi, 1e-14, scale=10.0 * units)
+    assert_close(scaling.to_theta @ scaling.to_phi, np.eye(10), 1e-12)

@@ -1,0 +1,237 @@
+"""Least squares: plain and re-weighted, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from identify.errors import ProblemError
+from identify.estimation import (
+    EstimatorSettings,
+    NegativeMass,
+    estimate_body,
+    ordinary_least_squares,
+)
+from identify.estimation.estimator import fit_least_squares
+from identify.regressors import WrenchStatistics, merge_logs, newton_euler_regressor
+from identify.regressors.statistics import frame_change
+from tests.close import assert_close, group_errors
+from tests.estimation.simulated import Samples, samples, wrench_noise
+from tests.strategies import poses, random_body, seeds
+
+SETTINGS = EstimatorSettings()
+
+
+def fitted(log: Samples, settings: EstimatorSettings = SETTINGS, effective: float | None = None):
+    return fit_least_squares([log.blocks(effective)], settings)
+
+
+@given(seeds(), st.sampled_from(["per_log", "shared", "none"]))
+def test_ordinary_least_squares_is_that_of_all_rows(seed, bias):
+    rng = np.random.default_rng(seed)
+    log = samples(random_body(rng), rng, 60, noise=0.3, bias=rng.normal(size=6))
+    Y = newton_euler_regressor(log.motion)
+    shift = np.zeros((60, 6, 0 if bias == "none" else 6))
+    if bias != "none":
+        shift[:] = np.eye(6)
+    A = np.concatenate((Y, shift), axis=-1).reshape(360, -1)
+    expected = np.linalg.lstsq(A, log.wrench.ravel(), rcond=None)[0][:10]
+    statistics = WrenchStatistics.from_samples(log.motion, log.wrench)
+    assert_close(ordinary_least_squares(statistics, bias), expected, 1e-9)
+
+
+def test_ordinary_least_squares_refuses_data_that_do_not_tell_everything():
+    rng = np.random.default_rng(0)
+    log = samples(random_body(rng), rng, 60)
+    log.motion.angular_velocity[:] = 0.0
+    log.motion.angular_acceleration[:] = 0.0
+    statistics = WrenchStatistics.from_samples(log.motion, log.wrench)
+    with pytest.raises(ProblemError, match="do not tell all ten parameters"):
+        ordinary_least_squares(statistics)
+
+
+@settings(max_examples=15)
+@given(seeds())
+def test_the_fit_is_the_weighted_least_squares_of_all_rows_at_its_own_weight(seed):
+    rng = np.random.default_rng(seed)
+    phi = random_body(rng)
+    log = samples(phi, rng, 300, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
+    fit = fitted(log)
+    L = np.linalg.cholesky(fit.weight).T
+    A = L @ newton_euler_regressor(log.motion)
+    A = (A - A.mean(axis=0)).reshape(-1, 10)
+    b = ((log.wrench - log.wrench.mean(axis=0)) @ L.T).ravel()
+    assert_close(fit.phi, np.linalg.lstsq(A, b, rcond=None)[0], 1e-8)
+
+
+def test_the_weight_is_the_inverse_covariance_of_its_own_residuals():
+    rng = np.random.default_rng(1)
+    phi = random_body(rng)
+    mixing = rng.normal(size=(6, 6)) * wrench_noise(phi, 0.02)[:, None]
+    log = samples(phi, rng, 4000)
+    log = Samples(log.motion, log.wrench + rng.normal(size=(4000, 6)) @ mixing.T)
+    fit = fitted(log)
+    assert_close(np.linalg.inv(fit.weight), mixing @ mixing.T, 0.1)
+    residuals = fit.statistics.residual_moment(fit.phi, "per_log")
+    assert_close(np.linalg.inv(fit.weight), residuals / (4000 - 16 / 6), 1e-2)
+
+
+def test_a_row_counts_by_its_share_of_independent_ones():
+    rng = np.random.default_rng(2)
+    phi = random_body(rng)
+    log = samples(phi, rng, 1000, noise=wrench_noise(phi, 0.02))
+    whole, half = fitted(log), fitted(log, effective=500.0)
+    assert_close(half.weight, 0.5 * whole.weight, 0.02)
+    assert_close(half.phi, whole.phi, 1e-3)
+
+
+@pytest.mark.parametrize(("effective", "full"), [(199.0, False), (200.5, True), (30.0, False)])
+def test_the_whole_covariance_is_estimated_only_from_two_hundred_effective_samples_on(
+    effective, full
+):
+    rng = np.random.default_rng(3)
+    phi = random_body(rng)
+    noise = wrench_noise(phi, 0.02) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
+    weight = fitted(samples(phi, rng, 300, noise=noise), effective=effective).weight
+    diagonal = np.diag(weight)
+    off = np.abs(weight - np.diag(diagonal)).max() / diagonal.max()
+    if full:
+        assert off > 1e-6
+        assert diagonal[0] > 2.0 * diagonal[2]
+    else:
+        assert off < 1e-12
+        assert_close(diagonal[:3], np.full(3, diagonal[0]), 1e-12)
+        assert_close(diagonal[3:], np.full(3, diagonal[3]), 1e-12)
+
+
+def test_weighting_by_the_residuals_pays_where_the_axes_differ_in_noise():
+    """Axes whose noise differs by thirty: plain least squares is several times worse."""
+    plain, weighted = [], []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        phi = random_body(rng)
+        noise = wrench_noise(phi, 0.1) * [1.0, 1 / 30, 1.0, 1 / 30, 1.0, 1 / 30]
+        log = samples(phi, rng, 400, noise=noise)
+        statistics = WrenchStatistics.from_samples(log.motion, log.wrench)
+        plain.append(group_errors(ordinary_least_squares(statistics), phi))
+        weighted.append(group_errors(fitted(log).phi, phi))
+    ratio = np.sqrt(np.mean(np.square(plain), axis=0) / np.mean(np.square(weighted), axis=0))
+    assert (ratio > 3.0).all(), ratio
+
+
+@settings(max_examples=15)
+@given(seeds(), st.floats(-1.0, 1.6), st.floats(-1.0, 1.0))
+def test_the_fit_does_not_depend_on_units(seed, length_exponent, density_exponent):
+    """The same experiment in other units of mass and length gives the same body in those units."""
+    rng = np.random.default_rng(seed)
+    phi = random_body(rng)
+    log = samples(phi, rng, 300, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
+    length = 10.0**length_exponent
+    unit = 10.0**density_exponent * length**3
+    units = np.r_[1.0, [length] * 3, np.ones(9), [unit * length] * 3, [unit * length**2] * 3]
+    rescaled = type(log.blocks()).from_rows(log.rows * units, 300.0)
+    phi_units = unit * np.repeat([1.0, length, length**2], [1, 3, 6])
+    one, other = (estimate_body([blocks]) for blocks in (log.blocks(), rescaled))
+    apart = other.parameters.phi / phi_units - one.parameters.phi
+    # Rounds of weighting stop a hundredth of a standard error from where they would end.
+    assert (np.abs(apart) < 0.02 * np.sqrt(np.diag(one.covariance))).all()
+
+
+@settings(max_examples=15)
+@given(seeds(), poses(0.3))
+def test_the_fit_moves_with_the_frame(seed, X_CB):
+    """From two hundred samples on the weight is a full matrix, which moves with the frame."""
+    rng = np.random.default_rng(seed)
+    phi = random_body(rng)
+    log = samples(phi, rng, 300, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
+    rows = log.rows.copy()
+    rows[:, 1:] = rows[:, 1:] @ frame_change(X_CB).T
+    moved = estimate_body([type(log.blocks()).from_rows(rows, 300.0)])
+    here = estimate_body([log.blocks()])
+    apart = moved.parameters.in_frame(X_CB.inverse()).phi - here.parameters.phi
+    assert (np.abs(apart) < 0.02 * np.sqrt(np.diag(here.covariance))).all()
+
+
+# Signs and dead signals --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bias", ["per_log", "none"])
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_a_wrench_of_the_other_sign_is_a_negative_mass(bias, noise):
+    rng = np.random.default_rng(4)
+    phi = random_body(rng, mass=1.3)
+    log = samples(phi, rng, 300, noise=wrench_noise(phi, noise))
+    flipped = Samples(log.motion, -log.wrench).blocks()
+    with pytest.raises(NegativeMass, match=r"unconstrained mass is -1\.\d+ kg.*acts_on") as caught:
+        estimate_body([flipped], EstimatorSettings(bias=bias))
+    assert_close(caught.value.mass, -1.3, 0.02)
+    assert caught.value.exit_code == 3
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3, 0.02, 0.1])
+def test_a_wrench_of_the_other_sign_is_told_also_where_the_mass_is_given(noise):
+    rng = np.random.default_rng(5)
+    phi = random_body(rng)
+    log = samples(phi, rng, 300, noise=wrench_noise(phi, noise))
+    flipped = Samples(log.motion, -log.wrench).blocks()
+    with pytest.raises(ProblemError, match=r"sign"):
+        estimate_body([flipped], EstimatorSettings(mass=1.0))
+
+
+@pytest.mark.parametrize("error", [1e-9, 1e-6, 1e-4, 1e-2])
+def test_a_given_mass_that_is_a_little_off_is_no_trouble_on_data_without_noise(error):
+    rng = np.random.default_rng(6)
+    phi = random_body(rng)
+    log = samples(phi, rng, 300).blocks()
+    estimate = estimate_body([log], EstimatorSettings(mass=1.0 + error))
+    assert_close(estimate.parameters.mass, 1.0 + error, 1e-12)
+    assert max(group_errors(estimate.parameters.phi, phi)) < 10.0 * error + 1e-9
+
+
+@pytest.mark.parametrize("share", [1e-6, 1e-3, 0.1])
+def test_an_error_of_the_model_that_couples_all_axes_is_no_trouble_on_data_without_noise(share):
+    """Friction of one kind in every axis: the residuals are perfectly correlated."""
+    rng = np.random.default_rng(7)
+    phi = random_body(rng)
+    log = samples(phi, rng, 300)
+    friction = log.motion.angular_velocity[:, :1] * wrench_noise(phi, share)
+    estimate = estimate_body([Samples(log.motion, log.wrench + friction).blocks()])
+    assert max(group_errors(estimate.parameters.phi, phi)) < share
+
+
+@pytest.mark.parametrize(("dead", "columns"), [("force", slice(0, 3)), ("torque", slice(3, 6))])
+def test_a_dead_sensor_is_named(dead, columns):
+    rng = np.random.default_rng(8)
+    log = samples(random_body(rng), rng, 100)
+    log.wrench[:, columns] = 0.0
+    with pytest.raises(
+        ProblemError, match=f"measured {dead} is zero throughout: check its columns"
+    ):
+        estimate_body([log.blocks()])
+
+
+@pytest.mark.parametrize("mass", [0.0, -1.0, np.nan, np.inf])
+def test_a_known_mass_must_be_positive_and_finite(mass):
+    with pytest.raises(ProblemError, match="a known mass must be positive and finite"):
+        EstimatorSettings(mass=mass)
+
+
+def test_a_bias_of_no_known_kind_is_refused_where_it_is_chosen():
+    kind: Any = "per_day"
+    with pytest.raises((ProblemError, ValueError), match="per_day"):
+        EstimatorSettings(bias=kind)
+
+
+def test_merged_statistics_and_block_statistics_give_the_same_fit():
+    rng = np.random.default_rng(9)
+    phi = random_body(rng)
+    logs = [samples(phi, rng, 150, noise=0.05, bias=rng.normal(size=6)) for _ in range(2)]
+    fit = fit_least_squares([log.blocks() for log in logs], SETTINGS)
+    merged = merge_logs([WrenchStatistics.from_rows(log.rows) for log in logs])
+    assert_close(
+        merged.problem(fit.weight).residual_norm(fit.phi), fit.problem.residual_norm(fit.phi), 1e-12
+    )

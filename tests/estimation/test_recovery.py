@@ -1,0 +1,145 @@
+"""Noise-free data give back the body that made them, whatever it weighs and however thin it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from identify.errors import SolveError
+from identify.estimation import EstimatorSettings, estimate_body
+from identify.inertia import inertia_about_com, smallest_pseudo_eigenvalue
+from identify.regressors import BlockStatistics
+from tests.close import assert_close, group_errors
+from tests.estimation.simulated import Samples, flat_body, samples, size_of
+from tests.recordings import Path
+from tests.strategies import bodies, random_body, seeds
+
+BIASES = ["per_log", "shared", "none"]
+EXACT = 1e-6
+
+
+def assert_recovered(estimate, phi: np.ndarray, rtol: float = EXACT) -> None:
+    errors = group_errors(estimate.parameters.phi, phi)
+    assert max(errors) <= rtol, errors
+    Ic = inertia_about_com(phi)
+    assert_close(estimate.parameters.inertia_about_com, Ic, 10.0 * rtol)
+    assert estimate.parameters.consistent
+    assert estimate.complete
+    assert estimate.default_body is None
+    assert estimate.certificate.primal_residual <= 1e-9
+
+
+def random_bias(phi: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Of up to a few times the body's weight."""
+    return 20.0 * phi[0] * rng.normal(size=6) * np.repeat([1.0, size_of(phi)], 3)
+
+
+@settings(max_examples=60)
+@given(bodies(flat=False), seeds(), st.sampled_from(BIASES))
+def test_a_full_body_is_recovered_from_a_gram_to_a_hundred_tonnes(phi, seed, bias):
+    rng = np.random.default_rng(seed)
+    shift = 0.0 if bias == "none" else random_bias(phi, rng)
+    log = samples(phi, rng, 100, bias=shift).blocks()
+    estimate = estimate_body([log], EstimatorSettings(bias=bias))
+    assert_recovered(estimate, phi, 1e-9)
+    assert estimate.certificate.solver == "none"
+    assert set(estimate.decided_by.values()) == {"data"}
+    assert_close(
+        estimate.biases[0], np.broadcast_to(shift, 6), 1e-9, scale=np.abs(shift).max() + phi[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "thin"),
+    [("plate", (1.0, None, 0.0)), ("rod", (1.0, 0.0, 0.0)), ("sheet", (1, None, 1e-4))],
+)
+@pytest.mark.parametrize("bias", ["per_log", "none"])
+def test_a_thin_body_is_recovered_and_every_fit_is_certified(name, thin, bias):
+    """The constraint is active, or within rounding of it; no fit may fail."""
+    refused = []
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        sides = tuple(rng.uniform(0.1, 1.0) if side is None else side for side in thin)
+        phi = flat_body(rng, sides)
+        log = samples(phi, rng, 60, bias=0.0 if bias == "none" else random_bias(phi, rng)).blocks()
+        try:
+            estimate = estimate_body([log], EstimatorSettings(bias=bias))
+        except SolveError as error:
+            refused.append((seed, str(error)))
+            continue
+        assert_recovered(estimate, phi)
+        assert smallest_pseudo_eigenvalue(estimate.parameters.phi) > 0.0
+    assert not refused, f"{len(refused)} of 50 {name}s: {refused[:3]}"
+
+
+@pytest.mark.parametrize("thickness", [1e-2, 1e-3, 1e-4])
+def test_the_margin_does_not_thicken_a_ruler(thickness):
+    rng = np.random.default_rng(1)
+    phi = flat_body(rng, (1.0, 0.1, thickness))
+    estimate = estimate_body([samples(phi, rng, 200).blocks()])
+    assert_recovered(estimate, phi, 1e-9)
+    least = np.sort(estimate.parameters.principal_moments)[0]
+    assert_close(least, np.linalg.eigvalsh(inertia_about_com(phi))[0], 1e-6)
+
+
+@settings(max_examples=20)
+@given(seeds(), st.integers(2, 4), st.sampled_from(["per_log", "shared"]))
+def test_several_logs_are_one_body_with_their_own_or_a_shared_bias(seed, count, bias):
+    rng = np.random.default_rng(seed)
+    phi = random_body(rng, mass=2.0)
+    shared = random_bias(phi, rng)
+    shifts = [shared if bias == "shared" else random_bias(phi, rng) for _ in range(count)]
+    logs = [samples(phi, rng, 60, bias=shift).blocks() for shift in shifts]
+    estimate = estimate_body(logs, EstimatorSettings(bias=bias))
+    assert_recovered(estimate, phi, 1e-9)
+    assert_close(estimate.biases, shifts, 1e-9)
+    assert estimate.samples == 60 * count
+
+
+@settings(max_examples=20)
+@given(bodies(flat=False), seeds())
+def test_a_known_mass_is_kept_and_the_rest_recovered(phi, seed):
+    rng = np.random.default_rng(seed)
+    log = samples(phi, rng, 100, bias=random_bias(phi, rng)).blocks()
+    estimate = estimate_body([log], EstimatorSettings(mass=float(phi[0])))
+    assert_recovered(estimate, phi, 1e-9)
+    assert_close(estimate.parameters.mass, phi[0], 1e-14)
+    assert estimate.decided_by["m"] == "given"
+    low, high = estimate.intervals["m"]
+    assert_close([low, high], [phi[0]] * 2, 1e-12)
+
+
+def test_a_known_mass_tells_what_only_its_product_was_told_of():
+    """Without gravity and without linear acceleration the motion does not tell the mass."""
+    rng = np.random.default_rng(3)
+    phi = random_body(rng)
+    log = samples(phi, rng, 200)
+    log.motion.proper_acceleration[:] = 0.0
+    log = samples(phi, rng, motion=log.motion).blocks()
+    estimate = estimate_body([log], EstimatorSettings(mass=1.0, bias="none"))
+    assert_recovered(estimate, phi, 1e-9)
+
+
+@pytest.mark.parametrize("mass", [1e-3, 1.0, 1e5])
+def test_a_smooth_slow_motion_recovers_every_scale(mass):
+    """One minute of a path known in closed form, no faster than 0.8 Hz, at the body's own size."""
+    rng = np.random.default_rng(4)
+    size = 0.1 * np.cbrt(mass)
+    phi = random_body(rng, mass, size)
+    path = Path.random(5, distance=2.0 * size)
+    time = np.arange(0.0, 60.0, 0.05)
+    wrench = path.wrench(phi, time) + random_bias(phi, rng)
+    log = Samples(path.motion(time), wrench).blocks(effective=600.0)
+    assert_recovered(estimate_body([log]), phi, 1e-7)
+
+
+def test_samples_in_any_order_and_chunks_give_the_same_body():
+    rng = np.random.default_rng(6)
+    phi = random_body(rng)
+    rows = samples(phi, rng, 400, noise=0.05).rows
+    shuffled = rows[rng.permutation(400)]
+    one = estimate_body([BlockStatistics.from_rows(rows, 400.0)])
+    other = estimate_body([BlockStatistics.from_rows(shuffled, 400.0)])
+    assert_close(other.parameters.phi, one.parameters.phi, 1e-10)

@@ -1,0 +1,375 @@
+"""estimate.json: written to the last bit, read from any hand, refused in words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.errors import MissingFile, ModelError
+from identify.estimation import estimate_body
+from identify.exchange import (
+    SCHEMA_VERSION,
+    SavedBias,
+    SavedEstimate,
+    read_estimate,
+    write_estimate,
+)
+from identify.inertia import PHI, InertialParameters
+from tests.close import assert_close, assert_same_body
+from tests.estimation.simulated import samples, wrench_noise
+from tests.strategies import bodies, random_body
+
+BODY = InertialParameters.from_com(
+    1.2, [0.01, -0.02, 0.1], [[0.01, 1e-3, 0], [1e-3, 0.02, 0], [0, 0, 0.015]]
+)
+FULL = SavedEstimate(
+    parameters=BODY,
+    frame="tool flange",
+    covariance=np.diag(np.arange(1.0, 11.0)) / 3.0,
+    intervals={"m": (1.1, 1.3), "Ixx": None, "cx": (0.0, 0.1 + 0.2)},
+    interval_kind="95 %, of a test",
+    decided_by=dict.fromkeys(PHI, "data") | {"Ixx": "default"},
+    default_body="a ball",
+    bias=(SavedBias("ab" * 32, np.arange(6) / 7.0), SavedBias("", np.zeros(6))),
+    residual_rms=np.arange(6) / 11.0,
+    samples=1000,
+    effective_samples=123.4,
+    dropped_rows=3,
+    certificate={"solver": "none", "gap": 1e-16, "eigenvalues": [0.1, 0.2, 0.3, 1.0]},
+    provenance={"command": None, "logs": [{"name": "log", "rows": 1000}]},
+)
+
+
+def write(path: Path, document: object) -> Path:
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def assert_same(a: SavedEstimate, b: SavedEstimate) -> None:
+    assert np.array_equal(a.parameters.phi, b.parameters.phi)
+    for name in ("covariance", "residual_rms"):
+        one, other = getattr(a, name), getattr(b, name)
+        assert (one is None) == (other is None)
+        assert one is None or np.array_equal(one, other)
+    assert [bias.sha256 for bias in a.bias] == [bias.sha256 for bias in b.bias]
+    for one, other in zip(a.bias, b.bias, strict=True):
+        assert np.array_equal(one.wrench, other.wrench)
+    for name in [
+        "frame",
+        "intervals",
+        "interval_kind",
+        "decided_by",
+        "default_body",
+        "samples",
+        "effective_samples",
+        "dropped_rows",
+        "certificate",
+        "provenance",
+    ]:
+        assert getattr(a, name) == getattr(b, name), name
+
+
+# Round trips -------------------------------------------------------------------------------------
+
+
+def test_everything_comes_back_to_the_last_bit(tmp_path):
+    path = write_estimate(FULL, tmp_path / "new folder" / "estimate.json")
+    assert path == tmp_path / "new folder" / "estimate.json"
+    assert_same(read_estimate(path), FULL)
+    assert_same(read_estimate(str(path)), FULL)
+
+
+def test_a_body_alone_comes_back_too(tmp_path):
+    bare = SavedEstimate(BODY)
+    assert_same(read_estimate(write_estimate(bare, tmp_path / "e.json")), bare)
+
+
+@given(bodies())
+def test_any_body_comes_back_to_the_last_bit(tmp_path_factory, phi):
+    path = tmp_path_factory.mktemp("body") / "e.json"
+    saved = SavedEstimate(InertialParameters(phi))
+    assert np.array_equal(read_estimate(write_estimate(saved, path)).parameters.phi, phi)
+
+
+def test_an_estimate_saves_itself_and_is_read_back(tmp_path):
+    rng = np.random.default_rng(0)
+    phi = random_body(rng)
+    log = samples(phi, rng, 300, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
+    estimate = replace(estimate_body([log.blocks()]), log_ids=("c0" * 32,), dropped_rows=2)
+    assert_same(read_estimate(estimate.save(tmp_path / "estimate.json")), estimate.saved)
+    document = json.loads((tmp_path / "estimate.json").read_text(encoding="utf-8"))
+    assert document["schema_version"] == SCHEMA_VERSION
+    assert document["mass"] == estimate.parameters.mass
+    assert document["com"] == estimate.parameters.com.tolist()
+    assert document["inertia_about_com"] == estimate.parameters.inertia_about_com.tolist()
+    assert document["inertia_about_origin"] == estimate.parameters.inertia_about_origin.tolist()
+    assert list(document) == [
+        "schema_version",
+        "frame",
+        "phi",
+        "mass",
+        "com",
+        "inertia_about_com",
+        "inertia_about_origin",
+        "covariance",
+        "intervals",
+        "interval_kind",
+        "decided_by",
+        "default_body",
+        "bias",
+        "residual_rms",
+        "samples",
+        "effective_samples",
+        "dropped_rows",
+        "certificate",
+        "provenance",
+    ]
+    assert document["bias"][0]["sha256"] == "c0" * 32
+
+
+def test_a_file_of_an_older_hand_without_a_version_is_read(tmp_path):
+    saved = read_estimate(write(tmp_path / "e.json", {"phi": BODY.phi.tolist()}))
+    assert_same(saved, SavedEstimate(BODY))
+
+
+# Bodies in other words ---------------------------------------------------------------------------
+
+
+def test_phi_by_name_in_any_order(tmp_path):
+    named = dict(zip(PHI, BODY.phi.tolist(), strict=True))
+    shuffled = dict(sorted(named.items(), reverse=True)) | {"comment": "extra"}
+    assert_same(read_estimate(write(tmp_path / "e.json", {"phi": shuffled})), SavedEstimate(BODY))
+
+
+def test_mass_centre_and_inertia_about_it(tmp_path):
+    document = {
+        "mass": 1.2,
+        "com": [0.01, -0.02, 0.1],
+        "inertia_about_com": [[0.01, 1e-3, 0], [1e-3, 0.02, 0], [0, 0, 0.015]],
+    }
+    body = read_estimate(write(tmp_path / "e.json", document)).parameters
+    assert np.array_equal(body.phi, BODY.phi)
+
+
+def test_mass_centre_and_inertia_about_the_origin(tmp_path):
+    document = {
+        "mass": 1.2,
+        "com": [0.01, -0.02, 0.1],
+        "inertia_about_origin": BODY.inertia_about_origin.tolist(),
+    }
+    body = read_estimate(write(tmp_path / "e.json", document)).parameters
+    assert_same_body(body.phi, BODY.phi, 1e-15)
+
+
+def test_phi_is_believed_before_what_is_derived_from_it(tmp_path):
+    document = {"phi": BODY.phi.tolist(), "mass": BODY.mass, "com": BODY.com.tolist()}
+    assert np.array_equal(
+        read_estimate(write(tmp_path / "e.json", document)).parameters.phi, BODY.phi
+    )
+
+
+# Refused -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({}, "no body: neither phi nor mass"),
+        ({"mass": 1.0}, "no body: neither phi nor com"),
+        ({"mass": 1.0, "com": [0, 0, 0]}, "neither phi nor inertia_about_com nor inertia_about_or"),
+        ({"phi": [1.0] * 9}, r"phi: expected shape \(10\), got \(9,\)"),
+        ({"phi": [1.0] * 9 + [None]}, r"phi: entry \(9,\) is nan"),
+        ({"phi": [float("nan")] * 10}, r"phi: entry \(0,\) is nan; every entry must be finite"),
+        ({"phi": [float("inf")] * 10}, r"phi: entry \(0,\) is inf"),
+        ({"phi": ["one"] * 10}, r"phi: expected numbers of shape \(10\)"),
+        ({"phi": [[1.0]] * 10}, r"phi: expected shape \(10\), got \(10, 1\)"),
+        ({"phi": "m"}, "phi: expected numbers"),
+        ({"phi": None}, "phi: expected"),
+        ({"phi": {"m": 1.0}}, "phi: no 'hx'; expected "),
+        ({"phi": [10**400] + [1] * 9}, "phi"),
+        ({"mass": "heavy", "com": [0, 0, 0]}, "mass: expected numbers"),
+        ({"mass": [1, 2], "com": [0, 0, 0]}, "mass: expected"),
+        ({"mass": 1.0, "com": [0, 0]}, r"com: expected shape \(3\)"),
+        (
+            {"mass": 1.0, "com": [0, 0, 0], "inertia_about_com": [1, 2, 3]},
+            r"inertia_about_com: expected shape \(3, 3\), got \(3,\)",
+        ),
+        (
+            {"mass": 1.0, "com": [0, 0, 0], "inertia_about_com": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]},
+            "expected a symmetric matrix",
+        ),
+        ({"phi": [1.0] * 10, "schema_version": 2}, "schema_version is 2.*Update the toolkit"),
+        ({"phi": [1.0] * 10, "schema_version": 0}, "schema_version is 0"),
+        ({"phi": [1.0] * 10, "schema_version": "1"}, "schema_version is '1'"),
+        ({"phi": [1.0] * 10, "schema_version": 1.5}, "schema_version is 1.5"),
+        ({"phi": [1.0] * 10, "schema_version": None}, "schema_version is None"),
+        ({"phi": [1.0] * 10, "covariance": [[1.0]]}, r"covariance: expected shape \(10, 10\)"),
+        ({"phi": [1.0] * 10, "residual_rms": [1.0]}, r"residual_rms: expected shape \(6\)"),
+        ({"phi": [1.0] * 10, "intervals": [1, 2]}, "intervals: expected an object, got list"),
+        ({"phi": [1.0] * 10, "intervals": {"m": 3}}, "m|estimate"),
+        ({"phi": [1.0] * 10, "intervals": {"m": [3]}}, "m|estimate"),
+        ({"phi": [1.0] * 10, "intervals": {"m": []}}, "m|estimate"),
+        ({"phi": [1.0] * 10, "intervals": {"m": ["a", "b"]}}, "m|estimate"),
+        ({"phi": [1.0] * 10, "intervals": {"m": [float("nan"), 1.0]}}, "m|estimate"),
+        ({"phi": [1.0] * 10, "intervals": {"m": [0.0, float("inf")]}}, "m|estimate"),
+        ({"phi": [1.0] * 10, "decided_by": 3}, "decided_by: expected an object, got int"),
+        ({"phi": [1.0] * 10, "bias": 3}, "bias|estimate"),
+        ({"phi": [1.0] * 10, "bias": [{"sha256": ""}]}, "'wrench'"),
+        ({"phi": [1.0] * 10, "bias": [{"wrench": [0] * 6}]}, "'sha256'"),
+        (
+            {"phi": [1.0] * 10, "bias": [{"sha256": "", "wrench": [1]}]},
+            r"bias wrench: expected shape",
+        ),
+        ({"phi": [1.0] * 10, "bias": ["x"]}, "bias|estimate"),
+        ({"phi": [1.0] * 10, "bias": {"sha256": ""}}, "bias|estimate"),
+        ({"phi": [1.0] * 10, "samples": "many"}, "many"),
+        ({"phi": [1.0] * 10, "samples": float("inf")}, "samples|estimate"),
+        ({"phi": [1.0] * 10, "samples": float("nan")}, "samples|estimate"),
+        ({"phi": [1.0] * 10, "effective_samples": float("nan")}, "effective_samples|estimate"),
+        ({"phi": [1.0] * 10, "effective_samples": [1]}, "effective_samples|estimate"),
+        ({"phi": [1.0] * 10, "dropped_rows": {}}, "dropped_rows|estimate"),
+        ({"phi": [1.0] * 10, "certificate": []}, "certificate: expected an object, got list"),
+        ([1, 2, 3], "expected a JSON object, got list"),
+        ("phi", "expected a JSON object, got str"),
+        (None, "expected a JSON object, got NoneType"),
+    ],
+)
+def test_what_is_no_estimate_is_refused_with_the_file_and_the_key(tmp_path, document, message):
+    path = write(tmp_path / "e.json", document)
+    with pytest.raises(ModelError, match=message) as caught:
+        read_estimate(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b'{"phi": [1, 2', b"\xff\xfe\x00", b"[" * 100_000, b"phi = 1", b"\x00" * 10],
+)
+def test_what_is_not_json_is_refused(tmp_path, content):
+    path = tmp_path / "e.json"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="not a JSON file"):
+        read_estimate(path)
+
+
+def test_a_truncated_estimate_is_refused_wherever_it_ends(tmp_path):
+    whole = write_estimate(FULL, tmp_path / "whole.json").read_bytes()
+    path = tmp_path / "cut.json"
+    for end in range(0, len(whole) - 2, 97):
+        path.write_bytes(whole[:end])
+        with pytest.raises(ModelError, match="not a JSON file"):
+            read_estimate(path)
+
+
+def test_a_file_too_large_for_an_estimate_is_not_even_read(tmp_path):
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.truncate(60_000_000)
+    with pytest.raises(ModelError, match="over 50 MB, which no estimate is"):
+        read_estimate(path)
+
+
+def test_a_file_that_is_not_there_or_is_a_folder_is_missing(tmp_path):
+    with pytest.raises(MissingFile, match=r"none\.json: no such file") as caught:
+        read_estimate(tmp_path / "none.json")
+    assert caught.value.path == tmp_path / "none.json"
+    assert isinstance(caught.value, FileNotFoundError)
+    with pytest.raises(MissingFile):
+        read_estimate(tmp_path)
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda children: (
+        st.lists(children, max_size=4)
+        | st.dictionaries(st.sampled_from(["m", "sha256", "wrench", "x"]), children, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.sampled_from(
+        [
+            "schema_version",
+            "frame",
+            "phi",
+            "mass",
+            "com",
+            "inertia_about_com",
+            "covariance",
+            "intervals",
+            "interval_kind",
+            "decided_by",
+            "default_body",
+            "bias",
+            "residual_rms",
+            "samples",
+            "effective_samples",
+            "certificate",
+        ]
+    ),
+    JUNK,
+)
+def test_junk_under_any_key_is_read_or_refused_but_never_crashes(tmp_path_factory, key, junk):
+    document = {"phi": BODY.phi.tolist(), key: junk}
+    path = write(tmp_path_factory.mktemp("junk") / "e.json", document)
+    try:
+        saved = read_estimate(path)
+    except ModelError:
+        return
+    # What was read can be written again.
+    write_estimate(saved, path)
+
+
+# Written whole or not at all ---------------------------------------------------------------------
+
+
+def test_numbers_that_are_none_are_not_written_and_the_old_file_stays(tmp_path):
+    path = write_estimate(FULL, tmp_path / "e.json")
+    before = path.read_bytes()
+    with pytest.raises((ModelError, ValueError), match=r"nan|NaN|JSON|finite"):
+        write_estimate(replace(FULL, certificate={"gap": float("nan")}), path)
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["e.json"]
+
+
+def test_what_cannot_be_written_leaves_the_old_file(tmp_path, monkeypatch):
+    path = write_estimate(FULL, tmp_path / "e.json")
+    before = path.read_bytes()
+
+    def full_disk(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        write_estimate(SavedEstimate(BODY), path)
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["e.json"]
+
+
+def test_an_existing_file_is_replaced(tmp_path):
+    path = write_estimate(FULL, tmp_path / "e.json")
+    write_estimate(SavedEstimate(BODY), path)
+    assert_same(read_estimate(path), SavedEstimate(BODY))
+
+
+def test_a_written_file_has_the_permissions_of_any_other(tmp_path):
+    plain = tmp_path / "plain"
+    plain.write_text("x")
+    path = write_estimate(FULL, tmp_path / "e.json")
+    assert path.stat().st_mode == plain.stat().st_mode
+
+
+def test_saved_numbers_are_plain_enough_to_compare(tmp_path):
+    saved = read_estimate(write_estimate(FULL, tmp_path / "e.json"))
+    assert_close(saved.covariance, FULL.covariance, 0.0)
+    assert isinstance(saved.samples, int)
+    assert saved.intervals["m"] == (1.1, 1.3)

@@ -1,0 +1,127 @@
+"""Benchmarks run, at a tiny size: what they time gives the right answers. No seconds are judged."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from experiments.benchmarks import fit_command, import_time, psd_fit, statistics_throughput
+from experiments.benchmarks import run as command
+from experiments.benchmarks.measure import Effort, Line, Spread, consume, race
+from experiments.benchmarks.registry import BENCHMARKS
+from identify.estimation.estimator import EstimatorSettings, fit_least_squares
+from identify.estimation.program import cone_program
+from identify.regressors import WrenchStatistics
+
+TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
+
+
+def test_contenders_take_turns_in_alternating_order():
+    calls: list[str] = []
+
+    def contender(name: str):
+        return lambda: calls.append(name) or 1.0
+
+    seconds = race({"a": contender("a"), "b": contender("b")}, Effort(repetitions=3, seconds=0.0))
+    assert [len(values) for values in seconds.values()] == [3, 3]
+    assert "".join(calls) == "aabb" + "ab" + "ba" + "ab"
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), np.array([1.0, np.inf])])
+def test_a_result_that_cannot_be_used_is_refused(nothing):
+    with pytest.raises(ValueError, match="not finite"):
+        consume(nothing)
+
+
+def test_spread_is_written_with_its_bounds():
+    assert Spread.of(np.array([3.0, 1.0, 2.0])).written("ms") == "2.00 ms (1.00 … 3.00)"
+    assert Spread.of(np.array([1234.0])).written() == "1.23e+03 (1.23e+03 … 1.23e+03)"
+
+
+@pytest.mark.parametrize("name", list(BENCHMARKS))
+def test_a_benchmark_runs(name):
+    lines = BENCHMARKS[name](TINY)
+    assert lines
+    assert all(isinstance(line, Line) and line.measured for line in lines)
+    assert any(line.reach for line in lines)
+
+
+def test_rows_and_statistics_hold_the_same_problem():
+    motion, wrench = statistics_throughput.samples(3000)
+    rows = statistics_throughput.factor_of_regressor_rows(motion, wrench)
+    problem = WrenchStatistics.from_samples(motion, wrench).problem(bias="none")
+    np.testing.assert_allclose(
+        rows.T @ rows,
+        _gram(problem.A, problem.b, problem.floor),
+        rtol=1e-9,
+        atol=1e-9 * np.abs(rows).max() ** 2,
+    )
+
+
+def test_the_fit_that_is_timed_needs_a_solver_and_agrees_with_plain_cvxpy():
+    log = psd_fit.noisy_log(1000)
+    assert log.estimate.certificate.solver == "Clarabel"
+    assert log.estimate.complete
+    least_squares = log.estimate.least_squares
+    assert not least_squares.consistent
+    plain = psd_fit.cvxpy_on_all_rows(log.motion, log.wrench)
+    errors = np.sqrt(np.diag(log.estimate.covariance))
+    assert np.abs((plain - log.estimate.parameters.phi) / errors).max() < 1.0
+
+
+def test_clarabel_alone_solves_what_the_fit_solves():
+    log = psd_fit.noisy_log(1000)
+    alone = psd_fit.clarabel_alone(log.blocks)
+    fit = fit_least_squares([log.blocks], EstimatorSettings())
+    theta = alone()[cone_program(0).theta_columns]
+    np.testing.assert_allclose(fit.scaling.phi(theta), log.estimate.parameters.phi, rtol=1e-9)
+
+
+def test_a_fresh_interpreter_is_timed():
+    assert import_time.interpreter_seconds("pass") > 0.0
+    with pytest.raises(subprocess.CalledProcessError):
+        import_time.interpreter_seconds("raise SystemExit(3)")
+
+
+def test_peak_memory_is_that_of_the_command_and_not_of_its_parent():
+    heavy = np.ones(40_000_000)  # 320 MB here must not be counted there
+    program = "x = bytearray(60_000_000); x[::4096] = b'1' * len(x[::4096]); raise SystemExit(5)"
+    command_line = [sys.executable, str(fit_command._PEAK_MEMORY), sys.executable, "-c", program]
+    done = subprocess.run(command_line, check=True, capture_output=True, text=True)
+    taken = json.loads(done.stdout)
+    assert heavy.sum() > 0.0
+    assert taken["exit"] == 5
+    assert 60e6 < taken["peak_bytes"] < 200e6
+
+
+def test_a_command_that_fails_is_an_error_with_its_last_words(tmp_path):
+    (tmp_path / "schema.toml").write_text("", encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"ended with status [1-9]"):
+        fit_command.fit_once(tmp_path / "no.csv", tmp_path / "schema.toml", tmp_path / "out")
+
+
+def test_one_that_cannot_run_does_not_hide_the_others(monkeypatch, tmp_path, capsys):
+    def broken(effort: Effort) -> list[Line]:
+        raise OSError("no room")
+
+    working = [Line("something", "3 ms", "≤ 2 ms", False)]
+    monkeypatch.setattr(
+        command, "BENCHMARKS", {"broken": broken, "working": lambda effort: working}
+    )
+    path = tmp_path / "new" / "benchmarks.md"
+    assert command.main(["-o", str(path)]) == 1
+    text = path.read_text(encoding="utf-8")
+    assert "| broken | could not run: OSError: no room |" in text
+    assert "| something | 3 ms | ≤ 2 ms | **no** |" in text
+    assert "linear algebra: " in text
+    assert text in capsys.readouterr().out
+
+
+def _gram(A: np.ndarray, b: np.ndarray, floor: float) -> np.ndarray:
+    factor = np.zeros((11, 11))
+    factor[:10, :10], factor[:10, 10], factor[10, 10] = A, b, floor
+    return factor.T @ factor

@@ -1,0 +1,95 @@
+"""Against Drake itself, its spatial inertia and its readers of URDF, SDF and MJCF."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.inertia.conventions import (
+    DrakeSpatialInertia,
+    MujocoInertial,
+    PinocchioInertia,
+    SdfInertial,
+    UrdfInertial,
+    drake_matrix,
+    phi_from_drake_matrix,
+)
+from tests.close import assert_close, assert_same_body
+from tests.inertia.conventions.files import mjcf_text, sdf_text, urdf_text
+from tests.strategies import bodies, rotations
+
+
+@pytest.fixture(scope="module")
+def tree() -> types.ModuleType:
+    return pytest.importorskip("pydrake.multibody.tree", reason="Drake is not installed")
+
+
+@pytest.fixture(scope="module")
+def read():
+    """Reads a model file with Drake and returns the spatial inertia of the link `body`."""
+    parsing = pytest.importorskip("pydrake.multibody.parsing", reason="Drake is not installed")
+    plants = pytest.importorskip("pydrake.multibody.plant", reason="Drake is not installed")
+
+    def parse(text: str, kind: str):
+        plant = plants.MultibodyPlant(0.0)
+        parsing.Parser(plant).AddModelsFromString(text, kind)
+        plant.Finalize()
+        return plant.GetBodyByName("body").default_spatial_inertia()
+
+    return parse
+
+
+@given(bodies(flat=False))
+def test_arguments_construct_a_valid_inertia_with_our_matrix(tree, phi):
+    ours = DrakeSpatialInertia.from_phi(phi)
+    G = tree.UnitInertia(*ours.moments, *ours.products)
+    theirs = tree.SpatialInertia(float(ours.mass), ours.p_PScm_E, G)
+    assert theirs.IsPhysicallyValid()
+    matrix = theirs.CopyToFullMatrix6()
+    assert_close(matrix, drake_matrix(phi), 1e-14, scale=np.abs(matrix).max())
+    assert_same_body(phi_from_drake_matrix(matrix), phi, 1e-14)
+    assert_close(theirs.get_unit_inertia().get_moments(), ours.moments, 1e-15)
+    assert_close(theirs.get_unit_inertia().get_products(), ours.products, 1e-15)
+    unit = theirs.get_unit_inertia().CopyToFullMatrix3()
+    again = DrakeSpatialInertia(theirs.get_mass(), theirs.get_com(), unit)
+    assert_same_body(again.to_phi(), phi, 1e-14)
+
+
+@given(bodies(flat=False))
+def test_central_inertia_is_the_arguments_of_pinocchio(tree, phi):
+    ours = PinocchioInertia.from_phi(phi)
+    six = [ours.inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    theirs = tree.SpatialInertia.MakeFromCentralInertia(
+        float(ours.mass), ours.lever, tree.RotationalInertia(*six)
+    )
+    assert_same_body(phi_from_drake_matrix(theirs.CopyToFullMatrix6()), phi, 1e-14)
+
+
+@given(bodies(flat=False), rotations())
+def test_urdf_is_read_by_drake_as_it_is_meant(read, phi, R):
+    for axes in ("body", "principal", R):
+        theirs = read(urdf_text(UrdfInertial.from_phi(phi, axes)), "urdf")
+        assert_same_body(phi_from_drake_matrix(theirs.CopyToFullMatrix6()), phi, 1e-14)
+
+
+@given(
+    bodies(flat=False),
+    rotations(),
+    st.sampled_from([("euler_rpy", False), ("euler_rpy", True), ("quat_xyzw", False)]),
+)
+def test_sdf_is_read_by_drake_as_it_is_meant(read, phi, R, form):
+    rotation_format, degrees = form
+    for axes in ("body", "principal", R):
+        ours = SdfInertial.from_phi(phi, axes, rotation_format=rotation_format, degrees=degrees)
+        theirs = read(sdf_text(ours), "sdf")
+        assert_same_body(phi_from_drake_matrix(theirs.CopyToFullMatrix6()), phi, 1e-14)
+
+
+@given(bodies(flat=False))
+def test_mjcf_is_read_by_drake_as_it_is_meant(read, phi):
+    theirs = read(mjcf_text(MujocoInertial.from_phi(phi)), "xml")
+    assert_same_body(phi_from_drake_matrix(theirs.CopyToFullMatrix6()), phi, 1e-14)

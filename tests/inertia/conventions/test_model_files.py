@@ -1,0 +1,112 @@
+"""URDF, SDF and ROS: what their numbers mean, each against moving the points of a body."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.errors import ModelError
+from identify.inertia import in_frame, inertia_about_origin
+from identify.inertia.conventions import (
+    RosInertia,
+    SdfInertial,
+    UrdfInertial,
+    rotation_from_rpy,
+    six_in_order,
+)
+from identify.spatial import Pose, quaternion_from_rotation
+from tests.close import assert_close, assert_same_body
+from tests.strategies import bodies, phi_of_points, poses, rotations, seeds
+
+
+def centred_cloud(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points whose centre of mass is the origin."""
+    rng = np.random.default_rng(seed)
+    points, weights = rng.normal(size=(7, 3)), rng.uniform(0.2, 1.0, 7)
+    return points - weights @ points / weights.sum(), weights
+
+
+@given(seeds(), st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6))
+def test_points_given_in_the_inertial_frame_are_the_body_in_the_link(seed, numbers):
+    xyz, rpy = np.array(numbers[:3]), np.array(numbers[3:])
+    X_LC = Pose(rotation_from_rpy(rpy), xyz)
+    points, weights = centred_cloud(seed)
+    six = six_in_order(inertia_about_origin(phi_of_points(points, weights)), "urdf")
+    expected = phi_of_points(X_LC.apply(points), weights)
+    q = quaternion_from_rotation(X_LC.rotation)
+    mass = weights.sum()
+    forms = (
+        UrdfInertial(mass, xyz, rpy, six),
+        SdfInertial(mass, np.concatenate((xyz, rpy)), six),
+        SdfInertial(mass, np.concatenate((xyz, np.degrees(rpy))), six, degrees=True),
+        SdfInertial(mass, np.concatenate((xyz, 3.0 * q)), six, "quat_xyzw"),
+    )
+    for form in forms:
+        assert_same_body(form.to_phi(), expected, 1e-14)
+
+
+@given(seeds())
+def test_ros_message_is_about_the_centre_of_mass(seed):
+    points, weights = centred_cloud(seed)
+    com = np.array([0.5, -1.0, 2.0])
+    message = RosInertia.from_phi(phi_of_points(points + com, weights))
+    assert_close(message.com, com, 1e-14)
+    central = inertia_about_origin(phi_of_points(points, weights))
+    rows, columns = [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]
+    assert_close(message.inertia, central[rows, columns], 1e-13, scale=100.0)
+
+
+@given(bodies(), rotations(), st.sampled_from([UrdfInertial, SdfInertial]))
+def test_axes_are_those_that_were_asked_for(phi, R, form):
+    kept = form.from_phi(phi, R)
+    pose = kept.X_LC if form is SdfInertial else Pose(rotation_from_rpy(kept.rpy), kept.xyz)
+    assert_close(pose.rotation, R, 1e-14)
+    assert_same_body(kept.to_phi(), phi, 1e-14)
+    principal = form.from_phi(phi, "principal")
+    assert np.array_equal(principal.inertia[[1, 2, 4]], np.zeros(3))
+    aligned = form.from_phi(phi)
+    angles = aligned.rpy if form is UrdfInertial else aligned.pose[3:]
+    assert np.array_equal(angles, np.zeros(3))
+
+
+@given(bodies(), st.booleans())
+def test_sdf_pose_in_degrees_or_as_a_quaternion_comes_back(phi, degrees):
+    turned = SdfInertial.from_phi(phi, "principal", degrees=degrees)
+    quaternion = SdfInertial.from_phi(phi, "principal", rotation_format="quat_xyzw")
+    assert quaternion.pose.shape == (7,)
+    assert_close(turned.X_LC.rotation, quaternion.X_LC.rotation, 1e-14)
+    assert_same_body(turned.to_phi(), phi, 1e-14)
+    assert_same_body(quaternion.to_phi(), phi, 1e-14)
+
+
+@given(bodies(flat=False), poses())
+def test_a_pose_relative_to_another_frame_is_moved_by_in_frame(phi, X_LR):
+    X_LR = Pose(X_LR.rotation, X_LR.position * np.linalg.norm(phi[1:4]) / phi[0])
+    relative = SdfInertial.from_phi(phi, "principal")
+    X_LC = X_LR @ relative.X_LC
+    q = quaternion_from_rotation(X_LC.rotation)
+    direct = SdfInertial(
+        relative.mass, np.concatenate((X_LC.position, q)), relative.inertia, "quat_xyzw"
+    )
+    assert_same_body(in_frame(relative.to_phi(), X_LR), direct.to_phi(), 1e-13)
+
+
+def test_what_sdf_does_not_define_is_refused():
+    with pytest.raises(ModelError, match="SDFormat refuses degrees='true'"):
+        SdfInertial(1.0, np.zeros(7), np.ones(6), "quat_xyzw", degrees=True)
+    with pytest.raises(ModelError, match="expected 'euler_rpy' or 'quat_xyzw', got 'quat'"):
+        SdfInertial(1.0, np.zeros(7), np.ones(6), "quat")
+    with pytest.raises(ModelError, match=r"SdfInertial.pose: expected shape \(6\), got \(7,\)"):
+        SdfInertial(1.0, np.zeros(7), np.ones(6))
+
+
+def test_axes_that_are_no_rotation_are_refused():
+    phi = phi_of_points(*centred_cloud(1))
+    with pytest.raises(ModelError, match="expected 'body', 'principal' or a rotation"):
+        UrdfInertial.from_phi(phi, "main")
+    with pytest.raises(ModelError, match="not a right-handed orthonormal matrix"):
+        UrdfInertial.from_phi(phi, np.diag([1.0, 1.0, -1.0]))
+    with pytest.raises(ModelError, match=r"expected a rotation matrix \(3, 3\), got shape \(2,\)"):
+        UrdfInertial.from_phi(phi, np.ones(2))

@@ -1,0 +1,116 @@
+"""Orders of six and of ten, and the sign of products of inertia, against the integrals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.errors import ModelError
+from identify.inertia import inertia_about_origin
+from identify.inertia.conventions import (
+    SIX_ORDERS,
+    TEN_ORDERS,
+    CadMassProperties,
+    featherstone_inertia,
+    matrix_from_six,
+    phi_from_ten,
+    six_in_order,
+    ten_from_phi,
+    wensing_parameters,
+)
+from identify.spatial import hat
+from tests.close import assert_close, assert_same_body
+from tests.strategies import phi_of_points, seeds
+
+six_orders = st.sampled_from(sorted(SIX_ORDERS))
+products = st.sampled_from(["negative", "positive"])
+
+
+def cloud(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(7, 3)) + 0.4, rng.uniform(0.2, 1.0, 7)
+
+
+def integral(entry: str, points: np.ndarray, weights: np.ndarray, sign: float) -> float:
+    """A moment or product of inertia of points: ∫ (r² − i²) dm, ±∫ i j dm."""
+    i, j = ("xyz".index(axis) for axis in entry)
+    if i == j:
+        return float(weights @ (np.sum(points**2, axis=1) - points[:, i] ** 2))
+    return float(sign * (weights @ (points[:, i] * points[:, j])))
+
+
+@given(seeds(), six_orders, products)
+def test_orders_of_six_are_the_integrals_they_name(seed, order, sign):
+    points, weights = cloud(seed)
+    inertia = inertia_about_origin(phi_of_points(points, weights))
+    factor = {"negative": -1.0, "positive": 1.0}[sign]
+    expected = [integral(entry, points, weights, factor) for entry in SIX_ORDERS[order]]
+    six = six_in_order(inertia, order, sign)
+    assert_close(six, expected, 1e-14)
+    assert np.array_equal(matrix_from_six(six, order, sign), inertia)
+
+
+def test_orders_that_belong_to_no_tool_are_what_their_names_say():
+    inertia = np.array([[11.0, 12.0, 13.0], [12.0, 22.0, 23.0], [13.0, 23.0, 33.0]])
+    assert six_in_order(inertia, "voigt").tolist() == [11, 22, 33, 23, 13, 12]
+    assert six_in_order(inertia, "cyclic").tolist() == [11, 22, 33, 12, 23, 13]
+
+
+@given(seeds(), st.sampled_from(sorted(TEN_ORDERS)))
+def test_orders_of_ten_are_the_integrals_they_name(seed, order):
+    points, weights = cloud(seed)
+    moments = {"m": weights.sum(), **dict(zip(("hx", "hy", "hz"), weights @ points, strict=True))}
+    expected = [
+        moments[name] if name in moments else integral(name[1:], points, weights, -1.0)
+        for name in TEN_ORDERS[order]
+    ]
+    phi = phi_of_points(points, weights)
+    ten = ten_from_phi(phi, order)
+    assert_close(ten, expected, 1e-14)
+    assert np.array_equal(phi_from_ten(ten, order), phi)
+
+
+@given(seeds())
+def test_wensing_vector_builds_the_matrix_of_his_code(seed):
+    phi = phi_of_points(*cloud(seed))
+    a = wensing_parameters(phi)
+    inertia = np.array([[a[4], a[9], a[8]], [a[9], a[5], a[7]], [a[8], a[7], a[6]]])
+    h = hat(a[1:4])
+    matrix = np.block([[inertia, h], [h.T, a[0] * np.eye(3)]])
+    assert np.array_equal(matrix, featherstone_inertia(phi))
+
+
+@given(seeds(), products, st.sampled_from(["centre of mass", "origin"]))
+def test_cad_properties_are_the_integrals_with_their_sign(seed, sign, point):
+    points, weights = cloud(seed)
+    phi = phi_of_points(points, weights)
+    cad = CadMassProperties.from_phi(phi, sign, point)
+    com = weights @ points / weights.sum()
+    about = points - com if point == "centre of mass" else points
+    factor = {"negative": -1.0, "positive": 1.0}[sign]
+    expected = [[integral(i + j, about, weights, factor) for j in "xyz"] for i in "xyz"]
+    assert_close(cad.com, com, 1e-14)
+    assert_close(cad.inertia, expected, 1e-13)
+    assert_same_body(cad.to_phi(), phi, 1e-14)
+
+
+def test_positive_tensor_notation_changes_products_and_nothing_else():
+    phi = phi_of_points(np.array([[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]]), np.ones(2))
+    assert CadMassProperties.from_phi(phi).inertia[0, 1] == 2.0
+    assert CadMassProperties.from_phi(phi, "negative").inertia[0, 1] == -2.0
+    assert CadMassProperties.from_phi(phi).inertia[0, 0] == 2.0
+
+
+def test_names_that_are_none_are_refused():
+    with pytest.raises(ModelError, match=r"no order of six 'voight'.*did you mean 'voigt'"):
+        six_in_order(np.eye(3), "voight")
+    with pytest.raises(ModelError, match=r"no order of ten 'wensig'.*did you mean 'wensing'"):
+        ten_from_phi(np.ones(10), "wensig")
+    with pytest.raises(ModelError, match="products: expected 'negative' or 'positive', got 'plus'"):
+        matrix_from_six(np.ones(6), "voigt", "plus")
+    with pytest.raises(ModelError, match="point: expected 'centre of mass' or 'origin', got 'com'"):
+        CadMassProperties(1.0, np.zeros(3), np.eye(3), point="com")
+    with pytest.raises(ModelError, match=r"inertia: expected a symmetric matrix.* 1\.0e-01"):
+        CadMassProperties(1.0, np.zeros(3), [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]])

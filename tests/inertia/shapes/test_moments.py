@@ -1,0 +1,187 @@
+"""Each shape's ten parameters: its picture integrated, the books' formulas, MuJoCo, and scaling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.errors import ModelError
+from identify.inertia import in_frame, inertia_about_com, is_consistent, phi_from_inertia
+from identify.inertia.shapes import (
+    DENSITY_UNITS,
+    SHAPES,
+    Box,
+    BoxShell,
+    Capsule,
+    Cone,
+    ConeShell,
+    Cylinder,
+    Disc,
+    Ellipsoid,
+    EllipsoidShell,
+    Placed,
+    Plate,
+    Rod,
+    Sphere,
+    SphereShell,
+    Tube,
+    shape_from_sizes,
+    shape_sizes,
+)
+from identify.spatial import Pose
+from tests.close import assert_close, assert_same_body
+from tests.inertia.shapes.drawing import shapes
+from tests.inertia.shapes.parametric import patches_of, phi_of_patches
+from tests.strategies import masses, poses
+
+EXAMPLES = [shape_from_sizes(name, [0.3, 0.2, 0.5][: len(shape_sizes(name))]) for name in SHAPES]
+BY_NAME = pytest.mark.parametrize("shape", EXAMPLES, ids=list(SHAPES))
+
+
+@BY_NAME
+def test_moments_are_those_of_the_shapes_picture(shape):
+    order = 48 if isinstance(shape, EllipsoidShell) else 24
+    assert_same_body(shape.phi(density=1.0), phi_of_patches(patches_of(shape), order), 1e-13)
+
+
+@given(shapes(tuple(set(SHAPES) - {"ellipsoid-shell"})), st.floats(-2.0, 4.0))
+def test_moments_of_any_size_and_density(shape, exponent):
+    density = 10.0**exponent
+    expected = density * phi_of_patches(patches_of(shape), 16)
+    assert_same_body(shape.phi(density=density), expected, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("shape", "moments"),
+    [
+        # Moments about the centre of mass over the mass; r = 2, h = 3, box 2 × 3 × 5.
+        (Box(2, 3, 5), [(9 + 25) / 12, (4 + 25) / 12, (4 + 9) / 12]),
+        (Plate(2, 3), [9 / 12, 4 / 12, 13 / 12]),
+        (Rod(3), [9 / 12, 9 / 12, 0]),
+        (Disc(2), [4 / 4, 4 / 4, 4 / 2]),
+        (Sphere(2), [2 / 5 * 4] * 3),
+        (SphereShell(2), [2 / 3 * 4] * 3),
+        (Ellipsoid(2, 3, 5), [(9 + 25) / 5, (4 + 25) / 5, (4 + 9) / 5]),
+        (Cylinder(2, 3), [(3 * 4 + 9) / 12, (3 * 4 + 9) / 12, 4 / 2]),
+        (Tube(2, 3), [(6 * 4 + 9) / 12, (6 * 4 + 9) / 12, 4]),
+        (Cone(2, 3), [3 / 20 * 4 + 3 / 80 * 9] * 2 + [3 / 10 * 4]),
+        # A cube's faces: its sides across an axis have a²/4 a third of the time, the rest a²/12.
+        (BoxShell(1, 1, 1), [5 / 18] * 3),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, list) else "",
+)
+def test_formulas_of_the_books(shape, moments):
+    """The list of moments of inertia in Wikipedia and in the handbooks."""
+    phi = shape.phi(mass=1.0)
+    assert_close(inertia_about_com(phi), np.diag(moments), 1e-14, scale=max(moments))
+
+
+def test_volumes_and_areas():
+    assert_close(Capsule(2, 3).volume, np.pi * 4 * 3 + 4 / 3 * np.pi * 8, 1e-15)
+    assert_close(Cone(2, 3).volume, np.pi * 4, 1e-15)
+    assert_close(ConeShell(3, 4).area, np.pi * 3 * (5 + 3), 1e-15)
+    assert_close(Cone(2, 3).centroid, [0, 0, 0.75], 0.0)
+    assert_close(ConeShell(3, 4).centroid, [0, 0, 5 / 8 * 4 / 3], 1e-15)
+
+
+@given(shapes(), masses())
+def test_a_mass_and_the_density_that_makes_it_are_one_body(shape, mass):
+    by_mass = shape.phi(mass=mass)
+    assert_close(by_mass[0], mass, 0.0)
+    assert_same_body(by_mass, shape.phi(density=mass / shape.measure), 1e-14)
+    assert is_consistent(by_mass)
+
+
+@given(shapes(), st.floats(-2.0, 2.0))
+def test_scaling_laws(shape, exponent):
+    """Lengths times k at one mass: first moments times k, inertia times k²."""
+    k = 10.0**exponent
+    larger = type(shape)(*(k * getattr(shape, size.name) for size in shape_sizes_of(shape)))
+    units = np.repeat([1.0, k, k * k], [1, 3, 6])
+    assert_same_body(larger.phi(mass=2.0), units * shape.phi(mass=2.0), 1e-13)
+    power = {"volume": 3, "area": 2, "length": 1}[shape.extent]
+    assert_close(larger.measure, k**power * shape.measure, 1e-13)
+
+
+def shape_sizes_of(shape):
+    return shape_sizes(next(name for name, kind in SHAPES.items() if kind is type(shape)))
+
+
+@given(shapes(), poses())
+def test_a_placed_shape_is_the_body_in_another_frame(shape, X):
+    placed = Placed(shape, X)
+    assert_same_body(placed.phi(mass=2.0), in_frame(shape.phi(mass=2.0), X), 1e-12)
+    assert (placed.measure, placed.extent) == (shape.measure, shape.extent)
+    assert_same_body(Placed(placed, X.inverse()).phi(mass=2.0), shape.phi(mass=2.0), 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("shape", "geom"),
+    [
+        (Box(0.2, 0.3, 0.5), 'type="box" size="0.1 0.15 0.25"'),
+        (Sphere(0.3), 'type="sphere" size="0.3"'),
+        (Ellipsoid(0.2, 0.3, 0.5), 'type="ellipsoid" size="0.2 0.3 0.5"'),
+        (Cylinder(0.2, 0.6), 'type="cylinder" size="0.2 0.3"'),
+        (Capsule(0.2, 0.6), 'type="capsule" size="0.2 0.3"'),
+    ],
+    ids=["box", "sphere", "ellipsoid", "cylinder", "capsule"],
+)
+def test_solids_are_those_of_mujoco(mujoco, shape, geom):
+    X = Pose.from_quaternion([0.1, -0.2, 0.3, 0.9], [0.1, -0.4, 0.2])
+    q = np.array([0.9, 0.1, -0.2, 0.3])
+    quaternion = " ".join(f"{x:.17g}" for x in q)
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><worldbody><body><geom {geom} density="700" pos="0.1 -0.4 0.2"
+        quat="{quaternion}"/></body></worldbody></mujoco>"""
+    )
+    turn = np.zeros(9)
+    mujoco.mju_quat2Mat(turn, model.body_iquat[1])
+    R = turn.reshape(3, 3)
+    theirs = phi_from_inertia(
+        model.body_mass[1], model.body_ipos[1], R * model.body_inertia[1] @ R.T
+    )
+    assert_same_body(Placed(shape, X).phi(density=700.0), theirs, 1e-10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, r"Box: expected either a mass \[kg\] or a density \[kg/m³\], got neither"),
+        ({"mass": 1.0, "density": 2.0}, "got both"),
+        ({"mass": 0.0}, r"Box: mass: expected a positive, finite number \[kg\], got 0"),
+        ({"mass": -1.0}, "got -1"),
+        ({"density": np.inf}, r"Box: density: expected a positive, finite number \[kg/m³\]"),
+        ({"mass": np.nan}, "got nan"),
+        ({"mass": "heavy"}, r"Box: mass: expected a number \[kg\], got 'heavy'"),
+    ],
+)
+def test_a_mass_that_is_none_is_refused(arguments, message):
+    with pytest.raises(ModelError, match=message):
+        Box(1, 2, 3).phi(**arguments)
+
+
+def test_a_body_beyond_all_numbers_is_refused():
+    with pytest.raises(ModelError, match="too large for a number"):
+        Box(1e59, 1e59, 1e59).phi(mass=1e300)
+
+
+def test_units_of_density():
+    assert DENSITY_UNITS[Tube(1, 1).extent] == "kg/m²"
+    assert DENSITY_UNITS[Rod(1).extent] == "kg/m"
+
+
+def test_one_pose_places_a_shape_not_a_batch():
+    batch = Pose(np.tile(np.eye(3), (2, 1, 1)), np.zeros((2, 3)))
+    with pytest.raises(ModelError, match=r"expected one pose, got a batch of shapes \(2, 3, 3\)"):
+        Placed(Box(1, 1, 1), batch)
+
+
+def test_shapes_are_values():
+    box = Box(1, 2, 3)
+    assert box == Box(1.0, 2.0, 3.0)
+    assert box != BoxShell(1, 2, 3)
+    assert isinstance(box.x, float)
+    with pytest.raises(AttributeError):
+        box.x = 5.0  # pyright: ignore[reportAttributeAccessIssue]

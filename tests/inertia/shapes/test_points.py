@@ -1,0 +1,62 @@
+"""Point masses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from identify.errors import ModelError
+from identify.inertia import pseudo_inertia
+from identify.inertia.shapes import Points
+from tests.close import assert_close, assert_same_body
+from tests.strategies import phi_of_points, seeds
+
+
+@given(seeds())
+def test_weights_are_masses_or_shares_of_one(seed):
+    rng = np.random.default_rng(seed)
+    positions, weights = rng.normal(size=(7, 3)) + rng.normal(size=3), rng.uniform(0.0, 2.0, 7)
+    points = Points(positions, weights)
+    assert_same_body(points.phi(), phi_of_points(positions, weights), 1e-13)
+    share = 3.0 / weights.sum() * weights
+    assert_same_body(points.phi(mass=3.0), phi_of_points(positions, share), 1e-13)
+    assert_same_body(points.phi(density=2.0), phi_of_points(positions, 2.0 * weights), 1e-13)
+
+
+def test_two_half_kilograms_on_the_x_axis():
+    points = Points.of_equal_weight(np.array([[1.0, 0, 0], [-1, 0, 0]]))
+    assert_close(points.phi(), [1, 0, 0, 0, 0, 0, 0, 1, 0, 1], 0.0)
+    assert_close(pseudo_inertia(points.phi()), np.diag([1.0, 0, 0, 1.0]), 0.0)
+    assert_close(points.phi(mass=4.0)[9], 4.0, 0.0)
+
+
+def test_one_point_has_no_inertia_about_itself():
+    points = Points(np.array([[1.0, 2.0, 3.0]]), np.array([2.0]))
+    assert_close(points.covariance, np.zeros((3, 3)), 0.0)
+    assert_same_body(points.phi(), phi_of_points(points.positions, points.weights), 1e-15)
+
+
+@pytest.mark.parametrize(
+    ("positions", "weights", "message"),
+    [
+        (np.zeros((2, 2)), np.ones(2), r"points: positions: expected shape \(n, 3\), got \(2, 2\)"),
+        (np.zeros((2, 3)), np.ones(3), r"points: weights: expected shape \(2\), got \(3,\)"),
+        (np.zeros((2, 3)), [1.0, -0.5], "weight 1 is -0.5; expected zero or more"),
+        (np.zeros((2, 3)), np.zeros(2), "the weights are all zero"),
+        (np.zeros((0, 3)), np.zeros(0), "there is no point"),
+        ([[0.0, np.nan, 0.0]], [1.0], r"positions: entry \(0, 1\) is nan"),
+    ],
+)
+def test_what_is_no_cloud_of_masses_is_refused(positions, weights, message):
+    with pytest.raises(ModelError, match=message):
+        Points(positions, weights)
+
+
+def test_a_mass_shared_among_none_is_refused():
+    with pytest.raises(ModelError, match="there is no point"):
+        Points.of_equal_weight(np.zeros((0, 3)))
+    with pytest.raises(
+        ModelError, match=r"points: mass: expected a positive, finite number \[kg\]"
+    ):
+        Points.of_equal_weight(np.zeros((2, 3)), mass=-1.0)

@@ -1,0 +1,59 @@
+"""Shapes by name, and their sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from identify.errors import ModelError
+from identify.inertia.shapes import SHAPES, Box, Capsule, Size, shape_from_sizes, shape_sizes
+
+
+def test_a_shape_is_built_from_its_name_and_numbers():
+    assert shape_from_sizes("box", [0.1, 0.2, 0.3]) == Box(0.1, 0.2, 0.3)
+    assert shape_from_sizes("capsule", np.array([0.1, 0.2])) == Capsule(0.1, 0.2)
+
+
+def test_each_shape_says_its_sizes_and_units():
+    assert shape_sizes("box")[0] == Size("x", "length along x", "m")
+    assert [size.name for size in shape_sizes("cylinder")] == ["radius", "length"]
+    assert "without the half balls" in shape_sizes("capsule")[1].meaning
+    for name in SHAPES:
+        sizes = shape_sizes(name)
+        assert 1 <= len(sizes) <= 3
+        assert all(size.unit == "m" and size.meaning for size in sizes)
+
+
+def test_an_unknown_shape_is_told_with_its_neighbour():
+    with pytest.raises(ModelError, match=r"no shape 'spere' among box, .*did you mean 'sphere'"):
+        shape_from_sizes("spere", [1.0])
+
+
+def test_another_number_of_sizes_is_told_with_those_expected():
+    with pytest.raises(
+        ModelError, match=r"shape box: expected 3 sizes, got 2; it takes x \(length"
+    ):
+        shape_from_sizes("box", [0.1, 0.2])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0.0, r"Box: y \(length along y\): expected a positive, finite number \[m\], got 0"),
+        (-0.1, "got -0.1"),
+        (np.nan, "got nan"),
+        (np.inf, "got inf"),
+        (None, r"expected a number \[m\], got None"),
+        ("wide", "got 'wide'"),
+        (1e80, "expected a length from 1e-60 to 1e"),
+        (1e-80, "got 1e-80"),
+    ],
+)
+def test_a_size_that_is_none_is_refused(value, message):
+    with pytest.raises(ModelError, match=message):
+        shape_from_sizes("box", [0.1, value, 0.3])
+
+
+def test_the_registry_cannot_be_changed():
+    with pytest.raises(TypeError):
+        SHAPES["box"] = Capsule  # pyright: ignore[reportIndexIssue]

@@ -1,0 +1,185 @@
+"""Bodies put together and taken apart, and what is said when the rest is no body."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.errors import ModelError
+from identify.inertia import (
+    in_frame,
+    inertia_about_com,
+    is_consistent,
+    phi_from_inertia,
+    spatial_inertia,
+)
+from identify.inertia.composition import ImpossibleDifference, composite, difference, subtract
+from identify.inertia.kinds import BodyKind
+from identify.spatial import hat
+from tests.close import assert_close, assert_same_body, body_scale
+from tests.strategies import bodies, phi_of_points, poses, random_body, seeds
+
+
+@given(seeds())
+def test_a_composite_is_the_body_of_all_points(seed):
+    rng = np.random.default_rng(seed)
+    points, weights = rng.normal(size=(3, 4, 3)), rng.uniform(0.1, 1.0, (3, 4))
+    parts = np.array([phi_of_points(p, m) for p, m in zip(points, weights, strict=True)])
+    whole = phi_of_points(points.reshape(12, 3), weights.ravel())
+    assert_same_body(composite(parts), whole, 1e-14)
+    assert_close(composite(parts.reshape(1, 3, 10)), whole[None], 1e-14)
+
+
+@given(bodies(), bodies())
+def test_a_composite_has_the_inertia_of_the_textbook(one, two):
+    """About the common centre of mass: I = I1 + I2 + μ (d² 1 − d dᵀ), μ the reduced mass."""
+    m1, m2 = one[0], two[0]
+    d = one[1:4] / m1 - two[1:4] / m2
+    whole = composite(np.stack((one, two)))
+    expected = (
+        inertia_about_com(one) + inertia_about_com(two) - m1 * m2 / (m1 + m2) * hat(d) @ hat(d)
+    )
+    scale = 20.0 * np.abs(body_scale(one)[-1] + body_scale(two)[-1])
+    assert_close(inertia_about_com(whole), expected, 1e-13, scale=scale)
+    assert is_consistent(whole)
+    assert_close(spatial_inertia(whole), spatial_inertia(one) + spatial_inertia(two), 1e-15)
+
+
+@given(bodies(), bodies(), poses())
+def test_bodies_add_up_in_every_frame(one, two, X):
+    parts = np.stack((one, two))
+    scale = body_scale(one) + body_scale(two)
+    scale = scale + body_scale(in_frame(one, X)) + body_scale(in_frame(two, X))
+    whole = in_frame(composite(parts), X)
+    assert_close(composite(in_frame(parts, X)), whole, 1e-13, scale=scale)
+
+
+@given(bodies(offset=1.0), bodies(offset=1.0))
+def test_a_payload_is_with_less_without(load, payload):
+    with_ = composite(np.stack((load, payload)))
+    rest = subtract(with_, load)
+    scale = body_scale(load) + body_scale(payload)
+    assert_close(rest, payload, 1e-15, scale=2.0 * scale)
+
+
+@given(bodies())
+def test_a_body_less_itself_is_massless(phi):
+    assert subtract(phi, phi).tolist() == [0.0] * 10
+    assert difference(phi, phi).verdict.kind == BodyKind.MASSLESS
+
+
+@given(bodies(flat=False), poses())
+def test_a_body_less_itself_through_another_frame_is_massless_up_to_rounding(phi, X):
+    other = in_frame(
+        in_frame(phi, X.__class__(X.rotation, 0 * X.position)),
+        X.__class__(X.rotation.T, 0 * X.position),
+    )
+    subtract(other, phi)
+    assert difference(other, phi).verdict.kind == BodyKind.MASSLESS
+
+
+@given(bodies(flat=False, offset=1.0), st.floats(1e-9, 0.5))
+def test_less_than_nothing_is_refused_with_the_mass_in_words(phi, share):
+    with pytest.raises(
+        ImpossibleDifference, match=r"with − without is no possible body: the mass is -"
+    ):
+        subtract(phi, (1.0 + share) * phi)
+
+
+def test_the_error_names_the_body_of_a_batch_and_keeps_the_verdict():
+    rng = np.random.default_rng(2)
+    load, payload = random_body(rng), random_body(rng, mass=0.3)
+    broken = payload.copy()
+    broken[4] += 2.0 * broken[[4, 7, 9]].sum()
+    with_ = load + np.array([[payload, payload], [broken, payload]])
+    with pytest.raises(
+        ImpossibleDifference, match=r"without \(body \(1, 0\)\).*triangle"
+    ) as caught:
+        subtract(with_, load)
+    assert caught.value.index == (1, 0)
+    assert caught.value.verdict.violations[0].rule == "triangle"
+    assert "the same load without the payload" in str(caught.value)
+    with pytest.raises(ImpossibleDifference, match=r"without \(body 0\)"):
+        subtract(with_[1], load)
+    assert_close(subtract(with_[0], load), np.stack((payload, payload)), 1e-14, scale=1.0)
+
+
+@given(bodies(flat=True, offset=0.5), st.floats(0.0, 7.0))
+def test_the_rounding_of_a_heavy_load_is_no_fault_of_a_light_plate(plate, exponent):
+    """What is left of a plate after the load's digits cancelled is no exact plate."""
+    load = 10.0**exponent * composite(np.stack((plate, plate * [1, 0, 0, 0, 1, 0, 0, 1, 0, 1])))
+    verdict = difference(load + plate, load).verdict
+    assert verdict.by_rounding == verdict.impossible
+    subtract(load + plate, load)
+
+
+@pytest.mark.parametrize("bad", [np.full(10, np.nan), np.ones(9)])
+def test_numbers_that_are_not_ten_finite_ones_are_refused(bad):
+    for arguments in ((bad, np.ones(10)), (np.ones(10), bad)):
+        with pytest.raises(ModelError, match=r"every entry must be finite|expected shape"):
+            subtract(*arguments)
+        with pytest.raises(ModelError, match=r"every entry must be finite|expected shape"):
+            difference(*arguments)
+
+
+class TestUncertainty:
+    """Two estimates with noise."""
+
+    def noisy(self, sigma: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A heavy load with a light payload, the load alone, and the covariance of each."""
+        rng = np.random.default_rng(seed)
+        load, payload = random_body(rng, mass=10.0), random_body(rng, mass=0.05)
+        deviation = sigma * body_scale(load)
+        noise = deviation * rng.normal(size=(2, 10))
+        return load + payload + noise[0], load + noise[1], np.diag(deviation**2)
+
+    def test_the_covariance_is_the_sum_of_both(self):
+        with_, without, cov = self.noisy(1e-6, 0)
+        rest = difference(with_, without, cov, 3.0 * cov)
+        assert rest.covariance is not None
+        assert_close(rest.covariance, 4.0 * cov, 1e-15)
+        assert_close(rest.phi, with_ - without, 0.0)
+        assert rest.deviations is None
+        assert not rest.verdict.impossible
+
+    def test_without_both_covariances_there_is_none(self):
+        with_, without, cov = self.noisy(1e-6, 0)
+        for rest in (difference(with_, without), difference(with_, without, cov)):
+            assert rest.covariance is None
+            assert rest.deviations is None
+
+    def test_noise_leaves_bodies_that_are_impossible_by_a_few_deviations(self):
+        seen = []
+        for seed in range(60):
+            with_, without, cov = self.noisy(3e-3, seed)
+            rest = difference(with_, without, cov, cov)
+            if rest.verdict.impossible:
+                seen.append(rest.deviations)
+        assert len(seen) > 20
+        assert 0.1 < np.median(seen) < 3.0
+        assert max(seen) < 6.0
+
+    def test_another_load_is_impossible_by_many(self):
+        with_, without, cov = self.noisy(1e-6, 1)
+        rest = difference(with_, without * 1.02, cov, cov)
+        assert rest.deviations is not None
+        assert rest.deviations > 100.0
+
+    def test_the_deviation_of_the_mass_is_its_share_of_its_own_sigma(self):
+        cov = np.diag(np.r_[0.04, np.zeros(9)])
+        body = phi_from_inertia(1.0, np.zeros(3), np.eye(3))
+        lighter = body - np.r_[0.5, np.zeros(9)]
+        rest = difference(lighter, body, cov, np.zeros((10, 10)))
+        assert rest.verdict.violations[0].rule == "mass"
+        assert_close(rest.deviations, 2.5, 1e-12)
+
+    def test_certain_numbers_violate_by_infinitely_many_deviations(self):
+        body, zero = phi_from_inertia(1.0, np.zeros(3), np.eye(3)), np.zeros((10, 10))
+        assert difference(0.5 * body, body, zero, zero).deviations == np.inf
+
+    def test_a_covariance_of_another_shape_is_refused(self):
+        body = phi_from_inertia(1.0, np.zeros(3), np.eye(3))
+        with pytest.raises(ModelError, match=r"covariance_with: expected shape \(10, 10\)"):
+            difference(2.0 * body, body, np.eye(6), np.eye(10))

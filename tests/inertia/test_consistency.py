@@ -1,0 +1,128 @@
+"""Which ten numbers are a body: at every scale, and at the edge."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.inertia import (
+    default_body,
+    inertia_about_com,
+    is_consistent,
+    phi_from_inertia,
+    pseudo_inertia,
+    smallest_pseudo_eigenvalue,
+)
+from identify.inertia.consistency import normalised_pseudo_inertia, pseudo_eigenvalues
+from identify.inertia.default_body import DEFAULT_DENSITY, default_radius
+from tests.close import assert_close
+from tests.strategies import bodies, masses, vectors
+
+
+def ball(mass: float, com: np.ndarray, radius: float) -> np.ndarray:
+    return phi_from_inertia(mass, com, 0.4 * mass * radius**2 * np.eye(3))
+
+
+@given(masses(), vectors(3, 2.0), st.floats(-3.0, 1.0))
+def test_a_ball_of_any_mass_size_and_place_has_one_third(mass, com, exponent):
+    radius = 10.0**exponent
+    phi = ball(mass, com * radius, radius)
+    assert_close(smallest_pseudo_eigenvalue(phi), 1.0 / 3.0, 1e-13)
+
+
+@given(bodies())
+def test_every_body_of_a_density_is_consistent_from_a_gram_to_a_hundred_tonnes(phi):
+    value = smallest_pseudo_eigenvalue(phi)
+    assert -1e-13 <= value <= 1.0 / 3.0 + 1e-13
+    assert is_consistent(phi)
+
+
+@given(bodies(flat=True))
+def test_plates_and_rods_stand_at_the_edge(phi):
+    assert_close(smallest_pseudo_eigenvalue(phi), 0.0, 1e-13, scale=1.0)
+
+
+@given(bodies(flat=True, offset=0.5), st.floats(1e-10, 1e-2))
+def test_beyond_the_edge_is_noticed_at_every_scale(phi, share):
+    """The thin direction of a plate or rod given a negative second moment."""
+    Pi = pseudo_inertia(phi)
+    com = phi[1:4] / phi[0]
+    Sc = Pi[:3, :3] - phi[0] * np.outer(com, com)
+    values, axes = np.linalg.eigh(Sc)
+    values[0] = -share * values[2]
+    worse = (axes * values) @ axes.T
+    broken = phi_from_inertia(phi[0], com, np.trace(worse) * np.eye(3) - worse)
+    assert not is_consistent(broken)
+    assert is_consistent(broken, tolerance=1.01 * share)
+
+
+@given(bodies(), st.floats(-3.0, 3.0), st.floats(-6.0, 6.0))
+def test_the_measure_does_not_depend_on_units(phi, length, mass):
+    """In grams and millimetres the same body gets the same number."""
+    units = 10.0**mass * np.repeat(10.0 ** (length * np.arange(3)), [1, 3, 6])
+    assert_close(
+        smallest_pseudo_eigenvalue(units * phi), smallest_pseudo_eigenvalue(phi), 1e-13, scale=1.0
+    )
+
+
+@given(bodies(flat=False))
+def test_signs_of_the_eigenvalues_are_those_of_the_plain_pseudo_inertia(phi):
+    assert (pseudo_eigenvalues(phi) > 0.0).all()
+    assert smallest_pseudo_eigenvalue(phi) > 0.0
+    assert_close(np.trace(normalised_pseudo_inertia(phi)), 2.0, 1e-13)
+
+
+@pytest.mark.parametrize("mass", [0.0, -1.0, -1e-300])
+def test_without_positive_mass_nothing_is_consistent(mass):
+    phi = np.array([mass, 0, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0])
+    assert smallest_pseudo_eigenvalue(phi) == -np.inf
+    assert not is_consistent(phi)
+
+
+def test_an_inertia_that_breaks_the_triangle_inequality_is_not_consistent():
+    phi = np.array([1.0, 0, 0, 0, 1.0, 0, 0, 0, 0, 0])
+    assert not is_consistent(phi)
+    assert_close(smallest_pseudo_eigenvalue(phi), -1.0 / 3.0, 1e-15)
+    skewed = np.array([1.0, 0, 0, 0, 1.0, 0.2, 0, 1.1, 0, 2.2])
+    assert np.linalg.eigvalsh(inertia_about_com(skewed)).min() > 0.0
+    assert not is_consistent(skewed)
+
+
+def test_a_point_mass_is_a_body_anywhere():
+    for com in ([0.0, 0, 0], [3.0, -1.0, 2.0]):
+        phi = phi_from_inertia(0.5, np.array(com), np.zeros((3, 3)))
+        assert is_consistent(phi)
+        assert smallest_pseudo_eigenvalue(phi) >= -1e-15
+
+
+@pytest.mark.parametrize("distance", [1.0, 10.0, 100.0, 1000.0])
+def test_an_exact_plate_far_from_the_origin_is_still_a_body(distance):
+    """The ten numbers hold the plate's thickness only to the rounding of m c², and no better."""
+    rng = np.random.default_rng(int(distance))
+    for _ in range(50):
+        axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        spread = (axes * [1.0, rng.uniform(0.2, 1.0), 0.0]) @ axes.T
+        direction = rng.normal(size=3)
+        com = distance * direction / np.linalg.norm(direction)
+        phi = phi_from_inertia(1.0, com, np.trace(spread) * np.eye(3) - spread)
+        assert is_consistent(phi)
+
+
+def test_batches_mix_possible_and_impossible_bodies():
+    good = ball(1.0, np.array([0.1, 0.0, 0.0]), 0.2)
+    bad = np.array([1.0, 0, 0, 0, 1.0, 0, 0, 0, 0, 0])
+    massless = np.concatenate(([0.0], good[1:]))
+    phi = np.array([[good, bad], [massless, 2.0 * good]])
+    assert is_consistent(phi).tolist() == [[True, False], [False, True]]
+
+
+@given(masses(), vectors())
+def test_the_default_body_is_a_ball_of_water_about_the_centre_of_mass(mass, com):
+    phi = default_body(mass, com)
+    radius = default_radius(mass)
+    assert_close(4.0 / 3.0 * np.pi * radius**3 * DEFAULT_DENSITY, mass, 1e-14)
+    assert_close(phi[:4], [mass, *(mass * com)], 1e-15)
+    expected = ball(mass, com, radius)
+    assert_close(phi, expected, 1e-15)

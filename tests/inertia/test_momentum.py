@@ -1,0 +1,95 @@
+"""Momentum and kinetic energy: against moving points, and from frame to frame."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+
+from identify.inertia import in_frame, inertia_about_com, spatial_inertia
+from identify.inertia.momentum import kinetic_energy, momentum_in_frame, spatial_momentum
+from identify.spatial import Pose, adjoint, coadjoint, cross_force, rotation_from_quaternion
+from tests.close import assert_close
+from tests.strategies import bodies, phi_of_points, poses, seeds, vectors
+
+
+def size_of(phi: np.ndarray) -> float:
+    return float(np.sqrt(0.5 * np.trace(inertia_about_com(phi)) / phi[0]))
+
+
+def twist(phi: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """A twist whose linear part suits the body's size."""
+    return unit * np.repeat([size_of(phi), 1.0], 3)
+
+
+@given(seeds())
+def test_momentum_and_energy_are_those_of_moving_points(seed):
+    rng = np.random.default_rng(seed)
+    points, weights, V = rng.normal(size=(9, 3)), rng.uniform(0.1, 1.0, 9), rng.normal(size=6)
+    velocities = V[:3] + np.cross(V[3:], points)
+    p, L = weights @ velocities, weights @ np.cross(points, velocities)
+    phi = phi_of_points(points, weights)
+    assert_close(spatial_momentum(phi, V), np.concatenate((p, L)), 1e-14, scale=300.0)
+    energy = 0.5 * weights @ np.sum(velocities**2, axis=1)
+    assert_close(kinetic_energy(phi, V), energy, 1e-13, scale=100.0)
+
+
+@given(bodies(), vectors(6))
+def test_momentum_and_energy_are_products_with_the_spatial_inertia(phi, unit):
+    V = twist(phi, unit)
+    M, L = spatial_inertia(phi), size_of(phi)
+    scale = 30.0 * phi[0] * L * np.repeat([1.0, L], 3)
+    assert_close(spatial_momentum(phi, V), M @ V, 1e-14, scale=scale)
+    assert_close(kinetic_energy(phi, V), 0.5 * V @ M @ V, 1e-14, scale=30.0 * phi[0] * L**2)
+
+
+@given(bodies(), vectors(6), poses())
+def test_momentum_in_another_frame_is_that_of_the_body_seen_from_there(phi, unit, X):
+    L = size_of(phi)
+    X_AB = Pose(X.rotation, X.position * L)
+    V = twist(phi, unit)
+    p_A = momentum_in_frame(spatial_momentum(phi, V), X_AB)
+    seen = spatial_momentum(in_frame(phi, X_AB), adjoint(X_AB) @ V)
+    scale = 300.0 * phi[0] * L * np.repeat([1.0, L], 3)
+    assert_close(p_A, seen, 1e-14, scale=scale)
+    assert_close(p_A, coadjoint(X_AB) @ spatial_momentum(phi, V), 1e-14, scale=scale)
+
+
+@given(bodies(), vectors(6), poses())
+def test_kinetic_energy_is_the_same_in_every_frame(phi, unit, X):
+    L = size_of(phi)
+    X_AB = Pose(X.rotation, X.position * L)
+    V = twist(phi, unit)
+    there = kinetic_energy(in_frame(phi, X_AB), adjoint(X_AB) @ V)
+    assert_close(there, kinetic_energy(phi, V), 1e-13, scale=300.0 * phi[0] * L**2)
+
+
+@given(bodies(flat=True), vectors(6))
+def test_kinetic_energy_is_never_negative(phi, unit):
+    V = twist(phi, unit)
+    assert kinetic_energy(phi, V) >= -1e-13 * phi[0] * size_of(phi) ** 2
+
+
+@given(bodies(flat=False, offset=1.0), vectors(6))
+def test_power_of_the_gyroscopic_wrench_is_zero(phi, unit):
+    """V · (V ×* M V) = 0: what turns with the body takes no energy."""
+    V = twist(phi, unit)
+    wrench = cross_force(V) @ spatial_momentum(phi, V)
+    assert_close(V @ wrench, 0.0, 1e-13, scale=100.0 * phi[0] * size_of(phi) ** 2)
+
+
+def test_bodies_twists_and_poses_broadcast():
+    rng = np.random.default_rng(11)
+    phi = np.array([phi_of_points(rng.normal(size=(5, 3)), np.ones(5)) for _ in range(3)])
+    V = rng.normal(size=(4, 1, 6))
+    momentum = spatial_momentum(phi, V)
+    assert momentum.shape == (4, 3, 6)
+    assert kinetic_energy(phi, V).shape == (4, 3)
+    assert_close(momentum[2, 1], spatial_momentum(phi[1], V[2, 0]), 1e-15)
+    R = rotation_from_quaternion(rng.normal(size=(3, 4)))
+    X = Pose(R, rng.normal(size=(3, 3)))
+    moved = momentum_in_frame(momentum, X)
+    one = Pose(X.rotation[1], X.position[1])
+    assert_close(moved[2, 1], momentum_in_frame(momentum[2, 1], one), 1e-14)
+    fan = momentum_in_frame(momentum[0, 0], Pose(R[0], X.position))
+    assert fan.shape == (3, 6)
+    assert_close(fan[1, :3], R[0] @ momentum[0, 0, :3], 1e-15)

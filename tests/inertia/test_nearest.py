@@ -1,0 +1,379 @@
+"""The nearest possible body: closed form against semidefinite programs; what it leaves alone."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.errors import ModelError
+from identify.inertia import (
+    in_frame,
+    inertia_about_com,
+    is_consistent,
+    phi_from_inertia,
+    phi_from_pseudo_inertia,
+    pseudo_inertia,
+    smallest_pseudo_eigenvalue,
+)
+from identify.inertia.kinds import BodyKind, body_kinds
+from identify.inertia.nearest import nearest_consistent
+from identify.inertia.second_moment import second_moment_about_com
+from identify.spatial import Pose
+from tests.close import assert_close, assert_same_body, body_scale
+from tests.strategies import bodies, masses, poses, random_body, rotations, seeds, vectors
+
+KEEP_AND_FREE = pytest.mark.parametrize("keep", [True, False], ids=["keep", "free"])
+
+
+def impossible_body(seed: int, mass: float = 2.0, size: float = 0.3) -> np.ndarray:
+    """Second moments of either sign about a centre of mass away from the origin."""
+    rng = np.random.default_rng(seed)
+    axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    values = mass * size**2 * rng.uniform(-0.6, 1.0, 3)
+    values[0] = -mass * size**2 * rng.uniform(0.01, 0.5)
+    S = (axes * values) @ axes.T
+    com = size * rng.normal(size=3)
+    return phi_from_inertia(mass, com, np.trace(S) * np.eye(3) - S)
+
+
+def metric(phi: np.ndarray, nominal: np.ndarray | None) -> np.ndarray:
+    """T of ‖T ΔPi Tᵀ‖, by a symmetric root: another root than that of the closed form."""
+    if nominal is None:
+        spread = np.abs(np.linalg.eigvalsh(second_moment_about_com(phi))).sum()
+        return np.diag(np.r_[np.full(3, spread**-0.5), phi[0] ** -0.5])
+    values, axes = np.linalg.eigh(pseudo_inertia(nominal))
+    return (axes / np.sqrt(values)) @ axes.T
+
+
+def distance(T: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.linalg.norm(T @ (pseudo_inertia(a) - pseudo_inertia(b)) @ T.T))
+
+
+def by_program(phi: np.ndarray, T: np.ndarray, keep: bool) -> np.ndarray:
+    """The nearest body as a semidefinite program, in the metric's own coordinates T Pi Tᵀ."""
+    Q = cp.Variable((4, 4), PSD=True)
+    root = np.linalg.inv(T)
+    constraints = []
+    if keep:
+        constraints.append((root @ Q @ root.T)[:, 3] == pseudo_inertia(phi)[:, 3])
+    given_ = T @ pseudo_inertia(phi) @ T.T
+    problem = cp.Problem(cp.Minimize(cp.norm(Q - given_, "fro")), constraints)
+    problem.solve(solver="CLARABEL")
+    assert problem.status == cp.OPTIMAL
+    return phi_from_pseudo_inertia(root @ Q.value @ root.T)
+
+
+@KEEP_AND_FREE
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("nominal", [False, True], ids=["own size", "nominal"])
+def test_the_closed_form_is_the_solution_of_the_program(seed, nominal, keep):
+    phi = impossible_body(seed)
+    rng = np.random.default_rng(seed + 100)
+    body = random_body(rng, mass=1.5, size=0.25) if nominal else None
+    found = nearest_consistent(phi, nominal=body, keep_mass_and_com=keep)
+    T = metric(phi, body)
+    program = by_program(phi, T, keep)
+    assert_close(found.distance, distance(T, program, phi), 1e-6)
+    assert_close(found.distance, distance(T, found.phi, phi), 1e-12)
+    assert_close(found.phi, program, 2e-4, scale=body_scale(phi))
+    assert is_consistent(found.phi)
+    assert found.changed
+
+
+@KEEP_AND_FREE
+@given(seeds())
+def test_no_other_possible_body_is_nearer(keep, seed):
+    """Variational inequality: ⟨Pi − Pi', Q − Pi'⟩ ≤ 0 in the metric for every possible Q."""
+    rng = np.random.default_rng(seed)
+    phi, body = impossible_body(seed % 1000), random_body(rng, mass=1.5, size=0.25)
+    found = nearest_consistent(phi, nominal=body, keep_mass_and_com=keep)
+    T = metric(phi, body)
+    step = T @ (pseudo_inertia(phi) - pseudo_inertia(found.phi)) @ T.T
+    for _ in range(5):
+        other = random_body(rng, mass=2.0, size=0.3)
+        if keep:
+            other = phi_from_inertia(phi[0], phi[1:4] / phi[0], inertia_about_com(other))
+        towards = T @ (pseudo_inertia(other) - pseudo_inertia(found.phi)) @ T.T
+        assert np.sum(step * towards) <= 1e-10 * np.linalg.norm(step) * np.linalg.norm(towards)
+
+
+@given(seeds())
+def test_to_move_all_ten_is_less_far_than_to_move_the_inertia(seed):
+    phi = impossible_body(seed % 1000)
+    for nominal in (None, random_body(np.random.default_rng(seed))):
+        keep, free = (
+            nearest_consistent(phi, nominal=nominal, keep_mass_and_com=k) for k in (True, False)
+        )
+        assert free.distance <= keep.distance * (1.0 + 1e-12)
+        assert keep.phi[:4].tolist() == phi[:4].tolist()
+        assert not np.array_equal(free.phi[:4], phi[:4])
+        assert free.phi[0] >= phi[0]
+
+
+def test_kept_mass_and_com_clip_the_second_moments_about_the_centre_of_mass():
+    phi = impossible_body(3)
+    values, axes = np.linalg.eigh(second_moment_about_com(phi))
+    S = (axes * np.maximum(values, 0.0)) @ axes.T
+    expected = phi_from_inertia(phi[0], phi[1:4] / phi[0], np.trace(S) * np.eye(3) - S)
+    found = nearest_consistent(phi)
+    assert_same_body(found.phi, expected, 1e-14)
+    clipped = np.linalg.norm(np.minimum(values, 0.0)) / np.abs(values).sum()
+    assert_close(found.distance, clipped, 1e-13)
+
+
+def test_nearest_in_pseudo_inertia_is_not_nearest_in_inertia():
+    """diag(1, 0, 0): S is clipped to diag(0, ½, ½); in ‖ΔI‖ diag(⅔, ⅓, ⅓) is nearer."""
+    phi = np.r_[1.0, 0, 0, 0, 1.0, np.zeros(5)]
+    found = nearest_consistent(phi).phi
+    assert_close(found, [1, 0, 0, 0, 1.0, 0, 0, 0.5, 0, 0.5], 1e-15)
+    other = np.diag([2.0, 1.0, 1.0]) / 3.0
+    start = np.diag([1.0, 0, 0])
+    assert np.linalg.norm(other - start) < np.linalg.norm(inertia_about_com(found) - start)
+    other_phi = phi_from_inertia(1.0, np.zeros(3), other)
+    assert is_consistent(other_phi)
+    T = metric(phi, None)
+    assert distance(T, found, phi) < distance(T, other_phi, phi)
+
+
+@KEEP_AND_FREE
+@given(phi=bodies())
+def test_a_possible_body_comes_back_bit_for_bit(keep, phi):
+    """Plates and rods far from the origin too, whose eigenvalues are zero up to rounding."""
+    nominal = phi_from_inertia(2.0, np.ones(3), np.diag([3.0, 2.0, 2.0]))
+    for reference in (None, nominal):
+        found = nearest_consistent(phi, nominal=reference, keep_mass_and_com=keep)
+        assert found.phi.tobytes() == phi.tobytes()
+        assert found.distance == 0.0
+        assert not found.changed
+
+
+def test_a_point_mass_comes_back_too():
+    phi = phi_from_inertia(0.5, np.array([3.0, -1.0, 2.0]), np.zeros((3, 3)))
+    assert nearest_consistent(phi).phi.tobytes() == phi.tobytes()
+
+
+@KEEP_AND_FREE
+@given(seed=seeds(), exponent=st.floats(-3.0, 5.0))
+def test_what_comes_back_is_possible_and_comes_back_again(keep, seed, exponent):
+    mass = 10.0**exponent
+    phi = impossible_body(seed % 1000, mass, size=(mass / 1000.0) ** (1 / 3))
+    nominal = random_body(np.random.default_rng(seed), mass)
+    for reference in (None, nominal):
+        once = nearest_consistent(phi, nominal=reference, keep_mass_and_com=keep)
+        assert body_kinds(once.phi) != BodyKind.IMPOSSIBLE
+        assert once.changed
+        again = nearest_consistent(once.phi, nominal=reference, keep_mass_and_com=keep)
+        assert again.phi.tobytes() == once.phi.tobytes()
+
+
+@given(seeds(), poses())
+def test_with_mass_and_com_kept_the_nearest_is_the_same_from_every_frame(seed, X):
+    phi = impossible_body(seed % 1000)
+    here, there = nearest_consistent(phi), nearest_consistent(in_frame(phi, X))
+    assert_same_body(there.phi, in_frame(here.phi, X), 1e-12)
+    assert_close(there.distance, here.distance, 1e-11)
+
+
+@KEEP_AND_FREE
+@given(seed=seeds(), X=poses())
+def test_with_a_nominal_body_the_nearest_is_the_same_from_every_frame(keep, seed, X):
+    phi, nominal = impossible_body(seed % 1000), random_body(np.random.default_rng(seed), 1.5, 0.3)
+    here = nearest_consistent(phi, nominal=nominal, keep_mass_and_com=keep)
+    there = nearest_consistent(
+        in_frame(phi, X), nominal=in_frame(nominal, X), keep_mass_and_com=keep
+    )
+    assert_same_body(there.phi, in_frame(here.phi, X), 1e-10)
+    assert_close(there.distance, here.distance, 1e-9)
+
+
+@given(seeds(), st.floats(-3.0, 3.0), st.floats(-6.0, 6.0))
+def test_the_nearest_does_not_depend_on_units(seed, length, mass):
+    units = 10.0**mass * np.repeat(10.0 ** (length * np.arange(3)), [1, 3, 6])
+    phi = impossible_body(seed % 1000)
+    for keep in (True, False):
+        here = nearest_consistent(phi, keep_mass_and_com=keep)
+        there = nearest_consistent(units * phi, keep_mass_and_com=keep)
+        assert_same_body(there.phi, units * here.phi, 1e-12)
+        assert_close(there.distance, here.distance, 1e-11)
+
+
+@given(seeds(), vectors(3, 3.0), vectors(3, 3.0))
+def test_with_mass_and_com_kept_the_place_of_the_nominal_body_does_not_matter(seed, one, two):
+    """Only its second moments about its own centre of mass do."""
+    phi = impossible_body(seed % 1000)
+    Ic = inertia_about_com(random_body(np.random.default_rng(seed)))
+    a, b = (nearest_consistent(phi, nominal=phi_from_inertia(1.0, c, Ic)) for c in (one, two))
+    assert_same_body(a.phi, b.phi, 1e-10)
+    assert_close(a.distance, b.distance, 1e-9)
+
+
+def test_the_upper_left_block_of_a_symmetric_root_would_give_another_body():
+    """The trap that the restricted metric avoids."""
+    phi = impossible_body(1)
+    nominal = phi_from_inertia(2.0, np.array([0.0, 0.0, 3.0]), np.diag([0.12, 0.02, 0.11]))
+    root = metric(phi, nominal)[:3, :3]
+    values, axes = np.linalg.eigh(root @ second_moment_about_com(phi) @ root.T)
+    lift = np.linalg.solve(root, axes)
+    S = second_moment_about_com(phi) + (lift * np.maximum(-values, 0.0)) @ lift.T
+    naive = phi_from_inertia(phi[0], phi[1:4] / phi[0], np.trace(S) * np.eye(3) - S)
+    T, found = metric(phi, nominal), nearest_consistent(phi, nominal=nominal)
+    assert is_consistent(naive)
+    assert distance(T, naive, phi) > 1.5 * float(found.distance)
+
+
+class TestMargin:
+    @given(masses(), rotations(), st.sampled_from([1e-9, 1e-6, 1e-2]))
+    def test_a_plate_is_lifted_by_it(self, mass, axes, margin):
+        length = (mass / 1000.0) ** (1.0 / 3.0)
+        S = mass * length**2 * (axes * [1.0, 0.5, 0.0]) @ axes.T
+        com = length * np.array([0.5, 0.2, -0.3])
+        phi = phi_from_inertia(mass, com, np.trace(S) * np.eye(3) - S)
+        found = nearest_consistent(phi, margin=margin)
+        assert_close(
+            smallest_pseudo_eigenvalue(found.phi),
+            margin / (1.0 + margin),
+            1e-3 * margin + 1e-14,
+            scale=1.0,
+        )
+        assert_close(found.distance, margin, 1e-3 * margin + 1e-14, scale=1.0)
+        assert found.phi[:4].tolist() == phi[:4].tolist()
+        again = nearest_consistent(found.phi, margin=margin * (1.0 - 1e-2))
+        assert not again.changed
+
+    @KEEP_AND_FREE
+    def test_of_a_nominal_body_it_is_a_share_of_that(self, keep):
+        phi, nominal = impossible_body(1), random_body(np.random.default_rng(1), 1.5, 0.3)
+        found = nearest_consistent(phi, nominal=nominal, keep_mass_and_com=keep, margin=0.05)
+        part = second_moment_about_com if keep else pseudo_inertia
+        left = np.linalg.eigvalsh(part(found.phi) - 0.05 * part(nominal))
+        assert_close(left[0], 0.0, 1e-12, scale=np.abs(left).max())
+        again = nearest_consistent(found.phi, nominal=nominal, keep_mass_and_com=keep, margin=0.05)
+        assert again.phi.tobytes() == found.phi.tobytes()
+
+    @KEEP_AND_FREE
+    def test_a_body_beyond_it_comes_back_bit_for_bit(self, keep):
+        phi = random_body(np.random.default_rng(2))
+        margin = 0.5 * float(
+            np.linalg.eigvalsh(metric(phi, None) @ pseudo_inertia(phi) @ metric(phi, None).T)[0]
+        )
+        found = nearest_consistent(phi, margin=margin, keep_mass_and_com=keep)
+        assert found.phi.tobytes() == phi.tobytes()
+
+    def test_a_point_mass_needs_a_nominal_body_for_one(self):
+        phi = phi_from_inertia(0.5, np.ones(3), np.zeros((3, 3)))
+        with pytest.raises(
+            ModelError, match="the body is a point mass, which has no size of its own"
+        ):
+            nearest_consistent(phi, margin=1e-9)
+        nominal = random_body(np.random.default_rng(2))
+        found = nearest_consistent(phi, nominal=nominal, margin=1e-3)
+        scale = np.abs(second_moment_about_com(nominal)).max()
+        expected = 1e-3 * second_moment_about_com(nominal)
+        assert_close(second_moment_about_com(found.phi), expected, 1e-12, scale=scale)
+
+    @pytest.mark.parametrize("margin", [-1e-9, np.nan, np.inf])
+    def test_it_is_not_negative(self, margin):
+        with pytest.raises(ModelError, match="expected a margin of zero or more"):
+            nearest_consistent(random_body(np.random.default_rng(2)), margin=margin)
+
+
+class TestMass:
+    @pytest.mark.parametrize("mass", [0.0, -0.2])
+    def test_without_one_there_is_no_nearest_body(self, mass):
+        phi = phi_from_inertia(mass, np.ones(3), np.eye(3))
+        with pytest.raises(
+            ModelError, match=f"the body has a mass of {mass:g} kg and no nearest one"
+        ):
+            nearest_consistent(phi)
+        with pytest.raises(ModelError, match="body 1 has a mass of"):
+            nearest_consistent(np.stack((random_body(np.random.default_rng(0)), phi)))
+
+    @pytest.mark.parametrize("mass", [0.0, -1.0, np.nan, np.inf])
+    def test_the_one_given_is_positive(self, mass):
+        phi = phi_from_inertia(0.0, np.ones(3), np.eye(3))
+        with pytest.raises(ModelError, match="expected a positive mass"):
+            nearest_consistent(phi, mass=mass)
+
+    def test_a_negative_one_is_put_right_about_the_centre_of_mass(self):
+        com = np.array([0.3, -0.1, 0.2])
+        good, bad = np.diag([1.0, 2.0, 2.5]), np.diag([1.0, 2.0, 4.0])
+        found = nearest_consistent(phi_from_inertia(-2.0, com, good), mass=0.5)
+        assert_same_body(found.phi, phi_from_inertia(0.5, com, good), 1e-14)
+        assert (found.distance, found.changed) == (0.0, True)
+        found = nearest_consistent(phi_from_inertia(-2.0, com, bad), mass=0.5)
+        expected = nearest_consistent(phi_from_inertia(0.5, com, bad))
+        assert_same_body(found.phi, expected.phi, 1e-14)
+        assert_close(found.distance, expected.distance, 1e-13)
+
+    def test_none_at_all_is_put_in(self):
+        phi = phi_from_inertia(0.0, np.ones(3), np.diag([1.0, 2.0, 2.5]))
+        found = nearest_consistent(phi, mass=0.5)
+        assert found.phi.tolist() == [0.5, *phi[1:]]
+
+    def test_those_that_have_one_keep_it(self):
+        body = random_body(np.random.default_rng(0))
+        found = nearest_consistent(np.stack((body, np.r_[0.0, body[1:]])), mass=7.0)
+        assert found.phi[0].tobytes() == body.tobytes()
+        assert found.phi[1, 0] == 7.0
+        assert found.changed.tolist() == [False, True]
+
+    def test_one_too_small_for_its_first_moment_is_refused(self):
+        phi = np.r_[1e-310, 0.1, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0]
+        with pytest.raises(ModelError, match="a mass too small for its first moment"):
+            nearest_consistent(phi)
+
+
+@pytest.mark.parametrize(
+    ("nominal", "message"),
+    [
+        (phi_from_inertia(1.0, np.ones(3), np.diag([1.0, 1, 2])), r"of kind 'plate' \(the body\)"),
+        (
+            np.zeros((2, 10)),
+            r"expected a solid nominal body, got one of kind 'massless' \(body 0\)",
+        ),
+        (np.full(10, np.nan), "every entry must be finite"),
+    ],
+)
+def test_a_nominal_body_is_solid(nominal, message):
+    with pytest.raises(ModelError, match=message):
+        nearest_consistent(random_body(np.random.default_rng(0)), nominal=nominal)
+
+
+@KEEP_AND_FREE
+def test_batches_of_bodies_and_of_nominal_bodies_broadcast(keep):
+    rng = np.random.default_rng(9)
+    phi = np.array([impossible_body(k) for k in range(3)] + [random_body(rng)])
+    nominal = np.array([random_body(rng) for _ in range(2)])[:, None]
+    found = nearest_consistent(phi, nominal=nominal, keep_mass_and_com=keep)
+    assert found.phi.shape == (2, 4, 10)
+    assert found.distance.shape == found.changed.shape == (2, 4)
+    assert found.changed.tolist() == [[True, True, True, False]] * 2
+    for i, k in np.ndindex(2, 4):
+        one = nearest_consistent(phi[k], nominal=nominal[i, 0], keep_mass_and_com=keep)
+        assert_same_body(found.phi[i, k], one.phi, 1e-13)
+        assert_close(found.distance[i, k], one.distance, 1e-13)
+    assert found.phi[1, 3].tobytes() == phi[3].tobytes()
+    assert nearest_consistent(phi[:0], keep_mass_and_com=keep).phi.shape == (0, 10)
+    with pytest.raises(ValueError, match="read-only"):
+        found.phi[0, 0, 0] = 1.0
+
+
+def test_a_body_far_from_the_origin_is_mended_as_well_as_its_numbers_tell():
+    for distance_ in (1.0, 100.0, 1e4):
+        phi = in_frame(impossible_body(4), Pose(np.eye(3), np.array([distance_, 0.0, 0.0])))
+        for keep in (True, False):
+            found = nearest_consistent(phi, keep_mass_and_com=keep)
+            again = nearest_consistent(found.phi, keep_mass_and_com=keep)
+            assert found.changed
+            assert not again.changed
+
+
+def test_phi_and_pseudo_inertia_of_the_change_are_linear():
+    """What the closed form rests on: the body plus the change is the body of the sum."""
+    phi = impossible_body(0)
+    change = np.diag([0.1, 0.2, 0.3, 0.4])
+    both = phi + phi_from_pseudo_inertia(change)
+    assert_close(pseudo_inertia(both), pseudo_inertia(phi) + change, 1e-15)

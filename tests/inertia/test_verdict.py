@@ -1,0 +1,245 @@
+"""The verdict on one body: what is wrong with it, by how much, and whether rounding did it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from identify.errors import ModelError
+from identify.inertia import (
+    in_frame,
+    inertia_about_com,
+    is_consistent,
+    phi_from_inertia,
+    pseudo_inertia,
+    smallest_pseudo_eigenvalue,
+)
+from identify.inertia.kinds import BodyKind, body_kinds
+from identify.inertia.printed import half_unit
+from identify.inertia.verdict import check
+from identify.spatial import Pose
+from tests.close import assert_close
+from tests.strategies import bodies, poses, vectors
+
+
+def about_com(mass: float, *moments: float) -> np.ndarray:
+    return phi_from_inertia(mass, np.zeros(3), np.diag(moments))
+
+
+@given(bodies())
+def test_a_possible_body_has_no_violation_and_the_kind_of_the_batched_path(phi):
+    verdict = check(phi)
+    assert not verdict.impossible
+    assert not verdict.by_rounding
+    assert verdict.reasons == ()
+    assert verdict.kind == body_kinds(phi)
+    assert str(verdict) == f"possible: {verdict.kind}"
+    assert_close(verdict.margin, smallest_pseudo_eigenvalue(phi), 1e-12, scale=1.0)
+    Ic = inertia_about_com(phi)
+    moments = np.linalg.eigvalsh(Ic)
+    assert_close(verdict.principal_moments, moments, 1e-13, scale=30.0 * moments[2])
+    assert_close(verdict.pseudo_eigenvalues, np.linalg.eigvalsh(pseudo_inertia(phi)), 0.0)
+    assert verdict.com is not None
+    assert_close(verdict.com, phi[1:4] / phi[0], 0.0)
+
+
+@given(vectors(10, 2.0))
+def test_any_ten_numbers_get_the_verdict_of_the_batched_path(phi):
+    verdict = check(phi)
+    assert verdict.kind == body_kinds(phi)
+    assert verdict.impossible == (verdict.kind == BodyKind.IMPOSSIBLE)
+    assert is_consistent(phi) == (not verdict.impossible and verdict.mass > 0.0)
+
+
+@given(vectors(10, 2.0).filter(lambda phi: phi[0] > 0.1), poses())
+def test_the_verdict_is_the_same_in_every_frame(phi, X):
+    here, there = check(phi), check(in_frame(phi, X))
+    assert [v.rule for v in here.violations] == [v.rule for v in there.violations]
+    for a, b in zip(here.violations, there.violations, strict=True):
+        assert_close(b.absolute, a.absolute, 1e-9, scale=1.0)
+        assert_close(b.relative, a.relative, 1e-9, scale=1.0)
+
+
+@given(vectors(10, 2.0).filter(lambda phi: phi[0] > 0.1))
+def test_each_violation_is_minus_its_linear_function_of_the_ten(phi):
+    for violation in check(phi).violations:
+        assert_close(-violation.gradient @ phi, violation.absolute, 1e-10, scale=100.0)
+
+
+def test_the_triangle_inequality_is_put_in_words_and_numbers():
+    verdict = check(about_com(1.0, 0.3, 0.5, 0.1))
+    assert verdict.kind == BodyKind.IMPOSSIBLE
+    triangle, pseudo = verdict.violations
+    assert (triangle.rule, pseudo.rule) == ("triangle", "pseudo-inertia")
+    assert_close([triangle.absolute, triangle.relative], [0.1, 0.2], 1e-13)
+    assert triangle.message == (
+        "triangle inequality: the largest principal moment about the centre of mass, 0.5 kg m², "
+        "exceeds the sum of the others, 0.3 + 0.1, by 0.1 kg m² (20 % of the largest)"
+    )
+    # Second moments 0.15, −0.05 and 0.35.
+    assert_close([pseudo.absolute, pseudo.relative], [0.05, 0.05 / 0.55], 1e-13)
+    assert "along [0, 1, 0] is -0.05 kg m² (9.09 % of the sum of the three)" in pseudo.message
+    assert str(verdict).startswith("impossible: triangle inequality: ")
+    assert_close(verdict.margin, -0.05 / 0.55, 1e-13)
+
+
+def test_an_indefinite_inertia_is_put_in_words_and_numbers():
+    verdict = check(about_com(2.0, 0.3, -0.1, 0.2))
+    definite = verdict.violations[0]
+    assert [v.rule for v in verdict.violations] == ["definite", "triangle", "pseudo-inertia"]
+    assert_close([definite.absolute, definite.relative], [0.1, 1.0 / 3.0], 1e-13)
+    assert definite.message == (
+        "a principal moment of inertia about the centre of mass is negative: -0.1 kg m² "
+        "(33.3 % of the largest)"
+    )
+    assert_close(verdict.principal_moments, [-0.1, 0.2, 0.3], 1e-13)
+
+
+def test_every_negative_second_moment_is_named():
+    verdict = check(about_com(1.0, -1.0, -1.0, -1.0))
+    rules = [v.rule for v in verdict.violations]
+    assert rules == ["definite", "triangle", *["pseudo-inertia"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("phi", "message", "absolute"),
+    [
+        (about_com(-0.2, 1, 1, 1), "the mass is -0.2 kg, not positive", 0.2),
+        (np.r_[0.0, 0.1, np.zeros(8)], "the mass is zero, but the first moment of mass", 0.0),
+        (about_com(0.0, 1, 1, 1), "the mass is zero, but the first moment of mass", 0.0),
+    ],
+)
+def test_a_mass_that_is_not_positive_comes_first(phi, message, absolute):
+    verdict = check(phi)
+    mass = verdict.violations[0]
+    assert mass.rule == "mass"
+    assert message in mass.message
+    assert (mass.absolute, mass.relative) == (absolute, np.inf)
+    assert verdict.margin == -np.inf
+    assert (verdict.com is None) == (phi[0] == 0.0)
+
+
+def test_without_mass_the_moments_are_those_about_the_origin():
+    verdict = check(about_com(0.0, 1, 2, 4))
+    assert_close(verdict.principal_moments, [1, 2, 4], 1e-14)
+    assert_close(verdict.second_moments, [-0.5, 1.5, 2.5], 1e-14)
+
+
+def test_ten_zeros_are_a_massless_frame_and_possible():
+    verdict = check(np.zeros(10))
+    assert verdict.kind == BodyKind.MASSLESS
+    assert not verdict.impossible
+    assert str(verdict) == "a massless frame"
+
+
+def test_the_seed_cases_of_the_tutorial():
+    assert check(about_com(1.0, 0.0, 1.0, 1.0)).kind == BodyKind.ROD
+    as_inertia = check(about_com(1.0, 1.0, 0.0, 0.0))
+    assert as_inertia.violations[0].rule == "triangle"
+    assert_close(as_inertia.second_moments, [-0.5, 0.5, 0.5], 1e-15)
+
+
+def test_physical_consistency_alone_is_not_enough():
+    """I_c is positive definite and yet no density makes it."""
+    verdict = check(about_com(1.0, 1.0, 0.2, 0.3))
+    assert (verdict.principal_moments > 0.0).all()
+    assert [v.rule for v in verdict.violations] == ["triangle", "pseudo-inertia"]
+
+
+@pytest.mark.parametrize("mass", [5e-324, 1e-310, 1e-200])
+def test_a_mass_too_small_for_its_first_moment_is_said_to_be(mass):
+    verdict = check(np.r_[mass, 0.1, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0])
+    assert verdict.impossible
+    assert "the mass is too small for its first moment" in verdict.reasons[0]
+    assert verdict.margin == -np.inf
+
+
+@given(bodies(flat=True, offset=0.0), st.integers(3, 9))
+def test_a_plate_or_rod_in_print_is_possible_or_impossible_by_rounding(phi, digits):
+    unit = 10.0 ** (np.floor(np.log10(np.abs(phi[4:]).max())) + 1 - digits)
+    printed = np.r_[phi[:4], unit * np.round(phi[4:] / unit)]
+    half_units = np.r_[np.zeros(4), np.full(6, 0.5 * unit)]
+    verdict = check(printed, half_units=half_units)
+    assert verdict.by_rounding == verdict.impossible
+    if verdict.impossible:
+        assert str(verdict).startswith("impossible by rounding: ")
+
+
+@given(bodies(flat=False, offset=1.0), st.floats(0.1, 3.0))
+def test_rounding_explains_what_the_best_corner_of_the_box_of_half_units_undoes(phi, share):
+    """The corner that raises the negative second moment most, found from its gradient."""
+    Ic = inertia_about_com(phi)
+    unit = 1e-6 * np.trace(Ic)
+    values, axes = np.linalg.eigh(0.5 * np.trace(Ic) * np.eye(3) - Ic)
+    values[0] = -share * unit
+    S = (axes * values) @ axes.T
+    com = phi[1:4] / phi[0]
+    worse = phi_from_inertia(phi[0], com, np.trace(S) * np.eye(3) - S)
+    half_units = np.r_[np.zeros(4), np.full(6, 0.5 * unit)]
+    violation = check(worse, half_units=half_units).violations[-1]
+    corner = worse + half_units * np.sign(violation.gradient)
+    arm = np.append(axes[:, 0], -axes[:, 0] @ com)
+    best = arm @ pseudo_inertia(corner) @ arm
+    assume(abs(best) > 1e-3 * unit)
+    assert violation.by_rounding == (best > 0.0)
+    assert not check(worse, half_units=1e-3 * half_units).by_rounding
+
+
+def test_the_printed_numbers_of_the_issue():
+    """A rod to three decimals: 0.125 > 0.124 + 0.000 is the rounding of the last."""
+    texts = ["0.000", "0.124", "0.125"]
+    phi = about_com(1.0, *(float(t) for t in texts))
+    units = np.zeros(10)
+    units[[4, 7, 9]] = [half_unit(t) for t in texts]
+    assert check(phi, half_units=units).by_rounding
+    phi = about_com(1.0, 0.0, 0.124, 0.127)
+    assert not check(phi, half_units=units).by_rounding
+
+
+def test_a_mass_that_was_rounded_to_nothing_is_by_rounding():
+    units = np.r_[0.0005, np.zeros(9)]
+    verdict = check(about_com(0.0, 1e-6, 1e-6, 1e-6), half_units=units)
+    assert verdict.by_rounding
+    assert not check(about_com(-0.001, 1e-6, 1e-6, 1e-6), half_units=units).by_rounding
+    assert check(np.full(10, 1e-5), half_units=np.full(10, 1e-4)).kind == BodyKind.MASSLESS
+
+
+def test_the_smallest_shares_are_written_with_their_power():
+    verdict = check(about_com(1.0, 1.0, 0.5, 0.5 - 1e-8))
+    assert "by 1e-08 kg m² (1.0e-08 of the largest)" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"phi": np.ones(9)}, r"phi: expected shape \(10\), got \(9,\)"),
+        ({"phi": np.r_[np.nan, np.ones(9)]}, r"phi: entry \(0,\) is nan"),
+        ({"phi": np.ones(10), "half_units": np.ones(6)}, r"half_units: expected shape \(10\)"),
+    ],
+)
+def test_what_is_not_ten_finite_numbers_is_refused(arguments, message):
+    with pytest.raises(ModelError, match=message):
+        check(**arguments)
+
+
+def test_a_verdict_cannot_be_changed():
+    verdict = check(about_com(1.0, 1.0, 1.0, 1.0))
+    for array in (verdict.principal_moments, verdict.second_moments, verdict.pseudo_eigenvalues):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 2.0
+    with pytest.raises(AttributeError):
+        verdict.mass = 2.0  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_the_pose_of_the_frame_does_not_hide_a_violation():
+    """About a far origin I_o is positive definite and fulfils the triangle inequality."""
+    broken = about_com(1.0, 0.5, 0.3, 0.1)
+    far = in_frame(broken, Pose(np.eye(3), np.array([3.0, 4.0, 5.0])))
+    S = pseudo_inertia(far)[:3, :3]
+    moments = np.linalg.eigvalsh(np.trace(S) * np.eye(3) - S)
+    assert moments[0] > 0.0
+    verdict = check(far)
+    assert verdict.violations[0].rule == "triangle"
+    assert_close(verdict.violations[0].absolute, 0.1, 1e-12)

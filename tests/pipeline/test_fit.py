@@ -1,0 +1,306 @@
+"""`fit`: recordings in, a certified and explained result out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from identify.errors import LogError, ProblemError, SchemaError
+from identify.estimation import NegativeMass, TooLittleMotion
+from identify.exchange import read_estimate
+from identify.inertia import PHI as NAMES
+from identify.logs import DroppedRows
+from identify.pipeline import FitResult, FitSettings, fit
+from tests.close import assert_close, group_errors
+from tests.recordings import GRAVITY, POSE, Path, record, still_poses
+from tests.strategies import random_body
+
+BODY = random_body(np.random.default_rng(0))
+TIME = np.arange(0.0, 20.0, 0.01)
+BIAS = np.array([1.0, -2.0, 3.0, 0.1, 0.05, -0.1])
+NOISE = {"force": 0.1, "torque": 0.01}
+ALL = (
+    *POSE,
+    "linear_velocity",
+    "angular_velocity",
+    "linear_acceleration",
+    "angular_acceleration",
+)
+
+
+def log(seed: int = 1, give=POSE, noise=NOISE, bias=BIAS, **options):
+    options.setdefault("name", f"log {seed}")
+    return record(Path.random(seed), BODY, TIME, give, noise=noise, bias=bias, seed=seed, **options)
+
+
+def flipped(recording):
+    return replace(
+        recording,
+        signals={
+            **recording.signals,
+            "force": -recording.signals["force"],
+            "torque": -recording.signals["torque"],
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def result() -> FitResult:
+    recordings = [
+        replace(
+            log(1),
+            dropped=DroppedRows(not_finite=2, cut_short=1),
+            rows=2003,
+            schema={"wrench": {"acts_on": "body"}, "log": {"time": "t"}},
+        ),
+        log(2, bias=-BIAS),
+    ]
+    return fit(recordings, FitSettings(cutoff_hz=4.0), command="identify fit a.csv b.csv")
+
+
+# The result --------------------------------------------------------------------------------------
+
+
+def test_two_noisy_logs_give_the_body_and_the_bias_of_each(result):
+    errors = group_errors(result.estimate.parameters.phi, BODY)
+    assert errors.mass < 5e-3
+    assert errors.first_moment < 1e-2
+    assert errors.inertia < 5e-2
+    assert_close(result.estimate.biases, [BIAS, -BIAS], 0.02)
+    assert set(result.estimate.decided_by.values()) <= {"data", "constraint"}
+    assert result.estimate.parameters.consistent
+
+
+def test_everything_is_accounted_for(result):
+    estimate = result.estimate
+    assert estimate.log_ids == tuple(one.recording.sha256 for one in result.logs)
+    assert estimate.dropped_rows == 3
+    assert estimate.samples == sum(len(one.rows) for one in result.logs)
+    assert_close(estimate.effective_samples, sum(one.effective for one in result.logs), 1e-12)
+    assert result.settings.cutoff_hz == 4.0
+    assert [one.cutoff_hz for one in result.logs] == [4.0, 4.0]
+    assert result.validation.scores.folds == 5
+    assert result.validation.replay is not None
+
+
+def test_dropped_rows_are_a_note(result):
+    assert [note for note in result.notes if "dropped" in note] == [
+        "log 1: 3 of 2003 rows dropped (2 not finite, 1 cut short, 0 not numbers)."
+    ]
+
+
+def test_provenance_is_plain_json_and_says_how_it_was_made(result, tmp_path):
+    provenance = json.loads(json.dumps(result.estimate.provenance, allow_nan=False))
+    assert provenance["command"] == "identify fit a.csv b.csv"
+    assert provenance["options"] == {
+        "bias": "per_log",
+        "mass": None,
+        "cutoff_hz": 4.0,
+        "gravity": None,
+    }
+    assert [entry["name"] for entry in provenance["logs"]] == ["log 1", "log 2"]
+    assert provenance["logs"][0]["schema"]["wrench"] == {"acts_on": "body"}
+    assert provenance["logs"][0]["dropped_rows"]["not_finite"] == 2
+    assert provenance["logs"][0]["sha256"] == result.logs[0].recording.sha256
+    assert provenance["logs"][1]["gravity"] == GRAVITY.tolist()
+    assert provenance["logs"][0]["cutoff_hz"] == 4.0
+    assert_close(provenance["logs"][0]["rate_hz"], 100.0, 1e-9)
+    assert {"python", "numpy", "scipy", "cvxpy", "clarabel"} <= set(provenance["versions"])
+    saved = read_estimate(result.estimate.save(tmp_path / "estimate.json"))
+    assert json.loads(json.dumps(saved.provenance)) == provenance
+    assert saved.bias[1].sha256 == result.logs[1].recording.sha256
+
+
+def test_a_recording_alone_need_not_be_in_a_list_and_progress_is_told():
+    lines = []
+    one = fit(log(3), progress=lines.append)
+    assert len(one.logs) == 1
+    assert any(line.startswith("preparing log 3 (2000 rows)") for line in lines)
+    assert {"estimating", "validating"} <= set(lines)
+
+
+def test_a_log_without_noise_is_exact_where_everything_is_given():
+    estimate = fit(log(4, ALL, noise=None)).estimate
+    assert max(group_errors(estimate.parameters.phi, BODY)) < 1e-9
+
+
+def test_a_log_of_poses_alone_is_as_exact_as_its_derivatives():
+    estimate = fit(log(4, POSE, noise=None)).estimate
+    assert max(group_errors(estimate.parameters.phi, BODY)) < 1e-3
+
+
+@pytest.mark.parametrize("wrench", ["body", "world"])
+def test_settings_reach_the_estimate(wrench):
+    recording = log(5, wrench=wrench)
+    known = fit(recording, FitSettings(mass=1.0))
+    assert_close(known.estimate.parameters.mass, 1.0, 1e-12)
+    assert known.estimate.decided_by["m"] == "given"
+    without = fit(log(5, bias=np.zeros(6), wrench=wrench), FitSettings(bias="none"))
+    assert not without.estimate.biases.any()
+    assert_close(without.estimate.parameters.mass, 1.0, 5e-3)
+
+
+def test_a_shared_bias_is_one_for_all_logs():
+    shared = fit([log(6), log(7)], FitSettings(bias="shared"))
+    assert_close(shared.estimate.biases[0], shared.estimate.biases[1], 0.0)
+    assert_close(shared.estimate.biases[0], BIAS, 0.02)
+
+
+def test_gravity_of_the_settings_replaces_that_of_the_log():
+    moon = np.array([0.0, 0.0, -1.625])
+    recording = replace(log(8, gravity=moon), gravity=GRAVITY)
+    right = fit(recording, FitSettings(gravity=(0.0, 0.0, -1.625)))
+    assert_close(right.estimate.parameters.mass, 1.0, 2e-2)
+    assert right.logs[0].recording.gravity.tolist() == [0.0, 0.0, -1.625]
+    assert right.estimate.provenance["options"]["gravity"] == (0.0, 0.0, -1.625)
+
+
+def test_a_body_in_free_flight_needs_no_gravity():
+    nothing = np.zeros(3)
+    recording = replace(log(8, ALL, noise=None, gravity=nothing), gravity=GRAVITY)
+    estimate = fit(recording, FitSettings(gravity=(0.0, 0.0, 0.0))).estimate
+    assert max(group_errors(estimate.parameters.phi, BODY)) < 1e-8
+
+
+def test_still_poses_give_mass_and_centre_and_mark_the_rest():
+    recording = still_poses(BODY, Rotation.random(7, random_state=1), bias=BIAS, noise=0.003)
+    still = fit(recording)
+    assert_close(still.estimate.parameters.mass, 1.0, 0.01)
+    assert {still.estimate.decided_by[name] for name in NAMES[4:]} == {"default"}
+    assert still.validation.replay is None
+    assert json.dumps(still.estimate.provenance)
+
+
+# Notes -------------------------------------------------------------------------------------------
+
+
+def test_a_position_in_millimetres_is_noticed_by_its_speed():
+    recording = log(9, ALL)
+    signals = {
+        name: values * (1e3 if name in ("position", "linear_velocity") else 1.0)
+        for name, values in recording.signals.items()
+    }
+    noted = fit(replace(recording, signals=signals)).notes
+    assert any('set `position_unit = "mm"` in [pose]' in note for note in noted)
+
+
+def test_rates_in_degrees_are_noticed_by_their_spin():
+    recording = log(10, ALL)
+    signals = {
+        name: np.degrees(values) if name.startswith("angular") else values
+        for name, values in recording.signals.items()
+    }
+    noted = fit(replace(recording, signals=signals)).notes
+    assert any('set `angle_unit = "deg"`' in note for note in noted)
+
+
+def test_a_fit_that_explains_little_is_noticed():
+    rng = np.random.default_rng(11)
+    recording = log(11, ALL)
+    noise = {"force": 60.0, "torque": 6.0}
+    signals = {
+        name: values + rng.normal(size=values.shape) * noise.get(name, 0.0)
+        for name, values in recording.signals.items()
+    }
+    noted = fit(replace(recording, signals=signals)).notes
+    assert any("The fit explains little of the measured torque" in note for note in noted)
+
+
+def test_a_good_fit_has_no_notes_but_those_of_its_log(result):
+    clean = fit(log(12))
+    assert clean.notes == ()
+    assert not any("explains little" in note for note in result.notes)
+
+
+# Errors ------------------------------------------------------------------------------------------
+
+
+def test_no_log_and_a_log_twice_are_refused():
+    with pytest.raises(LogError, match="fit needs at least one log"):
+        fit([])
+    one = log(13)
+    with pytest.raises(LogError, match=r"again: the same data as log 13.*Give each log once"):
+        fit([one, replace(one, name="again")])
+
+
+@pytest.mark.parametrize("dead", ["force", "torque"])
+@pytest.mark.parametrize("value", [0.0, 1.7])
+def test_a_sensor_that_never_changes_is_refused_with_its_value(dead, value):
+    recording = log(14)
+    constant = np.full_like(recording.signals[dead], value)
+    broken = replace(recording, signals={**recording.signals, dead: constant})
+    with pytest.raises(
+        LogError, match=rf"the {dead} is \[{value}, .*in all 2000 rows: the sensor was"
+    ):
+        fit(broken)
+
+
+@pytest.mark.parametrize(("said", "other"), [("body", "sensor"), ("sensor", "body")])
+def test_a_wrench_of_the_other_sign_names_the_line_of_the_schema_to_change(said, other):
+    recording = replace(flipped(log(15)), schema={"wrench": {"acts_on": said}})
+    with pytest.raises(
+        ProblemError, match=f'change `acts_on = "{said}"` to `acts_on = "{other}"`'
+    ) as e:
+        fit(recording)
+    assert "[world] gravity = [0.0, 0.0, -9.80665]" in str(e.value)
+    assert e.value.exit_code == 3
+
+
+def test_a_wrench_of_the_other_sign_without_a_schema_says_so_too():
+    with pytest.raises(NegativeMass, match="the wrench has the other sign"):
+        fit(flipped(log(16)))
+
+
+def test_gravity_of_the_other_sign_is_a_negative_mass_too():
+    with pytest.raises(ProblemError, match="gravity"):
+        fit(log(17), FitSettings(gravity=(0.0, 0.0, 9.80665)))
+
+
+def test_one_still_pose_is_too_little():
+    recording = still_poses(BODY, Rotation.random(1, random_state=1), bias=BIAS)
+    with pytest.raises(TooLittleMotion, match="does not tell m, hx, hy, hz"):
+        fit(recording)
+
+
+def test_one_sample_and_few_rows_are_refused():
+    recording = log(18)
+    few = {name: values[:5] for name, values in recording.signals.items()}
+    with pytest.raises(LogError, match="5 rows are too few to see a motion"):
+        fit(replace(recording, time=TIME[:5], signals=few))
+    one = {name: values[:1] for name, values in recording.signals.items()}
+    with pytest.raises(LogError, match="1 rows are too few"):
+        fit(replace(recording, time=TIME[:1], signals=one))
+
+
+# Settings ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bias": "each"}, 'bias: expected "per_log", "shared" or "none", got \'each\''),
+        ({"mass": 0.0}, "mass: expected a positive number of kg, got 0.0"),
+        ({"mass": -1.0}, "mass: expected a positive"),
+        ({"mass": float("nan")}, "mass: expected a positive"),
+        ({"mass": float("inf")}, "mass: expected a positive"),
+        ({"cutoff_hz": 0.0}, "cut-off: expected a positive number of Hz, got 0.0"),
+        ({"cutoff_hz": -5.0}, "cut-off: expected"),
+        ({"cutoff_hz": float("nan")}, "cut-off: expected"),
+        ({"gravity": (0.0, 0.0)}, "gravity: expected three finite numbers"),
+        ({"gravity": (0.0, 0.0, float("inf"))}, "gravity: expected"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(options, message):
+    with pytest.raises(SchemaError, match=message) as caught:
+        FitSettings(**options)
+    assert caught.value.exit_code == 2
+
+
+def test_settings_reach_the_estimator():
+    chosen = FitSettings(bias="shared", mass=2.0)
+    assert (chosen.estimator.bias, chosen.estimator.mass) == ("shared", 2.0)
+    assert FitSettings() == FitSettings(bias="per_log", mass=None, cutoff_hz=None, gravity=None)

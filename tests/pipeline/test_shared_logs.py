@@ -1,0 +1,86 @@
+"""Logs of others, where they are at hand: simulated tools, a real arm, seven still poses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.inertia import PHI, InertialParameters
+from identify.logs import read_log
+from identify.pipeline import FitSettings, fit
+from tests.close import assert_close, group_errors
+
+TOOLS = [
+    *("Adjustable_Wrench", "Allen_Key", "Bent_Jaw_Pliers", "Box_Wrench", "C_Clamp", "Clamp"),
+    *("Electronic_Caliper", "File", "Hacksaw", "Hammer", "Machinist_Hammer", "Measuring_Tape"),
+    *("Nut_Screwdriver", "Pliers", "Rubber_Mallet", "Ruler", "Screwdriver", "Socket_Wrench"),
+    *("Vise_Clamp", "Vise_Grip"),
+]
+
+
+@pytest.fixture(scope="module")
+def truth(shared_data: Path) -> dict[str, InertialParameters]:
+    document = json.loads((shared_data / "stars_tools" / "truth.json").read_text(encoding="utf-8"))
+    return {
+        name: InertialParameters.from_com(
+            body["mass"], body["com_in_sensor"], body["inertia_about_com_in_sensor"]
+        )
+        for name, body in document.items()
+    }
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_tool_without_noise_is_recovered_and_certified(shared_data, truth, tool):
+    recording = read_log(
+        shared_data / "stars_tools" / f"{tool}.csv", shared_data / "schemas" / "stars_tools.toml"
+    )
+    estimate = fit(recording).estimate
+    errors = group_errors(estimate.parameters.phi, truth[tool].phi)
+    assert max(errors) <= 5e-6, errors
+    assert estimate.parameters.consistent
+    assert estimate.complete
+    assert estimate.certificate.primal_residual <= 1e-9
+
+
+@pytest.mark.parametrize("tool", ["Hammer", "Ruler", "File"])
+def test_the_same_tool_with_its_pose_alone_is_found_by_differentiation(shared_data, truth, tool):
+    recording = read_log(
+        shared_data / "stars_tools" / f"{tool}.csv", shared_data / "schemas" / "stars_tools.toml"
+    )
+    signals = {
+        name: recording.signals[name] for name in ("position", "quaternion", "force", "torque")
+    }
+    estimate = fit(replace(recording, signals=signals)).estimate
+    errors = group_errors(estimate.parameters.phi, truth[tool].phi)
+    assert errors.mass < 1e-3
+    assert errors.first_moment < 5e-3
+    assert errors.inertia < 0.05
+
+
+def test_the_payload_of_a_real_arm_weighs_what_others_found(shared_data):
+    recording = read_log(
+        shared_data / "panda_optoforce" / "run_11-32-28.txt",
+        shared_data / "schemas" / "panda_optoforce.toml",
+    )
+    estimate = fit(recording).estimate
+    assert 1.10 <= estimate.parameters.mass <= 1.20
+    assert estimate.parameters.consistent
+    assert [estimate.decided_by[name] for name in PHI[:4]] == ["data"] * 4
+
+
+def test_seven_still_poses_of_a_real_sensor(shared_data):
+    recording = read_log(
+        shared_data / "axia80_static", shared_data / "schemas" / "axia80_static.toml"
+    )
+    estimate = fit(recording).estimate
+    assert_close(estimate.parameters.mass, 1.101, 5e-3)
+    assert_close(estimate.parameters.com[2], 0.0519, 0.02)
+    assert {estimate.decided_by[name] for name in PHI[4:]} == {"default"}
+    assert {estimate.decided_by[name] for name in PHI[:4]} == {"data"}
+    known = fit(recording, FitSettings(mass=1.1)).estimate
+    assert_close(known.parameters.mass, 1.1, 1e-12)
+    assert np.isfinite(known.residual_rms).all()

@@ -1,0 +1,64 @@
+"""A report, taken apart by the parser of the standard library."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, texts, and whether every tag that opens closes in order.
+
+    Attributes:
+        tags: of each element, its name and attributes.
+        texts: of the elements, in order, without those of styles.
+        cells: texts of the cells of each row of each table.
+    """
+
+    def __init__(self, html: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[str] = []
+        self.cells: list[list[str]] = []
+        self.muted: list[bool] = []
+        self.styles = ""
+        self._open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert not self._open, f"never closed: {self._open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        if tag == "tr":
+            self.cells.append([])
+            self.muted.append(dict(attrs).get("class") == "unmeasured")
+        elif tag in ("td", "th"):
+            self.cells[-1].append("")
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open, f"</{tag}> closes nothing"
+        assert self._open[-1] == tag, f"</{tag}> closes <{self._open[-1]}>"
+        self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if "style" in self._open:
+            self.styles += data
+            return
+        self.texts.append(data)
+        if {"td", "th"} & set(self._open):
+            self.cells[-1][-1] += data.strip()
+
+    @property
+    def text(self) -> str:
+        """All text, with single spaces."""
+        return " ".join(" ".join(self.texts).split())
+
+    def rows(self, *first: str) -> list[list[str]]:
+        """Rows of tables that begin with these cells."""
+        return [row for row in self.cells if row[: len(first)] == list(first)]

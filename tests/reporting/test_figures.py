@@ -1,0 +1,283 @@
+"""Figures: axes named with units, nothing empty, nothing on top of something else, peaks kept."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+from identify.errors import ProblemError
+from identify.reporting import plot
+from identify.reporting.canvas import decades
+from identify.reporting.figures.excitation import excited
+from identify.reporting.figures.parameters import body_scales
+from identify.reporting.prediction import predict
+from identify.reporting.timeline import timelines
+
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+UNIT = re.compile(r"\[[^\]]+\]")
+
+
+def figures_of(case) -> list[Figure]:
+    figures = [
+        plot.wrench(case.result),
+        plot.residuals(case.result),
+        plot.excitation(case.result),
+        plot.parameters(case.result, case.truth),
+    ]
+    if case.result.validation.replay is not None:
+        figures.append(plot.replay(case.result))
+    return figures
+
+
+class Drawn(NamedTuple):
+    """A drawn figure, and the texts on it with their boxes."""
+
+    figure: Figure
+    texts: list[tuple[str, Bbox]]
+
+
+def draw(figure: Figure) -> Drawn:
+    # Which texts are drawn only drawing tells: labels of ticks beyond the limits are not.
+    texts: list[Text] = []
+    original = Text.draw
+
+    def record(text: Text, renderer: object) -> None:
+        texts.append(text)
+        original(text, renderer)
+
+    canvas = FigureCanvasAgg(figure)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Text, "draw", record)
+        canvas.draw()
+    seen = [text for text in texts if text.get_visible() and text.get_text().strip()]
+    renderer = canvas.get_renderer()
+    return Drawn(figure, [(text.get_text(), text.get_window_extent(renderer)) for text in seen])
+
+
+@pytest.fixture(scope="session")
+def drawn(case) -> list[Drawn]:
+    """All figures of each kind of result."""
+    return [draw(figure) for figure in figures_of(case)]
+
+
+def test_every_axis_is_named_with_its_unit(drawn):
+    for figure, _ in drawn:
+        columns: dict[float, list] = {}
+        for axes in figure.axes:
+            columns.setdefault(round(axes.get_position().x0, 3), []).append(axes)
+            named = [label.get_text() for label in axes.get_yticklabels()]
+            assert UNIT.search(axes.get_ylabel()) or all(re.search(r"[a-zα-ω]", n) for n in named)
+            labelled = axes.xaxis.get_tick_params()["labelbottom"]
+            assert bool(axes.get_xlabel()) == labelled
+            assert not labelled or UNIT.search(axes.get_xlabel())
+        for column in columns.values():
+            lowest = min(column, key=lambda axes: axes.get_position().y0)
+            assert UNIT.search(lowest.get_xlabel())
+
+
+def test_no_axes_are_empty_and_all_lie_within_their_limits(drawn):
+    for figure, _ in drawn:
+        assert figure.axes
+        for axes in figure.axes:
+            lines = [line for line in axes.lines if len(line.get_xdata()) > 1]
+            seen = [line for line in lines if np.isfinite(line.get_ydata()).any()]
+            assert seen
+            low, high = axes.get_xlim()
+            bottom, top = axes.get_ylim()
+            assert low < high
+            assert bottom < top
+            for line in seen:
+                if line.get_transform() != axes.transData:
+                    continue
+                x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+                inside = np.isfinite(x) & np.isfinite(y)
+                slack = 1e-9 * (high - low)
+                assert (x[inside] >= low - slack).all()
+                assert (x[inside] <= high + slack).all()
+                assert (y[inside] >= bottom).all()
+                assert (y[inside] <= top).all()
+
+
+def test_no_text_lies_on_another_or_outside(drawn):
+    for figure, texts in drawn:
+        assert len(texts) > 5
+        for word, box in texts:
+            inside = box.x0 >= 0 and box.y0 >= 0
+            inside = inside and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
+            assert inside, f"{word!r} is cut off"
+        for (one, first), (other, second) in itertools.combinations(texts, 2):
+            width = min(first.x1, second.x1) - max(first.x0, second.x0)
+            height = min(first.y1, second.y1) - max(first.y0, second.y0)
+            assert width < 1.0 or height < 1.0, f"{one!r} and {other!r} overlap"
+
+
+def test_overlapping_text_would_be_seen(result):
+    figure = plot.excitation(result)
+    figure.axes[0].set_title("a title where the legend is", loc="right", y=1.1)
+    with pytest.raises(AssertionError, match="overlap"):
+        test_no_text_lies_on_another_or_outside([draw(figure)])
+
+
+def test_measured_and_predicted_keep_their_peaks(long):
+    (prediction,) = predict(long)
+    for axis, axes in enumerate(plot.wrench(long).axes):
+        unit = 1e-3 if "[m" in axes.get_ylabel() else 1.0
+        for line, values in zip(
+            axes.lines, (prediction.measured, prediction.predicted), strict=True
+        ):
+            shown = np.asarray(line.get_ydata()) * unit
+            assert len(shown) < 3000
+            np.testing.assert_allclose(np.nanmax(shown), values[:, axis].max(), rtol=1e-12)
+            np.testing.assert_allclose(np.nanmin(shown), values[:, axis].min(), rtol=1e-12)
+
+
+def test_the_residual_is_that_of_the_estimate(case):
+    residual = np.concatenate([one.residual for one in predict(case.result)])
+    rms = np.sqrt(np.mean(residual**2, axis=0))
+    wrench = np.concatenate([log.wrench for log in case.result.logs])
+    slack = 1e-9 * np.abs(wrench).max()
+    np.testing.assert_allclose(rms, case.result.estimate.residual_rms, rtol=1e-6, atol=slack)
+
+
+def test_lines_break_at_gaps_and_between_logs(case):
+    for line in timelines(case.result.logs):
+        values = [log.wrench[:, 0] for log in case.result.logs]
+        x, y = line.trace(values)
+        assert np.isnan(y).sum() == len(line.stretches)
+        assert (np.isnan(x) == np.isnan(y)).all()
+        ordered = x[np.isfinite(x)]
+        assert (np.diff(ordered) > 0.0).all()
+        for (_, _, last), (_, first, _) in itertools.pairwise(line.spans):
+            assert first >= last
+
+
+def test_a_gap_parts_the_line(case_of):
+    (line,) = timelines(case_of("a gap, mass given").result.logs)
+    assert len(line.stretches) == 2
+
+
+def test_one_log_of_several(constrained):
+    figure = plot.wrench(constrained, log=1)
+    assert figure.axes[-1].get_xlabel() == "time [s]"
+    shown = np.asarray(figure.axes[0].lines[0].get_ydata())
+    expected = predict(constrained)[1].measured[:, 0]
+    np.testing.assert_allclose(np.nanmax(shown), expected.max())
+
+
+def test_excitation_takes_the_mean_off_where_a_bias_is_fitted(case):
+    motion, noise = excited(case.result)
+    features = [log.features for log in case.result.logs]
+    together = np.concatenate(features)
+    expected = {
+        "per_log": np.concatenate([one - one.mean(axis=0) for one in features]),
+        "shared": together - together.mean(axis=0),
+        "none": together,
+    }[case.result.settings.bias]
+    np.testing.assert_allclose(motion, np.sqrt(np.mean(expected**2, axis=0)), atol=1e-12)
+    assert (noise >= 0.0).all()
+
+
+@pytest.mark.parametrize("scale", [1e-9, 3e-5, 0.02, 1.0, 400.0, 2e5])
+@pytest.mark.parametrize("width", [3.0, 40.0, 1e4])
+def test_decades_are_labelled_with_their_values(scale, width):
+    figure = Figure()
+    axes = figure.add_axes((0.1, 0.1, 0.8, 0.8))
+    axes.set_xlim(scale, width * scale)
+    decades(axes)
+    FigureCanvasAgg(figure).draw()
+    low, high = axes.get_xlim()
+    labels = {
+        float(place): label.get_text()
+        for place, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+        if low <= place <= high
+    }
+    assert labels
+    for place, label in labels.items():
+        mantissa, _, power = label.rpartition("·")
+        if power[:2] == "10" and power[2:3] in "⁻⁰¹²³⁴⁵⁶⁷⁸⁹" and power != "10":
+            value = float(mantissa or 1) * 10.0 ** int(power[2:].translate(RAISED))
+        else:
+            value = float(label)
+        assert value == pytest.approx(place, rel=1e-9)
+
+
+def test_no_replay_is_an_error_that_says_why(still):
+    with pytest.raises(ProblemError, match="No replay: the data do not tell Ixx"):
+        plot.replay(still)
+
+
+def test_replay_with_two_bodies_far_apart(result):
+    done = result.validation.replay
+    errors = done.errors["estimate"]
+    other = replace(errors, position=50.0 * errors.position, attitude=50.0 * errors.attitude)
+    both = replace(done, errors={"estimate": errors, "least squares": other})
+    figure = plot.replay(replace(result, validation=replace(result.validation, replay=both)))
+    assert [axes.get_yscale() for axes in figure.axes[:2]] == ["log", "log"]
+    (legend,) = (one for one in figure.legends if len(one.get_texts()) == 2)
+    assert {text.get_text() for text in legend.get_texts()} == {"estimate", "least squares"}
+
+
+def test_scales_of_the_body(result):
+    body = result.estimate.parameters
+    scales = body_scales(result.estimate)
+    assert scales["mass"] == body.mass
+    assert scales["inertia_about_com"] == pytest.approx(0.5 * np.trace(body.inertia_about_com))
+    assert scales["mass"] * scales["com"] ** 2 == pytest.approx(scales["inertia_about_com"])
+
+
+def test_the_settings_of_the_user_stay_out_and_untouched(result):
+    import matplotlib
+
+    with matplotlib.rc_context({"font.size": 30.0, "axes.grid": False, "lines.linewidth": 9.0}):
+        before = dict(matplotlib.rcParams)
+        figure = plot.wrench(result)
+        assert dict(matplotlib.rcParams) == before
+        assert figure.axes[0].yaxis.label.get_size() < 10.0
+
+
+def printed_by(code: str) -> str:
+    """What a fresh interpreter prints."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def test_nothing_heavy_is_imported_until_it_is_used():
+    code = (
+        "import sys, identify.reporting as reporting\n"
+        "reporting.plot.wrench, reporting.report\n"
+        "print([m for m in ('matplotlib', 'jinja2', 'rich', 'cvxpy') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_pyplot_is_never_imported(result, tmp_path):
+    code = (
+        "import sys, numpy as np\n"
+        "from identify.logs.synthetic import synthetic_recording\n"
+        "from identify.pipeline import fit\n"
+        "from identify.reporting import plot, report\n"
+        "phi = [1, 0.02, 0, 0.05, 0.005, 0, -0.001, 0.006, 0, 0.003]\n"
+        "log = synthetic_recording(phi, rng=np.random.default_rng(0), duration=5.0)\n"
+        "result = fit(log)\n"
+        "plot.wrench(result)\n"
+        f"report(result, {str(tmp_path / 'report.html')!r})\n"
+        "print('matplotlib.pyplot' in sys.modules, 'matplotlib' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert done.stdout.split() == ["False", "True"]

@@ -1,0 +1,110 @@
+"""Rows say what the estimate says, rounded to what its intervals support."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from identify.exchange import read_estimate
+from identify.inertia import PHI, InertialParameters
+from identify.reporting import ABOUT_COM, ABOUT_ORIGIN, parameter_rows
+
+FACTORS = {"kg": 1.0, "g": 1e-3, "m": 1.0, "mm": 1e-3}
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+
+
+def factor_of(unit: str, base: str) -> float:
+    """Value in SI of one of a shown unit, worked out from its name."""
+    if unit == base:
+        return 1.0
+    if unit in FACTORS:
+        return FACTORS[unit]
+    power, _, rest = unit.partition(" ")
+    assert rest == base
+    assert power.startswith("10")
+    return 10.0 ** int(power[2:].translate(RAISED))
+
+
+def test_the_ten_of_phi_in_their_order(case):
+    rows = parameter_rows(case.result.estimate, groups=ABOUT_ORIGIN)
+    assert tuple(row.name for row in rows) == PHI
+    np.testing.assert_array_equal([row.value for row in rows], case.result.estimate.parameters.phi)
+    for row in rows:
+        assert row.interval == case.result.estimate.intervals[row.name]
+        assert row.decided_by == case.result.estimate.decided_by[row.name]
+
+
+def test_the_ten_about_the_centre_of_mass(case):
+    rows = parameter_rows(case.result.estimate, groups=ABOUT_COM)
+    body = case.result.estimate.parameters
+    assert [row.name for row in rows] == [
+        *("m", "cx", "cy", "cz"),
+        *("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz"),
+    ]
+    np.testing.assert_allclose([row.value for row in rows[1:4]], body.com)
+    np.testing.assert_allclose(
+        [row.value for row in rows[4:]], body.inertia_about_com[np.triu_indices(3)]
+    )
+    for row in rows:
+        assert row.interval == case.result.estimate.intervals[row.name]
+
+
+def test_what_is_shown_is_the_value_rounded(case):
+    for row in parameter_rows(case.result.estimate, case.truth):
+        factor = factor_of(row.shown.unit, row.unit)
+        last = 10.0 ** -len(row.shown.value.partition(".")[2])
+        assert abs(float(row.shown.value) - row.value / factor) <= 0.5001 * last
+        assert abs(float(row.shown.truth) - row.truth / factor) <= 0.5001 * last
+        assert abs(float(row.shown.error) - row.error / factor) <= 0.5001 * last
+        if row.shown.interval.startswith("±"):
+            half = row.half_width / factor
+            shown = float(row.shown.interval[2:])
+            assert abs(shown - half) <= max(0.051 * half, 0.5)
+
+
+def test_a_parameter_of_the_default_body_never_looks_measured(still):
+    rows = {row.name: row for row in parameter_rows(still.estimate)}
+    for name in ("Ixx", "Iyz", "Icxx", "Icyz"):
+        assert not rows[name].measured
+        assert rows[name].interval is None
+        assert rows[name].half_width is None
+        assert rows[name].shown.interval == "not told"
+    assert rows["m"].measured
+    assert rows["cz"].shown.interval.startswith("± ")
+
+
+def test_a_given_mass_has_no_interval_to_show(case_of):
+    case = case_of("a gap, mass given")
+    mass = parameter_rows(case.result.estimate, case.truth)[0]
+    assert (mass.shown.value, mass.shown.interval, mass.outside) == ("1.3", "given", False)
+
+
+def test_a_truth_outside_its_interval(result):
+    estimate = result.estimate
+    low, high = estimate.intervals["m"]
+    for shift, outside in ((0.9, False), (1.1, True), (-1.1, True)):
+        phi = estimate.parameters.phi.copy()
+        phi[0] += 0.5 * shift * (high - low)
+        rows = parameter_rows(estimate, InertialParameters(phi))
+        assert rows[0].outside is outside
+
+
+def test_an_asymmetric_interval_shows_both_bounds(result):
+    intervals = {**result.estimate.intervals, "m": (1.1, 1.9)}
+    rows = parameter_rows(replace(result.estimate, intervals=intervals))
+    assert rows[0].shown.interval == "1.10 … 1.90"
+
+
+def test_rows_of_an_estimate_read_from_its_file(result, tmp_path):
+    saved = read_estimate(result.estimate.save(tmp_path / "estimate.json"))
+    assert parameter_rows(saved) == parameter_rows(result.estimate)
+
+
+def test_rows_of_a_file_that_holds_nothing_but_a_body(tmp_path):
+    path = tmp_path / "body.json"
+    path.write_text('{"phi": [2, 0.1, 0, 0, 0.02, 0, 0, 0.03, 0, 0.03]}')
+    rows = parameter_rows(read_estimate(path))
+    assert rows[0].shown.value == "2.000000"
+    assert {row.shown.interval for row in rows} == {""}
+    assert all(row.measured for row in rows)

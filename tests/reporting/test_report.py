@@ -1,0 +1,233 @@
+"""The report: whole, self-contained, escaped, honest about what was not measured."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from identify.reporting import parameter_rows, report
+from identify.reporting.content import Section, Text
+from identify.reporting.report import report_html
+from tests.reporting.page import Page
+
+MODULE = import_module("identify.reporting.report")
+"""The module, which the function of the same name hides."""
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+HOSTILE = (
+    '<script>alert("x")</script>\'"><img src=http://evil.example/a onerror=alert(1)>&amp;{{7*7}}'
+)
+
+
+@pytest.fixture(scope="session")
+def html(case) -> str:
+    return report_html(case.result, case.truth, written=NOON)
+
+
+@pytest.fixture(scope="session")
+def page(html) -> Page:
+    return Page(html)
+
+
+def renamed(result, name: str):
+    """The same result of logs of another name, with a note, a command and a schema that have it."""
+    logs = tuple(
+        replace(log, recording=replace(log.recording, name=name, schema={name: {"unit": name}}))
+        for log in result.logs
+    )
+    provenance = {**result.estimate.provenance, "command": f"identify fit {name}"}
+    return replace(
+        result,
+        logs=logs,
+        estimate=replace(result.estimate, provenance=provenance, default_body=name),
+        notes=(f"{name}: odd",),
+    )
+
+
+def test_every_parameter_stands_in_it(case, page):
+    for row in parameter_rows(case.result.estimate, case.truth):
+        symbol = f"Ic,{row.name[2:]}" if row.name.startswith("Ic") else row.name
+        ((_, unit, value, interval, decided_by, truth, error),) = page.rows(symbol, row.shown.unit)
+        assert (unit, value, truth) == (row.shown.unit, row.shown.value, row.shown.truth)
+        assert error == row.shown.error + (" *" if row.outside else "")
+        if row.decided_by in ("data", "constraint"):
+            assert (interval, decided_by) == (row.shown.interval, row.decided_by)
+
+
+def test_what_was_not_measured_is_muted_and_says_so(case, page):
+    for row in parameter_rows(case.result.estimate, case.truth):
+        symbol = f"Ic,{row.name[2:]}" if row.name.startswith("Ic") else row.name
+        (place,) = (
+            i for i, cells in enumerate(page.cells) if cells[:2] == [symbol, row.shown.unit]
+        )
+        assert page.muted[place] == (row.decided_by == "default")
+        if row.decided_by == "default":
+            assert page.cells[place][3] == ""
+            assert page.cells[place][4] == "not identifiable: default body"
+    if not case.result.estimate.complete:
+        assert case.result.estimate.default_body in page.text
+        assert "not identifiable" in page.text
+
+
+def test_intervals_say_what_they_leave_out(case, page):
+    assert case.result.estimate.interval_kind in page.text
+    assert "noise of the motion not counted" in page.text
+
+
+def test_every_note_is_visible(case, page):
+    for note in (*case.result.notes, *case.result.validation.notes):
+        assert " ".join(note.split()) in page.text
+
+
+def test_logs_are_accounted_for(case, page):
+    for number, log in enumerate(case.result.logs, start=1):
+        (cells,) = (row for row in page.rows(f"{number}: {log.name}") if len(row) == 11)
+        assert cells[1] == str(log.recording.rows)
+        assert cells[8] == str(len(log.rows))
+        assert cells[-1] == log.recording.sha256[:12]
+        assert any(attributes.get("title") == log.recording.sha256 for _, attributes in page.tags)
+
+
+def test_biases_are_shown(case, page):
+    settings, estimate = case.result.settings, case.result.estimate
+    if settings.bias == "none":
+        assert "None was fitted, as asked" in page.text
+        return
+    names = [f"{number}: {log.name}" for number, log in enumerate(case.result.logs, start=1)]
+    names = names if settings.bias == "per_log" else ["all logs"]
+    for name, bias in zip(names, estimate.biases, strict=False):
+        (cells,) = (row for row in page.rows(name) if len(row) == 7)
+        np.testing.assert_allclose([float(cell) for cell in cells[1:]], bias, atol=0.06)
+
+
+def test_the_certificate_is_told(case, page):
+    proof = case.result.estimate.certificate
+    assert page.rows("Directions the data tell", f"{proof.rank} of 10")
+    ((_, eigenvalues, _),) = page.rows("Eigenvalues of the scaled pseudo-inertia")
+    shown = [float(value) for value in eigenvalues.split(", ")]
+    np.testing.assert_allclose(shown, proof.eigenvalues, rtol=0.01)
+    assert ("Solver: none was needed" in page.text) == (proof.solver == "none")
+    for name, version in proof.versions:
+        assert f"{name} {version}" in page.text
+
+
+def test_held_out_scores_are_told(case, page):
+    scores = case.result.validation.scores
+    for axis, name in enumerate(["force x", "force y", "force z", "torque x", "torque y"]):
+        ((_, rms, _, r_squared, _),) = page.rows(name)
+        assert float(r_squared) == pytest.approx(scores.r_squared[axis], abs=5e-4)
+        assert float(rms.split()[0]) > 0.0
+
+
+def test_it_names_no_place_outside_itself(html, page):
+    for tag, attributes in page.tags:
+        assert tag not in {"script", "link", "img", "iframe", "object", "embed", "base", "image"}
+        for name, value in attributes.items():
+            assert not name.startswith("on"), f"{tag} {name}={value}"
+            assert name not in {"src", "srcset", "action", "data", "poster"}
+            if name in {"href", "xlink:href"}:
+                assert value.startswith("#")
+            for target in re.findall(r"url\(([^)]*)\)", value):
+                assert target.startswith("#")
+    assert "url(" not in page.styles
+    assert "@import" not in page.styles
+    assert re.findall(r"https?:|//[a-z]", html) == []
+
+
+def test_ids_are_unique_and_what_refers_to_them_finds_them(page):
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    used = {
+        target
+        for _, attributes in page.tags
+        for value in attributes.values()
+        for target in re.findall(r"^#(.+)$|url\(#([^)]+)\)", value)
+        for target in target
+        if target
+    }
+    assert used <= set(ids)
+    assert any(name.startswith("wrench1-") for name in used)
+
+
+def test_a_policy_forbids_everything_but_its_own_styles(page):
+    (policy,) = (
+        attributes["content"]
+        for tag, attributes in page.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert "default-src 'none'" in policy
+    assert "script-src" not in policy
+    assert page.tags[2] == ("meta", {"charset": "utf-8"})
+
+
+def test_figures_say_what_they_show(page):
+    drawn = [attributes for tag, attributes in page.tags if tag == "svg"]
+    assert len(drawn) >= 6
+    for attributes in drawn:
+        assert attributes["role"] == "img"
+        assert attributes["aria-label"]
+        assert len(attributes["viewbox"].split()) == 4
+
+
+def test_the_same_result_gives_the_same_report(constrained, tmp_path):
+    first = report(constrained, tmp_path / "a.html", written=NOON)
+    second = report(constrained, tmp_path / "b.html", written=NOON)
+    assert first.read_bytes() == second.read_bytes()
+    assert "2026-03-01 12:00 UTC" in first.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "Ünïcode 測定 ≤ ½", "a" * 300, " ", "]]>--><!--"])
+def test_names_are_text_whatever_they_hold(still, name):
+    page = Page(report_html(renamed(still, name), written=NOON))
+    assert f"from {' '.join(name.split())}".strip() in page.text
+    assert f"identify fit {' '.join(name.split())}".strip() in page.text
+    tags = {tag for tag, _ in page.tags}
+    assert not tags & {"script", "img"}
+    assert not any(key.startswith("on") for _, attributes in page.tags for key in attributes)
+
+
+def test_a_hundred_thousand_rows_stay_small(long):
+    html = report_html(long, written=NOON)
+    assert len(html.encode()) < 1_500_000
+
+
+def test_twenty_logs_stay_small(many):
+    assert len(report_html(many, written=NOON).encode()) < 1_500_000
+
+
+def test_it_replaces_a_file_and_makes_the_folder(still, tmp_path):
+    path = tmp_path / "new" / "report.html"
+    assert report(still, path) == path
+    path.write_text("old")
+    report(still, str(path))
+    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert [file.name for file in path.parent.iterdir()] == ["report.html"]
+
+
+def test_an_error_leaves_the_old_file(still, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def broken(result, truth):
+        raise RuntimeError("broken section")
+
+    monkeypatch.setattr(MODULE, "SECTIONS", (broken,))
+    with pytest.raises(RuntimeError, match="broken section"):
+        report(still, path)
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+    assert path.read_text() == "old"
+
+
+def test_a_section_is_a_function_in_a_list(still, monkeypatch):
+    def extra(result, truth):
+        return Section("extra", "Extra & more", (Text(f"{len(result.logs)} < 2"),))
+
+    monkeypatch.setattr(MODULE, "SECTIONS", (extra, lambda *_: None))
+    html = report_html(still, written=NOON)
+    assert "<h2>Extra &amp; more</h2>" in html
+    assert "1 &lt; 2" in html

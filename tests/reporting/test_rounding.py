@@ -1,0 +1,93 @@
+"""Numbers are shown with the digits that are known."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.reporting.rounding import (
+    MOST_DIGITS,
+    decimals_for,
+    fixed,
+    prefixed,
+    scaled,
+    significant,
+    unit_of_length,
+    unit_of_mass,
+)
+
+magnitudes = st.floats(1e-12, 1e9)
+
+
+@given(magnitudes, magnitudes)
+def test_two_digits_of_the_half_width(half, largest):
+    decimals = decimals_for(half, largest)
+    digits = 1 + math.floor(math.log10(largest)) + decimals
+    assert decimals >= 0
+    assert decimals == 0 or digits <= MOST_DIGITS
+    if digits < MOST_DIGITS and decimals > 0:
+        assert 10.0 <= half * 10.0**decimals * (1.0 + 1e-12) < 100.0 * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("half", "largest", "decimals"),
+    [(0.12, 3.0, 2), (0.012, 3.0, 3), (11.0, 50.0, 0), (1500.0, 9e4, 0), (1e-12, 3.0, 6)],
+)
+def test_decimals(half, largest, decimals):
+    assert decimals_for(half, largest) == decimals
+
+
+def test_decimals_without_an_interval():
+    assert decimals_for(None, 12.0) == decimals_for(0.0, 12.0) == 5
+
+
+@given(st.floats(-1e6, 1e6), st.integers(0, 9))
+def test_fixed_rounds_and_has_no_negative_zero(value, decimals):
+    text = fixed(value, decimals)
+    assert abs(float(text) - value) <= 0.5000001 * 10.0**-decimals
+    assert not (text.startswith("-") and float(text) == 0.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.0, 2, "0"),
+        (1234.5, 2, "1200"),
+        (0.99951, 3, "1.00"),
+        (0.01234, 3, "0.0123"),
+        (1.234e-5, 2, "1.2e-05"),
+        (-7.25e8, 3, "-7.25e+08"),
+        (math.nan, 2, "nan"),
+        (math.inf, 2, "inf"),
+    ],
+)
+def test_significant(value, digits, text):
+    assert significant(value, digits) == text
+
+
+@given(st.floats(1e-11, 99.0))
+def test_prefixes_bring_values_into_reach(largest):
+    unit = prefixed("N", largest)
+    assert 0.0999 <= unit.of(largest) <= 100.0 * (1.0 + 1e-9)
+    assert unit.name.endswith("N")
+
+
+@given(st.floats(1e-15, 1e12))
+def test_scaled_units_mean_what_they_say(largest):
+    unit = scaled("kg m²", largest)
+    assert 0.999 <= unit.of(largest) <= 1000.0 * (1.0 + 1e-9)
+    assert (unit.factor == 1.0) == (unit.name == "kg m²")
+
+
+def test_units():
+    assert scaled("kg m²", 0.0149).name == "10⁻³ kg m²"
+    assert prefixed("N m", 2e-4).name == "mN m"
+    assert prefixed("m", 3e-7).name == "µm"
+    assert unit_of_mass(0.02).name == "g"
+    assert unit_of_mass(0.02).of(0.02) == pytest.approx(20.0)
+    assert unit_of_mass(1e5).name == "kg"
+    assert unit_of_length(0.08).name == "mm"
+    assert unit_of_length(3.0).name == "m"

@@ -1,0 +1,44 @@
+"""The table in a terminal of 80 columns."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from identify.reporting import parameter_rich_table, parameter_rows
+from identify.reporting.parameter_rows import GROUPS
+
+
+def printed(*arguments: object, width: int = 80) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=width, highlight=False).print(parameter_rich_table(*arguments))
+    return stream.getvalue()
+
+
+def test_every_number_stands_on_its_line(case):
+    lines = printed(case.result.estimate, case.truth, GROUPS).splitlines()
+    assert max(map(len, lines)) <= 80
+    for row in parameter_rows(case.result.estimate, case.truth):
+        (line,) = (line for line in lines if line.split()[:1] == [row.name])
+        shown = row.shown
+        for text in (shown.unit, shown.value, shown.interval, row.decided_by, shown.truth):
+            assert text in line
+        assert (f"{shown.error}*" in line) == row.outside
+
+
+def test_it_says_what_the_intervals_are(result):
+    assert result.estimate.interval_kind in " ".join(printed(result.estimate).split())
+
+
+def test_it_says_what_the_default_body_is(still):
+    text = " ".join(printed(still.estimate).split())
+    assert "default: not identifiable from this log; solid ball" in text
+    assert text.count("not told") == 6
+
+
+def test_without_truth_there_is_no_such_column(result):
+    text = printed(result.estimate)
+    assert "truth" not in text
+    assert "Icxx" in text
+    assert "hx" not in text

@@ -1,0 +1,534 @@
+"""From a recording to rows: whatever a log gives, the same features come out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from identify.errors import LogError
+from identify.regressors import FEATURE_TENSOR, newton_euler_wrench
+from identify.regressors.statistics import residual_rows
+from identify.signals import prepare
+from identify.signals.kernels import LowPass
+from identify.signals.prepare import rows_of
+from identify.spatial import BodyMotion, Pose, coadjoint
+from identify.spatial.rotations import rotation_angle
+from tests.close import assert_close
+from tests.recordings import GRAVITY, POSE, Path, filtered_truth, record, still_poses
+from tests.strategies import random_body
+
+PHI = random_body(np.random.default_rng(0))
+PATH = Path.random(3)
+RATE = 200.0
+TIME = np.arange(0.0, 6.0, 1.0 / RATE)
+ACCELERATIONS = ("linear_acceleration", "angular_acceleration")
+TWIST = ("linear_velocity", "angular_velocity")
+ALL = (*POSE, *TWIST, *ACCELERATIONS)
+BIAS = np.array([3.0, -2.0, 5.0, 0.3, -0.2, 0.1])
+X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
+
+
+def taps_of(log) -> np.ndarray:
+    return LowPass.design(log.rate_hz, log.cutoff_hz).taps
+
+
+def assert_true_features(
+    log,
+    rtol: float,
+    path: Path = PATH,
+    rate: float = RATE,
+    time: np.ndarray | None = None,
+    gravity=GRAVITY,
+) -> None:
+    """Features are those of the path, each group within `rtol` of its largest.
+
+    `time` is when the rows were really taken, where the log's own time is another.
+    """
+    taps = LowPass.design(rate, log.cutoff_hz).taps
+    truth = filtered_truth(path, log.time if time is None else time, taps, rate, gravity)
+    for columns in (slice(0, 3), slice(3, 6), slice(6, 12)):
+        assert_close(log.features[:, columns], truth[:, columns], rtol)
+
+
+def true_time(log, stamps: np.ndarray, rate: float) -> np.ndarray:
+    """When even rows with jittering stamps were taken, by a line through the stamps."""
+    period, start = np.polyfit(np.arange(len(stamps)), stamps - stamps[0], 1)
+    return (log.time - start) / period / rate
+
+
+def residuals(log, phi: np.ndarray = PHI) -> np.ndarray:
+    return residual_rows(log.rows[:, 1:], phi)
+
+
+# What a log gives --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("twist", ["body", "world"])
+@pytest.mark.parametrize("acceleration", ["body", "world"])
+@pytest.mark.parametrize("kind", ["classical", "spatial", "proper"])
+def test_where_everything_is_given_nothing_is_differentiated(twist, acceleration, kind):
+    log = prepare(record(PATH, PHI, TIME, ALL, twist=twist, acceleration=acceleration, kind=kind))
+    assert_true_features(log, 1e-12)
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 1e-12, scale=10.0)
+
+
+@pytest.mark.parametrize(
+    ("give", "kinds"),
+    [
+        (POSE, ["classical"]),
+        ((*POSE, "angular_velocity"), ["classical"]),
+        ((*POSE, "linear_velocity"), ["classical"]),
+        ((*POSE, *TWIST), ["classical"]),
+        ((*POSE, "linear_acceleration"), ["classical", "spatial", "proper"]),
+        ((*POSE, "angular_acceleration"), ["classical"]),
+        ((*POSE, "angular_velocity", *ACCELERATIONS), ["classical", "spatial", "proper"]),
+        (("quaternion", "linear_velocity"), ["classical"]),
+        (("quaternion", "linear_velocity", "linear_acceleration"), ["spatial"]),
+        (("quaternion", "linear_acceleration"), ["classical", "proper"]),
+        (("quaternion", "angular_velocity", "linear_acceleration"), ["classical", "proper"]),
+    ],
+)
+def test_what_is_missing_is_differentiated_from_what_is_given(give, kinds):
+    for kind in kinds:
+        for frame in ("body", "world"):
+            log = prepare(record(PATH, PHI, TIME, give, twist=frame, acceleration=frame, kind=kind))
+            assert_true_features(log, 3e-5)
+            assert_close(residuals(log), np.zeros((len(log.rows), 6)), 3e-5, scale=10.0)
+
+
+@pytest.mark.parametrize(
+    "give",
+    [
+        ("angular_velocity", "linear_acceleration"),
+        (
+            "angular_velocity",
+            *ACCELERATIONS,
+        ),
+    ],
+)
+def test_an_inertial_unit_without_pose_is_enough_in_body_axes(give):
+    log = prepare(record(PATH, PHI, TIME, give, kind="proper"))
+    assert_true_features(log, 1e-5)
+    assert log.segments == ()
+
+
+@pytest.mark.parametrize(
+    ("give", "options", "missing"),
+    [
+        (("quaternion",), {}, "no position"),
+        (("position",), {}, "no quaternion"),
+        (("angular_velocity",), {}, "no position"),
+        (("linear_acceleration",), {"kind": "proper"}, "no quaternion"),
+        (("angular_velocity", "linear_acceleration"), {"kind": "classical"}, "no quaternion"),
+        (
+            ("angular_velocity", "linear_acceleration"),
+            {"kind": "proper", "twist": "world"},
+            "no quaternion",
+        ),
+        (("quaternion", "linear_acceleration"), {"kind": "spatial"}, "no linear velocity"),
+    ],
+)
+def test_what_cannot_be_worked_out_is_named(give, options, missing):
+    with pytest.raises(LogError, match=f"the log gives {missing}.*add its columns to the schema"):
+        prepare(record(PATH, PHI, TIME, give, **options))
+
+
+def test_a_wrench_in_world_axes_needs_an_attitude():
+    recording = record(
+        PATH, PHI, TIME, ("angular_velocity", "linear_acceleration"), kind="proper", wrench="world"
+    )
+    with pytest.raises(LogError, match="no attitude to turn it by; add the pose"):
+        prepare(recording)
+
+
+@pytest.mark.parametrize("gravity", [(0.0, 0.0, 9.81), (0.0, -1.62, 0.0), (3.0, 4.0, -5.0)])
+def test_gravity_is_a_vector_in_the_world(gravity):
+    gravity = np.array(gravity)
+    log = prepare(record(PATH, PHI, TIME, gravity=gravity))
+    assert_true_features(log, 3e-5, gravity=gravity)
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 3e-5, scale=10.0)
+
+
+# The wrench --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", ["body", "world", "sensor"])
+def test_the_wrench_is_the_same_whatever_axes_the_log_gives_it_in(frame):
+    log = prepare(record(PATH, PHI, TIME, ALL, wrench=frame, X_BS=X_BS))
+    assert_close(log.wrench, prepare(record(PATH, PHI, TIME, ALL)).wrench, 1e-13)
+
+
+@pytest.mark.parametrize("frame", ["body", "world"])
+def test_a_bias_in_body_axes_stays_constant_also_where_the_log_is_in_world_axes(frame):
+    log = prepare(record(PATH, PHI, TIME, ALL, wrench=frame, bias=BIAS))
+    assert_close(residuals(log), np.tile(BIAS, (len(log.rows), 1)), 1e-12)
+
+
+def test_a_bias_in_sensor_axes_is_constant_at_the_body_too():
+    log = prepare(record(PATH, PHI, TIME, ALL, wrench="sensor", X_BS=X_BS, bias=BIAS))
+    at_body = coadjoint(X_BS) @ BIAS
+    assert_close(residuals(log), np.tile(at_body, (len(log.rows), 1)), 1e-12)
+
+
+def test_a_sensor_without_a_mount_is_at_the_bodys_origin():
+    log = prepare(record(PATH, PHI, TIME, ALL, wrench="sensor", X_BS=Pose.identity()))
+    bare = prepare(
+        replace(
+            record(PATH, PHI, TIME, ALL),
+            frames={"twist": "body", "acceleration": "body", "wrench": "sensor"},
+        )
+    )
+    assert_close(bare.wrench, log.wrench, 0.0)
+
+
+# Filtering commutes with the equation ------------------------------------------------------------
+
+
+def test_filtered_rows_obey_the_equation_to_rounding():
+    log = prepare(record(PATH, PHI, TIME, ALL))
+    torque = np.abs(log.wrench[:, 3:]).max()
+    assert_close(residuals(log)[:, 3:], np.zeros((len(log.rows), 3)), 1e-12, scale=torque)
+    assert_close(log.rows[:, 0], np.ones(len(log.rows)), 1e-14)
+
+
+def test_filtering_before_the_products_or_in_turning_axes_does_not_obey_it():
+    """What the order of operations is worth: the same filter applied a step too early."""
+    path = Path.random(3, fastest_hz=3.0)
+    recording = record(path, PHI, TIME, ALL)
+    right = prepare(recording)
+    filter_ = LowPass.design(right.rate_hz, right.cutoff_hz)
+    motion = path.motion(TIME)
+    early = BodyMotion(
+        filter_.apply(motion.proper_acceleration),
+        filter_.apply(motion.angular_velocity),
+        filter_.apply(motion.angular_acceleration),
+    )
+    wrench = right.wrench
+    exact = np.abs(residuals(right)).max()
+    products = np.abs(residual_rows(rows_of(early, wrench)[:, 1:], PHI)).max()
+    assert exact < 1e-12 * np.abs(wrench).max()
+    assert products > 1e-4 * np.abs(wrench).max()
+
+    R = path.rotation(TIME)
+    load = path.wrench(PHI, TIME)
+    in_world = filter_.apply(R.apply(load[:, :3]))
+    at = filter_.apply_to_time(TIME)
+    turned = path.rotation(at).inv().apply(in_world)
+    assert np.abs(turned - wrench[:, :3]).max() > 1e-3 * np.abs(wrench).max()
+
+
+@settings(max_examples=10)
+@given(st.sampled_from([1.0, 3.0, 5.0, 20.0]), st.sampled_from([50.0, 100.0, 250.0]))
+def test_any_cutoff_leaves_the_equation_exact(cutoff, rate):
+    time = np.arange(0.0, 8.0, 1.0 / rate)
+    if cutoff >= 0.45 * rate:
+        return
+    log = prepare(record(PATH, PHI, time, ALL), cutoff)
+    assert log.cutoff_hz == cutoff
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 1e-12, scale=10.0)
+
+
+# Clocks ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rate", "tick"), [(500.0, 1e-3), (300.0, 1e-3), (600.0, 1e-3), (90.0, 1e-2), (333.0, 1e-3)]
+)
+def test_stamps_rounded_to_ticks_do_not_change_the_features(rate, tick):
+    time = np.arange(0.0, 12.0, 1.0 / rate)
+    stamps = np.round(time / tick) * tick
+    log = prepare(record(PATH, PHI, time, stamps=stamps))
+    assert_true_features(log, 1e-3, rate=rate, time=true_time(log, stamps, rate))
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 1e-4, scale=10.0)
+
+
+@pytest.mark.parametrize("jitter", [0.05, 0.3, 0.8])
+@pytest.mark.parametrize("rate", [100.0, 500.0])
+def test_late_stamps_of_even_rows_do_not_change_the_features(jitter, rate):
+    time = np.arange(0.0, 12.0, 1.0 / rate)
+    rng = np.random.default_rng(int(rate))
+    stamps = time + rng.uniform(-0.5, 0.5, len(time)) * jitter / rate
+    log = prepare(record(PATH, PHI, time, stamps=stamps))
+    assert_true_features(log, 1e-4, rate=rate, time=true_time(log, stamps, rate))
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 1e-4, scale=10.0)
+
+
+def test_stamps_delayed_by_a_busy_computer_do_not_change_the_features():
+    """Delays that are rarely long: the median step is shorter than the period."""
+    rate = 500.0
+    time = np.arange(0.0, 12.0, 1.0 / rate)
+    delay = np.random.default_rng(7).exponential(0.4 / rate, len(time))
+    stamps = np.maximum.accumulate(time + delay)
+    log = prepare(record(PATH, PHI, time, stamps=stamps))
+    assert_true_features(log, 1e-3, rate=rate, time=true_time(log, stamps, rate))
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 1e-3, scale=10.0)
+
+
+def test_stamps_that_jitter_by_more_than_a_period_are_evened_or_refused():
+    rate = 100.0
+    time = np.arange(0.0, 12.0, 1.0 / rate)
+    stamps = np.sort(time + np.random.default_rng(8).uniform(-1.0, 1.0, len(time)) / rate)
+    try:
+        log = prepare(record(PATH, PHI, time, stamps=stamps))
+    except LogError:
+        return
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 1e-2, scale=10.0)
+
+
+@pytest.mark.parametrize("jitter", [0.05, 0.3, 0.8])
+def test_rows_taken_at_jittering_times_are_resampled(jitter):
+    rng = np.random.default_rng(9)
+    time = TIME + rng.uniform(-0.5, 0.5, len(TIME)) * jitter / RATE
+    log = prepare(record(PATH, PHI, time))
+    assert_true_features(log, 1e-3, rate=log.rate_hz, time=log.time + time[0])
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 3e-4, scale=10.0)
+
+
+@pytest.mark.parametrize("jitter", [0.3, 0.8])
+def test_a_body_that_turns_about_a_fixed_point_is_resampled_by_what_moves(jitter):
+    """A position that stays where it is cannot tell which of two clocks is right."""
+    rng = np.random.default_rng(9)
+    time = TIME + rng.uniform(-0.5, 0.5, len(TIME)) * jitter / RATE
+    log = prepare(record(Path.random(3, distance=0.0), PHI, time))
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 3e-4, scale=10.0)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.2])
+def test_missing_rows_do_not_change_the_features(share):
+    keep = np.random.default_rng(10).uniform(size=len(TIME)) > share
+    keep[[0, -1]] = True
+    log = prepare(record(PATH, PHI, TIME[keep]))
+    assert_true_features(log, 1e-4)
+
+
+def test_rows_whose_stamp_repeats_are_counted_and_left_out():
+    again = np.repeat(np.arange(len(TIME)), np.where(np.arange(len(TIME)) % 50 == 7, 2, 1))
+    log = prepare(record(PATH, PHI, TIME[again]))
+    assert log.repeated == len(again) - len(TIME)
+    assert_true_features(log, 1e-3)
+
+
+@pytest.mark.parametrize("hold", [2, 5, 10])
+def test_held_rows_of_a_slower_sensor_are_as_good_as_its_own_rate(hold):
+    """Zero-order hold, all signals alike: a delay of half a hold, and no bursts of acceleration."""
+    rate = 1000.0
+    time = np.arange(0.0, 8.0, 1.0 / rate)
+    held = (np.arange(len(time)) // hold) * hold
+    log = prepare(record(PATH, PHI, time[held], stamps=time))
+    assert_true_features(log, 2e-3, rate=rate, time=log.time - 0.5 * (hold - 1) / rate)
+    assert_close(residuals(log), np.zeros((len(log.rows), 6)), 3e-3, scale=10.0)
+
+
+def test_signs_of_quaternions_do_not_matter():
+    recording = record(PATH, PHI, TIME)
+    signs = np.random.default_rng(11).choice([-1.0, 1.0], (len(TIME), 1))
+    flipped = replace(
+        recording,
+        signals={**recording.signals, "quaternion": signs * recording.signals["quaternion"]},
+    )
+    assert_close(prepare(flipped).rows, prepare(recording).rows, 1e-12)
+
+
+def test_a_body_that_turns_over_and_over_has_smooth_features():
+    """Five full turns: the quaternion runs through both halves of the double cover."""
+    time = np.arange(0.0, 10.0, 0.01)
+    angle = np.pi * time
+    q = np.column_stack((np.zeros_like(angle), 0 * angle, np.sin(angle / 2), np.cos(angle / 2)))
+    q *= np.where(q[:, 3:] < 0.0, -1.0, 1.0)  # as a log with w ≥ 0 has it
+    recording = record(PATH, PHI, time)
+    turned = replace(recording, signals={**recording.signals, "quaternion": q})
+    log = prepare(turned)
+    assert_close(log.features[:, 8], np.full(len(log.rows), np.pi**2), 1e-5)
+    assert_close(log.features[:, 3:6], np.zeros((len(log.rows), 3)), 1e-3, scale=1.0)
+
+
+# Gaps and jumps ----------------------------------------------------------------------------------
+
+
+def test_a_gap_splits_the_log_and_nothing_runs_across_it():
+    time = np.concatenate((TIME, TIME + TIME[-1] + 1.0))
+    log = prepare(record(PATH, PHI, time))
+    assert len(log.segments) == 2
+    assert np.unique(log.segment_ids).tolist() == [0, 1]
+    assert_true_features(log, 3e-5)
+    first = log.time[log.segment_ids == 0]
+    assert first.max() < TIME[-1]
+    assert log.time[log.segment_ids == 1].min() > TIME[-1] + 1.0
+
+
+def test_a_jump_splits_the_log_too():
+    recording = record(PATH, PHI, TIME)
+    position = recording.signals["position"].copy()
+    position[600:] += [1.0, 0.0, 0.0]
+    log = prepare(replace(recording, signals={**recording.signals, "position": position}))
+    assert len(log.segments) == 2
+    assert_true_features(log, 3e-5)
+
+
+def test_a_stretch_too_short_for_the_filter_is_left_out_and_counted():
+    time = np.concatenate((TIME, TIME[-1] + 1.0 + np.arange(40) / RATE))
+    log = prepare(record(PATH, PHI, time, ALL))
+    assert len(log.segments) == 1
+    assert log.unused == 40
+
+
+@pytest.mark.parametrize("give", [ALL, POSE])
+def test_only_rows_of_stretches_too_short_count_as_unused(give):
+    log = prepare(record(PATH, PHI, TIME, give))
+    assert log.unused == 0
+
+
+# Account -----------------------------------------------------------------------------------------
+
+
+def test_the_default_cutoff_and_the_rate_are_told():
+    log = prepare(record(PATH, PHI, TIME))
+    assert log.cutoff_hz == 5.0
+    assert_close(log.rate_hz, RATE, 1e-9)
+    slow = prepare(record(Path.random(0, fastest_hz=0.05), PHI, np.arange(0.0, 200.0, 0.1)))
+    assert_close(slow.cutoff_hz, 1.0, 1e-12)
+    assert len(log.name) > 0
+    assert 0.0 < log.duration < TIME[-1]
+
+
+@pytest.mark.parametrize("rate", [100.0, 1000.0])
+def test_the_effective_count_is_what_white_noise_is_worth(rate):
+    """The mean of filtered white noise has the variance that so many independent rows give it."""
+    time = np.arange(0.0, 20.0, 1.0 / rate)
+    recording = record(PATH, PHI, time, ALL, noise={"force": 1.0, "torque": 1.0})
+    clean = prepare(record(PATH, PHI, time, ALL))
+    log = prepare(recording)
+    assert log.effective <= len(log.rows)
+    seconds = time[-1] - 2.0 * len(taps_of(log)) / rate
+    assert_close(log.effective, 2.0 * 0.9 * 5.0 * seconds, 0.15)
+    noise = (log.wrench - clean.wrench).ravel()
+    # Correlation of neighbours eats up what decimation leaves in excess.
+    columns = (log.wrench - clean.wrench) / noise.std()
+    n = len(columns)
+    correlation = [np.mean(columns[: n - k] * columns[k:]) for k in range(1, 12)]
+    worth = n / (1.0 + 2.0 * np.sum(correlation))
+    assert_close(log.effective, worth, 0.3)
+
+
+def test_segments_hold_the_states_at_full_rate():
+    log = prepare(record(PATH, PHI, TIME))
+    (segment,) = log.segments
+    assert len(segment.time) > 0.9 * len(TIME)
+    assert_close(segment.position, PATH.position(segment.time), 1e-8)
+    assert_close(segment.velocity, PATH.velocity(segment.time), 1e-5)
+    assert_close(segment.angular_velocity, PATH.angular_velocity(segment.time), 1e-5)
+    angle = rotation_angle(segment.quaternion, PATH.rotation(segment.time).as_quat())
+    assert angle.max() < 1e-6
+    assert_close(segment.wrench, PATH.wrench(PHI, segment.time), 1e-9)
+
+
+def test_given_velocities_are_those_of_the_segments():
+    for frame in ("body", "world"):
+        (segment,) = prepare(record(PATH, PHI, TIME, ALL, twist=frame)).segments
+        assert_close(segment.velocity, PATH.velocity(segment.time), 1e-12)
+        assert_close(segment.angular_velocity, PATH.angular_velocity(segment.time), 1e-12)
+
+
+# Still poses -------------------------------------------------------------------------------------
+
+
+def test_still_poses_are_not_filtered_and_feel_gravity_alone():
+    rotations = Rotation.random(7, random_state=0)
+    for frame in ("body", "world"):
+        log = prepare(still_poses(PHI, rotations, bias=BIAS, wrench=frame))
+        assert len(log.rows) == 7
+        assert log.effective == 7.0
+        assert log.cutoff_hz is None
+        assert log.rate_hz is None
+        assert log.duration == 0.0
+        assert_close(log.features[:, :3], -rotations.inv().apply(GRAVITY), 1e-14)
+        assert not log.features[:, 3:].any()
+        assert_close(residuals(log), np.tile(BIAS, (7, 1)), 1e-12, scale=10.0)
+        assert log.segment_ids.tolist() == list(range(7))
+
+
+def test_an_accelerometer_says_where_down_is_where_no_pose_does():
+    rotations = Rotation.random(5, random_state=1)
+    full = still_poses(PHI, rotations)
+    signals = {name: full.signals[name] for name in ("force", "torque")}
+    signals["linear_acceleration"] = -rotations.inv().apply(GRAVITY)
+    recording = replace(
+        full,
+        signals=signals,
+        frames={"wrench": "body", "acceleration": "body"},
+        acceleration_kind="proper",
+    )
+    assert_close(prepare(recording).rows, prepare(full).rows, 1e-14)
+
+
+def test_still_poses_without_attitude_are_refused():
+    full = still_poses(PHI, Rotation.random(5, random_state=1))
+    signals = {name: full.signals[name] for name in ("force", "torque", "position")}
+    with pytest.raises(LogError, match="no quaternion"):
+        prepare(replace(full, signals=signals))
+
+
+# Errors ------------------------------------------------------------------------------------------
+
+
+def test_a_handful_of_rows_is_refused_with_the_line_for_still_poses():
+    with pytest.raises(LogError, match=r"7 rows are too few.*`still = true` in \[log\]"):
+        prepare(record(PATH, PHI, TIME[:7]))
+
+
+@pytest.mark.parametrize("count", [8, 12])
+def test_a_log_too_short_for_any_filter_says_how_long_it_must_be(count):
+    with pytest.raises(LogError, match=r"cut-off of \d+ Hz, which takes 0\.\d+ s.*`still = true`"):
+        prepare(record(PATH, PHI, TIME[:count]))
+
+
+@pytest.mark.parametrize("count", [20, 100])
+def test_a_log_too_short_for_the_cutoff_that_was_asked_for_is_refused(count):
+    with pytest.raises(
+        LogError, match=r"long enough for a cut-off of 5 Hz.*Choose a higher cut-off"
+    ):
+        prepare(record(PATH, PHI, TIME[:count]), 5.0)
+
+
+def test_a_short_log_is_filtered_with_a_higher_cutoff_and_a_note():
+    log = prepare(record(PATH, PHI, TIME[:100]))
+    assert 5.0 < log.cutoff_hz <= 0.2 * RATE
+    assert any("cut-off was raised" in note for note in log.notes)
+    assert_true_features(log, 1e-4)
+    assert prepare(record(PATH, PHI, TIME)).notes == ()
+
+
+def test_poses_too_far_apart_to_be_a_motion_are_refused_with_the_line_for_still_poses():
+    rotations = Rotation.random(12, random_state=3)
+    poses = still_poses(PHI, rotations)
+    with pytest.raises(LogError, match=r"turns by \d.* rad from row to row.*set `still = true`"):
+        prepare(replace(poses, time=np.arange(12.0)))
+
+
+@pytest.mark.parametrize("cutoff", [0.0, -1.0, 91.0, np.nan, np.inf])
+def test_a_cutoff_that_cannot_be_had_is_refused_with_its_bounds(cutoff):
+    with pytest.raises(
+        LogError, match="cannot be had at 200 rows a second; choose one above 0 and"
+    ):
+        prepare(record(PATH, PHI, TIME), cutoff)
+
+
+def test_stamps_that_never_advance_are_refused():
+    recording = replace(record(PATH, PHI, TIME), time=np.zeros(len(TIME)))
+    with pytest.raises(LogError, match="log"):
+        prepare(recording)
+
+
+def test_rows_of_puts_one_features_and_wrench_in_this_order():
+    motion = PATH.motion(TIME[:3])
+    wrench = newton_euler_wrench(PHI, motion)
+    rows = rows_of(motion, wrench)
+    assert_close(rows[:, 0], np.ones(3), 0.0)
+    assert_close(rows[:, 1:13], motion.features, 0.0)
+    assert_close(rows[:, 13:], wrench, 0.0)
+    assert_close(np.einsum("nj,jik,k->ni", rows[:, 1:13], FEATURE_TENSOR, PHI), wrench, 1e-12)

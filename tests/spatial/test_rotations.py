@@ -1,0 +1,198 @@
+"""Quaternions, rotation vectors and matrices against each other and against SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from identify.errors import ModelError
+from identify.spatial import (
+    exp_rotation,
+    hat,
+    log_rotation,
+    quaternion_from_rotation,
+    quaternion_product,
+    rotation_from_quaternion,
+    unwrap_quaternions,
+    vee,
+)
+from identify.spatial.rotations import (
+    normalised_quaternion,
+    quaternion_conjugate,
+    rotate,
+    rotate_back,
+    rotation_angle,
+)
+from tests.close import assert_close
+from tests.strategies import quaternions, rotations, vectors
+
+NEAR_ZERO_AND_PI = [0.0, 1e-300, 1e-160, 1e-12, 9.9e-9, 1.1e-8, 1e-6, 1e-3, 3.0]
+NEAR_PI = [np.pi - 1e-3, np.pi - 1e-6, np.pi - 1e-9, np.pi - 1e-13, np.pi]
+
+
+def same_rotation(p: np.ndarray, q: np.ndarray, rtol: float = 1e-14) -> None:
+    assert_close(p * np.sign(p @ q), q, rtol)
+
+
+@given(vectors(), vectors())
+def test_hat_is_the_cross_product_and_vee_its_inverse(a, b):
+    assert_close(hat(a) @ b, np.cross(a, b), 1e-15, scale=1.0)
+    assert_close(hat(a), -hat(a).T, 0.0)
+    assert_close(vee(hat(a)), a, 0.0)
+
+
+@given(rotations())
+def test_vee_takes_the_skew_part_only(R):
+    assert_close(hat(vee(R)), 0.5 * (R - R.T), 1e-15, scale=1.0)
+
+
+@given(quaternions())
+def test_rotation_matrix_is_that_of_scipy(q):
+    R = rotation_from_quaternion(q)
+    assert_close(R, Rotation.from_quat(q).as_matrix(), 1e-15, scale=4.0)
+    assert_close(R.T @ R, np.eye(3), 4e-15)
+    assert_close(np.linalg.det(R), 1.0, 4e-15)
+
+
+@given(quaternions(), st.floats(1e-3, 1e3))
+def test_rotation_matrix_does_not_need_a_unit_quaternion(q, length):
+    assert_close(rotation_from_quaternion(length * q), rotation_from_quaternion(q), 2e-15)
+
+
+@given(quaternions())
+def test_quaternion_to_matrix_and_back(q):
+    back = quaternion_from_rotation(rotation_from_quaternion(q))
+    same_rotation(back, q)
+    assert back[3] >= 0.0
+    assert_close(np.linalg.norm(back), 1.0, 4e-16)
+
+
+@pytest.mark.parametrize("axis", [*np.eye(3), [0.6, -0.8, 0.0], [-0.48, 0.6, 0.64]])
+@pytest.mark.parametrize("angle", [*NEAR_ZERO_AND_PI, *NEAR_PI])
+def test_matrix_to_quaternion_is_exact_near_half_turns(axis, angle):
+    q = exp_rotation(angle * np.asarray(axis))
+    R = rotation_from_quaternion(q)
+    same_rotation(quaternion_from_rotation(R), q)
+    same_rotation(quaternion_from_rotation(R), Rotation.from_matrix(R).as_quat())
+
+
+@given(vectors(3, np.pi / np.sqrt(3.0)))
+def test_exp_is_that_of_scipy_and_log_its_inverse(v):
+    q = exp_rotation(v)
+    assert_close(q, Rotation.from_rotvec(v).as_quat(canonical=False), 1e-15)
+    assert_close(log_rotation(q), v, 1e-15, scale=4.0)
+    assert_close(log_rotation(-q), v, 1e-15, scale=4.0)
+
+
+@given(vectors(3, 50.0))
+def test_exp_of_many_turns_is_a_unit_quaternion_of_the_same_rotation(v):
+    q = exp_rotation(v)
+    assert_close(np.linalg.norm(q), 1.0, 1e-14)
+    same_rotation(q, Rotation.from_rotvec(v).as_quat(), 1e-13)
+
+
+@pytest.mark.parametrize("axis", [*np.eye(3), -np.eye(3)[1], np.array([-0.48, 0.6, 0.64])])
+@pytest.mark.parametrize("angle", [*NEAR_ZERO_AND_PI, *NEAR_PI[:-1]])
+def test_log_of_exp_keeps_all_digits_near_zero_and_near_pi(axis, angle):
+    v = angle * axis
+    back = log_rotation(exp_rotation(v))
+    # Near zero every digit is kept; near π the quaternion itself has an absolute error.
+    assert_close(back, v, 1e-15, scale=max(angle, 1e-300) if angle < 1.0 else 4.0)
+
+
+def test_log_of_a_half_turn_has_angle_pi():
+    for axis in np.eye(3):
+        assert_close(np.abs(log_rotation(exp_rotation(np.pi * axis))), np.pi * axis, 1e-15)
+        assert_close(np.abs(log_rotation(np.append(axis, 0.0))), np.pi * axis, 1e-15)
+
+
+def test_log_angle_is_never_more_than_pi():
+    q = exp_rotation(np.linspace(0.0, 20.0, 400)[:, None] * [0.6, 0.0, 0.8])
+    assert np.linalg.norm(log_rotation(q), axis=1).max() <= np.pi * (1 + 1e-15)
+
+
+@given(quaternions(), quaternions())
+def test_product_composes_rotations_as_scipy_does(p, q):
+    product = quaternion_product(p, q)
+    R = rotation_from_quaternion(p) @ rotation_from_quaternion(q)
+    assert_close(rotation_from_quaternion(product), R, 4e-15)
+    theirs = (Rotation.from_quat(p) * Rotation.from_quat(q)).as_quat()
+    same_rotation(product, theirs)
+
+
+@given(quaternions(), quaternions(), quaternions())
+def test_product_is_associative_and_the_conjugate_inverts_it(p, q, r):
+    left = quaternion_product(quaternion_product(p, q), r)
+    assert_close(left, quaternion_product(p, quaternion_product(q, r)), 4e-15)
+    assert_close(quaternion_product(p, quaternion_conjugate(p)), [0, 0, 0, 1], 4e-16)
+
+
+def test_product_broadcasts_over_batches():
+    rng = np.random.default_rng(1)
+    p, q = rng.normal(size=(5, 1, 4)), rng.normal(size=(7, 4))
+    product = quaternion_product(p, q)
+    assert product.shape == (5, 7, 4)
+    assert_close(product[3, 2], quaternion_product(p[3, 0], q[2]), 0.0)
+
+
+@given(quaternions(), vectors())
+def test_rotate_and_rotate_back_undo_each_other(q, v):
+    R = rotation_from_quaternion(q)
+    assert_close(rotate(R, v), R @ v, 1e-15, scale=2.0)
+    assert_close(rotate_back(R, rotate(R, v)), v, 1e-15, scale=4.0)
+
+
+@given(quaternions(), vectors(3, 1.7))
+def test_angle_between_attitudes_is_that_of_the_rotation_between_them(q, v):
+    p = quaternion_product(q, exp_rotation(v))
+    assert_close(rotation_angle(q, p), np.linalg.norm(v), 1e-14, scale=4.0)
+    assert_close(rotation_angle(q, -p), np.linalg.norm(v), 1e-14, scale=4.0)
+
+
+def test_unwrap_makes_a_path_continuous_across_the_double_cover():
+    rng = np.random.default_rng(2)
+    turn = np.cumsum(rng.normal(0.2, 0.1, (500, 3)), axis=0) * [0.3, 1.0, 0.1]
+    path = exp_rotation(turn[:, 1:2] * [0.36, 0.48, 0.8])
+    signs = rng.choice([-1.0, 1.0], (len(path), 1))
+    unwrapped = unwrap_quaternions(signs * path)
+    assert_close(unwrapped * np.sign(unwrapped[0] @ path[0]), path, 0.0)
+    assert (np.sum(unwrapped[1:] * unwrapped[:-1], axis=1) > 0.0).all()
+
+
+@given(st.lists(st.sampled_from([-1.0, 1.0]), min_size=1, max_size=30))
+def test_unwrap_undoes_any_pattern_of_signs(signs):
+    angle = 0.4 * np.arange(len(signs))
+    path = exp_rotation(angle[:, None] * [0.0, 0.6, 0.8])
+    unwrapped = unwrap_quaternions(np.array(signs)[:, None] * path)
+    assert_close(unwrapped, signs[0] * path, 0.0)
+
+
+def test_unwrap_takes_no_rows_and_one_row():
+    assert unwrap_quaternions(np.empty((0, 4))).shape == (0, 4)
+    assert_close(unwrap_quaternions(np.array([[0.0, 0.6, 0.0, -0.8]])), [[0, 0.6, 0, -0.8]], 0.0)
+
+
+def test_batches_of_any_shape_agree_with_one_at_a_time():
+    rng = np.random.default_rng(3)
+    v = rng.normal(size=(4, 5, 3))
+    q = exp_rotation(v)
+    R = rotation_from_quaternion(q)
+    back = quaternion_from_rotation(R)
+    log = log_rotation(q)
+    for index in np.ndindex(4, 5):
+        assert_close(q[index], exp_rotation(v[index]), 0.0)
+        assert_close(R[index], rotation_from_quaternion(q[index]), 0.0)
+        assert_close(back[index], quaternion_from_rotation(R[index]), 0.0)
+        assert_close(log[index], log_rotation(q[index]), 0.0)
+
+
+def test_a_quaternion_of_zeros_is_refused_and_named_by_its_number():
+    q = np.tile([0.0, 0.0, 0.0, 1.0], (5, 1))
+    q[3] = 0.0
+    with pytest.raises(ModelError, match="quaternion 3 has no length"):
+        rotation_from_quaternion(q)
+    with pytest.raises(ModelError, match="needs a unit quaternion"):
+        normalised_quaternion(np.full(4, np.nan))

@@ -1,0 +1,128 @@
+"""Twists and wrenches: adjoint, coadjoint and cross products against each other and motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.linalg import expm
+
+from identify.spatial import (
+    Pose,
+    adjoint,
+    coadjoint,
+    cross_force,
+    cross_motion,
+    exp_rotation,
+    hat,
+    rotation_from_quaternion,
+)
+from tests.close import assert_close
+from tests.strategies import poses, vectors
+
+
+def twist_matrix(V: np.ndarray) -> np.ndarray:
+    """The twist as an element of se(3), a 4×4 matrix."""
+    matrix = np.zeros((4, 4))
+    matrix[:3, :3], matrix[:3, 3] = hat(V[3:]), V[:3]
+    return matrix
+
+
+@given(poses(), vectors(6))
+def test_adjoint_is_conjugation_of_the_twist_by_the_pose(X, V):
+    T = X.matrix
+    conjugated = T @ twist_matrix(V) @ np.linalg.inv(T)
+    assert_close(twist_matrix(adjoint(X) @ V), conjugated, 1e-14, scale=10.0)
+
+
+@given(poses())
+def test_coadjoint_is_the_inverse_transpose_of_the_adjoint(X):
+    assert_close(coadjoint(X), np.linalg.inv(adjoint(X)).T, 1e-13, scale=10.0)
+
+
+@given(poses(), vectors(6, 5.0), vectors(6, 5.0))
+def test_power_is_the_same_in_both_frames(X, F, V):
+    assert_close((coadjoint(X) @ F) @ (adjoint(X) @ V), F @ V, 1e-14, scale=1e3)
+
+
+@given(poses(), poses())
+def test_adjoints_compose_and_invert_as_poses_do(A, B):
+    assert_close(adjoint(A @ B), adjoint(A) @ adjoint(B), 1e-14, scale=10.0)
+    assert_close(coadjoint(A @ B), coadjoint(A) @ coadjoint(B), 1e-14, scale=10.0)
+    assert_close(adjoint(A.inverse()) @ adjoint(A), np.eye(6), 1e-13)
+
+
+def test_a_force_off_the_origin_makes_the_torque_of_its_lever():
+    X = Pose(np.eye(3), np.array([0.0, 0.5, 0.0]))
+    moved = coadjoint(X) @ [0.0, 0.0, 2.0, 0.0, 0.0, 0.0]
+    assert_close(moved, [0.0, 0.0, 2.0, 1.0, 0.0, 0.0], 0.0)
+
+
+def test_a_turning_body_moves_a_point_off_its_origin():
+    # Seen from A's origin, 0.5 m behind B's along y, a spin about z through Bo moves along +x.
+    X = Pose(np.eye(3), np.array([0.0, 0.5, 0.0]))
+    assert_close(adjoint(X) @ [0, 0, 0, 0, 0, 2.0], [1.0, 0, 0, 0, 0, 2.0], 0.0)
+
+
+@given(vectors(6), vectors(6), vectors(6))
+def test_cross_products_are_dual(V, U, F):
+    assert_close(cross_force(V), -cross_motion(V).T, 0.0)
+    assert_close((cross_force(V) @ F) @ U, -F @ (cross_motion(V) @ U), 1e-14, scale=10.0)
+
+
+@given(vectors(6), vectors(6), vectors(6))
+def test_motion_cross_is_the_bracket_of_twists(V, U, P):
+    bracket = twist_matrix(V) @ twist_matrix(U) - twist_matrix(U) @ twist_matrix(V)
+    assert_close(twist_matrix(cross_motion(V) @ U), bracket, 1e-15, scale=4.0)
+    jacobi = (
+        cross_motion(V) @ cross_motion(U) @ P
+        + cross_motion(U) @ cross_motion(P) @ V
+        + cross_motion(P) @ cross_motion(V) @ U
+    )
+    assert_close(jacobi, np.zeros(6), 1e-14, scale=10.0)
+
+
+@given(poses(), vectors(6))
+def test_derivative_of_the_adjoint_is_the_adjoint_times_the_motion_cross(X, V):
+    """X_AB(t) moving with the body twist V: d/dt Ad = Ad [V×], d/dt Ad* = Ad* [V×*]."""
+
+    def moved(step: float) -> Pose:
+        increment = expm(step * twist_matrix(V))
+        R = X.rotation @ increment[:3, :3]
+        return Pose(R, X.apply(increment[:3, 3]))
+
+    step = 1e-4
+    for map_, cross in ((adjoint, cross_motion), (coadjoint, cross_force)):
+        numeric = (map_(moved(step)) - map_(moved(-step))) / (2.0 * step)
+        assert_close(numeric, map_(X) @ cross(V), 1e-7, scale=10.0)
+
+
+@given(vectors(6))
+def test_the_exponential_of_the_motion_cross_is_the_adjoint_of_the_exponential(V):
+    T = expm(twist_matrix(V))
+    assert_close(expm(cross_motion(V)), adjoint(Pose(T[:3, :3], T[:3, 3])), 1e-13, scale=10.0)
+
+
+@pytest.mark.parametrize("map_", [adjoint, coadjoint])
+def test_batches_of_poses_give_batches_of_matrices(map_):
+    rng = np.random.default_rng(7)
+    R = rotation_from_quaternion(exp_rotation(rng.normal(size=(5, 3))))
+    p = rng.normal(size=(5, 3))
+    assert_close(map_(Pose(R, p))[3], map_(Pose(R[3], p[3])), 0.0)
+    assert map_(Pose(R, p[0])).shape == (5, 6, 6)
+
+
+@pytest.mark.parametrize("map_", [adjoint, coadjoint])
+def test_one_rotation_with_many_positions_is_a_batch_of_poses_too(map_):
+    rng = np.random.default_rng(9)
+    R = rotation_from_quaternion(exp_rotation(rng.normal(size=3)))
+    p = rng.normal(size=(5, 3))
+    many = map_(Pose(R, p))
+    assert many.shape == (5, 6, 6)
+    assert_close(many[4], map_(Pose(R, p[4])), 0.0)
+
+
+def test_cross_products_take_batches():
+    V = np.random.default_rng(8).normal(size=(4, 2, 6))
+    assert_close(cross_motion(V)[3, 1], cross_motion(V[3, 1]), 0.0)
+    assert_close(cross_force(V)[0, 1], cross_force(V[0, 1]), 0.0)

@@ -1,0 +1,148 @@
+"""Held-out scores against the same thing worked out row by row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from identify.errors import ProblemError, SolveError
+from identify.estimation import EstimatorSettings, estimate_body
+from identify.regressors import BlockStatistics
+from identify.regressors.statistics import residual_rows
+from identify.validation import held_out_scores
+from tests.close import assert_close
+from tests.estimation.simulated import samples, wrench_noise
+from tests.strategies import random_body
+
+
+def simulated(seed: int, counts: list[int], *, bias: bool = True):
+    rng = np.random.default_rng(seed)
+    phi = random_body(rng)
+    rows = [
+        samples(
+            phi, rng, n, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6) if bias else 0.0
+        ).rows
+        for n in counts
+    ]
+    return phi, rows
+
+
+def by_hand(rows, blocks, folds: int, settings: EstimatorSettings):
+    """Squared errors of the held-out rows and squared distances from each log's own mean."""
+    errors, spread = [], []
+    for fold in range(folds):
+        training, held = [], []
+        for log in blocks:
+            edges = np.linspace(0, len(log), folds + 1).astype(int)
+            out = np.arange(edges[fold], edges[fold + 1])
+            held.append(out)
+            training.append(log.chosen(np.setdiff1d(np.arange(len(log)), out)))
+        estimate = estimate_body(training, settings)
+        for z, log, out, bias in zip(rows, blocks, held, estimate.biases, strict=True):
+            starts = np.concatenate(([0], np.cumsum(log.samples))).astype(int)
+            picked = np.concatenate([np.arange(starts[b], starts[b + 1]) for b in out])
+            errors.append(residual_rows(z[picked, 1:], estimate.parameters.phi) - bias)
+            spread.append(z[picked, 13:] - z[:, 13:].mean(axis=0))
+    return np.concatenate(errors), np.concatenate(spread)
+
+
+@pytest.mark.parametrize(
+    ("counts", "settings"),
+    [
+        ([300], EstimatorSettings()),
+        ([200, 120], EstimatorSettings()),
+        ([200, 120], EstimatorSettings(bias="shared")),
+        ([200], EstimatorSettings(bias="none")),
+        ([200], EstimatorSettings(mass=1.0)),
+    ],
+)
+def test_scores_are_those_of_every_row_predicted_without_its_fold(counts, settings):
+    _, rows = simulated(0, counts, bias=settings.bias != "none")
+    blocks = [BlockStatistics.from_rows(z, float(len(z))) for z in rows]
+    scores = held_out_scores(blocks, lambda part: estimate_body(part, settings))
+    assert scores is not None
+    assert (scores.folds, scores.refused) == (5, 0)
+    errors, spread = by_hand(rows, blocks, 5, settings)
+    assert len(errors) == sum(counts)
+    rms, deviation = (np.sqrt(np.mean(x**2, axis=0)) for x in (errors, spread))
+    assert_close(scores.rms, rms, 1e-9)
+    assert_close(scores.normalised_rms, rms / deviation, 1e-9)
+    assert_close(scores.r_squared, 1.0 - (rms / deviation) ** 2, 1e-9)
+
+
+def test_scores_are_of_the_size_of_the_noise_and_a_wrong_body_scores_worse():
+    phi, rows = simulated(1, [400])
+    blocks = [BlockStatistics.from_rows(rows[0], 400.0)]
+    good = held_out_scores(blocks, estimate_body)
+    assert_close(good.rms / wrench_noise(phi, 0.02), np.ones(6), 0.2)
+    assert (good.r_squared > 0.9).all()
+
+    def heavy(part):
+        return estimate_body(part, EstimatorSettings(mass=1.5))
+
+    bad = held_out_scores(blocks, heavy)
+    assert (bad.rms[:3] > 3.0 * good.rms[:3]).all()
+    assert bad.r_squared[:3].max() < good.r_squared[:3].min()
+
+
+def test_still_poses_are_left_out_one_at_a_time():
+    rng = np.random.default_rng(2)
+    rows = np.zeros((7, 19))
+    rows[:, 0] = 1.0
+    up = rng.normal(size=(7, 3))
+    rows[:, 1:4] = 9.81 * up / np.linalg.norm(up, axis=1, keepdims=True)
+    rows[:, 13:16] = 1.1 * rows[:, 1:4]
+    rows[:, 16:] = np.cross([0.01, 0.02, 0.05], rows[:, 1:4])
+    rows[:, 13:] += rng.normal(size=(7, 6)) * 1e-3
+    blocks = BlockStatistics.from_rows(rows, 7.0, still=True)
+    scores = held_out_scores([blocks], estimate_body)
+    assert scores.folds == 7
+    errors, _ = by_hand([rows], [blocks], 7, EstimatorSettings())
+    assert_close(scores.rms, np.sqrt(np.mean(errors**2, axis=0)), 1e-8)
+
+
+def test_folds_that_cannot_be_fitted_are_counted_and_not_scored():
+    _, rows = simulated(3, [200])
+    blocks = [BlockStatistics.from_rows(rows[0], 200.0)]
+    calls = iter([ProblemError("too little"), None, SolveError("failed"), None, None])
+
+    def sometimes(part):
+        trouble = next(calls)
+        if trouble:
+            raise trouble
+        return estimate_body(part)
+
+    scores = held_out_scores(blocks, sometimes)
+    assert (scores.folds, scores.refused) == (3, 2)
+    assert np.isfinite(scores.rms).all()
+
+
+def test_other_errors_of_the_fit_are_not_swallowed():
+    _, rows = simulated(4, [100])
+
+    def broken(part):
+        raise ZeroDivisionError("a defect")
+
+    with pytest.raises(ZeroDivisionError, match="a defect"):
+        held_out_scores([BlockStatistics.from_rows(rows[0], 100.0)], broken)
+
+
+def test_without_two_folds_or_any_fit_there_are_no_scores():
+    _, rows = simulated(5, [100])
+    one = BlockStatistics.from_rows(rows[0], 4.0)
+    assert len(one) == 1
+    assert held_out_scores([one], estimate_body) is None
+
+    def never(part):
+        raise ProblemError("too little")
+
+    assert held_out_scores([BlockStatistics.from_rows(rows[0], 100.0)], never) is None
+
+
+def test_an_axis_that_never_changes_has_no_finite_share_to_explain():
+    _, rows = simulated(6, [150])
+    rows[0][:, 13] = 0.0
+    blocks = [BlockStatistics.from_rows(rows[0], 150.0)]
+    scores = held_out_scores(blocks, estimate_body)
+    assert np.isfinite(scores.normalised_rms).all()
+    assert np.isfinite(scores.r_squared).all()
