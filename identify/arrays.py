@@ -42,7 +42,7 @@ def seal(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Array:
     """
     try:
         array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(
             f"{name}: expected numbers of shape {_spell(shape)}, got {error}"
         ) from error

@@ -30,6 +30,9 @@ _SETTLED = 1e-2
 _SURELY = 3.0
 _NOTHING = 1e-9
 _LEAST_INDEPENDENT = 1e-8
+_SIZE_TOLD = 4.0
+"""Standard errors by which a body's size has to stand out before its scale is taken from it."""
+
 _FARTHEST = 10.0
 """Distance of the centre of mass from Bo, in body sizes, beyond which no scale is taken from it."""
 
@@ -301,7 +304,7 @@ def _length(fit: LeastSquaresFit) -> float:
     split = fit.identifiability
     theta = _least_squares_along(split.resolved, fit.scaled_matrix, fit.problem.b, fit.reference)
     trace = float(TRACE @ theta)
-    if trace > 2.0 * split.size_error:
+    if trace > _SIZE_TOLD * split.size_error:
         return fit.scaling.length * float(np.sqrt(0.5 * trace))
     return default_length(float(fit.phi[0]))
 

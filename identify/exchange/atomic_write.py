@@ -22,7 +22,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, content: str) -> None:
-    """Write UTF-8 text as `write_bytes` does; what UTF-8 has no bytes for is written as its code."""
+    """Write text in UTF-8 as `write_bytes` does; what it has no bytes for, as its code."""
     write_bytes(path, content.encode("utf-8", errors="backslashreplace"))
 
 

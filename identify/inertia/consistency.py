@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from identify.arrays import Array, Flags, Mat44, Phi
-from identify.inertia.matrices import inertia_about_com
+from identify.inertia.matrices import inertia_about_com, inertia_about_origin
 from identify.inertia.pseudo_inertia import pseudo_inertia
 
 ROUNDING = 1e-12
 """Violations below this, relative to the body's own scale, are rounding of the numbers."""
+
+_MOST_ROUNDING = 1e-6
+"""Rounding beyond which a centre of mass is too far away to judge the body by its ten numbers."""
 
 
 def normalised_pseudo_inertia(phi: Phi) -> Mat44:
@@ -65,7 +68,20 @@ def is_consistent(phi: Phi, tolerance: float = ROUNDING) -> Flags:
     Returns:
         Booleans, shape (...).
     """
-    return smallest_pseudo_eigenvalue(phi) >= -tolerance
+    return smallest_pseudo_eigenvalue(phi) >= -tolerance - _rounding_of_shift(phi)
+
+
+def _rounding_of_shift(phi: Phi) -> Array:
+    """What rounding of I about Bo leaves of the eigenvalues about a centre of mass far away.
+
+    The ten numbers hold I_c only to the rounding of m c², which far from Bo dwarfs it.
+    """
+    phi = np.asarray(phi, dtype=np.float64)
+    mass = np.where(phi[..., 0] > 0.0, phi[..., 0], np.inf)
+    shift = np.sum(phi[..., 1:4] ** 2, axis=-1) / mass
+    about_origin = np.trace(inertia_about_origin(phi), axis1=-2, axis2=-1)
+    spread = np.maximum(0.5 * about_origin - shift, np.finfo(float).tiny)
+    return np.minimum(16.0 * np.finfo(float).eps * shift / spread, _MOST_ROUNDING)
 
 
 def pseudo_eigenvalues(phi: Phi) -> Array:

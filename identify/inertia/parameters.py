@@ -59,7 +59,8 @@ class InertialParameters:
             raise ModelError(
                 f"inertia_about_com: expected a symmetric matrix, got {inertia.tolist()}"
             )
-        return cls(phi_from_inertia(mass, com, inertia))
+        with np.errstate(invalid="ignore"):  # an infinite mass is refused with the rest of phi
+            return cls(phi_from_inertia(mass, com, inertia))
 
     @property
     def mass(self) -> float:

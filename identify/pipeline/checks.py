@@ -16,6 +16,9 @@ _FAST = 20.0
 _SPIN = 60.0
 """Rate above which an angle is more likely in degrees [rad/s]."""
 
+_MANY_UNUSED = 0.2
+"""Share of a log's rows that may go unused without a word."""
+
 _POOR_FIT = 0.5
 """Held-out R² of all force or all torque axes below which the fit explains little."""
 
@@ -47,6 +50,12 @@ def notes_on_log(log: PreparedLog) -> list[str]:
             f"{log.name}: {dropped.total} of {recording.rows} rows dropped ({dropped.not_finite} "
             f"not "
             f"finite, {dropped.cut_short} cut short, {dropped.not_numbers} not numbers)."
+        )
+    if log.unused > _MANY_UNUSED * len(recording):
+        notes.append(
+            f"{log.name}: {log.unused} of {len(recording)} rows are not used: they stand in "
+            f"stretches "
+            f"between gaps or jumps that are too short to filter."
         )
     speed = max((_fastest(segment.velocity) for segment in log.segments), default=0.0)
     if speed > _FAST:

@@ -18,7 +18,8 @@ class FitSettings:
     Attributes:
         bias: sensor bias fitted per log (default), shared by all logs, or none.
         mass: known mass [kg], if any.
-        cutoff_hz: cut-off of the low-pass [Hz]; min(5, rate/10) where not given.
+        cutoff_hz: cut-off of the low-pass [Hz]; chosen where not given: min(5, rate/10), or higher
+            where all stretches of a log are too short for that.
         gravity: g in W [m/s²] in place of the logs' own.
     """
 

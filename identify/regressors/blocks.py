@@ -13,7 +13,7 @@ from identify.regressors.statistics import WIDTH, WrenchStatistics, factor_of_ro
 from identify.regressors.triangular import triangle
 
 MOST_BLOCKS = 200
-"""Blocks a log is cut into at the most."""
+"""Blocks a log is cut into at the most, but for the cuts between its stretches."""
 
 FEWEST_SAMPLES = 5.0
 """Least effective samples in a block: five correlation times."""

@@ -48,11 +48,10 @@ def sampling_period(time: Array) -> float:
 
 def gap_starts(time: Array) -> Indices:
     """Indices of rows that follow a gap in the stamps."""
-    steps = np.diff(time)
-    period = sampling_period(time)
-    # Stamps that are late now and then have a median step shorter than the period.
-    period = max(period, float(np.mean(steps[steps <= 3.0 * period])))
-    return np.flatnonzero(steps > _GAP * period) + 1
+    # Over several rows lateness averages out; the median over all of those ignores the gaps.
+    rows = int(np.clip(len(time) // 20, 1, 10))
+    period = float(np.median(time[rows:] - time[:-rows])) / rows
+    return np.flatnonzero(np.diff(time) > _GAP * max(period, sampling_period(time))) + 1
 
 
 def uniform_rows(time: Array, columns: Array, probe: Indices) -> UniformRows:

@@ -28,7 +28,8 @@ def prepare(recording: Recording, cutoff_hz: float | None = None) -> PreparedLog
 
     Args:
         recording: the log.
-        cutoff_hz: cut-off of the low-pass [Hz]; min(5, rate/10) where not given.
+        cutoff_hz: cut-off of the low-pass [Hz]; where not given, min(5, rate/10), or higher where
+            all stretches of the log are too short for that.
 
     Raises:
         LogError: too few rows, too short for the filter, or signals missing.

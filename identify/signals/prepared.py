@@ -46,7 +46,7 @@ class PreparedLog:
         rate_hz: sampling rate of the log [Hz]; None for still poses.
         cutoff_hz: cut-off of the low-pass [Hz]; None for still poses, which are not filtered.
         segments: full-rate states for the replay; empty where pose or time is missing.
-        repeated: rows with the stamp of the row before, not used.
+        repeated: rows with the stamp of the row before; those with its values too are not used.
         unused: rows in stretches too short to filter, not used.
         notes: what a person should know about how the log was read.
     """

@@ -39,9 +39,7 @@ def rollout(
     """
     wrench = np.asarray(wrench, dtype=np.float64)
     if interpolation not in ("linear", "hold"):
-        raise SimulationError(
-            f'interpolation: expected "linear" or "hold", got {interpolation!r}'
-        )
+        raise SimulationError(f'interpolation: expected "linear" or "hold", got {interpolation!r}')
     if not (np.isfinite(step) and step > 0.0):
         raise SimulationError(f"the time step must be positive and finite, got {step!r} s")
     if wrench.ndim < 2 or wrench.shape[-1] != 6 or wrench.shape[-2] < 1:

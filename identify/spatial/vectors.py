@@ -18,7 +18,7 @@ def adjoint(X_AB: Pose) -> Mat66:
         Shape (..., 6, 6).
     """
     R = X_AB.rotation
-    matrix = np.zeros((*R.shape[:-2], 6, 6))
+    matrix = np.zeros((*_batch(X_AB), 6, 6))
     matrix[..., :3, :3] = R
     matrix[..., 3:, 3:] = R
     matrix[..., :3, 3:] = hat(X_AB.position) @ R
@@ -36,11 +36,16 @@ def coadjoint(X_AB: Pose) -> Mat66:
         Shape (..., 6, 6).
     """
     R = X_AB.rotation
-    matrix = np.zeros((*R.shape[:-2], 6, 6))
+    matrix = np.zeros((*_batch(X_AB), 6, 6))
     matrix[..., :3, :3] = R
     matrix[..., 3:, 3:] = R
     matrix[..., 3:, :3] = hat(X_AB.position) @ R
     return matrix
+
+
+def _batch(X: Pose) -> tuple[int, ...]:
+    """Batch shape of poses, whose rotation or position may be one for all."""
+    return np.broadcast_shapes(X.rotation.shape[:-2], X.position.shape[:-1])
 
 
 def cross_motion(V: Vec6) -> Mat66:

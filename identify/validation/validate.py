@@ -82,11 +82,11 @@ def _replay(prepared: Sequence[PreparedLog], estimate: Estimate, notes: list[str
     bodies, note = _bodies(estimate)
     try:
         result = replay(segments, bodies)
+        reason = "no uninterrupted stretch of the log is long enough"
     except SimulationError as error:
-        notes.append(f"No replay: {error}.")
-        return None
+        result, reason = None, str(error)
     if result is None:
-        note = "No replay: no uninterrupted stretch of the log is long enough."
+        notes.append(f"No replay: {reason}.")
     if note:
         notes.append(note)
     return result

@@ -93,7 +93,7 @@ def test_the_table_has_every_parameter_with_its_truth(demo, truth):
     lines = {line.split()[0]: line.split() for line in out.splitlines() if line.split()}
     for name in INTERVALS:
         assert "data" in lines[name], name
-    assert lines["m"][1:] == ["kg", "1.295922", "±", "0.000039", "data", "1.295887", "+0.000036"]
+    assert lines["m"][1:] == ["kg", "1.295922", "±", "0.000038", "data", "1.295887", "+0.000036"]
     assert "noise of the motion not counted" in out
     assert "\x1b" not in out
 

@@ -20,7 +20,7 @@ from identify.inertia import (
 )
 from identify.inertia.kinds import BodyKind, body_kinds
 from identify.inertia.nearest import nearest_consistent
-from identify.inertia.second_moment import second_moment_about_com
+from identify.inertia.second_moment import inertia_from_second_moment, second_moment_about_com
 from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.strategies import bodies, masses, poses, random_body, rotations, seeds, vectors
@@ -377,3 +377,31 @@ def test_phi_and_pseudo_inertia_of_the_change_are_linear():
     change = np.diag([0.1, 0.2, 0.3, 0.4])
     both = phi + phi_from_pseudo_inertia(change)
     assert_close(pseudo_inertia(both), pseudo_inertia(phi) + change, 1e-15)
+
+
+@KEEP_AND_FREE
+def test_a_metric_of_thin_nominal_bodies_leaves_no_rounding_below_zero(keep):
+    """Their roots are ill conditioned, and the change is larger than the body that is left."""
+    rng = np.random.default_rng(12)
+    phi = np.array([impossible_body(k, 1.0, 0.1) for k in range(300)])
+    axes = np.linalg.qr(rng.normal(size=(300, 3, 3)))[0]
+    S = (axes * [1.0, 1e-2, 1e-6]) @ np.swapaxes(axes, -1, -2)
+    com = rng.normal(size=(300, 3))
+    nominal = phi_from_inertia(np.ones(300), com, inertia_from_second_moment(S))
+    found = nearest_consistent(phi, nominal=nominal, keep_mass_and_com=keep)
+    assert (body_kinds(found.phi) != BodyKind.IMPOSSIBLE).all()
+
+
+@KEEP_AND_FREE
+@pytest.mark.parametrize("distance_", [10.0, 1e3, 1e5])
+def test_a_margin_far_from_the_origin_is_kept_within_the_rounding_of_the_numbers(keep, distance_):
+    """A body that was lifted to the margin is not lifted again for what its digits lost."""
+    rng = np.random.default_rng(3)
+    nominal = random_body(rng)
+    for k in range(20):
+        X = Pose(np.eye(3), distance_ * rng.normal(size=3))
+        far, reference = in_frame(impossible_body(k), X), in_frame(nominal, X)
+        settings = {"nominal": reference, "keep_mass_and_com": keep, "margin": 1e-3}
+        lifted = nearest_consistent(far, **settings)
+        assert lifted.changed
+        assert not nearest_consistent(lifted.phi, **settings).changed

@@ -210,6 +210,16 @@ def test_a_fit_that_explains_little_is_noticed():
     assert any("The fit explains little of the measured torque" in note for note in noted)
 
 
+def test_a_log_of_which_half_is_too_short_to_filter_says_so():
+    """Pieces of 0.4 s between gaps: less than half of the rows is used, and a person is told."""
+    whole = log(12, ALL)
+    piece = np.concatenate((np.arange(700), *(np.arange(k, k + 40) for k in range(720, 1960, 60))))
+    signals = {name: values[piece] for name, values in whole.signals.items()}
+    result = fit(replace(whole, time=TIME[piece], signals=signals))
+    assert result.logs[0].unused == 21 * 40
+    assert any("840" in note and "rows" in note for note in result.notes)
+
+
 def test_a_good_fit_has_no_notes_but_those_of_its_log(result):
     clean = fit(log(12))
     assert clean.notes == ()
