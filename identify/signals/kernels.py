@@ -15,7 +15,7 @@ DEFAULT_CUTOFF_HZ = 5.0
 _STOPBAND_DB = 60.0
 _SMOOTHING_ORDER = 6
 _SMOOTHING_BAND = 3.0
-"""The derivatives' pass-band in cut-offs, about: wide, so that squaring ω after it costs nothing."""
+"""Pass-band of the derivatives, in cut-offs, about: squaring ω after it then costs nothing."""
 
 
 def default_cutoff_hz(rate_hz: float) -> float:
