@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Mat44, Phi, Vec3
-from identify.inertia import PSEUDO_INERTIA_BASIS, phi_from_pseudo_inertia
+from identify.arrays import Array, Phi, Vec3
+from identify.inertia.frames import congruence_map
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ class Scaling:
             mass=mass,
             length=length,
             com=np.asarray(com, dtype=np.float64),
-            to_phi=_congruence(inverse, mass),
-            to_theta=_congruence(T, 1.0 / mass),
+            to_phi=mass * congruence_map(inverse),
+            to_theta=congruence_map(T) / mass,
         )
 
     def phi(self, theta: Array) -> Phi:
@@ -56,13 +56,3 @@ class Scaling:
     def theta(self, phi: Phi) -> Array:
         """Scaled parameters from those in SI about Bo."""
         return self.to_theta @ phi
-
-
-def _congruence(T: Mat44, factor: float) -> Array:
-    """Matrix of phi → factor · T Pi Tᵀ on the ten parameters."""
-    kronecker = (T[:, None, :, None] * T[None, :, None, :]).reshape(16, 16)
-    return factor * (_PHI_OF_PI @ kronecker @ PSEUDO_INERTIA_BASIS)
-
-
-_PHI_OF_PI: Array = phi_from_pseudo_inertia(np.eye(16).reshape(16, 4, 4)).T
-"""Matrix of the linear map vec(Pi) → phi, shape (10, 16)."""

@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from identify.arrays import Array, Flags, Mat44, Phi
-from identify.inertia.matrices import inertia_about_com, inertia_about_origin
+from identify.inertia.central_spectrum import ROUNDING, central_spectrum
+from identify.inertia.matrices import inertia_about_com
 from identify.inertia.pseudo_inertia import pseudo_inertia
-
-ROUNDING = 1e-12
-"""Violations below this, relative to the body's own scale, are rounding of the numbers."""
-
-_MOST_ROUNDING = 1e-6
-"""Rounding beyond which a centre of mass is too far away to judge the body by its ten numbers."""
 
 
 def normalised_pseudo_inertia(phi: Phi) -> Mat44:
@@ -59,29 +54,20 @@ def smallest_pseudo_eigenvalue(phi: Phi) -> Array:
 
 
 def is_consistent(phi: Phi, tolerance: float = ROUNDING) -> Flags:
-    """Whether a density realises the body, within `tolerance` of the body's own scale.
+    """Whether a density realises the body: m > 0 and no second moment below zero but by rounding.
 
     Args:
         phi: shape (..., 10).
-        tolerance: how far below zero the smallest normalised eigenvalue may be.
+        tolerance: relative to the body's own spread, as in `central_spectrum`.
 
     Returns:
         Booleans, shape (...).
+
+    Raises:
+        ModelError: a number is not finite.
     """
-    return smallest_pseudo_eigenvalue(phi) >= -tolerance - _rounding_of_shift(phi)
-
-
-def _rounding_of_shift(phi: Phi) -> Array:
-    """What rounding of I about Bo leaves of the eigenvalues about a centre of mass far away.
-
-    The ten numbers hold I_c only to the rounding of m c², which far from Bo dwarfs it.
-    """
-    phi = np.asarray(phi, dtype=np.float64)
-    mass = np.where(phi[..., 0] > 0.0, phi[..., 0], np.inf)
-    shift = np.sum(phi[..., 1:4] ** 2, axis=-1) / mass
-    about_origin = np.trace(inertia_about_origin(phi), axis1=-2, axis2=-1)
-    spread = np.maximum(0.5 * about_origin - shift, np.finfo(float).tiny)
-    return np.minimum(16.0 * np.finfo(float).eps * shift / spread, _MOST_ROUNDING)
+    values, limit = central_spectrum(phi, tolerance)
+    return values[..., 0] >= -limit
 
 
 def pseudo_eigenvalues(phi: Phi) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Mat33, Mat44, Vec3
 from identify.errors import ModelError
-from identify.inertia.consistency import ROUNDING
+from identify.inertia.central_spectrum import ROUNDING
 from identify.inertia.shapes.bounding_ellipsoid import BoundingEllipsoid
 from identify.inertia.shapes.enclosing import enclosing_ellipsoid, enclosing_ellipsoid_of_support
 from identify.inertia.shapes.hull import Hull, polytope_hull, sampled_hull

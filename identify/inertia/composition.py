@@ -1,0 +1,148 @@
+"""Bodies put together and taken apart: the ten parameters of rigidly joined bodies add up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Phi, seal
+from identify.errors import ModelError
+from identify.inertia.central_spectrum import require_finite
+from identify.inertia.kinds import BodyKind, body_kinds, which_body
+from identify.inertia.verdict import Verdict, check
+
+_ROUNDING_STEPS = 8.0
+"""Rounding errors that may stand in each number of what is subtracted."""
+
+
+class ImpossibleDifference(ModelError):
+    """What is left when a body is taken away is no possible body.
+
+    Attributes:
+        verdict: what is wrong with it.
+        index: which of a batch it is; () of a single one.
+    """
+
+    def __init__(self, verdict: Verdict, index: tuple[int, ...]) -> None:
+        self.verdict, self.index = verdict, index
+        which = f" ({which_body(index)})" if index else ""
+        super().__init__(
+            f"with − without{which} is no possible body: {'; '.join(verdict.reasons)}. Expected "
+            f"the second to be the same load without the payload, about the same point in the same "
+            f"axes"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is left when a body is taken away, with what its uncertainty says of it.
+
+    Attributes:
+        phi: with − without, shape (10,).
+        covariance: the sum of both, shape (10, 10); None where either is not known.
+        verdict: whether it is a possible body; a violation that the rounding of the operands
+            explains is by rounding.
+        deviations: the largest violation in its own standard deviations; None where nothing is
+            violated or no covariance is known. Two or three: noise. Twenty: not the same load, or
+            not the same frame.
+    """
+
+    phi: Phi
+    covariance: Array | None
+    verdict: Verdict
+    deviations: float | None
+
+
+def composite(phis: Phi) -> Phi:
+    """Parameters of bodies that are joined rigidly: their sum.
+
+    Args:
+        phis: the bodies along the last axis but one, all about the same point in the same axes
+            (see `in_frame`), shape (..., n, 10). Covariances of independent bodies add up too.
+
+    Returns:
+        Shape (..., 10).
+    """
+    return np.sum(np.asarray(phis, dtype=np.float64), axis=-2)
+
+
+def subtract(with_: Phi, without: Phi) -> Phi:
+    """Parameters of the payload alone, with − without, checked to be possible bodies.
+
+    What the rounding of the two explains is let pass; equal bodies leave a massless one.
+
+    Args:
+        with_: load and payload, shape (..., 10).
+        without: the load alone, about the same point in the same axes, shape (..., 10).
+
+    Returns:
+        Shape (..., 10).
+
+    Raises:
+        ImpossibleDifference: a difference is no possible body; says which, why and by how much.
+    """
+    with_, without = np.asarray(with_, dtype=np.float64), np.asarray(without, dtype=np.float64)
+    require_finite(with_)
+    require_finite(without)
+    rest = with_ - without
+    doubtful = body_kinds(rest) == BodyKind.IMPOSSIBLE
+    if doubtful.any():
+        half_units = _rounding(with_, without)
+        for index in np.argwhere(doubtful):
+            where = tuple(int(i) for i in index)
+            verdict = check(rest[where], half_units=half_units[where])
+            if verdict.impossible and not verdict.by_rounding:
+                raise ImpossibleDifference(verdict, where)
+    return rest
+
+
+def difference(
+    with_: Phi,
+    without: Phi,
+    covariance_with: Array | None = None,
+    covariance_without: Array | None = None,
+) -> Difference:
+    """The payload alone with its covariance and verdict, of two independent estimates.
+
+    Noise alone can leave an impossible body, of a light payload on a heavy load: nothing is raised,
+    and `deviations` says how far beyond its noise it is.
+
+    Args:
+        with_: load and payload, shape (10,).
+        without: the load alone, about the same point in the same axes, shape (10,).
+        covariance_with: of `with_`, shape (10, 10).
+        covariance_without: of `without`, shape (10, 10).
+
+    Raises:
+        ModelError: not ten finite numbers, or a covariance of another shape.
+    """
+    with_, without = seal(with_, "with", (10,)), seal(without, "without", (10,))
+    phi = seal(with_ - without, "with − without", (10,))
+    verdict = check(phi, half_units=_rounding(with_, without))
+    if covariance_with is None or covariance_without is None:
+        return Difference(phi, None, verdict, None)
+    parts = (
+        seal(covariance_with, "covariance_with", (10, 10)),
+        seal(covariance_without, "covariance_without", (10, 10)),
+    )
+    covariance = seal(parts[0] + parts[1], "covariance", (10, 10))
+    return Difference(phi, covariance, verdict, _deviations(verdict, covariance))
+
+
+def _deviations(verdict: Verdict, covariance: Array) -> float | None:
+    if not verdict.violations:
+        return None
+    with np.errstate(divide="ignore"):
+        return max(
+            float(np.divide(v.absolute, np.sqrt(max(v.gradient @ covariance @ v.gradient, 0.0))))
+            for v in verdict.violations
+        )
+
+
+def _rounding(with_: Phi, without: Phi) -> Array:
+    """How far off rounding of the two leaves each number of their difference, shape (..., 10)."""
+    sizes = np.abs(with_) + np.abs(without)
+    groups = (sizes[..., :1], sizes[..., 1:4], sizes[..., 4:])
+    largest = [np.broadcast_to(g.max(axis=-1, keepdims=True), g.shape) for g in groups]
+    return _ROUNDING_STEPS * np.finfo(np.float64).eps * np.concatenate(largest, axis=-1)
