@@ -46,7 +46,7 @@ class RigidBodyDynamics:
             SimulationError: a body that no density realises, or one without extent.
         """
         phi = np.asarray(phi, dtype=np.float64)
-        if not np.all(is_consistent(phi)):
+        if not (np.isfinite(phi).all() and np.all(is_consistent(phi))):
             raise SimulationError(
                 "the body is not physically possible (mass or pseudo-inertia not positive); "
                 "simulate "
