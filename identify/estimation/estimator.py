@@ -125,10 +125,10 @@ def _lifted(theta: Array, inside: Array) -> Array:
     The least eigenvalue is concave, so a step towards a body well inside the cone raises it at
     least in proportion.
     """
-    least, least_inside = (_least_eigenvalue(body) for body in (theta, inside))
+    least = _least_eigenvalue(theta)
     if least >= MARGIN:
         return theta
-    share = (MARGIN - least) / (least_inside - least)
+    share = (MARGIN - least) / (_least_eigenvalue(inside) - least)
     return theta + share * (inside - theta)
 
 
@@ -145,12 +145,12 @@ def _certificate(
 ) -> Certificate:
     multiplier = np.zeros((4, 4)) if solution is None else solution.multiplier
     mass_multiplier = 0.0 if solution is None else solution.mass_multiplier
-    singular = np.linalg.svd(fit.scaled_matrix @ fit.identifiability.told, compute_uv=False)
-    return replace(
-        certify(problem, theta, multiplier, mass_multiplier, run),
-        condition=float(singular[0] / singular[-1]),
-        rank=len(singular),
-    )
+    certificate = certify(problem, theta, multiplier, mass_multiplier, run)
+    split = fit.identifiability
+    if not split.untold.size:
+        return certificate
+    singular = np.linalg.svd(fit.scaled_matrix @ split.told, compute_uv=False)
+    return replace(certificate, condition=float(singular[0] / singular[-1]), rank=len(singular))
 
 
 @lru_cache(maxsize=1)

@@ -13,6 +13,7 @@ from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
 from identify.regressors.blocks import BlockStatistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.regressors.statistics import WIDTH
 
 INTERVAL_KIND = "95 %, from blocks of residuals; noise of the motion not counted"
 """What the intervals of this estimator are, in the words every table and file repeats."""
@@ -73,7 +74,8 @@ def _scores(fit: LeastSquaresFit, log: BlockStatistics) -> Array:
     psi_of_row = np.concatenate((-mean[None, :12], np.eye(18)[:, :12]))
     wrench_of_row = np.concatenate((-mean[None, 12:], np.eye(18)[:, 12:]))
     residual_of_row = (wrench_of_row - psi_of_row @ (FEATURE_TENSOR @ fit.phi)) @ fit.weight
-    rows = log.factors @ np.concatenate((psi_of_row, residual_of_row), axis=1)
+    transform = np.concatenate((psi_of_row, residual_of_row), axis=1)
+    rows = (log.factors.reshape(-1, WIDTH) @ transform).reshape(-1, WIDTH, WIDTH - 1)
     # Σ_n Y(ψ_n)ᵀ W r_n is linear in the 12×6 moments Σ_n ψ_n (W r_n)ᵀ.
     moments = rows[..., :12].swapaxes(-1, -2) @ rows[..., 12:]
     return moments.reshape(-1, 72) @ FEATURE_TENSOR.reshape(72, 10)
