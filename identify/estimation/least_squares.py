@@ -8,7 +8,13 @@ import numpy as np
 
 from identify.arrays import Array, Mat66, Phi
 from identify.errors import ProblemError
-from identify.estimation.errors import NegativeMass, TooLittleMotion
+from identify.estimation.first_guess import (
+    FitData,
+    first_guess,
+    require_positive_mass,
+    too_little,
+    wrench_scale_of,
+)
 from identify.estimation.identifiability import (
     TRACE,
     Identifiability,
@@ -19,7 +25,6 @@ from identify.estimation.scaling import Scaling
 from identify.inertia import PHI, default_body
 from identify.inertia.default_body import default_radius
 from identify.regressors import Bias, LinearProblem, WrenchStatistics
-from identify.regressors.newton_euler import regressor_from_features
 
 FULL_COVARIANCE_FROM = 200.0
 """Effective samples from which all 21 entries of the residual covariance are estimated; with fewer,
@@ -27,9 +32,11 @@ one scale for force and one for torque: on seven still poses anything finer drif
 
 _MOST_ROUNDS = 10
 _SETTLED = 1e-2
-_SURELY = 3.0
-_NOTHING = 1e-9
+"""Standard errors a round may still move the estimate by when re-weighting stops."""
+
 _LEAST_INDEPENDENT = 1e-8
+"""Share of each axis' residual variance that is taken to be independent of the other axes."""
+
 _SIZE_TOLD = 4.0
 """Standard errors by which a body's size has to stand out before its scale is taken from it."""
 
@@ -124,8 +131,8 @@ def weighted_least_squares(
         TooLittleMotion: the data do not tell mass or centre of mass.
         ProblemError: the data are not worth as many equations as there are unknowns.
     """
-    data = _Data(statistics, feature_noise, bias, mass, _wrench_scale(statistics))
-    phi = _first_guess(data)
+    data = FitData(statistics, feature_noise, bias, mass, wrench_scale_of(statistics))
+    phi = first_guess(data)
     fit = _solve(data, phi, default_length(float(phi[0])))
     for _ in range(_MOST_ROUNDS):
         before = fit
@@ -156,77 +163,7 @@ def default_length(mass: float) -> float:
     return float(np.sqrt(0.6)) * default_radius(mass)
 
 
-@dataclass(frozen=True, slots=True)
-class _Data:
-    """What stays the same from round to round."""
-
-    statistics: WrenchStatistics
-    feature_noise: Array
-    bias: Bias
-    mass: float | None
-    wrench_scale: Array
-
-
-def _wrench_scale(statistics: WrenchStatistics) -> Array:
-    """Root mean square of the measured force and torque, bias included, on six axes.
-
-    Raises:
-        ProblemError: force or torque is zero throughout.
-    """
-    power = (statistics.first_rows[:, 13:] ** 2).sum(axis=0)
-    power = (power + (statistics.centred[:, 12:] ** 2).sum(axis=0)) / statistics.samples.sum()
-    scale = np.sqrt(np.repeat([power[:3].mean(), power[3:].mean()], 3))
-    if not (scale > 0.0).all():
-        dead = "torque" if scale[0] > 0.0 else "force"
-        raise ProblemError(
-            f"the measured {dead} is zero throughout: check its columns in the schema"
-        )
-    return scale
-
-
-def _first_guess(data: _Data) -> Phi:
-    """Mass and first moment by least squares of least norm, for the scaling to start from."""
-    weight = np.diag(data.wrench_scale**-2)
-    problem = data.statistics.problem(weight, data.bias)
-    norms = np.linalg.norm(problem.A, axis=0)
-    means = regressor_from_features(data.statistics.first_rows[:, 1:13])
-    whole = np.linalg.norm(means / data.wrench_scale[:, None], axis=(0, 1))
-    told = norms > _NOTHING * whole
-    untold = [name for name, found in zip(PHI[:4], told, strict=False) if not found]
-    if untold and data.mass is None:
-        raise _too_little(untold, data.bias)
-    norms = np.where(told, norms, np.inf)
-    columns = problem.A / norms
-    inverse = np.linalg.pinv(columns, rcond=1e-9)
-    phi = (inverse @ problem.b) / norms
-    scatter = problem.residual_norm(phi) / np.sqrt(problem.degrees_of_freedom)
-    error = scatter * float(np.linalg.norm(inverse[0])) / norms[0]
-    if data.mass is None:
-        return _positive_mass(phi, error, data.bias)
-    if phi[0] < -_SURELY * error:
-        raise NegativeMass(float(phi[0]))
-    columns[:, 0] = 0.0
-    target = problem.b - problem.A[:, 0] * data.mass
-    phi = np.linalg.lstsq(columns, target, rcond=1e-9)[0] / norms
-    phi[0] = data.mass
-    return phi
-
-
-def _positive_mass(phi: Phi, error: float, bias: Bias) -> Phi:
-    """The same phi, if its mass is positive.
-
-    Raises:
-        NegativeMass: it is negative by several standard errors.
-        TooLittleMotion: it is negative by chance.
-    """
-    if phi[0] > 0.0:
-        return phi
-    if phi[0] < -_SURELY * error:
-        raise NegativeMass(float(phi[0]))
-    raise _too_little(["m"], bias)
-
-
-def _solve(data: _Data, phi: Phi, length: float) -> LeastSquaresFit:
+def _solve(data: FitData, phi: Phi, length: float) -> LeastSquaresFit:
     """One round: weight, scaling and what is told from the last phi; then least squares."""
     com = phi[1:4] / phi[0]
     scaling = Scaling.of(float(phi[0]), length, com)
@@ -237,7 +174,7 @@ def _solve(data: _Data, phi: Phi, length: float) -> LeastSquaresFit:
     split = identifiability(matrix, noise, _body_units(scaling), known_mass=data.mass is not None)
     reference = scaling.theta(default_body(float(phi[0]), com))
     theta = _least_squares_along(split.told, matrix, problem.b, reference)
-    _positive_mass(scaling.phi(theta), scaling.mass * split.half_widths[0], data.bias)
+    require_positive_mass(scaling.phi(theta), scaling.mass * split.half_widths[0], data.bias)
     return LeastSquaresFit(
         statistics=data.statistics,
         bias=data.bias,
@@ -261,7 +198,7 @@ def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
     return bool(moved < _SETTLED and (everything_told or abs(grown) < _SETTLED))
 
 
-def _residual_weight(data: _Data, phi: Phi) -> Mat66:
+def _residual_weight(data: FitData, phi: Phi) -> Mat66:
     """W from the residuals at phi: all 21 entries, or two scales where the data are few."""
     statistics = data.statistics
     effective = float(statistics.effective.sum())
@@ -314,11 +251,4 @@ def _require_mass_and_com(fit: LeastSquaresFit) -> None:
     widths = fit.identifiability.half_widths[:4]
     untold = [name for name, width in zip(PHI[:4], widths, strict=True) if not width < 1.0]
     if untold:
-        raise _too_little(untold, fit.bias)
-
-
-def _too_little(untold: list[str], bias: Bias) -> TooLittleMotion:
-    advice = "it needs more motion: poses that differ by turns about two axes or more at the least"
-    if bias != "none":
-        advice += "; or, where the sensor's bias is known to be zero, fit without bias (--no-bias)"
-    return TooLittleMotion(tuple(untold), advice)
+        raise too_little(untold, fit.bias)
