@@ -26,7 +26,8 @@ class FitData:
 
     Attributes:
         statistics: of the logs.
-        feature_noise: number of rows times noise variance, for each of the 12 features, shape (12,).
+        feature_noise: number of rows times noise variance, for each of the 12 features, shape
+            (12,).
         bias: whose sensor bias is fitted.
         mass: known mass [kg], if any.
         wrench_scale: root mean square of the wrench, shape (6,).
