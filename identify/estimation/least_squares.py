@@ -221,6 +221,8 @@ def _residual_weight(data: FitData, phi: Phi) -> Mat66:
 
 def _least_squares_along(columns: Array, A: Array, b: Array, reference: Array) -> Array:
     """The minimiser of ‖A theta − b‖ over reference + span of the columns."""
+    if columns.shape == A.shape:  # every direction: the reference does not matter
+        return np.linalg.solve(A, b)
     y = np.linalg.lstsq(A @ columns, b - A @ reference, rcond=None)[0]
     return reference + columns @ y
 
@@ -239,7 +241,11 @@ def _body_units(scaling: Scaling) -> Array:
 def _length(fit: LeastSquaresFit) -> float:
     """The body's size: from its inertia where the data tell that, else that of the default ball."""
     split = fit.identifiability
-    theta = _least_squares_along(split.resolved, fit.scaled_matrix, fit.problem.b, fit.reference)
+    theta = fit.theta
+    if split.resolved.shape != split.told.shape:
+        theta = _least_squares_along(
+            split.resolved, fit.scaled_matrix, fit.problem.b, fit.reference
+        )
     trace = float(TRACE @ theta)
     if trace > _SIZE_TOLD * split.size_error:
         return fit.scaling.length * float(np.sqrt(0.5 * trace))
