@@ -12,13 +12,13 @@ class NegativeMass(ProblemError):
         mass: the unconstrained mass [kg].
     """
 
-    def __init__(self, mass: float) -> None:
+    def __init__(self, mass: float, advice: str | None = None) -> None:
         self.mass = mass
-        super().__init__(
-            f"the unconstrained mass is {mass:.4g} kg: the wrench has the other sign (in the "
-            f'schema, change `acts_on` in [wrench] from "body" to "sensor" or back), or gravity '
-            f"does ([world] gravity)"
+        advice = advice or (
+            "the wrench has the other sign (in the schema, change `acts_on` in [wrench] from "
+            '"body" to "sensor" or back), or gravity does ([world] gravity)'
         )
+        super().__init__(f"the unconstrained mass is {mass:.4g} kg, so a sign is wrong: {advice}")
 
 
 class TooLittleMotion(ProblemError):
@@ -26,8 +26,9 @@ class TooLittleMotion(ProblemError):
 
     Attributes:
         untold: names of the parameters among m, hx, hy, hz that the data do not tell.
+        advice: what would help.
     """
 
     def __init__(self, untold: tuple[str, ...], advice: str) -> None:
-        self.untold = untold
+        self.untold, self.advice = untold, advice
         super().__init__(f"the log does not tell {', '.join(untold)}: {advice}")

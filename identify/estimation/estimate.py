@@ -19,7 +19,7 @@ user; or the default body, because the data do not tell it."""
 Interval: TypeAlias = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Estimate:
     """A certified, physically consistent body. It holds no signals.
 
@@ -60,6 +60,11 @@ class Estimate:
     log_ids: tuple[str, ...] = ()
     dropped_rows: int = 0
     provenance: Mapping[str, object] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        body = self.parameters
+        com = ", ".join(f"{1e3 * c:.4g}" for c in body.com)
+        return f"Estimate(mass={body.mass:.6g} kg, com=[{com}] mm, samples={self.samples})"
 
     @property
     def complete(self) -> bool:

@@ -8,7 +8,6 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals import PreparedLog
-from identify.validation import Validation
 
 _FAST = 20.0
 """Speed above which a position is more likely in another unit [m/s]."""
@@ -18,9 +17,6 @@ _SPIN = 60.0
 
 _MANY_UNUSED = 0.2
 """Share of a log's rows that may go unused without a word."""
-
-_POOR_FIT = 0.5
-"""Held-out R² of all force or all torque axes below which the fit explains little."""
 
 
 def require_live_wrench(recording: Recording) -> None:
@@ -70,23 +66,6 @@ def notes_on_log(log: PreparedLog) -> list[str]:
             f'`angle_unit = "deg"`.'
         )
     return notes
-
-
-def notes_on_fit(validation: Validation) -> list[str]:
-    """A note where the equations explain little of the wrench."""
-    scores = validation.scores
-    if scores is None:
-        return []
-    return [
-        f"The fit explains little of the measured {what} (held-out R² at most {best:.2f}): check "
-        f"units, "
-        f"axes and signs in the schema, and that nothing touched the body."
-        for what, best in (
-            ("force", float(scores.r_squared[:3].max())),
-            ("torque", float(scores.r_squared[3:].max())),
-        )
-        if best < _POOR_FIT
-    ]
 
 
 def _fastest(values: Array) -> float:

@@ -7,13 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.errors import LogError, ProblemError
-from identify.estimation import Estimate, NegativeMass, estimate_body
+from identify.errors import LogError
+from identify.estimation import Estimate, NegativeMass, TooLittleMotion, estimate_body
 from identify.logs import Recording
-from identify.pipeline.checks import notes_on_fit, notes_on_log, require_live_wrench
+from identify.pipeline.checks import notes_on_log, require_live_wrench
+from identify.pipeline.fit_notes import notes_on_fit
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult
 from identify.pipeline.settings import FitSettings
+from identify.pipeline.wrong_sign import wrong_sign
 from identify.regressors import BlockStatistics
 from identify.signals import PreparedLog, prepare
 from identify.validation import validate
@@ -70,7 +72,7 @@ def fit(
         logs=tuple(logs),
         validation=validation,
         settings=settings,
-        notes=(*notes, *notes_on_fit(validation)),
+        notes=(*notes, *notes_on_fit(validation, estimate, blocks, settings)),
     )
 
 
@@ -112,15 +114,19 @@ def _estimate(
     try:
         return estimate_body(blocks, settings.estimator)
     except NegativeMass as error:
-        wrench = logs[0].recording.schema.get("wrench")
-        acts_on = wrench.get("acts_on") if isinstance(wrench, dict) else None
-        if acts_on is None:
-            raise
-        other = "body" if acts_on == "sensor" else "sensor"
-        raise ProblemError(
-            f"the unconstrained mass is {error.mass:.4g} kg, so a sign is wrong. Most likely the "
-            f"wrench "
-            f'has the other one: in the schema, [wrench], change `acts_on = "{acts_on}"` to '
-            f'`acts_on = "{other}"`. Else gravity points the other way: check [world] gravity = '
-            f"{logs[0].recording.gravity.tolist()}"
-        ) from error
+        raise wrong_sign(logs, error) from error
+    except TooLittleMotion as error:
+        read = "; ".join(map(_facts, logs))
+        raise TooLittleMotion(error.untold, f"{error.advice}. Read was {read}") from error
+
+
+def _facts(log: PreparedLog) -> str:
+    """What was read of a log, so that a unit of time or a mapping gone wrong shows."""
+    if log.recording.still:
+        return f"{log.name}: still poses, {len(log.rows)} in number"
+    spin = np.sqrt(np.mean(np.sum(log.features[:, 6:9], axis=1)))
+    return (
+        f"{log.name}: {log.duration:.3g} s at {log.rate_hz:.4g} Hz, turning at {spin:.2g} rad/s "
+        f"RMS: if "
+        f"that is not so, check [log] time_unit and [pose] maps"
+    )

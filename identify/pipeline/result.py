@@ -10,7 +10,7 @@ from identify.signals import PreparedLog
 from identify.validation import Validation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class FitResult:
     """What `fit` returns; reports and plots take it.
 
@@ -27,3 +27,7 @@ class FitResult:
     validation: Validation
     settings: FitSettings
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        logs = ", ".join(log.name for log in self.logs)
+        return f"FitResult({self.estimate!r}, logs=[{logs}], notes={len(self.notes)})"

@@ -80,7 +80,7 @@ def _require_resolved_attitude(recording: Recording) -> None:
         raise LogError(
             f"{recording.name}: the attitude turns by {step:.2g} rad from row to row (median), "
             f"which is no motion that could be differentiated. If each row is a still pose, set "
-            f"`still = true` in [log]; else check `order` and `maps` in [pose]"
+            f"`still = true` in [log]; else check `angle_unit`, `order` and `maps` in [pose]"
         )
 
 

@@ -96,11 +96,7 @@ def _bodies(estimate: Estimate) -> tuple[dict[str, Phi], str]:
     """The bodies to replay by name, and a note on the least-squares one if it is not among them."""
     bodies = {ESTIMATE: estimate.parameters.phi}
     if np.array_equal(estimate.least_squares.phi, estimate.parameters.phi):
-        return bodies, (
-            "Replayed once: the least-squares estimate is a possible body already, and so it is "
-            "the "
-            "estimate."
-        )
+        return bodies, ""
     if is_consistent(estimate.least_squares.phi):
         return bodies | {LEAST_SQUARES: estimate.least_squares.phi}, ""
     return bodies, (

@@ -207,7 +207,20 @@ def test_a_fit_that_explains_little_is_noticed():
         for name, values in recording.signals.items()
     }
     noted = fit(replace(recording, signals=signals)).notes
-    assert any("The fit explains little of the measured torque" in note for note in noted)
+    (note,) = (note for note in noted if "explains little of the measured wrench" in note)
+    assert all(axis in note for axis in ("tx", "ty", "tz"))
+
+
+def test_a_bias_left_out_against_the_data_is_noticed():
+    recording = log(21, ALL)
+    biased = {**recording.signals, "force": recording.signals["force"] + np.array([2.0, -1.0, 3.0])}
+    noted = fit(replace(recording, signals=biased), FitSettings(bias="none")).notes
+    assert any("without sensor bias" in note and "contradict" in note for note in noted)
+
+
+def test_a_mass_given_against_the_data_is_noticed():
+    noted = fit(log(22, ALL), FitSettings(mass=3.0 * BODY[0])).notes
+    assert any("with the mass given as" in note and "contradict" in note for note in noted)
 
 
 def test_a_log_of_which_half_is_too_short_to_filter_says_so():
@@ -266,7 +279,7 @@ def test_a_wrench_of_the_other_sign_without_a_schema_says_so_too():
 
 
 def test_gravity_of_the_other_sign_is_a_negative_mass_too():
-    with pytest.raises(ProblemError, match="gravity"):
+    with pytest.raises(ProblemError, match="most likely gravity points the other way"):
         fit(log(17), FitSettings(gravity=(0.0, 0.0, 9.80665)))
 
 

@@ -26,4 +26,6 @@ def replay(result: FitResult, truth: InertialParameters | None) -> Section:
         f"simulated pose is from the measured one, over all of them; force noise and small errors "
         f"add up with time. Right: the simulated positions over the measured ones."
     )
+    if result.estimate.certificate.solver == "none":
+        caption += " The least-squares estimate is a possible body, and so it is the estimate."
     return Section("replay", "Replay", (Pictures(columns, caption), *said))

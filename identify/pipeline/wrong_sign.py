@@ -1,0 +1,66 @@
+"""A negative mass: which sign it most likely is, and the line of the schema to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from identify.errors import IdentifyError
+from identify.estimation import NegativeMass, ordinary_least_squares
+from identify.regressors import WrenchStatistics, merge_logs
+from identify.signals import PreparedLog, prepare
+
+_CLEARLY = 0.5
+"""A hypothesis is believed if its residual is below this share of the other's."""
+
+
+def wrong_sign(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass:
+    """The error to raise for a negative mass, with the change that mends it.
+
+    The wrench or gravity may have the other sign. A wrench of the other sign leaves the residual of
+    the unconstrained fit as it is; gravity changes it, so the log is prepared again and both are
+    compared.
+    """
+    recording = logs[0].recording
+    gravity_line = f"[world] gravity = {recording.gravity.tolist()}"
+    if _gravity_explains(logs):
+        return NegativeMass(
+            error.mass,
+            f"most likely gravity points the other way, {gravity_line} (or --gravity) fits better "
+            f"with its sign changed",
+        )
+    wrench = recording.schema.get("wrench")
+    acts_on = wrench.get("acts_on") if isinstance(wrench, dict) else None
+    if acts_on not in ("body", "sensor"):
+        return error
+    other = "body" if acts_on == "sensor" else "sensor"
+    return NegativeMass(
+        error.mass,
+        f"most likely the wrench has the other one. In the schema, [wrench], change "
+        f'`acts_on = "{acts_on}"` to `acts_on = "{other}"`. Else check {gravity_line}, and `order` '
+        f"and `maps` in [pose]",
+    )
+
+
+def _gravity_explains(logs: Sequence[PreparedLog]) -> bool:
+    """Whether gravity of the other sign leaves a clearly smaller residual and a positive mass."""
+    try:
+        turned = [
+            prepare(replace(log.recording, gravity=-log.recording.gravity), log.cutoff_hz)
+            for log in logs
+        ]
+        now, then = _statistics(logs), _statistics(turned)
+        phi_now, phi_then = ordinary_least_squares(now), ordinary_least_squares(then)
+    except IdentifyError:
+        return False
+    residual_now = float(np.trace(now.residual_moment(phi_now)))
+    residual_then = float(np.trace(then.residual_moment(phi_then)))
+    return phi_then[0] > 0.0 and residual_then < _CLEARLY * residual_now
+
+
+def _statistics(logs: Sequence[PreparedLog]) -> WrenchStatistics:
+    return merge_logs(
+        [WrenchStatistics.from_rows(log.rows, effective=log.effective) for log in logs]
+    )
