@@ -67,12 +67,14 @@ def fit(
     say("validating")
     validation = validate(logs, blocks, estimate, settings.estimator)
     notes = [note for log in logs for note in (*log.notes, *notes_on_log(log))]
+    doubts = tuple(notes_on_fit(validation, estimate, blocks, settings))
     return FitResult(
         estimate=estimate,
         logs=tuple(logs),
         validation=validation,
         settings=settings,
-        notes=(*notes, *notes_on_fit(validation, estimate, blocks, settings)),
+        notes=(*notes, *doubts),
+        doubts=doubts,
     )
 
 

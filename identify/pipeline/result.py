@@ -19,7 +19,8 @@ class FitResult:
         logs: the prepared logs it was fitted to.
         validation: how it fares out of sample and in simulation.
         settings: the choices made.
-        notes: what a person should know before believing it.
+        notes: what a person should know before believing it, doubts included.
+        doubts: those of the notes that say the body does not explain the data.
     """
 
     estimate: Estimate
@@ -27,6 +28,7 @@ class FitResult:
     validation: Validation
     settings: FitSettings
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         logs = ", ".join(log.name for log in self.logs)
