@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from identify.commands.terminal import printable
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_rows import GROUPS
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from identify.estimation import Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
+    from identify.signals import PreparedLog
     from identify.validation import Replay
 
 
@@ -41,6 +44,7 @@ def print_summary(
 
 def lines_of(result: FitResult) -> Iterator[str]:
     """What the table does not say, a line each."""
+    yield from (_read(log) for log in result.logs)
     for note in (*result.notes, *result.validation.notes):
         yield f"Note: {note}"
     yield _consistency(result.estimate)
@@ -48,6 +52,20 @@ def lines_of(result: FitResult) -> Iterator[str]:
     yield from _cutoffs(result)
     if result.validation.replay is not None:
         yield _replay(result.validation.replay)
+
+
+def _read(log: PreparedLog) -> str:
+    """How a log was understood, so that a unit gone wrong shows."""
+    rows = f"Read: {log.name}, {log.recording.rows} rows"
+    if log.recording.still:
+        return f"{rows}, each a still pose."
+    force = float(np.linalg.norm(np.mean(log.wrench[:, :3], axis=0)))
+    spin = float(np.sqrt(np.mean(np.sum(log.features[:, 6:9], axis=1))))
+    return (
+        f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; turning at {spin:.2g} rad/s RMS, "
+        f"mean "
+        f"force {force:.3g} N with bias."
+    )
 
 
 def _consistency(estimate: Estimate) -> str:

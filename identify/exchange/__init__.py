@@ -1,6 +1,36 @@
-"""Inertias in files: estimate.json read and written."""
+"""Inertias in files: estimate.json, and the links of URDF, SDF and MJCF models."""
 
 from identify.exchange.estimate_json import SCHEMA_VERSION, read_estimate, write_estimate
+from identify.exchange.link_inertia import LinkInertia
+from identify.exchange.model_file_error import ModelFileError
+from identify.exchange.model_formats import MODEL_FORMATS, ModelFormat, find_format
+from identify.exchange.models import Model, read_model
+from identify.exchange.rewriting import (
+    InertialSnippet,
+    RewrittenModel,
+    inertial_snippet,
+    rewrite_model,
+)
+from identify.exchange.rounding import RoundedBody, round_body
 from identify.exchange.saved_estimate import SavedBias, SavedEstimate
 
-__all__ = ["SCHEMA_VERSION", "SavedBias", "SavedEstimate", "read_estimate", "write_estimate"]
+__all__ = [
+    "MODEL_FORMATS",
+    "SCHEMA_VERSION",
+    "InertialSnippet",
+    "LinkInertia",
+    "Model",
+    "ModelFileError",
+    "ModelFormat",
+    "RewrittenModel",
+    "RoundedBody",
+    "SavedBias",
+    "SavedEstimate",
+    "find_format",
+    "inertial_snippet",
+    "read_estimate",
+    "read_model",
+    "rewrite_model",
+    "round_body",
+    "write_estimate",
+]

@@ -1,0 +1,103 @@
+"""`LinkInertia`: what a model file says of one link."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Mat66, Phi, seal
+from identify.inertia.verdict import Verdict, check
+
+_DENSEST = 1e5
+"""A few times the density of osmium [kg/m³]."""
+
+_BALL = 9.0
+"""Volume over k³ of a ball, k² = tr S / m, rounded down: no solid of the same k has more."""
+
+_TOO_WIDE = 10.0
+"""Radii of gyration in the largest length of a model that are hard to believe."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkInertia:
+    """The inertia of one link (or body) of a model.
+
+    Attributes:
+        name: of the link; within nested models, `outer::inner::link`.
+        line: of its inertial element, or of the link without one; None where the file has no lines.
+        phi: ten parameters about the link's origin in its axes, shape (10,); None for a massless
+            frame, and where the file does not say (the note tells why).
+        massless: whether it is a frame without mass.
+        printed: the body as the numbers are printed, mostly about the centre of mass in axes of its
+            own; None where phi is.
+        half_units: what rounding to the digits printed may have done to `printed`, shape (10,).
+        added_mass: of the fluid, 6×6, linear first, as the file has it; None for none.
+        note: what else a reader should know, in a sentence, or nothing.
+    """
+
+    name: str
+    line: int | None = None
+    phi: Phi | None = None
+    massless: bool = False
+    printed: Phi | None = None
+    half_units: Array | None = None
+    added_mass: Mat66 | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        for field in ("phi", "printed", "half_units"):
+            value = getattr(self, field)
+            if value is not None:
+                object.__setattr__(self, field, seal(value, f"{self.name}: {field}", (10,)))
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether the body is possible, judged on the printed digits; None where phi is unknown."""
+        if self.massless:
+            return check(np.zeros(10))
+        if self.printed is None:
+            return None
+        return check(self.printed, half_units=self.half_units)
+
+
+def unit_note(printed: Phi, largest_length: float | None) -> str:
+    """What in a body looks like wrong units: mm for m, g for kg, or a number made up.
+
+    Args:
+        printed: ten parameters about the centre of mass, shape (10,).
+        largest_length: the largest length that the model's file mentions [m], or None.
+
+    Returns:
+        A sentence, or nothing.
+    """
+    mass, trace = float(printed[0]), float(printed[[4, 7, 9]].sum())
+    if not (mass > 0.0 and trace > 0.0):
+        return ""
+    k = math.sqrt(0.5 * trace / mass)
+    if largest_length and k > _TOO_WIDE * largest_length:
+        return (
+            f"its radius of gyration is {k:.3g} m, but the largest length in the file is "
+            f"{largest_length:.3g} m: are the units kg, m and kg m²?"
+        )
+    density = mass / (_BALL * k**3)
+    if density > _DENSEST:
+        return (
+            f"its radius of gyration of {k:.3g} m makes it denser than {density:.1g} kg/m³, which "
+            f"no material is: are the units kg, m and kg m²?"
+        )
+    return ""
+
+
+def largest_of(words: Iterable[str]) -> float | None:
+    """The largest magnitude among words that are finite numbers; None without any above zero."""
+    largest = 0.0
+    for word in words:
+        try:
+            value = abs(float(word))
+        except ValueError:
+            continue
+        largest = max(largest, value) if math.isfinite(value) else largest
+    return largest or None

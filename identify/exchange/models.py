@@ -1,0 +1,58 @@
+"""Robot models read: the inertia of every link."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from identify.exchange.estimate_json import read_estimate
+from identify.exchange.link_inertia import LinkInertia
+from identify.exchange.model_formats import format_of
+from identify.exchange.xml_parser import read_xml
+from identify.exchange.xml_text import XmlDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The links of a model file.
+
+    Attributes:
+        path: the file.
+        format: `urdf`, `sdf`, `mjcf` or `estimate`.
+        links: in the order of the file.
+        notes: what of the file was not read.
+    """
+
+    path: Path
+    format: str
+    links: tuple[LinkInertia, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_model(path: Path | str) -> Model:
+    """Every link of a URDF, SDF or MJCF file, or the body of an estimate.json.
+
+    Raises:
+        MissingFile: no such file.
+        ModelError: not a model, or one that is wrong; of XML a `ModelFileError` with the line.
+    """
+    path = Path(path)
+    if path.suffix.lower() == ".json":
+        estimate = read_estimate(path)
+        phi = estimate.parameters.phi
+        massless = not phi.any()
+        body = None if massless else phi
+        link = LinkInertia(estimate.frame, None, body, massless=massless, printed=body)
+        return Model(path, "estimate", (link,))
+    document = read_xml(path)
+    form = format_of(document)
+    links = tuple(entry.inertia for entry in form.read(document))
+    return Model(path, form.name, links, _what_was_not_read(document))
+
+
+def _what_was_not_read(document: XmlDocument) -> tuple[str, ...]:
+    return tuple(
+        f"line {element.line}: <{element.tag}> is another file, not read here"
+        for element in document.root.walk()
+        if element.tag in ("include", "attach")
+    )

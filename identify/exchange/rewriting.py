@@ -1,0 +1,108 @@
+"""Robot models written with other inertias in them, and inertial elements to paste."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.errors import ModelError, did_you_mean
+from identify.exchange.found_link import Edit, FoundLink
+from identify.exchange.model_file_error import ModelFileError
+from identify.exchange.model_formats import ModelFormat, find_format, format_of
+from identify.exchange.rounding import DIGITS, RoundedBody
+from identify.exchange.xml_edit import apply_edits, indent_step, inserted_first
+from identify.exchange.xml_parser import parse_xml, read_xml
+from identify.exchange.xml_text import XmlDocument
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenModel:
+    """A model file with other inertias in it.
+
+    Attributes:
+        content: the whole file.
+        bodies: what was written, by link.
+    """
+
+    content: bytes
+    bodies: Mapping[str, RoundedBody]
+
+
+@dataclass(frozen=True, slots=True)
+class InertialSnippet:
+    """An inertial element to paste, and the body that it says."""
+
+    text: str
+    body: RoundedBody
+
+
+def rewrite_model(
+    path: Path | str, bodies: Mapping[str, ArrayLike], *, digits: int = DIGITS
+) -> RewrittenModel:
+    """A model file with other inertias, every byte kept that does not say them.
+
+    Args:
+        path: a URDF, SDF or MJCF file, which is not touched.
+        bodies: ten parameters about the link's origin by name of the link, as `read_model` calls
+            it. A link without an inertial element gets one.
+        digits: significant digits to begin with; see `round_body`.
+
+    Raises:
+        MissingFile: no such file.
+        ModelError: not a model, no such link, or a body that is impossible.
+    """
+    document = read_xml(path)
+    form = format_of(document)
+    if b"\0" in document.content:
+        raise document.error("only text in UTF-8 or ASCII can be edited; save the file as UTF-8")
+    form.require_writable(document)
+    found = {entry.inertia.name: entry for entry in form.read(document)}
+    edits: list[Edit] = []
+    written: dict[str, RoundedBody] = {}
+    for name, phi in bodies.items():
+        if name not in found:
+            hint = did_you_mean(name, found)
+            raise ModelFileError(f"no link {name!r} among {list(found)}{hint}", path=document.path)
+        written[name] = _rounded(form, np.asarray(phi, dtype=np.float64), digits, name)
+        edits += _edits(document, form, found[name], written[name])
+    content = apply_edits(document.content, edits)
+    form.read(parse_xml(content, document.path))  # what is handed out can be read again
+    return RewrittenModel(content, MappingProxyType(written))
+
+
+def inertial_snippet(phi: ArrayLike, format_name: str, *, digits: int = DIGITS) -> InertialSnippet:
+    """A stand-alone inertial element in a format.
+
+    Args:
+        phi: ten parameters about the link's origin, shape (10,).
+        format_name: `urdf`, `sdf` or `mjcf`.
+        digits: significant digits to begin with; see `round_body`.
+
+    Raises:
+        ModelError: no such format, or a body that is impossible.
+    """
+    form = find_format(format_name)
+    body = form.rounded(np.asarray(phi, dtype=np.float64), digits)
+    return InertialSnippet(form.inertial(body, "\n", "  ") + "\n", body)
+
+
+def _rounded(form: ModelFormat, phi: np.ndarray, digits: int, name: str) -> RoundedBody:
+    try:
+        return form.rounded(phi, digits)
+    except ModelError as error:
+        raise ModelError(f"{name}: {error}") from error
+
+
+def _edits(
+    document: XmlDocument, form: ModelFormat, found: FoundLink, body: RoundedBody
+) -> tuple[Edit, ...]:
+    if found.inertial is not None:
+        return form.edits(document, found.inertial, body)
+    step = indent_step(document, found.link)
+    newline = document.newline + document.indent(found.link) + step
+    return (inserted_first(document, found.link, form.inertial(body, newline, step)),)

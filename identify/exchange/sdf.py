@@ -1,0 +1,191 @@
+"""SDFormat: links of (nested) models and their `<inertial>`, read, and written as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from identify.errors import ModelError
+from identify.exchange.found_link import Edit, FoundLink, require_unlike_names
+from identify.exchange.link_inertia import LinkInertia, largest_of, unit_note
+from identify.exchange.rounding import RoundedBody, round_body
+from identify.exchange.sdf_added_mass import read_added_mass
+from identify.exchange.xml_edit import child_edits
+from identify.exchange.xml_numbers import PrintedNumbers, parse_numbers, require_mass
+from identify.exchange.xml_text import XmlDocument, XmlElement
+from identify.inertia.conventions.sdf import SdfInertial
+
+_SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_NO_INERTIAL = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
+_NO_TENSOR = "no <inertia>: SDFormat gives it 1 kg m² about each axis"
+
+
+def read_sdf_links(document: XmlDocument) -> tuple[FoundLink, ...]:
+    """Every link of an SDF file, in the order of the file; nested names are joined by `::`.
+
+    Raises:
+        ModelFileError: a link without a name or two of one name, or an `<inertial>` without mass or
+            with what is no number.
+    """
+    largest = _largest_length(document)
+    found = tuple(
+        _found(document, scope, link, largest) for scope, link in _links(document, document.root)
+    )
+    require_unlike_names(document, found)
+    return found
+
+
+def sdf_edits(document: XmlDocument, inertial: XmlElement, body: RoundedBody) -> tuple[Edit, ...]:
+    """The edits that make an `<inertial>` say a body; its added mass, comments and all else stay.
+
+    An `auto="true"` is dropped, as the numbers would not be read with it.
+    """
+    newline = document.newline + document.indent(inertial)
+    children = sdf_children(body, newline + "  ", "  ")
+    edits = child_edits(document, inertial, children)
+    if not _is_automatic(inertial):
+        return edits
+    if document.is_empty_tag(inertial):
+        return (Edit(*document.span(inertial), sdf_inertial(body, newline, "  ")),)
+    return (*edits, Edit(*document.start_tag(inertial), "<inertial>"))
+
+
+def sdf_children(body: RoundedBody, newline: str, step: str) -> dict[str, str]:
+    """The elements within `<inertial>`, by tag."""
+    six = "".join(
+        f"{newline}{step}<{name}>{x}</{name}>" for name, x in zip(_SIX, body.inertia, strict=True)
+    )
+    return {
+        "pose": f"<pose>{' '.join(body.com)} 0 0 0</pose>",
+        "mass": f"<mass>{body.mass}</mass>",
+        "inertia": f"<inertia>{six}{newline}</inertia>",
+    }
+
+
+def sdf_inertial(body: RoundedBody, newline: str, step: str) -> str:
+    """A whole `<inertial>`; lines after the first begin with `newline`, inner ones with `step`."""
+    children = sdf_children(body, newline + step, step).values()
+    return f"<inertial>{''.join(f'{newline}{step}{text}' for text in children)}{newline}</inertial>"
+
+
+def round_for_sdf(phi: np.ndarray, digits: int) -> RoundedBody:
+    """A body as SDF prints it: about the centre of mass, in the link's axes."""
+    return round_body(phi, digits=digits)
+
+
+def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
+    """Links and the names of the models around them; of a single outermost one none is needed."""
+    outer = [model for element in (root, *root.all("world")) for model in element.all("model")]
+    alone = outer[0] if len(outer) == 1 else None
+    stack = [("", root)]
+    while stack:
+        scope, element = stack.pop()
+        if element.tag == "link":
+            yield scope, element
+            continue
+        if element.tag == "model":
+            name = element.attributes.get("name")
+            if not name:
+                raise document.error("a <model> without a name", element)
+            scope = "" if element is alone else f"{scope}{name}::"
+        inside = [e for e in element.children if e.tag in ("world", "model", "link")]
+        stack.extend((scope, child) for child in reversed(inside))
+
+
+def _found(document: XmlDocument, scope: str, link: XmlElement, largest: float | None) -> FoundLink:
+    name = link.attributes.get("name")
+    if not name:
+        raise document.error("a <link> without a name", link)
+    name = scope + name
+    inertial = link.find("inertial")
+    if inertial is None:
+        massless = LinkInertia(name, link.line, massless=True, note=_NO_INERTIAL)
+        return FoundLink(massless, link, None)
+    if _is_automatic(inertial):
+        note = "inertial auto='true': a simulator works it out from the collision shapes"
+        return FoundLink(LinkInertia(name, inertial.line, note=note), link, inertial)
+    return FoundLink(_inertia(document, name, inertial, largest), link, inertial)
+
+
+def _is_automatic(inertial: XmlElement) -> bool:
+    return inertial.attributes.get("auto", "").strip().lower() in ("true", "1")
+
+
+def _inertia(
+    document: XmlDocument, name: str, inertial: XmlElement, largest: float | None
+) -> LinkInertia:
+    mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
+    if mass_element is None:
+        raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
+    printed_mass = _numbers(document, mass_element, 1)
+    mass = require_mass(document, mass_element, printed_mass)
+    six, units = _tensor(document, tensor)
+    if tensor is None and mass == 0.0:
+        six = np.zeros(6)
+    added = read_added_mass(document, inertial.find("fluid_added_mass"))
+    if mass == 0.0 and not six.any():
+        return LinkInertia(name, inertial.line, massless=True, added_mass=added)
+    phi = _placed(document, inertial, mass, six).to_phi()
+    printed = np.concatenate(([mass], np.zeros(3), six))
+    no_tensor = _NO_TENSOR if tensor is None else ""
+    notes = (no_tensor, _pose_note(inertial), unit_note(printed, largest))
+    return LinkInertia(
+        name,
+        inertial.line,
+        phi,
+        printed=printed,
+        half_units=np.concatenate((printed_mass.half_units, np.zeros(3), units)),
+        added_mass=added,
+        note="; ".join(filter(None, notes)),
+    )
+
+
+def _numbers(document: XmlDocument, element: XmlElement, count: int) -> PrintedNumbers:
+    return parse_numbers(document, element, element.text, f"<{element.tag}>", count)
+
+
+def _tensor(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
+    """The six numbers; those that are missing are SDFormat's: 1 on the diagonal, 0 beside it."""
+    values, units = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0]), np.zeros(6)
+    for i, entry in enumerate(_SIX):
+        element = None if tensor is None else tensor.find(entry)
+        if element is not None:
+            numbers = _numbers(document, element, 1)
+            values[i], units[i] = numbers.values[0], numbers.half_units[0]
+    return PrintedNumbers(values, units)
+
+
+def _placed(
+    document: XmlDocument, inertial: XmlElement, mass: float, six: np.ndarray
+) -> SdfInertial:
+    pose = inertial.find("pose")
+    if pose is None or not pose.text.strip():
+        return SdfInertial(np.array(mass), np.zeros(6), six)
+    form = pose.attributes.get("rotation_format", "euler_rpy")
+    degrees = pose.attributes.get("degrees", "").strip().lower() in ("true", "1")
+    numbers = _numbers(document, pose, 7 if form == "quat_xyzw" else 6).values
+    if form == "quat_xyzw" and not np.linalg.norm(numbers[3:]) > 1e-12:
+        raise document.error("<pose>: a quaternion of length zero", pose)
+    try:
+        return SdfInertial(np.array(mass), numbers, six, form, degrees)  # pyright: ignore[reportArgumentType]
+    except ModelError as error:
+        raise document.error(str(error), pose) from error
+
+
+def _pose_note(inertial: XmlElement) -> str:
+    pose = inertial.find("pose")
+    attributes = {} if pose is None else pose.attributes
+    frame = attributes.get("relative_to") or attributes.get("frame")
+    return f"its pose is taken in the link's frame, not in {frame!r}" if frame else ""
+
+
+def _largest_length(document: XmlDocument) -> float | None:
+    words = []
+    for parent in document.root.walk():
+        for element in parent.children:
+            if element.tag == "pose" and parent.tag in ("link", "joint", "visual", "collision"):
+                words += element.text.split()[:3]
+            elif element.tag in ("size", "radius", "length", "radii"):
+                words += element.text.split()
+    return largest_of(words)

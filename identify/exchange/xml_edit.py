@@ -1,0 +1,70 @@
+"""Edits of a file's bytes that leave every other byte as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from identify.exchange.found_link import Edit
+from identify.exchange.xml_text import XmlDocument, XmlElement
+
+
+def apply_edits(content: bytes, edits: Iterable[Edit]) -> bytes:
+    """The bytes with pieces of them replaced; the pieces must not overlap."""
+    pieces, at = [], 0
+    for start, end, text in sorted(edits):
+        pieces += [content[at:start], text.encode("ascii")]
+        at = end
+    return b"".join([*pieces, content[at:]])
+
+
+def child_edits(
+    document: XmlDocument, element: XmlElement, children: Mapping[str, str]
+) -> tuple[Edit, ...]:
+    """Edits that put new texts in the place of children, those that are missing at the end."""
+    edits, missing = [], []
+    for tag, text in children.items():
+        child = element.find(tag)
+        if child is None:
+            missing.append(text)
+        else:
+            edits.append(Edit(*document.span(child), text))
+    if missing:
+        edits.append(_appended(document, element, missing))
+    return tuple(edits)
+
+
+def inserted_first(document: XmlDocument, element: XmlElement, text: str) -> Edit:
+    """The edit that makes `text` the first child of an element, on lines of its own."""
+    newline = document.newline + document.indent(element)
+    tag = document.start_tag(element)
+    if document.is_empty_tag(element):
+        inner = f"{newline}{indent_step(document, element)}{text}{newline}"
+        return Edit(tag.end - 2, tag.end, f">{inner}</{element.tag}>")
+    return Edit(tag.end, tag.end, f"{newline}{indent_step(document, element)}{text}")
+
+
+def indent_step(document: XmlDocument, element: XmlElement) -> str:
+    """How far the children of an element are indented beyond it: two spaces if nothing tells."""
+    outer = document.indent(element)
+    for candidate in (element, *document.root.children[:50], document.root):
+        base = document.indent(candidate)
+        for child in candidate.children[:1]:
+            inner = document.indent(child)
+            if len(inner) > len(base) and inner.startswith(base):
+                return inner[len(base) :]
+    return "\t" if "\t" in outer else "  "
+
+
+def _appended(document: XmlDocument, element: XmlElement, texts: list[str]) -> Edit:
+    newline = document.newline + document.indent(element)
+    step = indent_step(document, element)
+    tag = document.start_tag(element)
+    if document.is_empty_tag(element):
+        inner = "".join(f"{newline}{step}{text}" for text in texts)
+        return Edit(tag.end - 2, tag.end, f">{inner}{newline}</{element.tag}>")
+    if not element.children:
+        return Edit(tag.end, tag.end, "".join(f"{newline}{step}{text}" for text in texts))
+    last = element.children[-1]
+    newline = document.newline + document.indent(last)
+    end = document.span(last).end
+    return Edit(end, end, "".join(newline + text for text in texts))

@@ -1,0 +1,167 @@
+"""Files that are not as they should be: an error that says the file and the line."""
+
+from __future__ import annotations
+
+import pytest
+
+from identify.errors import MissingFile, ModelError
+from identify.exchange.model_file_error import ModelFileError
+from identify.exchange.models import read_model
+from identify.exchange.xml_parser import DEEPEST, MOST_ELEMENTS
+
+SIX = 'ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"'
+
+
+def urdf(inertial: str) -> str:
+    return f'<robot name="r">\n <link name="a">\n  {inertial}\n </link>\n</robot>'
+
+
+def sdf(inertial: str) -> str:
+    link = f'<link name="a">\n<inertial>{inertial}</inertial></link>'
+    return f'<sdf><model name="m">\n{link}</model></sdf>'
+
+
+def mjcf(attributes: str) -> str:
+    body = f'<body name="a">\n<inertial {attributes}/></body>'
+    return f"<mujoco><worldbody>\n{body}</worldbody></mujoco>"
+
+
+BOMB = """<?xml version="1.0"?>
+<!-- c -->
+<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>
+<robot>&b;</robot>"""
+GOOD = SIX.format("1")
+BAD = {
+    "not well-formed": ("<robot>\n<link></robot>", 2, "not well-formed XML: mismatched tag"),
+    "empty": ("", None, "not well-formed XML: no element found"),
+    "bomb": (BOMB, 3, "a DTD or an entity declaration .*remove the <!DOCTYPE"),
+    "another root": ("<html/>", 1, r"<html> is no robot model; expected one of <robot> \(urdf\)"),
+    "encoding": ('<?xml version="1.0" encoding="x-none"?><robot/>', 1, "unknown encoding"),
+    "xacro": ("<robot>\n<xacro:m/></robot>", 2, "this is xacro.*xacro .* > model.urdf"),
+    "unnamed": ("<robot>\n<link/></robot>", 2, "a <link> without a name"),
+    "twice": (
+        '<robot>\n<link name="a"/>\n<link name="a"/></robot>',
+        3,
+        "a second <link> 'a' .the first is on line 2.",
+    ),
+    "two inertials": (
+        urdf(f'<inertial><mass value="1"/><inertia {GOOD}/></inertial>\n<inertial/>'),
+        4,
+        "a second <inertial> in 'a'",
+    ),
+    "no mass": (urdf(f"<inertial><inertia {GOOD}/></inertial>"), 3, "without <mass>"),
+    "no value": (urdf("<inertial><mass/></inertial>"), 3, "<mass> has no attribute 'value'"),
+    "no inertia": (urdf('<inertial><mass value="1"/></inertial>'), 3, "without <inertia>"),
+    "no izz": (
+        urdf('<inertial><mass value="1"/>\n<inertia ixx="1"/></inertial>'),
+        4,
+        "<inertia> has no attribute 'ixy'",
+    ),
+    "negative": (
+        urdf(f'<inertial><mass value="-1"/><inertia {GOOD}/></inertial>'),
+        3,
+        "a mass of -1 kg; expected zero or more",
+    ),
+    "nan": (
+        urdf(f'<inertial><mass value="1"/>\n<inertia {SIX.format("nan")}/></inertial>'),
+        4,
+        "<inertia ixx>: expected a finite decimal number, got 'nan'",
+    ),
+    "huge": (
+        urdf(f'<inertial><mass value="1"/>\n<inertia {SIX.format("1e999")}/></inertial>'),
+        4,
+        "'1e999' is too large",
+    ),
+    "xyz": (
+        urdf(f'<inertial><origin xyz="0 0"/><mass value="1"/><inertia {GOOD}/></inertial>'),
+        3,
+        "<origin xyz>: expected 3 numbers, got '0 0'",
+    ),
+    "sdf mass": (sdf("<inertia/>"), 3, "without <mass>"),
+    "sdf number": (sdf("<mass>one</mass>"), 3, "<mass>: expected a finite decimal number"),
+    "sdf model": ("<sdf>\n<model/></sdf>", 2, "a <model> without a name"),
+    "sdf link": ('<sdf>\n<model name="m"><link/></model></sdf>', 2, "a <link> without a name"),
+    "sdf degrees": (
+        sdf('<mass>1</mass><pose degrees="1" rotation_format="quat_xyzw">0 0 0 0 0 0 1</pose>'),
+        3,
+        "SDFormat refuses degrees='true'",
+    ),
+    "sdf quaternion": (
+        sdf('<mass>1</mass>\n<pose rotation_format="quat_xyzw">0 0 0 0 0 0 0</pose>'),
+        4,
+        "a quaternion of length zero",
+    ),
+    "sdf added mass": (
+        sdf("<mass>1</mass><fluid_added_mass><xx>-1</xx></fluid_added_mass>"),
+        3,
+        "<fluid_added_mass>: .*linear x has -1 on the diagonal",
+    ),
+    "mjcf mass": (mjcf('pos="0 0 0" diaginertia="1 1 1"'), 3, "an <inertial> without mass"),
+    "mjcf pos": (mjcf('mass="1" diaginertia="1 1 1"'), 3, "<inertial> has no attribute 'pos'"),
+    "mjcf inertia": (mjcf('mass="1" pos="0 0 0"'), 3, "neither diaginertia nor fullinertia"),
+    "mjcf two": (
+        mjcf('mass="1" pos="0 0 0" fullinertia="1 1 1 0 0 0" quat="1 0 0 0"'),
+        3,
+        "has quat and fullinertia; MJCF allows one",
+    ),
+    "mjcf quat": (
+        mjcf('mass="1" pos="0 0 0" diaginertia="1 1 1" quat="0 0 0 0"'),
+        3,
+        "has no direction",
+    ),
+    "mjcf eulerseq": (
+        '<mujoco>\n<compiler eulerseq="abc"/></mujoco>',
+        2,
+        "expected three of x, y, z, X, Y, Z, got 'abc'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_the_file_and_the_line_are_named(tmp_path, case):
+    text, line, message = BAD[case]
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    with pytest.raises(ModelFileError, match=message) as caught:
+        read_model(path)
+    if line is not None:
+        assert caught.value.line == line
+        assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert caught.value.path == path
+
+
+def test_a_file_of_200_mb_is_refused_at_once(tmp_path):
+    path = tmp_path / "model.urdf"
+    with path.open("wb") as file:
+        file.truncate(200_000_000)
+    with pytest.raises(ModelError, match="200 MB, expected 50 MB at the most"):
+        read_model(path)
+
+
+def test_elements_without_end_are_refused(tmp_path):
+    path = tmp_path / "model.urdf"
+    path.write_text("<robot>" + "<a/>\n" * MOST_ELEMENTS + "</robot>")
+    with pytest.raises(ModelError, match=f"urdf:{MOST_ELEMENTS}: over {MOST_ELEMENTS} elements"):
+        read_model(path)
+
+
+def test_deep_nesting_is_no_recursion(tmp_path):
+    path = tmp_path / "model.xml"
+    depth = DEEPEST - 10
+    path.write_text(
+        "<mujoco><worldbody>" + "<body>\n" * depth + "</body>" * depth + "</worldbody></mujoco>"
+    )
+    assert len(read_model(path).links) == depth
+
+    path.write_text("<mujoco><worldbody>" + "<body>\n" * DEEPEST)
+    with pytest.raises(ModelError, match="elements within each other"):
+        read_model(path)
+
+
+def test_a_missing_file_and_a_xacro_are_named(tmp_path):
+    with pytest.raises(MissingFile, match=r"none\.urdf: no such file"):
+        read_model(tmp_path / "none.urdf")
+    path = tmp_path / "r.urdf.xacro"
+    path.write_text('<robot name="r"/>')
+    with pytest.raises(ModelFileError, match=r"xacro .*r.urdf.xacro > model.urdf"):
+        read_model(path)

@@ -1,0 +1,147 @@
+"""What is printed is still a body, for simulators too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from identify.errors import ModelError
+from identify.exchange.models import read_model
+from identify.exchange.rewriting import inertial_snippet
+from identify.exchange.rounding import DIGITS, LIFT, round_body
+from identify.inertia import is_consistent, phi_from_inertia, smallest_pseudo_eigenvalue
+from identify.inertia.conventions import MujocoInertial
+from identify.inertia.verdict import check
+from tests.close import assert_close, assert_same_body
+from tests.exchange.models.many_bodies import allowed, many_bodies
+from tests.strategies import bodies
+
+COUNT = 2000
+
+
+@pytest.mark.parametrize("principal", [False, True])
+@given(phi=bodies())
+def test_the_printed_body_is_possible_and_the_same(phi, principal):
+    rounded = round_body(phi, principal=principal)
+    assert_same_body(rounded.phi, phi, allowed(phi))
+    assert is_consistent(rounded.phi)
+    centred = phi_from_inertia(
+        float(rounded.mass), np.zeros(3), _tensor([float(x) for x in rounded.inertia])
+    )
+    assert smallest_pseudo_eigenvalue(centred) >= 0.4 * LIFT
+    assert not check(rounded.phi).impossible
+    if principal:
+        moments = np.array([float(x) for x in rounded.diagonal])
+        quat = np.array([float(x) for x in rounded.quat_wxyz])
+        com = np.array([float(x) for x in rounded.com])
+        assert MujocoInertial(np.array(float(rounded.mass)), com, quat, moments).compiles
+
+
+@given(bodies(flat=False))
+def test_a_solid_body_is_changed_by_rounding_only(phi):
+    assert round_body(phi).change == ""
+
+
+def test_a_plate_and_a_point_are_lifted_and_it_is_told():
+    plate = phi_from_inertia(2.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
+    rounded = round_body(plate)
+    assert "raised from 0 to 3e-09 kg m² (1e-09 of their sum)" in rounded.change
+    assert "no simulator" in rounded.change
+    point = round_body(phi_from_inertia(2.0, np.ones(3), np.zeros((3, 3))), principal=True)
+    assert "for no moment to be below 1e-15 kg m²" in point.change
+    assert min(float(x) for x in point.diagonal) >= 1e-15
+    assert point.com == ("1", "1", "1")
+
+
+def test_digits_are_added_where_three_would_make_it_impossible():
+    near = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0004, 1.0004, 2.0007]))
+    rounded = round_body(near, digits=3)
+    assert rounded.digits > 3
+    assert not rounded.change
+    assert is_consistent(rounded.phi)
+    assert round_body(near).digits == DIGITS
+
+
+def test_round_numbers_are_printed_round():
+    rounded = round_body(phi_from_inertia(1.2, [0.1, 0.0, -0.3], np.diag([0.01, 0.02, 0.025])))
+    assert rounded.mass == "1.2"
+    assert rounded.com == ("0.1", "0", "-0.3")
+    assert rounded.inertia == ("0.01", "0", "0", "0.02", "0", "0.025")
+
+
+def test_rounding_of_the_shift_to_the_centre_of_mass_is_not_printed():
+    com = np.array([-0.008, -0.033, 0.167])
+    tensor = np.array([[0.012, 0.0, -0.001], [0.0, 0.012, 0.0], [-0.001, 0.0, 0.007]])
+    rounded = round_body(phi_from_inertia(4.2, com, tensor))
+    assert rounded.inertia == ("0.012", "0", "-0.001", "0.012", "0", "0.007")
+    assert rounded.com == ("-0.008", "-0.033", "0.167")
+
+
+def test_what_is_no_body_is_refused():
+    with pytest.raises(ModelError, match="triangle"):
+        round_body(phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 1.0, 3.0])))
+    with pytest.raises(ModelError, match="model files take 1e-15 or more"):
+        round_body(1e-17 * np.array([1.0, 0, 0, 0, 1, 0, 0, 1, 0, 1]))
+    with pytest.raises(ModelError, match="expected 3 to 17, got 2"):
+        round_body(np.ones(10), digits=2)
+    with pytest.raises(ModelError, match="did you mean 'urdf'"):
+        inertial_snippet(np.ones(10), "udrf")
+
+
+def test_many_bodies_compile_in_mujoco_and_come_back(mujoco, tmp_path):
+    truth = many_bodies(np.random.default_rng(4), COUNT)
+    inner = "".join(
+        f'<body name="b{i}"><joint/>{inertial_snippet(phi, "mjcf").text}</body>'
+        for i, phi in enumerate(truth)
+    )
+    text = f'<mujoco><compiler balanceinertia="false"/><worldbody>{inner}</worldbody></mujoco>'
+    model = mujoco.MjModel.from_xml_string(text)
+    path = tmp_path / "many.xml"
+    path.write_text(text)
+    read = read_model(path).links
+    for i, phi in enumerate(truth):
+        numbers = (model.body_ipos, model.body_iquat, model.body_inertia)
+        pos, quat, moments = (array[i + 1] for array in numbers)
+        compiled = MujocoInertial(model.body_mass[i + 1], pos, quat, moments).to_phi()
+        assert_same_body(compiled, phi, 2e-8)
+        assert_same_body(read[i].phi, compiled, 1e-12)
+
+
+def test_many_bodies_load_in_pinocchio_as_possible(pinocchio, tmp_path):
+    truth = many_bodies(np.random.default_rng(5), COUNT)
+    text = _urdf_of(truth)
+    model = pinocchio.buildModelFromXML(text)
+    path = tmp_path / "many.urdf"
+    path.write_text(text)
+    read = read_model(path).links[1:]
+    for i, phi in enumerate(truth):
+        inertia = model.inertias[model.getJointId(f"j{i}")]
+        a, b, c = np.linalg.eigvalsh(inertia.inertia)
+        assert inertia.mass > 0.0
+        assert a > 0.0
+        assert a + b >= c
+        assert_same_body(read[i].phi, phi, allowed(phi))
+        assert_close(inertia.lever, read[i].phi[1:4] / read[i].phi[0], 1e-12)
+        assert not read[i].verdict.impossible
+
+
+def test_a_urdf_of_rods_and_plates_compiles_in_mujoco(mujoco):
+    text = _urdf_of(many_bodies(np.random.default_rng(6), 500))
+    strict = '<mujoco><compiler balanceinertia="false"/></mujoco>'
+    assert mujoco.MjModel.from_xml_string(text.replace("</robot>", f"{strict}</robot>")).nbody > 500
+
+
+def _tensor(six: list[float]) -> np.ndarray:
+    xx, xy, xz, yy, yz, zz = six
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def _urdf_of(truth: list[np.ndarray]) -> str:
+    links = "".join(
+        f'<link name="b{i}">{inertial_snippet(phi, "urdf").text}</link>'
+        f'<joint name="j{i}" type="continuous"><parent link="base"/><child link="b{i}"/>'
+        f'<axis xyz="0 0 1"/></joint>'
+        for i, phi in enumerate(truth)
+    )
+    return f'<robot name="r"><link name="base"/>{links}</robot>'
