@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from identify.signals import PreparedLog
     from identify.validation import Replay
 
+_NARROWEST = 80
+"""Columns the table needs to show every digit."""
+
 
 def print_summary(
     result: FitResult, truth: InertialParameters | None, files: tuple[Path, ...]
@@ -35,6 +38,7 @@ def print_summary(
     from rich.console import Console
 
     console = Console(file=sys.stdout, highlight=False)
+    console.width = max(console.width, _NARROWEST)  # a table that wraps, rather than cut numbers
     with console.capture() as table:  # rich would turn a broken pipe into an exit of its own
         console.print(parameter_rich_table(result.estimate, truth, GROUPS))
     print(table.get().rstrip("\n"))
