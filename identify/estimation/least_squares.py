@@ -118,7 +118,7 @@ def weighted_least_squares(
 ) -> LeastSquaresFit:
     """Least squares, re-weighted by the covariance of its own residuals until it settles.
 
-    Directions of the parameters that the data do not tell are held at the default body.
+    Directions of the parameters that the data do not tell are those of the default body.
 
     Args:
         statistics: of one or more logs.
