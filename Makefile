@@ -6,6 +6,7 @@ LOCKFLAGS ?=
 VENV := .venv
 PY := $(VENV)/bin/python
 LOCK := requirements.lock
+ORACLES := requirements-oracles.lock
 PIP_QUIET := --quiet --quiet --disable-pip-version-check
 READY := $(VENV)/ready.stamp
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
@@ -71,7 +72,11 @@ lock:  ## pin what pyproject.toml asks for (LOCKFLAGS=--upgrade takes the newest
 		--python-version 3.11 --extra test --extra bench --extra docs --extra robots --group dev \
 		--generate-hashes --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" $(LOCKFLAGS) --output-file $(LOCK)
-	@! grep -nE '^identify==|://' $(LOCK) || { \
+	build/lock/bin/python -m uv pip compile pyproject.toml --quiet --universal --fork-strategy fewest \
+		--python-version 3.11 --extra oracles --constraint $(LOCK) --no-annotate \
+		--generate-hashes --no-emit-index-url --no-emit-find-links \
+		--custom-compile-command "make lock" $(LOCKFLAGS) --output-file $(ORACLES)
+	@! grep -nE '^identify==|://' $(LOCK) $(ORACLES) || { \
 		echo "$(LOCK) names a host, or a package that would overwrite this one: see above" >&2; exit 1; }
 
 study: $(READY)  ## fits of the twenty STARS tools with noise: reports/stars.md
@@ -90,13 +95,15 @@ clean:  ## remove what the verbs made, the environment too
 # The environment: a new lock rebuilds it, a new pyproject.toml only installs the project again.
 # uv installs the pinned wheels five times faster than pip, which steps in where uv cannot work.
 
-$(VENV)/lock.stamp: $(LOCK)
+$(VENV)/lock.stamp: $(LOCK) $(ORACLES)
 	$(check_python)
 	$(PYTHON) -m venv --clear $(VENV)
 	@awk '/^uv==/ {on = 1} on {print} on && !/\\$$/ {exit}' $(LOCK) > $(VENV)/uv.txt
 	{ $(PY) -m pip $(PIP_QUIET) install --no-deps --require-hashes --requirement $(VENV)/uv.txt && \
 	  $(PY) -m uv pip install --quiet --python $(PY) --no-deps --require-hashes -r $(LOCK); } || \
 	$(PY) -m pip $(PIP_QUIET) install --no-deps --require-hashes --requirement $(LOCK)
+	@$(PY) -m uv pip install --quiet --python $(PY) --no-deps --require-hashes -r $(ORACLES) || \
+		echo "Some oracles of the tests do not install here; tests against them are skipped." >&2
 	@touch $@
 
 $(READY): $(VENV)/lock.stamp pyproject.toml

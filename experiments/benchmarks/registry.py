@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from experiments.benchmarks import fit_command, import_time, psd_fit, statistics_throughput
+from experiments.benchmarks import (
+    change_of_frame,
+    fit_command,
+    import_time,
+    inspect_model,
+    psd_fit,
+    statistics_throughput,
+)
 from experiments.benchmarks.measure import Effort, Line
 
 BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "statistics": statistics_throughput.run,
     "psd-fit": psd_fit.run,
+    "change-of-frame": change_of_frame.run,
+    "inspect": inspect_model.run,
     "import": import_time.run,
     "fit-command": fit_command.run,
 }

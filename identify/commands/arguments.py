@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import tyro
 
@@ -39,6 +39,16 @@ class _Option:
         return f"{self.names[-1]} {self.metavar}".strip()
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A word, or the last words, that stand without a name: how the help writes them."""
+
+    metavar: str
+    numeric: bool
+    required: bool
+    many: bool
+
+
 def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
     """Make a command out of the words after its name.
 
@@ -51,7 +61,7 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
         UsageError: an unknown option (the nearest one is named), a missing or a wrong value.
         SystemExit: help was asked for and printed.
     """
-    sorting = _Sorting(name, _options(kind), _positional(kind))
+    sorting = _Sorting(name, _options(kind), _places(kind))
     return tyro.cli(
         kind,
         prog=f"identify {name}",
@@ -66,7 +76,7 @@ class _Sorting:
 
     command: str
     options: Sequence[_Option]
-    positional: str | None
+    places: Sequence[_Place]
 
     def words(self, argv: list[str]) -> list[str]:
         """The options, the last of each, then what is not one."""
@@ -79,7 +89,7 @@ class _Sorting:
             if word == "--":
                 rest += argv
                 break
-            if word.startswith("-") and word != "-":
+            if word.startswith("-") and word != "-" and not _is_number(word):
                 option, values = self._option(word, argv)
                 given[option] = values
             else:
@@ -108,14 +118,26 @@ class _Sorting:
         return option, values
 
     def _require(self, given: dict[_Option, list[str]], rest: list[str]) -> None:
-        if rest and self.positional is None:
-            raise self._error(f"takes options only, got {' '.join(rest)}")
-        missing = [self.positional] if self.positional and not rest else []
+        self._require_places(rest)
+        missing = [place.metavar for place in self.places[len(rest) :] if place.required]
         missing += [
             option.usage for option in self.options if option.required and option not in given
         ]
         if missing:
             raise self._error(f"missing {', '.join(missing)}; see identify {self.command} --help")
+
+    def _require_places(self, rest: list[str]) -> None:
+        """Refuse words that have no place, or that are no numbers where numbers stand."""
+        if rest and not self.places:
+            raise self._error(f"takes options only, got {' '.join(rest)}")
+        many = bool(self.places) and self.places[-1].many
+        if len(rest) > len(self.places) and not many:
+            wanted = " ".join(place.metavar for place in self.places)
+            raise self._error(f"takes {wanted}; got {' '.join(rest)}")
+        for index, word in enumerate(rest):
+            place = self.places[min(index, len(self.places) - 1)]
+            if place.numeric and not _is_number(word):
+                raise self._error(f"{place.metavar}: expected a number, got {word!r}")
 
     def _error(self, message: str) -> UsageError:
         return UsageError(f"{self.command}: {message}")
@@ -165,12 +187,18 @@ def _options(kind: type[Command]) -> list[_Option]:
     return options
 
 
-def _positional(kind: type[Command]) -> str | None:
-    """How the help writes what is not an option."""
-    for _, _, notes in _annotated_fields(kind):
-        if tyro.conf.Positional in notes:
-            return _metavar(notes)
-    return None
+def _places(kind: type[Command]) -> list[_Place]:
+    """What stands without a name, in its order."""
+    return [
+        _Place(
+            metavar=_metavar(notes),
+            numeric="float" in str(hint),
+            required=field.default is MISSING,
+            many=Ellipsis in get_args(get_args(hint)[0]),
+        )
+        for field, hint, notes in _annotated_fields(kind)
+        if tyro.conf.Positional in notes
+    ]
 
 
 def _metavar(notes: Sequence[object]) -> str:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 class Command(ABC):
     """A subcommand: a frozen dataclass; its fields are the options, its docstring the help.
 
-    Its name on the command line is that of the class in small letters.
+    Its name on the command line is that of its line in `main.COMMANDS`.
     """
 
     __slots__ = ()

@@ -12,21 +12,36 @@ import os
 import shlex
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from identify.commands.arguments import parse_command
 from identify.commands.command import Command
 from identify.commands.doctor import Doctor
 from identify.commands.errors import UsageError
+from identify.commands.export import Export
 from identify.commands.fit import Fit
+from identify.commands.inspect import Inspect
 from identify.commands.installation import own_version
+from identify.commands.shape import Shape
+from identify.commands.subtract import Subtract
 from identify.commands.terminal import escape_what_cannot_be_encoded, printable
 from identify.errors import IdentifyError, did_you_mean
 
-COMMANDS: tuple[type[Command], ...] = (Fit, Doctor)
-"""The subcommands, in the order of the help."""
+COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
+    {
+        "fit": Fit,
+        "inspect": Inspect,
+        "export": Export,
+        "subtract": Subtract,
+        "shape": Shape,
+        "doctor": Doctor,
+    }
+)
+"""The subcommands by name, in the order of the help; a name may be two words."""
 
 _BUG, _REFUSED, _INTERRUPTED, _BROKEN_PIPE = 1, 2, 130, 141
+_HELP = ("-h", "--help", "help")
 _ISSUES = "please report it with the lines above and, if you may, the log"
 
 
@@ -60,37 +75,62 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: list[str]) -> int:
-    kinds = {kind.__name__.lower(): kind for kind in COMMANDS}
     if not argv:
-        raise UsageError(f"no command given; {_known(kinds)}; see identify --help")
-    name, *words = argv
-    if name in ("-h", "--help", "help"):
-        print(_help(kinds))
-        return 0
-    if name in ("-V", "--version"):
+        raise UsageError(f"no command given; {_known(COMMANDS)}; see identify --help")
+    if argv[0] in ("-V", "--version"):
         print(f"identify {own_version()}")
         return 0
-    if name not in kinds:
-        what = "option" if name.startswith("-") else "command"
-        known = (*kinds, "--help", "--version")
-        hint = did_you_mean(name, known) or f"; {_known(kinds)}"
-        raise UsageError(f"unknown {what} {name!r}{hint}")
-    command = parse_command(kinds[name], words, name)
+    name, words = _named(argv)
+    if name not in COMMANDS:
+        print(_help(name))
+        return 0
+    command = parse_command(COMMANDS[name], words, name)
     return command.run(shlex.join(["identify", *argv]))
 
 
-def _known(kinds: dict[str, type[Command]]) -> str:
-    return f"commands: {', '.join(kinds)}"
+def _named(argv: list[str]) -> tuple[str, list[str]]:
+    """The command that the first words name and the rest, or the group to print the help of."""
+    name, *words = argv
+    if name in _HELP:
+        return "", []
+    if name in COMMANDS:
+        return name, words
+    members = _members(name)
+    if not members:
+        what = "option" if name.startswith("-") else "command"
+        heads = dict.fromkeys(known.split()[0] for known in COMMANDS)
+        hint = did_you_mean(name, (*heads, "--help", "--version")) or f"; {_known(heads)}"
+        raise UsageError(f"unknown {what} {name!r}{hint}")
+    if not words or words[0] in _HELP:
+        return name, []
+    if words[0] not in members:
+        hint = did_you_mean(words[0], members) or f"; {_known(members)}"
+        raise UsageError(f"{name}: unknown command {words[0]!r}{hint}")
+    return f"{name} {words[0]}", words[1:]
 
 
-def _help(kinds: dict[str, type[Command]]) -> str:
+def _members(group: str) -> list[str]:
+    """Second words of the commands whose first word is that of a group."""
+    return [name.split()[1] for name in COMMANDS if name.startswith(f"{group} ")]
+
+
+def _known(names: Iterable[str]) -> str:
+    return f"commands: {', '.join(names)}"
+
+
+def _help(group: str) -> str:
+    """The help on all commands, or on those of a group."""
+    kinds = {name: kind for name, kind in COMMANDS.items() if name.startswith(group)}
+    width = max(len(name) for name in kinds) + 2
     lines = [
-        "usage: identify [--help] [--version] COMMAND ...",
+        f"usage: identify {group} COMMAND ..."
+        if group
+        else "usage: identify [--help] [--version] COMMAND ...",
         "",
         "Physically consistent identification of rigid-body inertia from robot logs.",
         "",
         "commands:",
-        *(f"  {name:<10}{_summary(kind)}" for name, kind in kinds.items()),
+        *(f"  {name:<{width}}{_summary(kind)}" for name, kind in kinds.items()),
         "",
         "identify COMMAND --help lists the options of a command.",
     ]

@@ -16,6 +16,7 @@ from identify.reporting.parameter_rows import GROUPS
 
 if TYPE_CHECKING:
     from identify.estimation import Estimate
+    from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
     from identify.signals import PreparedLog
@@ -35,15 +36,27 @@ def print_summary(
         truth: the true body, to show beside.
         files: what was written.
     """
+    print_parameters(result.estimate, truth)
+    for line in (*lines_of(result), *map(str, files)):
+        print(printable(line))
+
+
+def print_parameters(
+    estimate: Estimate | SavedEstimate, truth: InertialParameters | None = None
+) -> None:
+    """Print the table of the parameters.
+
+    Args:
+        estimate: the estimate, or one read from its file.
+        truth: the true body, to show beside.
+    """
     from rich.console import Console
 
     console = Console(file=sys.stdout, highlight=False)
     console.width = max(console.width, _NARROWEST)  # a table that wraps, rather than cut numbers
     with console.capture() as table:  # rich would turn a broken pipe into an exit of its own
-        console.print(parameter_rich_table(result.estimate, truth, GROUPS))
+        console.print(parameter_rich_table(estimate, truth, GROUPS))
     print(table.get().rstrip("\n"))
-    for line in (*lines_of(result), *map(str, files)):
-        print(printable(line))
 
 
 def lines_of(result: FitResult) -> Iterator[str]:

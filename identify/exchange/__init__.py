@@ -1,6 +1,7 @@
 """Inertias in files: estimate.json, and the links of URDF, SDF and MJCF models."""
 
 from identify.exchange.estimate_json import SCHEMA_VERSION, read_estimate, write_estimate
+from identify.exchange.exporting import EXPORTS, Export, export_body
 from identify.exchange.link_inertia import LinkInertia
 from identify.exchange.model_file_error import ModelFileError
 from identify.exchange.model_formats import MODEL_FORMATS, ModelFormat, find_format
@@ -15,8 +16,10 @@ from identify.exchange.rounding import RoundedBody, round_body
 from identify.exchange.saved_estimate import SavedBias, SavedEstimate
 
 __all__ = [
+    "EXPORTS",
     "MODEL_FORMATS",
     "SCHEMA_VERSION",
+    "Export",
     "InertialSnippet",
     "LinkInertia",
     "Model",
@@ -26,6 +29,7 @@ __all__ = [
     "RoundedBody",
     "SavedBias",
     "SavedEstimate",
+    "export_body",
     "find_format",
     "inertial_snippet",
     "read_estimate",

@@ -33,12 +33,16 @@ def write_estimate(estimate: SavedEstimate, path: Path | str) -> Path:
         The path written.
     """
     path = Path(path)
-    write_text(path, json.dumps(document_of(estimate), indent=2, allow_nan=False) + "\n")
+    write_text(path, estimate_text(estimate))
     return path
 
 
-def document_of(estimate: SavedEstimate) -> dict[str, object]:
-    """The file's content as plain dictionaries, lists and numbers."""
+def estimate_text(estimate: SavedEstimate) -> str:
+    """The file's content."""
+    return json.dumps(_document(estimate), indent=2, allow_nan=False) + "\n"
+
+
+def _document(estimate: SavedEstimate) -> dict[str, object]:
     body = estimate.parameters
     return {
         "schema_version": SCHEMA_VERSION,

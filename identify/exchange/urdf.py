@@ -31,7 +31,10 @@ def read_urdf_links(document: XmlDocument) -> tuple[FoundLink, ...]:
 
 def urdf_edits(document: XmlDocument, inertial: XmlElement, body: RoundedBody) -> tuple[Edit, ...]:
     """The edits that make an `<inertial>` say a body; comments and other elements in it stay."""
-    return child_edits(document, inertial, urdf_children(body))
+    children = urdf_children(body)
+    if inertial.find("origin") is None and not any(float(x) for x in body.com):
+        del children["origin"]  # its default says the same
+    return child_edits(document, inertial, children)
 
 
 def urdf_children(body: RoundedBody) -> dict[str, str]:

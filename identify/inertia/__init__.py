@@ -7,7 +7,6 @@ from identify.inertia.added_mass import (
     added_mass_in_frame,
     checked_added_mass,
     inertia_with_added_mass,
-    swapped_order,
 )
 from identify.inertia.composition import (
     Difference,
@@ -41,6 +40,7 @@ from identify.inertia.matrices import (
     inertia_about_origin,
     phi_from_inertia,
     spatial_inertia,
+    swap_spatial_order,
 )
 from identify.inertia.momentum import kinetic_energy, momentum_in_frame, spatial_momentum
 from identify.inertia.nearest import NearestBody, nearest_consistent
@@ -114,5 +114,5 @@ __all__ = [
     "spatial_inertia_in_frame",
     "spatial_momentum",
     "subtract",
-    "swapped_order",
+    "swap_spatial_order",
 ]

@@ -29,31 +29,16 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Mat33, Mat66, Phi, Vec3, seal
 from identify.errors import ModelError
-from identify.inertia.matrices import spatial_inertia
+from identify.inertia.matrices import spatial_inertia, swap_spatial_order
 from identify.spatial import Pose, adjoint, hat
 
 _AXES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
-_OTHER_ORDER = np.array([3, 4, 5, 0, 1, 2])
 _TOLERANCE = 1e-9
 """Asymmetry and negative eigenvalues below this share of the matrix's scale are rounding."""
 
 
 class AddedMassWarning(UserWarning):
     """The shortcut through the blocks of an added mass does not give its shift."""
-
-
-def swapped_order(matrix: Mat66) -> Mat66:
-    """A 6×6 inertia with angular rows and columns first for one with linear first, and back.
-
-    Ours are linear first, as Gazebo's and SDF's; DART's, Drake's and Featherstone's angular first.
-
-    Args:
-        matrix: shape (..., 6, 6).
-
-    Returns:
-        Shape (..., 6, 6).
-    """
-    return np.asarray(matrix, dtype=np.float64)[..., _OTHER_ORDER[:, None], _OTHER_ORDER]
 
 
 def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat66:
@@ -70,7 +55,7 @@ def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat
         ModelError: another shape, not finite, not symmetric, or a motion of negative energy.
     """
     A = seal(matrix, "added mass", (6, 6))
-    A = swapped_order(A) if angular_first else np.array(A)
+    A = swap_spatial_order(A) if angular_first else np.array(A)
     diagonal = np.diag(A)
     if (diagonal < 0.0).any():
         k = int(np.argmin(diagonal))
@@ -209,6 +194,6 @@ def inertia_with_added_mass(phi: Phi, A_BBo_B: Mat66) -> Mat66:
         A_BBo_B: added mass about Bo in B, linear first, shape (..., 6, 6).
 
     Returns:
-        Linear first, shape (..., 6, 6); `swapped_order` of it is DART's spatial tensor.
+        Linear first, shape (..., 6, 6); `swap_spatial_order` of it is DART's spatial tensor.
     """
     return spatial_inertia(phi) + np.asarray(A_BBo_B, dtype=np.float64)

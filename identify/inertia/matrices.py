@@ -13,6 +13,7 @@ from identify.spatial import hat
 
 _ROWS = np.array([0, 0, 0, 1, 1, 2])
 _COLUMNS = np.array([0, 1, 2, 1, 2, 2])
+_OTHER_ORDER = np.array([3, 4, 5, 0, 1, 2])
 """Row and column of the six entries Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
 
 
@@ -87,3 +88,14 @@ def spatial_inertia(phi: Phi) -> Mat66:
     matrix[..., 3:, :3] = h
     matrix[..., 3:, 3:] = inertia_about_origin(phi)
     return matrix
+
+
+def swap_spatial_order(matrix: Mat66) -> Mat66:
+    """A 6×6 matrix with the linear and the angular part exchanged: its own inverse.
+
+    Ours are linear first, as Gazebo's and SDF's; DART's, Drake's and Featherstone's angular first.
+
+    Args:
+        matrix: a spatial inertia or an added mass, shape (..., 6, 6).
+    """
+    return np.asarray(matrix, dtype=np.float64)[..., _OTHER_ORDER[:, None], _OTHER_ORDER]

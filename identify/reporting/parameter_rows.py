@@ -140,7 +140,7 @@ def _group_rows(
 ) -> Iterable[ParameterRow]:
     values = _values(estimate.parameters, group)
     truths = [None] * len(values) if truth is None else list(_values(truth, group))
-    largest = max(float(np.abs(values).max()), float(np.finfo(float).tiny))
+    largest = float(np.abs(values).max())
     beside = 0.0 if truth is None else float(np.abs(_values(truth, group)).max())
     unit = _shown_unit(group, max(largest, beside))
     for name, value, true in zip(_NAMES[group], values, truths, strict=True):

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 MOST_DIGITS = 7
 """Significant digits a table shows at the most."""
 
+_MOST_DECIMALS = 12
+"""What is smaller is the rounding of a zero."""
+
 _PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k"}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -68,7 +71,7 @@ def decimals_for(half_width: float | None, largest: float) -> int:
     """
     most = MOST_DIGITS - 1 - _exponent(largest)
     if half_width is None or half_width <= 0.0:
-        return max(0, most)
+        return max(0, min(most, _MOST_DECIMALS))
     return max(0, min(1 - _exponent(half_width), most))
 
 

@@ -20,7 +20,7 @@ def parameter_rich_table(
     truth: InertialParameters | None = None,
     groups: Sequence[Group] = ABOUT_COM,
 ) -> Table:
-    """The parameters with their intervals, what decided each and, where known, truth and error.
+    """The parameters with, where known, their intervals, what decided each, truth and error.
 
     It fits a terminal of 80 columns. What the data do not tell is dim and says so; a truth outside
     its interval is marked by a star.
@@ -44,24 +44,28 @@ def parameter_rich_table(
     table.add_column("", no_wrap=True)
     table.add_column("unit", no_wrap=True)
     table.add_column("estimate", justify="right", no_wrap=True)
-    table.add_column("95 %", justify="right", no_wrap=True)
-    table.add_column("decided by", no_wrap=True)
+    told = any(row.shown.interval or row.decided_by for row in rows)
+    if told:
+        table.add_column("95 %", justify="right", no_wrap=True)
+        table.add_column("decided by", no_wrap=True)
     if truth is not None:
         table.add_column("truth", justify="right", no_wrap=True)
         table.add_column("error", justify="right", no_wrap=True)
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1].group != row.group
         table.add_row(
-            *_cells(row, truth is not None),
+            *_cells(row, told, truth is not None),
             style=None if row.measured else "dim",
             end_section=last and len(groups) > 3,
         )
     return table
 
 
-def _cells(row: ParameterRow, compared: bool) -> list[str]:
+def _cells(row: ParameterRow, told: bool, compared: bool) -> list[str]:
     shown = row.shown
-    cells = [row.name, shown.unit, shown.value, shown.interval, row.decided_by]
+    cells = [row.name, shown.unit, shown.value]
+    if told:
+        cells += [shown.interval, row.decided_by]
     if compared:
         cells += [shown.truth, shown.error + ("*" if row.outside else " ")]
     return cells

@@ -27,7 +27,7 @@ def failing(monkeypatch):
             def run(self, invocation: str) -> int:
                 raise error
 
-        monkeypatch.setattr(entry, "COMMANDS", (*entry.COMMANDS, Fail))
+        monkeypatch.setattr(entry, "COMMANDS", {**entry.COMMANDS, "fail": Fail})
 
     return register
 
@@ -49,17 +49,50 @@ def test_version(cli, word):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "no command given; commands: fit, doctor; see identify --help"),
+        ((), "no command given; commands: {known}; see identify --help"),
         (("fitt",), "unknown command 'fitt'; did you mean 'fit'?"),
         (("Doctor",), "unknown command 'Doctor'; did you mean 'doctor'?"),
-        (("photo.jpg",), "unknown command 'photo.jpg'; commands: fit, doctor"),
+        (("photo.jpg",), "unknown command 'photo.jpg'; commands: {known}"),
         (("--verison",), "unknown option '--verison'; did you mean '--version'?"),
-        (("--quux",), "unknown option '--quux'; commands: fit, doctor"),
+        (("--quux",), "unknown option '--quux'; commands: {known}"),
     ],
 )
 def test_a_wrong_command_is_bad_use(cli, words, message):
     outcome = cli(*words)
-    assert (outcome.status, outcome.message) == (2, message)
+    known = ", ".join(entry.COMMANDS)
+    assert (outcome.status, outcome.message) == (2, message.format(known=known))
+
+
+@pytest.fixture
+def group(monkeypatch):
+    """Registers the commands `pair one` and `pair two`."""
+
+    @dataclass(frozen=True)
+    class One(Command):
+        """Do the first."""
+
+        def run(self, invocation: str) -> int:
+            print(invocation)
+            return 0
+
+    monkeypatch.setattr(entry, "COMMANDS", {**entry.COMMANDS, "pair one": One, "pair two": One})
+
+
+def test_a_command_of_two_words(cli, group):
+    assert cli("pair", "one") == (0, "identify pair one\n", "")
+    assert "pair one: takes options only, got x" in cli("pair", "one", "x").message
+    assert "pair: unknown command 'on'; commands: one, two" in cli("pair", "on").message
+    assert "did you mean 'pair'" in cli("pairs").message
+    assert "usage: identify pair one" in cli("pair", "one", "--help").out
+
+
+@pytest.mark.parametrize("words", [("pair",), ("pair", "--help")])
+def test_a_group_lists_its_commands(cli, group, words):
+    status, out, err = cli(*words)
+    assert (status, err) == (0, "")
+    assert out.startswith("usage: identify pair COMMAND ...")
+    assert "  pair one  Do the first" in out
+    assert "doctor" not in out
 
 
 @pytest.mark.parametrize(

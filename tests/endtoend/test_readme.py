@@ -7,6 +7,7 @@ import tomllib
 
 import pytest
 
+from identify.commands.main import COMMANDS
 from identify.logs import load_schema
 from tests.endtoend.conftest import ROOT
 from tests.endtoend.estimates import KEYS, load
@@ -19,6 +20,17 @@ def test_every_option_is_documented(cli):
     options = set(re.findall(r"--[a-z][a-z-]+", cli("fit", "--help").out)) - {"--help"}
     table = "".join(line for line in README.splitlines() if line.startswith("| `-"))
     assert set(re.findall(r"--[a-z][a-z-]+", table)) == options
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "fit"])
+def test_every_option_of_the_other_commands_is_documented(cli, name):
+    """In the section of the page of commands that is called after the command."""
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    (section,) = re.findall(rf"^## {name}\b.*?(?=^## |\Z)", page, flags=re.MULTILINE | re.DOTALL)
+    options = set(re.findall(r"--[a-z][a-z-]+", cli(*name.split(), "--help").out)) - {"--help"}
+    table = "".join(line for line in section.splitlines() if line.startswith("| `-"))
+    assert set(re.findall(r"(?<=[`( ])--[a-z][a-z-]+", table)) - {"--to"} == options - {"--to"}
+    assert options <= set(re.findall(r"--[a-z][a-z-]+", section))
 
 
 @pytest.mark.usefixtures("no_report")

@@ -47,7 +47,7 @@ def test_a_benchmark_runs(name):
     lines = BENCHMARKS[name](TINY)
     assert lines
     assert all(isinstance(line, Line) and line.measured for line in lines)
-    assert any(line.reach for line in lines)
+    assert name == "inspect" or any(line.reach for line in lines)  # for it there is no number
 
 
 def test_rows_and_statistics_hold_the_same_problem():

@@ -17,7 +17,7 @@ from identify.inertia.added_mass import (
     added_mass_in_frame,
     checked_added_mass,
     inertia_with_added_mass,
-    swapped_order,
+    swap_spatial_order,
 )
 from identify.inertia.shapes import Cylinder, Sphere, cylinder_added_mass, ellipsoid_added_mass
 from identify.spatial import Pose, adjoint, coadjoint, hat
@@ -119,8 +119,8 @@ def test_the_recipe_makes_gazebos_body_matrix_darts_spatial_tensor():
     Ic = inertia_about_com(phi)
     body_matrix = stacked(m * np.eye(3), m * c, Ic)
     dart = np.block([[Ic + m * c @ c.T, m * c], [m * c.T, m * np.eye(3)]])
-    assert_close(swapped_order(added_mass_about_origin_by_blocks(body_matrix)), dart, 1e-13)
-    assert_close(swapped_order(spatial_inertia(phi)), dart, 1e-14)
+    assert_close(swap_spatial_order(added_mass_about_origin_by_blocks(body_matrix)), dart, 1e-13)
+    assert_close(swap_spatial_order(spatial_inertia(phi)), dart, 1e-14)
 
 
 def test_gazebos_body_matrix_is_the_inertia_about_neither_of_its_points():
@@ -198,14 +198,14 @@ def test_a_warning_names_the_line_that_asked():
 @given(seeds(), vectors(6))
 def test_both_orders_say_the_same(seed, V):
     A = random_added_mass(seed)
-    angular = swapped_order(A)
+    angular = swap_spatial_order(A)
     assert_close(angular[:3, :3], A[3:, 3:], 0.0)
     assert_close(angular[:3, 3:], A[3:, :3], 0.0)
-    assert_close(swapped_order(angular), A, 0.0)
+    assert_close(swap_spatial_order(angular), A, 0.0)
     W = np.concatenate((V[3:], V[:3]))
     assert_close(W @ angular @ W, V @ A @ V, 1e-13, scale=np.abs(A).max() * 6)
     assert_close(checked_added_mass(angular, angular_first=True), checked_added_mass(A), 0.0)
-    assert_close(swapped_order(np.stack((A, angular))), np.stack((angular, A)), 0.0)
+    assert_close(swap_spatial_order(np.stack((A, angular))), np.stack((angular, A)), 0.0)
 
 
 @given(bodies(flat=False, offset=0.5), seeds())

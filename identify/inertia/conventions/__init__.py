@@ -61,7 +61,6 @@ from identify.inertia.conventions.six_orders import (
 from identify.inertia.conventions.spatial_matrix import (
     phi_from_spatial_matrix,
     spatial_matrix,
-    swap_spatial_order,
 )
 from identify.inertia.conventions.ten_orders import TEN_ORDERS, phi_from_ten, ten_from_phi
 from identify.inertia.conventions.urdf import UrdfInertial
@@ -69,6 +68,7 @@ from identify.inertia.conventions.wensing import (
     phi_from_wensing_parameters,
     wensing_parameters,
 )
+from identify.inertia.matrices import swap_spatial_order
 
 __all__ = [
     "CONVENTIONS",

@@ -10,23 +10,13 @@ from numpy.typing import ArrayLike
 from identify.arrays import Mat66, Phi
 from identify.errors import ModelError
 from identify.inertia.conventions.sealing import seal_batch, seal_phi
-from identify.inertia.matrices import six_from_symmetric, spatial_inertia
+from identify.inertia.matrices import six_from_symmetric, spatial_inertia, swap_spatial_order
 from identify.spatial import vee
 
 SpatialOrder: TypeAlias = Literal["linear first", "angular first"]
 
-_SWAP = np.array([3, 4, 5, 0, 1, 2])
 _STRUCTURE = 1e-9
 """How far from the form [[m 1, −ĥ], [ĥ, I]] a matrix may be, relative to what its entries are."""
-
-
-def swap_spatial_order(matrix: Mat66) -> Mat66:
-    """A 6×6 matrix with the linear and the angular part exchanged: its own inverse.
-
-    Args:
-        matrix: shape (..., 6, 6); an added mass will do as well.
-    """
-    return np.asarray(matrix)[..., _SWAP[:, None], _SWAP]
 
 
 def spatial_matrix(phi: ArrayLike, order: SpatialOrder) -> Mat66:

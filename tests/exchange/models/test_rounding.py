@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,13 +13,14 @@ from identify.exchange.models import read_model
 from identify.exchange.rewriting import inertial_snippet
 from identify.exchange.rounding import DIGITS, LIFT, round_body
 from identify.inertia import is_consistent, phi_from_inertia, smallest_pseudo_eigenvalue
-from identify.inertia.conventions import MujocoInertial
+from identify.inertia.conventions import MujocoInertial, phi_from_drake_matrix
 from identify.inertia.verdict import check
 from tests.close import assert_close, assert_same_body
 from tests.exchange.models.many_bodies import allowed, many_bodies
 from tests.strategies import bodies
 
-COUNT = 2000
+COUNT = int(os.environ.get("IDENTIFY_MANY_BODIES", "2000"))
+"""Bodies of the long tests: 10 000 take a minute longer."""
 
 
 @pytest.mark.parametrize("principal", [False, True])
@@ -124,6 +127,21 @@ def test_many_bodies_load_in_pinocchio_as_possible(pinocchio, tmp_path):
         assert_same_body(read[i].phi, phi, allowed(phi))
         assert_close(inertia.lever, read[i].phi[1:4] / read[i].phi[0], 1e-12)
         assert not read[i].verdict.impossible
+
+
+def test_many_bodies_load_in_drake_as_they_are_printed(tmp_path):
+    """Drake puts a ball in the place of what it takes for impossible, so numbers are compared."""
+    parsing = pytest.importorskip("pydrake.multibody.parsing", reason="Drake is not installed")
+    plants = pytest.importorskip("pydrake.multibody.plant", reason="Drake is not installed")
+    truth = many_bodies(np.random.default_rng(7), COUNT)
+    plant = plants.MultibodyPlant(0.0)
+    parsing.Parser(plant).AddModelsFromString(_urdf_of(truth), "urdf")
+    plant.Finalize()
+    for i, phi in enumerate(truth):
+        inertia = plant.GetBodyByName(f"b{i}").default_spatial_inertia()
+        assert inertia.IsPhysicallyValid()
+        read = phi_from_drake_matrix(inertia.CopyToFullMatrix6())
+        assert_same_body(read, phi, allowed(phi))
 
 
 def test_a_urdf_of_rods_and_plates_compiles_in_mujoco(mujoco):

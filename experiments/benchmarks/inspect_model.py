@@ -1,0 +1,61 @@
+"""`identify inspect` on a URDF of many links, as a process and within one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from experiments.benchmarks.change_of_frame import bodies
+from experiments.benchmarks.measure import Effort, Line, Spread, race
+from identify.exchange import inertial_snippet, read_model
+
+LINKS = 500
+_PROCESSES = 5
+
+
+def run(effort: Effort) -> list[Line]:
+    """Reading and judging the links, and the whole command with Python's start."""
+    count = effort.scaled(LINKS, least=3)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.urdf"
+        path.write_text(urdf(count), encoding="utf-8")
+        inside = race({"inspect": lambda: _impossible(path)}, effort)["inspect"]
+        whole = np.array([_timed(path) for _ in range(min(effort.repetitions, _PROCESSES))])
+    return [
+        Line(
+            f"inspect of a URDF of {count} links, read and judged", Spread.of(inside).written("s")
+        ),
+        Line("`identify inspect` of it, a whole process", Spread.of(whole).written("s")),
+    ]
+
+
+def urdf(count: int) -> str:
+    """A robot of so many links in a chain, each with a solid inertia."""
+    parts = ['<robot name="chain">']
+    for index, phi in enumerate(bodies(np.random.default_rng(0), count)):
+        parts.append(f'<link name="link{index}">\n{inertial_snippet(phi, "urdf").text}</link>')
+        if index:
+            parts.append(
+                f'<joint name="joint{index}" type="fixed"><parent link="link{index - 1}"/>'
+                f'<child link="link{index}"/></joint>'
+            )
+    return "\n".join([*parts, "</robot>\n"])
+
+
+def _impossible(path: Path) -> int:
+    """How many links are impossible: none."""
+    verdicts = [link.verdict for link in read_model(path).links]
+    return sum(verdict is None or verdict.impossible for verdict in verdicts)
+
+
+def _timed(path: Path) -> float:
+    started = time.perf_counter()
+    subprocess.run(
+        [sys.executable, "-m", "identify", "inspect", str(path)], check=True, capture_output=True
+    )
+    return time.perf_counter() - started

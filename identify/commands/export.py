@@ -1,0 +1,133 @@
+"""`identify export`: a body in the words of a simulator, a program or a controller."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from identify.commands.command import Command
+from identify.commands.errors import UsageError
+from identify.commands.files import require_writable_file, write_file
+from identify.commands.terminal import printable
+
+if TYPE_CHECKING:
+    from identify.exchange import SavedEstimate
+    from identify.inertia import InertialParameters
+
+
+@dataclass(frozen=True, slots=True)
+class Export(Command):
+    """Print a body for a simulator, a program or a controller, or write it into a robot model.
+
+    Standard output is the text to paste; what it cannot say, and what to see to, goes to standard
+    error. Numbers are rounded so that the rounded body is still possible. Exit status: 2 for bad
+    use, for a body that is impossible, and for one the controller does not take.
+    """
+
+    estimate: Annotated[
+        Path, Positional, arg(metavar="ESTIMATE.json", help_behavior_hint="(required)")
+    ]
+    """The body: of `identify fit`, or JSON with phi, or with mass, com and inertia_about_com."""
+
+    to: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")] = None
+    """urdf, sdf, mjcf (an inertial element); drake, dart (Python); abb, fanuc, franka, franka_desk,
+    kuka, ros, ur, yaskawa (payload settings). Needed but with --into, whose file says it."""
+
+    frame: Annotated[
+        tuple[float, float, float, float, float, float, float] | None,
+        arg(metavar="X Y Z QX QY QZ QW", help_behavior_hint="(default: the body's own)"),
+    ] = None
+    """Pose of the wanted frame (link, flange) in the body's frame: position [m] and quaternion."""
+
+    link: Annotated[str | None, arg(metavar="L", help_behavior_hint="")] = None
+    """The link that gets the body, with --into."""
+
+    into: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    """URDF, SDF or MJCF file with that link; it is not touched (unless it is OUT too)."""
+
+    largest_mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="")] = None
+    """What the arm may carry; a controller is not given more."""
+
+    output: Annotated[
+        Path | None, arg(metavar="OUT", aliases=("-o",), help_behavior_hint="(default: printed)")
+    ] = None
+    """File to write to."""
+
+    def run(self, invocation: str) -> int:
+        """Print or write the body."""
+        self._require_choice()
+        from identify.exchange import read_estimate
+
+        saved = read_estimate(self.estimate)
+        body = self._moved(saved.parameters)
+        content, remarks = self._into(body) if self.into else self._text(body)
+        if self.output is None:
+            sys.stdout.write(content.decode())
+        else:
+            write_file(self.output, content)
+            print(printable(str(self.output)))
+        for remark in (*_completed(saved), *remarks):
+            print(printable(f"identify: note: {remark}"), file=sys.stderr)
+        return 0
+
+    def _require_choice(self) -> None:
+        if (self.link is None) != (self.into is None):
+            missing = "--into FILE" if self.into is None else "--link L"
+            raise UsageError(f"export: --link and --into go together; {missing} is missing")
+        if self.to is None and self.into is None:
+            from identify.exchange import EXPORTS
+
+            raise UsageError(f"export: missing --to NAME, one of {', '.join(EXPORTS)}")
+        if self.output is not None:
+            require_writable_file(self.output)
+
+    def _moved(self, body: InertialParameters) -> InertialParameters:
+        if self.frame is None:
+            return body
+        import numpy as np
+
+        from identify.spatial import Pose
+
+        if not np.isfinite(self.frame).all() or not any(self.frame[3:]):
+            raise UsageError(
+                "export: --frame X Y Z QX QY QZ QW: expected finite numbers and a quaternion that "
+                "is not zero (0 0 0 1 for no rotation)"
+            )
+        # The frame's pose in the body, so the body's in the frame is its inverse.
+        return body.in_frame(Pose.from_quaternion(self.frame[3:], self.frame[:3]).inverse())
+
+    def _text(self, body: InertialParameters) -> tuple[bytes, tuple[str, ...]]:
+        from identify.exchange import export_body
+
+        export = export_body(body, str(self.to), largest_mass=self.largest_mass)
+        lost = tuple(f"not as the estimate has it: {what}" for what in export.lost)
+        return export.text.encode(), (*lost, *export.notes)
+
+    def _into(self, body: InertialParameters) -> tuple[bytes, tuple[str, ...]]:
+        from identify.exchange import read_model, rewrite_model
+
+        assert self.into is not None
+        assert self.link is not None
+        if self.largest_mass is not None:
+            raise UsageError("export: --largest-mass is for controllers, not for a model file")
+        form = read_model(self.into).format
+        if self.to not in (None, form):
+            raise UsageError(f"export: {self.into} is {form}, but --to says {self.to}")
+        rewritten = rewrite_model(self.into, {self.link: body.phi})
+        change = rewritten.bodies[self.link].change
+        return rewritten.content, (change,) if change else ()
+
+
+def _completed(saved: SavedEstimate) -> Iterator[str]:
+    """What of an estimate was never measured, so that nobody takes it for that."""
+    names = [name for name, what in saved.decided_by.items() if what == "default"]
+    if names:
+        yield (
+            f"{', '.join(names)} were not told by the log and are those of a default body"
+            + (f" ({saved.default_body})" if saved.default_body else "")
+        )

@@ -1,0 +1,157 @@
+"""`identify inspect`: the inertia of every link of a model, judged and mended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from identify.commands.command import Command
+from identify.commands.errors import UsageError
+from identify.commands.files import require_writable_file, write_file
+from identify.commands.terminal import printable
+
+if TYPE_CHECKING:
+    from identify.arrays import Vec3
+    from identify.exchange import LinkInertia, Model
+    from identify.exchange.repair import Repair, RepairedModel
+
+_WIDEST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Inspect(Command):
+    """Judge the inertia of every link of a URDF, SDF or MJCF file, or of an estimate.json.
+
+    Prints each link with its verdict and, for an impossible one, why and by how much; "by rounding"
+    where the digits printed explain it. Exit status: 1 if any link is impossible (with --repair: if
+    any could not be mended), 2 for a file that cannot be read.
+    """
+
+    model: Annotated[Path, Positional, arg(metavar="MODEL", help_behavior_hint="(required)")]
+    """URDF (not xacro), SDF or MJCF file, or estimate.json."""
+
+    repair: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Put the nearest possible body in the place of each impossible one; mass, centre of mass and
+    all else in the file are kept. Needs -o."""
+
+    output: Annotated[Path | None, arg(metavar="FIXED", aliases=("-o",), help_behavior_hint="")] = (
+        None
+    )
+    """File for the repaired model."""
+
+    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Leave out the links that are possible."""
+
+    def run(self, invocation: str) -> int:
+        """Print the verdicts; repair if asked to."""
+        self._require_output()
+        from identify.exchange import read_model
+
+        model = read_model(self.model)
+        for line in lines_of(model, only_impossible=self.quiet):
+            print(printable(line))
+        if self.output is None:
+            return 1 if any(map(is_impossible, model.links)) else 0
+        from identify.exchange.repair import repair_model
+
+        repaired = repair_model(self.model, model)
+        write_file(self.output, repaired.content)
+        for line in lines_of_repair(repaired, self.output):
+            print(printable(line))
+        return 1 if repaired.left else 0
+
+    def _require_output(self) -> None:
+        if self.repair != (self.output is not None):
+            missing = "-o FIXED" if self.repair else "--repair"
+            raise UsageError(f"inspect: --repair and -o FIXED go together; {missing} is missing")
+        if self.output is None:
+            return
+        if self.output.exists() and self.model.exists() and self.output.samefile(self.model):
+            raise UsageError(f"inspect: {self.output} is the model itself; give -o another file")
+        require_writable_file(self.output)
+
+
+def is_impossible(link: LinkInertia) -> bool:
+    """Whether a link's verdict is that no density has its numbers."""
+    return link.verdict is not None and link.verdict.impossible
+
+
+def lines_of(model: Model, *, only_impossible: bool = False) -> Iterator[str]:
+    """The model's links with their verdicts, and their count."""
+    links = [link for link in model.links if is_impossible(link) or not only_impossible]
+    width = min(max((len(link.name) for link in links), default=4), _WIDEST_NAME)
+    if links:
+        yield f"{'line':>6}  {'link':<{width}}  {'mass [kg]':>10}  verdict"
+    for link in links:
+        first, *rest = _said(link)
+        line = "" if link.line is None else str(link.line)
+        mass = "–" if link.phi is None else f"{link.phi[0]:.6g}"
+        yield f"{line:>6}  {link.name:<{width}}  {mass:>10}  {first}"
+        yield from (f"{'':>{width + 20}}  {reason}" for reason in rest)
+    for note in model.notes:
+        yield f"Note: {note}."
+    yield f"{model.path}: {_counted(model)}."
+
+
+def _said(link: LinkInertia) -> list[str]:
+    """The verdict and what else there is to say, a line each."""
+    verdict = link.verdict
+    if verdict is None:
+        lines = ["not said by the file"]
+    elif verdict.impossible:
+        lines = ["impossible by rounding" if verdict.by_rounding else "impossible"]
+        lines += [f"- {reason}" for reason in verdict.reasons]
+        lines += [f"- {_moments(verdict.principal_moments)}"] * bool(verdict.mass > 0.0)
+    else:
+        lines = ["a massless frame" if link.massless else f"possible: {verdict.kind}"]
+    if link.note:
+        lines.append(f"- note: {link.note}")
+    return lines
+
+
+def _moments(moments: Vec3) -> str:
+    listed = ", ".join(f"{moment:.4g}" for moment in moments)
+    return f"principal moments about the centre of mass: {listed} kg m²"
+
+
+def _counted(model: Model) -> str:
+    """How many links there are of each kind, in words."""
+    if not model.links:
+        return f"no links ({model.format})"
+    counts = Counter(_kind(link) for link in model.links)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    what = "link" if len(model.links) == 1 else "links"
+    return f"{len(model.links)} {what} ({model.format}): {kinds}"
+
+
+def _kind(link: LinkInertia) -> str:
+    if link.verdict is None:
+        return "not said"
+    if link.verdict.impossible:
+        return "impossible by rounding" if link.verdict.by_rounding else "impossible"
+    return "massless" if link.massless else "possible"
+
+
+def lines_of_repair(repaired: RepairedModel, path: Path) -> Iterator[str]:
+    """What was changed, what could not be, and the file written."""
+    if not repaired.repairs and not repaired.left:
+        yield "Nothing to repair; the file is written as it was."
+    for repair in repaired.repairs:
+        yield f"Repaired {repair.link.name}: {_change(repair)}."
+    for link, why in repaired.left:
+        yield f"Left as it was, {link.name}: {why}."
+    yield str(path)
+
+
+def _change(repair: Repair) -> str:
+    before, after = repair.verdict.principal_moments, repair.moments
+    listed = ", ".join(f"{a:.4g} → {b:.4g}" for a, b in zip(before, after, strict=True))
+    return (
+        f"principal moments {listed} kg m²; mass and centre of mass kept; moved by "
+        f"{repair.distance:.2g} of the body's own size in the pseudo-inertia"
+    )

@@ -1,0 +1,90 @@
+"""`identify shape`: the inertia of a box, a cylinder, a mesh, … of even density."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from identify.commands.command import Command
+from identify.commands.errors import UsageError
+from identify.commands.files import require_writable_file, write_file
+
+if TYPE_CHECKING:
+    from identify.inertia.shapes import Shape as Geometry
+
+_MESH = "mesh"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Command):
+    """Print the inertia of a shape of even density, or write it as an estimate.json.
+
+    A shape is centred at the origin of its frame, its axis of symmetry along z; a mesh is where its
+    file has it. `identify shape box` alone says what sizes a box takes.
+    """
+
+    name: Annotated[str, Positional, arg(metavar="NAME", help_behavior_hint="(required)")]
+    """box, box-shell, capsule, capsule-shell, cone, cone-shell, cylinder, cylinder-shell, disc,
+    ellipsoid, ellipsoid-shell, plate, rod, sphere, sphere-shell, tube, or mesh with a file."""
+
+    sizes: Annotated[
+        tuple[str, ...], Positional, arg(metavar="[SIZE ...]", help_behavior_hint="")
+    ] = ()
+    """Sizes [m], as many as the shape takes; of a mesh the file (STL, OBJ, PLY, …)."""
+
+    mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="")] = None
+    """Its mass [kg]; either this or --density."""
+
+    density: Annotated[float | None, arg(metavar="RHO", help_behavior_hint="")] = None
+    """Its density: kg/m³ of a solid, kg/m² of a shell, plate or disc, kg/m of a rod."""
+
+    scale: Annotated[float, arg(metavar="S", help_behavior_hint="(default: 1)")] = 1.0
+    """Metres per unit of a mesh file, 0.001 for one in millimetres."""
+
+    output: Annotated[
+        Path | None, arg(metavar="OUT.json", aliases=("-o",), help_behavior_hint="(default: print)")
+    ] = None
+    """File to write it to, as other commands read it."""
+
+    def run(self, invocation: str) -> int:
+        """Print or write the body."""
+        if self.output is not None:
+            require_writable_file(self.output)
+        from identify.exchange import SavedEstimate
+        from identify.exchange.estimate_json import estimate_text
+        from identify.inertia import InertialParameters
+
+        body = InertialParameters(self._geometry().phi(mass=self.mass, density=self.density))
+        said = " ".join((self.name, *self.sizes))
+        saved = SavedEstimate(
+            body, f"that of the shape: {said}", provenance={"command": invocation}
+        )
+        if self.output is None:
+            from identify.commands.summary import print_parameters
+
+            print_parameters(saved)
+            return 0
+        write_file(self.output, estimate_text(saved).encode())
+        print(self.output)
+        return 0
+
+    def _geometry(self) -> Geometry:
+        from identify.inertia.shapes import read_mesh, shape_from_sizes
+
+        if self.name == _MESH:
+            if len(self.sizes) != 1:
+                raise UsageError(f"shape: mesh takes one file, got {len(self.sizes)} words")
+            return read_mesh(self.sizes[0], scale=self.scale)
+        if self.scale != 1.0:
+            raise UsageError("shape: --scale is for a mesh; sizes are given in metres")
+        return shape_from_sizes(self.name, [_number(word) for word in self.sizes])
+
+
+def _number(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError as error:
+        raise UsageError(f"shape: expected a size [m], got {word!r}") from error

@@ -1,0 +1,164 @@
+"""`identify subtract`: the payload alone, from the tool with it and the tool without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from identify.commands.command import Command
+from identify.commands.files import require_writable_file, write_file
+from identify.commands.terminal import printable
+from identify.errors import ModelError
+
+if TYPE_CHECKING:
+    from identify.arrays import Phi
+    from identify.exchange import SavedEstimate
+    from identify.inertia import Difference
+
+_NOISE = 4.0
+"""Standard deviations up to which an impossible payload is one that noise made impossible."""
+
+_WEAKEST_FIRST = ("default", "constraint", "data", "given")
+_UNTOLD = "parts that a log did not tell are those of its default body"
+_KIND = "95 %, from the covariances of the two estimates, taken as independent"
+
+
+@dataclass(frozen=True, slots=True)
+class Subtract(Command):
+    """Subtract an estimate without the payload from one with it: the payload alone.
+
+    Both must be about the same point in the same axes. Exit status: 2 where what is left is no
+    possible body, by more than the noise of the two.
+    """
+
+    with_payload: Annotated[
+        Path, Positional, arg(metavar="WITH.json", help_behavior_hint="(required)")
+    ]
+    """estimate.json of tool and payload."""
+
+    without: Annotated[
+        Path, Positional, arg(metavar="WITHOUT.json", help_behavior_hint="(required)")
+    ]
+    """estimate.json of the tool alone."""
+
+    output: Annotated[
+        Path | None, arg(metavar="OUT.json", aliases=("-o",), help_behavior_hint="(default: print)")
+    ] = None
+    """File for the payload's estimate.json; the table is printed too."""
+
+    def run(self, invocation: str) -> int:
+        """Print the payload's parameters, and write them if asked to."""
+        if self.output is not None:
+            require_writable_file(self.output)
+        from identify.exchange import read_estimate
+        from identify.exchange.estimate_json import estimate_text
+        from identify.inertia import difference
+
+        both = read_estimate(self.with_payload), read_estimate(self.without)
+        left = difference(
+            both[0].parameters.phi,
+            both[1].parameters.phi,
+            both[0].covariance,
+            both[1].covariance,
+        )
+        payload = _payload(left, both, invocation)  # raises where there is none
+        from identify.commands.summary import print_parameters
+
+        print_parameters(payload)
+        for note in _notes(left, both):
+            print(printable(f"Note: {note}."))
+        if self.output is not None:
+            write_file(self.output, estimate_text(payload).encode())
+            print(printable(str(self.output)))
+        return 0
+
+
+def _payload(
+    left: Difference, both: tuple[SavedEstimate, SavedEstimate], invocation: str
+) -> SavedEstimate:
+    """The estimate of the payload: of the nearest possible body where noise made it impossible.
+
+    Raises:
+        ModelError: nothing is left, or what is left is impossible beyond its noise.
+    """
+    from identify.estimation.intervals import intervals_of
+    from identify.exchange import SavedEstimate
+    from identify.inertia import PHI, InertialParameters
+
+    if left.phi[0] == 0.0:
+        raise ModelError("both estimates have the same mass: there is no payload between them")
+    phi, decided = left.phi, _decided_by(both)
+    if _beyond_rounding(left):
+        phi = _possible(left)
+        decided = {
+            name: what if what == "default" or name in PHI[:4] else "constraint"
+            for name, what in decided.items()
+        }
+    intervals = {}
+    if left.covariance is not None:
+        told = {name: decided.get(name, "data") for name in PHI}
+        intervals = intervals_of(phi, left.covariance, float("inf"), told)
+    return SavedEstimate(
+        parameters=InertialParameters(phi),
+        frame=both[0].frame,
+        covariance=left.covariance,
+        intervals=intervals,
+        interval_kind=_KIND if intervals else None,
+        decided_by=decided,
+        default_body=_UNTOLD if "default" in decided.values() else None,
+        provenance={"command": invocation},
+    )
+
+
+def _decided_by(both: tuple[SavedEstimate, SavedEstimate]) -> dict[str, str]:
+    """What decided each parameter of a difference: the weaker of the two, where any is known."""
+    from identify.inertia import PHI
+
+    decided: dict[str, str] = {}
+    for name in PHI:
+        parts = {saved.decided_by[name] for saved in both if name in saved.decided_by}
+        if parts:
+            decided[name] = next(what for what in _WEAKEST_FIRST if what in parts)
+    return decided
+
+
+def _beyond_rounding(left: Difference) -> bool:
+    return left.verdict.impossible and not left.verdict.by_rounding
+
+
+def _possible(left: Difference) -> Phi:
+    """The nearest possible body, where noise explains that the difference is none.
+
+    Raises:
+        ImpossibleDifference: noise does not explain it, or nothing is known of the noise.
+    """
+    from identify.inertia import ImpossibleDifference, nearest_consistent
+
+    if left.deviations is None or left.deviations > _NOISE or not left.verdict.mass > 0.0:
+        raise ImpossibleDifference(left.verdict, ())
+    return nearest_consistent(left.phi).phi
+
+
+def _notes(left: Difference, both: tuple[SavedEstimate, SavedEstimate]) -> Iterator[str]:
+    if _beyond_rounding(left):
+        yield (
+            f"the difference itself is impossible, by {left.deviations:.1f} of its standard "
+            f"deviations, which noise explains; shown is the nearest possible body with its mass "
+            f"and centre of mass"
+        )
+    if both[0].frame != both[1].frame:
+        yield (
+            f"the frames are called differently, {both[0].frame!r} and {both[1].frame!r}: make "
+            f"sure that they are the same"
+        )
+    missing = [
+        which
+        for which, saved in zip(("first", "second"), both, strict=True)
+        if saved.covariance is None
+    ]
+    if missing:
+        yield f"no intervals: there is no covariance in the {' and the '.join(missing)} file"

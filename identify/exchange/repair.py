@@ -1,0 +1,114 @@
+"""Model files mended: the nearest possible body in the place of every impossible one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from identify.arrays import Phi
+from identify.errors import ModelError
+from identify.exchange.estimate_json import estimate_text, read_estimate
+from identify.exchange.link_inertia import LinkInertia
+from identify.exchange.models import Model, read_model
+from identify.exchange.rewriting import rewrite_model
+from identify.exchange.rounding import LIFT
+from identify.exchange.saved_estimate import SavedEstimate
+from identify.inertia import InertialParameters, check, nearest_consistent
+from identify.inertia.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One link that was impossible, and the body in its place.
+
+    Attributes:
+        link: as it was read.
+        verdict: what was wrong with it.
+        phi: the body written, about the link's origin in its axes, shape (10,).
+        distance: ‖T ΔPi Tᵀ‖ from the body that was read, in units of its own size (see
+            `nearest_consistent`).
+    """
+
+    link: LinkInertia
+    verdict: Verdict
+    phi: Phi
+    distance: float
+
+    @property
+    def moments(self) -> Phi:
+        """Principal moments about the centre of mass of the body written [kg m²], shape (3,)."""
+        return check(self.phi).principal_moments
+
+
+@dataclass(frozen=True, slots=True)
+class RepairedModel:
+    """A model file with possible bodies.
+
+    Attributes:
+        content: the whole file; byte for byte the one read where nothing was mended.
+        repairs: what was mended.
+        left: links that are impossible still, with why they could not be mended.
+    """
+
+    content: bytes
+    repairs: tuple[Repair, ...]
+    left: tuple[tuple[LinkInertia, str], ...]
+
+
+def repair_model(path: Path | str, model: Model | None = None) -> RepairedModel:
+    """A model file with the nearest possible body in the place of every impossible one.
+
+    Mass and centre of mass are kept; see `nearest_consistent` for the metric. Everything that is
+    not such a body keeps its bytes. The file itself is not touched.
+
+    Args:
+        path: URDF, SDF, MJCF or estimate.json.
+        model: what `read_model` says of it, where that is known already.
+
+    Raises:
+        MissingFile, ModelError: as `read_model` and `rewrite_model` do.
+    """
+    path = Path(path)
+    model = read_model(path) if model is None else model
+    repairs: list[Repair] = []
+    left: list[tuple[LinkInertia, str]] = []
+    for link in model.links:
+        verdict = link.verdict
+        if verdict is None or not verdict.impossible:
+            continue
+        try:
+            repairs.append(_repair(link, verdict))
+        except ModelError as error:
+            left.append((link, str(error)))
+    if not repairs:
+        return RepairedModel(path.read_bytes(), (), tuple(left))
+    if model.format == "estimate":
+        return RepairedModel(_repaired_estimate(path, repairs[0]), tuple(repairs), tuple(left))
+    rewritten = rewrite_model(path, {entry.link.name: entry.phi for entry in repairs})
+    written = tuple(
+        Repair(entry.link, entry.verdict, rewritten.bodies[entry.link.name].phi, entry.distance)
+        for entry in repairs
+    )
+    return RepairedModel(rewritten.content, written, tuple(left))
+
+
+def _repair(link: LinkInertia, verdict: Verdict) -> Repair:
+    if link.phi is None:
+        raise ModelError("the file does not say the body in full")
+    if not verdict.mass > 0.0:
+        raise ModelError("no body without a positive mass is near; write its mass into the file")
+    nearest = nearest_consistent(link.phi, margin=LIFT)
+    return Repair(link, verdict, nearest.phi, float(nearest.distance))
+
+
+def _repaired_estimate(path: Path, repair: Repair) -> bytes:
+    """The estimate with the other body, and without what was said of the old one."""
+    saved = read_estimate(path)
+    body = SavedEstimate(
+        parameters=InertialParameters(np.asarray(repair.phi)),
+        frame=saved.frame,
+        provenance={**saved.provenance, "repaired": str(repair.verdict)},
+    )
+    return estimate_text(body).encode()

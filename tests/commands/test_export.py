@@ -1,0 +1,127 @@
+"""Bodies exported from the command line: to paste, and into robot models."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.exchange import EXPORTS, read_model
+from identify.inertia import InertialParameters
+from identify.spatial import Pose
+
+BODY = InertialParameters.from_com(
+    1.25, [0.02, -0.01, 0.04], [[0.004, 1e-4, 2e-4], [1e-4, 0.005, -3e-4], [2e-4, -3e-4, 0.003]]
+)
+FRAME = ("0.1", "-0.2", "0.3", "0", "0", "0.6", "0.8")
+URDF = (
+    '<robot name="r">\n  <!-- kept -->\n  <link name="tool"/>\n  <link name="other"/>\n</robot>\n'
+)
+
+
+@pytest.fixture
+def estimate(tmp_path) -> Path:
+    path = tmp_path / "estimate.json"
+    path.write_text(json.dumps({"phi": BODY.phi.tolist()}))
+    return path
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_every_export_prints_the_mass(cli, estimate, name):
+    status, out, err = cli("export", estimate, "--to", name)
+    assert status == 0
+    assert "1.25" in out
+    assert all(line.startswith("identify: note: ") for line in err.splitlines())
+
+
+def test_what_is_printed_is_the_body(cli, estimate, tmp_path):
+    path = tmp_path / "tool.urdf"
+    out = cli("export", estimate, "--to", "urdf").out
+    path.write_text(f'<robot name="r"><link name="tool">{out}</link></robot>')
+    np.testing.assert_allclose(read_model(path).links[0].phi, BODY.phi, rtol=1e-7, atol=1e-12)
+
+
+def test_the_frame_is_the_wanted_one_in_the_body(cli, estimate):
+    """The centre of mass seen from the frame: R_BFᵀ (c − p_BF)."""
+    _, out, _ = cli("export", estimate, "--to", "ur", "--frame", *FRAME)
+    numbers = np.array(FRAME, dtype=float)
+    X_BF = Pose.from_quaternion(numbers[3:], numbers[:3])
+    com = X_BF.rotation.T @ (BODY.com - X_BF.position)
+    said = np.array(re.findall(r"\[(.*?)\]", out)[1].split(","), dtype=float)
+    np.testing.assert_allclose(said, com, rtol=1e-7)
+
+
+def test_into_a_link_of_a_model(cli, estimate, tmp_path):
+    model, out = tmp_path / "robot.urdf", tmp_path / "new.urdf"
+    model.write_text(URDF)
+    outcome = cli("export", estimate, "--link", "tool", "--into", model, "-o", out)
+    assert outcome == (0, f"{out}\n", "")
+    assert model.read_text() == URDF
+    assert "<!-- kept -->" in out.read_text()
+    links = {link.name: link for link in read_model(out).links}
+    np.testing.assert_allclose(links["tool"].phi, BODY.phi, rtol=1e-7, atol=1e-12)
+    assert links["other"].massless
+    assert cli("export", estimate, "--link", "tool", "--into", model).out == out.read_text()
+
+
+def test_a_model_is_written_in_place_where_it_is_named_twice(cli, estimate, tmp_path):
+    model = tmp_path / "robot.urdf"
+    model.write_text(URDF)
+    assert cli("export", estimate, "--link", "tool", "--into", model, "-o", model).status == 0
+    assert read_model(model).links[0].phi[0] == 1.25
+
+
+def test_what_was_never_measured_is_said(cli, tmp_path):
+    path = tmp_path / "estimate.json"
+    decided = dict.fromkeys(("m", "hx", "hy", "hz"), "data") | {"Ixx": "default"}
+    path.write_text(json.dumps({"phi": BODY.phi.tolist(), "decided_by": decided}))
+    _, _, err = cli("export", path, "--to", "urdf")
+    assert err.startswith("identify: note: Ixx were not told by the log")
+
+
+def test_a_plate_is_lifted_and_that_is_said(cli, tmp_path):
+    path = tmp_path / "plate.json"
+    path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 2e-3]}))
+    status, _, err = cli("export", path, "--to", "mjcf")
+    assert status == 0
+    assert "a body without thickness: its smallest second moment was raised" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "export: missing --to NAME, one of urdf, sdf"),
+        (("--to", "urdff"), "nothing to export to is called 'urdff'; known: "),
+        (("--to", "urdf", "--link", "tool"), "go together; --into FILE is missing"),
+        (("--into", "{model}"), "go together; --link L is missing"),
+        (("--to", "sdf", "--link", "tool", "--into", "{model}"), "is urdf, but --to says sdf"),
+        (("--link", "toool", "--into", "{model}"), "no link 'toool' among"),
+        (("--to", "ur", "--frame", *"0000000"), "a quaternion that is not zero"),
+        (("--to", "ur", "--frame", *"000000", "nan"), "expected finite numbers"),
+        (("--to", "ur", "--frame", "0", "0", "0"), "--frame takes 7 values"),
+        (("--to", "ur", "--largest-mass", "1"), "at most 1 kg may be carried"),
+        (("--to", "urdf", "--largest-mass", "1"), "have a largest mass"),
+        (("--to", "ur", "--frame", "1000", *"000001"), "check the units"),
+        (("--to", "urdf", "-o", "{folder}"), "is a folder"),
+    ],
+)
+def test_bad_use(cli, estimate, tmp_path, words, message):
+    model = tmp_path / "robot.urdf"
+    model.write_text(URDF)
+    words = [word.format(model=model, folder=tmp_path) for word in words]
+    outcome = cli("export", estimate, *words)
+    assert outcome.status == 2
+    assert message in outcome.message
+    assert model.read_text() == URDF
+
+
+def test_an_impossible_body_is_refused(cli, tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-3]}))
+    for name in EXPORTS:
+        outcome = cli("export", path, "--to", name)
+        assert outcome.status == 2
+        assert "impossible" in outcome.message

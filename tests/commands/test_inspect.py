@@ -1,0 +1,163 @@
+"""Robot models judged and mended from the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.exchange import read_model
+from identify.inertia import check, nearest_consistent
+
+LINK = (
+    '<link name="{name}"><inertial><origin xyz="{xyz}" rpy="0 0 0.3"/><mass value="{mass}"/>'
+    '<inertia ixx="{ixx}" ixy="0" ixz="0" iyy="{iyy}" iyz="0" izz="{izz}"/></inertial></link>'
+)
+
+
+def link(name: str, ixx: str, iyy: str, izz: str, mass: str = "1.5", xyz: str = "0.1 0 0") -> str:
+    return LINK.format(name=name, ixx=ixx, iyy=iyy, izz=izz, mass=mass, xyz=xyz)
+
+
+GOOD = link("good", "0.002", "0.003", "0.004")
+BAD = link("bad", "0.001", "0.001", "0.005")
+ROUNDED = link("rounded", "0.0010", "0.0013", "0.00235")
+FRAME = '<link name="frame"/>'
+
+
+@pytest.fixture
+def urdf(tmp_path):
+    def write(*links: str) -> Path:
+        path = tmp_path / "robot.urdf"
+        body = "\n  ".join(links)
+        path.write_text(f'<robot name="r">\n  <!-- kept -->\n  {body}\n</robot>\n')
+        return path
+
+    return write
+
+
+def test_a_good_model(cli, urdf):
+    status, out, err = cli("inspect", urdf(FRAME, GOOD))
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert re.fullmatch(r" +3  frame +–  a massless frame", lines[1])
+    assert re.fullmatch(r" +4  good +1\.5  possible: solid", lines[2])
+    assert lines[-1].endswith("2 links (urdf): 1 massless, 1 possible.")
+
+
+def test_an_impossible_link_says_why_and_by_how_much(cli, urdf):
+    status, out, err = cli("inspect", urdf(GOOD, BAD))
+    assert (status, err) == (1, "")
+    assert "bad          1.5  impossible\n" in out
+    assert "exceeds the sum of the others, 0.001 + 0.001, by 0.003 kg m² (60 % of" in out
+    assert "principal moments about the centre of mass: 0.001, 0.001, 0.005 kg m²" in out
+    assert out.endswith("2 links (urdf): 1 possible, 1 impossible.\n")
+
+
+def test_what_the_digits_explain_is_by_rounding_and_still_impossible(cli, urdf):
+    status, out, _ = cli("inspect", urdf(link("rounded", "0.0010", "0.0013", "0.0023003")))
+    assert status == 1
+    assert "impossible by rounding" in out
+
+
+def test_quiet_shows_the_impossible_alone(cli, urdf):
+    status, out, _ = cli("inspect", urdf(GOOD, BAD), "--quiet")
+    assert status == 1
+    assert "good" not in out
+    assert "bad" in out
+
+
+def test_repair_keeps_mass_centre_and_every_other_byte(cli, urdf, tmp_path):
+    model, fixed = urdf(FRAME, GOOD, BAD), tmp_path / "new" / "fixed.urdf"
+    before = model.read_bytes()
+    status, out, err = cli("inspect", model, "--repair", "-o", fixed)
+    assert (status, err) == (0, "")
+    assert model.read_bytes() == before
+    assert "Repaired bad: principal moments 0.001 → 0.0025, 0.001 → 0.0025, 0.005 → 0.005" in out
+    kept = [line for line in before.decode().splitlines() if 'name="bad"' not in line]
+    assert [line for line in fixed.read_text().splitlines() if line in kept] == kept
+    was, now = read_model(model).links[2], read_model(fixed).links[2]
+    assert now.verdict is not None
+    assert not now.verdict.impossible
+    np.testing.assert_allclose(now.phi[:4], was.phi[:4], rtol=1e-9)
+    np.testing.assert_allclose(now.phi, nearest_consistent(was.phi).phi, rtol=1e-6, atol=1e-11)
+    assert cli("inspect", fixed).status == 0
+
+
+def test_a_good_model_is_repaired_to_itself(cli, urdf, tmp_path):
+    model, fixed = urdf(GOOD), tmp_path / "fixed.urdf"
+    status, out, _ = cli("inspect", model, "--repair", "-o", fixed)
+    assert status == 0
+    assert "Nothing to repair" in out
+    assert fixed.read_bytes() == model.read_bytes()
+
+
+def test_what_cannot_be_mended_stays_and_is_named(cli, urdf, tmp_path):
+    """A link with inertia and no mass has no nearest body; the other one is mended all the same."""
+    fixed = tmp_path / "fixed.urdf"
+    weightless = link("ghost", "0.1", "0.1", "0.1", mass="0")
+    status, out, _ = cli("inspect", urdf(BAD, weightless), "--repair", "-o", fixed)
+    assert status == 1
+    assert "Left as it was, ghost: no body without a positive mass is near" in out
+    links = {entry.name: entry.verdict for entry in read_model(fixed).links}
+    assert not links["bad"].impossible
+    assert links["ghost"].impossible
+
+
+def test_an_estimate_is_judged_and_mended(cli, tmp_path):
+    path, fixed = tmp_path / "estimate.json", tmp_path / "fixed.json"
+    path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-3], "frame": "tool"}))
+    assert cli("inspect", path).status == 1
+    assert cli("inspect", path, "--repair", "-o", fixed).status == 0
+    document = json.loads(fixed.read_text())
+    assert document["frame"] == "tool"
+    assert "impossible" in document["provenance"]["repaired"]
+    assert not check(np.array(document["phi"])).impossible
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "inspect: missing MODEL"),
+        (("{model}", "--repair"), "go together; -o FIXED is missing"),
+        (("{model}", "-o", "x.urdf"), "go together; --repair is missing"),
+        (("{model}", "--repair", "-o", "{model}"), "is the model itself; give -o another file"),
+        (("{model}", "again.urdf"), "inspect: takes MODEL; got"),
+        (("{folder}/none.urdf",), "no such file"),
+        (("{model}", "--repair", "-o", "{folder}"), "is a folder"),
+    ],
+)
+def test_bad_use(cli, urdf, tmp_path, words, message):
+    model = urdf(BAD)
+    before = model.read_bytes()
+    outcome = cli("inspect", *(word.format(model=model, folder=tmp_path) for word in words))
+    assert outcome.status == 2
+    assert message in outcome.message
+    assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<robot>\n<link name='a'>\n</robot>", r":3: .*mismatched"),
+        (
+            '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>\n<robot>&b;</robot>',
+            r":1: .*entit",
+        ),
+        (f"<robot>\n{link('a', '1', '1', '1', mass='-1')}</robot>", ":2: a mass of -1 kg"),
+        (f"<robot>\n{link('a', 'nan', '1', '1')}</robot>", ":2: "),
+        (f"<robot>\n{GOOD}\n{GOOD}</robot>", r":3: .*'good'"),
+        ("<robot>\n<link name='a'><inertial/></link></robot>", ":2: .*without <mass>"),
+        ("<robot><xacro:include filename='x'/></robot>", "xacro"),
+    ],
+)
+def test_a_bad_file_is_named_with_its_line(cli, tmp_path, text, message):
+    path = tmp_path / "bad.urdf"
+    path.write_text(text)
+    outcome = cli("inspect", path)
+    assert outcome.status == 2
+    assert outcome.message.startswith(str(path))
+    assert re.search(message, outcome.message)

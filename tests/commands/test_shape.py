@@ -1,0 +1,78 @@
+"""Bodies of simple shape from the command line."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from identify.exchange import read_estimate
+from identify.inertia.shapes import SHAPES, shape_sizes
+
+
+def test_a_box_is_printed(cli):
+    status, out, err = cli("shape", "box", "0.1", "0.2", "0.3", "--mass", "1.2")
+    assert (status, err) == (0, "")
+    assert " Icxx  10⁻³ kg m²  13.00000" in out
+    assert " cx    mm          0.000000" in out
+    assert "%" not in out
+
+
+def test_a_box_is_written_for_other_commands(cli, tmp_path):
+    path = tmp_path / "box.json"
+    outcome = cli("shape", "box", "0.1", "0.2", "0.3", "--mass", "1.2", "-o", path)
+    assert outcome == (0, f"{path}\n", "")
+    saved = read_estimate(path)
+    assert saved.frame == "that of the shape: box 0.1 0.2 0.3"
+    assert saved.provenance["command"].startswith("identify shape box")
+    np.testing.assert_allclose(np.diag(saved.parameters.inertia_about_com), [0.013, 0.01, 0.005])
+    assert cli("inspect", path).status == 0
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_shape(cli, tmp_path, name):
+    """Thick enough for each: sizes in falling order suit a tube's outer and inner radius."""
+    sizes = [0.3 / (1 + k) for k in range(len(shape_sizes(name)))]
+    path = tmp_path / "shape.json"
+    assert cli("shape", name, *sizes, "--density", "2", "-o", path).status == 0
+    assert read_estimate(path).parameters.mass > 0.0
+    assert f"shape {name}: expected" in cli("shape", name, "--mass", "1").message
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "shape: missing NAME"),
+        ("bocks 1 1 1 --mass 1", "no shape 'bocks' among box,"),
+        ("box 0.1 0.2 --mass 1", "shape box: expected 3 sizes, got 2; it takes x (length along x)"),
+        ("box 0.1 -0.2 0.3 --mass 1", "y (length along y): expected a positive"),
+        ("box 0.1 two 0.3 --mass 1", "shape: expected a size [m], got 'two'"),
+        ("box 0.1 0.2 0.3", "either a mass [kg] or a density [kg/m³], got neither"),
+        ("box 0.1 0.2 0.3 --mass 1 --density 1", "got both"),
+        ("box 0.1 0.2 0.3 --mass -1", "mass: expected a positive"),
+        ("box 0.1 0.2 0.3 --mass 1 --scale 2", "--scale is for a mesh"),
+        ("mesh --mass 1", "shape: mesh takes one file, got 0 words"),
+    ],
+)
+def test_bad_use(cli, words, message):
+    outcome = cli("shape", *words.split())
+    assert outcome.status == 2
+    assert message in outcome.message
+
+
+def test_a_mesh_in_millimetres(cli, tmp_path):
+    """A tetrahedron of 60 mm: mass and centre of mass of ¼ the sum of its corners."""
+    pytest.importorskip("trimesh", reason="trimesh is not installed")
+    corners = 60.0 * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+    faces = [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)]
+    mesh, out = tmp_path / "part.stl", tmp_path / "part.json"
+    triangles = b"".join(
+        struct.pack("<12fH", 0, 0, 0, *corners[list(face)].ravel(), 0) for face in faces
+    )
+    mesh.write_bytes(bytes(80) + struct.pack("<I", len(faces)) + triangles)
+    words = ("shape", "mesh", mesh, "--density", "1000", "--scale", "0.001", "-o", out)
+    assert cli(*words).status == 0
+    body = read_estimate(out).parameters
+    assert body.mass == pytest.approx(1000 * 0.06**3 / 6)
+    np.testing.assert_allclose(body.com, 0.06 / 4)

@@ -1,0 +1,124 @@
+"""The payload alone: tool with it less tool without."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify.exchange import SavedEstimate, read_estimate, write_estimate
+from identify.inertia import PHI, InertialParameters, in_frame
+from identify.inertia.shapes import Box, Cylinder
+from identify.spatial import Pose
+
+TOOL = Box(0.1, 0.08, 0.15).phi(mass=2.0)
+PAYLOAD = in_frame(Cylinder(0.03, 0.1).phi(mass=0.5), Pose(np.eye(3), np.array([0.0, 0.02, 0.12])))
+SPREAD = np.array([1e-3, *[1e-4] * 3, *[1e-5] * 6])
+DECIDED = dict.fromkeys(PHI, "data")
+
+
+def saved(phi: np.ndarray, *, spread: float = 1.0) -> SavedEstimate:
+    return SavedEstimate(
+        InertialParameters(phi), covariance=np.diag((spread * SPREAD) ** 2), decided_by=DECIDED
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(first: SavedEstimate, second: SavedEstimate) -> list:
+        return [
+            write_estimate(first, tmp_path / "with.json"),
+            write_estimate(second, tmp_path / "without.json"),
+        ]
+
+    return write
+
+
+def test_the_payload_with_its_intervals(cli, files, tmp_path):
+    """Covariances add up: half-widths are 1.96 √(σ₁² + σ₂²)."""
+    out = tmp_path / "payload.json"
+    status, printed, err = cli("subtract", *files(saved(TOOL + PAYLOAD), saved(TOOL)), "-o", out)
+    assert (status, err) == (0, "")
+    payload = read_estimate(out)
+    np.testing.assert_allclose(payload.parameters.phi, PAYLOAD, rtol=1e-12, atol=1e-15)
+    for name, value, sigma in zip(PHI, PAYLOAD, SPREAD, strict=True):
+        low, high = payload.intervals[name]
+        np.testing.assert_allclose(
+            [low, high], value + 1.959964 * np.sqrt(2) * sigma * np.array([-1, 1]), rtol=1e-6
+        )
+    assert payload.intervals["cz"] is not None
+    assert payload.interval_kind == (
+        "95 %, from the covariances of the two estimates, taken as independent"
+    )
+    assert " m     g" in printed or " m     kg" in printed
+    assert printed.endswith(f"{out}\n")
+
+
+def test_a_tool_of_another_hand_has_no_intervals(cli, files, tmp_path):
+    given, bare = files(saved(TOOL + PAYLOAD), saved(TOOL))
+    bare.write_text(json.dumps({"phi": TOOL.tolist()}))
+    status, printed, _ = cli("subtract", given, bare)
+    assert status == 0
+    assert "Note: no intervals: there is no covariance in the second file.\n" in printed
+
+
+def test_what_a_log_did_not_tell_stays_untold(cli, files, tmp_path):
+    out = tmp_path / "payload.json"
+    tool = replace(saved(TOOL), decided_by={**DECIDED, "Ixx": "default", "hx": "given"})
+    assert cli("subtract", *files(saved(TOOL + PAYLOAD), tool), "-o", out).status == 0
+    payload = read_estimate(out)
+    assert payload.decided_by["Ixx"] == "default"
+    assert payload.decided_by["hx"] == "data"
+    assert payload.intervals["Ixx"] is None
+    assert payload.intervals["Icxx"] is None
+
+
+def test_noise_that_makes_it_impossible_is_told_and_mended(cli, files, tmp_path):
+    """A thin payload whose least second moment is below zero by less than its noise."""
+    thin = np.array([0.5, 0, 0, 0, 1e-4, 0, 0, 1e-4, 0, 2.1e-4])
+    out = tmp_path / "payload.json"
+    status, printed, _ = cli("subtract", *files(saved(TOOL + thin), saved(TOOL)), "-o", out)
+    assert status == 0
+    assert "the difference itself is impossible, by 0.4 of its standard deviations" in printed
+    payload = read_estimate(out)
+    assert payload.parameters.consistent
+    assert payload.decided_by["m"] == "data"
+    assert payload.decided_by["Ixx"] == "constraint"
+    assert payload.parameters.mass == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_noise_does_not_explain_is_an_error(cli, files, tmp_path, known):
+    out = tmp_path / "payload.json"
+    thin = np.array([0.5, 0, 0, 0, 1e-4, 0, 0, 1e-4, 0, 5e-4])
+    both = [saved(TOOL + thin), saved(TOOL)]
+    if not known:
+        both = [replace(one, covariance=None) for one in both]
+    outcome = cli("subtract", *files(*both), "-o", out)
+    assert outcome.status == 2
+    assert "with − without is no possible body: triangle inequality" in outcome.message
+    assert not out.exists()
+
+
+def test_the_wrong_way_round(cli, files):
+    outcome = cli("subtract", *files(saved(TOOL), saved(TOOL + PAYLOAD)))
+    assert outcome.status == 2
+    assert "the mass is -0.5 kg, not positive" in outcome.message
+
+
+def test_the_same_twice(cli, files):
+    outcome = cli("subtract", *files(saved(TOOL), saved(TOOL)))
+    assert outcome.status == 2
+    assert "there is no payload between them" in outcome.message
+
+
+def test_frames_of_other_names_are_pointed_out(cli, files):
+    both = [replace(saved(TOOL + PAYLOAD), frame="flange"), replace(saved(TOOL), frame="sensor")]
+    assert "called differently, 'flange' and 'sensor'" in cli("subtract", *files(*both)).out
+
+
+def test_two_files_are_needed(cli):
+    assert "missing WITHOUT.json" in cli("subtract", "a.json").message
+    assert "takes WITH.json WITHOUT.json; got" in cli("subtract", "a", "b", "c").message
