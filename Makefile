@@ -17,6 +17,12 @@ ifneq ($(wildcard ../shared/data/.),)
 export IDENTIFY_SHARED_DATA := $(abspath ../shared/data)
 endif
 endif
+# Public data sets of `make study` and `make bench`: a mirror on this machine, where there is one.
+ifndef IDENTIFY_DATA
+ifdef IDENTIFY_SHARED_DATA
+study bench: export IDENTIFY_DATA := $(IDENTIFY_SHARED_DATA)
+endif
+endif
 
 define check_python
 @$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from identify.commands.arguments import parse_command
 from identify.commands.command import Command
+from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 from identify.commands.doctor import Doctor
 from identify.commands.errors import UsageError
 from identify.commands.export import Export
@@ -35,6 +36,9 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
         "export": Export,
         "subtract": Subtract,
         "shape": Shape,
+        "datasets list": DatasetsList,
+        "datasets fetch": DatasetsFetch,
+        "datasets path": DatasetsPath,
         "doctor": Doctor,
     }
 )
@@ -76,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: list[str]) -> int:
     if not argv:
-        raise UsageError(f"no command given; {_known(COMMANDS)}; see identify --help")
+        raise UsageError(f"no command given; {_known(_heads())}; see identify --help")
     if argv[0] in ("-V", "--version"):
         print(f"identify {own_version()}")
         return 0
@@ -98,8 +102,8 @@ def _named(argv: list[str]) -> tuple[str, list[str]]:
     members = _members(name)
     if not members:
         what = "option" if name.startswith("-") else "command"
-        heads = dict.fromkeys(known.split()[0] for known in COMMANDS)
-        hint = did_you_mean(name, (*heads, "--help", "--version")) or f"; {_known(heads)}"
+        known = (*_heads(), "--help", "--version")
+        hint = did_you_mean(name, known) or f"; {_known(_heads())}"
         raise UsageError(f"unknown {what} {name!r}{hint}")
     if not words or words[0] in _HELP:
         return name, []
@@ -107,6 +111,11 @@ def _named(argv: list[str]) -> tuple[str, list[str]]:
         hint = did_you_mean(words[0], members) or f"; {_known(members)}"
         raise UsageError(f"{name}: unknown command {words[0]!r}{hint}")
     return f"{name} {words[0]}", words[1:]
+
+
+def _heads() -> tuple[str, ...]:
+    """The first words of the commands, each once."""
+    return tuple(dict.fromkeys(name.split()[0] for name in COMMANDS))
 
 
 def _members(group: str) -> list[str]:

@@ -59,7 +59,7 @@ def test_version(cli, word):
 )
 def test_a_wrong_command_is_bad_use(cli, words, message):
     outcome = cli(*words)
-    known = ", ".join(entry.COMMANDS)
+    known = ", ".join(dict.fromkeys(name.split()[0] for name in entry.COMMANDS))
     assert (outcome.status, outcome.message) == (2, message.format(known=known))
 
 

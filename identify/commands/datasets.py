@@ -1,0 +1,171 @@
+"""`identify datasets list`, `fetch` and `path`: the public data sets and whether they are here."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from identify.commands.command import Command
+from identify.commands.terminal import printable
+
+if TYPE_CHECKING:
+    from identify.catalog import Dataset, Holding
+
+_HEADER = ("name", "what", "licence", "here")
+_NARROWEST = 100
+"""Columns the table needs to keep its lines whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetsList(Command):
+    """List the public data sets, or the files of one, and say what is on this machine.
+
+    Where the output is not a terminal the columns are separated by tabs.
+    """
+
+    name: Annotated[str | None, Positional, arg(metavar="[NAME]", help_behavior_hint="")] = None
+    """A data set: its licence, citation and layout, and where each file is or has to be placed."""
+
+    def run(self, invocation: str) -> int:
+        """Print the table, or the entry of one data set."""
+        from identify.catalog import dataset_names, find_dataset
+
+        if self.name is not None:
+            for line in _entry(find_dataset(self.name)):
+                print(printable(line))
+            return 0
+        rows = [_row(find_dataset(name)) for name in dataset_names()]
+        if sys.stdout.isatty():
+            _print_table(rows)
+        else:
+            for row in (_HEADER, *rows):
+                print("\t".join(map(printable, row)))
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetsFetch(Command):
+    """Have a public data set on this machine: found and verified, or downloaded to the cache.
+
+    Prints its folder. A mirror that IDENTIFY_DATA names is used where it has the data set. Exit
+    status: 2 when it cannot be had; the message says which file to place where.
+    """
+
+    name: Annotated[str, Positional, arg(metavar="NAME", help_behavior_hint="(required)")]
+    """The data set."""
+
+    def run(self, invocation: str) -> int:
+        """Find or download it, then print its folder."""
+        from identify.catalog import fetch, find_dataset
+
+        dataset = find_dataset(self.name)
+        folder = fetch(dataset, progress=_say if sys.stderr.isatty() else None)
+        if dataset.not_downloaded:
+            _say(f"{dataset.name} is used as placed here: {dataset.not_downloaded}")
+        _say(f"{len(dataset.files)} files, {_megabytes(dataset.size)}, sha256 verified")
+        print(printable(str(folder)))
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetsPath(Command):
+    """Print the folder of a public data set that is on this machine, its files verified.
+
+    Nothing is downloaded. Exit status: 2 when it is missing or damaged.
+    """
+
+    name: Annotated[str, Positional, arg(metavar="NAME", help_behavior_hint="(required)")]
+    """The data set."""
+
+    def run(self, invocation: str) -> int:
+        """Print the folder."""
+        from identify.catalog import dataset_path
+
+        print(printable(str(dataset_path(self.name))))
+        return 0
+
+
+def _row(dataset: Dataset) -> tuple[str, str, str, str]:
+    return dataset.name, dataset.what, dataset.licence, _state(dataset)
+
+
+def _state(dataset: Dataset) -> str:
+    """Where the data set is, or what it lacks."""
+    from identify.catalog import holdings
+
+    found = holdings(dataset)
+    for holding in found:
+        if holding.complete:
+            return str(holding.path)
+        if holding.damaged:
+            return f"damaged: {holding.damaged[0].path} {holding.damaged[0].reason}"
+    fewest = min(found, key=lambda holding: len(holding.missing))
+    lacks = len(fewest.missing)
+    if lacks < len(dataset.files):
+        return f"incomplete: {fewest.path} lacks {lacks} of {len(dataset.files)} files"
+    verb = "list" if dataset.not_downloaded else "fetch"
+    return f"missing: identify datasets {verb} {dataset.name}"
+
+
+def _entry(dataset: Dataset) -> Iterator[str]:
+    """All that is registered about a data set, then where its files are."""
+    from identify.catalog import holdings
+
+    said = {
+        "what": dataset.what,
+        "licence": ". ".join(filter(None, (dataset.licence, dataset.licence_note))),
+        "citation": dataset.citation + (f" doi:{dataset.doi}" if dataset.doi else ""),
+        "home": dataset.home,
+        "version": dataset.version,
+        "schema": str(dataset.schema_path),
+        "evidence": dataset.evidence,
+        "not downloaded": dataset.not_downloaded,
+        "here": _state(dataset),
+    }
+    yield dataset.name
+    yield from (f"  {key}: {text}" for key, text in said.items() if text)
+    yield "  layout:"
+    yield from (f"    {line}" for line in dataset.layout.splitlines())
+    found = holdings(dataset)
+    holding = min(found, key=lambda other: (not other.complete, len(other.missing)))
+    if len(holding.missing) == len(dataset.files):
+        holding = found[-1]
+    yield f"  files in {holding.path} (sha256, bytes, path):"
+    yield from _files(holding)
+
+
+def _files(holding: Holding) -> Iterator[str]:
+    damaged = {bad.file.path: bad.reason for bad in holding.damaged}
+    for file in holding.dataset.files:
+        state = "missing" if file in holding.missing else damaged.get(file.path, "")
+        source = f" from {file.url}" if state and file.url else ""
+        note = f"  [{state}{source}]" if state else ""
+        yield f"    {file.sha256} {file.size:>9} {file.path}{note}"
+
+
+def _print_table(rows: list[tuple[str, str, str, str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*_HEADER)
+    for row in rows:
+        table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
+    console = Console(file=sys.stdout, highlight=False)
+    console.width = max(console.width, _NARROWEST)
+    with console.capture() as text:  # rich would turn a broken pipe into an exit of its own
+        console.print(table)
+    print(text.get().rstrip("\n"))
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
+
+
+def _say(line: str) -> None:
+    """Beside the output, which is the folder alone."""
+    print(printable(line), file=sys.stderr, flush=True)

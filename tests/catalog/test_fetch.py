@@ -1,0 +1,240 @@
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from identify.catalog import (
+    DamagedDataset,
+    FetchError,
+    MissingDataset,
+    UnknownDataset,
+    dataset_path,
+    fetch,
+)
+from tests.catalog.serving import CONTENT, dataset
+
+
+def left_in(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, by its path, and every folder of partial downloads."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else b""
+        for path in folder.rglob("*")
+        if path.is_file() or path.name.startswith(".")
+    }
+
+
+WHOLE = {f"two_files/{path}": body for path, body in CONTENT.items()}
+
+
+def test_a_download_is_whole_and_found_again(site, cache):
+    two = dataset(site.url)
+    assert fetch(two) == dataset_path(two) == cache / "two_files"
+    assert left_in(cache) == WHOLE
+    assert sorted(site.asked) == ["/deep/two.csv", "/one.csv"]
+
+
+def test_what_is_here_is_not_downloaded_again(site):
+    two = dataset(site.url)
+    fetch(two)
+    site.asked.clear()
+    fetch(two)
+    assert site.asked == []
+
+
+def test_a_complete_mirror_is_used_without_the_network(site, mirror, cache):
+    assert fetch(dataset(site.url)) == mirror / "two_files"
+    assert site.asked == []
+    assert not cache.exists()
+
+
+def test_only_what_is_missing_is_downloaded(site, cache):
+    two = dataset(site.url)
+    fetch(two)
+    (cache / "two_files" / "one.csv").unlink()
+    site.asked.clear()
+    fetch(two)
+    assert site.asked == ["/one.csv"]
+
+
+def test_a_damaged_file_of_the_cache_is_downloaded_again(site, cache):
+    two = dataset(site.url)
+    fetch(two)
+    (cache / "two_files" / "one.csv").write_bytes(b"damage")
+    with pytest.raises(DamagedDataset, match="`identify datasets fetch two` downloads it again"):
+        dataset_path(two)
+    fetch(two)
+    assert left_in(cache) == WHOLE
+
+
+def test_a_damaged_mirror_is_told_and_left_alone(site, mirror):
+    (mirror / "two_files" / "one.csv").write_bytes(b"damage")
+    with pytest.raises(DamagedDataset, match="unset IDENTIFY_DATA"):
+        fetch(dataset(site.url))
+    assert site.asked == []
+    assert (mirror / "two_files" / "one.csv").read_bytes() == b"damage"
+
+
+def test_progress_is_told_and_standard_error_stays_quiet(site, capfd):
+    lines: list[str] = []
+    fetch(dataset(site.url), progress=lines.append)
+    assert lines == ["downloading one.csv, 0.0 MB", "downloading deep/two.csv, 0.2 MB"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_others_may_read_the_cache(site, cache):
+    fetch(dataset(site.url))
+    assert (cache / "two_files" / "one.csv").stat().st_mode & 0o777 == 0o644
+
+
+def test_content_that_changed_is_refused_and_not_kept(site, cache):
+    site.content["/one.csv"] = CONTENT["one.csv"].replace(b"1", b"7")
+    with pytest.raises(FetchError, match=r"gave 4000 bytes with sha256 .*, expected 4000 bytes"):
+        fetch(dataset(site.url))
+    assert left_in(cache) == {}
+
+
+def test_a_page_instead_of_the_file_is_refused(site, cache):
+    site.content["/one.csv"] = b"<html>please log in</html>"
+    with pytest.raises(FetchError, match="gave 26 bytes"):
+        fetch(dataset(site.url))
+    assert left_in(cache) == {}
+
+
+def test_content_without_end_is_cut_off(site, cache):
+    site.endless = True
+    with pytest.raises(FetchError, match="gave more than the 4000 bytes registered"):
+        fetch(dataset(site.url))
+    assert left_in(cache) == {}
+
+
+def test_a_connection_that_breaks_leaves_nothing(site, cache):
+    site.cut = True
+    with pytest.raises(FetchError, match=r"did not give the file .*nothing partial was kept"):
+        fetch(dataset(site.url))
+    assert left_in(cache) == {}
+
+
+def test_a_missing_page_is_told_with_what_is_left_to_place(site, cache):
+    del site.content["/deep/two.csv"]
+    with pytest.raises(FetchError, match="answered HTTP 404") as caught:
+        fetch(dataset(site.url))
+    assert str(cache / "two_files" / "deep" / "two.csv") in str(caught.value)
+    assert str(cache / "two_files" / "one.csv") not in str(caught.value)
+    assert caught.value.url == f"{site.url}/deep/two.csv"
+    assert left_in(cache) == {"two_files/one.csv": CONTENT["one.csv"]}  # whole, for the next try
+
+
+def test_no_network_says_how_to_place_the_files(cache):
+    with socket.socket() as closed:  # a port that nobody listens on
+        closed.bind(("127.0.0.1", 0))
+        two = dataset(f"http://127.0.0.1:{closed.getsockname()[1]}")
+        with pytest.raises(FetchError, match="ConnectionError") as caught:
+            fetch(two)
+    for file in two.files:
+        path = cache / "two_files" / file.path
+        assert f"{path}\n    sha256 {file.sha256}\n    from {file.url}" in str(caught.value)
+
+
+def test_an_interrupt_leaves_nothing_partial(site, cache):
+    def stop_at_second(line: str) -> None:
+        if "two.csv" in line:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(dataset(site.url), progress=stop_at_second)
+    assert left_in(cache) == {"two_files/one.csv": CONTENT["one.csv"]}
+
+
+FETCHING = """
+import sys
+from identify.catalog import fetch
+from tests.catalog.serving import dataset
+fetch(dataset(sys.argv[1]))
+"""
+
+
+def test_a_killed_download_leaves_nothing_under_a_files_name(site, cache):
+    site.holds = True
+    process = subprocess.Popen([sys.executable, "-c", FETCHING, site.url])
+    try:
+        deadline = time.monotonic() + 60.0
+        while not list(cache.glob(".partial-*/*")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert not (cache / "two_files").exists()
+    with pytest.raises(MissingDataset):
+        dataset_path(dataset(site.url))
+    (left,) = cache.glob(".partial-*")
+    os.utime(left, (0, 0))  # as if it had been left long ago
+    site.holds = False
+    fetch(dataset(site.url))
+    assert left_in(cache) == WHOLE
+
+
+def test_partial_downloads_of_another_run_are_left_alone(site, cache):
+    other = cache / ".partial-other"
+    other.mkdir(parents=True)
+    fetch(dataset(site.url))
+    assert other.is_dir()
+
+
+def test_a_cache_that_cannot_be_made_is_told(site, cache):
+    cache.parent.mkdir(parents=True)
+    cache.write_text("a file where the cache should be")
+    with pytest.raises(FetchError, match="cannot be written to") as caught:
+        fetch(dataset(site.url))
+    assert caught.value.url is None
+    assert site.asked == []
+
+
+def test_a_cache_that_is_read_only_is_told(site, cache):
+    cache.mkdir(parents=True)
+    cache.chmod(0o500)
+    if os.access(cache, os.W_OK):
+        pytest.skip("this user may write everywhere")
+    try:
+        with pytest.raises(FetchError, match="cannot be written to: Permission denied"):
+            fetch(dataset(site.url))
+    finally:
+        cache.chmod(0o700)
+
+
+def test_a_full_disk_is_told_as_such(site, cache, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(FetchError, match="cannot be written to: No space left on device"):
+        fetch(dataset(site.url))
+    monkeypatch.undo()
+    assert left_in(cache) == {}
+
+
+def test_what_is_not_downloaded_is_only_found(site, mirror, monkeypatch):
+    hidden = dataset(None)
+    assert fetch(hidden) == mirror / "two_files"
+    monkeypatch.delenv("IDENTIFY_DATA")
+    with pytest.raises(MissingDataset, match="it is a secret"):
+        fetch(hidden)
+    assert site.asked == []
+
+
+def test_an_unknown_name_is_told():
+    with pytest.raises(UnknownDataset, match="did you mean 'stars'"):
+        fetch("stras")
+
+
+def test_stars_says_that_its_logs_are_pickles():
+    with pytest.raises(MissingDataset, match=r"publishes its logs as pickles.*\nlet IDENTIFY_DATA"):
+        fetch("stars")

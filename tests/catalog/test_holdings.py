@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from identify.catalog import (
+    DamagedDataset,
+    MissingDataset,
+    UnknownDataset,
+    dataset_path,
+    find_dataset,
+    holdings,
+    places,
+)
+from tests.catalog.serving import CONTENT, dataset
+
+TWO = dataset(None)
+FAR = dataset("https://example.org/data")
+
+
+def test_a_mirror_that_the_environment_names_is_used(mirror):
+    assert dataset_path(TWO) == mirror / "two_files"
+
+
+def test_the_older_variable_is_understood(mirror, monkeypatch):
+    monkeypatch.delenv("IDENTIFY_DATA")
+    monkeypatch.setenv("IDENTIFY_SHARED_DATA", str(mirror))
+    assert dataset_path(TWO) == mirror / "two_files"
+
+
+def test_mirrors_come_before_the_cache(tmp_path, monkeypatch, cache):
+    monkeypatch.setenv("IDENTIFY_SHARED_DATA", str(tmp_path / "b"))
+    monkeypatch.setenv("IDENTIFY_DATA", str(tmp_path / "a"))
+    assert [place.root for place in places()] == [tmp_path / "a", tmp_path / "b", cache]
+
+
+def test_one_mirror_named_twice_is_one_place(mirror, monkeypatch):
+    monkeypatch.setenv("IDENTIFY_SHARED_DATA", f"{mirror}/")
+    assert len(places()) == 2
+
+
+def test_an_empty_variable_is_unset_and_a_relative_one_is_of_here(tmp_path, monkeypatch, mirror):
+    monkeypatch.setenv("IDENTIFY_SHARED_DATA", "")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("IDENTIFY_DATA", "mirror")
+    assert [place.variable for place in places()] == ["IDENTIFY_DATA", None]
+    assert dataset_path(TWO) == mirror / "two_files"
+
+
+def test_the_home_folder_may_be_abbreviated(tmp_path, monkeypatch, mirror):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("IDENTIFY_DATA", "~/mirror")
+    assert dataset_path(TWO) == mirror / "two_files"
+
+
+def test_an_incomplete_mirror_gives_way_to_a_complete_cache(mirror, cache):
+    (cache / "two_files").parent.mkdir(parents=True)
+    (mirror / "two_files").rename(cache / "two_files")
+    (mirror / "two_files").mkdir()
+    assert dataset_path(TWO) == cache / "two_files"
+
+
+def test_nothing_anywhere_says_where_each_file_goes(cache):
+    with pytest.raises(MissingDataset) as caught:
+        dataset_path(FAR)
+    message = str(caught.value)
+    assert "IDENTIFY_DATA is not set" in message
+    assert "lacks 2 of 2 files" in message
+    assert "identify datasets fetch two" in message
+    for file in FAR.files:
+        assert f"{cache / 'two_files' / file.path}\n    sha256 {file.sha256}" in message
+        assert f"from {file.url}" in message
+    assert caught.value.missing == tuple(cache / "two_files" / path for path in CONTENT)
+
+
+def test_what_is_not_downloaded_says_why():
+    with pytest.raises(MissingDataset, match="it is a secret\nlet IDENTIFY_DATA name") as caught:
+        dataset_path(TWO)
+    assert "datasets fetch" not in str(caught.value)
+
+
+def test_many_files_are_not_all_named(cache):
+    stars = find_dataset("stars")
+    with pytest.raises(MissingDataset, match="and 38 more, which `identify datasets list stars`"):
+        dataset_path(stars)
+
+
+def test_a_mirror_that_is_no_folder_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("IDENTIFY_DATA", str(tmp_path / "nowhere"))
+    with pytest.raises(MissingDataset, match=r"IDENTIFY_DATA=.*nowhere is no folder"):
+        dataset_path(TWO)
+
+
+def test_the_place_that_has_most_is_the_one_to_complete(mirror):
+    (mirror / "two_files" / "one.csv").unlink()
+    with pytest.raises(MissingDataset, match="lacks 1 of 2 files") as caught:
+        dataset_path(TWO)
+    assert caught.value.missing == (mirror / "two_files" / "one.csv",)
+
+
+def test_a_changed_byte_is_found(mirror):
+    path = mirror / "two_files" / "one.csv"
+    dataset_path(TWO)  # whatever is remembered of the whole file must not hide the damage
+    content = bytearray(path.read_bytes())
+    content[17] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(DamagedDataset, match=r"one\.csv has sha256 .*, expected .*unset") as caught:
+        dataset_path(TWO)
+    assert caught.value.damaged == (path,)
+
+
+def test_a_changed_byte_is_found_under_the_old_time(mirror):
+    path = mirror / "two_files" / "one.csv"
+    dataset_path(TWO)
+    before = path.stat()
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(DamagedDataset, match="has sha256"):
+        dataset_path(TWO)
+
+
+def test_a_file_cut_short_is_found(mirror):
+    path = mirror / "two_files" / "deep" / "two.csv"
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(DamagedDataset, match="has 159997 bytes, expected 160000"):
+        dataset_path(TWO)
+
+
+def test_a_folder_or_a_pipe_in_place_of_a_file_is_found(mirror):
+    path = mirror / "two_files" / "one.csv"
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(DamagedDataset, match="is not a regular file"):
+        dataset_path(TWO)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(DamagedDataset, match="is not a regular file"):
+        dataset_path(TWO)
+
+
+def test_damage_in_the_mirror_is_not_hidden_by_a_whole_cache(mirror, cache):
+    for path, body in CONTENT.items():
+        (cache / "two_files" / path).parent.mkdir(parents=True, exist_ok=True)
+        (cache / "two_files" / path).write_bytes(body)
+    (mirror / "two_files" / "one.csv").write_bytes(b"x")
+    with pytest.raises(DamagedDataset, match="unset IDENTIFY_DATA"):
+        dataset_path(TWO)
+
+
+def test_a_file_that_hides_the_folder_is_missing_data(mirror):
+    for path in ("one.csv", "deep/two.csv"):
+        (mirror / "two_files" / path).unlink()
+    (mirror / "two_files" / "deep").rmdir()
+    (mirror / "two_files").rmdir()
+    (mirror / "two_files").write_text("a file")
+    assert len(holdings(TWO)[0].missing) == 2
+
+
+def test_unknown_names_are_refused_everywhere():
+    for ask in (dataset_path, holdings):
+        with pytest.raises(UnknownDataset, match="did you mean 'tx40'"):
+            ask("tx41")

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from identify.catalog import FetchError, MissingDataset, UnknownDataset, cache_folder, find_dataset
+from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
+from identify.errors import DatasetError
+
+
+@pytest.fixture(autouse=True)
+def nothing_here(tmp_path, monkeypatch):
+    for name in ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+@pytest.fixture
+def shared(shared_data, monkeypatch):
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    return shared_data
+
+
+def test_list_is_plain_where_nobody_watches(capsys):
+    assert DatasetsList().run("") == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header == "name\twhat\tlicence\there"
+    cells = {row.split("\t")[0]: row.split("\t") for row in rows}
+    assert cells["stars"][2:] == ["MIT", "missing: identify datasets list stars"]
+    assert cells["tx40"][2:] == ["Apache-2.0", "missing: identify datasets fetch tx40"]
+
+
+def test_list_is_a_table_in_a_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert DatasetsList().run("") == 0
+    out = capsys.readouterr().out
+    assert "\t" not in out
+    assert "│ stars" in out
+
+
+def test_list_says_where_each_is(shared, capsys):
+    DatasetsList().run("")
+    out = capsys.readouterr().out
+    assert f"\t{shared / 'stars_tools'}\n" in out
+    assert f"\t{shared / 'tx40'}\n" in out
+
+
+def test_list_says_what_is_damaged_or_incomplete(capsys):
+    folder = cache_folder() / "tx40"
+    folder.mkdir(parents=True)
+    (folder / "tx40.urdf").write_text("<robot/>")
+    DatasetsList().run("")
+    assert "damaged: " in capsys.readouterr().out
+    DatasetsList("tx40").run("")
+    out = capsys.readouterr().out
+    assert "tx40.urdf  [has 8 bytes, expected 7448 from https://" in out
+    assert "curr_data.csv  [missing from https://" in out
+
+
+def test_list_of_one_gives_every_hash_and_what_to_cite(capsys):
+    assert DatasetsList("stars").run("") == 0
+    out = capsys.readouterr().out
+    stars = find_dataset("stars")
+    for said in (stars.licence, stars.citation, stars.home, str(stars.not_downloaded)):
+        assert said in out
+    for file in stars.files:
+        assert f"{file.sha256} {file.size:>9} {file.path}  [missing]\n" in out
+    assert f"files in {cache_folder() / 'stars_tools'} (" in out
+
+
+def test_path_prints_the_folder_alone(shared, capsys):
+    assert DatasetsPath("tx40").run("") == 0
+    assert capsys.readouterr() == (f"{shared / 'tx40'}\n", "")
+
+
+def test_fetch_takes_the_copy_and_says_that_it_is_one(shared, capsys):
+    assert DatasetsFetch("stars").run("") == 0
+    out, err = capsys.readouterr()
+    assert out == f"{shared / 'stars_tools'}\n"
+    assert "pickles" in err
+    assert "42 files, 8.3 MB, sha256 verified" in err
+
+
+def test_fetch_of_what_is_here_says_nothing_of_pickles(shared, capsys):
+    assert DatasetsFetch("tx40").run("") == 0
+    out, err = capsys.readouterr()
+    assert out == f"{shared / 'tx40'}\n"
+    assert "pickles" not in err
+
+
+@pytest.mark.parametrize("command", [DatasetsFetch, DatasetsPath])
+def test_what_cannot_be_had_is_an_error_that_says_what_to_do(command, capsys):
+    with pytest.raises(MissingDataset, match="let IDENTIFY_DATA name a folder") as caught:
+        command("stars").run("")
+    assert caught.value.exit_code == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("command", [DatasetsList, DatasetsFetch, DatasetsPath])
+def test_an_unknown_name_gives_the_nearest(command):
+    with pytest.raises(UnknownDataset, match="did you mean 'tx40'"):
+        command("tx4").run("")
+
+
+def test_every_error_is_one_of_a_dataset():
+    assert issubclass(FetchError, DatasetError)
+    assert issubclass(MissingDataset, DatasetError)
