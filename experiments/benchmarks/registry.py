@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from experiments.benchmarks import (
     change_of_frame,
     fit_command,
+    forward_simulation,
     import_time,
     inspect_model,
     psd_fit,
+    single_shot_replay,
     statistics_throughput,
 )
 from experiments.benchmarks.measure import Effort, Line
@@ -19,6 +21,8 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "psd-fit": psd_fit.run,
     "change-of-frame": change_of_frame.run,
     "inspect": inspect_model.run,
+    "forward-simulation": forward_simulation.run,
+    "single-shot": single_shot_replay.run,
     "import": import_time.run,
     "fit-command": fit_command.run,
 }

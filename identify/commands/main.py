@@ -24,7 +24,9 @@ from identify.commands.export import Export
 from identify.commands.fit import Fit
 from identify.commands.inspect import Inspect
 from identify.commands.installation import own_version
+from identify.commands.replay import Replay
 from identify.commands.shape import Shape
+from identify.commands.simulate import Simulate
 from identify.commands.subtract import Subtract
 from identify.commands.terminal import escape_what_cannot_be_encoded, printable
 from identify.errors import IdentifyError, did_you_mean
@@ -32,6 +34,8 @@ from identify.errors import IdentifyError, did_you_mean
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
     {
         "fit": Fit,
+        "replay": Replay,
+        "simulate": Simulate,
         "inspect": Inspect,
         "export": Export,
         "subtract": Subtract,

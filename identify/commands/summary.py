@@ -111,7 +111,8 @@ def _cutoffs(result: FitResult) -> Iterator[str]:
             yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({origin})."
 
 
-def _metres(length: float) -> str:
+def metres(length: float) -> str:
+    """A length as a person says it."""
     return f"{length:.3g} m" if length >= 1.0 else f"{1e3 * length:.3g} mm"
 
 
@@ -119,6 +120,6 @@ def _replay(replay: Replay) -> str:
     name, errors = next(iter(replay.errors.items()))
     return (
         f"Replay: {replay.windows} windows of {errors.horizon[-1]:.3g} s simulated from the {name} "
-        f"and the measured wrench end {_metres(errors.position[-1])} and "
+        f"and the measured wrench end {metres(errors.position[-1])} and "
         f"{math.degrees(errors.attitude[-1]):.3g}° from the measured pose (RMS)."
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from identify.arrays import Array, Vec3
 from identify.spatial import Pose
@@ -97,3 +97,18 @@ class Recording:
 
     def __len__(self) -> int:
         return len(self.signals["force"])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copies and other processes get the mappings as plain ones: a view does not travel."""
+        values = [getattr(self, each.name) for each in fields(self)]
+        plain = [dict(value) if isinstance(value, MappingProxyType) else value for value in values]
+        return _received, tuple(plain)
+
+
+def _received(*values: Any) -> Recording:
+    """A recording that came from another process, its arrays read-only again."""
+    recording = Recording(*values)
+    for array in (*recording.signals.values(), recording.time, recording.gravity):
+        if array is not None:
+            array.flags.writeable = False
+    return recording

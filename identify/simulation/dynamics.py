@@ -8,12 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Mat66, Phi, Vec3, Vec6
-from identify.errors import SimulationError
-from identify.inertia import inertia_about_origin, is_consistent, spatial_inertia
+from identify.inertia import inertia_about_origin, spatial_inertia
+from identify.simulation.checks import require_gravity, require_simulable
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import cross, rotate, rotation_from_unit_quaternion
-
-_WORST_CONDITION = 1e13
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +43,12 @@ class RigidBodyDynamics:
         Raises:
             SimulationError: a body that no density realises, or one without extent.
         """
-        phi = np.asarray(phi, dtype=np.float64)
-        if not (np.isfinite(phi).all() and np.all(is_consistent(phi))):
-            raise SimulationError(
-                "the body is not physically possible (mass or pseudo-inertia not positive); "
-                "simulate "
-                "a consistent estimate, or repair the body first"
-            )
-        M = spatial_inertia(phi)
-        scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))
-        if np.any(np.linalg.cond(M * scale[..., :, None] * scale[..., None, :]) > _WORST_CONDITION):
-            raise SimulationError(
-                "the body has no inertia about some axis (a point or a rod): its rotation about it "
-                "is not determined"
-            )
+        phi = require_simulable(phi)
         return cls(
             first_moment=phi[..., 1:4],
             inertia=inertia_about_origin(phi),
-            inverse=np.linalg.inv(M),
-            gravity=np.asarray(gravity, dtype=np.float64),
+            inverse=np.linalg.inv(spatial_inertia(phi)),
+            gravity=require_gravity(gravity),
         )
 
     def derivative(self, state: Array, wrench: Vec6) -> Array:

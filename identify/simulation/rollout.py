@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi, Vec6
-from identify.errors import SimulationError
+from identify.simulation.checks import (
+    Interpolation,
+    diverged,
+    require_finite_samples,
+    require_interpolation,
+    require_sample_shape,
+    require_step,
+)
 from identify.simulation.dynamics import RigidBodyDynamics
 from identify.simulation.state import State, Trajectory
 
@@ -20,7 +25,7 @@ def rollout(
     step: float,
     gravity: ArrayLike = (0.0, 0.0, -9.80665),
     *,
-    interpolation: Literal["linear", "hold"] = "linear",
+    interpolation: Interpolation = "linear",
 ) -> Trajectory:
     """Motion of free bodies under a sampled wrench, by RK4 with the quaternion renormalised.
 
@@ -37,15 +42,9 @@ def rollout(
         SimulationError: an impossible body, a step that is not positive, too few samples, or a
             motion that grows beyond all bounds (says when, and which body).
     """
-    wrench = np.asarray(wrench, dtype=np.float64)
-    if interpolation not in ("linear", "hold"):
-        raise SimulationError(f'interpolation: expected "linear" or "hold", got {interpolation!r}')
-    if not (np.isfinite(step) and step > 0.0):
-        raise SimulationError(f"the time step must be positive and finite, got {step!r} s")
-    if wrench.ndim < 2 or wrench.shape[-1] != 6 or wrench.shape[-2] < 1:
-        raise SimulationError(f"wrench: expected shape (..., n, 6), got {wrench.shape}")
-    if not np.isfinite(wrench).all():
-        raise SimulationError("wrench: some samples are not finite")
+    require_interpolation(interpolation)
+    step = require_step(step)
+    wrench = require_finite_samples(require_sample_shape(wrench))
     dynamics = RigidBodyDynamics.of(phi, gravity)
     loads = np.moveaxis(wrench, -2, 0)
     first = start.vector
@@ -77,10 +76,5 @@ def _require_finite(states: Array, step: float) -> None:
     good = np.isfinite(states).all(axis=-1)
     if good.all():
         return
-    k, *body = np.argwhere(~good)[0]
-    which = f" (batch index {', '.join(str(int(i)) for i in body)})" if body else ""
-    raise SimulationError(
-        f"the simulation{which} grew beyond all bounds at {k * step:.4g} s; take a smaller step, "
-        f"or "
-        f"check the wrench"
-    )
+    k, *body = (int(i) for i in np.argwhere(~good)[0])
+    raise diverged(k * step, tuple(body))

@@ -43,6 +43,25 @@ class State:
         )
         return np.concatenate(parts, axis=-1)
 
+    @classmethod
+    def from_vector(cls, vector: Array) -> State:
+        """States of vectors [p, q, v, ω], shape (..., 13)."""
+        return cls(vector[..., 0:3], vector[..., 3:7], vector[..., 7:10], vector[..., 10:13])
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """What an impulse did.
+
+    Attributes:
+        time: of the impulse [s].
+        before, after: the states on either side of it; they differ in their velocities.
+    """
+
+    time: float
+    before: State
+    after: State
+
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
@@ -53,6 +72,7 @@ class Trajectory:
         position, velocity: of Bo in W [m, m/s], shape (..., n, 3).
         quaternion: R_WB, shape (..., n, 4).
         angular_velocity: w_WB_B [rad/s], shape (..., n, 3).
+        jumps: of the velocities, by impulses; at such a time the trajectory has the state after.
     """
 
     time: Array
@@ -60,9 +80,10 @@ class Trajectory:
     quaternion: Vec4
     velocity: Vec3
     angular_velocity: Vec3
+    jumps: tuple[Jump, ...] = ()
 
     @classmethod
-    def from_vectors(cls, time: Array, vectors: Array) -> Trajectory:
+    def from_vectors(cls, time: Array, vectors: Array, jumps: tuple[Jump, ...] = ()) -> Trajectory:
         """Trajectory of state vectors [p, q, v, ω], shape (n, ..., 13), time first."""
         states = np.moveaxis(vectors, 0, -2)
         return cls(
@@ -71,4 +92,5 @@ class Trajectory:
             quaternion=states[..., 3:7],
             velocity=states[..., 7:10],
             angular_velocity=states[..., 10:13],
+            jumps=jumps,
         )

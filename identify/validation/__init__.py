@@ -1,17 +1,24 @@
 """Held-out scores and replay of an estimate."""
 
-from identify.validation.replay import Replay, ReplayErrors, replay
+from identify.validation.posterior import posterior_bodies
+from identify.validation.replay import HORIZON, ErrorBand, Replay, ReplayErrors, replay
 from identify.validation.scores import HeldOutScores, held_out_scores
+from identify.validation.single_shot import SingleShot, replay_in_one_shot
 from identify.validation.validate import ESTIMATE, LEAST_SQUARES, Validation, validate
 
 __all__ = [
     "ESTIMATE",
+    "HORIZON",
     "LEAST_SQUARES",
+    "ErrorBand",
     "HeldOutScores",
     "Replay",
     "ReplayErrors",
+    "SingleShot",
     "Validation",
     "held_out_scores",
+    "posterior_bodies",
     "replay",
+    "replay_in_one_shot",
     "validate",
 ]

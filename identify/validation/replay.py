@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Phi, Vec3, Vec6
+from identify.arrays import Array, Indices, Phi, Vec3
 from identify.errors import SimulationError
-from identify.signals import Segment
-from identify.simulation import State, rollout
+from identify.simulation import State, Trajectory, fast_rollout
 from identify.spatial.rotations import rotation_angle
+from identify.validation.windows import Part, Windows, cut_windows
 
 HORIZON = 1.0
 """Longest time a window is simulated for [s]."""
 
-MOST_WINDOWS = 200
-_MOST_STEPS = 1000
-_FEWEST_STEPS = 10
-_SAME_RATE = 1e-2
+BAND = (0.025, 0.975)
+"""Quantiles of the samples' errors that a band lies between."""
+
+_MOST_STATES = 400_000
+"""States of sampled bodies held at a time, 100 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayErrors:
-    """How far the simulated pose is from the measured one, over the time since a window's start.
+    """How far the simulated pose is from the measured one, over the time since a start.
 
     Attributes:
-        horizon: time since the start of a window [s], shape (k,).
+        horizon: time since the start [s], shape (k,).
         position: root mean square over windows [m], shape (k,).
         attitude: root mean square over windows [rad], shape (k,).
     """
@@ -35,6 +37,23 @@ class ReplayErrors:
     horizon: Array
     position: Array
     attitude: Array
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBand:
+    """Between which errors the replays of bodies drawn from an estimate lie, 95 % of them.
+
+    Attributes:
+        horizon: time since the start [s], shape (k,).
+        position: lower and upper [m], shape (2, k).
+        attitude: lower and upper [rad], shape (2, k).
+        samples: how many bodies were drawn.
+    """
+
+    horizon: Array
+    position: Array
+    attitude: Array
+    samples: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +66,7 @@ class Replay:
         times: time of each replayed sample of the first body [s], shape (windows, k).
         simulated: its positions p_WoBo_W [m], shape (windows, k, 3).
         measured: the measured ones, shape (windows, k, 3).
+        band: of bodies drawn from the estimate; None where none were given.
     """
 
     windows: int
@@ -54,34 +74,23 @@ class Replay:
     times: Array
     simulated: Vec3
     measured: Vec3
-
-
-@dataclass(frozen=True, slots=True)
-class _Windows:
-    """Windows of one length, stacked: time (w, k), states and wrench (w, k, ·), gravity (w, 3)."""
-
-    step: float
-    time: Array
-    position: Vec3
-    velocity: Vec3
-    quaternion: Array
-    angular_velocity: Vec3
-    wrench: Vec6
-    gravity: Vec3
+    band: ErrorBand | None = None
 
 
 def replay(
-    segments: Sequence[tuple[Segment, Vec6]],
+    parts: Sequence[Part],
     bodies: Mapping[str, Phi],
     *,
     horizon: float = HORIZON,
+    samples: Phi | None = None,
 ) -> Replay | None:
-    """Simulate windows of a log from their measured first states, all at once.
+    """Simulate windows of logs from their measured first states, all at once.
 
     Args:
-        segments: stretches of the log at full rate, each with the sensor bias to take off.
+        parts: stretches of the logs at full rate, each with the sensor bias to take off.
         bodies: ten parameters by name; the first is also returned as a trajectory.
-        horizon: length of a window [s], cut short where a stretch is shorter.
+        horizon: length of a window [s], cut short where all stretches are shorter.
+        samples: bodies drawn from the estimate for a band, shape (s, 10).
 
     Returns:
         The errors, or None where no stretch is long enough.
@@ -89,96 +98,116 @@ def replay(
     Raises:
         SimulationError: a body is not possible, or its motion grew beyond all bounds.
     """
+    require_bodies(bodies)
+    stacks = cut_windows(parts, horizon)
+    if not stacks:
+        return None
+    phi = np.array(list(bodies.values()))
+    runs = [_simulated(windows, phi) for windows in stacks]
+    errors = _pooled(runs)
+    shown = min(len(run.horizon) for run in runs)
+    picks = [_evenly(len(run.horizon), shown) for run in runs]
+    return Replay(
+        windows=sum(len(windows.time) for windows in stacks),
+        errors={
+            name: ReplayErrors(errors.horizon, errors.position[index], errors.attitude[index])
+            for index, name in enumerate(bodies)
+        },
+        times=np.concatenate([w.time[:, at] for w, at in zip(stacks, picks, strict=True)]),
+        simulated=np.concatenate([r.position[:, at] for r, at in zip(runs, picks, strict=True)]),
+        measured=np.concatenate([w.position[:, at] for w, at in zip(stacks, picks, strict=True)]),
+        band=None if samples is None else _band(stacks, samples),
+    )
+
+
+def require_bodies(bodies: Mapping[str, Phi]) -> None:
+    """Raise `SimulationError` where there is no body."""
     if not bodies:
         raise SimulationError("replay needs at least one body")
-    windows = _cut(segments, horizon)
-    if windows is None:
-        return None
+
+
+class _Run(NamedTuple):
+    """Errors of b bodies in w windows, squared and averaged over the windows."""
+
+    horizon: Array
+    windows: int
+    squared_distance: Array  # (b, k)
+    squared_angle: Array  # (b, k)
+    position: Vec3  # of the first body, (w, k, 3)
+
+
+class _Errors(NamedTuple):
+    horizon: Array
+    position: Array
+    attitude: Array
+
+
+def _simulated(windows: Windows, phi: Phi) -> _Run:
+    """Bodies × windows in one batch."""
+    path = simulate_windows(windows, phi)
+    distance = np.sum((path.position - windows.position) ** 2, axis=-1)
+    angle = rotation_angle(windows.quaternion, path.quaternion) ** 2
+    return _Run(
+        path.time,
+        len(windows.time),
+        distance.mean(axis=1),
+        angle.mean(axis=1),
+        path.position[0],
+    )
+
+
+def simulate_windows(windows: Windows, phi: Phi) -> Trajectory:
+    """Every body in every window, shape (b, w, k, ·).
+
+    Args:
+        windows: w of them, with k samples each.
+        phi: shape (b, 10).
+    """
     start = State(
         windows.position[:, 0],
         windows.quaternion[:, 0],
         windows.velocity[:, 0],
         windows.angular_velocity[:, 0],
     )
-    # Bodies × windows in one batch.
-    path = rollout(
-        np.array(list(bodies.values()))[:, None],
-        start,
-        windows.wrench,
-        windows.step,
-        windows.gravity,
-    )
-    distance = np.linalg.norm(path.position - windows.position, axis=-1)
-    angle = rotation_angle(windows.quaternion, path.quaternion)
-    return Replay(
-        windows=len(windows.time),
-        errors={
-            name: ReplayErrors(path.time, _rms(distance[index]), _rms(angle[index]))
-            for index, name in enumerate(bodies)
-        },
-        times=windows.time,
-        simulated=path.position[0],
-        measured=windows.position,
-    )
+    return fast_rollout(phi[:, None], start, windows.wrench, windows.step, windows.gravity)
 
 
-def _cut(segments: Sequence[tuple[Segment, Vec6]], horizon: float) -> _Windows | None:
-    """Windows one after another over all stretches, thinned to a bounded number.
-
-    Windows step together, so stretches sampled at another rate than the longest are left out.
-    """
-    longest = max((len(segment.time) for segment, _ in segments), default=0)
-    if longest < 2 * _FEWEST_STEPS:
-        return None
-    step = next(_step(segment) for segment, _ in segments if len(segment.time) == longest)
-    segments = [part for part in segments if abs(_step(part[0]) / step - 1.0) < _SAME_RATE]
-    stride = max(1, int(np.ceil(horizon / step / _MOST_STEPS)))
-    steps = min(round(horizon / (step * stride)), (longest - 1) // (2 * stride))
-    if steps < _FEWEST_STEPS:
-        return None
-    length = steps * stride + 1
-    starts = [
-        (index, first)
-        for index, (segment, _) in enumerate(segments)
-        for first in range(0, len(segment.time) - length + 1, length - 1)
-    ]
-    chosen = np.unique(np.linspace(0, len(starts) - 1, min(len(starts), MOST_WINDOWS)).astype(int))
-    parts = [_window(segments[starts[k][0]], starts[k][1], length, stride) for k in chosen]
-    time, position, velocity, quaternion, rates, wrench, gravity = (
-        np.stack(columns) for columns in zip(*parts, strict=True)
-    )
-    return _Windows(step * stride, time, position, velocity, quaternion, rates, wrench, gravity)
+def _pooled(runs: Sequence[_Run]) -> _Errors:
+    """Root mean squares over the windows of all rates, at the times of the first."""
+    horizon = runs[0].horizon
+    total = sum(run.windows for run in runs)
+    distance = sum(run.windows / total * _at(run, run.squared_distance, horizon) for run in runs)
+    angle = sum(run.windows / total * _at(run, run.squared_angle, horizon) for run in runs)
+    return _Errors(horizon, np.sqrt(distance), np.sqrt(angle))
 
 
-def _step(segment: Segment) -> float:
-    """Time between the samples of a stretch [s]."""
-    return float(np.ptp(segment.time)) / max(len(segment.time) - 1, 1)
+def _at(run: _Run, squares: Array, horizon: Array) -> Array:
+    if run.horizon is horizon:
+        return squares
+    return np.array([np.interp(horizon, run.horizon, row) for row in squares])
 
 
-def _window(part: tuple[Segment, Vec6], first: int, length: int, stride: int) -> tuple[Array, ...]:
-    """Columns of one window, in the order of `_Windows` from `time` on."""
-    segment, bias = part
-    rows = slice(first, first + length, stride)
-    wrench = segment.wrench[first : first + length] - bias
-    if stride > 1:
-        wrench = _average(wrench, stride)
-    return (
-        segment.time[rows],
-        segment.position[rows],
-        segment.velocity[rows],
-        segment.quaternion[rows],
-        segment.angular_velocity[rows],
-        wrench,
-        segment.gravity,
+def _evenly(count: int, chosen: int) -> Indices:
+    """So many of the first numbers, evenly spread, both ends among them."""
+    return np.linspace(0, count - 1, chosen).round().astype(int)
+
+
+def _band(stacks: Sequence[Windows], samples: Phi) -> ErrorBand:
+    """Quantiles over the samples of the errors that each leaves in the windows."""
+    errors = _pooled([_simulated_in_parts(windows, samples) for windows in stacks])
+    return ErrorBand(
+        errors.horizon,
+        np.quantile(errors.position, BAND, axis=0),
+        np.quantile(errors.attitude, BAND, axis=0),
+        len(samples),
     )
 
 
-def _average(wrench: Vec6, stride: int) -> Vec6:
-    """Samples every `stride`-th, each the mean of the samples around it."""
-    padded = np.pad(wrench, ((stride // 2, stride - stride // 2 - 1), (0, 0)), mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, stride, axis=0)
-    return windows.mean(axis=-1)[::stride]
-
-
-def _rms(values: Array) -> Array:
-    return np.sqrt(np.mean(values**2, axis=0))
+def _simulated_in_parts(windows: Windows, samples: Phi) -> _Run:
+    """As `_simulated`, a few bodies at a time, so that memory stays bounded."""
+    count = max(1, _MOST_STATES // windows.time.size)
+    runs = [_simulated(windows, samples[k : k + count]) for k in range(0, len(samples), count)]
+    return runs[0]._replace(
+        squared_distance=np.concatenate([run.squared_distance for run in runs]),
+        squared_angle=np.concatenate([run.squared_angle for run in runs]),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +13,18 @@ from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.inertia import is_consistent
 from identify.regressors import BlockStatistics
 from identify.signals import PreparedLog
+from identify.validation.posterior import posterior_bodies
 from identify.validation.replay import Replay, replay
 from identify.validation.scores import HeldOutScores, held_out_scores
+from identify.validation.single_shot import SingleShot, replay_in_one_shot
+from identify.validation.windows import Part
 
 ESTIMATE = "estimate"
 LEAST_SQUARES = "least squares"
 """Names of the replayed bodies."""
+
+_SEED = 0
+"""Of the bodies drawn for a band: a fit gives the same report each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +35,13 @@ class Validation:
         scores: errors of predicting the wrench held out, or None with a note.
         replay: errors of the regenerated motion, or None with a note.
         notes: why something is missing, in words for the report.
+        single_shot: the longest stretch of the logs regenerated from its first state, or None.
     """
 
     scores: HeldOutScores | None
     replay: Replay | None
     notes: tuple[str, ...]
+    single_shot: SingleShot | None = None
 
 
 def validate(
@@ -60,17 +68,20 @@ def validate(
             f"without "
             f"the part held out, and are not scored."
         )
-    return Validation(scores, _replay(prepared, estimate, notes), tuple(notes))
+    windows, single_shot = _replay(prepared, estimate, notes)
+    return Validation(scores, windows, tuple(notes), single_shot)
 
 
-def _replay(prepared: Sequence[PreparedLog], estimate: Estimate, notes: list[str]) -> Replay | None:
+def _replay(
+    prepared: Sequence[PreparedLog], estimate: Estimate, notes: list[str]
+) -> tuple[Replay | None, SingleShot | None]:
     if not estimate.complete:
         untold = [name for name, by in estimate.decided_by.items() if by == "default"]
         notes.append(
             f"No replay: the data do not tell {', '.join(untold)}, and a motion simulated with the "
             f"default body would prove nothing."
         )
-        return None
+        return None, None
     segments = [
         (segment, bias)
         for log, bias in zip(prepared, estimate.biases, strict=True)
@@ -78,18 +89,29 @@ def _replay(prepared: Sequence[PreparedLog], estimate: Estimate, notes: list[str
     ]
     if not segments:
         notes.append("No replay: it needs time stamps, attitude and position in the log.")
-        return None
+        return None, None
     bodies, note = _bodies(estimate)
+    samples = posterior_bodies(
+        estimate.parameters.phi, estimate.covariance, np.random.default_rng(_SEED)
+    )
     try:
-        result = replay(segments, bodies)
+        windows = replay(segments, bodies, samples=samples)
         reason = "no uninterrupted stretch of the log is long enough"
     except SimulationError as error:
-        result, reason = None, str(error)
-    if result is None:
+        windows, reason = None, str(error)
+    if windows is None:
         notes.append(f"No replay: {reason}.")
     if note:
         notes.append(note)
-    return result
+    return windows, _single_shot(segments, bodies)
+
+
+def _single_shot(segments: Sequence[Part], bodies: Mapping[str, Phi]) -> SingleShot | None:
+    """None where the motion is lost on the way: the windows say what there is to say."""
+    try:
+        return replay_in_one_shot(segments, bodies)
+    except SimulationError:
+        return None
 
 
 def _bodies(estimate: Estimate) -> tuple[dict[str, Phi], str]:

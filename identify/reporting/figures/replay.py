@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ProblemError
-from identify.reporting.canvas import ESTIMATE, MEASURED, OTHER, Column, Panel, compose
+from identify.reporting.canvas import BAND, ESTIMATE, MEASURED, OTHER, Column, Panel, compose
 from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
 from identify.reporting.thinning import thin
 from identify.reporting.timeline import BUCKETS
-from identify.validation import Replay, ReplayErrors
+from identify.validation import ErrorBand, Replay, ReplayErrors, SingleShot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _FAR_APART = 8.0
 """Ratio of the bodies' errors from which their axis is logarithmic."""
 
+_DECADES = 1e-6
+"""Least share of the largest error that a logarithmic axis shows."""
+
 _LOOKS = (
     {"color": OTHER, "lw": 2.6, "ls": (0, (4, 1.2))},
     {"color": ESTIMATE, "lw": 1.3},
@@ -32,7 +35,7 @@ _LOOKS = (
 
 
 def replay(result: FitResult) -> Figure:
-    """Pose errors of the replay against its horizon, and the replayed over the measured path.
+    """Pose errors of the replay against its horizon, the replayed path, and the log in one shot.
 
     Raises:
         ProblemError: the result has no replay.
@@ -46,35 +49,68 @@ def replay(result: FitResult) -> Figure:
 
 def replay_columns(result: FitResult) -> tuple[Column, ...]:
     """The columns of `replay`; none where the result has no replay."""
-    done = result.validation.replay
-    return () if done is None else (_errors(done.errors), _path(done))
+    return columns_of(result.validation.replay, result.validation.single_shot)
 
 
-def _errors(errors: Mapping[str, ReplayErrors]) -> Column:
+def columns_of(windows: Replay | None, single_shot: SingleShot | None) -> tuple[Column, ...]:
+    """Columns of what replays there are: errors and path of the windows, errors of the one shot."""
+    columns: list[Column] = []
+    if windows is not None:
+        where = "time since the measured start of the window [s]"
+        columns.append(_errors(windows.errors, windows.band, "Replay error", where, of=", RMS"))
+        columns.append(_path(windows))
+    if single_shot is not None:
+        where = "time since the first state [s]"
+        shot = single_shot
+        columns.append(_errors(shot.errors, shot.band, "In one shot", where, logarithmic=True))
+    return tuple(columns)
+
+
+def _errors(
+    errors: Mapping[str, ReplayErrors],
+    band: ErrorBand | None,
+    title: str,
+    xlabel: str,
+    *,
+    of: str = "",
+    logarithmic: bool = False,
+) -> Column:
     position = {name: one.position for name, one in errors.items()}
     attitude = {name: np.rad2deg(one.attitude) for name, one in errors.items()}
     length = prefixed("m", max(float(values.max()) for values in position.values()))
-    position = {name: values / length.factor for name, values in position.items()}
     largest = max(float(values.max()) for values in attitude.values())
     angle = scaled("°", largest) if largest < 1e-2 else Unit("°", 1.0)
-    attitude = {name: values / angle.factor for name, values in attitude.items()}
     horizon = {name: one.horizon for name, one in errors.items()}
-    return Column(
-        title="Replay error",
-        xlabel="time since the measured start of the window [s]",
-        panels=tuple(
+    strips: tuple[_Strip | None, _Strip | None] = (None, None)
+    if band is not None:
+        strips = (
+            _Strip(band.horizon, band.position / length.factor),
+            _Strip(band.horizon, np.rad2deg(band.attitude) / angle.factor),
+        )
+    panels = []
+    for what, unit, values, strip in (
+        ("position", length, position, strips[0]),
+        ("attitude", angle, attitude, strips[1]),
+    ):
+        shown = {name: one / unit.factor for name, one in values.items()}
+        panels.append(
             Panel(
-                draw=lambda axes, values=values: _growth(axes, horizon, values),
-                ylabel=f"{what}, RMS [{unit}]",
-                note=_final(values, unit),
+                draw=lambda axes, shown=shown, strip=strip: _growth(
+                    axes, horizon, shown, strip, logarithmic or _far_apart(list(shown.values()))
+                ),
+                ylabel=f"{what}{of} [{unit.name}]",
+                note=_final(shown, unit.name),
                 height=1.545,
             )
-            for what, unit, values in (
-                ("position", length.name, position),
-                ("attitude", angle.name, attitude),
-            )
-        ),
-    )
+        )
+    return Column(title=title, xlabel=xlabel, panels=tuple(panels))
+
+
+class _Strip(NamedTuple):
+    """A band: where, and its lower and upper edge."""
+
+    horizon: Array
+    edges: Array
 
 
 def _final(values: Mapping[str, Array], unit: str) -> str:
@@ -83,18 +119,30 @@ def _final(values: Mapping[str, Array], unit: str) -> str:
     return f"estimate, at the end: {significant(float(last), 3)}{space}{unit}"
 
 
-def _growth(axes: Axes, horizon: Mapping[str, Array], values: Mapping[str, Array]) -> None:
+def _growth(
+    axes: Axes,
+    horizon: Mapping[str, Array],
+    values: Mapping[str, Array],
+    strip: _Strip | None,
+    logarithmic: bool,
+) -> None:
     names = list(values)
-    logarithmic = _far_apart(list(values.values()))
+    least = _DECADES * max(float(one.max()) for one in values.values())
+    rows = slice(int(logarithmic), None)  # a logarithm has no place for the start
+    if strip is not None:
+        low, high = strip.edges[:, rows]
+        label = "95 % of its uncertainty"
+        axes.fill_between(strip.horizon[rows], low, high, color=BAND, lw=0.0, label=label)
     for place, name in enumerate(reversed(names)):
         look = _LOOKS[-1] if place == len(names) - 1 else _LOOKS[0]
         x, y = thin(horizon[name], values[name], BUCKETS // 2)
         if logarithmic:
-            x, y = x[y > 0.0], y[y > 0.0]
+            x, y = x[y > least], y[y > least]
         axes.plot(x, y, label=name, **look)
     axes.set_xlim(0.0, max(float(x[-1]) for x in horizon.values()))
     if logarithmic:
         axes.set_yscale("log")
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], least))
     else:
         axes.set_ylim(bottom=0.0)
 

@@ -22,10 +22,20 @@ def replay(result: FitResult, truth: InertialParameters | None) -> Section:
     windows = result.validation.replay.windows if result.validation.replay else 0
     caption = (
         f"{windows} stretches of the log, each simulated from its measured first pose and velocity "
-        f"with nothing but the body and the measured wrench, bias removed. Left: how far the "
-        f"simulated pose is from the measured one, over all of them; force noise and small errors "
-        f"add up with time. Right: the simulated positions over the measured ones."
+        f"with nothing but the body and the measured wrench, bias removed. Replay error: how far "
+        f"the simulated pose is from the measured one, over all of them; force noise and small "
+        f"errors add up with time. Replayed path: the simulated positions over the measured ones."
     )
+    if result.validation.replay and result.validation.replay.band:
+        caption += (
+            f" The band holds 95 % of the errors of {result.validation.replay.band.samples} bodies "
+            f"drawn from the estimate's uncertainty."
+        )
+    if result.validation.single_shot:
+        caption += (
+            " In one shot: the longest stretch simulated from its first state to its end without "
+            "looking at the measured motion again, so that every error adds up."
+        )
     if result.estimate.certificate.solver == "none":
         caption += " The least-squares estimate is a possible body, and so it is the estimate."
     return Section("replay", "Replay", (Pictures(columns, caption), *said))

@@ -1,0 +1,165 @@
+"""Free bodies under sampled wrenches, many at a time, against MuJoCo's rollout with RK4."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
+from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_rollout
+from identify.arrays import Array, Phi, Vec6
+from identify.inertia import phi_from_inertia
+from identify.simulation import State, rollout
+from identify.simulation.layered import fast_rollout
+
+BODIES, FEW_BODIES = 1000, 10
+STEPS = 2000
+STEP = 1e-3
+
+REACH_MILLIONS, REACH_FREE_MILLIONS = 8.0, 20.0
+"""Million body-steps a second, with a wrench and without."""
+
+REACH_RATIO, REACH_FEW_RATIO = 60.0, 4.0
+"""Times as many steps a second as MuJoCo."""
+
+
+@dataclass(frozen=True, slots=True)
+class Swarm:
+    """Bodies, each with its own start and its own wrench."""
+
+    phi: Phi
+    start: State
+    wrench: Vec6
+
+    @property
+    def body_steps(self) -> int:
+        """Steps of all bodies together."""
+        return len(self.phi) * (self.wrench.shape[1] - 1)
+
+    def one(self) -> tuple[Phi, State, Vec6]:
+        """The first of them."""
+        s = self.start
+        first = State(s.position[0], s.quaternion[0], s.velocity[0], s.angular_velocity[0])
+        return self.phi[0], first, self.wrench[0]
+
+
+def run(effort: Effort) -> list[Line]:
+    """Body-steps a second and ratios."""
+    steps = effort.scaled(STEPS, least=50)
+    many, few = swarm(BODIES, steps), swarm(FEW_BODIES, steps)
+    phi, start, wrench = many.one()
+    contenders = {
+        "all": fast(many),
+        "linear": fast(many, interpolation="linear"),
+        "last": fast(many, every=steps),
+        "free all": fast(many, free=True),
+        "free last": fast(many, free=True, every=steps),
+        "few": fast(few),
+        "plain few": plain(few),
+        "mujoco": mujoco_rollout(phi, start, wrench[:-1], STEP),
+        "mujoco free": mujoco_rollout(phi, start, steps, STEP),
+    }
+    seconds = race(contenders, effort)
+    alone = {"mujoco", "mujoco free"}
+    each = {
+        name: times / (steps if name in alone else (few if "few" in name else many).body_steps)
+        for name, times in seconds.items()
+    }
+    return lines(each)
+
+
+def lines(each: dict[str, Array]) -> list[Line]:
+    """The report, from seconds of a step of one body."""
+    what = f"forward simulation, {BODIES} bodies, RK4 order, "
+    return [
+        _rate(what + "wrench held between samples, all states", each["all"], REACH_MILLIONS),
+        _rate("… wrench linear between samples, all states", each["linear"]),
+        _rate("… wrench held, last state only", each["last"], REACH_MILLIONS),
+        _rate("… free, all states", each["free all"]),
+        _rate("… free, last state only", each["free last"], REACH_FREE_MILLIONS),
+        _rate("MuJoCo's rollout, RK4, six motors", each["mujoco"]),
+        _ratio("… wrench held, all states, faster by", each, "mujoco", "all", REACH_RATIO),
+        _ratio("… wrench held, last state only, faster by", each, "mujoco", "last", REACH_RATIO),
+        _ratio("… free, last state only, faster by", each, "mujoco free", "free last"),
+        _ratio(
+            f"… {FEW_BODIES} bodies, wrench held, all states, faster by",
+            each,
+            "mujoco",
+            "few",
+            REACH_FEW_RATIO,
+        ),
+        _ratio(f"… {FEW_BODIES} bodies, faster than `rollout` by", each, "plain few", "few"),
+    ]
+
+
+def swarm(bodies: int, steps: int) -> Swarm:
+    """Bodies of a kilogram and the size of a hand, tumbling."""
+    rng = np.random.default_rng(0)
+    phi = np.array([_body(rng) for _ in range(bodies)])
+    q = rng.normal(size=(bodies, 4))
+    position, velocity, spin = rng.normal(size=(3, bodies, 3))
+    wrench = rng.normal(size=(bodies, steps + 1, 6)) * np.repeat([5.0, 0.3], 3)
+    unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return Swarm(phi, State(position, unit, velocity, 3.0 * spin), wrench)
+
+
+def fast(
+    swarm: Swarm, *, interpolation: str = "hold", every: int = 1, free: bool = False
+) -> Contender:
+    """The fast rollout of a swarm."""
+    steps = swarm.wrench.shape[1] - 1
+    wrench = None if free else swarm.wrench
+
+    def run() -> Array:
+        path = fast_rollout(
+            swarm.phi,
+            swarm.start,
+            wrench,
+            STEP,
+            GRAVITY,
+            interpolation="linear" if interpolation == "linear" else "hold",
+            every=every,
+            steps=steps,
+        )
+        return path.position[..., -1, :]
+
+    return run
+
+
+def plain(swarm: Swarm) -> Contender:
+    """The plain rollout of a swarm."""
+
+    def run() -> Array:
+        path = rollout(swarm.phi, swarm.start, swarm.wrench, STEP, GRAVITY, interpolation="hold")
+        return path.position[..., -1, :]
+
+    return run
+
+
+def _body(rng: np.random.Generator) -> Phi:
+    sides = rng.uniform(0.1, 0.4, 3)
+    axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    spread = (axes * sides**2) @ axes.T / 12.0
+    mass = rng.uniform(0.5, 2.0)
+    inertia = mass * (np.trace(spread) * np.eye(3) - spread)
+    return phi_from_inertia(mass, rng.normal(0.0, 0.1, 3), inertia)
+
+
+def _rate(what: str, seconds: Array, reach: float | None = None) -> Line:
+    spread = Spread.of(1e-6 / seconds)
+    if reach is None:
+        return Line(what, spread.written("M body-steps/s"))
+    return Line(
+        what, spread.written("M body-steps/s"), f"≥ {reach:g} M body-steps/s",
+        spread.median >= reach,
+    )  # fmt: skip
+
+
+def _ratio(
+    what: str, each: dict[str, Array], slow: str, quick: str, reach: float | None = None
+) -> Line:
+    spread = Spread.of(each[slow] / each[quick])
+    if reach is None:
+        return Line(what, spread.written("×"))
+    return Line(what, spread.written("×"), f"≥ {reach:g} ×", spread.median >= reach)

@@ -1,0 +1,63 @@
+"""Integrators of the forward simulation: measured order, drift and time of each.
+
+python experiments/integrators.py -o reports/integrators.md [--docs docs/simulation.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from experiments.integrators_study.cases import DRIFTING, FLUID, FREE, LOADED
+from experiments.integrators_study.measure import (
+    CASES_OF,
+    FREE_NAMES,
+    NAMES,
+    measured_costs,
+    measured_drift,
+    measured_order,
+)
+from experiments.integrators_study.write import put_into, report, tables
+from identify.exchange.atomic_write import write_text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the study and write its report; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    orders = [
+        measured_order(name, case)
+        for name in FREE_NAMES
+        for case in CASES_OF.get(name, (FREE, LOADED, FLUID))
+    ]
+    drifts = [
+        measured_drift(name, case, options.duration)
+        for name in FREE_NAMES
+        for case in CASES_OF.get(name, (FREE, DRIFTING))
+    ]
+    body = tables(orders, drifts, measured_costs(NAMES), options.duration)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    write_text(options.output, report(body))
+    if options.docs is not None:
+        put_into(options.docs, body)
+    print(report(body))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="integrators", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path("reports/integrators.md"))
+    parser.add_argument("--docs", type=Path, help="put the tables between the marks of this file")
+    parser.add_argument("--duration", type=_seconds, default=100.0, help="of the drift [s]")
+    return parser
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 1.0 <= value < 1e6:
+        raise argparse.ArgumentTypeError(f"expected 1 to 1e6 seconds, got {text}")
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""The study's report, and the same tables put into the documentation."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from experiments.integrators_study.measure import DRIFT_STEP, STEPS, Cost, Drift, Order
+from identify.exchange.atomic_write import write_text
+
+BEGIN, END = "<!-- integrators: measured -->", "<!-- integrators: end -->"
+"""What stands around the tables in the documentation."""
+
+
+def tables(
+    orders: Sequence[Order], drifts: Sequence[Drift], costs: Sequence[Cost], duration: float
+) -> str:
+    """The three tables with a line on each."""
+    return "\n\n".join(
+        (
+            f"Attitude error after one second against DOP853 at 1e-13, steps of "
+            f"{', '.join(f'{1e3 * step:g}' for step in STEPS)} ms; order: between the two smaller, "
+            f"of semi-implicit Euler between a tenth of them. A body of 2 kg that turns at "
+            f"4.4 rad/s; loaded: gravity, a constant world force and a body wrench along a "
+            f"straight line in time, both off the centre.",
+            _orders(orders),
+            f"Without loads over {duration:g} s in steps of {1e3 * DRIFT_STEP:g} ms, relative to "
+            f"the start: the energy's largest change, and its trend, the mean of the last tenth "
+            f"less that of the first; the momenta's largest changes, the angular one about the "
+            f"centre of mass, in a fluid about a fixed point.",
+            _drifts(drifts),
+            "Time of one step, loaded, shortest of seven runs; every state checked, none kept.",
+            _costs(costs),
+        )
+    )
+
+
+def report(body: str) -> str:
+    """The whole Markdown file."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
+    return (
+        "# Integrators of the forward simulation\n\n"
+        "Written by `experiments/integrators.py`; nothing here is entered by hand.\n\n"
+        f"{body}\n\nOne thread, Python {platform.python_version()}, {packages}.\n"
+    )
+
+
+def put_into(path: Path, body: str) -> None:
+    """Replaces what stands between the marks of a Markdown file.
+
+    Raises:
+        ValueError: it has no marks.
+    """
+    text = path.read_text(encoding="utf-8")
+    if BEGIN not in text or END not in text:
+        raise ValueError(f"{path}: expected the marks {BEGIN} and {END}")
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    write_text(path, f"{before}{BEGIN}\n\n{body}\n\n{END}{after}")
+
+
+def _orders(orders: Sequence[Order]) -> str:
+    cases = list(dict.fromkeys(one.case for one in orders))
+    heads = ["integrator"]
+    for case in cases:
+        heads += [f"{case}: error at {1e3 * STEPS[-1]:g} ms [rad]", "order"]
+    rows = []
+    for name in dict.fromkeys(one.integrator for one in orders):
+        own = {one.case: one for one in orders if one.integrator == name}
+        cells = [name]
+        for case in cases:
+            one = own.get(case)
+            cells += [f"{one.errors[-1]:.1e}", f"{one.order:.2f}"] if one else ["–", "–"]
+        rows.append(cells)
+    return _table(heads, rows)
+
+
+def _drifts(drifts: Sequence[Drift]) -> str:
+    heads = (
+        "integrator",
+        "case",
+        "energy",
+        "energy, trend",
+        "linear momentum",
+        "angular momentum",
+    )
+    rows = []
+    for one in drifts:
+        changes = (one.energy, one.energy_rate, one.linear, one.angular)
+        rows.append((one.integrator, one.case, *(f"{change:.0e}" for change in changes)))
+    return _table(heads, rows)
+
+
+def _costs(costs: Sequence[Cost]) -> str:
+    heads = ("integrator", "one body [µs]", "each of 1000 bodies [µs]")
+    return _table(heads, [(c.integrator, f"{c.alone:.0f}", f"{c.in_batch:.2f}") for c in costs])
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows))

@@ -1,0 +1,131 @@
+"""`identify replay`: a log regenerated from an estimate, beside what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from identify.commands.command import Command
+from identify.commands.files import write_file
+from identify.commands.output import require_writable, unwritable
+from identify.commands.summary import metres
+from identify.commands.terminal import printable
+from identify.errors import LogError
+
+if TYPE_CHECKING:
+    from identify.pipeline import LogReplay
+    from identify.validation import ReplayErrors
+
+WINDOWS, SINGLE_SHOT, FIGURE = "windows.parquet", "single_shot.parquet", "replay.png"
+
+
+@dataclass(frozen=True, slots=True)
+class Replay(Command):
+    """Regenerate the motion of a log from an estimate and the measured wrench.
+
+    Writes OUT/windows.parquet, OUT/single_shot.parquet and OUT/replay.png and prints how far the
+    simulated pose is from the measured one: in windows begun at measured states, and in one shot
+    from the first state. Exit status: 2 for bad use or bad input, 3 where a motion diverges.
+    """
+
+    log: Annotated[Path, Positional, arg(metavar="LOG", help_behavior_hint="(required)")]
+    """A log of the body, with pose and wrench; not necessarily one it was fitted to."""
+
+    schema: Annotated[Path, arg(metavar="S.toml")]
+    """What the columns of the log mean."""
+
+    estimate: Annotated[Path, arg(metavar="E.json")]
+    """estimate.json of the body."""
+
+    output: Annotated[Path, arg(metavar="OUT", aliases=("-o",))]
+    """Folder of the results, made if need be; those of an earlier replay are replaced."""
+
+    truth: Annotated[Path | None, arg(metavar="FILE.json", help_behavior_hint="")] = None
+    """Another body to replay beside it."""
+
+    no_bias: Annotated[bool, arg(help_behavior_hint="")] = False
+    """The sensor has no bias. By default it is the estimate's for this log, or fitted on it."""
+
+    horizon: Annotated[float, arg(metavar="S", help_behavior_hint="(default: 1)")] = 1.0
+    """Length of a window [s]."""
+
+    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print nothing but errors."""
+
+    def run(self, invocation: str) -> int:
+        """Replay, write the files, print the errors."""
+        require_writable(self.output, (WINDOWS, SINGLE_SHOT, FIGURE))
+        from identify.exchange import read_estimate
+        from identify.logs import load_schema, read_log
+        from identify.pipeline import replay_log
+
+        estimate = read_estimate(self.estimate)
+        truth = None if self.truth is None else read_estimate(self.truth).parameters
+        recording = read_log(self.log, load_schema(self.schema))
+        done = replay_log(
+            recording, estimate, no_bias=self.no_bias, truth=truth, horizon=self.horizon
+        )
+        if done.windows is None and done.single_shot is None:
+            raise LogError(f"{self.log}: no uninterrupted stretch is long enough for a replay")
+        written = self._write(done)
+        if not self.quiet:
+            for line in (*lines_of(done), *map(str, written)):
+                print(printable(line))
+        return 0
+
+    def _write(self, done: LogReplay) -> list[Path]:
+        from identify.reporting.canvas import compose
+        from identify.reporting.figures.replay import columns_of
+        from identify.reporting.picture import png
+        from identify.reporting.replay_tables import single_shot_table, windows_table
+
+        written: list[Path] = []
+        tables = {
+            WINDOWS: None if done.windows is None else windows_table(done.windows),
+            SINGLE_SHOT: None if done.single_shot is None else single_shot_table(done.single_shot),
+        }
+        for name, content in tables.items():
+            path = self.output / name
+            if content is not None:
+                write_file(path, content)
+                written.append(path)
+            else:
+                _remove(path)
+        figure = compose(columns_of(done.windows, done.single_shot), across=3)
+        write_file(self.output / FIGURE, png(figure))
+        return [*written, self.output / FIGURE]
+
+
+def _remove(path: Path) -> None:
+    """Take away what an earlier run left and this one has nothing in the place of."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def lines_of(done: LogReplay) -> Iterator[str]:
+    """The bias, the errors of each body and the notes."""
+    bias = ", ".join(f"{x:.4g}" for x in done.bias)
+    yield f"Bias taken off: [{bias}] N, N m ({done.bias_origin})."
+    if done.windows is not None:
+        what = f"{done.windows.windows} windows"
+        for name, errors in done.windows.errors.items():
+            yield f"{what}, {name}: RMS {_said(errors)}"
+    if done.single_shot is not None:
+        for name, errors in done.single_shot.errors.items():
+            yield f"In one shot, {name}: {_said(errors)}"
+    yield from (f"Note: {note}." for note in (*done.log.notes, *done.notes))
+
+
+def _said(errors: ReplayErrors) -> str:
+    return (
+        f"{metres(float(errors.position[-1]))} and "
+        f"{math.degrees(float(errors.attitude[-1])):.3g}° from the measured pose after "
+        f"{float(errors.horizon[-1]):.4g} s."
+    )

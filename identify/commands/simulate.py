@@ -1,0 +1,191 @@
+"""`identify simulate`: the motion of a body under loads, as a log and as figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from identify.commands.command import Command
+from identify.commands.errors import UsageError
+from identify.commands.files import write_file
+from identify.commands.output import require_writable, unwritable
+from identify.commands.terminal import printable
+
+if TYPE_CHECKING:
+    from identify.simulation import Simulation, Trajectory
+    from identify.simulation.poinsot import Poinsot
+
+LOG, SCHEMA, MOTION = "trajectory.parquet", "trajectory.toml", "motion.png"
+POINSOT, ANIMATION = "poinsot.png", "poinsot.html"
+EXACT = "exact"
+_MOST_STEPS = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Simulate(Command):
+    """Simulate a body: its states as a log that `fit` reads, figures, and Poinsot's construction.
+
+    Writes OUT/trajectory.parquet with its schema, OUT/motion.png and, for a body that turns freely,
+    OUT/poinsot.png and the animation OUT/poinsot.html. Exit status: 2 for a bad file, 3 where the
+    motion cannot be simulated.
+    """
+
+    spec: Annotated[
+        Path, Positional, arg(metavar="SPEC.toml|ESTIMATE.json", help_behavior_hint="(required)")
+    ]
+    """What to simulate: a file of body, state, loads and impulses, or the body of an estimate."""
+
+    duration: Annotated[float, arg(metavar="S", help_behavior_hint="(required)")]
+    """Length of the simulation [s]."""
+
+    dt: Annotated[float, arg(metavar="S", help_behavior_hint="(required)")]
+    """Longest time step [s]."""
+
+    output: Annotated[Path, arg(metavar="OUT", aliases=("-o",))]
+    """Folder of the results, made if need be; those of an earlier run are replaced."""
+
+    integrator: Annotated[str, arg(metavar="NAME", help_behavior_hint="(default: rk4)")] = "rk4"
+    """rk4, rkmk4, semi-implicit-euler, strang, suzuki; or exact, for a body without loads."""
+
+    every: Annotated[int, arg(metavar="N", help_behavior_hint="(default: 1)")] = 1
+    """Keep every N-th step."""
+
+    linear: Annotated[
+        tuple[float, float, float] | None, arg(metavar="X Y Z", help_behavior_hint="")
+    ] = None
+    """First velocity of an estimate's body [m/s]."""
+
+    angular: Annotated[
+        tuple[float, float, float] | None, arg(metavar="X Y Z", help_behavior_hint="")
+    ] = None
+    """First angular velocity of an estimate's body [rad/s], body axes."""
+
+    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    """Print nothing but errors."""
+
+    def run(self, invocation: str) -> int:
+        """Simulate, write the files, say where they are."""
+        require_writable(self.output, (LOG, SCHEMA, MOTION, POINSOT, ANIMATION))
+        self._require_steps()
+        simulation = self._simulation()
+        path = self._path(simulation)
+        written = [*self._write_log(simulation, path), self._draw(simulation, path)]
+        written += self._construct(simulation, path)
+        if not self.quiet:
+            for line in (*_facts(simulation, path), *map(str, written)):
+                print(printable(line))
+        return 0
+
+    def _require_steps(self) -> None:
+        if self.every < 1:
+            raise UsageError(f"simulate: --every N: expected 1 or more, got {self.every}")
+        if self.dt > 0.0 and self.duration / self.dt > _MOST_STEPS:
+            raise UsageError(
+                f"simulate: {self.duration / self.dt:.3g} steps; take a longer --dt, or less than "
+                f"{_MOST_STEPS:g} of them"
+            )
+
+    def _simulation(self) -> Simulation:
+        from identify.simulation import read_simulation, simulation_of_estimate
+
+        if self.spec.suffix.lower() == ".json":
+            return simulation_of_estimate(
+                self.spec, linear=self.linear or (0, 0, 0), angular=self.angular or (0, 0, 0)
+            )
+        if self.linear is not None or self.angular is not None:
+            raise UsageError(
+                "simulate: --linear and --angular go with an estimate.json; a SPEC.toml has them "
+                "in its [state]"
+            )
+        return read_simulation(self.spec)
+
+    def _path(self, simulation: Simulation) -> Trajectory:
+        if self.integrator != EXACT:
+            return simulation.run(
+                duration=self.duration,
+                step=self.dt,
+                integrator=self.integrator,
+                every=self.every,
+            )
+        if not _is_free(simulation):
+            raise UsageError(
+                "simulate: --integrator exact is for a body without loads, impulses or fluid; "
+                "take rk4"
+            )
+        import numpy as np
+
+        from identify.simulation import free_motion
+
+        if not (self.duration > 0.0 and self.dt > 0.0):
+            raise UsageError("simulate: --duration and --dt must be positive")
+        time = self.dt * self.every * np.arange(int(self.duration / (self.dt * self.every)) + 1)
+        return free_motion(simulation.body.phi, simulation.start, time, simulation.gravity)
+
+    def _write_log(self, simulation: Simulation, path: Trajectory) -> list[Path]:
+        from identify.logs.simulated import recording_of_motion
+        from identify.logs.writing import write_log
+        from identify.simulation.total_load import total_wrench
+
+        wrench = total_wrench(simulation.loads, path)
+        recording = recording_of_motion(path, wrench, simulation.gravity, self.spec.stem)
+        log, schema = self.output / LOG, self.output / SCHEMA
+        try:
+            self.output.mkdir(parents=True, exist_ok=True)
+            write_log(recording, log, schema)
+        except OSError as error:
+            raise unwritable(log, error) from error
+        return [log, schema]
+
+    def _draw(self, simulation: Simulation, path: Trajectory) -> Path:
+        from identify.reporting.figures.motion import motion
+        from identify.reporting.picture import png
+
+        picture = png(motion(path, simulation.body.phi, simulation.gravity))
+        write_file(self.output / MOTION, picture)
+        return self.output / MOTION
+
+    def _construct(self, simulation: Simulation, path: Trajectory) -> list[Path]:
+        """Poinsot's construction of a body that turns freely; those of an earlier run are gone."""
+        construction = _construction(simulation, path)
+        if construction is None:
+            for name in (POINSOT, ANIMATION):
+                (self.output / name).unlink(missing_ok=True)
+            return []
+        from identify.reporting.figures.poinsot import poinsot
+        from identify.reporting.picture import png
+        from identify.reporting.poinsot_animation import poinsot_html
+
+        write_file(self.output / POINSOT, png(poinsot(construction)))
+        write_file(self.output / ANIMATION, poinsot_html(construction).encode())
+        return [self.output / POINSOT, self.output / ANIMATION]
+
+
+def _is_free(simulation: Simulation) -> bool:
+    return not simulation.loads and not simulation.impulses and simulation.added_mass is None
+
+
+def _construction(simulation: Simulation, path: Trajectory) -> Poinsot | None:
+    """None for a body that is not free, or that does not turn."""
+    spin = simulation.start.angular_velocity
+    if not (_is_free(simulation) and spin.any()):
+        return None
+    from identify.simulation.poinsot import poinsot
+
+    return poinsot(simulation.body.phi, simulation.start.quaternion, spin, path.time)
+
+
+def _facts(simulation: Simulation, path: Trajectory) -> list[str]:
+    import numpy as np
+
+    end = ", ".join(f"{x:.6g}" for x in path.position[-1])
+    q = ", ".join(f"{x:.6g}" for x in path.quaternion[-1])
+    spin = float(np.linalg.norm(path.angular_velocity[-1]))
+    return [
+        f"{len(path.time)} states over {path.time[-1]:.6g} s of a body of "
+        f"{simulation.body.mass:.6g} kg, {len(simulation.loads)} loads, "
+        f"{len(simulation.impulses)} impulses.",
+        f"At the end: position [{end}] m, quaternion [{q}] (xyzw), turning at {spin:.6g} rad/s.",
+    ]

@@ -1,0 +1,145 @@
+"""One log replayed from an estimate: in windows, and in one shot from its first state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Phi, Vec6
+from identify.errors import LogError, ModelError
+from identify.exchange import SavedEstimate
+from identify.inertia import InertialParameters, check
+from identify.logs import Recording
+from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.signals import PreparedLog, prepare
+from identify.validation import (
+    ESTIMATE,
+    HORIZON,
+    Replay,
+    SingleShot,
+    posterior_bodies,
+    replay,
+    replay_in_one_shot,
+)
+
+TRUTH = "truth"
+_SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LogReplay:
+    """A log and its replays.
+
+    Attributes:
+        log: the log as it was prepared.
+        bodies: ten parameters by name: the estimate first.
+        bias: what was taken off the measured wrench, [f; t] at Bo in B [N, N m], shape (6,).
+        bias_origin: where that comes from, in words.
+        windows: from measured states, again and again; None where no stretch is long enough.
+        single_shot: from the first state to the end of the longest stretch.
+        notes: what a person should know.
+    """
+
+    log: PreparedLog
+    bodies: Mapping[str, Phi]
+    bias: Vec6
+    bias_origin: str
+    windows: Replay | None
+    single_shot: SingleShot | None
+    notes: tuple[str, ...] = ()
+
+
+def replay_log(
+    recording: Recording,
+    estimate: SavedEstimate,
+    *,
+    no_bias: bool = False,
+    truth: InertialParameters | None = None,
+    horizon: float = HORIZON,
+) -> LogReplay:
+    """Regenerate the motion of a log from a body and the measured wrench.
+
+    The bias is that of the estimate's entry for this log, by its sha256; of another log it is
+    fitted with the body held: the mean of the wrench less that of the body's.
+
+    Args:
+        recording: the log, with pose and time.
+        estimate: the body, and its covariance for a band, where it has one.
+        no_bias: the sensor has none.
+        truth: another body to replay beside it.
+        horizon: length of a window [s].
+
+    Raises:
+        LogError: a log without time, attitude or position.
+        ModelError: an impossible body.
+        SimulationError: a motion that grew beyond all bounds.
+    """
+    if not (np.isfinite(horizon) and horizon > 0.0):
+        raise LogError(f"horizon: expected a positive time [s], got {horizon!r}")
+    phi = estimate.parameters.phi
+    _require_possible(phi)
+    log = prepare(recording)
+    if not log.segments:
+        raise LogError(
+            f"{recording.name}: a replay needs time stamps, attitude and position; the schema "
+            f"names no such columns, or every stretch is too short"
+        )
+    bias, origin = _bias(log, estimate, no_bias)
+    bodies: dict[str, Phi] = {ESTIMATE: phi}
+    if truth is not None:
+        bodies[TRUTH] = truth.phi
+    samples, notes = _samples(estimate)
+    parts = [(segment, bias) for segment in log.segments]
+    return LogReplay(
+        log=log,
+        bodies=bodies,
+        bias=bias,
+        bias_origin=origin,
+        windows=replay(parts, bodies, horizon=horizon, samples=samples),
+        single_shot=replay_in_one_shot(parts, bodies, samples=samples),
+        notes=notes,
+    )
+
+
+def fitted_bias(log: PreparedLog, phi: Phi) -> Vec6:
+    """The bias that explains a log best with the body held, [f; t] at Bo in B, shape (6,)."""
+    constant = log.rows[:, 0]
+    residual = log.wrench - log.features @ (FEATURE_TENSOR @ phi)
+    return constant @ residual / (constant @ constant)
+
+
+def _require_possible(phi: Phi) -> None:
+    verdict = check(phi)
+    if verdict.impossible:
+        raise ModelError(
+            f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
+        )
+
+
+def _bias(log: PreparedLog, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:
+    if no_bias:
+        return np.zeros(6), "none"
+    for entry in estimate.bias:
+        if entry.sha256 == log.recording.sha256:
+            return np.asarray(entry.wrench), "the estimate's for this log"
+    return fitted_bias(log, estimate.parameters.phi), "fitted on this log, the body held"
+
+
+def _samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
+    """Bodies drawn from the estimate for a band, and why there are none."""
+    untold = [name for name, by in estimate.decided_by.items() if by == "default"]
+    if untold:
+        return None, (
+            f"{', '.join(untold)} are those of a default body, not measured: the replay says "
+            f"nothing of them, and there is no band",
+        )
+    if estimate.covariance is None:
+        return None, ("no band: the estimate has no covariance",)
+    drawn = posterior_bodies(
+        estimate.parameters.phi, estimate.covariance, np.random.default_rng(_SEED)
+    )
+    if drawn is None:
+        return None, ("no band: hardly any body within the estimate's uncertainty is possible",)
+    return drawn, ()

@@ -1,0 +1,233 @@
+"""Poinsot's construction: polhodes on the inertia ellipsoid, herpolhode, and ω over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from identify.arrays import Array, Vec3
+from identify.reporting.canvas import (
+    AXES,
+    BAND,
+    INK,
+    LEFT,
+    MEASURED,
+    MUTED,
+    OTHER,
+    RIGHT,
+    WIDTH,
+    Column,
+    Panel,
+    compose,
+)
+from identify.reporting.ellipsoid_view import View
+from identify.reporting.rounding import significant
+from identify.simulation.free_rotation import Regime
+from identify.simulation.poinsot import Poinsot, polhode_curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LENGTH = "1/√(kg m²)"
+VIEW = View.of(azimuth=np.deg2rad(35.0), elevation=np.deg2rad(24.0))
+_SQUARE = WIDTH - LEFT - RIGHT
+_FAMILY = 7
+"""Polhodes drawn on either side of the separatrix."""
+_SUBSCRIPTS = "₁₂₃"
+_NOTHING = 1e-6
+"""A component, or a change, below this of the largest is drawn as none."""
+
+
+def poinsot(construction: Poinsot, view: View = VIEW) -> Figure:
+    """Polhode on the ellipsoid, herpolhode in the invariable plane, and ω in principal axes.
+
+    Args:
+        construction: of one free rotation.
+        view: of the ellipsoid, in principal axes in ascending order of their moments.
+    """
+    return compose(poinsot_columns(construction, view), across=3)
+
+
+def poinsot_columns(construction: Poinsot, view: View = VIEW) -> tuple[Column, ...]:
+    """The columns of `poinsot`."""
+    return (
+        Column(
+            title="Inertia ellipsoid",
+            xlabel=f"r across the view [{LENGTH}]",
+            panels=(
+                Panel(
+                    draw=lambda axes: _ellipsoid(axes, construction, view),
+                    ylabel=f"r up the view [{LENGTH}]",
+                    note=f"I = {', '.join(significant(x, 3) for x in construction.moments)} kg m²",
+                    height=_SQUARE,
+                ),
+            ),
+        ),
+        Column(
+            title="Herpolhode",
+            xlabel=f"in the invariable plane [{LENGTH}]",
+            panels=(
+                Panel(
+                    draw=lambda axes: _herpolhode(axes, construction),
+                    ylabel=f"in the plane, across [{LENGTH}]",
+                    note=f"{significant(construction.distance, 3)} {LENGTH} from the centre",
+                    height=_SQUARE,
+                ),
+            ),
+        ),
+        _angular_velocity(construction),
+    )
+
+
+def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
+    """Polhodes spread over the ellipsoid, and the separatrix; none where moments are equal.
+
+    Args:
+        moments: principal moments, ascending.
+
+    Returns:
+        Curves, and those of the separatrix, each of shape (n, 3), in principal axes.
+    """
+    least, middle, most = moments
+    # Along an arc from either axis to the separatrix the share grows as the square of the angle.
+    share = np.sin(0.5 * np.pi * np.arange(1, _FAMILY + 1) / (_FAMILY + 1)) ** 2
+    effective = np.concatenate((least + (middle - least) * share, most - (most - middle) * share))
+    near = _NOTHING * most
+    apart = [x for x in effective if least + near < x < most - near and abs(x - middle) > near]
+    curves = [curve for pair in polhode_curves(moments, apart) for curve in pair]
+    between = least + near < middle < most - near
+    separatrix = list(polhode_curves(moments, [middle])[0]) if between else []
+    return curves, separatrix
+
+
+def _ellipsoid(axes: Axes, construction: Poinsot, view: View) -> None:
+    inertia = np.diag(construction.moments)
+    axes.fill(*view.outline(inertia).T, color=BAND, lw=0.0)
+    curves, separatrix = family(construction.moments)
+    _curves(axes, curves, inertia, view, color=MEASURED, lw=0.7, label="polhodes")
+    _curves(axes, separatrix, inertia, view, color=INK, lw=0.9, label="separatrix")
+    axes.plot(*view.outline(inertia).T, color=MUTED, lw=0.9)
+    _principal_axes(axes, construction, view)
+    own = construction.polhode @ construction.axes
+    _curves(axes, [own], inertia, view, color=OTHER, lw=2.0, label="this motion")
+    axes.plot(*view.flat(own[0]), "o", color=OTHER, ms=5.0, mec="white", mew=0.8, zorder=4)
+    _square(axes, 1.25 * float(np.abs(view.outline(inertia)).max()))
+
+
+def _curves(
+    axes: Axes,
+    curves: list[Array],
+    inertia: Array,
+    view: View,
+    *,
+    color: str,
+    lw: float,
+    label: str,
+) -> None:
+    """Curves on the ellipsoid: those in front as they are, those behind faint."""
+    for index, curve in enumerate(curves):
+        near, far = view.parts(curve, inertia)
+        axes.plot(*far.T, color=color, lw=0.8 * lw, alpha=0.3)
+        axes.plot(*near.T, color=color, lw=lw, label=label if index == 0 else None)
+
+
+def _principal_axes(axes: Axes, construction: Poinsot, view: View) -> None:
+    """The ends of the principal axes that stand out of the ellipsoid, with their numbers."""
+    longest = float(construction.semi_axes.max())
+    for k, length in enumerate(construction.semi_axes):
+        direction = np.eye(3)[k] * (1.0 if view.axes[2, k] >= 0.0 else -1.0)
+        from_, to = view.flat(np.outer([length, length + 0.2 * longest], direction))
+        axes.annotate(
+            "",
+            to,
+            from_,
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": AXES[k][1],
+                "lw": 1.1,
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
+        )
+        name = f"{'−' if direction[k] < 0.0 else ''}{k + 1}"
+        outward = (to - from_) / max(float(np.hypot(*(to - from_))), 0.05 * longest)
+        axes.annotate(
+            name,
+            to,
+            xytext=tuple(8.0 * outward),
+            textcoords="offset points",
+            color=AXES[k][1],
+            ha="center",
+            va="center",
+        )
+
+
+def _herpolhode(axes: Axes, construction: Poinsot) -> None:
+    path = construction.herpolhode_in_plane
+    theta = np.linspace(0.0, 2.0 * np.pi, 181)
+    circle = np.column_stack((np.cos(theta), np.sin(theta)))
+    for index, radius in enumerate(construction.herpolhode_radii):
+        label = "bounds" if index == 0 else None
+        axes.plot(*(radius * circle).T, color=MUTED, lw=0.8, ls=(0, (3, 2)), label=label)
+    axes.plot(*path.T, color=OTHER, lw=1.1)
+    axes.plot(*path[0], "o", color=OTHER, ms=5.0, mec="white", mew=0.8, label="start")
+    axes.plot(0.0, 0.0, "+", color=INK, ms=7.0, label="foot of L")
+    reach = max(float(np.abs(path).max()), construction.herpolhode_radii[1])
+    floor = 5e-2 * float(construction.semi_axes.max())  # of a steady spin it is a point
+    _square(axes, 1.12 * max(reach, floor))
+
+
+def _angular_velocity(construction: Poinsot) -> Column:
+    scale = construction.root_of_twice_energy
+    w = scale * construction.polhode @ construction.axes
+    return Column(
+        title="Angular velocity in principal axes",
+        xlabel="time [s]",
+        panels=tuple(
+            Panel(
+                draw=lambda axes, k=k: _component(axes, construction.time, w, k),
+                ylabel=f"ω{_SUBSCRIPTS[k]} [rad/s]",
+                note=_regime_note(construction) if k == 0 else "",
+                height=1.1,
+            )
+            for k in range(3)
+        ),
+    )
+
+
+def _component(axes: Axes, time: Array, w: Vec3, k: int) -> None:
+    axes.axhline(0.0, color=MUTED, lw=0.7)
+    axes.plot(time, w[:, k], color=AXES[k][1], lw=1.2)
+    if len(time) > 1:
+        axes.set_xlim(float(time.min()), float(time.max()))
+    reach, whole = float(np.abs(w[:, k]).max()), float(np.abs(w).max())
+    if reach < _NOTHING * whole:
+        axes.set_ylim(-0.1 * whole, 0.1 * whole)
+    elif np.ptp(w[:, k]) < _NOTHING * whole:
+        axes.set_ylim(-1.2 * reach, 1.2 * reach)
+
+
+def _regime_note(construction: Poinsot) -> str:
+    invariants = construction.invariants
+    words = {
+        Regime.STEADY: "constant",
+        Regime.ABOUT_SMALLEST: "about the axis of the smallest moment",
+        Regime.ABOUT_LARGEST: "about the axis of the largest moment",
+        Regime.SEPARATRIX: "on the separatrix",
+    }[Regime(int(invariants.regime))]
+    if not np.isfinite(invariants.period):
+        return words
+    return f"{words}, period {significant(float(invariants.period), 4)} s"
+
+
+def _square(axes: Axes, reach: float) -> None:
+    """The same scale on both axes, from −reach to reach."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10]))
+    axes.set_xlim(-reach, reach)
+    axes.set_ylim(-reach, reach)
+    axes.set_aspect("equal")

@@ -1,0 +1,153 @@
+"""Poinsot's construction as it is seen: the ellipsoid on the invariable plane, at one moment.
+
+The plane lies below as a floor, L points down to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from identify.arrays import Array, Indices, Mat33, Vec3
+from identify.reporting.canvas import BAND, GRID, INK, MEASURED, MUTED, OTHER
+from identify.reporting.ellipsoid_view import View
+from identify.reporting.figures.poinsot import LENGTH, family
+from identify.reporting.rounding import significant
+from identify.simulation.free_rotation import Regime
+from identify.simulation.poinsot import Poinsot, polhode_curves
+from identify.spatial import rotation_from_quaternion
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+VIEW = View.of(azimuth=np.deg2rad(-60.0), elevation=np.deg2rad(20.0))
+FLOOR = "#f4f6f8"
+_INCHES = 4.6
+_GROUND, _BODY, _ON_BODY, _ABOVE = 1.0, 2.0, 3.0, 4.0
+"""What covers what."""
+_CLEAR = 0.7
+"""How much of what lies behind it the body hides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What moves, in a frame with its third axis up, against L.
+
+    Attributes:
+        inertia: in principal axes, diagonal, shape (3, 3).
+        rotations: from principal axes to this frame, shape (n, 3, 3).
+        contact: points of contact, shape (n, 3).
+        distance: of the floor below the centre.
+        reach: half the width of what is shown.
+        curves, separatrix, own: on the ellipsoid, in principal axes, each (k, 3).
+        time: [s], shape (n,).
+    """
+
+    inertia: Mat33
+    rotations: Mat33
+    contact: Vec3
+    distance: float
+    reach: float
+    curves: list[Array]
+    separatrix: list[Array]
+    own: Array
+    time: Array
+
+    @classmethod
+    def of(cls, construction: Poinsot, picked: Indices) -> Scene:
+        """The scene at some of the construction's times."""
+        first, second, normal = construction.plane_axes.T
+        up = np.stack((first, -second, -normal))
+        R_WB = rotation_from_quaternion(construction.quaternion[picked])
+        curves, separatrix = family(construction.moments)
+        return cls(
+            inertia=np.diag(construction.moments),
+            rotations=up @ R_WB @ construction.axes,
+            contact=construction.herpolhode[picked] @ up.T,
+            distance=construction.distance,
+            reach=1.12 * float(construction.semi_axes.max()),
+            curves=curves,
+            separatrix=separatrix,
+            own=_own_polhode(construction),
+            time=construction.time[picked],
+        )
+
+
+def _own_polhode(construction: Poinsot) -> Array:
+    """The branch of the polhode that this motion runs along, in principal axes."""
+    invariants = construction.invariants
+    start = construction.polhode[0] @ construction.axes
+    if invariants.regime == Regime.STEADY:
+        return start[None]
+    effective = float(invariants.angular_momentum**2 / (2.0 * invariants.kinetic_energy))
+    pair = polhode_curves(construction.moments, [effective])[0]
+    return min(pair, key=lambda curve: float(np.min(np.sum((curve - start) ** 2, axis=1))))
+
+
+def empty_picture(scene: Scene) -> tuple[Figure, Axes]:
+    """A figure and its axes, as large as all the scene needs."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_INCHES, _INCHES))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    middle = -0.25 * scene.distance
+    axes.set_xlim(-1.25 * scene.reach, 1.25 * scene.reach)
+    axes.set_ylim(middle - 1.25 * scene.reach, middle + 1.25 * scene.reach)
+    return figure, axes
+
+
+def draw_scene(axes: Axes, scene: Scene, index: int) -> None:
+    """Draw the scene at one of its times, the herpolhode up to there."""
+    view, R = VIEW, scene.rotations[index]
+    _floor(axes, scene)
+    axes.plot(*view.flat(scene.contact[: index + 1]).T, color=OTHER, lw=1.6, zorder=_GROUND)
+    body = View(view.axes @ R)  # the same view from the body's axes
+    outline = body.outline(scene.inertia).T
+    axes.fill(*outline, color=BAND, lw=0.0, alpha=_CLEAR, zorder=_BODY)
+    looks = (
+        (scene.curves, MEASURED, 0.7),
+        (scene.separatrix, INK, 0.9),
+        ([scene.own], OTHER, 1.8),
+    )
+    for curves, color, width in looks:
+        for curve in curves:
+            near, far = body.parts(curve, scene.inertia)
+            axes.plot(*far.T, color=color, lw=0.8 * width, alpha=0.25, zorder=_ON_BODY)
+            axes.plot(*near.T, color=color, lw=width, zorder=_ON_BODY)
+    axes.plot(*outline, color=MUTED, lw=0.9, zorder=_ON_BODY)
+    touch = view.flat(scene.contact[index])
+    axes.plot([0.0, touch[0]], [0.0, touch[1]], color=OTHER, lw=1.2, zorder=_ABOVE)
+    axes.plot(*touch, "o", color=OTHER, ms=6.0, mec="white", mew=0.9, zorder=_ABOVE)
+    axes.text(0.03, 0.97, "r = ω/√(2K)", color=OTHER, transform=axes.transAxes, va="top")
+    axes.text(
+        0.97, 0.97, f"t = {scene.time[index]:.2f} s", transform=axes.transAxes, va="top", ha="right"
+    )
+    axes.text(
+        0.03,
+        0.03,
+        f"the floor is the invariable plane, {significant(scene.distance, 3)} {LENGTH} below",
+        transform=axes.transAxes,
+        color=MUTED,
+    )
+
+
+def _floor(axes: Axes, scene: Scene) -> None:
+    """A square of the plane with a grid, and the foot of L."""
+    half = 1.1 * scene.reach
+    lines = np.linspace(-half, half, 9)
+    corners = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    axes.fill(*_on_floor(scene, corners).T, color=FLOOR, lw=0.0, zorder=_GROUND)
+    for x in lines:
+        for ends in ([[x, -half], [x, half]], [[-half, x], [half, x]]):
+            axes.plot(*_on_floor(scene, np.array(ends)).T, color=GRID, lw=0.7, zorder=_GROUND)
+    axes.plot(*_on_floor(scene, np.zeros((1, 2))).T, "+", color=INK, ms=7.0, zorder=_GROUND)
+
+
+def _on_floor(scene: Scene, points: Array) -> Array:
+    """Points of the plane as they are seen."""
+    return VIEW.flat(np.column_stack((points, np.full(len(points), -scene.distance))))

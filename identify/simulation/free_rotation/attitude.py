@@ -1,0 +1,132 @@
+"""Angular velocity and attitude of a body at any time, from the constants of its polhode.
+
+In a frame whose third axis is L, the body's axes stand at Rz(χ) ⊗ q_min, where q_min turns the
+direction of L in the body to that axis by the shortest way and χ = ψ − φ: ψ is the angle by which
+axis 3 has turned about L, φ the azimuth of L in the body, and both jump where χ does not. With
+D_p(u) = ∫ sn² / (1 + p sn²) du and ν = I₃ d₁₂ / (I₁ d₂₃), ρ² = 1 + ν, κ = I₁ X / (I₃ Y),
+
+    χ = L t / I₁ − s (L d₁₂ d₁₃ / (I₁² d₂₃ λ)) D_ν(u) − s atan2(ρ sn, cn)
+      = L t / I₃ + s (L d₁₃ κ / (I₁ I₃ λ)) D_κ(u)
+          + s atan2(ρ sn cn (κ + m sn²) / (√(1+κ) + dn), cn² dn + ρ² √(1+κ) sn²)
+
+The first form serves for ν ≤ 1, the second for ν > 1: their factors of D are then of order one and
+L/I₁ or L/I₃ is near the true rate, so that no digits cancel, whatever the moments. The second form
+follows from the first by Carlson's relation between R_J(p) and R_J(q) (DLMF 19.21.12).
+
+Time is cut into half periods T, over which χ gains a constant; that, and L t / I, are formed to
+twice the precision, so the error does not grow with time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from identify.arrays import Array, Vec3, Vec4
+from identify.simulation.free_rotation.checks import require_known_angle
+from identify.simulation.free_rotation.double_double import (
+    PI,
+    DoubleDouble,
+    double_double,
+    remainder,
+    where,
+)
+from identify.simulation.free_rotation.elliptic import (
+    JacobiEvaluator,
+    JacobiFunctions,
+    incomplete_third,
+)
+from identify.simulation.free_rotation.polhode import Polhode
+
+_MOST_HALVES = 2.0**52
+_TWO_TURNS = 4.0 * PI
+"""A quaternion comes back after two turns of the body."""
+
+
+class PolhodeMotion:
+    """Motions along their polhodes, to be asked for any times."""
+
+    __slots__ = ("_columns", "_evaluate", "_polhode")
+
+    def __init__(self, polhode: Polhode) -> None:
+        """Prepare the constants.
+
+        Args:
+            polhode: constants of n bodies.
+        """
+        self._polhode = polhode
+        self._evaluate = JacobiEvaluator(polhode.complementary[:, None])
+
+    def at(self, time: Array) -> tuple[Vec4, Vec3]:
+        """Quaternions R_NP and angular velocities in P, where the third axis of N is along L.
+
+        Args:
+            time: shape (n, k).
+
+        Returns:
+            Shapes (n, 4, k), continuous in time, and (n, 3, k).
+        """
+        halves, within = self._half_periods(time)
+        u = self._polhode.rate.high[:, None] * within.high + self._polhode.start[:, None]
+        functions = self._evaluate(u)
+        angle = self._secular(halves, within) + self._periodic(functions, u)
+        sign = np.where(halves % 2.0 == 0.0, 1.0, -1.0)
+        components = np.stack((sign * functions.cn, sign * functions.sn, functions.dn), axis=1)
+        direction = self._polhode.momentum.T[:, :, None] * components
+        w = self._polhode.amplitude.T[:, :, None] * components
+        return _attitude(direction, angle), w
+
+    def _half_periods(self, time: Array) -> tuple[Array, DoubleDouble]:
+        """Number of half periods before each time, and the time left, |u| ≤ K."""
+        p = self._polhode
+        T = p.half_period[:, None]
+        rate, start = p.rate.high[:, None], p.start[:, None]
+        unbounded = np.isinf(T.high)
+        T = where(unbounded, 0.0, T)
+        scale = np.where(unbounded, np.inf, T.high)
+        halves = np.rint((time + start / rate) / scale)
+        within = double_double(time) - T * halves
+        require_known_angle(halves, _MOST_HALVES)
+        # Of a huge time the first count is rounded itself.
+        more = np.rint((within.high + start / rate) / scale)
+        if np.any(more):
+            within, halves = within - T * more, halves + more
+        return halves, within
+
+    def _secular(self, halves: Array, within: DoubleDouble) -> Array:
+        """What grows with time, less whole turns of the quaternion."""
+        p = self._polhode
+        grown = p.turn[:, None] * halves + p.base_rate[:, None] * within
+        return remainder(grown, _TWO_TURNS)
+
+    def _periodic(self, functions: JacobiFunctions, u: Array) -> Array:
+        """What comes back after half a period."""
+        p = self._polhode
+        sn, cn, dn = functions
+        s, rho = p.handedness[:, None], p.tilt[:, None]
+        kappa = np.where(p.slow, p.ratio, 0.0)[:, None]
+        m = 1.0 - p.complementary[:, None]
+        mu = np.sqrt(1.0 + kappa)
+        slow = p.slow[:, None]
+        azimuth = s * np.arctan2(
+            np.where(slow, rho * sn * cn * (kappa + m * sn * sn) / (mu + dn), -rho * sn),
+            np.where(slow, cn * cn * dn + rho * rho * mu * sn * sn, cn),
+        )
+        parameter = p.parameter[:, None]
+        limit = p.complementary[:, None] == 0.0
+        if not np.any(limit):
+            return azimuth + p.weight[:, None] * incomplete_third(functions, parameter)
+        # On the separatrix D_ν(u) = (u − atan(√ν sn)/√ν)/(1 + ν); the part in u is in the rate.
+        bounded = JacobiFunctions(*(np.where(limit, 1.0, value) for value in functions))
+        third = p.weight[:, None] * incomplete_third(bounded, parameter)
+        left = s * np.arctan(np.sqrt(parameter) * sn)
+        return azimuth + np.where(limit, left, third)
+
+
+def _attitude(direction: Vec3, angle: Array) -> Vec4:
+    """Rz(angle) ⊗ the shortest rotation from a direction with l₃ ≥ 0 to the third axis."""
+    x, y, z = np.moveaxis(direction, 1, 0)
+    norm = np.sqrt(x * x + y * y + z * z)
+    plane = (y - 1j * x) * np.exp(0.5j * angle)
+    polar = (norm + z) * np.exp(0.5j * angle)
+    q = np.stack((plane.real, plane.imag, polar.imag, polar.real), axis=1)
+    return q / np.sqrt(2.0 * norm * (norm + z))[:, None]

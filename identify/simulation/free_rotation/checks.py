@@ -1,0 +1,239 @@
+"""What a free rotation starts from, checked, in units in which everything is of order one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array, Vec3, Vec4
+from identify.errors import SimulationError
+from identify.inertia import check, is_consistent
+from identify.inertia.matrices import six_from_symmetric
+from identify.simulation.free_rotation.double_double import DoubleDouble, double_double
+from identify.simulation.free_rotation.principal_moments import central_inertia
+
+_SYMMETRIC = 1e-12
+_WITHOUT_INERTIA = 1e-13
+"""A principal moment below this, relative to the largest, is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Bodies and their states at time zero, one a row.
+
+    Attributes:
+        batch: shape that the rows had.
+        inertia: I_BBcm_B over `unit_of_inertia`, shape (3, 3, n).
+        unit_of_inertia: powers of two [kg m²], shape (n,).
+        quaternion: R_WB of unit norm, shape (n, 4).
+        spin: w_WB_B over `unit_of_spin`, shape (n, 3).
+        unit_of_spin: powers of two [rad/s], shape (n,).
+    """
+
+    batch: tuple[int, ...]
+    inertia: DoubleDouble
+    unit_of_inertia: Array
+    quaternion: Vec4
+    spin: Vec3
+    unit_of_spin: Array
+
+
+def checked_start(
+    body: ArrayLike,
+    quaternion: ArrayLike,
+    angular_velocity: ArrayLike,
+    others: tuple[int, ...] = (),
+) -> Start:
+    """Bodies and states, broadcast.
+
+    Args:
+        body: I_BBcm_B, shape (..., 3, 3), or phi, shape (..., 10).
+        quaternion: R_WB, shape (..., 4).
+        angular_velocity: w_WB_B [rad/s], shape (..., 3).
+        others: a batch shape to broadcast with.
+
+    Raises:
+        SimulationError: see `free_rotation`.
+    """
+    inertia, own = checked_inertia(body)
+    q = checked_numbers(quaternion, "quaternion", 4)
+    w = checked_numbers(angular_velocity, "angular velocity", 3)
+    batch = _broadcast(
+        body=own, quaternion=q.shape[:-1], angular_velocity=w.shape[:-1], time=others
+    )
+    count = int(np.prod(batch))
+
+    def rows(values: Array, kept: int) -> Array:
+        """Components last, one row a body."""
+        tail = values.shape[values.ndim - kept :]
+        return np.broadcast_to(values, (*batch, *tail)).reshape(count, *tail)
+
+    high, low = (np.moveaxis(rows(part, 2), 0, -1) for part in (inertia.high, inertia.low))
+    unit_of_inertia = _power_of_two(np.abs(high).max(axis=(0, 1), initial=0.0))
+    w = rows(w, 1)
+    unit_of_spin = _power_of_two(np.abs(w).max(axis=-1, initial=0.0))
+    return Start(
+        batch=batch,
+        inertia=DoubleDouble(high / unit_of_inertia, low / unit_of_inertia),
+        unit_of_inertia=unit_of_inertia,
+        quaternion=rows(_unit(q), 1),
+        spin=w / unit_of_spin[:, None],
+        unit_of_spin=unit_of_spin,
+    )
+
+
+def checked_inertia(body: ArrayLike) -> tuple[DoubleDouble, tuple[int, ...]]:
+    """Inertia about the centre of mass, shape (..., 3, 3), and the batch shape (...).
+
+    Raises:
+        SimulationError: see `free_rotation`.
+    """
+    body = _array(body, "body")
+    if body.shape[-2:] == (3, 3):
+        tensor = double_double(_symmetric(body))
+        batch = body.shape[:-2]
+        scale = np.abs(body).max(axis=(-2, -1), initial=0.0)
+        unit = _power_of_two(scale)
+        six = six_from_symmetric(body / unit[..., None, None])
+        phi = np.concatenate((np.ones((*batch, 1)), np.zeros((*batch, 3)), six), axis=-1)
+    elif body.shape[-1:] == (10,):
+        phi, batch = body, body.shape[:-1]
+        tensor = None
+    else:
+        raise SimulationError(
+            "body: expected an inertia about the centre of mass, shape (..., 3, 3), or ten "
+            f"parameters, shape (..., 10); got {body.shape}"
+        )
+    _require_possible(phi)
+    if tensor is None:
+        central = central_inertia(phi.reshape(-1, 10))
+        high, low = (
+            np.moveaxis(part, -1, 0).reshape(*batch, 3, 3) for part in (central.high, central.low)
+        )
+        tensor = DoubleDouble(high, low)
+    _require_extent(tensor.high)
+    return tensor, batch
+
+
+def checked_time(time: ArrayLike) -> Array:
+    """Times as float64 [s], shape (), (n,) or (..., n).
+
+    Raises:
+        SimulationError: not numbers, or not finite.
+    """
+    return _array(time, "time")
+
+
+def checked_numbers(values: ArrayLike, name: str, length: int) -> Array:
+    """Rows of numbers as float64, shape (..., length).
+
+    Raises:
+        SimulationError: not numbers, not finite, or of another shape.
+    """
+    array = _array(values, name)
+    if array.shape[-1:] != (length,):
+        raise SimulationError(f"{name}: expected shape (..., {length}), got {array.shape}")
+    return array
+
+
+def require_known_angle(angle: Array, most: float) -> None:
+    """Motions whose turns can still be counted.
+
+    Args:
+        angle: turned, about [rad].
+        most: allowed [rad].
+
+    Raises:
+        SimulationError: a motion turns by more, or its angle is not a number.
+    """
+    if angle.size and not np.abs(angle).max() <= most:
+        raise SimulationError(
+            f"time: the body turns by more than {most:.0e} rad until then, of which no fraction of "
+            "a turn is known; ask for a time nearer to the start"
+        )
+
+
+def _require_possible(phi: Array) -> None:
+    """Every body is one that some density realises; the message is of the first that is not."""
+    good = is_consistent(phi)
+    if np.all(good):
+        return
+    where = tuple(int(i) for i in np.argwhere(~good)[0])
+    reasons = "; ".join(check(phi[where]).reasons)
+    raise SimulationError(
+        f"the body{_which(where)} is not physically possible: {reasons}. Simulate a consistent "
+        "estimate, or repair the body first"
+    )
+
+
+def _require_extent(inertia: Array) -> None:
+    moments = np.linalg.eigvalsh(inertia)
+    good = moments[..., 0] > _WITHOUT_INERTIA * moments[..., 2]
+    if np.all(good):
+        return
+    where = tuple(int(i) for i in np.argwhere(~good)[0])
+    raise SimulationError(
+        f"the body{_which(where)} has no inertia about some axis (a point or a rod): its principal "
+        f"moments are {', '.join(f'{moment:.4g}' for moment in moments[where])} kg m², and its "
+        "rotation about that axis is not determined"
+    )
+
+
+def _symmetric(inertia: Array) -> Array:
+    transposed = inertia.swapaxes(-1, -2)
+    scale = np.abs(inertia).max(axis=(-2, -1), keepdims=True, initial=0.0)
+    good = (np.abs(inertia - transposed) <= _SYMMETRIC * scale).all(axis=(-2, -1))
+    if not np.all(good):
+        where = tuple(int(i) for i in np.argwhere(~good)[0])
+        raise SimulationError(
+            f"body{_which(where)}: the inertia is not symmetric:\n{inertia[where]}\n"
+            "an inertia tensor has Ixy = Iyx, Ixz = Izx and Iyz = Izy"
+        )
+    return 0.5 * (inertia + transposed)
+
+
+def _unit(quaternion: Vec4) -> Vec4:
+    largest = np.abs(quaternion).max(axis=-1, keepdims=True, initial=0.0)
+    if not np.all(largest > 0.0):
+        where = tuple(int(i) for i in np.argwhere(~(largest[..., 0] > 0.0))[0])
+        raise SimulationError(
+            f"quaternion{_which(where)}: all four numbers are zero, which is no attitude; "
+            "[0, 0, 0, 1] is the body in line with the world"
+        )
+    scaled = quaternion / largest
+    return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
+
+
+def _array(values: ArrayLike, name: str) -> Array:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{name}: expected numbers, got {error}") from error
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise SimulationError(
+            f"{name}: entry {where or ''} is {array[where]}; every number must be finite"
+        )
+    return array
+
+
+def _broadcast(**shapes: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError as error:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise SimulationError(
+            f"the batch shapes do not broadcast with each other: {listed} (each without its last "
+            "axes: those of the tensor, of the vector, of time)"
+        ) from error
+
+
+def _power_of_two(values: Array) -> Array:
+    """The power of two at or above half of each value; one where it is zero."""
+    return np.exp2(np.floor(np.log2(np.where(values > 0.0, values, 1.0))))
+
+
+def _which(index: tuple[int, ...]) -> str:
+    return f" (batch index {', '.join(map(str, index))})" if index else ""

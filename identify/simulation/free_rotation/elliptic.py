@@ -1,0 +1,130 @@
+"""Complete elliptic integrals and Jacobi's functions from the complementary parameter m₁ = 1 − m.
+
+Near the separatrix m₁ is tiny: formed from m it would have no digits left.
+
+References: Bulirsch, "Numerical calculation of elliptic integrals and elliptic functions" I (1965)
+and III (1969); Carlson, "Numerical computation of real or complex elliptic integrals" (1995).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import elliprf, elliprj
+
+from identify.arrays import Array
+from identify.simulation.free_rotation.double_double import PI, DoubleDouble, double_double, sqrt
+
+_CLOSE = 1e-16
+"""Relative difference of the two means after which one step more leaves 10⁻³²: it is squared."""
+_MOST_STEPS = 40
+_TINY = 1e-140
+"""Sines below this count as this: the square of the cotangent must not overflow."""
+
+
+class CompleteIntegrals(NamedTuple):
+    """Integrals over a quarter period.
+
+    Attributes:
+        K: ∫ dθ / Δ, with Δ² = 1 − m sin²θ.
+        D: ∫ sin²θ / ((1 + p sin²θ) Δ) dθ.
+    """
+
+    K: DoubleDouble
+    D: DoubleDouble
+
+
+def complete_integrals(m1: DoubleDouble, p: DoubleDouble) -> CompleteIntegrals:
+    """The first kind, and that part of the third which vanishes with sin θ; Bulirsch's cel.
+
+    Args:
+        m1: complementary parameter, 0 < m₁ ≤ 1.
+        p: p ≥ 0.
+    """
+    mean, other = double_double(np.ones_like(m1.high)), sqrt(m1)  # doubled at each step
+    product = other
+    a, b, q = double_double(np.zeros_like(m1.high)), double_double(mean.high), sqrt(1.0 + p)
+    b = b / q
+    doubled = 1.0
+    for _ in range(_MOST_STEPS):
+        before, former = a, mean
+        a = a + b / q
+        ratio = product / q
+        b = 2.0 * (b + before * ratio)
+        q = q + ratio
+        mean, doubled = mean + other, 2.0 * doubled
+        if np.all(np.abs((former - other).high) <= _CLOSE * former.high):
+            break
+        other = 2.0 * sqrt(product)
+        product = other * mean
+    K = 0.5 * PI * doubled / mean
+    D = 0.5 * PI * (b + a * mean) / (mean * (mean + q))
+    return CompleteIntegrals(K, D)
+
+
+class JacobiFunctions(NamedTuple):
+    """sn u, cn u and dn u."""
+
+    sn: Array
+    cn: Array
+    dn: Array
+
+
+class JacobiEvaluator:
+    """Jacobi's functions of many arguments at the same parameters, by descending Gauss steps."""
+
+    __slots__ = ("_last", "_limit", "_pairs")
+
+    def __init__(self, m1: Array) -> None:
+        """Prepare the arithmetic-geometric means.
+
+        Args:
+            m1: complementary parameters, 0 ≤ m₁ ≤ 1; zero gives hyperbolic functions.
+        """
+        self._limit = m1 == 0.0
+        mean, other = np.ones_like(m1), np.sqrt(np.where(self._limit, 1.0, m1))
+        self._pairs: list[tuple[Array, Array]] = []
+        for _ in range(_MOST_STEPS):
+            self._pairs.append((mean, other))
+            done = np.abs(mean - other) <= _CLOSE**0.5 * mean
+            mean, other = 0.5 * (mean + other), np.sqrt(mean * other)
+            if np.all(done):
+                break
+        self._last = mean
+
+    def __call__(self, u: Array) -> JacobiFunctions:
+        """The functions of arguments that broadcast with the parameters, −K ≤ u ≤ K."""
+        angle = self._last * u
+        sine = np.sin(angle)
+        safe = np.copysign(np.maximum(np.abs(sine), _TINY), sine)
+        cot = np.cos(angle) / safe
+        a, c, dn = cot, self._last * cot, np.ones_like(cot)
+        for mean, other in reversed(self._pairs):
+            a = a * c
+            c = c * dn
+            dn = (other + a) / (mean + a)
+            a = c / mean
+        sn = np.copysign(1.0 / np.sqrt(1.0 + c * c), safe)
+        cn = c * sn
+        if not np.any(self._limit):
+            return JacobiFunctions(sn, cn, dn)
+        sech = 2.0 * np.exp(-np.abs(u)) / (1.0 + np.exp(-2.0 * np.abs(u)))
+        return JacobiFunctions(
+            np.where(self._limit, np.tanh(u), sn),
+            np.where(self._limit, sech, cn),
+            np.where(self._limit, sech, dn),
+        )
+
+
+def incomplete_first(functions: JacobiFunctions) -> Array:
+    """The argument u of given values, F = sn R_F(cn², dn², 1), for cn ≥ 0."""
+    sn, cn, dn = functions
+    return sn * elliprf(cn * cn, dn * dn, 1.0)
+
+
+def incomplete_third(functions: JacobiFunctions, p: Array) -> Array:
+    """∫ sn² / (1 + p sn²) du from zero, = sn³/3 R_J(cn², dn², 1, 1 + p sn²), for cn ≥ 0, p ≥ 0."""
+    sn, cn, dn = functions
+    square = sn * sn
+    return sn * square / 3.0 * elliprj(cn * cn, dn * dn, 1.0, 1.0 + p * square)

@@ -1,0 +1,136 @@
+"""What a free rotation keeps, what it circles, and how long that takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array, Vec3
+from identify.simulation.free_rotation.checks import Start, checked_start
+from identify.simulation.free_rotation.double_double import DoubleDouble, double_double, total
+from identify.simulation.free_rotation.polhode import Polhode, polhode
+from identify.simulation.free_rotation.regimes import OrderedSpin, Regime, ordered_spin
+from identify.spatial.rotations import rotate, rotation_from_quaternion
+
+
+@dataclass(frozen=True, slots=True)
+class RotationInvariants:
+    """Constants of free rotations, batched.
+
+    Where ω is constant there is no period (NaN); on the separatrix it is infinite.
+
+    Attributes:
+        kinetic_energy: K = ½ ω · I ω, of the rotation about the centre of mass [J], shape (...).
+        angular_momentum: |L| = |I ω| about the centre of mass [kg m²/s], shape (...).
+        regime: which axis is encircled, a `Regime` each, shape (...).
+        axis: the axis in B that ω encircles or, at the separatrix, leads to; of a steady rotation
+            that of ω; zero at rest, shape (..., 3).
+        moment: principal moment about that axis, of a steady rotation L²/2K [kg m²], shape (...).
+        period: after which ω comes back, 4 K(m)/λ [s], shape (...).
+        precession: angle by which the encircled axis turns about L in one period, counted through
+            whole turns [rad], shape (...).
+    """
+
+    kinetic_energy: Array
+    angular_momentum: Array
+    regime: np.ndarray
+    axis: Vec3
+    moment: Array
+    period: Array
+    precession: Array
+
+    @property
+    def flip_time(self) -> Array:
+        """Time between two flips of a tennis racket [s], shape (...): half the period.
+
+        2 K(m)/λ, after which the component along the middle axis has changed its sign. A spin about
+        the middle axis that is off by little takes ln(16/(1 − m))/λ, where 1 − m is of the order of
+        the square of what it is off by.
+        """
+        return 0.5 * self.period
+
+    @property
+    def mean_precession_rate(self) -> Array:
+        """Mean rate at which the encircled axis goes round L [rad/s], shape (...)."""
+        return self.precession / self.period
+
+
+def rotation_invariants(body: ArrayLike, angular_velocity: ArrayLike) -> RotationInvariants:
+    """Constants of the free rotation of bodies with a given angular velocity.
+
+    Args:
+        body: I_BBcm_B [kg m²], shape (..., 3, 3), or phi, shape (..., 10).
+        angular_velocity: w_WB_B [rad/s], shape (..., 3), broadcast with the bodies.
+
+    Raises:
+        SimulationError: as `free_rotation`.
+    """
+    start = checked_start(body, [0.0, 0.0, 0.0, 1.0], angular_velocity)
+    ordered = ordered_spin(start.inertia, start.spin)
+    momentum = ordered.moments * ordered.spin
+    L = np.sqrt(total(momentum * momentum).value)
+    K = 0.5 * total(momentum * ordered.spin).value
+    steady = ordered.regime <= Regime.STEADY
+    period, precession = (np.full(len(L), np.nan) for _ in range(2))
+    if not steady.all():
+        path = polhode(ordered[~steady])
+        period[~steady] = 2.0 * path.half_period.high
+        precession[~steady] = _precession(path)
+    axis, moment = _encircled(ordered, start)
+    unit_I, unit_w = start.unit_of_inertia, start.unit_of_spin
+
+    def shaped(values: np.ndarray) -> np.ndarray:
+        return values.reshape(start.batch + values.shape[1:])
+
+    return RotationInvariants(
+        kinetic_energy=shaped(K * unit_I * unit_w**2),
+        angular_momentum=shaped(L * unit_I * unit_w),
+        regime=shaped(ordered.regime),
+        axis=shaped(axis),
+        moment=shaped(moment * unit_I),
+        period=shaped(period / unit_w),
+        precession=shaped(precession),
+    )
+
+
+def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: ArrayLike) -> Vec3:
+    """Angular momentum about the centre of mass in the world, L_W = R I ω, shape (..., 3).
+
+    Args:
+        body: I_BBcm_B [kg m²], shape (..., 3, 3), or phi, shape (..., 10).
+        quaternion: R_WB, shape (..., 4).
+        angular_velocity: w_WB_B [rad/s], shape (..., 3).
+
+    Raises:
+        SimulationError: as `free_rotation`.
+    """
+    start = checked_start(body, quaternion, angular_velocity)
+    L = np.einsum("ijn,nj->ni", start.inertia.high, start.spin)
+    L *= (start.unit_of_inertia * start.unit_of_spin)[:, None]
+    return rotate(rotation_from_quaternion(start.quaternion), L).reshape(*start.batch, 3)
+
+
+def _precession(path: Polhode) -> Array:
+    """Of one period; infinite where the period is."""
+    unbounded = np.isinf(path.half_period.high)
+    return np.where(unbounded, np.inf, 2.0 * path.precession.value)
+
+
+def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
+    """The axis in B and the moment about it."""
+    separatrix = ordered.regime == Regime.SEPARATRIX
+    # Its second component has the sign of the end that ω tends to.
+    which = np.where(separatrix, 1, 2)
+    index = np.arange(len(which))
+    axis = ordered.axes[index, :, which]
+    moment = ordered.moments.high[which, index]
+    steady = ordered.regime <= Regime.STEADY
+    if not steady.any():
+        return axis, moment
+    w: DoubleDouble = double_double(start.spin.T)
+    length = np.sqrt(total(w * w).value)
+    own = start.spin / np.where(length > 0.0, length, 1.0)[:, None]
+    about = np.einsum("ni,ijn,nj->n", own, start.inertia.high, own)
+    return np.where(steady[:, None], own, axis), np.where(steady, about, moment)

@@ -1,0 +1,161 @@
+"""Principal moments and axes to twice the precision of the tensor's entries.
+
+Near the separatrix, and after many turns, the rounding of an ordinary eigenvalue decomposition
+would be the largest error of all. Components come first here: shapes (3, n) and (3, 3, n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Phi
+from identify.simulation.free_rotation.double_double import (
+    DoubleDouble,
+    double_double,
+    sqrt,
+    total,
+    where,
+)
+
+_PAIRS = ((1, 2), (0, 2), (0, 1))
+"""Planes of rotation, in the order of the axis that each leaves alone."""
+_MOST_SWEEPS = 8
+_CONVERGED = 1e-32
+"""Products of inertia over the largest moment that make no difference."""
+
+
+def central_inertia(phi: Phi) -> DoubleDouble:
+    """Inertia about the centre of mass, I_c = I − (|h|² 1 − h hᵀ) / m, shape (3, 3, n).
+
+    Args:
+        phi: ten parameters, shape (n, 10), m > 0.
+    """
+    entries = np.moveaxis(phi, -1, 0)
+    h = double_double(entries[1:4])
+    about_origin = double_double(entries[np.array([[4, 5, 6], [5, 7, 8], [6, 8, 9]])])
+    outer = h[:, None] * h[None, :]
+    square = total(h * h)
+    return about_origin - (square * np.eye(3)[:, :, None] - outer) / entries[0]
+
+
+def principal_moments(inertia: DoubleDouble) -> tuple[DoubleDouble, DoubleDouble]:
+    """Moments in ascending order and the axes that belong to them, I = V diag(moments) Vᵀ.
+
+    Eigenvectors in double precision are made orthogonal, then turned by Jacobi rotations until
+    the products of inertia vanish; repeated moments need no case of their own.
+
+    Args:
+        inertia: symmetric tensors, shape (3, 3, n).
+
+    Returns:
+        Moments, shape (3, n), and axes as columns, shape (3, 3, n): V[:, k] belongs to moment k;
+        V may be a reflection.
+    """
+    ordinary = np.linalg.eigh(np.moveaxis(inertia.value, -1, 0))[1]
+    V = double_double(np.moveaxis(ordinary, 0, -1))
+    identity = np.eye(3)[:, :, None]
+    V = 0.5 * _matmul(V, 3.0 * identity - _matmul(_transposed(V), V))
+    A = _matmul(_transposed(V), _matmul(inertia, V))
+    table = _Table([A[k, k] for k in range(3)], [A[p, q] for p, q in _PAIRS], V)
+    scale = np.abs(A.high).max(axis=(0, 1))
+    for _ in range(_MOST_SWEEPS):
+        if table.largest_product <= _CONVERGED * scale.min(initial=np.inf):
+            break
+        for opposite, (p, q) in enumerate(_PAIRS):
+            table.rotate(p, q, opposite)
+    return table.ascending()
+
+
+@dataclass(slots=True)
+class _Table:
+    """A tensor in axes that come nearer to the principal ones.
+
+    Attributes:
+        moments: I₁₁, I₂₂, I₃₃.
+        products: I₂₃, I₁₃, I₁₂: each has the number of the axis that it does not name.
+        axes: as columns, shape (3, 3, n).
+    """
+
+    moments: list[DoubleDouble]
+    products: list[DoubleDouble]
+    axes: DoubleDouble
+
+    @property
+    def largest_product(self) -> float:
+        """The largest product of inertia of all bodies."""
+        return max(float(np.abs(x.high).max(initial=0.0)) for x in self.products)
+
+    def rotate(self, p: int, q: int, r: int) -> None:
+        """Turn in the plane of axes p and q until I_pq vanishes; r is the other axis."""
+        t = _tangent(self.moments[q] - self.moments[p], 2.0 * self.products[r])
+        c = 1.0 / sqrt(1.0 + t * t)
+        s = t * c
+        shift = t * self.products[r]
+        self.moments[p], self.moments[q] = self.moments[p] - shift, self.moments[q] + shift
+        # The product of axes r and p carries the number of q.
+        columns = (
+            _joined(self.axes[:, p], self.products[q]),
+            _joined(self.axes[:, q], self.products[p]),
+        )
+        turned_p = c * columns[0] - s * columns[1]
+        turned_q = s * columns[0] + c * columns[1]
+        axes = [self.axes[:, r]] * 3
+        axes[p], axes[q] = turned_p[:3], turned_q[:3]
+        self.axes = _stacked(axes, axis=1)
+        self.products[q], self.products[p] = turned_p[3], turned_q[3]
+        self.products[r] = 0.0 * shift
+
+    def ascending(self) -> tuple[DoubleDouble, DoubleDouble]:
+        """Moments and axes by size of the moment."""
+        moments = _stacked(self.moments, axis=0)
+        order = np.lexsort((moments.low, moments.high), axis=0)
+        return take(moments, order), take_columns(self.axes, order)
+
+
+def _tangent(gap: DoubleDouble, twice: DoubleDouble) -> DoubleDouble:
+    """Tangent of the smaller angle of the Jacobi rotation: t² + t (I_qq − I_pp)/I_pq = 1."""
+    length = sqrt(gap * gap + twice * twice)
+    below = gap + where(gap.high < 0.0, -length, length)
+    needed = twice.high != 0.0
+    return where(needed, twice, 0.0) / where(needed, below, 1.0)
+
+
+def take(vectors: DoubleDouble, order: np.ndarray) -> DoubleDouble:
+    """Components (3, n) in the order of each body, (3, n)."""
+    return DoubleDouble(
+        np.take_along_axis(vectors.high, order, axis=0),
+        np.take_along_axis(vectors.low, order, axis=0),
+    )
+
+
+def take_columns(matrices: DoubleDouble, order: np.ndarray) -> DoubleDouble:
+    """Columns of matrices (3, 3, n) in the order of each body, (3, n)."""
+    return DoubleDouble(
+        np.take_along_axis(matrices.high, order[None], axis=1),
+        np.take_along_axis(matrices.low, order[None], axis=1),
+    )
+
+
+def _matmul(A: DoubleDouble, B: DoubleDouble) -> DoubleDouble:
+    return total(A[:, :, None] * B[None], axis=1)
+
+
+def _transposed(A: DoubleDouble) -> DoubleDouble:
+    return DoubleDouble(A.high.swapaxes(0, 1), A.low.swapaxes(0, 1))
+
+
+def _stacked(parts: Sequence[DoubleDouble], axis: int) -> DoubleDouble:
+    return DoubleDouble(
+        np.stack([part.high for part in parts], axis=axis),
+        np.stack([part.low for part in parts], axis=axis),
+    )
+
+
+def _joined(rows: DoubleDouble, row: DoubleDouble) -> DoubleDouble:
+    """Rows (3, n) with one more under them."""
+    return DoubleDouble(
+        np.concatenate((rows.high, row.high[None])), np.concatenate((rows.low, row.low[None]))
+    )

@@ -1,0 +1,41 @@
+"""What every integrator is: one step of a phase, and its order."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from identify.arrays import Array
+from identify.simulation.forced_body import ForcedBody
+from identify.simulation.free_body import FreeBody
+
+
+class Integrator(ABC):
+    """A one-step method for phases [x, q, p, L] of a batch of bodies.
+
+    Made once a simulation, for its bodies, so that it can prepare what does not change.
+
+    Attributes:
+        name: by which it is asked for.
+        order: of its global error in the step.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int]
+
+    def __init__(self, body: FreeBody) -> None:
+        self.body = body
+
+    @abstractmethod
+    def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
+        """The phase one step later; `phase` itself is not changed.
+
+        Args:
+            motion: the bodies under the loads, which are smooth within the step.
+            phase: shape (..., 13), quaternions of unit norm.
+            time: at the beginning of the step [s].
+            step: [s]; below zero for a step back in time.
+
+        Returns:
+            Shape (..., 13), quaternions of unit norm.
+        """

@@ -1,0 +1,154 @@
+"""A block of bodies: the three layers, chunk by chunk of time."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Protocol
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import SimulationError
+from identify.simulation.checks import diverged
+from identify.simulation.layered.angular_velocity import euler_ratios
+from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows
+from identify.simulation.layered.loads import LoadLayer
+from identify.simulation.layered.motion_of_origin import MotionOfOrigin
+from identify.simulation.layered.problem import Problem
+from identify.simulation.layered.stage_torques import StageTorques
+from identify.simulation.layered.translation import TranslationLayer
+from identify.simulation.layered.turns import turns
+from identify.simulation.layered.workspace import Workspace
+from identify.spatial import quaternion_product
+from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
+
+
+class AngularVelocityMethod(Protocol):
+    """A way to integrate layer 1 over the steps of a chunk."""
+
+    def advance(self, steps: int) -> None:
+        """Fill the nodes 1 … steps of θ; the first is given."""
+        ...
+
+
+class AngularVelocityMaker(Protocol):
+    """Prepares such a way for arrays that stay where they are: a, θ and the torques."""
+
+    def __call__(
+        self, ratios: Array, theta: Array, torques: StageTorques | None, /
+    ) -> AngularVelocityMethod:
+        """Prepare; nothing is integrated yet."""
+        ...
+
+
+class Block:
+    """Bodies small enough in number that a chunk of their motion stays in the cache."""
+
+    def __init__(
+        self, problem: Problem, bodies: slice, chunk: int, method: AngularVelocityMaker
+    ) -> None:
+        """Make every array of the rollout.
+
+        Args:
+            problem: what to integrate.
+            bodies: which of its bodies.
+            chunk: most steps at a time.
+            method: of layer 1.
+        """
+        body, start = problem.body_of(bodies), problem.start.vector[bodies]
+        count, step = len(start), problem.step
+        self._problem, self._bodies, self._chunk = problem, bodies, chunk
+        self._workspace = Workspace(chunk + 1, count)
+        self._loads = self._torques = None
+        if problem.wrench is not None:
+            nodes, wrench = chunk + int(problem.linear), problem.wrench.of_bodies(bodies)
+            self._loads = LoadLayer(body, wrench, step, nodes)
+            self._torques = StageTorques(self._loads.torque, linear=problem.linear)
+        p, q, v, w = np.split(start, (3, 7, 10), axis=-1)
+        R = rotation_from_unit_quaternion(q)
+        self._theta = np.empty((3, chunk + 1, count))
+        self._theta[:, 0] = (0.5 * step) * rotate_back(
+            rotation_from_unit_quaternion(body.quaternion), w
+        ).T
+        self._ratios = euler_ratios(body.moments).T[:, None].copy()
+        self._angular_velocity = method(self._ratios[:, 0], self._theta, self._torques)
+        self._attitude = AttitudeLayer(quaternion_product(q, body.quaternion), chunk)
+        com_position, com_velocity = p + rotate(R, body.com), v + rotate(R, cross(w, body.com))
+        self._translation = TranslationLayer(
+            com_position, com_velocity, problem.gravity[bodies], step, chunk
+        )
+        self._origin = MotionOfOrigin(body, step)
+
+    def run(self, out: Array, every: int) -> None:
+        """Integrate from the start to the end.
+
+        Args:
+            out: states of the whole batch [p, q, v, ω], shape (13, stored, bodies); every
+                `every`-th state after the first is written.
+            every: as above.
+
+        Raises:
+            SimulationError: a motion that is not finite.
+        """
+        for first in range(0, self._problem.steps, self._chunk):
+            steps = min(self._chunk, self._problem.steps - first)
+            skipped = every - first % every  # nodes of the chunk before the first that is kept
+            kept = slice(skipped, steps + 1, every)
+            column = (first + skipped) // every
+            states = out[:, column : column + len(range(*kept.indices(steps + 1))), self._bodies]
+            self._advance(first, steps, kept, states)
+            self._require_finite(first, steps)
+            self._restart(steps)
+
+    def _advance(self, first: int, steps: int, kept: slice, states: Array) -> None:
+        linear, workspace = self._problem.linear, self._workspace
+        force = torque = None
+        if self._loads is not None and self._torques is not None:
+            nodes = steps + int(linear)
+            self._loads.advance(first, nodes, workspace)
+            self._torques.refresh()
+            force = self._loads.force[:, :nodes]
+            torque = self._loads.torque[:, :nodes] if linear else None  # held: it drops out
+        self._angular_velocity.advance(steps)
+        theta = self._theta[:, : steps + 1]
+        vector, scalar = turns(theta, self._ratios, torque, workspace)
+        pair = self._attitude.advance(vector, scalar, workspace)
+        if force is not None:
+            q, R = attitude_rows(pair, workspace)
+            self._translation.advance(theta, R, force, workspace, linear=linear)
+            q, R = q[:, kept], R[:, :, kept]
+        else:
+            q, R = attitude_rows(pair[:, kept], workspace)
+            self._translation.advance_free(slice(steps, steps + 1))
+            self._translation.advance_free(kept)
+        if states.shape[1] > 0:
+            place = self._translation.position[:, kept], self._translation.travel[:, kept]
+            self._origin.write(states, theta[:, kept], q, R, *place, workspace)
+
+    def _restart(self, steps: int) -> None:
+        self._theta[:, 0] = self._theta[:, steps]
+        self._attitude.restart(steps)
+        self._translation.restart(steps)
+
+    def _require_finite(self, first: int, steps: int) -> None:
+        """Look at the last node: what is not finite once stays so."""
+        histories, places = [self._theta, self._attitude.pair], [self._translation.position]
+        loaded = self._problem.wrench is not None  # then the place comes from all the rest
+        for nodes in places if loaded else histories + places:
+            if not isfinite(abs(np.add.reduce(nodes[:, steps], axis=None))):
+                break
+        else:
+            return
+        if self._problem.wrench is not None:
+            self._problem.wrench.require_finite()
+            histories += places  # of free bodies, only some nodes are filled
+        raise self._divergence(first, [nodes[:, 1 : steps + 1] for nodes in histories])
+
+    def _divergence(self, first: int, histories: list[Array]) -> SimulationError:
+        good = np.all([np.isfinite(nodes).all(axis=0) for nodes in histories], axis=0)
+        bad = np.argwhere(~good)
+        node, body = bad[0] if len(bad) else (len(good) - 1, 0)
+        flat = range(*self._bodies.indices(len(self._problem.body.mass)))[body]
+        index = np.unravel_index(flat, self._problem.batch) if self._problem.batch else ()
+        time = (first + 1 + int(node)) * self._problem.step
+        return diverged(time, tuple(int(i) for i in index))

@@ -1,0 +1,137 @@
+"""What a layered rollout integrates: a batch of bodies laid flat, all checks made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Phi, Vec3, Vec6
+from identify.errors import SimulationError
+from identify.simulation.checks import (
+    Interpolation,
+    require_finite_samples,
+    require_gravity,
+    require_interpolation,
+    require_sample_shape,
+    require_simulable,
+    require_step,
+)
+from identify.simulation.layered.sampled_wrench import SampledWrench
+from identify.simulation.principal_axes import PrincipalBody
+from identify.simulation.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Free bodies to be moved.
+
+    Attributes:
+        batch: shape of the batch, of which `bodies` is the size.
+        body: shape (bodies,).
+        start: shape (bodies,), unit quaternions.
+        gravity: g in W [m/s²], shape (bodies, 3).
+        wrench: samples at Bo in B; None where gravity alone acts.
+        linear: whether the wrench between samples is a straight line.
+        step: h [s].
+        steps: how many.
+    """
+
+    batch: tuple[int, ...]
+    body: PrincipalBody
+    start: State
+    gravity: Vec3
+    wrench: SampledWrench | None
+    linear: bool
+    step: float
+    steps: int
+
+    def body_of(self, which: slice) -> PrincipalBody:
+        """Some of the bodies."""
+        body = self.body
+        return PrincipalBody(
+            body.mass[which], body.com[which], body.moments[which], body.quaternion[which]
+        )
+
+    @classmethod
+    def of(
+        cls,
+        phi: Phi,
+        start: State,
+        wrench: Vec6 | None,
+        step: float,
+        gravity: ArrayLike,
+        *,
+        interpolation: Interpolation,
+        steps: int | None,
+    ) -> Problem:
+        """The problem that the arguments of `fast_rollout` mean.
+
+        Raises:
+            SimulationError: an argument is not what it must be.
+        """
+        require_interpolation(interpolation)
+        step = require_step(step)
+        steps, samples = _steps_and_samples(wrench, steps)
+        phi, g = require_simulable(phi), require_gravity(gravity)
+        first = start.vector
+        shapes = [phi.shape[:-1], first.shape[:-1], g.shape[:-1]]
+        batch = _broadcast(shapes + ([] if samples is None else [samples.shape[:-2]]))
+        first = _flat(first, batch)
+        return cls(
+            batch=batch,
+            body=_principal(_flat(phi, batch)),
+            start=State(first[:, :3], first[:, 3:7], first[:, 7:10], first[:, 10:]),
+            gravity=_flat(g, batch),
+            wrench=None if samples is None else SampledWrench.over(samples, batch),
+            linear=interpolation == "linear",
+            step=step,
+            steps=steps,
+        )
+
+
+def _principal(phi: Phi) -> PrincipalBody:
+    """Bodies about their centre of mass, of which no principal moment may be lost in rounding."""
+    body = PrincipalBody.of(phi)
+    if np.any(body.moments <= 0.0):
+        raise SimulationError(
+            "a principal moment of inertia about the centre of mass is lost in rounding (it lies "
+            "too far from the origin of the frame): give the parameters about a point nearer to "
+            "the body"
+        )
+    return body
+
+
+def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec6 | None]:
+    """How many steps are taken, and the samples as they were given, if there are any."""
+    if not (steps is None or (isinstance(steps, (int, np.integer)) and steps >= 0)):
+        raise SimulationError(f"steps: expected a whole number, 0 or more, got {steps!r}")
+    if wrench is None:
+        if steps is None:
+            raise SimulationError("without a wrench, steps must say how many are taken")
+        return int(steps), None
+    samples = require_sample_shape(wrench)
+    available = samples.shape[-2] - 1
+    taken = available if steps is None else int(steps)
+    if taken > available:
+        raise SimulationError(
+            f"wrench: {available + 1} samples are enough for {available} steps, asked for {taken}"
+        )
+    # Those that are used are looked at only when a motion is not finite: to look at all takes time.
+    require_finite_samples(samples[..., taken:, :])
+    return taken, samples
+
+
+def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise SimulationError(
+            f"the batches of phi, start, gravity (and wrench) do not broadcast: {shapes}"
+        ) from None
+
+
+def _flat(array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
+    """One row a body."""
+    return np.broadcast_to(array, (*batch, array.shape[-1])).reshape(-1, array.shape[-1])

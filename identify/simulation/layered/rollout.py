@@ -1,0 +1,99 @@
+"""The fast rollout: many bodies in three layers of NumPy, each of order four."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Phi, Vec6
+from identify.errors import SimulationError
+from identify.simulation.checks import Interpolation
+from identify.simulation.layered.angular_velocity import BatchRungeKutta
+from identify.simulation.layered.angular_velocity_by_floats import FloatRungeKutta
+from identify.simulation.layered.block import AngularVelocityMaker, Block
+from identify.simulation.layered.problem import Problem
+from identify.simulation.state import State, Trajectory
+
+_FEW_BODIES = 8
+"""Up to here Python's numbers are quicker than two dozen NumPy calls a step."""
+
+_BODIES = 1024
+"""Of a block."""
+
+_NODES, _NODES_OF_FEW = 12288, 4096
+"""Bodies times steps of a chunk: enough of them that a NumPy call costs little beside its work, few
+enough that what it works on is still in the cache."""
+
+
+def fast_rollout(
+    phi: Phi,
+    start: State,
+    wrench: Vec6 | None,
+    step: float,
+    gravity: ArrayLike = (0.0, 0.0, -9.80665),
+    *,
+    interpolation: Interpolation = "linear",
+    every: int = 1,
+    steps: int | None = None,
+) -> Trajectory:
+    """Motion of free bodies under a sampled wrench: what `rollout` computes, by a faster way.
+
+    A wrench given in the body's frame makes the equations triangular, and they are integrated one
+    after the other: angular velocity about the centre of mass in principal axes (Runge-Kutta),
+    attitude (Magnus), translation (corrected trapezoid). Each is of order four, as `rollout` is, so
+    the two differ by the order's error. Memory beside the output does not grow with the number of
+    steps.
+
+    Args:
+        phi: ten parameters about Bo in B, shape (..., 10), broadcast with the batch of states.
+        start: first states, batch shape (...).
+        wrench: samples of [f; t] on the body at Bo in B, shape (..., n, 6), the first at the start;
+            None where gravity alone acts.
+        step: h, time between samples [s].
+        gravity: g in W [m/s²], shape (3,) or (..., 3).
+        interpolation: the wrench between samples: a straight line, or the last sample held.
+        every: keep the states 0, every, 2 every, … only.
+        steps: how many are taken; n − 1, if a wrench is given and this is not.
+
+    Returns:
+        Views of one array in which time and body are the last axes.
+
+    Raises:
+        SimulationError: an impossible body, a step that is not positive, too few samples, or a
+            motion that grows beyond all bounds (says when, and which body).
+    """
+    problem = Problem.of(
+        phi, start, wrench, step, gravity, interpolation=interpolation, steps=steps
+    )
+    few = len(problem.body.mass) <= _FEW_BODIES
+    return integrate(problem, every, FloatRungeKutta if few else BatchRungeKutta)
+
+
+def integrate(
+    problem: Problem, every: int, method: AngularVelocityMaker, chunk: int | None = None
+) -> Trajectory:
+    """Integrate a problem, block by block of its bodies.
+
+    Args:
+        problem: what to integrate.
+        every: which states to keep.
+        method: of layer 1.
+        chunk: steps at a time; None for as many as suit the cache.
+
+    Raises:
+        SimulationError: `every` is not a positive whole number, or a motion diverged.
+    """
+    if not (isinstance(every, (int, np.integer)) and every >= 1):
+        raise SimulationError(f"every: expected a whole number of steps, 1 or more, got {every!r}")
+    count = len(problem.body.mass)
+    stored = problem.steps // every + 1
+    states = np.empty((13, stored, count))
+    states[:, 0] = problem.start.vector.T
+    with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is found and said
+        for first in range(0, count, _BODIES):
+            bodies = slice(first, min(first + _BODIES, count))
+            nodes = _NODES_OF_FEW if count <= _FEW_BODIES else _NODES
+            size = chunk or max(1, nodes // (bodies.stop - first))
+            Block(problem, bodies, min(size, max(problem.steps, 1)), method).run(states, every)
+    shaped = np.moveaxis(states.reshape(13, stored, *problem.batch), 0, -1)
+    return Trajectory.from_vectors(every * problem.step * np.arange(stored), shaped)

@@ -1,0 +1,227 @@
+"""Layer 1 for one body, parallel in time: segments of a window, joined by Newton's method.
+
+All segments of a window are integrated at once from guessed starts s_j, by the batched method of
+`angular_velocity`. What is missing between the end of one and the start of the next,
+
+    r_j = end_j − s_{j+1},
+
+is driven to zero by d_{j+1} = M_j d_j + r_j, d_0 = 0, with M_j = ∂end_j/∂s_j. The first guess is
+a sequential run with ten times the step. The window's own start is exact, so that windows follow
+each other without error; a motion in which neighbours part quickly makes the method diverge, and is
+then stepped through one by one (multiple shooting; Bellen and Zennaro 1989).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.simulation.layered.angular_velocity import BatchSteps
+from identify.simulation.layered.angular_velocity_by_floats import (
+    FloatRungeKutta,
+    runge_kutta,
+    stages_of,
+)
+from identify.simulation.layered.stage_torques import StageTorques
+
+WINDOW = 20_000
+"""Steps of a window."""
+
+_SEGMENT, _COARSE = 50, 10
+"""Steps of a segment, and of one step of the first guess."""
+
+_FEWEST_SEGMENTS = 20
+_MOST_PASSES = 12
+_MOST_DEFEATS = 2
+"""After so many windows the log is taken to be unstable, and no more of them are tried."""
+
+_CLOSED, _ROUNDING, _HOPELESS = 2e-15, 1e-12, 10.0
+"""Defects relative to the largest θ: joined; as good as it gets, if they shrink no more; lost."""
+
+_PROBE = 1e-5
+"""Length of the differences, relative to θ."""
+
+_FRESH = 1e-9
+"""Defects that are larger are corrected with new derivatives."""
+
+
+@dataclass(slots=True)
+class ShootingRecord:
+    """What happened while windows were shot.
+
+    Attributes:
+        windows: how many were tried.
+        passes: over all segments of a window, in all.
+        defeated: the first step of each window that did not converge.
+        sequential: steps that were taken one by one.
+    """
+
+    windows: int = 0
+    passes: int = 0
+    defeated: list[int] = field(default_factory=list)
+    sequential: int = 0
+
+
+class WindowedShooting:
+    """Shoots one window after the other; what cannot be shot is stepped through."""
+
+    def __init__(
+        self,
+        ratios: Array,
+        theta: Array,
+        torques: StageTorques | None,
+        record: ShootingRecord,
+    ) -> None:
+        """Prepare for chunks that are windows.
+
+        Args:
+            ratios: a, shape (3, 1).
+            theta: shape (3, steps + 1, 1), its first node given.
+            torques: of as many steps; None for a free body.
+            record: written to.
+        """
+        self._ratios, self._theta, self._torques = ratios, theta, torques
+        self._one_by_one = FloatRungeKutta(ratios, theta, torques)
+        self._record, self._done = record, 0
+
+    def advance(self, steps: int) -> None:
+        """Fill the nodes 1 … steps of θ."""
+        segments = steps // _SEGMENT
+        hopeful = len(self._record.defeated) < _MOST_DEFEATS and segments >= _FEWEST_SEGMENTS
+        if not (hopeful and self._shoot(segments)):
+            self._record.sequential += steps
+            self._one_by_one.advance(steps)
+        elif (rest := steps - segments * _SEGMENT) > 0:
+            self._step_through(slice(steps - rest, steps))
+        self._done += steps
+
+    def _shoot(self, segments: int) -> bool:
+        """Whether the window's whole segments converged, and are filled in."""
+        window = _Window(self._ratios, self._theta, self._torques, segments)
+        self._record.windows += 1
+        converged = window.converge()
+        self._record.passes += window.passes
+        if not converged:
+            self._record.defeated.append(self._done)
+        return converged
+
+    def _step_through(self, steps: slice) -> None:
+        theta = self._theta[:, :, 0]
+        stages = stages_of(self._torques, steps)
+        path = runge_kutta(
+            theta[:, steps.start].tolist(), self._ratios[:, 0].tolist(), stages, steps.stop
+        )
+        for node in range(steps.start + 1, steps.stop + 1):
+            theta[:, node] = next(path)
+
+
+class _Window:
+    """The segments of one window, beside each other: component, step, [probe,] segment."""
+
+    def __init__(
+        self, ratios: Array, theta: Array, torques: StageTorques | None, segments: int
+    ) -> None:
+        self._ratios, self._theta, self._torques = ratios, theta, torques
+        self._segments, self.passes = segments, 0
+        self._samples = _samples_by_segment(torques, segments) if torques else None
+        self._nominal = self._prepared((segments,))
+        self._probes = self._prepared((4, segments))
+
+    def converge(self) -> bool:
+        """Newton's iteration; fills the window's θ and returns whether it converged."""
+        starts = self._coarse_starts()
+        scale = max(np.abs(starts).max(), np.finfo(float).tiny)
+        M, before = np.empty((3, 3, 0)), np.inf
+        while self.passes < _MOST_PASSES:
+            if before > _FRESH:
+                ends, M = self._ends_and_derivatives(starts)
+            else:
+                ends = self._ends(starts)
+            defects = ends[:, :-1] - starts[:, 1:]
+            defect = np.abs(defects).max() / scale
+            stalled = defect < _ROUNDING and defect > 0.5 * before
+            if before <= _FRESH and (defect <= _CLOSED or stalled):
+                self._fill()
+                return True
+            if not defect < min(before, _HOPELESS):
+                return False
+            before = defect
+            starts[:, 1:] += _propagated(M, defects)
+        return False
+
+    def _coarse_starts(self) -> Array:
+        """θ at the beginning of each segment, by steps ten times as long: θ there is ten times."""
+        count = self._segments * _SEGMENT // _COARSE
+        stages = stages_of(None, slice(0))
+        if self._torques is not None:
+            middle = self._torques.middle[: count * _COARSE, :, 0].reshape(count, _COARSE, 3)
+            mean = (_COARSE**2 * middle.mean(axis=1)).tolist()
+            stages = ((*t, *t, *t) for t in mean)
+        first = (_COARSE * self._theta[:, 0, 0]).tolist()
+        path = [first, *runge_kutta(first, self._ratios[:, 0].tolist(), stages, count)]
+        return np.array(path[: count : _SEGMENT // _COARSE]).T / _COARSE
+
+    def _prepared(self, batch: tuple[int, ...]) -> BatchSteps:
+        """The steps of segments beside each other, in a batch whose last axis they are."""
+        torques = None
+        if self._samples is not None and self._torques is not None:
+            nodes = self._samples.shape[1]
+            samples = self._samples.reshape(3, nodes, *(1,) * (len(batch) - 1), -1)
+            samples = np.broadcast_to(samples, (3, nodes, *batch))
+            torques = StageTorques(samples, linear=self._torques.linear)
+            torques.refresh()
+        ratios = np.broadcast_to(self._ratios.reshape(3, *(1,) * len(batch)), (3, *batch))
+        return BatchSteps(ratios, _SEGMENT, torques)
+
+    def _ends(self, starts: Array) -> Array:
+        """Ends of the segments, shape (3, segments)."""
+        self.passes += 1
+        self._nominal.path[0] = starts
+        self._nominal.march(_SEGMENT)
+        return self._nominal.path[-1]
+
+    def _ends_and_derivatives(self, starts: Array) -> tuple[Array, Array]:
+        """Ends, shape (3, segments), and ∂end/∂start by differences, shape (3, 3, segments)."""
+        self.passes += 1
+        path = self._probes.path
+        length = np.linalg.norm(starts, axis=0)
+        probe = _PROBE * np.maximum(length, _PROBE * length.max()).clip(np.finfo(float).tiny)
+        path[0] = starts[:, None]
+        for k in range(3):
+            path[0, k, k + 1] += probe
+        self._probes.march(_SEGMENT)
+        ends = path[-1, :, 0]
+        return ends, (path[-1, :, 1:] - ends[:, None]) / probe
+
+    def _fill(self) -> None:
+        filled = self._segments * _SEGMENT
+        path = self._nominal.path[1:].transpose(1, 2, 0)  # component, segment, step
+        self._theta[:, 1 : filled + 1, 0] = path.reshape(3, filled)
+
+
+def _samples_by_segment(torques: StageTorques, segments: int) -> Array:
+    """τ where the steps of each segment begin (and the last one ends), shape (3, n, segments)."""
+    nodes = np.arange(_SEGMENT + int(torques.linear))[:, None]
+    return torques.samples[:, nodes + _SEGMENT * np.arange(segments), 0]
+
+
+def _propagated(M: Array, defects: Array) -> Array:
+    """The d of d_{j+1} = M_j d_j + r_j, d_0 = 0, of all starts but the first.
+
+    Args:
+        M: shape (3, 3, segments); that of the last segment has no use.
+        defects: r, shape (3, segments − 1).
+    """
+    x = y = z = 0.0
+    found = []
+    rows = zip(*M[:, :, :-1].reshape(9, -1).tolist(), *defects.tolist(), strict=True)
+    for xx, xy, xz, yx, yy, yz, zx, zy, zz, rx, ry, rz in rows:
+        x, y, z = (
+            xx * x + xy * y + xz * z + rx,
+            yx * x + yy * y + yz * z + ry,
+            zx * x + zy * y + zz * z + rz,
+        )
+        found.append((x, y, z))
+    return np.array(found).T

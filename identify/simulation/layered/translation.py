@@ -1,0 +1,116 @@
+"""Layer 3, translation of the centre of mass: sums of forces turned into W.
+
+The force in W, F(t) = R(t) f(t), has the slope F' = R (ω × f + f'), so that the corrected trapezoid
+of the nodes is of order four and needs no attitude half-way. With θ = (h/2) ω and s = (h/2) v, what
+half a step turns and travels,
+
+    A = (h²/4m) (F + h F'/6) at the beginning,    B = (h²/4m) (F − h F'/6) at the end
+    s⁺ = s + A + B + h² g/2,    p⁺ = p + s + s⁺ + (A − B)/2
+
+The second is exact for forces that are quadratic in time, as order four asks of it. In axes of the
+body, with φ = (h²/12m) f,
+
+    A = R0 [3 φ0 + θ0 × φ0 + (φ1 − φ0)/2],    B = R1 [3 φ1 − θ1 × φ1 − (φ1 − φ0)/2]
+
+and φ1 = φ0 where the load is held.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from identify.arrays import Array, Vec3
+from identify.simulation.layered.vector_rows import cross_into, transform_into
+from identify.simulation.layered.workspace import Workspace
+
+_ENOUGH_BODIES = 64
+"""From here on a running sum by whole rows is quicker than NumPy's along an inner axis."""
+
+
+class TranslationLayer:
+    """Positions and velocities of the centres of mass at the nodes of a chunk.
+
+    Attributes:
+        position: p_WoBcm_W [m], shape (3, steps + 1, bodies); the first node is given.
+        travel: s = (h/2) v_WBcm_W [m], likewise.
+    """
+
+    def __init__(
+        self, position: Vec3, velocity: Vec3, gravity: Vec3, step: float, steps: int
+    ) -> None:
+        """Make the arrays; the first node is of each body in W, shapes (bodies, 3)."""
+        self.position, self.travel = np.empty((2, 3, steps + 1, len(position)))
+        self.position[:, 0], self.travel[:, 0] = position.T, (0.5 * step) * velocity.T
+        self._fall = (0.5 * step**2) * gravity.T[:, None]
+        self._count = np.arange(steps + 1.0)[:, None]
+
+    def advance_free(self, nodes: slice) -> None:
+        """Fill some nodes of bodies on which nothing acts but gravity.
+
+        s_n = s + n h² g/2,    p_n = p + n (s + s_n)
+        """
+        count, position = self._count[nodes], self.position[:, nodes]
+        travel = np.multiply(self._fall, count, out=self.travel[:, nodes])
+        travel += self.travel[:, :1]
+        np.add(travel, self.travel[:, :1], out=position)
+        position *= count
+        position += self.position[:, :1]
+
+    def advance(
+        self, theta: Array, R: Array, force: Array, workspace: Workspace, *, linear: bool
+    ) -> None:
+        """Fill the nodes after the first.
+
+        Args:
+            theta: θ at the nodes in axes of the body, shape (3, steps + 1, bodies).
+            R: attitudes at the nodes, from those axes to W, shape (3, 3, steps + 1, bodies).
+            force: φ in those axes, shape (3, steps + 1, bodies) where linear, else (3, steps, …).
+            workspace: for the work.
+            linear: whether the force between samples is a straight line.
+        """
+        steps = theta.shape[1] - 1
+        first, last, turned, scratch = workspace.rows(0, 12, steps).reshape(4, 3, steps, -1)
+        begin, end = (force[:, :-1], force[:, 1:]) if linear else (force, force)
+        cross_into(first, theta[:, :-1], begin, scratch)
+        cross_into(last, end, theta[:, 1:], scratch)
+        first += np.multiply(begin, 3.0, out=scratch)
+        last += np.multiply(end, 3.0, out=scratch) if linear else scratch
+        if linear:
+            np.subtract(end, begin, out=scratch)
+            scratch *= 0.5
+            first += scratch
+            last -= scratch
+        transform_into(turned, R[:, :, :-1], first)
+        transform_into(first, R[:, :, 1:], last)
+        self._sum(turned, first)
+
+    def restart(self, steps: int) -> None:
+        """Make the last node the first of the next chunk."""
+        for nodes in (self.position, self.travel):
+            nodes[:, 0] = nodes[:, steps]
+
+    def _sum(self, A: Array, B: Array) -> None:
+        """Velocity and position from A, which is overwritten, and B."""
+        steps = A.shape[1]
+        position, travel = self.position[:, : steps + 1], self.travel[:, : steps + 1]
+        np.add(A, B, out=travel[:, 1:])
+        travel[:, 1:] += self._fall
+        _running_sum(travel)
+        A -= B
+        A *= 0.5
+        A += travel[:, :-1]
+        np.add(A, travel[:, 1:], out=position[:, 1:])
+        _running_sum(position)
+
+
+def _running_sum(rows: Array) -> None:
+    """The cumulative sum over the nodes, in place."""
+    if rows.shape[2] < _ENOUGH_BODIES:
+        np.add.accumulate(rows, axis=1, out=rows)
+        return
+    add = np.add
+    by_node = np.moveaxis(rows, 1, 0)
+    for before, now in pairwise(by_node):
+        add(before, now, now)

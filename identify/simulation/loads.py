@@ -1,0 +1,241 @@
+"""Loads on a body: constant or sampled, in body or world axes, at any point of the body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array, Vec3, Vec6
+from identify.errors import SimulationError, did_you_mean
+from identify.simulation.checks import Interpolation
+
+Frame: TypeAlias = Literal["body", "world"]
+"""The axes in which a force, torque or impulse is given: those of B, or those of W."""
+
+_SLACK = 1e-9
+"""Share of the duration by which stamps may miss its ends: rounding of decimal numbers."""
+
+
+class Load(Protocol):
+    """What a simulation asks of a load; each is a straight line in time between its breaks.
+
+    Attributes:
+        point: where it acts, in B [m], shape (..., 3).
+        frame: the axes of its force and torque.
+        batch: batch shape (...) of its force and torque.
+    """
+
+    @property
+    def point(self) -> Vec3: ...  # noqa: D102
+
+    @property
+    def frame(self) -> Frame: ...  # noqa: D102
+
+    @property
+    def batch(self) -> tuple[int, ...]: ...  # noqa: D102
+
+    def breaks(self) -> Array:
+        """Times at which it may jump or bend [s]; no step reaches across one."""
+        ...
+
+    def line(self, time: float) -> tuple[Vec6, Vec6] | None:
+        """[f; t] just after a time, and its rate of change then; None while it is off."""
+        ...
+
+    def require(self, duration: float) -> None:
+        """Raises SimulationError unless the load is known from 0 to `duration`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantLoad:
+    """A force and a torque that are constant in body or in world axes, for a time.
+
+    Attributes:
+        force: on the body [N], shape (..., 3).
+        torque: on the body beside that of the force [N m], shape (..., 3).
+        point: where the force acts, from Bo in axes of B [m], shape (..., 3): a point of the body,
+            whatever the axes of the force.
+        frame: the axes of force and torque.
+        start, end: acts from `start` until just before `end` [s].
+
+    Raises:
+        SimulationError: numbers that are not finite, another shape, or an end before the start.
+    """
+
+    force: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    torque: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    point: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    frame: Frame = "body"
+    start: float = 0.0
+    end: float = np.inf
+
+    def __post_init__(self) -> None:
+        for name in ("force", "torque", "point"):
+            object.__setattr__(self, name, sealed(getattr(self, name), f"load: {name}", (3,)))
+        check_frame(self.frame, "load")
+        _check_window(self.start, self.end)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Batch shape of force and torque."""
+        return np.broadcast_shapes(self.force.shape[:-1], self.torque.shape[:-1])
+
+    def breaks(self) -> Array:
+        """When it sets in and ends."""
+        return np.array([self.start, self.end])
+
+    def line(self, time: float) -> tuple[Vec6, Vec6] | None:
+        """[f; t] and its rate, zero."""
+        if not self.start <= time < self.end:
+            return None
+        shape = (*self.batch, 3)
+        parts = (np.broadcast_to(self.force, shape), np.broadcast_to(self.torque, shape))
+        wrench = np.concatenate(parts, axis=-1)
+        return wrench, np.zeros_like(wrench)
+
+    def require(self, duration: float) -> None:
+        """A constant load is known at all times."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledLoad:
+    """A wrench given by samples, in body or world axes.
+
+    Attributes:
+        time: of the samples, from the start of the simulation, increasing [s], shape (n,).
+        wrench: [f; t] on the body [N, N m], shape (..., n, 6).
+        point: where the force acts, from Bo in axes of B [m], shape (..., 3).
+        frame: the axes of force and torque.
+        interpolation: between samples, a straight line or the last sample held. Either way the
+            last sample ends the load: nothing is extrapolated.
+        start, end: acts from `start` until just before `end` [s]; needs samples only in between.
+        name: for messages, such as the file's name.
+
+    Raises:
+        SimulationError: numbers that are not finite, another shape, or stamps that do not increase.
+    """
+
+    time: Array
+    wrench: Vec6
+    point: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    frame: Frame = "body"
+    interpolation: Interpolation = "linear"
+    start: float = 0.0
+    end: float = np.inf
+    name: str = "load"
+
+    def __post_init__(self) -> None:
+        time = sealed(self.time, f"{self.name}: time", (None,))
+        wrench = sealed(self.wrench, f"{self.name}: wrench", (None, 6))
+        if time.ndim != 1 or len(time) < 2 or wrench.shape[-2] != len(time):
+            raise SimulationError(
+                f"{self.name}: expected two or more samples, time (n,) and wrench (..., n, 6), "
+                f"got {time.shape} and {wrench.shape}"
+            )
+        back = np.flatnonzero(np.diff(time) <= 0.0)
+        if back.size:
+            k = int(back[0])
+            raise SimulationError(
+                f"{self.name}: time must increase, got {time[k]:.9g} s and then "
+                f"{time[k + 1]:.9g} s in sample {k + 1}"
+            )
+        if self.interpolation not in get_args(Interpolation):
+            hint = did_you_mean(str(self.interpolation), get_args(Interpolation))
+            raise SimulationError(
+                f'{self.name}: interpolation: expected "linear" or "hold", '
+                f"got {self.interpolation!r}{hint}"
+            )
+        check_frame(self.frame, self.name)
+        _check_window(self.start, self.end, self.name)
+        object.__setattr__(self, "time", time)
+        object.__setattr__(self, "wrench", wrench)
+        object.__setattr__(self, "point", sealed(self.point, f"{self.name}: point", (3,)))
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Batch shape of the wrench."""
+        return self.wrench.shape[:-2]
+
+    def breaks(self) -> Array:
+        """Every sample it acts at: there the line bends, or the held value jumps."""
+        inside = self.time[(self.time > self.start) & (self.time < self.end)]
+        return np.concatenate(([self.start], inside, [self.end]))
+
+    def line(self, time: float) -> tuple[Vec6, Vec6] | None:
+        """[f; t] and its rate between two samples, the first of them at the time or before."""
+        if not self.start <= time < self.end:
+            return None
+        k = int(np.searchsorted(self.time, time, side="right")) - 1
+        k = min(max(k, 0), len(self.time) - 2)
+        now = self.wrench[..., k, :]
+        if self.interpolation == "hold":
+            return now, np.zeros_like(now)
+        rate = (self.wrench[..., k + 1, :] - now) / (self.time[k + 1] - self.time[k])
+        return now + (time - self.time[k]) * rate, rate
+
+    def require(self, duration: float) -> None:
+        """Raises SimulationError where the samples do not reach."""
+        first, last = max(self.start, 0.0), min(self.end, duration)
+        slack = _SLACK * max(duration, 0.0)
+        if first < last and (self.time[0] > first + slack or self.time[-1] < last - slack):
+            raise SimulationError(
+                f"{self.name}: the samples reach from {self.time[0]:.9g} to {self.time[-1]:.9g} s, "
+                f"but the load acts from {first:.9g} to {last:.9g} s; add samples, shorten the "
+                f"simulation, or say when the load starts and ends"
+            )
+
+
+def buoyancy(displaced: ArrayLike, point: ArrayLike, gravity: ArrayLike) -> ConstantLoad:
+    """Buoyancy of a submerged body: minus the weight of the fluid it displaces.
+
+    Args:
+        displaced: mass of the displaced fluid, its density times the volume [kg], shape (...).
+        point: centre of buoyancy, from Bo in axes of B [m], shape (..., 3).
+        gravity: g in W [m/s²], shape (3,) or (..., 3).
+
+    Raises:
+        SimulationError: numbers that are not finite.
+    """
+    force = -np.asarray(displaced, dtype=np.float64)[..., None] * np.asarray(gravity)
+    return ConstantLoad(force=force, point=np.asarray(point, dtype=np.float64), frame="world")
+
+
+def check_frame(frame: str, what: str) -> None:
+    """Raises SimulationError unless `frame` is one of the two that exist."""
+    if frame not in get_args(Frame):
+        hint = did_you_mean(str(frame), get_args(Frame))
+        raise SimulationError(f'{what}: frame: expected "body" or "world", got {frame!r}{hint}')
+
+
+def sealed(values: ArrayLike, what: str, trailing: tuple[int | None, ...]) -> Array:
+    """A read-only float64 copy, checked to be finite and to have these last lengths.
+
+    Raises:
+        SimulationError: it is not.
+    """
+    spelled = ", ".join("n" if length is None else str(length) for length in trailing)
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{what}: expected numbers (..., {spelled}): {error}") from error
+    last = array.shape[array.ndim - len(trailing) :] if array.ndim >= len(trailing) else ()
+    if len(last) != len(trailing) or any(
+        want not in (None, got) for want, got in zip(trailing, last, strict=True)
+    ):
+        raise SimulationError(f"{what}: expected shape (..., {spelled}), got {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise SimulationError(f"{what}: entry {where} is {array[where]}; expected finite numbers")
+    array.flags.writeable = False
+    return array
+
+
+def _check_window(start: float, end: float, what: str = "load") -> None:
+    if not (np.isfinite(start) and end > start):  # NaN fails either
+        raise SimulationError(
+            f"{what}: acts from {start!r} to {end!r} s; expected a finite start and a later end"
+        )

@@ -1,0 +1,221 @@
+"""Poinsot's construction: the inertia ellipsoid rolls without slipping on the invariable plane.
+
+With r = ω/√(2K), K the kinetic energy: rᵀ I r = 1, so r is a point of the ellipsoid; its normal
+there is along L, and r · L = √(2K) is constant, so the plane it touches stays where it is. The
+point of contact draws the polhode on the ellipsoid and the herpolhode on the plane.
+
+Lengths are those of r, 1/√(kg m²): the semi-axes of the ellipsoid are 1/√I₁, 1/√I₂, 1/√I₃.
+
+Reference: Poinsot, "Théorie nouvelle de la rotation des corps" (1834); Goldstein, Poole and Safko,
+"Classical Mechanics" (2002), § 5.6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array, Mat33, Vec3, Vec4
+from identify.errors import SimulationError
+from identify.simulation.free_rotation import (
+    Regime,
+    RotationInvariants,
+    angular_momentum,
+    free_rotation,
+    rotation_invariants,
+)
+from identify.simulation.free_rotation.checks import checked_inertia, checked_start, checked_time
+from identify.simulation.free_rotation.polhode import polhode
+from identify.simulation.free_rotation.regimes import ordered_spin
+from identify.spatial.rotations import rotate, rotation_from_quaternion
+
+_UNSEEN = 1e-9
+"""Excess of a polhode's I_eff over a bound, relative to the span, at which it is still drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Poinsot:
+    """The construction of one free rotation, over time.
+
+    Attributes:
+        inertia: I_BBcm_B [kg m²], shape (3, 3): the ellipsoid is rᵀ I r = 1 in axes of B.
+        moments: principal moments, ascending [kg m²], shape (3,).
+        axes: principal axes in B as columns, right-handed, those of the smallest and the largest
+            moment on the side of the first ω, shape (3, 3).
+        momentum: L in W [kg m²/s], shape (3,): normal to the invariable plane.
+        invariants: K, |L|, regime, period and precession.
+        time: [s], shape (n,).
+        quaternion: R_WB, shape (n, 4).
+        polhode: r in B [1/√(kg m²)], shape (n, 3).
+        herpolhode: r in W from the ellipsoid's centre [1/√(kg m²)], shape (n, 3).
+        herpolhode_radii: of the circles about the foot of L in the plane between which the
+            herpolhode runs, the lesser first [1/√(kg m²)]; zero on the separatrix, where it winds
+            about the foot for ever.
+    """
+
+    inertia: Mat33
+    moments: Vec3
+    axes: Mat33
+    momentum: Vec3
+    invariants: RotationInvariants
+    time: Array
+    quaternion: Vec4
+    polhode: Vec3
+    herpolhode: Vec3
+    herpolhode_radii: tuple[float, float]
+
+    @property
+    def semi_axes(self) -> Vec3:
+        """Semi-axes of the ellipsoid along its principal axes [1/√(kg m²)], descending."""
+        return 1.0 / np.sqrt(self.moments)
+
+    @property
+    def root_of_twice_energy(self) -> float:
+        """√(2K), what ω is divided by [√J]."""
+        return float(np.sqrt(2.0 * self.invariants.kinetic_energy))
+
+    @property
+    def normal(self) -> Vec3:
+        """Unit normal of the invariable plane in W, along L, shape (3,)."""
+        return self.momentum / np.linalg.norm(self.momentum)
+
+    @property
+    def distance(self) -> float:
+        """Distance of the plane from the ellipsoid's centre, √(2K)/|L| [1/√(kg m²)]."""
+        return self.root_of_twice_energy / float(self.invariants.angular_momentum)
+
+    @property
+    def plane_axes(self) -> Mat33:
+        """R_WN: two axes in the invariable plane and its normal, as columns, right-handed."""
+        normal = self.normal
+        first = np.cross(np.eye(3)[np.argmin(np.abs(normal))], normal)
+        first /= np.linalg.norm(first)
+        return np.column_stack((first, np.cross(normal, first), normal))
+
+    @property
+    def herpolhode_in_plane(self) -> Array:
+        """The herpolhode from the foot of L in the plane [1/√(kg m²)], shape (n, 2)."""
+        return self.herpolhode @ self.plane_axes[:, :2]
+
+
+def poinsot(
+    body: ArrayLike, quaternion: ArrayLike, angular_velocity: ArrayLike, time: ArrayLike
+) -> Poinsot:
+    """Poinsot's construction of one body that rotates freely.
+
+    Args:
+        body: I_BBcm_B [kg m²], shape (3, 3), or ten parameters, shape (10,).
+        quaternion: R_WB at time zero, shape (4,).
+        angular_velocity: w_WB_B at time zero [rad/s], shape (3,).
+        time: [s], shape (n,).
+
+    Raises:
+        SimulationError: as `free_rotation`; several bodies, or a body at rest, which has no
+            invariable plane.
+    """
+    time = checked_time(time)
+    tensor, batch = checked_inertia(body)
+    if batch or np.ndim(quaternion) != 1 or np.ndim(angular_velocity) != 1 or time.ndim != 1:
+        raise SimulationError(
+            "Poinsot's construction is of one body: expected an inertia (3, 3) or phi (10,), a "
+            f"quaternion (4,), an angular velocity (3,) and times (n,); got {np.shape(body)}, "
+            f"{np.shape(quaternion)}, {np.shape(angular_velocity)} and {time.shape}"
+        )
+    invariants = rotation_invariants(body, angular_velocity)
+    if invariants.regime == Regime.AT_REST:
+        raise SimulationError(
+            "the body is at rest: without angular momentum there is no invariable plane; give it "
+            "an angular velocity"
+        )
+    inertia = tensor.value
+    rotation = free_rotation(body, quaternion, angular_velocity, time)
+    moments, axes = _principal_axes(inertia, np.asarray(angular_velocity, dtype=np.float64))
+    r = rotation.angular_velocity / np.sqrt(2.0 * invariants.kinetic_energy)
+    return Poinsot(
+        inertia=inertia,
+        moments=moments,
+        axes=axes,
+        momentum=angular_momentum(body, quaternion, angular_velocity),
+        invariants=invariants,
+        time=time,
+        quaternion=rotation.quaternion,
+        polhode=r,
+        herpolhode=rotate(rotation_from_quaternion(rotation.quaternion), r),
+        herpolhode_radii=_radii(body, angular_velocity, invariants),
+    )
+
+
+def _principal_axes(inertia: Mat33, w: Vec3) -> tuple[Vec3, Mat33]:
+    """Moments in ascending order and right-handed axes with ω₁ ≥ 0 and ω₃ ≥ 0."""
+    moments, axes = np.linalg.eigh(inertia)
+    axes = axes * np.where(w @ axes < 0.0, -1.0, 1.0)
+    axes[:, 1] *= np.sign(np.linalg.det(axes))
+    return moments, axes
+
+
+def _radii(
+    body: ArrayLike, angular_velocity: ArrayLike, invariants: RotationInvariants
+) -> tuple[float, float]:
+    """|ω × L| / (|L| √(2K)) where the polhode crosses its two planes of symmetry."""
+    if invariants.regime == Regime.STEADY:
+        return 0.0, 0.0
+    start = checked_start(body, [0.0, 0.0, 0.0, 1.0], angular_velocity)
+    ordered = ordered_spin(start.inertia, start.spin)
+    path = polhode(ordered)
+    I1, I2, I3 = ordered.moments.value[:, 0]
+    w1, w2, w3 = np.abs(path.amplitude[:, 0])
+    scale = start.unit_of_inertia[0] * start.unit_of_spin[0] ** 2
+    scale /= float(invariants.angular_momentum * np.sqrt(2.0 * invariants.kinetic_energy))
+    first = w1 * w3 * abs(I1 - I3)
+    second = w2 * w3 * np.sqrt(path.complementary[0]) * abs(I2 - I3)
+    return float(scale * min(first, second)), float(scale * max(first, second))
+
+
+def polhode_curves(moments: Vec3, effective: ArrayLike, count: int = 181) -> list[Array]:
+    """Polhodes on an inertia ellipsoid, each of both its branches, as closed curves.
+
+    A polhode is where the ellipsoid Σ I_k r_k² = 1 meets Σ I_k² r_k² = I_eff, I_eff = L²/2K: about
+    the axis of the smallest moment for I_eff < I_mid, of the largest for I_eff > I_mid; at I_mid
+    the two ellipses of the separatrix.
+
+    Args:
+        moments: I₁ ≤ I₂ ≤ I₃ [kg m²], shape (3,).
+        effective: values of I_eff between I₁ and I₃ [kg m²], shape (k,).
+        count: points of a curve.
+
+    Returns:
+        A curve pair for each value, shape (2, count, 3), in principal axes [1/√(kg m²)].
+
+    Raises:
+        SimulationError: a value that no motion of this body has.
+    """
+    I = np.asarray(moments, dtype=np.float64)
+    return [_curve_pair(I, float(value), count) for value in np.atleast_1d(effective)]
+
+
+def _curve_pair(I: Vec3, effective: float, count: int) -> Array:
+    span = I[2] - I[0]
+    if not I[0] - _UNSEEN * I[2] <= effective <= I[2] + _UNSEEN * I[2]:
+        raise SimulationError(
+            f"I_eff = L²/2K = {effective:.6g} kg m² is not between the smallest and the largest "
+            f"principal moment, {I[0]:.6g} and {I[2]:.6g} kg m²"
+        )
+    # Axis c is encircled; the ellipse in the plane of the others is the curve's shadow.
+    a, b, c = (0, 1, 2) if effective > I[1] or span == 0.0 else (2, 1, 0)
+    theta = np.linspace(0.0, 2.0 * np.pi, count)
+    r = np.zeros((2, count, 3))
+    r[..., a] = _semi_axis(effective, I[a], I[c]) * np.cos(theta)
+    r[..., b] = _semi_axis(effective, I[b], I[c]) * np.sin(theta)
+    left = np.maximum(1.0 - I[a] * r[..., a] ** 2 - I[b] * r[..., b] ** 2, 0.0)
+    r[..., c] = np.array([[1.0], [-1.0]]) * np.sqrt(left / I[c])
+    return r
+
+
+def _semi_axis(effective: float, own: float, encircled: float) -> float:
+    """Of the shadow along an axis: r² = (I_eff − I_c) / (I (I − I_c)), at most 1/I."""
+    if own == encircled:
+        return 0.0
+    square = (effective - encircled) / (own * (own - encircled))
+    return float(np.sqrt(np.clip(square, 0.0, 1.0 / own)))

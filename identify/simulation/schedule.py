@@ -1,0 +1,81 @@
+"""The instants a simulation steps to: an even grid, cut where a load jumps or an impulse acts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Flags
+from identify.errors import SimulationError
+from identify.simulation.checks import require_step
+
+_SAME = 1e-9
+"""Share of a step within which two instants are one: stamps are decimal numbers, rounded."""
+
+_MOST_STEPS = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When to step, and which states to keep.
+
+    Attributes:
+        instants: ends of all steps, the start first, increasing [s], shape (n,).
+        kept: which of the instants are kept, shape (n,).
+    """
+
+    instants: Array
+    kept: Flags
+
+    def index_of(self, time: float) -> int:
+        """The index of the instant nearest to a time."""
+        k = int(np.searchsorted(self.instants, time))
+        near = range(max(k - 1, 0), min(k + 1, len(self.instants)))
+        return min(near, key=lambda i: abs(self.instants[i] - time))
+
+
+def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) -> Schedule:
+    """Steps from 0 to `duration`: the grid's, which end at every break on the way too.
+
+    The last step of the grid is shorter where the duration is no multiple of the step.
+
+    Args:
+        duration: [s].
+        step: of the grid [s].
+        every: keep the start, each `every`-th instant of the grid, and the end.
+        breaks: times at which no step may reach across [s].
+
+    Raises:
+        SimulationError: a duration or step that is not positive and finite, more steps than
+            memory holds, or `every` below one.
+    """
+    step = require_step(step)
+    if not (np.isfinite(duration) and duration > 0.0):
+        raise SimulationError(f"the duration must be positive and finite, got {duration!r} s")
+    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+        raise SimulationError(f"every: expected a whole number of 1 or more, got {every!r}")
+    if duration / step > _MOST_STEPS:
+        raise SimulationError(
+            f"{duration:g} s in steps of {step:g} s are {duration / step:.3g} steps, over the "
+            f"{_MOST_STEPS:.0e} at most; take a larger step"
+        )
+    ratio = duration / step
+    count = max(int(np.ceil(ratio - max(_SAME, 8.0 * np.finfo(float).eps * ratio))), 1)
+    grid = step * np.arange(count + 1)
+    grid[-1] = duration
+    kept = np.zeros(count + 1, dtype=bool)
+    kept[::every] = kept[-1] = True
+    cuts = _between(np.concatenate((np.empty(0), *breaks)), grid, _SAME * step)
+    where = np.searchsorted(grid, cuts)
+    return Schedule(np.insert(grid, where, cuts), np.insert(kept, where, False))
+
+
+def _between(times: Array, grid: Array, tolerance: float) -> Array:
+    """The times inside the grid that are no instant of it, each once."""
+    times = np.unique(times[(times > grid[0]) & (times < grid[-1])])
+    after = np.searchsorted(grid, times)
+    gap = np.minimum(grid[np.minimum(after, len(grid) - 1)] - times, times - grid[after - 1])
+    times = times[gap > tolerance]
+    return times[np.diff(times, prepend=-np.inf) > tolerance]

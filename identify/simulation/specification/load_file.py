@@ -1,0 +1,75 @@
+"""Samples of a load from a CSV or Parquet file."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from identify.arrays import Array, Vec6
+from identify.errors import MissingFile, SchemaError, did_you_mean
+
+COLUMNS = ("time", "fx", "fy", "fz", "tx", "ty", "tz")
+"""Time from the start of the simulation [s], force [N] and torque [N m]; others are not read."""
+
+
+class Samples(NamedTuple):
+    """Times [s], shape (n,), and wrenches [f; t] [N, N m], shape (n, 6)."""
+
+    time: Array
+    wrench: Vec6
+
+
+def read_samples(path: Path) -> Samples:
+    """The samples in a file: CSV with one line of names, or Parquet (`.parquet`).
+
+    Raises:
+        MissingFile: there is no such file.
+        SchemaError: it cannot be read, or lacks a column.
+    """
+    if not path.is_file():
+        raise MissingFile(f"{path}: no such file", path=path)
+    try:
+        table = _read_parquet(path) if path.suffix.lower() == ".parquet" else _read_csv(path)
+    except SchemaError:
+        raise
+    except (OSError, ValueError) as error:  # pyarrow's errors are either
+        raise SchemaError(f"{path}: cannot be read as samples of a load: {error}") from error
+    if len(table) == 0:
+        raise SchemaError(f"{path}: no rows of samples")
+    return Samples(table[:, 0], table[:, 1:])
+
+
+def _read_csv(path: Path) -> Array:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        names = [name.strip() for name in next(csv.reader(file), [])]
+        where = _positions(path, names)
+        rows = csv.reader(file)
+        return np.array([_numbers(row, where, rows.line_num + 1) for row in rows if row])
+
+
+def _numbers(row: list[str], where: list[int], line: int) -> list[float]:
+    try:
+        return [float(row[k]) for k in where]
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"line {line}: {error}") from error
+
+
+def _read_parquet(path: Path) -> Array:
+    from pyarrow import parquet  # pandas-sized; only where a file asks for it
+
+    _positions(path, parquet.read_schema(path).names)
+    table = parquet.read_table(path, columns=list(COLUMNS))
+    return np.column_stack([table[name].to_numpy().astype(np.float64) for name in COLUMNS])
+
+
+def _positions(path: Path, names: list[str]) -> list[int]:
+    for column in COLUMNS:
+        if column not in names:
+            raise SchemaError(
+                f"{path}: no column {column!r} among {names}; a load needs {', '.join(COLUMNS)}"
+                f"{did_you_mean(column, names)}"
+            )
+    return [names.index(column) for column in COLUMNS]

@@ -1,0 +1,198 @@
+"""Reads a simulation's file (TOML), or the body of an estimate.json set in motion."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import ValidationError
+
+from identify.arrays import Mat66, Vec3
+from identify.errors import MissingFile, ModelError, SchemaError, SimulationError
+from identify.exchange import read_estimate
+from identify.inertia import InertialParameters, check, checked_added_mass
+from identify.simulation.checks import Interpolation, require_simulable
+from identify.simulation.impulses import Impulse
+from identify.simulation.loads import ConstantLoad, Frame, Load, SampledLoad, sealed
+from identify.simulation.simulate import STANDARD_GRAVITY
+from identify.simulation.specification.load_file import read_samples
+from identify.simulation.specification.problems import explain, spell
+from identify.simulation.specification.simulation import Simulation
+from identify.simulation.specification.tables import (
+    BodyTable,
+    Document,
+    ImpulseTable,
+    LoadTable,
+    StateTable,
+)
+from identify.simulation.state import State
+from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
+
+
+def read_simulation(path: Path | str) -> Simulation:
+    """A simulation as its TOML file specifies it; the file's keys are in docs/simulation.md.
+
+    Paths in the file are from its own folder.
+
+    Raises:
+        MissingFile: the file, or one that it names, does not exist.
+        SchemaError: not TOML, an unknown key, a wrong value, or keys that contradict each other.
+        ModelError: the body or the added mass is not a possible one.
+    """
+    path = Path(path)
+    document = _load(path)
+    body = _body(document.body, path)
+    added = document.body.added_mass
+    return Simulation(
+        body=body,
+        start=_state(document.state),
+        gravity=np.array(document.world.gravity),
+        loads=tuple(_load_of(table, path, k) for k, table in enumerate(document.loads)),
+        impulses=tuple(map(_impulse, document.impulses)),
+        added_mass=None if added is None else _added_mass(added, path),
+    )
+
+
+def simulation_of_estimate(
+    path: Path | str,
+    *,
+    linear: ArrayLike = (0.0, 0.0, 0.0),
+    angular: ArrayLike = (0.0, 0.0, 0.0),
+    gravity: ArrayLike = STANDARD_GRAVITY,
+) -> Simulation:
+    """The body of an estimate.json, thrown from the world's origin with the axes of the world.
+
+    Args:
+        path: the estimate.
+        linear: velocity of Bo [m/s], shape (3,); body and world axes are the same at the start.
+        angular: angular velocity [rad/s], shape (3,).
+        gravity: g in W [m/s²], shape (3,).
+
+    Raises:
+        MissingFile: there is no such file.
+        ModelError: it is no estimate, or its body is not a possible one.
+        SimulationError: a velocity or gravity that is not three finite numbers.
+    """
+    body = read_estimate(path).parameters
+    _require_possible(body, str(path))
+    vectors = {"linear": linear, "angular": angular, "gravity": gravity}
+    v, w, g = (_vector(value, name) for name, value in vectors.items())
+    return Simulation(body, State(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), v, w), g)
+
+
+def _load(path: Path) -> Document:
+    if not path.is_file():
+        raise MissingFile(f"{path}: no such file", path=path)
+    if path.suffix.lower() == ".json":
+        raise SchemaError(
+            f"{path}: expected a TOML file; the body of an estimate.json alone is read by "
+            f"simulation_of_estimate"
+        )
+    try:
+        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise SchemaError(f"{path}: not a TOML file: {error}; save it as UTF-8") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise SchemaError(f"{path}: not a TOML file: {error}") from error
+    try:
+        return Document.model_validate(content)
+    except ValidationError as error:
+        raise explain(error, str(path), Document) from error
+
+
+def _body(table: BodyTable, path: Path) -> InertialParameters:
+    place = f"{path}: [body]"
+    if table.estimate is not None:
+        estimate = path.parent / table.estimate
+        place = f"{place} estimate: {estimate}"
+        with _placed(f"{path}: [body] estimate"):
+            body = read_estimate(estimate).parameters
+    elif table.central is not None:
+        with _placed(place):
+            mass, com, inertia = table.central
+            body = InertialParameters.from_com(mass, np.array(com), np.array(inertia))
+    else:
+        place, body = f"{place} phi", InertialParameters(np.array(table.phi))
+    _require_possible(body, place)
+    return body
+
+
+def _require_possible(body: InertialParameters, place: str) -> None:
+    verdict = check(body.phi)
+    if verdict.impossible:
+        raise ModelError(
+            f"{place}: the body is not physically possible: {'; '.join(verdict.reasons)}. Simulate "
+            f"a consistent estimate, or repair the body first"
+        )
+    try:
+        require_simulable(body.phi)
+    except SimulationError as error:
+        raise ModelError(f"{place}: {error}") from error
+
+
+def _state(table: StateTable) -> State:
+    R = rotation_from_quaternion(np.array(table.quaternion))
+    linear, angular = np.array(table.linear), np.array(table.angular)
+    if table.frame == "body":
+        linear = rotate(R, linear)
+    else:
+        angular = rotate_back(R, angular)
+    return State(np.array(table.position), np.array(table.quaternion), linear, angular)
+
+
+def _load_of(table: LoadTable, path: Path, index: int) -> Load:
+    end = np.inf if table.end is None else table.end
+    point, frame = np.array(table.point), _frame(table.frame)
+    if table.file is None:
+        force, torque = _vectors(table.force, table.torque)
+        return ConstantLoad(force, torque, point, frame, table.start, end)
+    file = path.parent / table.file
+    place = f"{path}: {spell(('loads', index))}file"
+    with _placed(place):
+        time, wrench = read_samples(file)
+        interpolation: Interpolation = "hold" if table.interpolation == "hold" else "linear"
+        return SampledLoad(
+            time, wrench, point, frame, interpolation, table.start, end, name=str(file)
+        )
+
+
+def _impulse(table: ImpulseTable) -> Impulse:
+    linear, angular = _vectors(table.linear, table.angular)
+    return Impulse(table.time, linear, angular, np.array(table.point), _frame(table.frame))
+
+
+def _vectors(*given: tuple[float, ...] | None) -> tuple[Vec3, ...]:
+    return tuple(np.zeros(3) if one is None else np.array(one) for one in given)
+
+
+def _added_mass(rows: tuple[tuple[float, ...], ...], path: Path) -> Mat66:
+    with _placed(f"{path}: [body] added_mass"):
+        return checked_added_mass(np.array(rows))
+
+
+def _vector(values: ArrayLike, name: str) -> Vec3:
+    vector = sealed(values, name, (3,))
+    if vector.ndim != 1:
+        raise SimulationError(f"{name}: expected three numbers, got shape {vector.shape}")
+    return vector
+
+
+def _frame(word: str) -> Frame:
+    return "body" if word == "body" else "world"
+
+
+@contextmanager
+def _placed(place: str) -> Iterator[None]:
+    """Errors from within say where in which file their cause stands."""
+    try:
+        yield
+    except MissingFile as error:
+        raise MissingFile(f"{place}: {error}", path=error.path) from error
+    except ModelError as error:
+        raise ModelError(f"{place}: {error}") from error
+    except (SchemaError, SimulationError) as error:
+        raise SchemaError(f"{place}: {error}") from error

@@ -1,0 +1,110 @@
+"""A log replayed in one shot: from its first state to its end, by nothing but the wrench."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Phi, Vec3, Vec4
+from identify.simulation import State, fast_rollout, single_shot
+from identify.spatial.rotations import rotation_angle
+from identify.validation.replay import BAND, ErrorBand, ReplayErrors, require_bodies
+from identify.validation.windows import Part
+
+_MOST_SHOWN = 2000
+"""Samples of a path that are kept of sampled bodies."""
+
+
+@dataclass(frozen=True, slots=True)
+class SingleShot:
+    """One stretch of a log, simulated from its first state with one or more bodies.
+
+    Small errors of wrench and body add up over the whole of it, so it drifts where the windows of
+    `Replay` do not; how fast is what it shows.
+
+    Attributes:
+        time: of the samples [s], shape (n,).
+        position: p_WoBo_W of the first body [m], shape (n, 3).
+        quaternion: R_WB of the first body, shape (n, 4).
+        measured_position: shape (n, 3).
+        measured_quaternion: shape (n, 4).
+        errors: by name of the body, at every sample; of one run, so no mean.
+        band: of bodies drawn from the estimate; None where none were given.
+    """
+
+    time: Array
+    position: Vec3
+    quaternion: Vec4
+    measured_position: Vec3
+    measured_quaternion: Vec4
+    errors: Mapping[str, ReplayErrors]
+    band: ErrorBand | None = None
+
+
+def replay_in_one_shot(
+    parts: Sequence[Part], bodies: Mapping[str, Phi], *, samples: Phi | None = None
+) -> SingleShot | None:
+    """Simulate the longest stretch of the logs from its first measured state to its end.
+
+    Args:
+        parts: stretches of the logs at full rate, each with the sensor bias to take off.
+        bodies: ten parameters by name; the first is also returned as a trajectory.
+        samples: bodies drawn from the estimate for a band, shape (s, 10).
+
+    Returns:
+        The errors, or None where there is no stretch of two samples.
+
+    Raises:
+        SimulationError: a body is not possible, or its motion grew beyond all bounds.
+    """
+    require_bodies(bodies)
+    longest = max(parts, key=lambda part: len(part[0].time), default=None)
+    if longest is None or len(longest[0].time) < 2:
+        return None
+    segment, bias = longest
+    start = State(
+        segment.position[0],
+        segment.quaternion[0],
+        segment.velocity[0],
+        segment.angular_velocity[0],
+    )
+    wrench = segment.wrench - bias
+    step = float(np.ptp(segment.time)) / (len(segment.time) - 1)
+    paths = {
+        name: single_shot(phi, start, wrench, step, segment.gravity).trajectory
+        for name, phi in bodies.items()
+    }
+    first = next(iter(paths.values()))
+    return SingleShot(
+        time=segment.time,
+        position=first.position,
+        quaternion=first.quaternion,
+        measured_position=segment.position,
+        measured_quaternion=segment.quaternion,
+        errors={
+            name: ReplayErrors(
+                path.time,
+                np.linalg.norm(path.position - segment.position, axis=-1),
+                rotation_angle(segment.quaternion, path.quaternion),
+            )
+            for name, path in paths.items()
+        },
+        band=None if samples is None else _band(longest, start, step, samples),
+    )
+
+
+def _band(part: Part, start: State, step: float, samples: Phi) -> ErrorBand:
+    segment, bias = part
+    every = max(1, (len(segment.time) - 1) // _MOST_SHOWN)
+    path = fast_rollout(samples, start, segment.wrench - bias, step, segment.gravity, every=every)
+    rows = slice(None, None, every)
+    distance = np.linalg.norm(path.position - segment.position[rows], axis=-1)
+    angle = rotation_angle(segment.quaternion[rows], path.quaternion)
+    return ErrorBand(
+        path.time,
+        np.quantile(distance, BAND, axis=0),
+        np.quantile(angle, BAND, axis=0),
+        len(samples),
+    )

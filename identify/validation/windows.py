@@ -1,0 +1,141 @@
+"""Windows of logs to replay: stretches of equal length, each begun at a measured state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Vec3, Vec6
+from identify.signals import Segment
+
+Part = tuple[Segment, Vec6]
+"""A stretch of a log at full rate, and the sensor bias to take off its wrench."""
+
+MOST_WINDOWS = 200
+_MOST_STEPS = 1000
+_FEWEST_STEPS = 10
+_SAME_RATE = 1e-2
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """Windows of one rate and length, stacked: w of them with k samples each.
+
+    Attributes:
+        step: between samples [s].
+        time: [s], shape (w, k).
+        position, velocity: of Bo in W, shape (w, k, 3).
+        quaternion: R_WB, shape (w, k, 4).
+        angular_velocity: w_WB_B, shape (w, k, 3).
+        wrench: on the body at Bo in B, without bias, shape (w, k, 6).
+        gravity: g in W, shape (w, 3).
+    """
+
+    step: float
+    time: Array
+    position: Vec3
+    velocity: Vec3
+    quaternion: Array
+    angular_velocity: Vec3
+    wrench: Vec6
+    gravity: Vec3
+
+
+def cut_windows(parts: Sequence[Part], horizon: float) -> tuple[Windows, ...]:
+    """Windows one after another over all stretches, thinned to a bounded number.
+
+    Windows step together, so those of another rate are stacked apart.
+
+    Args:
+        parts: the stretches.
+        horizon: length of a window [s]; half of the longest stretch, where that is less.
+
+    Returns:
+        One stack for each sampling rate that has a stretch of enough samples.
+    """
+    groups = _by_rate(parts)
+    longest = max((_duration(part) for group in groups for part in group), default=0.0)
+    length = min(horizon, 0.5 * longest)
+    stacks = [_Cutting.of(group, length) for group in groups]
+    cuttings = [cutting for cutting in stacks if cutting is not None]
+    total = sum(len(cutting.starts) for cutting in cuttings)
+    return tuple(cutting.stack(MOST_WINDOWS, total) for cutting in cuttings)
+
+
+def _by_rate(parts: Sequence[Part]) -> list[list[Part]]:
+    """Stretches with the same time between samples, to a hundredth."""
+    groups: list[list[Part]] = []
+    for part in sorted((part for part in parts if len(part[0].time) > 1), key=_step):
+        if not groups or _step(part) > _step(groups[-1][0]) * (1.0 + _SAME_RATE):
+            groups.append([])
+        groups[-1].append(part)
+    return groups
+
+
+@dataclass(frozen=True, slots=True)
+class _Cutting:
+    """Where windows of one rate begin: stretch and first sample."""
+
+    parts: Sequence[Part]
+    step: float
+    stride: int
+    samples: int
+    starts: Sequence[tuple[int, int]]
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], horizon: float) -> _Cutting | None:
+        """The windows of stretches of one rate; None where none is long enough."""
+        step = _step(max(parts, key=lambda part: len(part[0].time)))
+        stride = max(1, int(np.ceil(horizon / step / _MOST_STEPS)))
+        steps = int(horizon / (step * stride) * (1.0 + 1e-9))
+        samples = steps * stride + 1
+        if steps < _FEWEST_STEPS:
+            return None
+        starts = [
+            (index, first)
+            for index, (segment, _) in enumerate(parts)
+            for first in range(0, len(segment.time) - samples + 1, samples - 1)
+        ]
+        return cls(parts, step, stride, samples, starts) if starts else None
+
+    def stack(self, most: int, total: int) -> Windows:
+        """Some of the windows, evenly chosen, in its share of the most there may be of all."""
+        count = min(len(self.starts), max(1, most * len(self.starts) // total))
+        chosen = np.unique(np.linspace(0, len(self.starts) - 1, count).astype(int))
+        columns = zip(*(self._window(*self.starts[k]) for k in chosen), strict=True)
+        return Windows(self.step * self.stride, *(np.stack(column) for column in columns))
+
+    def _window(self, index: int, first: int) -> tuple[Array, ...]:
+        """Columns of one window, in the order of `Windows` from `time` on."""
+        segment, bias = self.parts[index]
+        rows = slice(first, first + self.samples, self.stride)
+        wrench = segment.wrench[first : first + self.samples] - bias
+        if self.stride > 1:
+            wrench = averaged(wrench, self.stride)
+        return (
+            segment.time[rows],
+            segment.position[rows],
+            segment.velocity[rows],
+            segment.quaternion[rows],
+            segment.angular_velocity[rows],
+            wrench,
+            segment.gravity,
+        )
+
+
+def averaged(wrench: Vec6, stride: int) -> Vec6:
+    """Samples every `stride`-th, each the mean of the samples around it."""
+    padded = np.pad(wrench, ((stride // 2, stride - stride // 2 - 1), (0, 0)), mode="edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, stride, axis=0)
+    return windows.mean(axis=-1)[::stride]
+
+
+def _step(part: Part) -> float:
+    """Time between the samples of a stretch [s]."""
+    return _duration(part) / max(len(part[0].time) - 1, 1)
+
+
+def _duration(part: Part) -> float:
+    return float(np.ptp(part[0].time))

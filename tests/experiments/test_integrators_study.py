@@ -1,0 +1,58 @@
+"""The study of the integrators: what it measures, and that its tables land where they belong."""
+
+from __future__ import annotations
+
+import pytest
+
+from experiments.integrators_study.cases import DRIFTING, FREE, LOADED
+from experiments.integrators_study.measure import (
+    NAMES,
+    measured_costs,
+    measured_drift,
+    measured_order,
+)
+from experiments.integrators_study.printed_euler import NAME as PRINTED
+from experiments.integrators_study.write import BEGIN, END, put_into, report, tables
+from identify.simulation import INTEGRATORS
+
+
+def test_an_order_is_measured():
+    order = measured_order("rk4", LOADED)
+    assert abs(order.order - 4.0) < 0.2
+    assert order.errors[0] > order.errors[1] > order.errors[2] > 0.0
+
+
+def test_the_printed_scheme_does_not_converge():
+    order = measured_order(PRINTED, FREE)
+    assert abs(order.order) < 0.05
+    assert order.errors[-1] > 0.1
+    drift = measured_drift(PRINTED, FREE, 2.0)
+    assert drift.angular > 1e-2
+    assert drift.linear < 1e-12
+
+
+def test_drift_is_that_of_what_should_be_kept():
+    drift = measured_drift("strang", DRIFTING, 2.0)
+    assert drift.linear < 1e-13
+    assert drift.angular < 1e-12
+    assert 1e-6 < drift.energy < 1e-2
+    assert abs(drift.energy_rate) < drift.energy
+
+
+def test_the_tables_go_into_the_documentation(tmp_path):
+    orders = [measured_order("strang", FREE), measured_order(PRINTED, FREE)]
+    body = tables(orders, [measured_drift("rk4", FREE, 1.0)], measured_costs(["rk4"]), 1.0)
+    assert "| strang | " in body
+    assert report(body).startswith("# Integrators")
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    for _ in range(2):
+        put_into(page, body)
+        assert page.read_text() == f"before\n{BEGIN}\n\n{body}\n\n{END}\nafter\n"
+    page.write_text("no marks")
+    with pytest.raises(ValueError, match="expected the marks"):
+        put_into(page, body)
+
+
+def test_every_integrator_is_measured():
+    assert tuple(INTEGRATORS) == NAMES

@@ -1,0 +1,198 @@
+"""The figure and the animations of Poinsot's construction."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from PIL import Image
+
+from identify.errors import SimulationError
+from identify.reporting.ellipsoid_view import View
+from identify.reporting.figures.poinsot import family
+from identify.reporting.figures.poinsot import poinsot as draw
+from identify.reporting.poinsot_animation import (
+    poinsot_frame,
+    poinsot_gif,
+    poinsot_html,
+    save_poinsot_animation,
+)
+from identify.simulation.poinsot import poinsot
+from tests.close import assert_close
+from tests.simulation.free_rotation.cases import ALL, QUATERNION, body
+from tests.strategies import seeds
+
+NAMES = [
+    "about the smallest",
+    "about the largest",
+    "oblate",
+    "prolate",
+    "thin rod",
+    "tennis racket",
+    "on the separatrix",
+    "sphere",
+    "spin, middle",
+    "spin across a top",
+]
+
+
+def made(name: str, count: int = 301):
+    inertia, w = body(ALL[name], turned=True)
+    return poinsot(inertia, QUATERNION, w, np.linspace(0.0, 20.0, count))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_figure_of_every_kind_of_motion(name):
+    figure = draw(made(name))
+    figure.canvas.draw()
+    labels = [axes.get_xlabel() for axes in figure.axes] + [a.get_ylabel() for a in figure.axes]
+    assert sum("[1/√(kg m²)]" in label for label in labels) == 4
+    assert sum("[rad/s]" in label for label in labels) == 3
+    for axes in figure.axes:
+        low, high = axes.get_ylim()
+        assert np.isfinite([low, high]).all()
+        assert low < high
+
+
+def test_nothing_of_the_ellipsoid_is_cut_off():
+    figure = draw(made("prolate"))
+    axes = figure.axes[0]
+    points = np.concatenate([line.get_xydata() for line in axes.lines])
+    points = points[np.isfinite(points).all(axis=1)]
+    assert np.abs(points).max() <= axes.get_xlim()[1]
+    assert axes.get_aspect() == 1.0
+
+
+def test_the_figure_says_regime_and_period():
+    figure = draw(made("about the largest"))
+    words = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+    assert "about the axis of the largest moment, period 10.22 s" in words
+    assert "I = 1.00, 2.00, 2.50 kg m²" in words
+
+
+def test_the_family_is_on_the_ellipsoid_with_the_separatrix():
+    moments = np.array([1.0, 2.0, 2.5])
+    curves, separatrix = family(moments)
+    assert len(curves) == 28
+    assert len(separatrix) == 2
+    for curve in curves + separatrix:
+        assert_close(curve**2 @ moments, np.ones(len(curve)), 1e-12)
+    assert family(np.ones(3)) == ([], [])
+    curves, separatrix = family(np.array([1.0, 1.0, 1.8]))
+    assert len(curves) == 14
+    assert separatrix == []
+
+
+@given(seeds())
+def test_the_outline_holds_all_points_and_touches_some(seed):
+    """Support of the shadow in any direction of the picture: √(uᵀ S I⁻¹ Sᵀ u)."""
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(3, 3))
+    inertia = A @ A.T + 0.1 * np.eye(3)
+    view = View.of(*rng.uniform(-3.0, 3.0, 2))
+    assert_close(view.axes @ view.axes.T, np.eye(3), 1e-14)
+    assert np.linalg.det(view.axes) == pytest.approx(1.0)
+    r = rng.normal(size=(5000, 3))
+    r /= np.sqrt(np.einsum("ni,ij,nj->n", r, inertia, r))[:, None]
+    u = rng.normal(size=2)
+    reach = (view.outline(inertia, 3601) @ u).max()
+    assert (view.flat(r) @ u).max() <= reach * (1.0 + 1e-5)
+    d = view.axes[:2].T @ u
+    assert_close(reach, np.sqrt(d @ np.linalg.solve(inertia, d)), 1e-5)
+    # Half of it is in front: a point and its opposite never both.
+    assert (view.front(r, inertia) != view.front(-r, inertia)).all()
+
+
+def test_front_and_back_make_up_a_curve():
+    p = made("about the largest")
+    view, own = View.of(0.3, 0.4), p.polhode @ p.axes
+    near, far = view.parts(own, np.diag(p.moments))
+    assert (np.isfinite(near[:, 0]) | np.isfinite(far[:, 0])).all()
+
+
+def test_gif_has_its_frames_and_they_move():
+    content = poinsot_gif(made("about the largest"), frames=7, rate_hz=10.0, dpi=70.0)
+    with Image.open(io.BytesIO(content)) as picture:
+        assert picture.format == "GIF"
+        assert picture.n_frames == 7
+        assert picture.info["duration"] == 100
+        assert picture.info["loop"] == 0
+        shown = []
+        for k in range(7):
+            picture.seek(k)
+            shown.append(np.asarray(picture.convert("RGB")).astype(float))
+    assert all(np.abs(a - b).max() > 50 for a, b in itertools.pairwise(shown))
+    orange = (np.abs(shown[-1] - [0xD1, 0x53, 0x0A]).sum(axis=-1) < 60).sum()
+    assert orange > 20
+
+
+@pytest.mark.parametrize("name", ["on the separatrix", "sphere", "spin, middle", "thin rod"])
+def test_a_frame_of_every_kind_of_motion(name):
+    figure = poinsot_frame(made(name), index=17)
+    figure.canvas.draw()
+    assert any("t = 1.13 s" in text.get_text() for text in figure.axes[0].texts)
+
+
+def test_the_ellipsoid_touches_the_floor():
+    """In the scene of the page: lowest point of the turned ellipsoid = floor = contact."""
+    scene = data(poinsot_html(made("about the smallest")))
+    inverse = np.diag(1.0 / np.array(scene["inertia"]))
+    for rotation, contact in zip(scene["rotations"], scene["contact"], strict=True):
+        R = np.array(rotation).reshape(3, 3)
+        lowest = -np.sqrt((R @ inverse @ R.T)[2, 2])
+        assert lowest == pytest.approx(-scene["distance"], abs=2e-4)
+        assert contact[2] == pytest.approx(-scene["distance"], abs=2e-5)
+        assert np.linalg.det(R) == pytest.approx(1.0, abs=1e-4)
+        # r in principal axes lies on the ellipsoid.
+        r = R.T @ contact
+        assert r @ np.diag(scene["inertia"]) @ r == pytest.approx(1.0, abs=1e-3)
+
+
+def data(page: str) -> dict:
+    (text,) = re.findall(r'<script type="application/json" id="scene">(.*?)</script>', page)
+    return json.loads(text)
+
+
+def test_the_page_needs_nothing_else():
+    page = poinsot_html(made("about the smallest"))
+    assert "http" not in page.replace("http-equiv", "")
+    assert "default-src 'none'" in page
+    assert '<th scope="row">period of ω</th>' in page
+    assert len(data(page)["time"]) == 301
+
+
+def test_files_by_their_ending(tmp_path):
+    construction = made("about the smallest", 5)
+    page = save_poinsot_animation(construction, tmp_path / "new" / "roll.html")
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    picture = save_poinsot_animation(construction, str(tmp_path / "roll.GIF"))
+    assert picture.read_bytes()[:6] == b"GIF89a"
+    with pytest.raises(SimulationError, match=r"ends in \.gif or \.html, not in '\.mp4'"):
+        save_poinsot_animation(construction, tmp_path / "roll.mp4")
+    with pytest.raises(SimulationError, match="at least two times, got 1"):
+        save_poinsot_animation(made("about the smallest", 1), tmp_path / "roll.gif")
+    assert not (tmp_path / "roll.gif").exists()
+
+
+def test_pyplot_is_never_imported():
+    code = (
+        "import sys, numpy as np\n"
+        "from identify.simulation.poinsot import poinsot\n"
+        "from identify.reporting.figures.poinsot import poinsot as draw\n"
+        "from identify.reporting.poinsot_animation import poinsot_gif\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "p = poinsot(np.diag([1, 2, 2.5]), [0, 0, 0, 1], [1, 0.2, 0.3], np.arange(3.0))\n"
+        "draw(p)\npoinsot_gif(p, dpi=30)\n"
+        "print('matplotlib.pyplot' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,111 @@
+"""Against 60 digits: the error stays where rounding puts it, after any number of periods."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.simulation.free_rotation import Regime, free_rotation, rotation_invariants
+from identify.spatial.rotations import normalised_quaternion, rotation_angle
+from tests.simulation.free_rotation.cases import OSCILLATING, QUATERNION, body
+from tests.simulation.free_rotation.reference import attitude_error, period, reference
+
+REFERENCE = json.loads(Path(__file__).with_name("reference.json").read_text(encoding="utf-8"))
+EPS = np.finfo(float).eps
+
+
+def allowed(w: np.ndarray, times: np.ndarray, name: str) -> np.ndarray:
+    """4 eps a radian turned, at least 1e-12; near the separatrix 1e-9 at most."""
+    turned = np.linalg.norm(w) * np.abs(times)
+    if name.startswith("separatrix"):
+        return np.full(len(times), 1e-12)
+    return np.maximum(1e-12, 4.0 * EPS * turned)
+
+
+@pytest.mark.parametrize(
+    "entry", REFERENCE, ids=lambda entry: entry["name"] + (", turned" if entry["turned"] else "")
+)
+def test_attitude_and_spin_of_stored_references(entry):
+    w, times = np.array(entry["w"]), np.array(entry["times"])
+    found = free_rotation(entry["inertia"], QUATERNION, w, times)
+    errors = rotation_angle(found.quaternion, np.array(entry["quaternions"]))
+    assert (errors <= allowed(w, times, entry["name"])).all(), errors
+    spins = np.abs(found.angular_velocity - entry["spins"]).max() / np.abs(w).max()
+    assert spins < 1e-12
+
+
+def test_the_error_does_not_grow_with_time():
+    """Not even by 4 eps a radian: over 10⁴ periods of each case, to 10¹² rad."""
+    worst = 0.0
+    for entry in REFERENCE:
+        if max(np.abs(entry["times"])) * np.linalg.norm(entry["w"]) > 1e12:
+            continue  # moments that are equal to 1e-14: their difference has few digits squared
+        found = free_rotation(entry["inertia"], QUATERNION, entry["w"], entry["times"])
+        worst = max(worst, rotation_angle(found.quaternion, np.array(entry["quaternions"])).max())
+    assert worst < 2e-14
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("name", OSCILLATING)
+def test_attitude_and_spin_of_references_made_now(name, turned):
+    mp = pytest.importorskip("mpmath", reason="mpmath is not installed")
+    inertia, w = body(OSCILLATING[name], turned)
+    T = period(mp, inertia, w)
+    times = T * np.array([0.0, 0.123, 0.5, -0.9, 77.7, 12345.6])
+    rotations, spins = reference(mp, inertia, QUATERNION, w, times.tolist())
+    found = free_rotation(inertia, QUATERNION, w, times)
+    errors = [attitude_error(mp, q, R) for q, R in zip(found.quaternion, rotations, strict=True)]
+    assert (np.array(errors) <= allowed(w, times, name)).all(), errors
+    assert np.abs(found.angular_velocity - spins).max() <= 1e-12 * np.abs(w).max()
+    assert abs(rotation_invariants(inertia, w).period / T - 1.0) < 1e-15
+
+
+def test_the_reference_solves_eulers_equations():
+    """The reference's own formulas against mpmath's Taylor integrator, to 20 digits."""
+    mp = pytest.importorskip("mpmath", reason="mpmath is not installed")
+    inertia, w = body(OSCILLATING["about the largest"], False)
+    with mp.workdps(30):
+        I = [mp.mpf(x) for x in np.diag(inertia)]
+
+        def rate(_, y):
+            q, s = y[:4], y[4:]
+            return [
+                (q[3] * s[0] + q[1] * s[2] - q[2] * s[1]) / 2,
+                (q[3] * s[1] + q[2] * s[0] - q[0] * s[2]) / 2,
+                (q[3] * s[2] + q[0] * s[1] - q[1] * s[0]) / 2,
+                -(q[0] * s[0] + q[1] * s[1] + q[2] * s[2]) / 2,
+                (I[1] - I[2]) / I[0] * s[1] * s[2],
+                (I[2] - I[0]) / I[1] * s[2] * s[0],
+                (I[0] - I[1]) / I[2] * s[0] * s[1],
+            ]
+
+        q = [mp.mpf(float(x)) for x in QUATERNION]
+        norm = mp.sqrt(sum(x**2 for x in q))
+        start = [x / norm for x in q] + [mp.mpf(float(x)) for x in w]
+        end = mp.odefun(rate, 0, start)(2)
+    (R,), (s,) = reference(mp, inertia, QUATERNION, w, [2.0])
+    assert attitude_error(mp, np.array([float(x) for x in end[:4]]), R) < 4e-16
+    assert np.abs(s - [float(x) for x in end[4:]]).max() < 4e-16
+
+
+def test_a_start_that_is_within_1e31_of_the_separatrix():
+    """p² − 3 q² = 1: with I = (1, 2, 3) only the last bit of a product of 2⁵¹ tells the side."""
+    p, q = 2, 1
+    while p < 2**49:
+        p, q = 2 * p + 3 * q, p + 2 * q
+    w = np.array([p, 0.0, q]) / 2.0**50
+    found = rotation_invariants(np.diag([1.0, 2.0, 3.0]), w)
+    assert found.regime == Regime.ABOUT_SMALLEST
+    rate = w[0] / np.sqrt(3.0)
+    # 1 − m = 1/p² here, so K = ln(4 p).
+    assert found.period == pytest.approx(4.0 * np.log(4.0 * p) / rate, rel=1e-15)
+
+
+def test_unit_quaternions_come_out():
+    for entry in REFERENCE[::5]:
+        q = free_rotation(entry["inertia"], QUATERNION, entry["w"], entry["times"]).quaternion
+        assert np.abs(np.linalg.norm(q, axis=-1) - 1.0).max() < 1e-14
+        assert np.allclose(normalised_quaternion(q), q, rtol=0.0, atol=1e-14)

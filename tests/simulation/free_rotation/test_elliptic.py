@@ -1,0 +1,112 @@
+"""Elliptic integrals and functions against SciPy's, quadrature, and their own identities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.special import ellipj, ellipk, ellipkinc, ellipkm1
+
+from identify.simulation.free_rotation.double_double import double_double
+from identify.simulation.free_rotation.elliptic import (
+    JacobiEvaluator,
+    complete_integrals,
+    incomplete_first,
+    incomplete_third,
+)
+from tests.close import assert_close
+
+complements = st.floats(-200.0, 0.0).map(lambda exponent: 10.0**exponent)
+
+
+def functions(u: float, m1: float):
+    return JacobiEvaluator(np.array(m1))(np.array(u))
+
+
+@given(complements)
+def test_complete_first_kind(m1):
+    K = complete_integrals(double_double(np.array(m1)), double_double(np.array(0.0))).K
+    assert_close(K.value, ellipkm1(m1), 1e-14)
+
+
+@given(st.floats(1e-3, 1.0), st.floats(0.0, 1e6))
+def test_complete_third_kind_is_its_integral(m1, p):
+    D = complete_integrals(double_double(np.array(m1)), double_double(np.array(p))).D
+    # In x = atan(√(1+p) tan θ) the integrand has no peak at small θ however large p is.
+    root = np.sqrt(1.0 + p)
+
+    def integrand(x: float) -> float:
+        theta = np.arctan2(np.sin(x), root * np.cos(x))
+        sine, cosine = np.sin(theta), np.cos(theta)
+        return sine**2 / root / np.sqrt(cosine**2 + m1 * sine**2)
+
+    expected = quad(integrand, 0.0, 0.5 * np.pi, epsabs=0.0, epsrel=1e-10, limit=400)[0]
+    assert_close(D.value, expected, 1e-8)
+
+
+def test_complete_integrals_to_twice_the_precision():
+    mp = pytest.importorskip("mpmath", reason="mpmath is not installed")
+    with mp.workdps(50):
+        for m1 in (1.0, 0.3, 1e-8, 1e-25):
+            for p in (1e-3, 1.0, 1e4):
+                pair = (double_double(np.array(x)) for x in (m1, p))
+                found = complete_integrals(*pair)
+                m = 1 - mp.mpf(m1)
+                K = mp.ellipk(m)
+                D = (K - mp.ellippi(-mp.mpf(p), m)) / mp.mpf(p)
+                for number, expected in ((found.K, K), (found.D, D)):
+                    value = mp.mpf(float(number.high)) + mp.mpf(float(number.low))
+                    assert abs(value / expected - 1) < mp.mpf(10) ** -29
+
+
+@given(st.floats(1e-6, 1.0), st.floats(-1.0, 1.0))
+def test_functions_against_scipy(m1, share):
+    u = share * ellipk(1.0 - m1)
+    sn, cn, dn, _ = ellipj(u, 1.0 - m1)
+    found = functions(u, m1)
+    # SciPy takes m, whose rounding is eps/m1 of 1 − m.
+    tolerance = 1e-13 + 4e-16 / m1
+    assert_close(np.array(found), np.array([sn, cn, dn]), tolerance, scale=1.0)
+
+
+@given(complements, st.floats(-1.0, 1.0))
+def test_identities_hold_for_any_complement(m1, share):
+    u = share * float(ellipkm1(m1))
+    sn, cn, dn = functions(u, m1)
+    assert abs(sn * sn + cn * cn - 1.0) < 1e-14
+    assert abs(dn * dn - (m1 + (1.0 - m1) * cn * cn)) < 1e-14
+    assert np.sign(sn) == np.sign(u) or u == 0.0
+
+
+@given(complements.filter(lambda m1: m1 > 1e-100), st.floats(-0.999, 0.999))
+def test_the_integral_of_the_first_kind_inverts_them(m1, share):
+    u = share * float(ellipkm1(m1))
+    assert abs(incomplete_first(functions(u, m1)) - u) < 1e-14 * float(ellipkm1(m1))
+
+
+def test_hyperbolic_functions_at_the_limit():
+    u = np.array([-800.0, -3.0, 0.0, 0.5, 40.0])
+    sn, cn, dn = JacobiEvaluator(np.zeros(1))(u)
+    assert_close(sn, np.tanh(u), 1e-15)
+    assert_close(cn[1:], 1.0 / np.cosh(u[1:]), 1e-15)
+    assert cn[0] == 0.0
+    assert (cn == dn).all()
+
+
+@given(st.floats(1e-3, 1.0), st.floats(-1.0, 1.0), st.floats(0.0, 100.0))
+def test_incomplete_third_kind_is_its_integral(m1, share, p):
+    m = 1.0 - m1
+    u = share * ellipk(m)
+    sn, cn, _ = functions(u, m1)
+    phi = np.arctan2(sn, cn)
+
+    def integrand(theta: float) -> float:
+        square = np.sin(theta) ** 2
+        return square / (1.0 + p * square) / np.sqrt(1.0 - m * square)
+
+    expected = quad(integrand, 0.0, phi, epsabs=1e-14, epsrel=1e-12)[0]
+    found = incomplete_third(functions(u, m1), np.array(p))
+    assert_close(found, expected, 1e-9, scale=1.0)
+    assert_close(ellipkinc(phi, m), u, 1e-9, scale=1.0)

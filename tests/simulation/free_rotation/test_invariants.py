@@ -1,0 +1,196 @@
+"""Energy, momentum, regime, period, precession and flip time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.integrate import solve_ivp
+from scipy.special import ellipkm1
+
+from identify.errors import SimulationError
+from identify.inertia import inertia_about_com
+from identify.simulation.free_rotation import (
+    Regime,
+    angular_momentum,
+    free_rotation,
+    rotation_invariants,
+)
+from identify.spatial import exp_rotation, quaternion_product, rotation_from_quaternion
+from identify.spatial.rotations import rotation_angle
+from tests.close import assert_close
+from tests.simulation.free_rotation.cases import ALL, OSCILLATING, QUATERNION, body
+from tests.strategies import random_body, seeds
+
+Q = QUATERNION / np.linalg.norm(QUATERNION)
+REGIMES = {
+    "about the smallest": Regime.ABOUT_SMALLEST,
+    "about the largest": Regime.ABOUT_LARGEST,
+    "axes in another order": Regime.ABOUT_SMALLEST,
+    "backwards": Regime.ABOUT_LARGEST,
+    "separatrix 1e-13": Regime.ABOUT_LARGEST,
+    "separatrix 1e-9": Regime.ABOUT_SMALLEST,
+    "oblate": Regime.ABOUT_LARGEST,
+    "prolate": Regime.ABOUT_SMALLEST,
+    "on the separatrix": Regime.SEPARATRIX,
+    "on the separatrix, later": Regime.SEPARATRIX,
+    "sphere": Regime.STEADY,
+    "at rest": Regime.AT_REST,
+    "spin, smallest": Regime.STEADY,
+    "spin, middle": Regime.STEADY,
+    "spin, largest": Regime.STEADY,
+    "spin across a top": Regime.STEADY,
+}
+
+
+@pytest.mark.parametrize("name", REGIMES)
+def test_regime(name):
+    assert rotation_invariants(*body(ALL[name], turned=False)).regime == REGIMES[name]
+
+
+@given(seeds())
+def test_energy_and_momentum_are_those_of_their_definitions(seed):
+    rng = np.random.default_rng(seed)
+    inertia, w, q = inertia_about_com(random_body(rng)), rng.normal(size=3), rng.normal(size=4)
+    found = rotation_invariants(inertia, w)
+    assert_close(found.kinetic_energy, 0.5 * w @ inertia @ w, 1e-14)
+    assert_close(found.angular_momentum, np.linalg.norm(inertia @ w), 1e-14)
+    L = angular_momentum(inertia, q, w)
+    assert_close(L, rotation_from_quaternion(q) @ inertia @ w, 1e-14)
+
+
+@pytest.mark.parametrize("name", OSCILLATING)
+def test_after_a_period_the_spin_is_back_and_the_body_has_turned_about_l(name):
+    """Turned about L by the precession, and by no other axis."""
+    inertia, w = body(OSCILLATING[name], turned=True)
+    found = rotation_invariants(inertia, w)
+    L = angular_momentum(inertia, Q, w)
+    start, end = (free_rotation(inertia, Q, w, t) for t in (0.0, float(found.period)))
+    assert_close(end.angular_velocity, w, 1e-11)
+    axis = L / np.linalg.norm(L)
+    turned = quaternion_product(exp_rotation(found.precession % (2 * np.pi) * axis), Q)
+    # The period is rounded to a double, in which the body turns by eps of all its angle.
+    tolerance = 1e-12 + 4e-16 * float(found.period) * np.linalg.norm(w)
+    assert rotation_angle(end.quaternion, turned) < tolerance
+    assert rotation_angle(start.quaternion, Q) < 1e-14
+
+
+@pytest.mark.parametrize("name", ["about the smallest", "about the largest", "oblate", "prolate"])
+def test_precession_is_the_solid_angle_and_the_dynamic_phase(name):
+    """Montgomery's formula: 2 K T / |L| − Ω, Ω the solid angle that L encircles in the body."""
+    inertia, w = body(OSCILLATING[name], turned=False)
+    found = rotation_invariants(inertia, w)
+    times = np.linspace(0.0, float(found.period), 4001)
+    l = free_rotation(inertia, Q, w, times).angular_velocity @ inertia
+    l /= np.linalg.norm(l, axis=1, keepdims=True)
+    pole = found.axis
+    a, b = l[:-1], l[1:]
+    triple = np.cross(a, b) @ pole
+    solid = np.sum(2.0 * np.arctan2(triple, 1.0 + a @ pole + np.sum(a * b, axis=1) + b @ pole))
+    dynamic = 2.0 * found.kinetic_energy * found.period / found.angular_momentum
+    error = (found.precession - (dynamic - solid) + np.pi) % (2.0 * np.pi) - np.pi
+    assert abs(error) < 1e-5  # of 4000 chords for arcs
+
+
+@pytest.mark.parametrize("name", ["about the smallest", "about the largest", "tennis racket"])
+def test_precession_counts_whole_turns_of_the_encircled_axis(name):
+    inertia, w = body(OSCILLATING[name], turned=True)
+    found = rotation_invariants(inertia, w)
+    L = angular_momentum(inertia, Q, w)
+    first = np.cross(L, [1.0, 0.0, 0.0])
+    first /= np.linalg.norm(first)
+    second = np.cross(L / np.linalg.norm(L), first)
+    times = np.linspace(0.0, float(found.period), 20001)
+    axis = rotation_from_quaternion(free_rotation(inertia, Q, w, times).quaternion) @ found.axis
+    azimuth = np.unwrap(np.arctan2(axis @ second, axis @ first))
+    assert_close(azimuth[-1] - azimuth[0], found.precession, 1e-10)
+    assert_close(found.mean_precession_rate * found.period, found.precession, 1e-15)
+
+
+def test_flip_time_of_a_tennis_racket():
+    """The middle component changes its sign every 2 K(m)/λ: formula, and event of an integrator."""
+    I, w = np.array([1.0, 2.0, 2.5]), np.array([1e-3, 1.0, 2e-3])
+
+    def rate(_, w):
+        return np.array(
+            [
+                (I[1] - I[2]) / I[0] * w[1] * w[2],
+                (I[2] - I[0]) / I[1] * w[2] * w[0],
+                (I[0] - I[1]) / I[2] * w[0] * w[1],
+            ]
+        )
+
+    def flip(_, w):
+        return w[1]
+
+    done = solve_ivp(rate, (0.0, 200.0), w, "DOP853", events=flip, rtol=1e-13, atol=1e-16)
+    flips = done.t_events[0]
+    found = rotation_invariants(np.diag(I), w)
+    assert len(flips) > 4
+    assert_close(np.diff(flips), np.full(len(flips) - 1, found.flip_time), 1e-8)
+    # Written out: about the smallest moment if 2 K I₂ > L².
+    excess = I[0] * (I[1] - I[0]) * w[0] ** 2 - I[2] * (I[2] - I[1]) * w[2] ** 2
+    low, high = (0, 2) if excess < 0.0 else (2, 0)
+    X = I[low] * 1.5 * w[low] ** 2 + I[1] * abs(I[1] - I[high]) * w[1] ** 2
+    Y = I[1] * abs(I[low] - I[1]) * w[1] ** 2 + I[high] * 1.5 * w[high] ** 2
+    m1 = 1.5 * abs(excess) / (abs(I[1] - I[high]) * Y)
+    rate_ = np.sqrt(abs(I[1] - I[high]) * Y / np.prod(I))
+    assert X > 0.0
+    assert_close(found.flip_time, 2.0 * ellipkm1(m1) / rate_, 1e-12)
+    assert_close(found.flip_time, np.log(16.0 / m1) / rate_, 1e-4)
+
+
+def test_a_smaller_disturbance_flips_later_by_the_logarithm():
+    inertia = np.diag([1.0, 2.0, 2.5])
+    spins = np.array([[10.0**-k, 1.0, 0.0] for k in (3, 5, 7)])
+    times = rotation_invariants(inertia, spins).flip_time
+    rate = np.sqrt((2.0 - 1.0) * (2.5 - 2.0) / (1.0 * 2.5))
+    assert_close(np.diff(times), np.full(2, 2.0 * np.log(100.0) / rate), 1e-3)
+
+
+def test_symmetric_top_precesses_at_l_over_the_transverse_moment():
+    inertia, w = body(ALL["oblate"], turned=False)
+    found = rotation_invariants(inertia, w)
+    assert_close(found.mean_precession_rate, np.linalg.norm(inertia @ w) / 1.0, 1e-14)
+    assert_close(found.period, 2.0 * np.pi / (0.8 * w[2]), 1e-14)
+    assert_close(found.axis, [0.0, 0.0, 1.0], 1e-15)
+    assert found.moment == 1.8
+
+
+def test_where_there_is_no_period():
+    for name in ("sphere", "at rest", "spin, middle"):
+        found = rotation_invariants(*body(ALL[name], turned=False))
+        assert np.isnan(found.period)
+        assert np.isnan(found.precession)
+        assert np.isnan(found.flip_time)
+    found = rotation_invariants(*body(ALL["on the separatrix, other side"], turned=False))
+    assert np.isinf(found.flip_time)
+    # ω₁ ω₃ > 0 drives ω₂ up.
+    assert_close(found.axis, [0.0, 1.0, 0.0], 1e-15)
+    assert found.moment == 2.0
+
+
+def test_the_axis_of_a_steady_rotation_is_that_of_its_spin():
+    found = rotation_invariants(np.eye(3) * 1.5, [[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]])
+    assert_close(found.axis, [[0.0, 0.6, 0.8], [0.0, 0.0, 0.0]], 1e-15)
+    assert_close(found.moment, [1.5, 0.0], 1e-15)
+    assert_close(found.kinetic_energy, [18.75, 0.0], 1e-15)
+
+
+def test_they_broadcast_and_have_units():
+    inertia, w = body(ALL["about the largest"], turned=True)
+    one = rotation_invariants(inertia, w)
+    many = rotation_invariants(
+        np.array([1.0, 1e-3])[:, None, None, None] * inertia, np.array([[1.0], [2.0], [0.1]]) * w
+    )
+    scale_I, scale_w = np.array([[1.0], [1e-3]]), np.array([1.0, 2.0, 0.1])
+    assert many.axis.shape == (2, 3, 3)
+    assert_close(many.kinetic_energy, one.kinetic_energy * scale_I * scale_w**2, 1e-14)
+    assert_close(many.angular_momentum, one.angular_momentum * scale_I * scale_w, 1e-14)
+    assert_close(many.period, np.broadcast_to(one.period / scale_w, (2, 3)), 1e-13)
+    assert_close(many.precession, np.broadcast_to(one.precession, (2, 3)), 1e-13)
+
+
+def test_bad_input_says_so():
+    with pytest.raises(SimulationError, match="triangle inequality"):
+        rotation_invariants(np.diag([1.0, 1.0, 3.0]), [1.0, 0.0, 0.0])

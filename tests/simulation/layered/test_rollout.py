@@ -1,0 +1,458 @@
+"""The fast rollout against the plain one, DOP853 and MuJoCo; invariants, batches, bad input."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from identify.errors import ModelError, SimulationError
+from identify.inertia import (
+    InertialParameters,
+    inertia_about_com,
+    kinetic_energy,
+    phi_from_inertia,
+    spatial_momentum,
+)
+from identify.simulation import State, rollout
+from identify.simulation.layered import fast_rollout
+from identify.spatial import Pose, coadjoint, quaternion_from_rotation, rotation_from_quaternion
+from identify.spatial.rotations import rotate, rotation_angle
+from tests.close import assert_close
+from tests.simulation.layered.cases import (
+    GRAVITY,
+    STATE,
+    by_dop853,
+    errors,
+    last_vector,
+    pick,
+    some_bodies,
+    some_states,
+    state_at,
+    still,
+    wavy_wrench,
+)
+from tests.strategies import bodies, poses, seeds
+
+PHI = some_bodies(1)[0]
+STEP = 2e-3
+WAYS = ["linear", "hold"]
+
+
+def resampled(step: float, way: str, duration: float = 0.4) -> np.ndarray:
+    """The same wrench, a function of time that is linear or held over 8 ms, at a smaller step."""
+    coarse = wavy_wrench(8e-3 * np.arange(round(duration / 8e-3) + 1), PHI)
+    parts = round(8e-3 / step)
+    index = np.arange((len(coarse) - 1) * parts + 1) / parts
+    if way == "hold":
+        return coarse[index.astype(int)]
+    return np.stack([np.interp(index, np.arange(len(coarse)), c) for c in coarse.T], axis=-1)
+
+
+# Other ways to the same motion -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("count", [2, 9, 70])  # Python's numbers; by segments; by rows
+def test_the_plain_rollout_and_this_one_meet_at_order_four(way, count):
+    phi, start = some_bodies(count), some_states((count,))
+    steps = 8e-3 / 2.0 ** np.arange(3)
+    gaps = np.array(
+        [
+            errors(
+                fast_rollout(phi, start, load, h, GRAVITY, interpolation=way),
+                rollout(phi, start, load, h, GRAVITY, interpolation=way),
+            )
+            for h in steps
+            for load in [resampled(h, way)]
+        ]
+    )
+    assert gaps[-1].max() < 1e-5
+    order = np.log2(gaps[:-1, :3] / gaps[1:, :3])
+    assert (order > 3.7).all(), order
+    assert gaps[:, 3].max() < 1e-10  # angular velocity is the same method in other axes
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_convergence_to_dop853_is_of_order_four(way):
+    start = some_states(())
+    truth = by_dop853(PHI, start, resampled(8e-3, way), 8e-3, way)
+    worst = []
+    for h in (8e-3, 4e-3, 2e-3, 1e-3):
+        end = last_vector(
+            fast_rollout(PHI, start, resampled(h, way), h, GRAVITY, interpolation=way)
+        )
+        end[3:7] *= np.sign(end[3:7] @ truth[3:7])
+        worst.append(
+            [np.abs((end - truth)[part]).max() for part in np.split(np.arange(13), (3, 7, 10))]
+        )
+    worst = np.array(worst)
+    assert worst[-1].max() < 1e-9
+    order = np.log2(worst[:-1] / worst[1:])
+    assert (order > 3.6).all(), order
+    assert (order < 5.5).all(), order
+
+
+@pytest.mark.parametrize("gravity", [(0.0, 0.0, 0.0), GRAVITY])
+@pytest.mark.parametrize("mass", [1e-3, 1.5, 1e5])
+def test_mujoco_moves_the_body_alike(mujoco, gravity, mass):
+    phi = PHI * mass / PHI[0]
+    wrench, start = wavy_wrench(1e-3 * np.arange(401), phi), some_states(())
+    ours = fast_rollout(phi, start, wrench, 1e-3, gravity, interpolation="hold")
+    model = mujoco.MjModel.from_xml_string(mjcf(phi, 1e-3, gravity))
+    data = mujoco.MjData(model)
+    data.qpos[:] = np.concatenate((start.position, start.quaternion[[3, 0, 1, 2]]))
+    data.qvel[:] = np.concatenate((start.velocity, start.angular_velocity))
+    for load in wrench[:-1]:
+        data.ctrl[:] = load
+        mujoco.mj_step(model, data)
+    assert_close(ours.position[-1], data.qpos[:3], 1e-9)
+    assert rotation_angle(ours.quaternion[-1], data.qpos[[4, 5, 6, 3]]) < 1e-9
+    assert_close(ours.velocity[-1], data.qvel[:3], 1e-8)
+    assert_close(ours.angular_velocity[-1], data.qvel[3:], 1e-8)
+
+
+def mjcf(phi: np.ndarray, step: float, gravity) -> str:
+    body = InertialParameters(phi)
+    I = body.inertia_about_com
+    numbers = [" ".join(repr(float(x)) for x in row) for row in (
+        body.com, [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]], gravity)]  # fmt: skip
+    motors = "".join(
+        f'<motor site="origin" gear="{" ".join(str(int(i == k)) for i in range(6))}"/>'
+        for k in range(6)
+    )
+    return f"""<mujoco><option timestep="{step}" integrator="RK4" gravity="{numbers[2]}"/>
+      <worldbody><body><freejoint/><site name="origin"/>
+        <inertial pos="{numbers[0]}" mass="{body.mass!r}" fullinertia="{numbers[1]}"/>
+      </body></worldbody><actuator>{motors}</actuator></mujoco>"""
+
+
+# Invariants --------------------------------------------------------------------------------------
+
+
+@settings(max_examples=15)
+@given(bodies(flat=False, offset=10.0), seeds())
+def test_a_free_body_keeps_energy_and_momentum(phi, seed):
+    start = some_states((), seed)
+    path = fast_rollout(phi, start, None, 1e-3, np.zeros(3), steps=300)
+    R = rotation_from_quaternion(path.quaternion)
+    twist = np.concatenate(
+        (np.einsum("nji,nj->ni", R, path.velocity), path.angular_velocity), axis=-1
+    )
+    energy, momentum = kinetic_energy(phi, twist), spatial_momentum(phi, twist)
+    linear = rotate(R, momentum[:, :3])
+    angular = rotate(R, momentum[:, 3:]) + np.cross(path.position, linear)
+    assert_close(energy / energy[0], np.ones(301), 1e-8)
+    assert_close(linear, np.broadcast_to(linear[0], linear.shape), 1e-8)
+    assert_close(angular, np.broadcast_to(angular[0], angular.shape), 1e-8)
+
+
+def test_drift_of_a_free_body_over_a_hundred_seconds():
+    path = fast_rollout(PHI, some_states(()), None, 1e-3, np.zeros(3), steps=100_000, every=1000)
+    R = rotation_from_quaternion(path.quaternion)
+    twist = np.concatenate(
+        (np.einsum("nji,nj->ni", R, path.velocity), path.angular_velocity), axis=-1
+    )
+    energy = kinetic_energy(PHI, twist)
+    assert_close(energy, np.full(101, energy[0]), 1e-10)
+    assert_close(np.linalg.norm(path.quaternion, axis=-1), np.ones(101), 1e-14)
+
+
+def test_gravity_alone_is_a_parabola_of_the_centre_of_mass():
+    start = some_states((3,))
+    path = fast_rollout(PHI, start, None, 1e-2, GRAVITY, steps=150)
+    com = path.position + rotate(rotation_from_quaternion(path.quaternion), PHI[1:4] / PHI[0])
+    t = path.time[:, None]
+    rate = (com[:, 1:2] - com[:, :1]) / 1e-2 - 0.5e-2 * GRAVITY
+    assert_close(com, com[:, :1] + rate * t + 0.5 * GRAVITY * t**2, 1e-12)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_time_runs_backwards(way):
+    wrench, start = wavy_wrench(STEP * np.arange(201), PHI), some_states(())
+    there = fast_rollout(PHI, start, wrench, STEP, GRAVITY, interpolation=way)
+    end = state_at(there, -1)
+    turned = State(end.position, end.quaternion, -end.velocity, -end.angular_velocity)
+    backwards = wrench[::-1] if way == "linear" else np.roll(wrench[::-1], -1, axis=0)
+    back = state_at(fast_rollout(PHI, turned, backwards, STEP, GRAVITY, interpolation=way), -1)
+    assert_close(back.position, start.position, 1e-8)
+    assert rotation_angle(back.quaternion, start.quaternion) < 1e-8
+    assert_close(back.velocity, -start.velocity, 1e-7)
+    assert_close(back.angular_velocity, -start.angular_velocity, 1e-7)
+
+
+@settings(max_examples=15)
+@given(poses(), seeds())
+def test_the_motion_does_not_know_the_frame_of_the_body(X_AB, seed):
+    start, wrench = some_states((), seed), wavy_wrench(STEP * np.arange(51), PHI, seed)
+    here = fast_rollout(PHI, start, wrench, STEP, GRAVITY)
+    there = fast_rollout(
+        InertialParameters(PHI).in_frame(X_AB).phi,
+        in_frame_a(start, X_AB),
+        wrench @ coadjoint(X_AB).T,
+        STEP,
+        GRAVITY,
+    )
+    last = in_frame_a(state_at(here, -1), X_AB)
+    other = state_at(there, -1)
+    scale = 1.0 + np.linalg.norm(X_AB.position) * np.linalg.norm(last.angular_velocity)
+    assert_close(other.position, last.position, 1e-11, scale=scale)
+    assert rotation_angle(other.quaternion, last.quaternion) < 1e-10
+    assert_close(other.velocity, last.velocity, 1e-10, scale=scale)
+    assert_close(other.angular_velocity, last.angular_velocity, 1e-10, scale=scale)
+
+
+def in_frame_a(state: State, X_AB: Pose) -> State:
+    """The motion of Ao and of the axes of A, from that of B."""
+    R_WB = rotation_from_quaternion(state.quaternion)
+    p_BA = -X_AB.rotation.T @ X_AB.position
+    w = state.angular_velocity
+    return State(
+        state.position + R_WB @ p_BA,
+        quaternion_from_rotation(R_WB @ X_AB.rotation.T),
+        state.velocity + R_WB @ np.cross(w, p_BA),
+        X_AB.rotation @ w,
+    )
+
+
+# Bodies and motions at the edge ------------------------------------------------------------------
+
+
+@settings(max_examples=20)
+@given(bodies(flat=False, offset=100.0), seeds())
+def test_a_gram_and_a_hundred_tonnes_far_from_their_centre(phi, seed):
+    far = 1.0 + phi[0] * np.sum((phi[1:4] / phi[0]) ** 2) / np.trace(inertia_about_com(phi))
+    start, wrench = some_states((), seed), wavy_wrench(1e-4 * np.arange(21), phi, seed) / far
+    ours, plain = (f(phi, start, wrench, 1e-4, GRAVITY) for f in (fast_rollout, rollout))
+    size = np.linalg.norm(phi[1:4]) / phi[0]
+    for name in STATE:
+        expected = getattr(plain, name)
+        assert_close(getattr(ours, name), expected, 1e-8, scale=np.abs(expected).max() + size)
+
+
+@pytest.mark.parametrize("moments", [(1.0, 1.0, 1.0), (1.0, 1.0, 1.5), (1.0, 1.5, 1.5)])
+def test_repeated_moments(moments):
+    R = rotation_from_quaternion(np.array([0.1, 0.5, -0.3, 0.8]))
+    phi = phi_from_inertia(2.0, np.array([0.1, 0.0, -0.2]), R @ np.diag(moments) @ R.T)
+    wrench = wavy_wrench(1e-3 * np.arange(301), phi)
+    ours, plain = (f(phi, some_states(()), wrench, 1e-3) for f in (fast_rollout, rollout))
+    assert errors(ours, plain).max() < 1e-9
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_a_spin_of_several_turns_a_step_is_exact_about_a_principal_axis(count):
+    """A sphere: every axis is one, and a step of RK4 on quaternions would be lost."""
+    phi = phi_from_inertia(1.0, np.array([0.1, 0.2, 0.3]), np.eye(3))
+    rate = np.geomspace(1.0, 1e5, count)[:, None] * np.array([0.6, 0.0, 0.8])
+    rate[0] *= 1e4
+    start = State(np.zeros((count, 3)), still((count,)).quaternion, np.zeros((count, 3)), rate)
+    path = fast_rollout(phi, start, None, 1e-3, steps=40)
+    half = 0.5 * rate[:, None] * path.time[:, None]
+    angle = np.linalg.norm(half, axis=-1, keepdims=True)
+    exact = np.concatenate((half / np.maximum(angle, 1e-300) * np.sin(angle), np.cos(angle)), -1)
+    exact[:, 0] = [0, 0, 0, 1]
+    assert rotation_angle(path.quaternion, exact).max() < 1e-10
+
+
+@pytest.mark.parametrize("spin", [150.0, 500.0, 1500.0])
+def test_increments_beyond_the_series(spin):
+    """A symmetric top at up to 1.5 rad a step: attitude from its closed form."""
+    I, Is, h = 1.0, 1.4, 1e-3
+    phi = phi_from_inertia(1.0, np.zeros(3), np.diag([I, I, Is]))
+    w = np.array([0.01 * spin, 0.0, spin])
+    start = State(np.zeros(3), np.array([0.0, 0, 0, 1]), np.zeros(3), w)
+    path = fast_rollout(phi, start, None, h, np.zeros(3), steps=20)
+    L = np.array([I * w[0], 0.0, Is * w[2]])
+    own = (1.0 - Is / I) * w[2]  # R(t) = exp(L t/I) exp(own ẑ t)
+    for t, q in zip(path.time, path.quaternion, strict=True):
+        R = rotation_from_quaternion(turned(L / I * t)) @ rotation_from_quaternion(
+            turned(np.array([0.0, 0.0, own * t]))
+        )
+        # What is left is the error of RK4 in ω, a wobble of a hundredth of the spin.
+        assert rotation_angle(q, quaternion_from_rotation(R)) < 1e-2 * (spin * h) ** 5 + 1e-12
+
+
+def turned(v: np.ndarray) -> np.ndarray:
+    angle = np.linalg.norm(v)
+    return np.array([*(v / max(angle, 1e-300) * np.sin(angle / 2)), np.cos(angle / 2)])
+
+
+# Batches, and what is kept -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_batch_is_a_loop_over_its_bodies(way):
+    phi, start = some_bodies(8).reshape(2, 4, 10), some_states((2, 4))
+    wrench = np.stack([wavy_wrench(STEP * np.arange(31), PHI, k) for k in range(8)])
+    wrench = wrench.reshape(2, 4, 31, 6)
+    batch = fast_rollout(phi, start, wrench, STEP, GRAVITY, interpolation=way)
+    assert batch.position.shape == (2, 4, 31, 3)
+    assert batch.quaternion.shape == (2, 4, 31, 4)
+    for index in np.ndindex(2, 4):
+        one = fast_rollout(
+            phi[index], pick(start, index), wrench[index], STEP, GRAVITY, interpolation=way
+        )
+        for name in STATE:
+            assert_close(getattr(batch, name)[index], getattr(one, name), 1e-12)
+
+
+def test_whatever_varies_is_broadcast():
+    phi, start = some_bodies(3)[:, None], some_states((5,))
+    wrench = np.stack([wavy_wrench(STEP * np.arange(41), PHI, k) for k in range(5)])
+    gravity = np.array([0.0, 0.0, 1.0]) * np.arange(3)[:, None, None]
+    path = fast_rollout(phi, start, wrench, STEP, gravity)
+    assert path.position.shape == (3, 5, 41, 3)
+    for i, j in np.ndindex(3, 5):
+        one = fast_rollout(phi[i, 0], pick(start, j), wrench[j], STEP, gravity[i, 0])
+        for name in STATE:
+            assert_close(getattr(path, name)[i, j], getattr(one, name), 1e-12)
+
+
+def test_one_wrench_moves_many_bodies():
+    phi, wrench = some_bodies(9), wavy_wrench(STEP * np.arange(41), PHI)
+    path = fast_rollout(phi, some_states(()), np.broadcast_to(wrench, (3, 3, 41, 6))[0, 0], STEP)
+    again = fast_rollout(phi, some_states(()), np.broadcast_to(wrench, (9, 41, 6)).copy(), STEP)
+    assert_close(path.position, again.position, 1e-14)
+    assert_close(path.quaternion, rollout(phi, some_states(()), wrench, STEP).quaternion, 1e-8)
+
+
+@pytest.mark.parametrize("count", [1, 1025, 2100])
+def test_more_bodies_than_a_block_holds(count):
+    rng = np.random.default_rng(3)
+    phi = some_bodies(5)[np.arange(count) % 5]
+    start, wrench = some_states((count,)), 0.1 * rng.normal(size=(count, 40, 6))
+    path = fast_rollout(phi, start, wrench, STEP)
+    few = [0, count // 2, count - 1]
+    some = rollout(phi[few], pick(start, few), wrench[few], STEP)
+    assert_close(path.position[few], some.position, 1e-9)
+
+
+@pytest.mark.parametrize("every", [2, 7, 100, 1000])
+@pytest.mark.parametrize("count", [1, 9])
+@pytest.mark.parametrize("loaded", [True, False])
+def test_keeping_some_states_only(every, count, loaded):
+    phi, start = some_bodies(count), some_states((count,))
+    n = 5001
+    wrench = 0.1 * wavy_wrench(STEP * np.arange(n), PHI) if loaded else None
+    whole = fast_rollout(phi, start, wrench, STEP, steps=n - 1)
+    some = fast_rollout(phi, start, wrench, STEP, every=every, steps=n - 1)
+    assert_close(some.time, whole.time[::every], 1e-14)
+    for name in STATE:
+        assert_close(getattr(some, name), getattr(whole, name)[:, ::every], 1e-13)
+
+
+def test_memory_beside_the_output_does_not_grow_with_time():
+    phi, start = some_bodies(50), some_states((50,))
+
+    def peak(n: int) -> int:
+        wrench = np.zeros((n, 6))
+        tracemalloc.start()
+        fast_rollout(phi, start, wrench, STEP, every=n - 1)
+        highest = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return highest
+
+    assert peak(8001) < 1.05 * peak(2001)
+
+
+def test_one_sample_is_the_start_itself():
+    start = some_states((3,))
+    path = fast_rollout(PHI, start, np.zeros((1, 6)), STEP)
+    assert path.position.shape == (3, 1, 3)
+    assert_close(path.position[:, 0], start.position, 0.0)
+
+
+def test_fewer_steps_than_samples():
+    wrench = wavy_wrench(STEP * np.arange(41), PHI)
+    path = fast_rollout(PHI, some_states(()), wrench, STEP, steps=10)
+    whole = fast_rollout(PHI, some_states(()), wrench, STEP)
+    assert_close(path.position, whole.position[:11], 1e-14)
+
+
+def test_no_bodies_at_all():
+    path = fast_rollout(np.empty((0, 10)), still((0,)), np.zeros((5, 6)), STEP)
+    assert path.position.shape == (0, 5, 3)
+
+
+# Errors ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("phi", "message"),
+    [
+        (-PHI, "not physically possible"),
+        (np.array([1.0, 0, 0, 0, 1.0, 0, 0, 0.1, 0, 0.1]), "repair the body first"),
+        (np.full(10, np.nan), "not physically possible"),
+        (phi_from_inertia(1.0, np.zeros(3), np.diag([0.0, 1.0, 1.0])), "a point or a rod"),
+        (phi_from_inertia(1.0, np.ones(3), np.zeros((3, 3))), "a point or a rod"),
+        (phi_from_inertia(1.0, np.array([1e7, 0, 0]), 1e-3 * np.eye(3)), "a point or a rod|lost"),
+        (np.ones(9), r"phi: expected shape \(..., 10\), got \(9,\)"),
+    ],
+)
+def test_a_body_that_cannot_be_simulated_is_refused(phi, message):
+    with pytest.raises(SimulationError, match=message):
+        fast_rollout(phi, still(), np.zeros((3, 6)), STEP)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"step": 0.0}, "time step must be positive and finite"),
+        ({"step": np.nan}, "time step must be positive and finite"),
+        ({"wrench": np.zeros((0, 6))}, r"wrench: expected shape \(..., n, 6\)"),
+        ({"wrench": np.zeros((3, 5))}, r"wrench: expected shape \(..., n, 6\)"),
+        ({"steps": 3}, "3 samples are enough for 2 steps, asked for 3"),
+        ({"wrench": None}, "without a wrench, steps"),
+        ({"wrench": None, "steps": -1}, "steps: expected a whole number, 0 or more, got -1"),
+        ({"steps": 1.5}, "steps: expected a whole number"),
+        ({"every": 0}, "every: expected a whole number"),
+        ({"every": 1.5}, "every: expected a whole number"),
+        ({"interpolation": "cubic"}, "cubic"),
+        ({"gravity": np.zeros(2)}, r"gravity: expected shape"),
+        ({"gravity": [0.0, np.nan, 0.0]}, "gravity: expected finite"),
+        ({"start": still((2,)), "wrench": np.zeros((3, 4, 6))}, "do not broadcast"),
+    ],
+)
+def test_bad_arguments_are_refused(changed, message):
+    arguments: dict[str, Any] = {"phi": PHI, "start": still(), "wrench": np.zeros((3, 6))}
+    with pytest.raises(SimulationError, match=message):
+        fast_rollout(**{"step": STEP, **arguments, **changed})
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("sample", [0, 20, 49, 50])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("count", [1, 9])
+def test_a_sample_that_is_no_number_is_found_wherever_it_is(bad, sample, way, count):
+    wrench = np.zeros((count, 51, 6))
+    wrench[-1, sample, sample % 6] = bad
+    with pytest.raises(SimulationError, match="wrench: some samples are not finite"):
+        fast_rollout(PHI, still((count,)), wrench, STEP, interpolation=way)
+
+
+def test_a_quaternion_of_zeros_is_refused():
+    nowhere = State(np.zeros(3), np.zeros(4), np.zeros(3), np.zeros(3))
+    with pytest.raises(ModelError, match="quaternion 0 has no length"):
+        fast_rollout(PHI, nowhere, np.zeros((3, 6)), STEP)
+
+
+@pytest.mark.parametrize("batch", [(3,), (3, 4)])
+def test_a_motion_that_diverges_says_when_and_which_body_without_a_warning(batch):
+    phi = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 1.5, 2.0]))
+    loads = np.zeros((*batch, 60, 6))
+    loads[1, ..., 3:] = 1e12 * np.array([1.0, 2.0, 3.0])
+    index = "1" if len(batch) == 1 else "1, 0"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(
+            SimulationError, match=rf"\(batch index {index}\) grew beyond all bounds at \d.* s"
+        ) as caught:
+            fast_rollout(phi, still(batch), loads, 0.1)
+        with pytest.raises(SimulationError) as plain:
+            rollout(phi, still(batch), loads, 0.1)
+    when = [float(str(e.value).split(" at ")[1].split(" s;")[0]) for e in (caught, plain)]
+    assert abs(when[0] - when[1]) <= 0.3

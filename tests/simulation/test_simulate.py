@@ -1,0 +1,535 @@
+"""The general simulation: loads, impulses, fluid, batches, change of frame, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from identify.errors import IdentifyError, ModelError, SimulationError
+from identify.inertia import (
+    InertialParameters,
+    added_mass_in_frame,
+    in_frame,
+    kinetic_energy,
+    phi_from_inertia,
+    spatial_inertia,
+    spatial_momentum,
+)
+from identify.simulation import (
+    INTEGRATORS,
+    ConstantLoad,
+    Impulse,
+    SampledLoad,
+    State,
+    Trajectory,
+    buoyancy,
+    rollout,
+    simulate,
+)
+from identify.spatial import Pose, quaternion_from_rotation
+from identify.spatial.rotations import rotate_back, rotation_angle, rotation_from_quaternion
+from tests.close import assert_close
+from tests.recordings import GRAVITY
+from tests.simulation.exact import distance, exact_end, random_added_mass, random_state, state_at
+from tests.strategies import bodies, poses, random_body, seeds, vectors
+
+PHI = random_body(np.random.default_rng(0), mass=2.0, size=0.3)
+FLUID = random_added_mass(np.random.default_rng(1), PHI)
+NO_GRAVITY = np.zeros(3)
+FOURTH_ORDER = ("rk4", "rkmk4", "suzuki")
+
+
+def twists(state: State | Trajectory) -> np.ndarray:
+    v = rotate_back(rotation_from_quaternion(state.quaternion), state.velocity)
+    return np.concatenate((v, state.angular_velocity), axis=-1)
+
+
+def com_of(path: Trajectory, phi: np.ndarray) -> np.ndarray:
+    return point_of(path, phi[1:4] / phi[0])
+
+
+def point_of(path: Trajectory, point: np.ndarray) -> np.ndarray:
+    return path.position + rotation_from_quaternion(path.quaternion) @ point
+
+
+# Against others ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gravity", [NO_GRAVITY, GRAVITY], ids=["weightless", "falling"])
+@pytest.mark.parametrize("name", FOURTH_ORDER)
+def test_world_loads_move_a_body_as_in_mujoco(mujoco, name, gravity):
+    """MuJoCo's xfrc_applied: a force at the centre of mass and a torque, both in world axes."""
+    rng = np.random.default_rng(2)
+    body, step, count = InertialParameters(PHI), 2e-3, 250
+    Ic = body.inertia_about_com
+    six = " ".join(f"{x:.17g}" for x in (*np.diag(Ic), Ic[0, 1], Ic[0, 2], Ic[1, 2]))
+    com = " ".join(f"{x:.17g}" for x in body.com)
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><option timestep="{step}" integrator="RK4"
+        gravity="{gravity[0]} {gravity[1]} {gravity[2]}"/>
+        <compiler boundmass="0" boundinertia="0"/><worldbody><body><freejoint/>
+        <inertial pos="{com}" mass="{body.mass:.17g}" fullinertia="{six}"/>
+        </body></worldbody></mujoco>"""
+    )
+    data = mujoco.MjData(model)
+    start = random_state(rng)
+    x = start.vector
+    data.qpos[:3], data.qpos[3:] = x[:3], x[[6, 3, 4, 5]]
+    data.qvel[:] = x[7:]
+    load = ConstantLoad(rng.normal(size=3) * 8, rng.normal(size=3) * 0.5, body.com, "world")
+    for _ in range(count):
+        data.xfrc_applied[1] = np.r_[load.force, load.torque]
+        mujoco.mj_step(model, data)
+    path = simulate(
+        PHI,
+        start,
+        duration=count * step,
+        step=step,
+        loads=[load],
+        gravity=gravity,
+        integrator=name,
+    )
+    theirs = np.r_[data.qpos[:3], data.qpos[[4, 5, 6, 3]], data.qvel]
+    assert distance(state_at(path), theirs) < 3e-7
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "hold"])
+def test_a_sampled_body_wrench_moves_a_body_as_in_the_plain_rollout(interpolation):
+    rng = np.random.default_rng(3)
+    start, time = random_state(rng), 2e-3 * np.arange(301)
+    samples = np.sin(np.outer(time, rng.uniform(3, 9, 6)) + rng.uniform(0, 6, 6)) * np.repeat(
+        [8.0, 0.5], 3
+    )
+    plain = rollout(PHI, start, samples, 2e-3, interpolation=interpolation)
+    path = simulate(
+        PHI,
+        start,
+        duration=0.6,
+        step=2e-3,
+        loads=[SampledLoad(time, samples, interpolation=interpolation)],
+    )
+    assert_close(path.time, plain.time, 1e-14)
+    assert_close(path.position, plain.position, 1e-8)
+    assert rotation_angle(path.quaternion, plain.quaternion).max() < 1e-7
+    assert_close(path.velocity, plain.velocity, 1e-7)
+    assert_close(path.angular_velocity, plain.angular_velocity, 1e-7)
+
+
+# Balances ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=10)
+@given(bodies(flat=False, offset=1.0), vectors(), vectors(), seeds())
+def test_momentum_changes_by_force_times_time(phi, force, torque, seed):
+    """World loads: a straight line in the momentum, which each integrator follows to rounding."""
+    rng = np.random.default_rng(seed)
+    com, size = phi[1:4] / phi[0], np.sqrt((phi[4] + phi[7] + phi[9]) / phi[0])
+    state = random_state(rng)
+    start = State(size * state.position, state.quaternion, size * state.velocity, 0.3 * com / size)
+    force, torque = phi[0] * size * force, 0.02 * phi[0] * size**2 * torque
+    load = ConstantLoad(force, torque, com, "world")
+    name = tuple(INTEGRATORS)[seed % len(INTEGRATORS)]
+    path = simulate(phi, start, duration=0.5, step=0.02, loads=[load], integrator=name)
+    P = spatial_momentum(phi, twists(path))
+    R = rotation_from_quaternion(path.quaternion)
+    p = np.einsum("nij,nj->ni", R, P[:, :3])
+    L = np.einsum("nij,nj->ni", R, P[:, 3:] - np.cross(com, P[:, :3]))  # about the com
+    weight = phi[0] * np.array([0.0, 0.0, -9.80665])
+    assert_close(p, p[0] + np.outer(path.time, force + weight), 1e-12, scale=10.0 * phi[0])
+    assert_close(L, L[0] + np.outer(path.time, torque), 1e-11, scale=phi[0] * size**2)
+
+
+@settings(max_examples=10)
+@given(bodies(flat=False, offset=1.0), vectors(), vectors(), vectors(), seeds())
+def test_kinetic_energy_grows_by_the_work_done(phi, force, torque, point, seed):
+    """A world force works along the path of its point, weight along that of the mass's centre."""
+    rng = np.random.default_rng(seed)
+    size = np.sqrt((phi[4] + phi[7] + phi[9]) / phi[0])
+    state = random_state(rng, spin=1.0)
+    start = State(
+        size * state.position, state.quaternion, size * state.velocity, state.angular_velocity
+    )
+    gravity = size * np.array([0.5, 0.0, -2.0])
+    force = 0.2 * phi[0] * size * force
+    load = ConstantLoad(force, np.zeros(3), size * point, "world")
+    name = FOURTH_ORDER[seed % 3]
+    path = simulate(
+        phi, start, duration=0.5, step=5e-3, loads=[load], gravity=gravity, integrator=name
+    )
+    work = (point_of(path, size * point) - point_of(path, size * point)[0]) @ force
+    work += phi[0] * (com_of(path, phi) - com_of(path, phi)[0]) @ gravity
+    energy = kinetic_energy(phi, twists(path))
+    assert_close(energy - energy[0], work, 1e-6, scale=energy.max())
+
+
+def test_the_power_of_a_body_load_is_the_gain_of_energy_in_a_fluid():
+    M = spatial_inertia(PHI) + FLUID
+    samples = np.array([[1.0, 2, -1, 0.1, 0, 0.2], [0.0, -2, 1, 0.0, 0.1, -0.2]])
+    path = simulate(
+        PHI,
+        random_state(np.random.default_rng(4), spin=1.0),
+        duration=1.0,
+        step=1e-3,
+        loads=[SampledLoad([0.0, 1.0], samples)],
+        gravity=NO_GRAVITY,
+        added_mass=FLUID,
+    )
+    V = twists(path)
+    wrench = samples[0] + np.outer(path.time, samples[1] - samples[0])
+    power = np.sum(wrench * V, axis=1)
+    work = np.r_[0.0, np.cumsum(5e-4 * (power[1:] + power[:-1]))]
+    energy = 0.5 * np.sum(V * (V @ M), axis=1)
+    assert_close(energy - energy[0], work, 1e-5)
+    assert np.abs(work).max() > 0.1
+
+
+# Impulses ----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=20)
+@given(bodies(flat=False, offset=1.0), vectors(), vectors(), vectors(), seeds())
+def test_an_impulse_is_the_jump_of_the_momentum(phi, linear, angular, point, seed):
+    rng = np.random.default_rng(seed)
+    size = np.sqrt((phi[4] + phi[7] + phi[9]) / phi[0])
+    state = random_state(rng, spin=0.5)
+    start = State(
+        size * state.position, state.quaternion, size * state.velocity, state.angular_velocity
+    )
+    J, H, r = phi[0] * size * linear, 0.1 * phi[0] * size**2 * angular, size * point
+    frame = ("body", "world")[seed % 2]
+    hit = Impulse(0.013, J, H, r, frame)
+    path = simulate(phi, start, duration=0.05, step=0.01, impulses=[hit], gravity=size * GRAVITY)
+    (jump,) = path.jumps
+    R = rotation_from_quaternion(jump.before.quaternion)
+    if frame == "world":
+        J, H = R.T @ J, R.T @ H
+    gained = spatial_momentum(phi, twists(jump.after) - twists(jump.before))
+    scale = phi[0] * size * np.repeat([1.0, size], 3)
+    assert_close(gained, np.r_[J, H + np.cross(r, J)], 1e-9, scale=scale)
+    assert_close(jump.after.position, jump.before.position, 1e-12, scale=size)
+    np.testing.assert_array_equal(jump.after.quaternion, jump.before.quaternion)
+    assert jump.time == 0.013
+
+
+@pytest.mark.parametrize("name", tuple(INTEGRATORS))
+def test_impulses_act_exactly_at_their_time(name):
+    """At the start, between steps, twice at once, on the grid and at the end: as run in pieces."""
+    rng = np.random.default_rng(5)
+    hits = [
+        Impulse(t, *rng.normal(size=(2, 3)) * [[1.0], [0.1]], rng.normal(size=3) * 0.1, frame)
+        for t, frame in [
+            (0.0, "body"), (0.0137, "world"), (0.0137, "body"), (0.02, "world"), (0.03, "body")
+        ]
+    ]  # fmt: skip
+    start = random_state(rng)
+    settings = {"gravity": GRAVITY, "integrator": name}
+    path = simulate(PHI, start, duration=0.03, step=0.01, impulses=hits, **settings)
+    state = start
+    now = 0.0
+    for stop, ends in [(0.0, [0]), (0.01, []), (0.0137, [1, 2]), (0.02, [3]), (0.03, [4])]:
+        if stop > now:
+            part = simulate(PHI, state, duration=stop - now, step=0.01, **settings)
+            state, now = State.from_vector(state_at(part)), stop
+        for k in ends:
+            again = Impulse(0.0, hits[k].linear, hits[k].angular, hits[k].point, hits[k].frame)
+            tiny = simulate(PHI, state, duration=1e-9, step=1e-9, impulses=[again], **settings)
+            state = tiny.jumps[0].after
+            assert_close(state.vector, path.jumps[k].after.vector, 1e-12)
+    assert_close(state_at(path), state.vector, 1e-12)
+    assert_close(state_at(path, 0), path.jumps[0].after.vector, 1e-15)
+    assert_close(path.jumps[0].before.vector, start.vector, 1e-14)
+    assert [jump.time for jump in path.jumps] == [0.0, 0.0137, 0.0137, 0.02, 0.03]
+    assert_close(path.time, [0.0, 0.01, 0.02, 0.03], 1e-15)
+
+
+def test_an_impulse_after_the_end_is_not_reached():
+    start = random_state(np.random.default_rng(6))
+    hit = Impulse(1.0, [100.0, 0, 0])
+    path = simulate(PHI, start, duration=0.1, step=0.01, impulses=[hit])
+    assert path.jumps == ()
+    assert_close(state_at(path), state_at(simulate(PHI, start, duration=0.1, step=0.01)), 0.0)
+
+
+def test_many_small_impulses_are_a_force():
+    start = random_state(np.random.default_rng(7))
+    load = ConstantLoad([3.0, -1, 2], [0.1, 0.2, -0.3], [0.1, 0.0, 0.2], "world")
+    h = 1e-3
+    hits = [
+        Impulse((k + 0.5) * h, h * load.force, h * load.torque, load.point, "world")
+        for k in range(300)
+    ]
+    struck = simulate(PHI, start, duration=0.3, step=h, impulses=hits)
+    pushed = simulate(PHI, start, duration=0.3, step=h, loads=[load])
+    assert distance(state_at(struck), state_at(pushed)) < 1e-5
+
+
+# Windows of loads --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", ["body", "world"])
+def test_a_load_acts_from_its_start_to_its_end(frame):
+    """Off the grid both: what it adds to the momentum is force times exactly that time."""
+    start = State(np.zeros(3), np.r_[0, 0, 0, 1.0], np.zeros(3), np.zeros(3))
+    com = PHI[1:4] / PHI[0]
+    load = ConstantLoad([0.0, 4.0, 0.0], np.zeros(3), com, frame, start=0.0123, end=0.0877)
+    path = simulate(PHI, start, duration=0.1, step=0.01, loads=[load], gravity=NO_GRAVITY)
+    assert_close(path.velocity[-1], [0.0, 4.0 * 0.0754 / PHI[0], 0.0], 1e-12)
+    assert_close(path.velocity[1], np.zeros(3), 0.0)
+    late = ConstantLoad(load.force, point=com, start=5.0)
+    path = simulate(PHI, start, duration=0.1, step=0.01, loads=[late], gravity=NO_GRAVITY)
+    assert_close(path.velocity[-1], np.zeros(3), 0.0)
+
+
+def test_samples_are_needed_only_while_the_load_acts():
+    start = random_state(np.random.default_rng(8))
+    samples = SampledLoad([0.02, 0.05], np.ones((2, 6)), start=0.02, end=0.05)
+    constant = ConstantLoad(np.ones(3), np.ones(3), start=0.02, end=0.05)
+    one, other = (
+        state_at(simulate(PHI, start, duration=0.1, step=0.01, loads=[load]))
+        for load in (samples, constant)
+    )
+    assert_close(one, other, 1e-14)
+
+
+# Fluid -------------------------------------------------------------------------------------------
+
+
+def test_a_rigid_added_mass_is_a_heavier_body():
+    """Added mass that is another body's inertia, weightless: the composite of both moves so."""
+    other = random_body(np.random.default_rng(9), mass=1.0, size=0.4)
+    start = random_state(np.random.default_rng(10))
+    load = ConstantLoad([1.0, 2, 3], [0.1, 0.2, 0.3], [0.1, -0.1, 0.2])
+    for name in FOURTH_ORDER:
+        settings = {
+            "duration": 0.5, "step": 2e-3, "loads": [load], "gravity": NO_GRAVITY,
+            "integrator": name,
+        }  # fmt: skip
+        wet = simulate(PHI, start, added_mass=spatial_inertia(other), **settings)
+        dry = simulate(PHI + other, start, **settings)
+        assert distance(state_at(wet), state_at(dry)) < 1e-7
+
+
+def test_gravity_acts_on_the_rigid_body_alone():
+    """An added mass of M times the body's slows the fall by 1 + M; the weight stays the body's."""
+    phi = phi_from_inertia(2.0, np.zeros(3), 0.1 * np.eye(3))
+    start = State(np.zeros(3), np.r_[0, 0, 0, 1.0], np.zeros(3), np.zeros(3))
+    sphere = np.diag([1.0, 1, 1, 0, 0, 0])
+    for name in INTEGRATORS:
+        path = simulate(
+            phi, start, duration=1.0, step=0.1, added_mass=sphere, gravity=GRAVITY, integrator=name
+        )
+        assert_close(path.velocity[-1], GRAVITY * 2.0 / 3.0, 1e-12)
+
+
+def test_a_floating_body_stays_and_a_low_centre_rights_it():
+    com = np.array([0.0, 0.0, -0.05])
+    phi = phi_from_inertia(3.0, com, np.diag([0.02, 0.03, 0.01]))
+    A = np.diag([1.0, 1.5, 2.0, 0.01, 0.01, 0.005])
+    lift = buoyancy(3.0, np.zeros(3), GRAVITY)
+    rest = State(np.zeros(3), np.r_[0, 0, 0, 1.0], np.zeros(3), np.zeros(3))
+    settings = {"duration": 2.0, "step": 0.01, "loads": [lift], "added_mass": A, "gravity": GRAVITY}
+    still = simulate(phi, rest, **settings)
+    assert_close(state_at(still), rest.vector, 1e-13)
+    tilted = State(np.zeros(3), np.r_[np.sin(0.1), 0, 0, np.cos(0.1)], np.zeros(3), np.zeros(3))
+    path = simulate(phi, tilted, **settings)
+    angle = 2.0 * np.arcsin(path.quaternion[:, 0])
+    assert angle.min() < -0.19  # it swings to the other side …
+    assert np.abs(angle).max() < 0.2 + 1e-9  # … and no farther: nothing is lost or won
+    truth = exact_end(
+        phi, tilted, 2.0, gravity=GRAVITY, added_mass=A,
+        wrench=lambda t, R: np.r_[R.T @ (-3.0 * GRAVITY), np.zeros(3)],
+    )  # fmt: skip
+    assert distance(state_at(path), truth) < 5e-6
+
+
+# Change of frame, batches, what is kept ----------------------------------------------------------
+
+
+@settings(max_examples=10)
+@given(seeds(), poses(0.3))
+def test_the_motion_does_not_depend_on_the_body_frame(seed, X_CB):
+    """The same body, fluid, loads, impulse and start told of another frame fixed in the body."""
+    rng = np.random.default_rng(seed)
+    start, name = random_state(rng), FOURTH_ORDER[seed % 3]
+    vectors_ = rng.normal(size=(9, 3))
+
+    def acting(R: np.ndarray, move) -> dict:
+        f, t, J, H = (R @ v for v in vectors_[:4])
+        return {
+            "loads": [
+                ConstantLoad(f, 0.2 * t, move(0.1 * vectors_[4])),
+                ConstantLoad(vectors_[5], 0.2 * vectors_[6], move(0.1 * vectors_[4]), "world"),
+            ],
+            "impulses": [
+                Impulse(0.05, J, 0.2 * H, move(0.1 * vectors_[7])),
+                Impulse(0.1, vectors_[8], 0.2 * vectors_[7], move(0.1 * vectors_[7]), "world"),
+            ],
+        }
+
+    times = {"duration": 0.2, "step": 4e-3, "gravity": GRAVITY, "integrator": name}
+    one = simulate(PHI, start, added_mass=FLUID, **acting(np.eye(3), lambda point: point), **times)
+    X_BC = X_CB.inverse()
+    R_WB = rotation_from_quaternion(start.quaternion)
+    X_WC = Pose(R_WB, start.position) @ X_BC
+    start_C = State(
+        X_WC.position,
+        quaternion_from_rotation(X_WC.rotation),
+        start.velocity + R_WB @ np.cross(start.angular_velocity, X_BC.position),
+        X_CB.rotation @ start.angular_velocity,
+    )
+    other = simulate(
+        in_frame(PHI, X_CB),
+        start_C,
+        added_mass=added_mass_in_frame(FLUID, X_CB),
+        **acting(X_CB.rotation, X_CB.apply),
+        **times,
+    )
+    back = Pose(rotation_from_quaternion(other.quaternion[-1]), other.position[-1]) @ X_CB
+    assert_close(back.position, one.position[-1], 2e-7, scale=1.0)
+    assert_close(back.rotation, rotation_from_quaternion(one.quaternion[-1]), 2e-7)
+
+
+@pytest.mark.parametrize("fluid", [None, FLUID], ids=["free", "fluid"])
+@pytest.mark.parametrize("name", tuple(INTEGRATORS))
+def test_a_batch_is_a_loop_over_its_bodies(name, fluid):
+    rng = np.random.default_rng(11)
+    phis = np.stack([random_body(rng, mass=m, size=0.3) for m in (1.0, 2.0, 3.0)])
+    starts = State(
+        rng.normal(size=(3, 3)), rng.normal(size=(3, 4)), rng.normal(size=(3, 3)),
+        rng.normal(size=(3, 3)),
+    )  # fmt: skip
+    forces, samples = rng.normal(size=(3, 3)), 0.3 * rng.normal(size=(3, 5, 6))
+    gravity = rng.normal(size=(3, 3))
+    blows = rng.normal(size=(3, 3))
+
+    def run(k) -> Trajectory:
+        return simulate(
+            phis[k],
+            State(*(getattr(starts, n)[k] for n in State.__dataclass_fields__)),
+            duration=0.1,
+            step=0.01,
+            loads=[
+                ConstantLoad(forces[k], point=[0.1, 0, 0], frame="world"),
+                SampledLoad(np.linspace(0, 0.1, 5), samples[k]),
+            ],
+            impulses=[Impulse(0.033, blows[k])],
+            gravity=gravity[k],
+            integrator=name,
+            added_mass=fluid,
+            every=3,
+        )
+
+    batch = run(slice(None))
+    assert batch.position.shape == (3, 5, 3)
+    assert_close(batch.time, [0, 0.03, 0.06, 0.09, 0.1], 1e-15)
+    for k in range(3):
+        assert_close(state_at(batch)[k], state_at(run(k)), 1e-12)
+        assert_close(batch.jumps[0].after.velocity[k], run(k).jumps[0].after.velocity, 1e-12)
+
+
+def test_one_body_under_a_batch_of_loads_becomes_a_batch():
+    start = random_state(np.random.default_rng(12))
+    forces = np.eye(3)[:, None, :] * np.ones((3, 2, 1))
+    path = simulate(PHI, start, duration=0.1, step=0.01, loads=[ConstantLoad(forces)])
+    assert path.position.shape == (3, 2, 11, 3)
+    one = simulate(PHI, start, duration=0.1, step=0.01, loads=[ConstantLoad(np.eye(3)[2])])
+    assert_close(path.position[2, 1], one.position, 1e-13)
+
+
+def test_every_keeps_some_of_the_same_steps_and_the_last():
+    start = random_state(np.random.default_rng(13))
+    whole = simulate(PHI, start, duration=0.105, step=0.01)
+    some = simulate(PHI, start, duration=0.105, step=0.01, every=4)
+    assert_close(whole.time, np.r_[0.01 * np.arange(11), 0.105], 1e-14)
+    assert_close(some.time, [0.0, 0.04, 0.08, 0.105], 1e-14)
+    np.testing.assert_array_equal(some.position, whole.position[[0, 4, 8, 11]])
+
+
+def test_a_step_longer_than_the_duration_is_cut_to_it():
+    start = random_state(np.random.default_rng(14))
+    path = simulate(PHI, start, duration=0.02, step=0.03)
+    assert_close(path.time, [0.0, 0.02], 0.0)
+
+
+# Errors ------------------------------------------------------------------------------------------
+
+REST = State(np.zeros(3), np.r_[0, 0, 0, 1.0], np.zeros(3), np.zeros(3))
+TOP = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"body": -PHI}, "not physically possible"),
+        ({"body": phi_from_inertia(1.0, np.ones(3), np.diag([0.0, 1, 1]))}, "a point or a rod"),
+        ({"body": np.ones(9)}, r"expected shape \(..., 10\)"),
+        ({"step": 0.0}, "time step must be positive"),
+        ({"step": -0.1}, "time step must be positive"),
+        ({"step": np.nan}, "time step must be positive"),
+        ({"duration": 0.0}, "duration must be positive and finite, got 0.0 s"),
+        ({"duration": np.nan}, "duration must be positive"),
+        ({"duration": np.inf}, "duration must be positive"),
+        ({"step": 1e-12}, r"1e\+12 steps"),
+        ({"every": 0}, "every: expected a whole number of 1 or more, got 0"),
+        ({"every": 1.5}, "every: expected a whole number"),
+        ({"integrator": "rk44"}, "did you mean 'rk4'"),
+        ({"gravity": [0, 0, np.nan]}, r"gravity: entry \(2,\) is nan"),
+        ({"gravity": [0, 9.81]}, r"gravity: expected shape \(..., 3\), got \(2,\)"),
+        ({"added_mass": np.eye(3)}, r"added mass: expected shape \(..., 6, 6\)"),
+        ({"added_mass": -np.eye(6)}, "added mass: linear x has -1 on the diagonal"),
+        (
+            {"loads": [SampledLoad([0.0, 0.5], np.zeros((2, 6)), name="w.csv")]},
+            r"w.csv: the samples reach from 0 to 0.5 s, but the load acts from 0 to 1 s",
+        ),
+        (
+            {"loads": [SampledLoad([0.1, 2.0], np.zeros((2, 6)))]},
+            "samples reach from 0.1 to 2 s",
+        ),
+        (
+            {"loads": [ConstantLoad(np.ones((2, 3))), ConstantLoad(np.ones((3, 3)))]},
+            "batch shapes of body, start, loads, impulses and gravity do not go together",
+        ),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused(changed, message):
+    arguments = {"body": TOP, "start": REST, "duration": 1.0, "step": 0.1} | changed
+    with pytest.raises(IdentifyError, match=message):
+        simulate(**arguments)
+
+
+def test_a_quaternion_of_zeros_is_refused():
+    with pytest.raises(ModelError, match="a rotation needs a unit quaternion"):
+        simulate(TOP, State(*(np.zeros(n) for n in (3, 4, 3, 3))), duration=1.0, step=0.1)
+
+
+@pytest.mark.parametrize("name", tuple(INTEGRATORS))
+def test_a_step_too_long_for_the_spin_says_when_and_which(name):
+    """Torques that spin the second body of two up: 1 rad a step is passed before 2 s."""
+    torque = np.array([[0.0, 0, 0], [0.0, 0, 15.3]])
+    with pytest.raises(
+        SimulationError,
+        match=r"the body of batch index 1 turns by 1.02 rad in a step of 0.1 s at 2 s, more "
+        r"than the 1 rad .* take a step of 0.01 s or less",
+    ):
+        simulate(
+            TOP, REST, duration=9.0, step=0.1, loads=[ConstantLoad(torque=torque)], integrator=name
+        )
+
+
+def test_a_start_that_spins_too_fast_is_refused_at_once():
+    start = State(np.zeros(3), REST.quaternion, np.zeros(3), np.array([0.0, 0, 100.0]))
+    with pytest.raises(SimulationError, match=r"the body turns by 10 rad .* at 0 s"):
+        simulate(TOP, start, duration=1.0, step=0.1)
+
+
+def test_a_motion_beyond_all_numbers_says_when():
+    load = ConstantLoad([1e308, 0, 0])
+    with pytest.raises(SimulationError, match=r"the body moved beyond all bounds at \d"):
+        simulate(TOP, REST, duration=100.0, step=1.0, loads=[load])
+
+
+def test_an_impulse_that_spins_too_fast_is_found():
+    hit = Impulse(0.25, angular=[0.0, 0, 90.0])
+    with pytest.raises(SimulationError, match=r"turns by 3 rad in a step of 0.1 s at 0.25 s"):
+        simulate(TOP, REST, duration=1.0, step=0.1, impulses=[hit])
