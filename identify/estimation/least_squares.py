@@ -46,6 +46,11 @@ _FARTHEST = 10.0
 _RESOLUTION = 1e-9
 """Residuals below this share of the wrench are rounding, and weigh no more than it."""
 
+_MOST_UNEVEN = 1e-5
+"""Least residual of an axis, as a share of its wrench, over the largest of the others: an exact
+torque beside a noisy force would outweigh it by more than double precision holds, and hide what the
+force alone tells, the mass."""
+
 
 @dataclass(frozen=True, slots=True)
 class LeastSquaresFit:
@@ -212,6 +217,8 @@ def _residual_weight(data: FitData, phi: Phi) -> Mat66:
     rounding = (_RESOLUTION * data.wrench_scale) ** 2 * statistics.samples.sum() / effective
     # Residuals of all axes that move as one would make the weight singular.
     rounding = rounding + _LEAST_INDEPENDENT * np.diag(covariance)
+    relative = np.diag(covariance) / data.wrench_scale**2
+    rounding = rounding + _MOST_UNEVEN**2 * relative.max() * data.wrench_scale**2
     covariance = covariance + np.diag(rounding)
     # Forces and torques differ by orders of magnitude: invert the correlation.
     sigma = np.sqrt(np.diag(covariance))

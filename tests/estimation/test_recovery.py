@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from identify.errors import SolveError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.inertia import inertia_about_com, smallest_pseudo_eigenvalue
+from identify.logs.synthetic import Noise, synthetic_recording
+from identify.pipeline import block_statistics
 from identify.regressors import BlockStatistics
+from identify.signals import prepare
 from tests.close import assert_close, group_errors
 from tests.estimation.simulated import Samples, flat_body, samples, size_of
 from tests.recordings import Path
@@ -143,3 +146,17 @@ def test_samples_in_any_order_and_chunks_give_the_same_body():
     one = estimate_body([BlockStatistics.from_rows(rows, 400.0)])
     other = estimate_body([BlockStatistics.from_rows(shuffled, 400.0)])
     assert_close(other.parameters.phi, one.parameters.phi, 1e-10)
+
+
+@pytest.mark.parametrize("exact", ["force", "torque"])
+def test_an_exact_half_of_the_wrench_does_not_hide_what_the_other_tells(exact):
+    """It weighs more, but not so much more that double precision loses the mass."""
+    rng = np.random.default_rng(3)
+    phi = random_body(rng, mass=1.2, size=0.1)
+    noise = Noise(torque=0.01) if exact == "force" else Noise(force=0.1)
+    recording = synthetic_recording(phi, rng=rng, noise=noise, include="all", duration=10.0)
+    estimate = estimate_body([block_statistics(prepare(recording))])
+    assert estimate.complete
+    assert estimate.parameters.mass == pytest.approx(phi[0], rel=1e-3)
+    low, high = estimate.intervals["m"]
+    assert low <= phi[0] <= high

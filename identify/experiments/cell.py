@@ -1,0 +1,90 @@
+"""`Cell` and `NoisyLog`: the least piece of a study, and what the cells of one log share."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from identify.experiments.corruptions import CorruptionSequence
+from identify.experiments.estimators import Estimator
+from identify.experiments.options import Scalar
+from identify.experiments.sources import LogItem
+
+
+@dataclass(frozen=True, slots=True)
+class NamedEstimator:
+    """An estimator with its options, under the label that tables show."""
+
+    label: str
+    estimator: Estimator
+
+    def identity(self) -> str:
+        """Text that is the same for the same settings and label."""
+        return f"{self.label}\n{self.estimator.identity()}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyLog:
+    """One log with one corruption and one seed: all estimators work on the same.
+
+    Attributes:
+        log: which.
+        corruption: which.
+        seed_index: number of the noise.
+        noise_seed: the seed itself.
+        cutoff_hz: of the low-pass [Hz], or None.
+    """
+
+    log: LogItem
+    corruption: CorruptionSequence
+    seed_index: int
+    noise_seed: int
+    cutoff_hz: float | None
+
+    def identity(self) -> str:
+        """Text that is the same for the same noisy log and names."""
+        seed = f"{self.noise_seed:x}" if self.corruption.random else "-"
+        names = f"{self.log.name}\n{self.corruption.label}"
+        content = f"{self.log.identity} {self.corruption.identity()} {seed} {self.cutoff_hz}"
+        return f"{names}\n{content}"
+
+    def columns(self) -> Mapping[str, Scalar]:
+        """Columns of the results that all its cells share."""
+        return {
+            "log": self.log.name,
+            "log_data": self.log.data,
+            "corruption": self.corruption.label,
+            "seed": self.seed_index,
+            "noise_seed": f"{self.noise_seed:032x}",
+            **self.log.options,
+            **self.corruption.columns(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One estimator on one noisy log: a row of the results.
+
+    Attributes:
+        key: digest of all that makes the row: data, settings, metrics, code, versions.
+        noisy: the log.
+        estimator: the estimator.
+    """
+
+    key: str
+    noisy: NoisyLog
+    estimator: NamedEstimator
+
+
+def cell_key(noisy: str, estimator: str, metrics: str, code: str) -> str:
+    """The key of a cell, 32 hexadecimal digits of a sha256.
+
+    Args:
+        noisy: identity of the noisy log.
+        estimator: identity of the estimator.
+        metrics: names of the metrics.
+        code: mark of the code.
+    """
+    text = f"{noisy}\n{estimator}\n{metrics}\n{code}"
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]

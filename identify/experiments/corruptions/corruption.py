@@ -1,0 +1,122 @@
+"""`Corruption`: one way a log is made worse, and sequences of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from identify.arrays import Array, Flags, seal
+from identify.errors import LogError
+from identify.experiments.options import Options, Scalar, canonical
+from identify.experiments.seeds import generators
+from identify.logs import Recording
+
+
+class Corruption(Options):
+    """Base of the corruptions: a recording in, a worse one out."""
+
+    @property
+    @abstractmethod
+    def random(self) -> bool:
+        """Whether it draws anything: one seed is enough for what does not."""
+
+    @abstractmethod
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """The corrupted recording.
+
+        Args:
+            recording: is not changed.
+            rng: all that is drawn comes from here.
+
+        Raises:
+            LogError: the log lacks what the corruption needs.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class CorruptionSequence:
+    """Corruptions one after the other; none at all leave the log as it is.
+
+    Attributes:
+        label: in tables and in the column `corruption`.
+        steps: in order.
+    """
+
+    label: str
+    steps: tuple[Corruption, ...]
+
+    @property
+    def random(self) -> bool:
+        """Whether another seed gives another log."""
+        return any(step.random for step in self.steps)
+
+    def identity(self) -> str:
+        """Text that is the same for the same steps, whatever the label."""
+        return canonical([step.identity() for step in self.steps])
+
+    def columns(self) -> dict[str, Scalar]:
+        """Options of the steps as `kind_option`; a kind's second use counts as `kind2_option`."""
+        columns: dict[str, Scalar] = {}
+        kinds: list[str] = []
+        for step in self.steps:
+            kinds.append(step.kind)
+            times = kinds.count(step.kind)
+            columns |= step.columns(step.kind if times == 1 else f"{step.kind}{times}")
+        return columns
+
+    def apply(self, recording: Recording, seed: int) -> Recording:
+        """The recording after all steps, each with random numbers of its own.
+
+        Raises:
+            LogError: the log lacks what a step needs.
+        """
+        rngs = generators(seed, len(self.steps))
+        for step, rng in zip(self.steps, rngs, strict=True):
+            recording = step.apply(recording, rng)
+        return recording
+
+
+def with_signals(recording: Recording, signals: Mapping[str, Array]) -> Recording:
+    """The recording with some of its signals replaced."""
+    sealed = {name: seal(values, name, (None, None)) for name, values in signals.items()}
+    return replace(recording, signals={**recording.signals, **sealed})
+
+
+def with_rows(recording: Recording, rows: Flags | slice) -> Recording:
+    """Some rows of the recording, its time beginning at zero again."""
+    chosen = np.arange(len(recording))[rows]
+    time = recording.time
+    if time is not None and len(chosen):
+        time = seal(time[chosen] - time[chosen[0]], "time", (None,))
+    signals = {
+        name: seal(values[chosen], name, (None, None)) for name, values in recording.signals.items()
+    }
+    return replace(recording, time=time, signals=signals)
+
+
+def require_signals(recording: Recording, names: Sequence[str], what: str) -> None:
+    """Raise unless the log has the signals.
+
+    Raises:
+        LogError: one is missing.
+    """
+    missing = [name for name in names if name not in recording.signals]
+    if missing:
+        raise LogError(
+            f"{recording.name}: {what} needs {', '.join(missing)}, which the log does not have "
+            f"(it has {', '.join(sorted(recording.signals))})"
+        )
+
+
+def require_time(recording: Recording, what: str) -> Array:
+    """The time of each row.
+
+    Raises:
+        LogError: the rows are still poses.
+    """
+    if recording.time is None:
+        raise LogError(f"{recording.name}: {what} needs time, and this log is of still poses")
+    return recording.time

@@ -1,0 +1,41 @@
+"""Rows lost on the way."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from identify.experiments.corruptions.corruption import Corruption, with_rows
+from identify.experiments.options import Count
+from identify.logs import Recording
+
+
+class DroppedRows(Corruption):
+    """Rows are missing at random, alone or in bursts; the others keep their times.
+
+    Attributes:
+        share: of the rows, on average, at least 0 and below 1.
+        burst: rows lost together.
+    """
+
+    kind: ClassVar[str] = "dropped_rows"
+
+    share: Annotated[float, Field(strict=True, ge=0.0, lt=1.0)]
+    burst: Count = 1
+
+    @property
+    def random(self) -> bool:
+        """Whether anything is dropped."""
+        return self.share > 0.0
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Leave the rows out."""
+        count = len(recording)
+        # A row stays if none of the `burst` bursts that could cover it begins.
+        starts = rng.uniform(size=count + self.burst - 1) < 1.0 - (1.0 - self.share) ** (
+            1.0 / self.burst
+        )
+        lost = np.convolve(starts, np.ones(self.burst), mode="valid") > 0.5
+        return with_rows(recording, ~lost)

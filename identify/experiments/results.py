@@ -1,0 +1,159 @@
+"""Results of a study as a pandas table, and the means of its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from identify.errors import StudyError, did_you_mean
+from identify.experiments.code_mark import code_mark
+from identify.experiments.metrics import METRICS
+from identify.experiments.store import StoreInfo, read_info, read_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BY = ("corruption", "estimator")
+"""What means are taken by, unless said otherwise."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Results:
+    """Rows of a results folder that one code made, or all of them.
+
+    Attributes:
+        folder: where they are.
+        frame: one row a cell, in the order of code, log, corruption, estimator and seed.
+        info: which study, and which codes there are.
+        code: mark of the code that made the rows; None where they are of several.
+    """
+
+    folder: Path
+    frame: pd.DataFrame
+    info: StoreInfo
+    code: str | None
+
+    def __repr__(self) -> str:
+        return f"Results({str(self.folder)!r}, {len(self.frame)} cells, code={self.code!r})"
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Columns of the metrics that the rows have, in the registry's order."""
+        columns = [column for metric in METRICS.values() for column in metric.columns]
+        return tuple(column for column in columns if column in self.frame)
+
+    def require_metrics(self, names: Sequence[str]) -> None:
+        """Raise unless the rows have columns of these names.
+
+        Raises:
+            StudyError: one is not there; the nearest is named.
+        """
+        for name in names:
+            if name not in self.metrics:
+                hint = did_you_mean(name, self.metrics)
+                raise StudyError(f"{self.folder}: the results have no metric {name!r}{hint}")
+
+
+def open_results(folder: Path | str, *, code: str | None = None) -> Results:
+    """The results of a study; a run that is writing them may go on.
+
+    Where a cell was run again with other metrics, data or settings under the same labels, the row
+    that was finished last counts.
+
+    Args:
+        folder: of the results.
+        code: mark of the code whose rows are wanted, as in the column `code`; "all" for every row
+            there is; where not given, those of the code that is running, and of them the cells that
+            the study had when it was last run.
+
+    Raises:
+        StudyError: no results, of another schema version, or none of that code.
+    """
+    folder = Path(folder)
+    frame = read_rows(folder).to_pandas()
+    info = read_info(folder) or StoreInfo("")
+    if code == "all":
+        return Results(folder, frame, info, None)
+    wanted = code or code_mark().short
+    chosen = _latest(frame[frame["code"] == wanted])
+    if code is None:
+        chosen = _of_study(chosen, info)
+    if chosen.empty and len(frame):
+        counts = ", ".join(
+            f"{mark} ({n} cells)" for mark, n in frame["code"].value_counts().items()
+        )
+        raise StudyError(
+            f"{folder}: no results of {'this' if code is None else 'the'} code, {wanted}; there "
+            f"are those of {counts}: name one of them, or run the study again"
+        )
+    if chosen.empty:
+        raise StudyError(f"{folder}: no results yet; run the study")
+    return Results(folder, chosen, info, wanted)
+
+
+def _latest(frame: Any) -> pd.DataFrame:
+    """Of rows with the same labels, the one that was finished last."""
+    by_time = frame.sort_values("finished", kind="stable")
+    kept = by_time.drop_duplicates(["log", "corruption", "estimator", "seed"], keep="last")
+    return kept.sort_index().reset_index(drop=True)
+
+
+def _of_study(frame: Any, info: StoreInfo) -> pd.DataFrame:
+    """Rows whose labels and seed the study has."""
+    for column, labels in info.order.items():
+        frame = frame[frame[column].isin(list(labels))]
+    return frame.reset_index(drop=True)
+
+
+def table(
+    results: Results, metrics: Sequence[str] | None = None, *, by: Sequence[str] = BY
+) -> pd.DataFrame:
+    """Means of the metrics over all cells of a kind.
+
+    Args:
+        results: the rows.
+        metrics: columns; where not given, those of metrics that fill a single column.
+        by: columns that make a kind.
+
+    Returns:
+        One row a kind, in the order of the study file; columns `by`, `cells`, `failed`,
+        and the mean of each metric over the cells that have it.
+
+    Raises:
+        StudyError: a column that the results do not have; the nearest is named.
+    """
+    frame = results.frame
+    for name in by:
+        if name not in frame:
+            raise StudyError(f"{results.folder}: no column {name!r}{did_you_mean(name, frame)}")
+    names = list(default_metrics(results) if metrics is None else metrics)
+    results.require_metrics(names)
+    groups: Any = frame.groupby(list(by), sort=False, dropna=False)
+    counts = groups.agg(cells=("key", "size"), failed=("error_type", "count"))
+    means = counts.join(groups[names].mean()).reset_index()
+    return in_order(means, results.info, by)
+
+
+def in_order(frame: pd.DataFrame, info: StoreInfo, by: Sequence[str]) -> pd.DataFrame:
+    """Rows in the order that the study file gives to logs, corruptions and estimators.
+
+    Args:
+        frame: with the columns `by`.
+        info: of the store; what it does not list comes last.
+        by: columns, the first counting most.
+    """
+    keys: Any = frame[list(by)].copy()
+    for name in by:
+        if name in info.order:
+            place = {label: number for number, label in enumerate(info.order[name])}
+            keys[name] = keys[name].map(lambda label, place=place: place.get(label, len(place)))
+    order = keys.sort_values(list(by), kind="stable").index
+    return frame.loc[order].reset_index(drop=True)
+
+
+def default_metrics(results: Results) -> tuple[str, ...]:
+    """The metrics that fill a single column."""
+    single = [metric.name for metric in METRICS.values() if metric.columns == (metric.name,)]
+    return tuple(name for name in single if name in results.frame)

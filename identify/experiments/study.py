@@ -1,0 +1,216 @@
+"""`Study`: what a study file says, checked; its cells in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from identify.errors import StudyError
+from identify.experiments.cell import Cell, NamedEstimator, NoisyLog, cell_key
+from identify.experiments.code_mark import code_mark
+from identify.experiments.corruptions import CORRUPTIONS, Corruption, CorruptionSequence
+from identify.experiments.document import (
+    Entry,
+    StudyDocument,
+    located,
+    parse_document,
+    read_document,
+    settings_of,
+    tables,
+)
+from identify.experiments.estimators import ESTIMATORS
+from identify.experiments.metrics import METRICS
+from identify.experiments.registries import by_name
+from identify.experiments.seeds import noise_seed
+from identify.experiments.sources import SOURCES, LogItem, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A study: every log with every corruption and seed, through every estimator.
+
+    Attributes:
+        name: of the study.
+        seed: from which all that is random is made.
+        seeds: numbers of the noises; a corruption that draws nothing uses the first alone.
+        logs, corruptions, estimators: in the order of the file.
+        metrics: names.
+        cutoff_hz: of the low-pass [Hz], or None.
+        path: the study file, where there is one.
+    """
+
+    name: str
+    seed: int
+    seeds: tuple[int, ...]
+    logs: tuple[LogItem, ...]
+    corruptions: tuple[CorruptionSequence, ...]
+    estimators: tuple[NamedEstimator, ...]
+    metrics: tuple[str, ...]
+    cutoff_hz: float | None = None
+    path: Path | None = None
+
+    def noisy_logs(self) -> Iterator[NoisyLog]:
+        """Every log with every corruption and seed; one log's come together."""
+        for log in self.logs:
+            for corruption in self.corruptions:
+                identity = corruption.identity()
+                for index in self.seeds if corruption.random else self.seeds[:1]:
+                    yield NoisyLog(
+                        log=log,
+                        corruption=corruption,
+                        seed_index=index,
+                        noise_seed=noise_seed(self.seed, log.data, identity, index),
+                        cutoff_hz=self.cutoff_hz,
+                    )
+
+    def cells(self) -> Iterator[Cell]:
+        """Every cell; those of one noisy log come together."""
+        code, metrics = code_mark().short, " ".join(self.metrics)
+        identities = [each.identity() for each in self.estimators]
+        for noisy in self.noisy_logs():
+            shared = noisy.identity()
+            for estimator, identity in zip(self.estimators, identities, strict=True):
+                yield Cell(cell_key(shared, identity, metrics, code), noisy, estimator)
+
+    def __len__(self) -> int:
+        """How many cells there are."""
+        noises = sum(len(self.seeds) if each.random else 1 for each in self.corruptions)
+        return len(self.logs) * noises * len(self.estimators)
+
+
+def load_study(path: Path | str) -> Study:
+    """Read and check a study file; files it names are hashed, nothing runs.
+
+    Raises:
+        StudyError: it is not a study: the message has file, table, key, and the nearest name.
+        DatasetError: a data set it names is not there.
+    """
+    path = Path(path)
+    return study_of(read_document(path), path.parent, str(path), path)
+
+
+def parse_study(content: Mapping[str, Any], folder: Path | None = None) -> Study:
+    """The study of dictionaries as a TOML file would give them.
+
+    Args:
+        content: keys and values.
+        folder: where relative paths begin; the current one where not given.
+
+    Raises:
+        StudyError: it is not a study.
+        DatasetError: a data set it names is not there.
+    """
+    return study_of(parse_document(content, "study"), folder or Path.cwd(), "study", None)
+
+
+def study_of(document: StudyDocument, folder: Path, where: str, path: Path | None) -> Study:
+    """The study that a document says; arguments and errors as of `load_study`."""
+    return Study(
+        name=document.name,
+        seed=document.seed,
+        seeds=_seeds(document.seeds, where),
+        logs=tuple(_logs(document.logs, Place(folder, document.seed), where)),
+        corruptions=tuple(_corruptions(document.corruptions, where)),
+        estimators=tuple(_estimators(document.estimators, where)),
+        metrics=_metrics(document.metrics, where),
+        cutoff_hz=document.cutoff_hz,
+        path=path,
+    )
+
+
+def _seeds(seeds: int | list[int], where: str) -> tuple[int, ...]:
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    if not numbers:
+        raise StudyError(f"{where}: seeds = []: an empty grid; give a number of seeds")
+    _require_different([str(number) for number in numbers], "seed", where)
+    return numbers
+
+
+def _metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
+    if names is None:
+        return tuple(METRICS)
+    if not names:
+        raise StudyError(f"{where}: metrics = []: leave the key out for all of them")
+    for name in names:
+        located(lambda name=name: by_name(METRICS, name, "metric"), f"{where}: metrics")
+    return tuple(name for name in METRICS if name in names)
+
+
+def _logs(entries: list[Entry], place: Place, where: str) -> Iterator[LogItem]:
+    seen: dict[str, str] = {}
+    for table, here in tables(entries, "logs", where):
+        for source in settings_of(table, SOURCES, "source of logs", here):
+            for log in located(lambda source=source: source.logs(place), here):
+                if log.name in seen:
+                    raise StudyError(f"{here}: the log {log.name!r} is in {seen[log.name]} already")
+                seen[log.name] = here.removeprefix(f"{where}: ")
+                yield log
+
+
+def _estimators(entries: list[Entry], where: str) -> list[NamedEstimator]:
+    found = []
+    for table, here in tables(entries, "estimators", where):
+        label = _label(table, here)
+        options = settings_of(table, ESTIMATORS, "estimator", here)
+        labels = _labels(label, [each.spelled() for each in options])
+        found += [NamedEstimator(*pair) for pair in zip(labels, options, strict=True)]
+    _require_different([each.label for each in found], "estimator", where)
+    return found
+
+
+def _corruptions(entries: list[Entry], where: str) -> list[CorruptionSequence]:
+    found = []
+    for table, here in tables(entries, "corruptions", where):
+        label = _label(table, here)
+        sequences = list(_sequences(table, here))
+        labels = _labels(label, [_spell(steps) for steps in sequences])
+        found += [
+            CorruptionSequence(name, tuple(step for step in steps if step.kind != "none"))
+            for name, steps in zip(labels, sequences, strict=True)
+        ]
+    _require_different([each.label for each in found], "corruption", where)
+    return found
+
+
+def _sequences(table: dict[str, Any], where: str) -> Iterable[tuple[Corruption, ...]]:
+    """Every combination of the steps' options: one step in the table, or several in `steps`."""
+    if "steps" not in table:
+        return [(step,) for step in settings_of(table, CORRUPTIONS, "corruption", where)]
+    steps = table.pop("steps")
+    if table:
+        raise StudyError(f"{where}: unknown key {next(iter(table))!r} beside 'steps'")
+    if not isinstance(steps, list) or not steps:
+        raise StudyError(f"{where}: steps: expected a list of tables, got {steps!r}")
+    return product(
+        *(
+            settings_of(step, CORRUPTIONS, "corruption", here.replace("[[steps]]", "step"))
+            for step, here in tables(steps, "steps", where)
+        )
+    )
+
+
+def _spell(steps: Sequence[Corruption]) -> str:
+    return " + ".join(step.spelled() for step in steps)
+
+
+def _label(table: dict[str, Any], where: str) -> str | None:
+    label = table.pop("label", None)
+    if label is not None and not (isinstance(label, str) and label.strip()):
+        raise StudyError(f"{where}: label: expected a text, got {label!r}")
+    return label
+
+
+def _labels(label: str | None, spelled: Sequence[str]) -> list[str]:
+    """The label that was given, with the options where it stands for several."""
+    if label is None:
+        return list(spelled)
+    return [label] if len(spelled) == 1 else [f"{label}: {each}" for each in spelled]
+
+
+def _require_different(names: Sequence[str], what: str, where: str) -> None:
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise StudyError(f"{where}: the {what} {twice[0]!r} is there twice")

@@ -1,0 +1,98 @@
+"""What a study will take, from a few cells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.experiments.code_mark import code_mark
+from identify.experiments.selection import selected, units
+from identify.experiments.study import Study
+from identify.experiments.work import Row, Task, Unit, run_task
+
+_SAMPLED_LOGS = 3
+"""Noisy logs that are tried, spread over the study."""
+
+_START = 4.0
+"""Seconds a worker takes to start and to import the solvers."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeEstimate:
+    """What a study will take, were nothing of it there.
+
+    Attributes:
+        cells: how many.
+        prepare_seconds: mean of reading and preparing a noisy log.
+        estimator_seconds: mean of each estimator by label.
+        cpu_seconds: of all cells.
+        failed: cells of the sample that ended in an error, with the error.
+        workers: that share the work.
+    """
+
+    cells: int
+    prepare_seconds: float
+    estimator_seconds: dict[str, float]
+    cpu_seconds: float
+    failed: tuple[str, ...]
+    workers: int
+
+    @property
+    def seconds(self) -> float:
+        """Wall time."""
+        return self.cpu_seconds / self.workers + _START
+
+
+def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> TimeEstimate:
+    """Run a few noisy logs through every estimator here, and extrapolate.
+
+    Each is run twice and the second time counts: the first pays for imports and compilation.
+
+    Args:
+        study: what is to be run.
+        workers: that will share the work.
+        only: as of `run_study`.
+
+    Raises:
+        StudyError: `only` names what the study does not have.
+    """
+    every = list(units(study, selected(study, only)))
+    chosen = [
+        every[i] for i in np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
+    ]
+    rows = [row for unit in chosen for row in _second_run(unit, study)]
+    prepare = float(np.mean([_seconds(row, "prepare_seconds") for row in rows]))
+    labels = dict.fromkeys(str(row["estimator"]) for row in rows)
+    means = {
+        label: float(np.mean([_seconds(r, "seconds") for r in rows if r["estimator"] == label]))
+        for label in labels
+    }
+    counts = dict.fromkeys(labels, 0)
+    for unit in every:
+        for _, named in unit.estimators:
+            counts[named.label] = counts.get(named.label, 0) + 1
+    fallback = float(np.mean(list(means.values())))
+    return TimeEstimate(
+        cells=sum(counts.values()),
+        prepare_seconds=prepare,
+        estimator_seconds=means,
+        cpu_seconds=len(every) * prepare
+        + sum(count * means.get(label, fallback) for label, count in counts.items()),
+        failed=tuple(
+            f"{r['estimator']} on {r['log']}: {r['error']}" for r in rows if r.get("error")
+        ),
+        workers=workers,
+    )
+
+
+def _second_run(unit: Unit, study: Study) -> list[Row]:
+    task = Task((unit,), study.name, study.metrics, code_mark().short)
+    run_task(task)
+    return run_task(task).rows
+
+
+def _seconds(row: Row, column: str) -> float:
+    value = row.get(column)
+    return value if isinstance(value, float) else 0.0

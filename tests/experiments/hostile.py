@@ -1,0 +1,68 @@
+"""Estimators that misbehave: importable by workers, in no registry."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import warnings
+from typing import ClassVar
+
+import numpy as np
+
+from identify.errors import ProblemError
+from identify.experiments.estimators import Answer, Estimator, Evidence
+
+
+class Raises(Estimator):
+    """Fails on every log."""
+
+    kind: ClassVar[str] = "raises"
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        raise ProblemError("there is no estimate")
+
+
+class KillsItsWorker(Estimator):
+    """Kills the process it runs in: always, or until a file has as many lines as `times`."""
+
+    kind: ClassVar[str] = "kills"
+
+    tally: str
+    times: int = 1000
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        with open(self.tally, "a+", encoding="utf-8") as file:
+            file.seek(0)
+            died = len(file.read().splitlines())
+            if died < self.times:
+                file.write("died\n")
+        if died < self.times:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Answer(np.ones(10))
+
+
+class Sleeps(Estimator):
+    """Takes its time, and appends a byte to a file each time it has run."""
+
+    kind: ClassVar[str] = "sleeps"
+
+    seconds: float
+    tally: str
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        time.sleep(self.seconds)
+        with open(self.tally, "ab") as file:
+            file.write(b".")
+        return Answer(np.ones(10))
+
+
+class Warns(Estimator):
+    """Warns twice of the same."""
+
+    kind: ClassVar[str] = "warns"
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        for _ in range(2):
+            warnings.warn("nearly singular", RuntimeWarning, stacklevel=2)
+        return Answer(np.ones(10))

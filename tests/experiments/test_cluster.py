@@ -1,0 +1,141 @@
+"""A Dask cluster on the loopback: the same rows, a worker lost on the way, nobody there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from identify.errors import StudyError
+from identify.experiments import run_study
+from identify.experiments.backends import DaskCluster, InProcess
+from identify.experiments.reduction import log_statistics, merge_two_logs, reduce_statistics
+from tests.experiments.hostile import Sleeps
+from tests.experiments.studies import assert_same_rows, quick, with_estimators
+
+pytest.importorskip("distributed", reason="distributed (the extra 'cluster') is not installed")
+
+# Dask's own threads, sockets and deprecations are not what is tested here.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+class Cluster:
+    """A scheduler and two workers, as a person would start them."""
+
+    def __init__(self, stack: ExitStack, folder: Path) -> None:
+        self.address = f"tcp://127.0.0.1:{free_port()}"
+        self.folder, self.stack = folder, stack
+        host, port = self.address.removeprefix("tcp://").split(":")
+        self._start("dask_scheduler", "--host", host, "--port", port, "--no-dashboard")
+        self.workers = [self.worker(number) for number in range(2)]
+
+    def worker(self, number: int) -> subprocess.Popen[bytes]:
+        local = self.folder / f"worker_{number}"
+        options = (
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--no-nanny",
+            "--local-directory",
+            str(local),
+        )
+        return self._start("dask_worker", self.address, *options)
+
+    def _start(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.{program}", *arguments]
+        with open(self.folder / "log", "ab") as log:
+            process = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=log,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(["."]), "OMP_NUM_THREADS": "1"},
+            )
+        self.stack.callback(process.wait)
+        self.stack.callback(process.kill)
+        return process
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with ExitStack() as stack:
+        yield Cluster(stack, tmp_path_factory.mktemp("dask"))
+
+
+def test_the_rows_are_those_of_this_process_to_the_bit(cluster: Cluster, tmp_path: Path) -> None:
+    run_study(quick(), tmp_path / "here", workers=0)
+    summary = run_study(quick(), tmp_path / "there", scheduler=cluster.address)
+    assert (summary.done, summary.failed) == (28, 0)
+    assert_same_rows(tmp_path / "here", tmp_path / "there")
+
+
+def test_statistics_reduced_on_the_cluster_are_the_same_to_the_bit(cluster: Cluster) -> None:
+    logs = quick(logs=[{"kind": "synthetic", "number": 5, "duration": 4.0, "rate_hz": 50.0}]).logs
+    with DaskCluster(cluster.address) as there:
+        far = reduce_statistics(logs, log_statistics, merge_two_logs, there)
+    near = reduce_statistics(logs, log_statistics, merge_two_logs, InProcess())
+    assert far.centred.tobytes() == near.centred.tobytes()
+    assert far.first_rows.tobytes() == near.first_rows.tobytes()
+
+
+def test_a_worker_killed_on_the_way(cluster: Cluster, tmp_path: Path) -> None:
+    tally = tmp_path / "tally"
+    study = with_estimators(quick(seeds=40), sleeps=Sleeps(seconds=0.01, tally=str(tally)))
+
+    def kill_one() -> None:
+        while not (tally.exists() and tally.stat().st_size > 20):
+            time.sleep(0.02)
+        cluster.workers[0].send_signal(signal.SIGKILL)
+
+    killer = threading.Thread(target=kill_one)
+    killer.start()
+    summary = run_study(study, tmp_path / "there", scheduler=cluster.address)
+    killer.join()
+    assert cluster.workers[0].wait() == -signal.SIGKILL
+    assert (summary.done, summary.failed) == (len(study), 0)
+    run_study(study, tmp_path / "here", workers=0)
+    assert_same_rows(tmp_path / "here", tmp_path / "there")
+    cluster.workers[0] = cluster.worker(2)
+
+
+def test_a_scheduler_that_does_not_answer_is_said_within_ten_seconds(tmp_path: Path) -> None:
+    began = time.monotonic()
+    address = f"tcp://127.0.0.1:{free_port()}"
+    with pytest.raises(StudyError, match=f"no Dask scheduler answers at {address}"):
+        run_study(quick(), tmp_path / "out", scheduler=address)
+    assert time.monotonic() - began < 10.0
+
+
+def test_something_else_that_listens_is_no_scheduler(tmp_path: Path) -> None:
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        began = time.monotonic()
+        with pytest.raises(StudyError, match="no Dask scheduler answers"):
+            DaskCluster(f"tcp://127.0.0.1:{mute.getsockname()[1]}")
+        assert time.monotonic() - began < 10.0
+
+
+@pytest.mark.parametrize("address", ["nonsense://x", "tcp://", "127.0.0.1"])
+def test_an_address_that_is_none(address: str) -> None:
+    with pytest.raises(StudyError, match="no Dask scheduler answers"):
+        DaskCluster(address)

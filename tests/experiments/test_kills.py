@@ -1,0 +1,171 @@
+"""Runners and workers killed at random times: the table is that of a run left alone.
+
+IDENTIFY_KILL_ROUNDS sets how many kills there are (20 in a long run).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from identify.experiments import run_study
+from identify.experiments.store import read_rows
+from tests.experiments.hostile import Sleeps
+from tests.experiments.studies import quick, rows, with_estimators
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+
+ROUNDS = int(os.environ.get("IDENTIFY_KILL_ROUNDS", "3"))
+SLEEP = 0.01
+WORKERS = 2
+
+RUNNER = """
+import sys
+from pathlib import Path
+from identify.experiments import run_study
+from tests.experiments.test_kills import study_of
+
+def report(progress):
+    if progress.done:
+        print(progress.present + progress.done, flush=True)
+
+if __name__ == "__main__":
+    run_study(study_of(Path(sys.argv[1])), sys.argv[2], workers=2, progress=report)
+"""
+
+
+def study_of(tally: Path):
+    study = quick(seeds=10 * max(4, ROUNDS), estimators=["ols"])
+    return with_estimators(study, sleeps=Sleeps(seconds=SLEEP, tally=str(tally)))
+
+
+@contextmanager
+def started(tally: Path, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", RUNNER, str(tally), str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": "."},
+    ) as runner:
+        try:
+            yield runner
+        finally:
+            runner.kill()
+
+
+def workers_of(runner: int) -> list[int]:
+    """Children that run cells; loky's tracker of resources is not one of them."""
+    children = Path(f"/proc/{runner}/task/{runner}/children").read_text().split()
+    found = []
+    for child in map(int, children):
+        try:
+            command = Path(f"/proc/{child}/cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"resource_tracker" not in command:
+            found.append(child)
+    return found
+
+
+def reported(runner: subprocess.Popen[str]) -> Iterator[int]:
+    assert runner.stdout is not None
+    for line in runner.stdout:
+        yield int(line)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    run_study(study_of(folder / "tally"), folder / "out", workers=0)
+    return folder / "out"
+
+
+def same_but_for_the_tally(first: Path, second: Path) -> None:
+    """The tally's path is an option of the estimator, and so in key and column."""
+    left, right = (
+        rows(folder).drop(columns=["key", "estimator_tally"]) for folder in (first, second)
+    )
+    assert not read_rows(first)["key"].to_pandas().duplicated().any()
+    pd.testing.assert_frame_equal(left, right, check_exact=True)
+
+
+def test_runners_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> None:
+    tally, folder = tmp_path / "tally", tmp_path / "out"
+    rng = random.Random(1)
+    kills = 0
+    for kill in range(ROUNDS):
+        with started(tally, folder) as runner:
+            reports = reported(runner)
+            last = next(reports, 0) if kill % 4 else 0  # while cells run; else while it starts
+            time.sleep(rng.uniform(0.0, 0.6))
+            runner.send_signal(signal.SIGKILL)
+            last = max([last, *reports])
+            kills += runner.wait() != 0
+        if last:
+            assert read_rows(folder).num_rows >= last  # what was reported done is there
+    with started(tally, folder) as runner:
+        _, errors = runner.communicate(timeout=120)
+        assert runner.returncode == 0, errors
+    same_but_for_the_tally(folder, undisturbed)
+    redone = len(tally.read_bytes()) - len(study_of(tally)) // 2
+    assert redone * SLEEP <= kills * WORKERS * 1.0  # a second of each worker, at the most
+    assert kills > 0
+
+
+def test_workers_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> None:
+    tally, folder = tmp_path / "tally", tmp_path / "out"
+    rng = random.Random(2)
+    kills = done = 0
+    with started(tally, folder) as runner:
+        reports = reported(runner)
+        for _ in range(max(2, ROUNDS)):
+            before, done = done, next((count for count in reports if count > done), done)
+            if done == before:
+                break
+            time.sleep(rng.uniform(0.0, 0.5))
+            if runner.poll() is None and (workers := workers_of(runner.pid)):
+                os.kill(rng.choice(workers), signal.SIGKILL)
+                kills += 1
+        _, errors = runner.communicate(timeout=180)
+        assert runner.returncode == 0, errors
+    assert kills > 0
+    same_but_for_the_tally(folder, undisturbed)
+
+
+def test_workers_end_with_their_runner(tmp_path: Path) -> None:
+    with started(tmp_path / "tally", tmp_path / "out") as runner:
+        next(reported(runner))
+        workers = workers_of(runner.pid)
+        assert workers
+        runner.kill()
+        runner.wait()
+    deadline = time.monotonic() + 10.0
+    while time.monotonic() < deadline and any(Path(f"/proc/{pid}").exists() for pid in workers):
+        time.sleep(0.1)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
+
+
+def test_a_second_runner_is_refused(tmp_path: Path) -> None:
+    tally, folder = tmp_path / "tally", tmp_path / "out"
+    with started(tally, folder) as first:
+        next(reported(first))
+        first.send_signal(signal.SIGSTOP)
+        with started(tally, folder) as second:
+            _, errors = second.communicate(timeout=60)
+        first.send_signal(signal.SIGCONT)
+        assert second.returncode != 0
+        assert f"process {first.pid} on" in errors
+        assert "is running a study in this folder" in errors
+        _, errors = first.communicate(timeout=60)
+        assert first.returncode == 0, errors

@@ -1,0 +1,162 @@
+"""Trees of merges: fixed by the parts, whoever finishes first."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.errors import StudyError
+from identify.experiments.backends import Backend, InProcess, LocalProcesses
+from identify.experiments.reduction import (
+    MergeTree,
+    log_statistics,
+    merge_two_logs,
+    reduce_statistics,
+    tree_merge,
+)
+from identify.regressors import WrenchStatistics, merge_logs
+from tests.close import assert_close
+from tests.experiments.studies import quick
+
+
+def pair(first: str, second: str) -> str:
+    return f"({first}{second})"
+
+
+@pytest.mark.parametrize(
+    ("parts", "tree"),
+    [
+        ("a", "a"),
+        ("ab", "(ab)"),
+        ("abc", "((ab)c)"),
+        ("abcde", "(((ab)(cd))e)"),
+        ("abcdefg", "(((ab)(cd))((ef)g))"),
+    ],
+)
+def test_neighbours_are_merged_first(parts: str, tree: str) -> None:
+    assert tree_merge(list(parts), pair) == tree
+
+
+@given(count=st.integers(1, 40), data=st.data())
+def test_any_arrival_gives_the_same_tree(count: int, data: st.DataObject) -> None:
+    parts = [f"<{number}>" for number in range(count)]
+    tree = MergeTree(count, pair)
+    for index in data.draw(st.permutations(range(count))):
+        tree.add(index, parts[index])
+    assert tree.result() == tree_merge(parts, pair)
+
+
+def test_a_tree_with_parts_missing_has_no_result() -> None:
+    tree = MergeTree(3, pair)
+    tree.add(0, "a")
+    tree.add(2, "c")
+    with pytest.raises(ValueError, match="parts of the tree are missing"):
+        tree.result()
+    with pytest.raises(ValueError, match="at least one part"):
+        MergeTree(0, pair)
+
+
+def logs_of(count: int):
+    return quick(
+        logs=[{"kind": "synthetic", "number": count, "duration": 4.0, "rate_hz": 50.0}]
+    ).logs
+
+
+def test_statistics_of_logs_are_those_of_all_at_once() -> None:
+    logs = logs_of(5)
+    tree = reduce_statistics(logs, log_statistics, merge_two_logs, InProcess())
+    at_once = merge_logs([log_statistics(log) for log in logs])
+    assert tree.logs == 5
+    assert_close(tree.first_rows, at_once.first_rows)
+    assert_close(tree.centred.T @ tree.centred, at_once.centred.T @ at_once.centred, rtol=1e-9)
+
+
+class OutOfOrder(InProcess):
+    """Finishes what it is given in any order but theirs."""
+
+    @property
+    def in_flight(self) -> int:
+        return 4
+
+    def submit(self, function, *args, **kwargs):
+        future = super().submit(function, *args, **kwargs)
+        late: Future = Future()
+        self.held = [*getattr(self, "held", []), (late, future.result())]
+        if len(self.held) >= 3:
+            random.Random(len(self.held)).shuffle(self.held)
+            while self.held:
+                waiting, result = self.held.pop()
+                waiting.set_result(result)
+        return late
+
+
+def same_bits(a: WrenchStatistics, b: WrenchStatistics) -> bool:
+    return all(
+        getattr(a, name).tobytes() == getattr(b, name).tobytes()
+        for name in ("centred", "first_rows", "samples", "effective")
+    )
+
+
+def test_any_number_of_workers_and_any_order_give_the_same_bits() -> None:
+    logs = logs_of(6)
+    expected = reduce_statistics(logs, log_statistics, merge_two_logs, InProcess())
+    shuffled = reduce_statistics(logs, log_statistics, merge_two_logs, OutOfOrder())
+    assert same_bits(shuffled, expected)
+    for workers in (1, 2):
+        with LocalProcesses(workers) as backend:
+            got = reduce_statistics(logs, log_statistics, merge_two_logs, backend)
+        assert same_bits(got, expected)
+
+
+def test_chunks_of_one_log_add_up_on_workers() -> None:
+    rows = np.random.default_rng(1).standard_normal((5000, 19))
+    rows[:, 0] = 1.0
+    chunks = np.array_split(rows, 7)
+    total = reduce_statistics(
+        chunks, WrenchStatistics.from_rows, WrenchStatistics.__add__, InProcess()
+    )
+    whole = WrenchStatistics.from_rows(rows)
+    assert_close(total.factor.T @ total.factor, whole.factor.T @ whole.factor, rtol=1e-9)
+    assert total.samples.sum() == 5000
+
+
+class Dying(InProcess):
+    """Its workers die: at every part, or at the first try of each."""
+
+    died = (EOFError,)
+
+    def __init__(self, every: bool) -> None:
+        self.every, self.tried, self.renewed = every, set(), 0
+
+    def submit(self, function, *args, **kwargs):
+        key = repr(args)
+        if self.every or key not in self.tried:
+            self.tried.add(key)
+            future: Future = Future()
+            future.set_exception(EOFError("killed"))
+            return future
+        return super().submit(function, *args, **kwargs)
+
+    def renew(self) -> None:
+        self.renewed += 1
+
+
+def test_a_part_whose_worker_died_is_made_again() -> None:
+    backend: Backend = Dying(every=False)
+    assert reduce_statistics(list("abc"), str.upper, pair, backend) == "((AB)C)"
+    assert backend.renewed > 0
+
+
+def test_a_part_that_kills_every_worker_is_said() -> None:
+    with pytest.raises(StudyError, match="workers died 3 times over part 0 of 2: killed"):
+        reduce_statistics(list("ab"), str.upper, pair, Dying(every=True))
+
+
+def test_what_a_part_raises_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        reduce_statistics([0], lambda part: 1 / part, max, InProcess())

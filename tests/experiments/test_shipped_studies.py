@@ -1,0 +1,113 @@
+"""The study files in experiments/: they load, keep to the rules, and the STARS study its targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.errors import DatasetError
+from identify.experiments import Study, load_study, parse_study, run_study
+from identify.experiments.corruptions.noise import Noise
+from identify.experiments.corruptions.stars_noise import StarsNoise
+from identify.experiments.estimators import ESTIMATORS
+from identify.pipeline import fit
+from identify.reporting.study import StudyRows, rows_of_study
+from identify.reporting.study.published import TARGETED
+from identify.reporting.study.sections.targets import target_lines
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+FILES = sorted(path.name for path in EXPERIMENTS.glob("*.toml"))
+OF_TOOLS = ("stars.toml", "stars_all_noise.toml", "coverage.toml")
+
+
+@pytest.fixture
+def stars(shared_data, monkeypatch) -> Study:
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    return load_study(EXPERIMENTS / "stars.toml")
+
+
+def test_all_are_there():
+    assert set(FILES) >= {*OF_TOOLS, "noise.toml", "duration.toml", "excitation.toml"}
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES) - set(OF_TOOLS)))
+def test_those_of_synthetic_logs_need_no_data_and_run_a_cell(name, tmp_path):
+    study = load_study(EXPERIMENTS / name)
+    assert study.name == Path(name).stem
+    one = replace(study, logs=study.logs[:1], corruptions=study.corruptions[:1], seeds=(0,))
+    done = run_study(one, tmp_path, workers=0)
+    assert (done.done, done.failed) == (len(study.estimators), 0)
+
+
+@pytest.mark.parametrize("name", OF_TOOLS)
+def test_those_of_the_tools_never_differentiate_what_is_exact(name, shared_data, monkeypatch):
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    study = load_study(EXPERIMENTS / name)
+    assert len(study.logs) == 20
+    for log in study.logs:
+        given = log.load().recording.signals
+        assert {"linear_acceleration", "angular_acceleration"} <= set(given)
+    for corruption in study.corruptions:
+        for step in corruption.steps:
+            assert isinstance(step, Noise if name == "stars_all_noise.toml" else StarsNoise)
+            if isinstance(step, Noise):
+                assert min(step.orientation, step.position, step.angular_velocity) > 0.0
+                assert min(step.linear_acceleration, step.angular_acceleration) > 0.0
+
+
+def test_without_data_the_message_says_how_to_have_it(monkeypatch, tmp_path):
+    for variable in ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(DatasetError, match="IDENTIFY_DATA"):
+        load_study(EXPERIMENTS / "stars.toml")
+
+
+def test_the_stars_study_has_every_estimator_and_level(stars):
+    assert {each.estimator.kind for each in stars.estimators} == set(ESTIMATORS)
+    assert [each.label for each in stars.corruptions] == ["none", "low", "moderate", "high"]
+    assert len(stars.seeds) == 10
+    assert len(stars) == 20 * (1 + 3 * 10) * len(ESTIMATORS)
+
+
+def test_the_stars_study_meets_its_targets(stars, tmp_path):
+    """Mean errors within their targets, every estimate consistent, none without an estimate."""
+    few = replace(
+        stars,
+        seeds=(0, 1),
+        estimators=tuple(each for each in stars.estimators if each.label == TARGETED),
+    )
+    done = run_study(few, tmp_path, workers=0)
+    rows = StudyRows(rows_of_study(tmp_path, few), few, done)
+    lines = target_lines(rows)
+    assert len(lines) == 2 * 3 + 3
+    assert [line for line in lines if line[-1] != "yes"] == []
+    exact = rows.frame[rows.frame["corruption"] == "none"]
+    assert len(exact) == 20
+    assert exact[["mass_error", "first_moment_error"]].to_numpy().max() <= 5e-4
+
+
+def test_a_cell_is_what_fit_gives_for_the_noisy_log():
+    study = parse_study(
+        {
+            "name": "one",
+            "seed": 3,
+            "seeds": 1,
+            "logs": [{"kind": "synthetic", "number": 1, "duration": 10.0}],
+            "corruptions": [{"kind": "stars_noise", "level": "low"}],
+            "estimators": ["psd"],
+        }
+    )
+    (cell,) = study.cells()
+    noisy = cell.noisy
+    recording = noisy.corruption.apply(noisy.log.load().recording, noisy.noise_seed)
+    (named,) = study.estimators
+    from identify.experiments.estimators import Evidence
+
+    answer = named.estimator.estimate(Evidence(recording))
+    estimate = fit(recording).estimate
+    np.testing.assert_array_equal(answer.phi, estimate.parameters.phi)
+    assert answer.intervals == estimate.intervals

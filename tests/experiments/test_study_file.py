@@ -1,0 +1,269 @@
+"""What a study file may say, and what is said of one that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from identify.catalog import DatasetLog
+from identify.errors import DatasetError, StudyError
+from identify.experiments import load_study, parse_study
+from identify.experiments.estimators.consistent import Consistent
+from identify.experiments.metrics import METRICS
+from identify.experiments.sources import datasets
+from identify.inertia import InertialParameters, is_consistent
+from identify.logs.files import digest
+from identify.logs.synthetic import synthetic_recording
+from identify.logs.writing import write_log
+from tests.experiments.studies import QUICK, quick
+
+
+def labels(study: Any) -> list[str]:
+    return [corruption.label for corruption in study.corruptions]
+
+
+def test_a_list_is_a_grid_and_the_last_key_moves_fastest() -> None:
+    study = quick(corruptions=[{"kind": "noise", "force": [0.1, 0.2], "torque": [0.01, 0.02]}])
+    assert labels(study) == [
+        "noise(force=0.1, torque=0.01)",
+        "noise(force=0.1, torque=0.02)",
+        "noise(force=0.2, torque=0.01)",
+        "noise(force=0.2, torque=0.02)",
+    ]
+
+
+def test_a_vector_is_one_value_and_a_list_of_vectors_a_grid() -> None:
+    one = quick(corruptions=[{"kind": "bias", "force": [1.0, 2.0, 3.0]}])
+    two = quick(corruptions=[{"kind": "bias", "force": [[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]]}])
+    assert labels(one) == ["bias(force=[1, 2, 3])"]
+    assert labels(two) == ["bias(force=[1, 2, 3])", "bias(force=[0, 0, 1])"]
+
+
+def test_steps_are_combined_in_sequence() -> None:
+    steps = [{"kind": "delay", "wrench": [0.01, 0.02]}, {"kind": "noise", "force": [0.1, 0.2]}]
+    study = quick(corruptions=[{"steps": steps}])
+    assert labels(study)[1] == "delay(wrench=0.01) + noise(force=0.2)"
+    assert [len(each.steps) for each in study.corruptions] == [2] * 4
+    assert study.corruptions[0].columns()["delay_wrench"] == 0.01
+
+
+def test_the_second_step_of_a_kind_has_columns_of_its_own() -> None:
+    steps = [{"kind": "decimation", "every": 2}, {"kind": "decimation", "every": 3}]
+    columns = quick(corruptions=[{"steps": steps}]).corruptions[0].columns()
+    assert columns == {"decimation_every": 2, "decimation2_every": 3}
+
+
+def test_a_label_stands_for_the_settings() -> None:
+    study = quick(
+        corruptions=[{"kind": "noise", "force": 0.1, "label": "light"}],
+        estimators=[{"kind": "psd", "mass": ["known", 2.0], "label": "given"}],
+    )
+    assert labels(study) == ["light"]
+    assert [each.label for each in study.estimators] == [
+        "given: psd(mass=known)",
+        "given: psd(mass=2)",
+    ]
+    assert study.estimators[1].estimator == Consistent(mass=2.0)
+
+
+def test_every_cell_is_counted_and_what_draws_nothing_has_one_seed() -> None:
+    study = quick()
+    cells = list(study.cells())
+    assert len(cells) == len(study) == 2 * (1 + 2 * 3) * 2
+    assert len({cell.key for cell in cells}) == len(cells)
+
+
+def test_all_metrics_where_none_are_named() -> None:
+    content = {key: value for key, value in QUICK.items() if key != "metrics"}
+    assert parse_study(content).metrics == tuple(METRICS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"estimators": ["pds"]}, r"\[\[estimators\]\] no\. 1: unknown estimator 'pds'; did you"),
+        ({"metrics": ["mas_error"]}, "metrics: unknown metric 'mas_error'; did you mean 'mass_err"),
+        ({"corruptions": ["noize"]}, "unknown corruption 'noize'; did you mean 'noise'"),
+        ({"logs": [{"kind": "sythetic"}]}, "unknown source of logs 'sythetic'; did you mean 'syn"),
+        ({"logs": []}, "logs = \\[\\]: an empty grid"),
+        ({"estimators": []}, "estimators = \\[\\]: an empty grid"),
+        ({"seeds": []}, "seeds = \\[\\]: an empty grid"),
+        ({"seeds": [1, 1]}, "the seed '1' is there twice"),
+        ({"seeds": 0}, "seeds: .*greater than or equal to 1, got 0"),
+        ({"metrics": []}, "metrics = \\[\\]"),
+        ({"corruptions": [{"kind": "noise", "force": []}]}, "no. 1: force = \\[\\]: an empty grid"),
+        ({"corruptions": [{"kind": "noise", "forze": 1.0}]}, "unknown key 'forze'; did you mean"),
+        ({"corruptions": [{"kind": "noise", "force": -1.0}]}, "force: .* got -1.0"),
+        ({"corruptions": [{"kind": "noise", "force": "x"}]}, "force: .* got 'x'"),
+        ({"corruptions": [{"force": 1.0}]}, "the key 'kind' is missing"),
+        ({"corruptions": [{"kind": "delay"}]}, "the key 'wrench' is missing"),
+        ({"corruptions": [{"steps": []}]}, "steps: expected a list of tables"),
+        ({"corruptions": [{"steps": ["none"], "force": 1.0}]}, "unknown key 'force' beside"),
+        ({"corruptions": ["none", "none"]}, "the corruption 'none' is there twice"),
+        ({"estimators": ["ols", "ols"]}, "the estimator 'ols' is there twice"),
+        ({"estimators": [{"kind": "psd", "mass": -1.0}]}, "mass: .* got -1.0"),
+        ({"corruptions": [{"kind": "noise", "label": 3}]}, "label: expected a text"),
+        ({"colour": "red"}, "unknown key 'colour'"),
+        ({"seed": -1}, "seed: "),
+        ({"logs": [{"kind": "synthetic", "mass": {"from": 2.0, "to": 1.0}}]}, "from = 2 is above"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        parse_study(QUICK | changes)
+
+
+@pytest.fixture
+def two_logs(tmp_path: Path) -> Path:
+    for number in range(2):
+        rng = np.random.default_rng(number)
+        recording = synthetic_recording(
+            [1.0, 0, 0, 0.1, 0.02, 0, 0, 0.02, 0, 0.01], rng=rng, duration=4.0, rate_hz=50.0
+        )
+        write_log(recording, tmp_path / f"run_{number}.csv", tmp_path / "schema.toml")
+    (tmp_path / "truth.json").write_text(
+        '{"schema_version": 1, "mass": 1.0, "com": [0, 0, 0.1],'
+        ' "inertia_about_com": [[0.01, 0, 0], [0, 0.01, 0], [0, 0, 0.01]]}'
+    )
+    return tmp_path
+
+
+def study_file(folder: Path, logs: str) -> Path:
+    path = folder / "study.toml"
+    path.write_text(
+        f'name = "files"\nseed = 1\nestimators = ["ols"]\n[[logs]]\nkind = "files"\n{logs}\n'
+    )
+    return path
+
+
+def test_logs_in_files_are_found_beside_the_study_file(two_logs: Path) -> None:
+    text = 'pattern = "run_*.csv"\nschema = "schema.toml"\ntruth = "truth.json"'
+    study = load_study(study_file(two_logs, text))
+    assert [log.name for log in study.logs] == ["run_0", "run_1"]
+    loaded = study.logs[1].load()
+    assert loaded.recording.sha256 == study.logs[1].data
+    assert loaded.truth is not None
+    assert loaded.truth.phi[0] == loaded.known.mass == 1.0
+
+
+def test_a_truth_of_another_body_is_another_log(two_logs: Path) -> None:
+    text = 'pattern = "run_0.csv"\nschema = "schema.toml"\ntruth = "truth.json"'
+    path = study_file(two_logs, text)
+    before = load_study(path).logs[0]
+    (two_logs / "truth.json").write_text((two_logs / "truth.json").read_text() + " ")
+    after = load_study(path).logs[0]
+    assert (before.data, before.identity != after.identity) == (after.data, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('pattern = "walk_*.csv"\nschema = "schema.toml"', r"'walk_\*\.csv' matches no file under"),
+        ('pattern = "run_*.csv"\nschema = "scheme.toml"', "schema: there is no file .*scheme.toml"),
+        ('pattern = "run_*.csv"', "the key 'schema' is missing"),
+        (
+            'pattern = ["run_0.csv", "run_*.csv"]\nschema = "schema.toml"',
+            "the log 'run_0' is in .* already",
+        ),
+    ],
+)
+def test_files_that_are_not_there(two_logs: Path, text: str, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        load_study(study_file(two_logs, text))
+
+
+def test_no_study_file(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="no such file"):
+        load_study(tmp_path / "study.toml")
+
+
+def test_not_toml(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text("name = ")
+    with pytest.raises(StudyError, match="not a TOML file"):
+        load_study(tmp_path / "study.toml")
+
+
+def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A made-up set: the catalog verifies the real ones file by file."""
+    truth = InertialParameters.from_com(1.0, (0.0, 0.0, 0.1), np.diag([0.01, 0.01, 0.01]))
+
+    def logs_of(name: str) -> list[DatasetLog]:
+        paths = {tool: two_logs / f"run_{number}.csv" for number, tool in enumerate(("Box", "Rod"))}
+        return [
+            DatasetLog(
+                dataset=name,
+                name=tool,
+                path=path,
+                schema=two_logs / "schema.toml",
+                sha256=digest(path),
+                truth=truth if tool == "Box" else None,
+                sides=np.array([0.12, 0.15, 0.2]),
+            )
+            for tool, path in paths.items()
+        ]
+
+    monkeypatch.setattr(datasets, "dataset_logs", logs_of)
+    study = quick(logs=[{"kind": "dataset", "name": "stars", "only": ["B*", "Rod"]}])
+    assert [log.name for log in study.logs] == ["stars/Box", "stars/Rod"]
+    box, rod = (log.load() for log in study.logs)
+    assert box.recording.sha256 == study.logs[0].data
+    np.testing.assert_array_equal(box.truth.sides, [0.12, 0.15, 0.2])
+    assert (box.known.mass, rod.truth, rod.known.mass) == (1.0, None, None)
+    with pytest.raises(StudyError, match="stars has no log 'Bax'; did you mean 'Box'"):
+        quick(logs=[{"kind": "dataset", "name": "stars", "only": ["Bax"]}])
+
+
+def test_a_data_set_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA"):
+        monkeypatch.setenv(name, str(tmp_path))
+    with pytest.raises(DatasetError, match="stars"):
+        quick(logs=[{"kind": "dataset", "name": "stars"}])
+    with pytest.raises(DatasetError, match="did you mean 'stars'"):
+        quick(logs=[{"kind": "dataset", "name": "star"}])
+
+
+def test_the_twenty_tools(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    study = quick(logs=[{"kind": "dataset", "name": "stars"}])
+    assert len(study.logs) == 20
+    loaded = study.logs[9].load()
+    assert loaded.truth is not None
+    assert loaded.known.shape is not None
+    assert loaded.known.mass == loaded.truth.phi[0]
+
+
+def test_a_range_is_drawn_evenly_in_its_logarithm() -> None:
+    logs = [
+        {
+            "kind": "synthetic",
+            "number": 200,
+            "mass": {"from": 0.1, "to": 10.0},
+            "duration": 1.0,
+            "rate_hz": 10.0,
+        }
+    ]
+    masses = [log.load().known.mass for log in quick(logs=logs).logs]
+    assert 0.1 <= min(masses) < 0.2
+    assert 5.0 < max(masses) <= 10.0
+    assert 0.8 < np.median(masses) < 1.25
+
+
+def test_a_sweep_of_synthetic_logs_keeps_bodies_and_motions() -> None:
+    logs = [{"kind": "synthetic", "number": 2, "duration": [1.0, 2.0], "rate_hz": 50.0}]
+    short, other, long, _ = [log.load() for log in quick(logs=logs).logs]
+    np.testing.assert_array_equal(short.truth.phi, long.truth.phi)
+    count = len(short.recording)
+    for name, signal in short.recording.signals.items():
+        np.testing.assert_array_equal(signal, long.recording.signals[name][:count])
+    assert not np.array_equal(short.truth.phi, other.truth.phi)
+
+
+def test_synthetic_bodies_are_possible_and_inside_their_box() -> None:
+    logs = [{"kind": "synthetic", "number": 20, "duration": 1.0, "rate_hz": 10.0}]
+    for log in quick(logs=logs).logs:
+        truth = log.load().truth
+        assert is_consistent(truth.phi)
+        assert (truth.sides > 0.0).all()

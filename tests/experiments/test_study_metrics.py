@@ -1,0 +1,128 @@
+"""Metrics of the registry: what they score, and what they leave empty."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from identify.errors import ProblemError
+from identify.experiments.estimators import ESTIMATORS, Answer, Evidence
+from identify.experiments.estimators.consistent import Consistent
+from identify.experiments.estimators.weighted import WeightedLeastSquares
+from identify.experiments.metrics import METRICS, NAMES, box_errors, pseudo_inertia, relative_errors
+from identify.experiments.sources import KnownBody, Truth
+from identify.inertia import PHI, InertialParameters
+from identify.logs.synthetic import Noise, synthetic_recording
+from tests.close import assert_close
+
+TRUE = InertialParameters.from_com(0.6, (0.02, -0.03, 0.05), np.diag([9e-4, 7e-4, 5e-4]))
+SIDES = np.array([0.12, 0.15, 0.2])
+TRUTH = Truth(TRUE.phi, SIDES)
+OFF = TRUE.phi * np.linspace(0.95, 1.05, 10)
+
+
+def score(name: str, answer: Answer, truth: Truth | None = TRUTH) -> dict[str, float | None]:
+    return dict(METRICS[name].score(answer, truth))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("mass_error", relative_errors.mass_error(OFF, TRUE.phi)),
+        ("first_moment_error", relative_errors.first_moment_error(OFF, TRUE.phi)),
+        ("com_error", box_errors.com_error(OFF, TRUE.phi, SIDES)),
+        ("inertia_error", box_errors.inertia_error(OFF, TRUE.phi, SIDES)),
+        ("riemannian", pseudo_inertia.riemannian_distance(OFF, TRUE.phi)),
+        ("consistent", 1.0),
+        ("told", 10.0),
+    ],
+)
+def test_scores_are_of_the_answer_and_the_truth(name: str, expected: float) -> None:
+    assert expected > 0.0
+    assert score(name, Answer(OFF)) == {name: expected}
+
+
+def test_the_relative_inertia_error_is_that_of_the_matrices() -> None:
+    answer = InertialParameters(OFF).inertia_about_origin
+    true = TRUE.inertia_about_origin
+    expected = 100.0 * np.linalg.norm(answer - true) / np.linalg.norm(true)
+    assert_close(score("relative_inertia_error", Answer(OFF))["relative_inertia_error"], expected)
+
+
+def test_an_impossible_body_is_not_consistent_and_has_no_distance() -> None:
+    phi = TRUE.phi.copy()
+    phi[4:] *= 0.01
+    assert score("consistent", Answer(phi)) == {"consistent": 0.0}
+    assert np.isnan(score("riemannian", Answer(phi))["riemannian"])
+
+
+def test_intervals_are_counted_and_measured() -> None:
+    bounds = {"m": (0.5, 0.7), "hx": (1.0, 2.0), "cx": (0.0, 0.1), "Ixx": None}
+    answer = Answer(OFF, intervals=bounds)
+    covered, widths = score("covered", answer), score("half_width", answer)
+    assert (covered["covered_m"], covered["covered_hx"], covered["covered_cx"]) == (1.0, 0.0, 1.0)
+    assert covered["covered_Ixx"] is covered["covered_hy"] is None
+    assert_close(widths["half_width_m"], 0.1)
+    assert widths["half_width_Ixx"] is None
+
+
+def test_errors_are_signed_and_by_parameter() -> None:
+    errors = score("error", Answer(OFF))
+    assert list(errors) == [f"error_{name}" for name in NAMES]
+    assert_close([errors[f"error_{name}"] for name in PHI], OFF - TRUE.phi)
+    assert_close(errors["error_cx"], OFF[1] / OFF[0] - TRUE.com[0])
+
+
+def test_without_truth_there_is_the_estimate_alone() -> None:
+    answer = Answer(OFF, intervals={"m": (0.5, 0.7)})
+    filled = {
+        name
+        for name in METRICS
+        if any(value is not None for value in score(name, answer, None).values())
+    }
+    assert filled == {"consistent", "told", "half_width", "estimate"}
+
+
+def test_a_metric_fills_the_columns_it_names_and_no_two_the_same() -> None:
+    for name, metric in METRICS.items():
+        assert tuple(score(name, Answer(OFF))) == metric.columns
+    columns = [column for metric in METRICS.values() for column in metric.columns]
+    assert len(set(columns)) == len(columns)
+
+
+@pytest.fixture(scope="module")
+def evidence() -> Evidence:
+    recording = synthetic_recording(
+        TRUE.phi,
+        rng=np.random.default_rng(2),
+        duration=20.0,
+        rate_hz=100.0,
+        include="all",
+        noise=Noise(force=0.02, torque=0.002),
+    )
+    return Evidence(recording, KnownBody(mass=TRUE.mass))
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_every_estimator_finds_the_body(kind: str, evidence: Evidence) -> None:
+    answer = ESTIMATORS[kind]().estimate(evidence)
+    assert score("mass_error", answer)["mass_error"] < 0.5
+    assert score("relative_inertia_error", answer)["relative_inertia_error"] < 20.0
+
+
+def test_the_consistent_estimate_has_intervals(evidence: Evidence) -> None:
+    answer = Consistent().estimate(evidence)
+    assert set(answer.intervals) == set(NAMES)
+    assert score("covered", answer)["covered_m"] == 1.0
+
+
+@pytest.mark.parametrize("estimator", [WeightedLeastSquares, Consistent])
+def test_a_known_mass_is_kept(estimator: type, evidence: Evidence) -> None:
+    assert_close(estimator(mass="known").estimate(evidence).phi[0], TRUE.mass, rtol=1e-9)
+    assert_close(estimator(mass=0.7).estimate(evidence).phi[0], 0.7, rtol=1e-9)
+
+
+def test_a_mass_that_nobody_knows(evidence: Evidence) -> None:
+    unknown = Evidence(evidence.recording)
+    with pytest.raises(ProblemError, match="does not know the mass"):
+        Consistent(mass="known").estimate(unknown)

@@ -1,0 +1,162 @@
+"""Tables and paired comparisons, against sums done by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from identify.errors import StudyError
+from identify.experiments import compare, open_results, run_study, table
+from identify.experiments.results import Results
+from identify.experiments.store import StoreInfo
+from tests.close import assert_close
+from tests.experiments.hostile import Raises
+from tests.experiments.studies import quick, with_estimators
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    folder = tmp_path_factory.mktemp("results")
+    logs = [{"kind": "synthetic", "number": 3, "duration": 4.0, "rate_hz": 50.0}]
+    run_study(with_estimators(quick(logs=logs), bad=Raises()), folder, workers=0)
+    return open_results(folder)
+
+
+def made_up(errors: dict[tuple[str, str, int], float]) -> Results:
+    """Rows of one corruption from errors by (estimator, log, seed)."""
+    frame = pd.DataFrame(
+        [
+            {
+                "key": str(number),
+                "log": log,
+                "log_data": log,
+                "corruption": "noise",
+                "seed": seed,
+                "noise_seed": f"{log}{seed}",
+                "estimator": estimator,
+                "mass_error": error,
+                "error_type": None,
+            }
+            for number, ((estimator, log, seed), error) in enumerate(errors.items())
+        ]
+    )
+    return Results(Path("made_up"), frame, StoreInfo("made up"), "code")
+
+
+def test_means_are_by_corruption_and_estimator_in_the_order_of_the_study(results: Results) -> None:
+    means = table(results)
+    assert means["corruption"].tolist() == [
+        each for each in ("none", "noise(force=0.05)", "noise(force=0.2)") for _ in range(3)
+    ]
+    assert means["estimator"].tolist() == ["ols", "wls", "bad"] * 3
+    row = means.iloc[4]
+    frame = results.frame
+    chosen = frame[(frame["corruption"] == "noise(force=0.05)") & (frame["estimator"] == "wls")]
+    assert_close(row["mass_error"], np.mean(chosen["mass_error"]))
+    assert (row["cells"], row["failed"]) == (9, 0)
+    assert means.iloc[5]["failed"] == 9
+    assert np.isnan(means.iloc[5]["mass_error"])
+
+
+def test_means_by_other_columns(results: Results) -> None:
+    means = table(results, ["mass_error"], by=["log", "estimator"])
+    assert len(means) == 9
+    assert list(means.columns) == ["log", "estimator", "cells", "failed", "mass_error"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda r: table(r, ["mass_eror"]), "no metric 'mass_eror'; did you mean 'mass_error'"),
+        (lambda r: table(r, by=["corruptoin"]), "no column 'corruptoin'; did you mean"),
+        (lambda r: compare(r, "ols", "wlss"), "no estimator 'wlss'; did you mean 'wls'"),
+        (lambda r: compare(r, "ols", "wls", ["riemann"]), "no metric 'riemann'"),
+    ],
+)
+def test_what_is_not_there_is_said(results: Results, call, message: str) -> None:
+    with pytest.raises(StudyError, match=message):
+        call(results)
+
+
+def test_the_interval_is_students_over_the_logs() -> None:
+    rng = np.random.default_rng(3)
+    logs, seeds = list("abcdef"), range(4)
+    first = {("A", log, seed): rng.uniform() for log in logs for seed in seeds}
+    second = {("B", log, seed): rng.uniform() for log in logs for seed in seeds}
+    row = compare(made_up(first | second), "A", "B", ["mass_error"]).iloc[0]
+    differences = np.array(
+        [np.mean([second["B", log, s] - first["A", log, s] for s in seeds]) for log in logs]
+    )
+    expected = stats.ttest_1samp(differences, 0.0).confidence_interval(0.95)
+    assert_close(row["difference"], differences.mean())
+    assert_close([row["low"], row["high"]], [expected.low, expected.high])
+    assert_close(row["second"] - row["first"], row["difference"])
+    assert (row["pairs"], row["logs"], row["unpaired"]) == (24, 6, 0)
+
+
+def test_one_log_is_judged_by_its_seeds() -> None:
+    errors = {("A", "a", s): float(s) for s in range(5)}
+    errors |= {("B", "a", s): 2.0 * s + 1.0 for s in range(5)}
+    row = compare(made_up(errors), "A", "B", ["mass_error"]).iloc[0]
+    expected = stats.ttest_1samp(np.arange(5.0) + 1.0, 0.0).confidence_interval(0.95)
+    assert_close([row["low"], row["high"]], [expected.low, expected.high])
+    assert row["better"] == 0.0
+
+
+def test_pairs_that_lack_one_side_do_not_count() -> None:
+    errors = {("A", "a", 0): 1.0, ("B", "a", 0): 0.5, ("A", "b", 0): 9.0, ("B", "c", 0): 7.0}
+    row = compare(made_up(errors), "A", "B", ["mass_error"]).iloc[0]
+    assert (row["pairs"], row["unpaired"], row["difference"]) == (1, 2, -0.5)
+    assert np.isnan(row["low"])
+
+
+def test_an_estimator_that_always_fails_has_no_difference(results: Results) -> None:
+    frame = compare(results, "ols", "bad", ["mass_error"])
+    assert (frame["pairs"] == 0).all()
+    assert frame["difference"].isna().all()
+
+
+def test_comparing_swaps_its_sign(results: Results) -> None:
+    forth, back = (
+        compare(results, *pair, ["mass_error"]) for pair in (("ols", "wls"), ("wls", "ols"))
+    )
+    assert_close(forth["difference"].to_numpy(), -back["difference"].to_numpy())
+    assert_close(forth["low"].to_numpy(), -back["high"].to_numpy())
+    assert forth["corruption"].tolist() == ["none", "noise(force=0.05)", "noise(force=0.2)"]
+
+
+def test_intervals_of_the_difference_cover_as_they_say() -> None:
+    """Logs that differ, seeds that resemble each other within a log: 95 % all the same."""
+    rng = np.random.default_rng(4)
+    hits = 0
+    for _ in range(200):
+        errors = {}
+        for log in range(10):
+            effect = rng.normal(0.3, 1.0)
+            for seed in range(5):
+                errors["A", str(log), seed] = 0.0
+                errors["B", str(log), seed] = effect + 0.2 * rng.normal()
+        row = compare(made_up(errors), "A", "B", ["mass_error"]).iloc[0]
+        hits += row["low"] <= 0.3 <= row["high"]
+    assert 180 <= hits <= 198
+
+
+def test_a_repr_is_short(results: Results) -> None:
+    assert "63 cells" in repr(results)
+    assert len(repr(results)) < 300
+
+
+def test_duckdb_reads_the_store(results: Results) -> None:
+    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    query = (
+        "select estimator, count(*) as cells, avg(mass_error) as error "
+        f"from '{results.folder}/results.parquet' where error_type is null group by estimator"
+    )
+    found = duckdb.sql(query).df().set_index("estimator")
+    means = results.frame[results.frame["error_type"].isna()].groupby("estimator")["mass_error"]
+    assert_close(found.loc["ols", "error"], means.mean()["ols"])
+    assert found.loc["wls", "cells"] == means.size()["wls"]

@@ -1,0 +1,307 @@
+"""Runs: resumed, restricted, failing, and with workers that die."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.errors import MissingExtra, StudyError
+from identify.experiments import (
+    Progress,
+    estimate_time,
+    open_results,
+    parse_study,
+    run_study,
+    runner,
+)
+from identify.experiments import dispatch as dispatch_module
+from identify.experiments.backends import DaskCluster, InProcess
+from identify.experiments.code_mark import CodeMark
+from identify.experiments.pacing import Pace, TaskCutter
+from identify.experiments.selection import selected, units
+from identify.logs.writing import write_log
+from tests.experiments.hostile import KillsItsWorker, Raises, Warns
+from tests.experiments.studies import QUICK, assert_same_rows, quick, rows, with_estimators
+
+
+def test_a_run_writes_a_row_for_every_cell(tmp_path: Path) -> None:
+    study = quick()
+    summary = run_study(study, tmp_path, workers=0)
+    assert (summary.cells, summary.done, summary.failed) == (28, 28, 0)
+    frame = open_results(tmp_path).frame
+    assert set(frame["key"]) == {cell.key for cell in study.cells()}
+    assert frame["mass_error"].notna().all()
+    assert set(frame["noise_force"].dropna()) == {0.05, 0.2}
+    assert set(frame["log_duration"]) == {4.0}
+    assert frame.groupby("estimator").size().to_dict() == {"ols": 14, "wls": 14}
+
+
+def test_a_rerun_does_nothing_twice(tmp_path: Path) -> None:
+    run_study(quick(), tmp_path, workers=0)
+    before = (tmp_path / "results.parquet").read_bytes()
+    summary = run_study(quick(), tmp_path, workers=0)
+    assert (summary.present, summary.done) == (28, 0)
+    assert (tmp_path / "results.parquet").read_bytes() == before
+
+
+def test_a_grid_that_grew_adds_what_is_missing(tmp_path: Path) -> None:
+    run_study(quick(), tmp_path / "grown", workers=0)
+    larger = quick(seeds=5, estimators=["wls", "ols"])
+    summary = run_study(larger, tmp_path / "grown", workers=0)
+    assert (summary.present, summary.done) == (28, 2 * 2 * 2 * 2)
+    run_study(larger, tmp_path / "at_once", workers=0)
+    assert_same_rows(tmp_path / "grown", tmp_path / "at_once")
+
+
+def test_local_processes_give_the_same_to_the_bit(tmp_path: Path) -> None:
+    study = quick()
+    for workers in (0, 1, 2):
+        run_study(study, tmp_path / str(workers), workers=workers)
+    assert_same_rows(tmp_path / "0", tmp_path / "1")
+    assert_same_rows(tmp_path / "0", tmp_path / "2")
+
+
+def test_other_code_adds_rows_beside_the_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_study(quick(), tmp_path, workers=0)
+    mine = open_results(tmp_path).code
+    other = CodeMark("0" * 64, ())
+    for module in ("study", "runner", "work", "results", "store.store"):
+        monkeypatch.setattr(f"identify.experiments.{module}.code_mark", lambda: other)
+    with pytest.raises(
+        StudyError, match=f"no results of this code, {other.short}; .* {mine} \\(28"
+    ):
+        open_results(tmp_path)
+    run_study(quick(), tmp_path, workers=0)
+    assert len(open_results(tmp_path).frame) == len(open_results(tmp_path, code=mine).frame) == 28
+    assert len(open_results(tmp_path, code="all").frame) == 56
+
+
+def test_other_metrics_are_run_again_and_the_latest_rows_count(tmp_path: Path) -> None:
+    run_study(quick(), tmp_path, workers=0)
+    summary = run_study(quick(metrics=["mass_error", "told"]), tmp_path, workers=0)
+    assert (summary.present, summary.done) == (0, 28)
+    frame = open_results(tmp_path).frame
+    assert len(frame) == 28
+    assert frame["told"].notna().all()
+    assert len(open_results(tmp_path, code="all").frame) == 56
+
+
+def test_a_grid_that_shrank_shows_what_is_left_of_it(tmp_path: Path) -> None:
+    run_study(quick(), tmp_path, workers=0)
+    assert run_study(quick(seeds=[0, 2], estimators=["wls"]), tmp_path, workers=0).done == 0
+    results = open_results(tmp_path)
+    assert len(results.frame) == 2 * (1 + 2 * 2)
+    assert len(open_results(tmp_path, code=results.code).frame) == 28
+
+
+def test_a_worker_with_other_code_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("identify.experiments.work.code_mark", lambda: CodeMark("0" * 64, ()))
+    with pytest.raises(StudyError, match=r"a worker has code .* and the runner"):
+        run_study(quick(), tmp_path, workers=0)
+
+
+def test_a_failing_cell_is_a_row_with_its_error(tmp_path: Path) -> None:
+    study = with_estimators(quick(), bad=Raises())
+    summary = run_study(study, tmp_path, workers=0)
+    assert (summary.done, summary.failed) == (42, 14)
+    frame = open_results(tmp_path).frame.set_index("estimator")
+    assert set(frame.loc["bad", "error_type"]) == {"ProblemError"}
+    assert set(frame.loc["bad", "error"]) == {"there is no estimate"}
+    assert frame.loc["bad", "mass_error"].isna().all()
+    assert frame.loc["ols", "error_type"].isna().all()
+    assert run_study(study, tmp_path, workers=0).done == 0
+    assert run_study(study, tmp_path, workers=0, retry_failed=True).done == 14
+
+
+def test_a_log_that_cannot_be_corrupted_fails_every_estimator_alone(tmp_path: Path) -> None:
+    logs = [{"kind": "synthetic", "number": 1, "duration": 4.0, "include": "pose"}]
+    study = quick(logs=logs, corruptions=["none", {"kind": "stars_noise", "level": "low"}])
+    assert run_study(study, tmp_path, workers=0).failed == 2 * 3
+    frame = open_results(tmp_path).frame
+    failed = frame[frame["error"].notna()]
+    assert set(failed["corruption"]) == {"stars_noise(level=low)"}
+    assert failed["error"].str.contains("needs linear_acceleration").all()
+
+
+def test_a_log_too_short_to_prepare_is_each_estimators_own_error(tmp_path: Path) -> None:
+    study = quick(corruptions=[{"kind": "decimation", "every": 150}])
+    run_study(study, tmp_path, workers=0)
+    frame = open_results(tmp_path).frame
+    assert set(frame["error_type"]) == {"LogError"}
+    assert frame["seconds"].notna().all()
+
+
+def test_a_file_that_changed_meanwhile_is_an_error(tmp_path: Path) -> None:
+    recording = quick().logs[0].load().recording
+    write_log(recording, tmp_path / "a.csv", tmp_path / "schema.toml")
+    logs = [{"kind": "files", "pattern": str(tmp_path / "a.csv"), "schema": "schema.toml"}]
+    study = parse_study(QUICK | {"logs": logs}, tmp_path)
+    text = (tmp_path / "a.csv").read_text()
+    (tmp_path / "a.csv").write_text(text + text.splitlines()[-1] + "\n")
+    run_study(study, tmp_path / "out", workers=0)
+    assert open_results(tmp_path / "out").frame["error"].str.contains("the file changed").all()
+
+
+def test_warnings_are_kept_once_each(tmp_path: Path) -> None:
+    run_study(with_estimators(quick(), loud=Warns()), tmp_path, workers=0)
+    frame = open_results(tmp_path).frame.set_index("estimator")
+    assert set(frame.loc["loud", "warnings"]) == {"RuntimeWarning: nearly singular"}
+
+
+def test_only_some_cells(tmp_path: Path) -> None:
+    only = ("estimator=ols", "corruption=noise*0.2)", "log=*/001")
+    summary = run_study(quick(), tmp_path, workers=0, only=only)
+    assert summary.cells == summary.done == 3
+    assert set(rows(tmp_path)["corruption"]) == {"noise(force=0.2)"}
+    assert run_study(quick(), tmp_path, workers=0).present == 3
+
+
+@pytest.mark.parametrize(
+    ("only", "message"),
+    [
+        ("estimator=wlss", "the study has no such estimator; did you mean 'wls'"),
+        ("estimators=wls", "unknown 'estimators'; did you mean 'estimator'"),
+        ("wls", "expected log=NAME or corruption=NAME or estimator=NAME"),
+    ],
+)
+def test_only_what_the_study_has(only: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=message):
+        run_study(quick(), tmp_path / "out", workers=0, only=[only])
+    assert not (tmp_path / "out").exists()
+
+
+def test_progress_counts_what_is_on_the_disk(tmp_path: Path) -> None:
+    seen: list[tuple[Progress, int]] = []
+
+    def look(progress: Progress) -> None:
+        done = open_results(tmp_path).frame if progress.done else []
+        seen.append((progress, len(done)))
+
+    run_study(quick(), tmp_path, workers=0, progress=look)
+    assert seen[-1][0].done == 28
+    assert seen[0][0] == Progress(cells=28, present=0)
+    assert all(progress.done <= present for progress, present in seen)
+    assert seen[-1][0].left == seen[-1][0].remaining == 0
+
+
+def test_a_cell_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
+    """Two processes; the killer dies with others in flight, then alone, and is given up."""
+    study = with_estimators(quick(seeds=1), killer=KillsItsWorker(tally=str(tmp_path / "tally")))
+    study = replace(study, logs=study.logs[:1], corruptions=study.corruptions[:1])
+    summary = run_study(study, tmp_path / "out", workers=2)
+    assert (summary.done, summary.failed) == (3, 1)
+    frame = open_results(tmp_path / "out").frame.set_index("estimator")
+    assert frame.loc["killer", "error_type"] == "WorkerDied"
+    assert frame.loc[["ols", "wls"], "error"].isna().all()
+
+
+def test_a_worker_killed_now_and_then_costs_no_row(tmp_path: Path) -> None:
+    killer = KillsItsWorker(tally=str(tmp_path / "tally"), times=2)
+    study = with_estimators(quick(seeds=1), killer=killer)
+    summary = run_study(study, tmp_path / "out", workers=2)
+    assert (summary.done, summary.failed) == (18, 0)
+    assert (tmp_path / "tally").read_text() == "died\n" * 2
+
+
+def test_workers_that_cannot_start_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Dead(InProcess):
+        died = (EOFError,)
+
+        def submit(self, function, *args, **kwargs):
+            future: Future = Future()
+            future.set_exception(EOFError("gone"))
+            return future
+
+    monkeypatch.setattr(runner, "choose_backend", lambda workers, scheduler: Dead())
+    with pytest.raises(StudyError, match="workers die, or do not answer, as soon as they start"):
+        run_study(quick(), tmp_path, workers=2)
+
+
+def test_a_worker_that_lacks_the_package_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(task: object) -> None:
+        raise ModuleNotFoundError("No module named 'identify'")
+
+    monkeypatch.setattr(dispatch_module, "run_task", absent)
+    with pytest.raises(StudyError, match="a worker cannot run cells: ModuleNotFoundError"):
+        run_study(quick(), tmp_path, workers=0)
+
+
+def test_a_full_disk_ends_the_run_and_the_next_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from identify.experiments.store.journal import Journal
+
+    append, calls = Journal.append, []
+
+    def fills_up(journal: Journal, content: list) -> None:
+        calls.append(len(content))
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+        append(journal, content)
+
+    monkeypatch.setattr(Journal, "append", fills_up)
+    monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
+    monkeypatch.setattr("identify.experiments.pacing.TASK_SECONDS", 0.0)
+    with pytest.raises(StudyError, match="No space left on device"):
+        run_study(quick(), tmp_path / "full", workers=0)
+    monkeypatch.undo()
+    kept = calls[0]
+    assert run_study(quick(), tmp_path / "full", workers=0).present == kept
+    run_study(quick(), tmp_path / "other", workers=0)
+    assert_same_rows(tmp_path / "full", tmp_path / "other")
+
+
+def test_an_absent_cluster_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(MissingExtra, match=r"inertia-identify\[cluster\]"):
+        DaskCluster("tcp://127.0.0.1:1")
+
+
+def test_tasks_are_about_as_long_as_they_should_be() -> None:
+    study = quick(seeds=50)
+    every = list(units(study, selected(study, ())))
+    pace = Pace()
+    pace.learn(
+        [
+            {"estimator": "ols", "seconds": 0.01, "prepare_seconds": 0.03},
+            {"estimator": "wls", "seconds": 0.01, "prepare_seconds": 0.03},
+        ]
+    )
+    cutter = TaskCutter(every, pace)
+    groups = list(iter(cutter.next, ()))
+    assert {len(group) for group in groups[:-1]} == {5}  # 5 × 0.05 s = 0.25 s
+    assert [unit for group in groups for unit in group] == every
+
+
+def test_slow_estimators_of_one_log_go_to_different_workers() -> None:
+    study = quick(seeds=1)
+    pace = Pace()
+    pace.learn([{"estimator": name, "seconds": 2.0} for name in ("ols", "wls")])
+    cutter = TaskCutter(units(study, selected(study, ())), pace)
+    groups = list(iter(cutter.next, ()))
+    assert all(len(group) == 1 and len(group[0]) == 1 for group in groups)
+    assert sum(len(unit) for group in groups for unit in group) == len(study)
+
+
+def test_the_estimate_of_time_counts_every_cell() -> None:
+    study = with_estimators(quick(), bad=Raises())
+    estimate = estimate_time(study, workers=2)
+    assert estimate.cells == 42
+    assert set(estimate.estimator_seconds) == {"ols", "wls", "bad"}
+    parts = 14 * (estimate.prepare_seconds + sum(estimate.estimator_seconds.values()))
+    assert np.isclose(estimate.cpu_seconds, parts)
+    assert estimate.seconds > 0.5 * parts
+    assert "bad on synthetic" in estimate.failed[0]
+    assert estimate_time(study, workers=2, only=["estimator=ols"]).cells == 14
