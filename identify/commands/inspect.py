@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from identify.arrays import Vec3
     from identify.exchange import LinkInertia, Model
     from identify.exchange.repair import Repair, RepairedModel
+    from identify.inertia.kinds import BodyKind
+    from identify.inertia.verdict import Verdict
 
 _WIDEST_NAME = 40
 
@@ -36,8 +38,8 @@ class Inspect(Command):
     """URDF (not xacro), SDF or MJCF file, or estimate.json."""
 
     repair: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Put the nearest possible body in the place of each impossible one; mass, centre of mass and
-    all else in the file are kept. Needs -o."""
+    """Put the nearest possible body in the place of each impossible one; mass, centre of mass,
+    axes and all else in the file are kept. Needs -o."""
 
     output: Annotated[Path | None, arg(metavar="FIXED", aliases=("-o",), help_behavior_hint="")] = (
         None
@@ -56,7 +58,9 @@ class Inspect(Command):
         for line in lines_of(model, only_impossible=self.quiet):
             print(printable(line))
         if self.output is None:
-            return 1 if any(map(is_impossible, model.links)) else 0
+            from identify.exchange.judging import impossible_links
+
+            return 1 if impossible_links(model.links) else 0
         from identify.exchange.repair import repair_model
 
         repaired = repair_model(self.model, model)
@@ -76,39 +80,41 @@ class Inspect(Command):
         require_writable_file(self.output)
 
 
-def is_impossible(link: LinkInertia) -> bool:
-    """Whether a link's verdict is that no density has its numbers."""
-    return link.verdict is not None and link.verdict.impossible
-
-
 def lines_of(model: Model, *, only_impossible: bool = False) -> Iterator[str]:
     """The model's links with their verdicts, and their count."""
-    links = [link for link in model.links if is_impossible(link) or not only_impossible]
-    width = min(max((len(link.name) for link in links), default=4), _WIDEST_NAME)
-    if links:
+    from identify.exchange.judging import link_kinds
+
+    judged = list(zip(model.links, link_kinds(model.links), strict=True))
+    counts = Counter[str]()
+    shown: list[tuple[LinkInertia, list[str]]] = []
+    for link, kind in judged:
+        verdict = link.verdict if kind == "impossible" else None
+        counts[_counted_as(kind, verdict)] += 1
+        if kind == "impossible" or not only_impossible:
+            shown.append((link, _said(link, kind, verdict)))
+    width = min(max((len(link.name) for link, _ in shown), default=4), _WIDEST_NAME)
+    if shown:
         yield f"{'line':>6}  {'link':<{width}}  {'mass [kg]':>10}  verdict"
-    for link in links:
-        first, *rest = _said(link)
+    for link, (first, *rest) in shown:
         line = "" if link.line is None else str(link.line)
         mass = "–" if link.phi is None else f"{link.phi[0]:.6g}"
         yield f"{line:>6}  {link.name:<{width}}  {mass:>10}  {first}"
         yield from (f"{'':>{width + 20}}  {reason}" for reason in rest)
     for note in model.notes:
         yield f"Note: {note}."
-    yield f"{model.path}: {_counted(model)}."
+    yield f"{model.path}: {_total(model, counts)}."
 
 
-def _said(link: LinkInertia) -> list[str]:
+def _said(link: LinkInertia, kind: BodyKind | None, verdict: Verdict | None) -> list[str]:
     """The verdict and what else there is to say, a line each."""
-    verdict = link.verdict
-    if verdict is None:
-        lines = ["not said by the file"]
-    elif verdict.impossible:
+    if verdict is not None:
         lines = ["impossible by rounding" if verdict.by_rounding else "impossible"]
         lines += [f"- {reason}" for reason in verdict.reasons]
         lines += [f"- {_moments(verdict.principal_moments)}"] * bool(verdict.mass > 0.0)
+    elif kind is None:
+        lines = ["not said by the file"]
     else:
-        lines = ["a massless frame" if link.massless else f"possible: {verdict.kind}"]
+        lines = ["a massless frame" if kind == "massless" else f"possible: {kind}"]
     if link.note:
         lines.append(f"- note: {link.note}")
     return lines
@@ -119,22 +125,21 @@ def _moments(moments: Vec3) -> str:
     return f"principal moments about the centre of mass: {listed} kg m²"
 
 
-def _counted(model: Model) -> str:
+def _total(model: Model, counts: Counter[str]) -> str:
     """How many links there are of each kind, in words."""
     if not model.links:
         return f"no links ({model.format})"
-    counts = Counter(_kind(link) for link in model.links)
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     what = "link" if len(model.links) == 1 else "links"
     return f"{len(model.links)} {what} ({model.format}): {kinds}"
 
 
-def _kind(link: LinkInertia) -> str:
-    if link.verdict is None:
-        return "not said"
-    if link.verdict.impossible:
-        return "impossible by rounding" if link.verdict.by_rounding else "impossible"
-    return "massless" if link.massless else "possible"
+def _counted_as(kind: BodyKind | None, verdict: Verdict | None) -> str:
+    if kind is None:
+        return "could not be judged"
+    if verdict is not None:
+        return "impossible by rounding" if verdict.by_rounding else "impossible"
+    return "massless" if kind == "massless" else "possible"
 
 
 def lines_of_repair(repaired: RepairedModel, path: Path) -> Iterator[str]:
@@ -154,4 +159,5 @@ def _change(repair: Repair) -> str:
     return (
         f"principal moments {listed} kg m²; mass and centre of mass kept; moved by "
         f"{repair.distance:.2g} of the body's own size in the pseudo-inertia"
+        + (f". Beyond that, {repair.change}" if repair.change else "")
     )

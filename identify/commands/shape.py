@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,19 +12,28 @@ from tyro.conf import Positional, arg
 from identify.commands.command import Command
 from identify.commands.errors import UsageError
 from identify.commands.files import require_writable_file, write_file
+from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
+    from identify.inertia import InertialParameters
     from identify.inertia.shapes import Shape as Geometry
 
 _MESH = "mesh"
+
+_HEAVIEST, _LARGEST = 1e15, 1e24
+"""Mass [kg] and inertia [kg m²] above those of anything that is built."""
+
+_WIDEST_MESH = 100.0
+"""Extent of a mesh [m] above which it is asked whether its unit is another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape(Command):
     """Print the inertia of a shape of even density, or write it as an estimate.json.
 
-    A shape is centred at the origin of its frame, its axis of symmetry along z; a mesh is where its
-    file has it. `identify shape box` alone says what sizes a box takes.
+    The origin of a shape's frame is its centre (of a cone, the middle of its base), its axis of
+    symmetry is along z; a mesh is where its file has it. `identify shape box` alone says what sizes
+    a box takes, and what is closed of a shell. A tube is open at both ends.
     """
 
     name: Annotated[str, Positional, arg(metavar="NAME", help_behavior_hint="(required)")]
@@ -57,11 +67,15 @@ class Shape(Command):
         from identify.exchange.estimate_json import estimate_text
         from identify.inertia import InertialParameters
 
-        body = InertialParameters(self._geometry().phi(mass=self.mass, density=self.density))
+        geometry = self._geometry()
+        body = InertialParameters(geometry.phi(mass=self.mass, density=self.density))
+        _require_believable(body)
         said = " ".join((self.name, *self.sizes))
         saved = SavedEstimate(
             body, f"that of the shape: {said}", provenance={"command": invocation}
         )
+        if self.name == _MESH and (note := _size_note(geometry)):
+            print(printable(f"identify: note: {note}"), file=sys.stderr)
         if self.output is None:
             from identify.commands.summary import print_parameters
 
@@ -81,6 +95,25 @@ class Shape(Command):
         if self.scale != 1.0:
             raise UsageError("shape: --scale is for a mesh; sizes are given in metres")
         return shape_from_sizes(self.name, [_number(word) for word in self.sizes])
+
+
+def _require_believable(body: InertialParameters) -> None:
+    """Refuse what no body is of, and what no table shows."""
+    if body.mass > _HEAVIEST or abs(body.phi).max() > _LARGEST:
+        raise UsageError(
+            f"shape: it has {body.mass:g} kg and up to {abs(body.phi[4:]).max():g} kg m²; expected "
+            f"{_HEAVIEST:g} kg and {_LARGEST:g} kg m² at the most: check mass, density and sizes "
+            f"[SI]"
+        )
+
+
+def _size_note(mesh: Geometry) -> str:
+    """What to say of a mesh so large that its file may be in millimetres."""
+    corners = mesh.corners
+    extent = 0.0 if corners is None else float((corners.max(axis=0) - corners.min(axis=0)).max())
+    if extent <= _WIDEST_MESH:
+        return ""
+    return f"the mesh is {extent:.4g} m wide; if its file is in millimetres, give --scale 0.001"
 
 
 def _number(word: str) -> float:

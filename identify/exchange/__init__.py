@@ -10,6 +10,7 @@ from identify.exchange.rewriting import (
     InertialSnippet,
     RewrittenModel,
     inertial_snippet,
+    rewrite_inertias,
     rewrite_model,
 )
 from identify.exchange.rounding import RoundedBody, round_body
@@ -34,6 +35,7 @@ __all__ = [
     "inertial_snippet",
     "read_estimate",
     "read_model",
+    "rewrite_inertias",
     "rewrite_model",
     "round_body",
     "write_estimate",

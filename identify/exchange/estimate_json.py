@@ -12,13 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, seal
 from identify.errors import IdentifyError, MissingFile, ModelError
 from identify.exchange.atomic_write import write_text
+from identify.exchange.estimate_body import read_body, seal_numbers
 from identify.exchange.saved_estimate import SavedBias, SavedEstimate
-from identify.inertia import PHI, InertialParameters
-from identify.inertia.matrices import phi_from_inertia
-from identify.inertia.matrices import symmetric_from_six as _symmetric
 
 SCHEMA_VERSION = 1
 """Version of the file's layout; a reader refuses a later one."""
@@ -79,12 +76,13 @@ def read_estimate(path: Path | str) -> SavedEstimate:
 
     Raises:
         MissingFile: no such file.
-        ModelError: not JSON, of a later version, or without a body.
+        ModelError: not JSON, of a later version, without a body, or with one that is said twice and
+            differently.
     """
     path = Path(path)
     document = _load(path)
     version = document.get("schema_version", SCHEMA_VERSION)
-    if not isinstance(version, int) or not 1 <= version <= SCHEMA_VERSION:
+    if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
         raise ModelError(
             f"{path}: schema_version is {version!r}; this version of the toolkit reads "
             f"{SCHEMA_VERSION} at the most. Update the toolkit to read the file"
@@ -115,12 +113,12 @@ def _parse(document: dict[str, object]) -> SavedEstimate:
     get = document.get
     covariance, rms = get("covariance"), get("residual_rms")
     samples, effective, dropped = (
-        _number(get(key)) for key in ("samples", "effective_samples", "dropped_rows")
+        _number(get(key), key) for key in ("samples", "effective_samples", "dropped_rows")
     )
     return SavedEstimate(
-        parameters=_body(document),
+        parameters=read_body(document),
         frame=str(get("frame", "body")),
-        covariance=None if covariance is None else _seal(covariance, "covariance", (10, 10)),
+        covariance=None if covariance is None else seal_numbers(covariance, "covariance", (10, 10)),
         intervals={
             str(name): None if bounds is None else _interval(bounds)
             for name, bounds in _mapping(document, "intervals").items()
@@ -129,44 +127,16 @@ def _parse(document: dict[str, object]) -> SavedEstimate:
         decided_by={str(k): str(v) for k, v in _mapping(document, "decided_by").items()},
         default_body=_text(get("default_body")),
         bias=tuple(
-            SavedBias(str(entry["sha256"]), _seal(entry["wrench"], "bias wrench", (6,)))
+            SavedBias(str(entry["sha256"]), seal_numbers(entry["wrench"], "bias wrench", (6,)))
             for entry in get("bias") or ()  # pyright: ignore[reportGeneralTypeIssues]
         ),
-        residual_rms=None if rms is None else _seal(rms, "residual_rms", (6,)),
+        residual_rms=None if rms is None else seal_numbers(rms, "residual_rms", (6,)),
         samples=None if samples is None else int(samples),
         effective_samples=None if effective is None else effective,
         dropped_rows=None if dropped is None else int(dropped),
         certificate=_mapping(document, "certificate"),
         provenance=_mapping(document, "provenance"),
     )
-
-
-def _body(document: Mapping[str, object]) -> InertialParameters:
-    if "phi" in document:
-        phi = document["phi"]
-        if isinstance(phi, Mapping):
-            missing = [name for name in PHI if name not in phi]
-            if missing:
-                raise ModelError(f"phi: no {missing[0]!r}; expected {list(PHI)}")
-            phi = [phi[name] for name in PHI]
-        return InertialParameters(_seal(phi, "phi", (10,)))
-    missing = [key for key in ("mass", "com") if key not in document]
-    if missing:
-        raise ModelError(f"no body: neither phi nor {missing[0]}")
-    mass = float(_seal([document["mass"]], "mass", (1,))[0])
-    com = _seal(document["com"], "com", (3,))
-    if "inertia_about_com" in document:
-        inertia = _seal(document["inertia_about_com"], "inertia_about_com", (3, 3))
-        return InertialParameters.from_com(mass, com, inertia)
-    if "inertia_about_origin" in document:
-        inertia = _seal(document["inertia_about_origin"], "inertia_about_origin", (3, 3))
-        steiner = _symmetric(phi_from_inertia(mass, com, np.zeros((3, 3)))[4:])
-        return InertialParameters.from_com(mass, com, inertia - steiner)
-    raise ModelError("no body: neither phi nor inertia_about_com nor inertia_about_origin")
-
-
-def _seal(values: object, name: str, shape: tuple[int | None, ...]) -> Array:
-    return seal(values, name, shape)  # pyright: ignore[reportArgumentType]
 
 
 def _mapping(document: Mapping[str, object], key: str) -> Mapping[str, object]:
@@ -179,7 +149,7 @@ def _mapping(document: Mapping[str, object], key: str) -> Mapping[str, object]:
 
 
 def _interval(bounds: object) -> tuple[float, float]:
-    low, high = _seal(bounds, "interval", (2,)).tolist()
+    low, high = seal_numbers(bounds, "interval", (2,)).tolist()
     return low, high
 
 
@@ -187,8 +157,8 @@ def _text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _number(value: object) -> float | None:
-    return None if value is None else float(_seal([value], "count", (1,))[0])
+def _number(value: object, name: str) -> float | None:
+    return None if value is None else float(seal_numbers(value, name, ()))
 
 
 def _list(array: ArrayLike | None) -> object:

@@ -31,8 +31,8 @@ class LinkInertia:
         phi: ten parameters about the link's origin in its axes, shape (10,); None for a massless
             frame, and where the file does not say (the note tells why).
         massless: whether it is a frame without mass.
-        printed: the body as the numbers are printed, mostly about the centre of mass in axes of its
-            own; None where phi is.
+        printed: the body as the numbers are printed, about the centre of mass in axes of its own
+            (of an estimate as phi); None where no numbers are.
         half_units: what rounding to the digits printed may have done to `printed`, shape (10,).
         added_mass: of the fluid, 6×6, linear first, as the file has it; None for none.
         note: what else a reader should know, in a sentence, or nothing.
@@ -55,12 +55,15 @@ class LinkInertia:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Whether the body is possible, judged on the printed digits; None where phi is unknown."""
+        """Whether the body is possible; None where the file does not say it."""
         if self.massless:
             return check(np.zeros(10))
-        if self.printed is None:
-            return None
-        return check(self.printed, half_units=self.half_units)
+        return None if self.judged is None else check(self.judged, half_units=self.half_units)
+
+    @property
+    def judged(self) -> Phi | None:
+        """What the verdict is about: the numbers as printed, where there are any."""
+        return self.phi if self.printed is None else self.printed
 
 
 def unit_note(printed: Phi, largest_length: float | None) -> str:

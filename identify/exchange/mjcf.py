@@ -6,16 +6,21 @@ their geoms MuJoCo says it, where it is installed (`mjcf_geoms`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from identify.exchange.found_link import Edit, FoundLink, require_unlike_names
+from identify.exchange.lifting import LIFT, Floor
 from identify.exchange.link_inertia import LinkInertia, largest_of, unit_note
 from identify.exchange.mjcf_geoms import CompiledBody, compiled_bodies, has_geoms
 from identify.exchange.mjcf_orientation import Orientation, read_orientation
-from identify.exchange.rounding import RoundedBody, round_body
+from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
+from identify.exchange.xml_edit import value_edits
 from identify.exchange.xml_numbers import attribute_numbers, require_mass
 from identify.exchange.xml_text import XmlDocument, XmlElement
 from identify.inertia.conventions.central import InertialFrame
+from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
 from identify.inertia.conventions.six_orders import matrix_from_six, six_in_order
 from identify.spatial import Pose
 
@@ -31,19 +36,21 @@ def read_mjcf_links(document: XmlDocument) -> tuple[FoundLink, ...]:
     setting = Orientation.of(document)
     from_geoms = takes_geoms(document)
     asked = [has_geoms(body) and (from_geoms or body.find("inertial") is None) for body in bodies]
-    compiled = compiled_bodies(document, bodies) if any(asked) else {}
+    total = scales_masses(document)
+    compiled = compiled_bodies(document, bodies) if any(asked) or total else {}
     largest = _largest_length(document)
     found = []
     for number, (body, from_its_geoms) in enumerate(zip(bodies, asked, strict=True), 1):
         name = body.attributes.get("name") or f"unnamed body {number}"
         inertial = body.find("inertial")
         if from_its_geoms:
-            inertia = _of_geoms(name, body, compiled)
+            inertia, frame = _of_geoms(name, body, compiled), None
         elif inertial is None:
-            inertia = LinkInertia(name, body.line, massless=True)
+            inertia, frame = LinkInertia(name, body.line, massless=True), None
         else:
-            inertia = _read(document, name, inertial, setting, largest)
-        found.append(FoundLink(inertia, body, inertial))
+            inertia, frame = _read(document, name, inertial, setting, largest)
+            inertia = _scaled(inertia, compiled.get(body.start)) if total else inertia
+        found.append(FoundLink(inertia, body, inertial, frame))
     require_unlike_names(document, found)
     return tuple(found)
 
@@ -53,12 +60,37 @@ def mjcf_edits(document: XmlDocument, inertial: XmlElement, body: RoundedBody) -
     return (Edit(*document.span(inertial), mjcf_inertial(body)),)
 
 
+def mjcf_tensor_edits(
+    document: XmlDocument, inertial: XmlElement, body: RoundedBody
+) -> tuple[Edit, ...]:
+    """The edit of `fullinertia` or `diaginertia`; nothing else is touched."""
+    if "fullinertia" in inertial.attributes:
+        xx, xy, xz, yy, yz, zz = body.inertia
+        values = {"fullinertia": " ".join((xx, yy, zz, xy, xz, yz))}
+    else:
+        values = {"diaginertia": " ".join(body.diagonal)}
+    return value_edits(document, inertial, values)
+
+
+def round_mjcf_in_frame(inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
+    """An inertia as text in the axes of its element, which are principal for `diaginertia`."""
+    if "fullinertia" in inertial.attributes:
+        return round_in_frame(frame, Floor(LIFT, SMALLEST_FULL_INERTIA))
+    diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
+    return round_in_frame(diagonal, Floor(LIFT, SMALLEST_INERTIA))
+
+
 def require_writable(document: XmlDocument) -> None:
-    """Refuse files in which MuJoCo would not read an `<inertial>`.
+    """Refuse files in which MuJoCo would not take an `<inertial>` as it is written.
 
     Raises:
-        ModelFileError: the compiler's inertiafromgeom is on.
+        ModelFileError: the compiler's inertiafromgeom or settotalmass is on.
     """
+    if scales_masses(document):
+        raise document.error(
+            "<compiler settotalmass> makes MuJoCo scale every mass and inertia; remove it first",
+            document.root.find("compiler"),
+        )
     if takes_geoms(document):
         raise document.error(
             "<compiler inertiafromgeom='true'> makes MuJoCo ignore every <inertial>; set it to "
@@ -83,11 +115,21 @@ def round_for_mjcf(phi: np.ndarray, digits: int) -> RoundedBody:
 
 def takes_geoms(document: XmlDocument) -> bool:
     """Whether the compiler takes inertia from geoms even where there is an `<inertial>`."""
-    compilers = document.root.all("compiler")
-    settings = [
-        c.attributes["inertiafromgeom"] for c in compilers if "inertiafromgeom" in c.attributes
-    ]
-    return settings[-1:] == ["true"]
+    return _compiler_setting(document, "inertiafromgeom") == "true"
+
+
+def scales_masses(document: XmlDocument) -> bool:
+    """Whether the compiler scales all masses for them to have a given sum."""
+    try:
+        return float(_compiler_setting(document, "settotalmass")) > 0.0
+    except ValueError:
+        return False
+
+
+def _compiler_setting(document: XmlDocument, name: str) -> str:
+    """An attribute of `<compiler>`; of several the last, and empty without any."""
+    given = [c.attributes[name] for c in document.root.all("compiler") if name in c.attributes]
+    return given[-1] if given else ""
 
 
 def _bodies(root: XmlElement) -> list[XmlElement]:
@@ -98,9 +140,22 @@ def _of_geoms(name: str, body: XmlElement, compiled: dict[int, CompiledBody]) ->
     answer = compiled[body.start]
     if answer.phi is None:
         return LinkInertia(name, body.line, massless=not answer.note, note=answer.note)
-    return LinkInertia(
-        name, body.line, answer.phi, printed=answer.phi, note="its inertia comes from its geoms"
-    )
+    notes = filter(None, ("its inertia comes from its geoms", answer.note))
+    return LinkInertia(name, body.line, answer.phi, note="; ".join(notes))
+
+
+def _scaled(inertia: LinkInertia, compiled: CompiledBody | None) -> LinkInertia:
+    """What MuJoCo makes of a body where it scales all masses; the printed numbers stay."""
+    if inertia.phi is None or compiled is None:
+        return inertia
+    mass = float(inertia.phi[0])
+    if compiled.phi is None or not mass > 0.0:
+        note = "<compiler settotalmass> scales its mass and inertia, by how much is not known here"
+        return replace(inertia, note="; ".join(filter(None, (inertia.note, note, compiled.note))))
+    factor = float(compiled.phi[0]) / mass
+    note = f"<compiler settotalmass> scales its {mass:.6g} kg and its inertia by {factor:.6g}"
+    phi = factor * inertia.phi
+    return replace(inertia, phi=phi, note="; ".join(filter(None, (inertia.note, note))))
 
 
 def _read(
@@ -109,7 +164,7 @@ def _read(
     inertial: XmlElement,
     setting: Orientation,
     largest: float | None,
-) -> LinkInertia:
+) -> tuple[LinkInertia, InertialFrame | None]:
     if "mass" not in inertial.attributes:
         raise document.error(f"body {name!r}: an <inertial> without mass", inertial)
     printed_mass = attribute_numbers(document, inertial, "mass", 1)
@@ -117,7 +172,7 @@ def _read(
     full = "fullinertia" in inertial.attributes
     if not full and "diaginertia" not in inertial.attributes:
         if mass == 0.0:
-            return LinkInertia(name, inertial.line, massless=True)
+            return LinkInertia(name, inertial.line, massless=True), None
         raise document.error(
             f"body {name!r}: an <inertial> with neither diaginertia nor fullinertia", inertial
         )
@@ -129,12 +184,12 @@ def _read(
         values, units = attribute_numbers(document, inertial, "diaginertia", 3)
         six, units = (six_in_order(np.diag(v), "urdf") for v in (values, units))
     if mass == 0.0 and not six.any():
-        return LinkInertia(name, inertial.line, massless=True)
+        return LinkInertia(name, inertial.line, massless=True), None
     pos = attribute_numbers(document, inertial, "pos", 3).values
     rotation = read_orientation(document, inertial, setting)
     frame = InertialFrame(np.array(mass), Pose(rotation, pos), matrix_from_six(six, "urdf"))
     printed = np.concatenate(([mass], np.zeros(3), six))
-    return LinkInertia(
+    inertia = LinkInertia(
         name,
         inertial.line,
         frame.phi,
@@ -142,6 +197,7 @@ def _read(
         half_units=np.concatenate((printed_mass.half_units, np.zeros(3), units)),
         note=unit_note(printed, largest),
     )
+    return inertia, frame
 
 
 def _largest_length(document: XmlDocument) -> float | None:

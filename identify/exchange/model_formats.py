@@ -13,6 +13,7 @@ from identify.exchange import mjcf, sdf, urdf
 from identify.exchange.found_link import Edit, FoundLink
 from identify.exchange.rounding import RoundedBody
 from identify.exchange.xml_text import XmlDocument, XmlElement
+from identify.inertia.conventions.central import InertialFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,8 @@ class ModelFormat:
         rounded: a body in so many digits, as the format prints it.
         inertial: the text of a whole inertial element, its line break and its indent given.
         edits: what makes an inertial element that is there say a body.
+        rounded_in_frame: a body as an inertial element that is there prints its inertia.
+        tensor_edits: what makes such an element say that inertia, and touches nothing else.
         require_writable: raises where what is written would not be read.
     """
 
@@ -35,6 +38,8 @@ class ModelFormat:
     rounded: Callable[[np.ndarray, int], RoundedBody]
     inertial: Callable[[RoundedBody, str, str], str]
     edits: Callable[[XmlDocument, XmlElement, RoundedBody], tuple[Edit, ...]]
+    rounded_in_frame: Callable[[XmlElement, InertialFrame], RoundedBody]
+    tensor_edits: Callable[[XmlDocument, XmlElement, RoundedBody], tuple[Edit, ...]]
     require_writable: Callable[[XmlDocument], None] = lambda _document: None
 
 
@@ -46,6 +51,8 @@ _ALL = (
         urdf.round_for_urdf,
         urdf.urdf_inertial,
         urdf.urdf_edits,
+        urdf.round_urdf_in_frame,
+        urdf.urdf_tensor_edits,
     ),
     ModelFormat(
         "sdf",
@@ -54,6 +61,8 @@ _ALL = (
         sdf.round_for_sdf,
         sdf.sdf_inertial,
         sdf.sdf_edits,
+        sdf.round_sdf_in_frame,
+        sdf.sdf_tensor_edits,
     ),
     ModelFormat(
         "mjcf",
@@ -62,6 +71,8 @@ _ALL = (
         mjcf.round_for_mjcf,
         mjcf.mjcf_inertial,
         mjcf.mjcf_edits,
+        mjcf.round_mjcf_in_frame,
+        mjcf.mjcf_tensor_edits,
         mjcf.require_writable,
     ),
 )

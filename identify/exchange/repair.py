@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +10,14 @@ import numpy as np
 from identify.arrays import Phi
 from identify.errors import ModelError
 from identify.exchange.estimate_json import estimate_text, read_estimate
+from identify.exchange.judging import impossible_links
+from identify.exchange.lifting import LIFT
 from identify.exchange.link_inertia import LinkInertia
 from identify.exchange.models import Model, read_model
-from identify.exchange.rewriting import rewrite_model
-from identify.exchange.rounding import LIFT
+from identify.exchange.rewriting import RewrittenModel, rewrite_inertias
 from identify.exchange.saved_estimate import SavedEstimate
 from identify.inertia import InertialParameters, check, nearest_consistent
+from identify.inertia.matrices import inertia_about_com
 from identify.inertia.verdict import Verdict
 
 
@@ -29,12 +31,15 @@ class Repair:
         phi: the body written, about the link's origin in its axes, shape (10,).
         distance: ‖T ΔPi Tᵀ‖ from the body that was read, in units of its own size (see
             `nearest_consistent`).
+        change: what was changed beyond that to keep off the edge or above a format's floor, in a
+            sentence, or nothing.
     """
 
     link: LinkInertia
     verdict: Verdict
     phi: Phi
     distance: float
+    change: str = ""
 
     @property
     def moments(self) -> Phi:
@@ -60,47 +65,53 @@ class RepairedModel:
 def repair_model(path: Path | str, model: Model | None = None) -> RepairedModel:
     """A model file with the nearest possible body in the place of every impossible one.
 
-    Mass and centre of mass are kept; see `nearest_consistent` for the metric. Everything that is
-    not such a body keeps its bytes. The file itself is not touched.
+    Mass, centre of mass and axes are kept; see `nearest_consistent` for the metric. Everything but
+    the numbers of such an inertia keeps its bytes. The file itself is not touched.
 
     Args:
         path: URDF, SDF, MJCF or estimate.json.
         model: what `read_model` says of it, where that is known already.
 
     Raises:
-        MissingFile, ModelError: as `read_model` and `rewrite_model` do.
+        MissingFile, ModelError: as `read_model` and `rewrite_inertias` do.
     """
     path = Path(path)
     model = read_model(path) if model is None else model
     repairs: list[Repair] = []
     left: list[tuple[LinkInertia, str]] = []
-    for link in model.links:
-        verdict = link.verdict
-        if verdict is None or not verdict.impossible:
-            continue
+    for link in impossible_links(model.links):
         try:
-            repairs.append(_repair(link, verdict))
+            repairs.append(_repair(link))
         except ModelError as error:
             left.append((link, str(error)))
     if not repairs:
         return RepairedModel(path.read_bytes(), (), tuple(left))
     if model.format == "estimate":
         return RepairedModel(_repaired_estimate(path, repairs[0]), tuple(repairs), tuple(left))
-    rewritten = rewrite_model(path, {entry.link.name: entry.phi for entry in repairs})
-    written = tuple(
-        Repair(entry.link, entry.verdict, rewritten.bodies[entry.link.name].phi, entry.distance)
-        for entry in repairs
+    rewritten = rewrite_inertias(
+        path, {entry.link.name: inertia_about_com(entry.phi) for entry in repairs}
     )
+    written = tuple(_as_written(entry, rewritten) for entry in repairs)
     return RepairedModel(rewritten.content, written, tuple(left))
 
 
-def _repair(link: LinkInertia, verdict: Verdict) -> Repair:
-    if link.phi is None:
-        raise ModelError("the file does not say the body in full")
+def _repair(link: LinkInertia) -> Repair:
+    """The nearest body, in the axes that the link's numbers are printed in."""
+    verdict = link.verdict
+    if verdict is None or link.printed is None:
+        raise ModelError("its inertia is not written in the file, which makes it of something else")
     if not verdict.mass > 0.0:
-        raise ModelError("no body without a positive mass is near; write its mass into the file")
-    nearest = nearest_consistent(link.phi, margin=LIFT)
+        raise ModelError(
+            "no body without a positive mass is near; write its mass into the file, or zeros for "
+            "its inertia if it is a frame without mass"
+        )
+    nearest = nearest_consistent(link.printed, margin=LIFT)
     return Repair(link, verdict, nearest.phi, float(nearest.distance))
+
+
+def _as_written(repair: Repair, rewritten: RewrittenModel) -> Repair:
+    body = rewritten.bodies[repair.link.name]
+    return replace(repair, phi=body.phi, change=body.change)
 
 
 def _repaired_estimate(path: Path, repair: Repair) -> bytes:

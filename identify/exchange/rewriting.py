@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
+from identify.arrays import Mat33
 from identify.errors import ModelError, did_you_mean
 from identify.exchange.found_link import Edit, FoundLink
 from identify.exchange.model_file_error import ModelFileError
@@ -56,20 +57,65 @@ def rewrite_model(
         MissingFile: no such file.
         ModelError: not a model, no such link, or a body that is impossible.
     """
-    document = read_xml(path)
-    form = format_of(document)
-    if b"\0" in document.content:
-        raise document.error("only text in UTF-8 or ASCII can be edited; save the file as UTF-8")
+    document, form = _open(path)
     form.require_writable(document)
     found = {entry.inertia.name: entry for entry in form.read(document)}
     edits: list[Edit] = []
     written: dict[str, RoundedBody] = {}
     for name, phi in bodies.items():
-        if name not in found:
-            hint = did_you_mean(name, found)
-            raise ModelFileError(f"no link {name!r} among {list(found)}{hint}", path=document.path)
+        entry = _require_link(document, found, name)
         written[name] = _rounded(form, np.asarray(phi, dtype=np.float64), digits, name)
-        edits += _edits(document, form, found[name], written[name])
+        edits += _edits(document, form, entry, written[name])
+    return _rewritten(document, form, edits, written)
+
+
+def rewrite_inertias(path: Path | str, inertias: Mapping[str, Mat33]) -> RewrittenModel:
+    """A model file with other inertias about the same centres of mass; all else keeps its bytes.
+
+    Mass, centre of mass and axes stay as they are written, and so do entries that stay the same.
+
+    Args:
+        path: a URDF, SDF or MJCF file, which is not touched.
+        inertias: I_BBcm_C [kg m²] by name of the link, in the axes C that the file writes it in
+            (those of `LinkInertia.printed`), shape (3, 3).
+
+    Raises:
+        MissingFile: no such file.
+        ModelError: not a model, no such link or one whose inertia is not written in it, or an
+            inertia that is impossible.
+    """
+    document, form = _open(path)
+    found = {entry.inertia.name: entry for entry in form.read(document)}
+    edits: list[Edit] = []
+    written: dict[str, RoundedBody] = {}
+    for name, inertia in inertias.items():
+        entry = _require_link(document, found, name)
+        if entry.inertial is None or entry.frame is None:
+            raise document.error(f"link {name!r}: its inertia is not written here", entry.link)
+        frame = entry.frame._replace(inertia=np.asarray(inertia, dtype=np.float64))
+        written[name] = form.rounded_in_frame(entry.inertial, frame)
+        edits += form.tensor_edits(document, entry.inertial, written[name])
+    return _rewritten(document, form, edits, written)
+
+
+def _open(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
+    document = read_xml(path)
+    form = format_of(document)
+    if b"\0" in document.content:
+        raise document.error("only text in UTF-8 or ASCII can be edited; save the file as UTF-8")
+    return document, form
+
+
+def _require_link(document: XmlDocument, found: Mapping[str, FoundLink], name: str) -> FoundLink:
+    if name not in found:
+        hint = did_you_mean(name, found)
+        raise ModelFileError(f"no link {name!r} among {list(found)}{hint}", path=document.path)
+    return found[name]
+
+
+def _rewritten(
+    document: XmlDocument, form: ModelFormat, edits: list[Edit], written: dict[str, RoundedBody]
+) -> RewrittenModel:
     content = apply_edits(document.content, edits)
     form.read(parse_xml(content, document.path))  # what is handed out can be read again
     return RewrittenModel(content, MappingProxyType(written))

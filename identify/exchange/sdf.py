@@ -8,15 +8,23 @@ import numpy as np
 
 from identify.errors import ModelError
 from identify.exchange.found_link import Edit, FoundLink, require_unlike_names
+from identify.exchange.lifting import LIFT, SDF_ROD_LIFT, Floor
 from identify.exchange.link_inertia import LinkInertia, largest_of, unit_note
-from identify.exchange.rounding import RoundedBody, round_body
+from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
 from identify.exchange.sdf_added_mass import read_added_mass
-from identify.exchange.xml_edit import child_edits
+from identify.exchange.xml_edit import child_edits, text_edits
 from identify.exchange.xml_numbers import PrintedNumbers, parse_numbers, require_mass
 from identify.exchange.xml_text import XmlDocument, XmlElement
+from identify.inertia.conventions.central import InertialFrame
+from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA
 from identify.inertia.conventions.sdf import SdfInertial
+from identify.inertia.conventions.six_orders import matrix_from_six
+from identify.spatial import Pose
 
 _SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_DEFAULTS: dict[str, float] = dict(zip(_SIX, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
+"""SDFormat's, for entries that are not there."""
+
 _NO_INERTIAL = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
 _NO_TENSOR = "no <inertia>: SDFormat gives it 1 kg m² about each axis"
 
@@ -51,6 +59,24 @@ def sdf_edits(document: XmlDocument, inertial: XmlElement, body: RoundedBody) ->
     return (*edits, Edit(*document.start_tag(inertial), "<inertial>"))
 
 
+def sdf_tensor_edits(
+    document: XmlDocument, inertial: XmlElement, body: RoundedBody
+) -> tuple[Edit, ...]:
+    """The edits of the six numbers of an `<inertia>`; nothing else is touched.
+
+    An entry that is not there is added where SDFormat's default for it is another number.
+    """
+    tensor = inertial.find("inertia")
+    assert tensor is not None  # there is one where a frame was read
+    texts: dict[str, str] = dict(zip(_SIX, body.inertia, strict=True))
+    missing = {
+        entry: f"<{entry}>{text}</{entry}>"
+        for entry, text in texts.items()
+        if tensor.find(entry) is None and float(text) != _DEFAULTS[entry]
+    }
+    return (*text_edits(document, tensor, texts), *child_edits(document, tensor, missing))
+
+
 def sdf_children(body: RoundedBody, newline: str, step: str) -> dict[str, str]:
     """The elements within `<inertial>`, by tag."""
     six = "".join(
@@ -71,7 +97,12 @@ def sdf_inertial(body: RoundedBody, newline: str, step: str) -> str:
 
 def round_for_sdf(phi: np.ndarray, digits: int) -> RoundedBody:
     """A body as SDF prints it: about the centre of mass, in the link's axes."""
-    return round_body(phi, digits=digits)
+    return round_body(phi, digits=digits, rod_lift=SDF_ROD_LIFT)
+
+
+def round_sdf_in_frame(inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
+    """An inertia as text in the axes that its element has."""
+    return round_in_frame(frame, Floor(LIFT, SMALLEST_FULL_INERTIA, SDF_ROD_LIFT))
 
 
 def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
@@ -105,7 +136,8 @@ def _found(document: XmlDocument, scope: str, link: XmlElement, largest: float |
     if _is_automatic(inertial):
         note = "inertial auto='true': a simulator works it out from the collision shapes"
         return FoundLink(LinkInertia(name, inertial.line, note=note), link, inertial)
-    return FoundLink(_inertia(document, name, inertial, largest), link, inertial)
+    inertia, frame = _inertia(document, name, inertial, largest)
+    return FoundLink(inertia, link, inertial, frame)
 
 
 def _is_automatic(inertial: XmlElement) -> bool:
@@ -114,7 +146,7 @@ def _is_automatic(inertial: XmlElement) -> bool:
 
 def _inertia(
     document: XmlDocument, name: str, inertial: XmlElement, largest: float | None
-) -> LinkInertia:
+) -> tuple[LinkInertia, InertialFrame | None]:
     mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
     if mass_element is None:
         raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
@@ -125,20 +157,22 @@ def _inertia(
         six = np.zeros(6)
     added = read_added_mass(document, inertial.find("fluid_added_mass"))
     if mass == 0.0 and not six.any():
-        return LinkInertia(name, inertial.line, massless=True, added_mass=added)
-    phi = _placed(document, inertial, mass, six).to_phi()
+        return LinkInertia(name, inertial.line, massless=True, added_mass=added), None
+    X_LC = _pose(document, inertial)
+    frame = InertialFrame(np.array(mass), X_LC, matrix_from_six(six, "urdf"))
     printed = np.concatenate(([mass], np.zeros(3), six))
     no_tensor = _NO_TENSOR if tensor is None else ""
     notes = (no_tensor, _pose_note(inertial), unit_note(printed, largest))
-    return LinkInertia(
+    inertia = LinkInertia(
         name,
         inertial.line,
-        phi,
+        frame.phi,
         printed=printed,
         half_units=np.concatenate((printed_mass.half_units, np.zeros(3), units)),
         added_mass=added,
         note="; ".join(filter(None, notes)),
     )
+    return inertia, None if tensor is None else frame
 
 
 def _numbers(document: XmlDocument, element: XmlElement, count: int) -> PrintedNumbers:
@@ -147,7 +181,7 @@ def _numbers(document: XmlDocument, element: XmlElement, count: int) -> PrintedN
 
 def _tensor(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
     """The six numbers; those that are missing are SDFormat's: 1 on the diagonal, 0 beside it."""
-    values, units = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 1.0]), np.zeros(6)
+    values, units = np.array(list(_DEFAULTS.values())), np.zeros(6)
     for i, entry in enumerate(_SIX):
         element = None if tensor is None else tensor.find(entry)
         if element is not None:
@@ -156,19 +190,18 @@ def _tensor(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
     return PrintedNumbers(values, units)
 
 
-def _placed(
-    document: XmlDocument, inertial: XmlElement, mass: float, six: np.ndarray
-) -> SdfInertial:
+def _pose(document: XmlDocument, inertial: XmlElement) -> Pose:
+    """Of the inertia's frame in the link's."""
     pose = inertial.find("pose")
     if pose is None or not pose.text.strip():
-        return SdfInertial(np.array(mass), np.zeros(6), six)
+        return Pose.identity()
     form = pose.attributes.get("rotation_format", "euler_rpy")
     degrees = pose.attributes.get("degrees", "").strip().lower() in ("true", "1")
     numbers = _numbers(document, pose, 7 if form == "quat_xyzw" else 6).values
     if form == "quat_xyzw" and not np.linalg.norm(numbers[3:]) > 1e-12:
         raise document.error("<pose>: a quaternion of length zero", pose)
     try:
-        return SdfInertial(np.array(mass), numbers, six, form, degrees)  # pyright: ignore[reportArgumentType]
+        return SdfInertial(np.array(1.0), numbers, np.zeros(6), form, degrees).X_LC  # pyright: ignore[reportArgumentType]
     except ModelError as error:
         raise document.error(str(error), pose) from error
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from identify.exchange.found_link import Edit, FoundLink, require_unlike_names
+from identify.exchange.lifting import LIFT, Floor
 from identify.exchange.link_inertia import LinkInertia, largest_of, unit_note
-from identify.exchange.rounding import RoundedBody, round_body
-from identify.exchange.xml_edit import child_edits
+from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
+from identify.exchange.xml_edit import child_edits, value_edits
 from identify.exchange.xml_numbers import attribute_numbers, require_mass
 from identify.exchange.xml_text import XmlDocument, XmlElement
-from identify.inertia.conventions.urdf import UrdfInertial
+from identify.inertia.conventions.central import InertialFrame
+from identify.inertia.conventions.euler import rotation_from_rpy
+from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA
+from identify.inertia.conventions.six_orders import matrix_from_six
+from identify.spatial import Pose
+
+_NUMBERED = ("link", "origin", "mass", "inertia", "box", "cylinder", "sphere", "limit", "axis")
+"""Elements of a URDF with names and numbers, where `${...}` is an expression of xacro."""
 
 _SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
@@ -37,6 +45,15 @@ def urdf_edits(document: XmlDocument, inertial: XmlElement, body: RoundedBody) -
     return child_edits(document, inertial, children)
 
 
+def urdf_tensor_edits(
+    document: XmlDocument, inertial: XmlElement, body: RoundedBody
+) -> tuple[Edit, ...]:
+    """The edits of the six numbers of an `<inertia>`; nothing else is touched."""
+    tensor = inertial.find("inertia")
+    assert tensor is not None  # there is one where a frame was read
+    return value_edits(document, tensor, dict(zip(_SIX, body.inertia, strict=True)))
+
+
 def urdf_children(body: RoundedBody) -> dict[str, str]:
     """The elements within `<inertial>`, by tag."""
     six = " ".join(f'{name}="{x}"' for name, x in zip(_SIX, body.inertia, strict=True))
@@ -58,6 +75,11 @@ def round_for_urdf(phi: np.ndarray, digits: int) -> RoundedBody:
     return round_body(phi, digits=digits)
 
 
+def round_urdf_in_frame(inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
+    """An inertia as text in the axes that its element has."""
+    return round_in_frame(frame, Floor(LIFT, SMALLEST_FULL_INERTIA))
+
+
 def largest_length(document: XmlDocument) -> float | None:
     """The largest length of joints and shapes [m]; meshes do not tell theirs."""
     placed = [
@@ -74,12 +96,20 @@ def largest_length(document: XmlDocument) -> float | None:
 
 
 def _refuse_xacro(document: XmlDocument) -> None:
-    macro = next((e for e in document.root.walk() if e.tag.startswith("xacro:")), None)
+    macro = next((e for e in document.root.walk() if _is_xacro(e)), None)
     if macro is not None or document.path.suffix == ".xacro":
         what = "this is xacro, which has to be expanded first"
         raise document.error(
             f"{what}: xacro {document.path} > model.urdf, then give model.urdf", macro
         )
+
+
+def _is_xacro(element: XmlElement) -> bool:
+    """Whether an element is a macro, or has an expression in the place of a number."""
+    return element.tag.startswith("xacro:") or (
+        element.tag in _NUMBERED
+        and any(start in text for text in element.attributes.values() for start in ("${", "$("))
+    )
 
 
 def _found(document: XmlDocument, link: XmlElement, largest: float | None) -> FoundLink:
@@ -89,12 +119,13 @@ def _found(document: XmlDocument, link: XmlElement, largest: float | None) -> Fo
     inertial = link.find("inertial")
     if inertial is None:
         return FoundLink(LinkInertia(name, link.line, massless=True), link, None)
-    return FoundLink(_inertia(document, name, inertial, largest), link, inertial)
+    inertia, frame = _inertia(document, name, inertial, largest)
+    return FoundLink(inertia, link, inertial, frame)
 
 
 def _inertia(
     document: XmlDocument, name: str, inertial: XmlElement, largest: float | None
-) -> LinkInertia:
+) -> tuple[LinkInertia, InertialFrame | None]:
     mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
     if mass_element is None:
         raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
@@ -102,26 +133,28 @@ def _inertia(
     mass = require_mass(document, mass_element, printed_mass)
     if tensor is None:
         if mass == 0.0:
-            return LinkInertia(name, inertial.line, massless=True)
+            return LinkInertia(name, inertial.line, massless=True), None
         raise document.error(f"link {name!r}: an <inertial> without <inertia>", inertial)
     entries = [attribute_numbers(document, tensor, entry, 1) for entry in _SIX]
     six = np.concatenate([entry.values for entry in entries])
     if mass == 0.0 and not six.any():
-        return LinkInertia(name, inertial.line, massless=True)
+        return LinkInertia(name, inertial.line, massless=True), None
     origin = inertial.find("origin")
     xyz = rpy = np.zeros(3)
     if origin is not None:
         xyz = attribute_numbers(document, origin, "xyz", 3, "0 0 0").values
         rpy = attribute_numbers(document, origin, "rpy", 3, "0 0 0").values
-    phi = UrdfInertial(np.array(mass), xyz, rpy, six).to_phi()
+    X_LC = Pose(rotation_from_rpy(rpy), xyz)
+    frame = InertialFrame(np.array(mass), X_LC, matrix_from_six(six, "urdf"))
     printed = np.concatenate(([mass], np.zeros(3), six))
-    return LinkInertia(
+    inertia = LinkInertia(
         name,
         inertial.line,
-        phi,
+        frame.phi,
         printed=printed,
         half_units=np.concatenate(
             (printed_mass.half_units, np.zeros(3), *(entry.half_units for entry in entries))
         ),
         note=unit_note(printed, largest),
     )
+    return inertia, frame

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from identify.exchange.found_link import Edit
 from identify.exchange.xml_text import XmlDocument, XmlElement
+
+_ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 
 
 def apply_edits(content: bytes, edits: Iterable[Edit]) -> bytes:
@@ -31,6 +34,35 @@ def child_edits(
     if missing:
         edits.append(_appended(document, element, missing))
     return tuple(edits)
+
+
+def value_edits(
+    document: XmlDocument, element: XmlElement, values: Mapping[str, str]
+) -> tuple[Edit, ...]:
+    """Edits that give attributes new values; those that say the same numbers already stay."""
+    tag = document.start_tag(element)
+    edits = []
+    for match in _ATTRIBUTE.finditer(document.content, tag.start, tag.end):
+        name = match[1].decode(errors="replace")
+        if name in values and not _same_numbers(element.attributes[name], values[name]):
+            edits.append(Edit(match.start(2) + 1, match.end(2) - 1, values[name]))
+    return tuple(edits)
+
+
+def text_edits(
+    document: XmlDocument, element: XmlElement, texts: Mapping[str, str]
+) -> tuple[Edit, ...]:
+    """Edits that give children new texts; those that say the same numbers already stay."""
+    edits = []
+    for tag, text in texts.items():
+        child = element.find(tag)
+        if child is not None and not _same_numbers(child.text, text):
+            edits.append(Edit(document.start_tag(child).end, child.close, text))
+    return tuple(edits)
+
+
+def _same_numbers(before: str, after: str) -> bool:
+    return [float(word) for word in before.split()] == [float(word) for word in after.split()]
 
 
 def inserted_first(document: XmlDocument, element: XmlElement, text: str) -> Edit:

@@ -44,7 +44,8 @@ def parse_numbers(
         try:
             units[i] = half_unit(word)
         except ModelError as error:
-            what = f"{what}: expected a finite decimal number, got {word[:60]!r}"
+            hint = "; xacro has to be expanded first" if word.startswith("$") else ""
+            what = f"{what}: expected a finite decimal number, got {word[:60]!r}{hint}"
             raise document.error(what, element) from error
         values[i] = float(word)
         if not math.isfinite(values[i]):

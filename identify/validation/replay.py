@@ -20,7 +20,10 @@ HORIZON = 1.0
 BAND = (0.025, 0.975)
 """Quantiles of the samples' errors that a band lies between."""
 
-_MOST_STATES = 400_000
+_MOST_SHOWN = 100
+"""Samples of a window at which a band is worked out."""
+
+_MOST_STATES = 200_000
 """States of sampled bodies held at a time, 100 bytes each."""
 
 
@@ -142,11 +145,11 @@ class _Errors(NamedTuple):
     attitude: Array
 
 
-def _simulated(windows: Windows, phi: Phi) -> _Run:
-    """Bodies × windows in one batch."""
-    path = simulate_windows(windows, phi)
-    distance = np.sum((path.position - windows.position) ** 2, axis=-1)
-    angle = rotation_angle(windows.quaternion, path.quaternion) ** 2
+def _simulated(windows: Windows, phi: Phi, every: int = 1) -> _Run:
+    """Bodies × windows in one batch, compared at every `every`-th sample."""
+    path = simulate_windows(windows, phi, every)
+    distance = np.sum((path.position - windows.position[:, ::every]) ** 2, axis=-1)
+    angle = rotation_angle(windows.quaternion[:, ::every], path.quaternion) ** 2
     return _Run(
         path.time,
         len(windows.time),
@@ -156,12 +159,13 @@ def _simulated(windows: Windows, phi: Phi) -> _Run:
     )
 
 
-def simulate_windows(windows: Windows, phi: Phi) -> Trajectory:
+def simulate_windows(windows: Windows, phi: Phi, every: int = 1) -> Trajectory:
     """Every body in every window, shape (b, w, k, ·).
 
     Args:
-        windows: w of them, with k samples each.
+        windows: w of them.
         phi: shape (b, 10).
+        every: which of their samples are kept.
     """
     start = State(
         windows.position[:, 0],
@@ -169,7 +173,9 @@ def simulate_windows(windows: Windows, phi: Phi) -> Trajectory:
         windows.velocity[:, 0],
         windows.angular_velocity[:, 0],
     )
-    return fast_rollout(phi[:, None], start, windows.wrench, windows.step, windows.gravity)
+    return fast_rollout(
+        phi[:, None], start, windows.wrench, windows.step, windows.gravity, every=every
+    )
 
 
 def _pooled(runs: Sequence[_Run]) -> _Errors:
@@ -204,9 +210,11 @@ def _band(stacks: Sequence[Windows], samples: Phi) -> ErrorBand:
 
 
 def _simulated_in_parts(windows: Windows, samples: Phi) -> _Run:
-    """As `_simulated`, a few bodies at a time, so that memory stays bounded."""
-    count = max(1, _MOST_STATES // windows.time.size)
-    runs = [_simulated(windows, samples[k : k + count]) for k in range(0, len(samples), count)]
+    """As `_simulated`, at some of the samples and a few bodies at a time, in bounded memory."""
+    every = max(1, windows.time.shape[1] // _MOST_SHOWN)
+    count = max(1, every * _MOST_STATES // windows.time.size)
+    parts = [samples[k : k + count] for k in range(0, len(samples), count)]
+    runs = [_simulated(windows, part, every) for part in parts]
     return runs[0]._replace(
         squared_distance=np.concatenate([run.squared_distance for run in runs]),
         squared_angle=np.concatenate([run.squared_angle for run in runs]),

@@ -90,6 +90,24 @@ def test_a_plate_is_lifted_and_that_is_said(cli, tmp_path):
     assert "a body without thickness: its smallest second moment was raised" in err
 
 
+def test_a_light_ball_is_raised_to_the_floor_and_that_is_said(cli, tmp_path):
+    path = tmp_path / "ball.json"
+    path.write_text(json.dumps({"phi": [1e-6, 0, 0, 0, 4e-16, 0, 0, 4e-16, 0, 4e-16]}))
+    status, _, err = cli("export", path, "--to", "mjcf")
+    assert status == 0
+    assert "thickness" not in err
+    assert "for no moment to be below 1e-15 kg m², the least that MuJoCo takes" in err
+
+
+@pytest.mark.parametrize("name", ["urdf", "sdf", "mjcf", "drake", "dart"])
+def test_a_massless_frame_has_nothing_to_export(cli, tmp_path, name):
+    path = tmp_path / "frame.json"
+    path.write_text(json.dumps({"phi": [0.0] * 10}))
+    outcome = cli("export", path, "--to", name)
+    assert outcome.status == 2
+    assert "a massless frame has no inertia to export" in outcome.message
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -107,6 +107,43 @@ def test_what_cannot_be_mended_stays_and_is_named(cli, urdf, tmp_path):
     assert links["ghost"].impossible
 
 
+def test_a_body_of_practically_no_inertia_is_mended_and_the_floor_is_said(cli, tmp_path):
+    model, fixed = tmp_path / "r.urdf", tmp_path / "fixed.urdf"
+    small = link("head", "0", "1.35525e-20", "0", mass="0.78")
+    model.write_text(f'<robot name="r">{small}</robot>')
+    status, out, _ = cli("inspect", model, "--repair", "-o", fixed)
+    assert status == 0
+    assert "Repaired head" in out
+    assert "for no moment to be below 1e-14 kg m², the least that MuJoCo takes" in out
+    assert cli("inspect", fixed).status == 0
+
+
+def test_links_that_could_not_be_judged_are_counted(cli, tmp_path):
+    path = tmp_path / "m.sdf"
+    path.write_text(
+        '<sdf><model name="m"><link name="a"><inertial auto="true"/></link>'
+        '<link name="b"><inertial><mass>1</mass></inertial></link></model></sdf>'
+    )
+    status, out, _ = cli("inspect", path)
+    assert status == 0
+    assert out.endswith("2 links (sdf): 1 could not be judged, 1 possible.\n")
+
+
+def test_many_links_are_judged_at_once(cli, tmp_path, monkeypatch):
+    """A verdict each would take most of the time; only an impossible link needs one."""
+    asked = []
+    monkeypatch.setattr(
+        "identify.exchange.link_inertia.check", lambda *a, **k: asked.append(a) or check(*a, **k)
+    )
+    path = tmp_path / "r.urdf"
+    links = "\n".join(GOOD.replace("good", f"good{n}") for n in range(500))
+    path.write_text(f"<robot>{links}\n{FRAME}{BAD}</robot>")
+    status, out, _ = cli("inspect", path)
+    assert status == 1
+    assert out.endswith("502 links (urdf): 500 possible, 1 massless, 1 impossible.\n")
+    assert len(asked) == 1
+
+
 def test_an_estimate_is_judged_and_mended(cli, tmp_path):
     path, fixed = tmp_path / "estimate.json", tmp_path / "fixed.json"
     path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-3], "frame": "tool"}))

@@ -53,6 +53,13 @@ def test_every_shape(cli, tmp_path, name):
         ("box 0.1 0.2 0.3 --mass -1", "mass: expected a positive"),
         ("box 0.1 0.2 0.3 --mass 1 --scale 2", "--scale is for a mesh"),
         ("mesh --mass 1", "shape: mesh takes one file, got 0 words"),
+        ("cone", "the origin is the middle of its base, the apex above it"),
+        ("tube", "open at both ends"),
+        ("rod", "shape rod: expected 1 size, got 0"),
+        (
+            "box 1 1 1 --mass 1e300",
+            "shape: it has 1e+300 kg and up to 1.66667e+299 kg m²; expected",
+        ),
     ],
 )
 def test_bad_use(cli, words, message):
@@ -72,7 +79,17 @@ def test_a_mesh_in_millimetres(cli, tmp_path):
     )
     mesh.write_bytes(bytes(80) + struct.pack("<I", len(faces)) + triangles)
     words = ("shape", "mesh", mesh, "--density", "1000", "--scale", "0.001", "-o", out)
-    assert cli(*words).status == 0
+    assert cli(*words) == (0, f"{out}\n", "")
     body = read_estimate(out).parameters
     assert body.mass == pytest.approx(1000 * 0.06**3 / 6)
     np.testing.assert_allclose(body.com, 0.06 / 4)
+
+
+def test_a_mesh_that_is_read_in_metres_and_huge_is_asked_about(cli, tmp_path):
+    trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
+    path = tmp_path / "part.ply"
+    trimesh.creation.box((200.0, 30.0, 50.0)).export(path)
+    status, _, err = cli("shape", "mesh", path, "--density", "1000")
+    assert status == 0
+    assert err.startswith("identify: note: the mesh is 200 m wide; if its file is in millimetres")
+    assert cli("shape", "mesh", path, "--density", "1000", "--scale", "0.001").err == ""

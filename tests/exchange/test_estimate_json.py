@@ -193,7 +193,7 @@ def test_phi_is_believed_before_what_is_derived_from_it(tmp_path):
         ({"phi": None}, "phi: expected"),
         ({"phi": {"m": 1.0}}, "phi: no 'hx'; expected "),
         ({"phi": [10**400] + [1] * 9}, "phi"),
-        ({"mass": "heavy", "com": [0, 0, 0]}, "mass: expected numbers"),
+        ({"mass": "heavy", "com": [0, 0, 0]}, "mass: expected a number, got 'heavy'"),
         ({"mass": [1, 2], "com": [0, 0, 0]}, "mass: expected"),
         ({"mass": 1.0, "com": [0, 0]}, r"com: expected shape \(3\)"),
         (
@@ -373,3 +373,53 @@ def test_saved_numbers_are_plain_enough_to_compare(tmp_path):
     assert_close(saved.covariance, FULL.covariance, 0.0)
     assert isinstance(saved.samples, int)
     assert saved.intervals["m"] == (1.1, 1.3)
+
+
+TWICE = {
+    "phi": [2.0, 0.2, 0.0, 0.0, 0.01, 0.0, 0.0, 0.05, 0.0, 0.05],
+    "mass": 2.0,
+    "com": [0.1, 0.0, 0.0],
+    "inertia_about_com": [[0.01, 0, 0], [0, 0.03, 0], [0, 0, 0.03]],
+    "inertia_about_origin": [[0.01, 0, 0], [0, 0.05, 0], [0, 0, 0.05]],
+}
+
+
+def test_a_body_said_twice_alike_is_read(tmp_path):
+    assert read_estimate(write(tmp_path / "e.json", TWICE)).parameters.mass == 2.0
+    near = TWICE | {"mass": 2.0000005, "com": [0.1, 0.0, 5e-8]}
+    assert read_estimate(write(tmp_path / "e.json", near)).parameters.mass == 2.0
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("mass", 1.5, r"e\.json: mass is 1\.5, but phi says 2\.0; the two must agree"),
+        ("mass", 2.00001, "mass is 2.00001, but phi says 2.0"),
+        ("com", [0.1, 0.0, 1e-5], r"com is \[0\.1, 0\.0, 1e-05\], but phi says \[0\.1"),
+        (
+            "inertia_about_com",
+            np.diag([0.02, 0.03, 0.03]).tolist(),
+            "inertia_about_com is .*phi says",
+        ),
+        ("inertia_about_origin", np.eye(3).tolist(), "inertia_about_origin is .* but phi says"),
+    ],
+)
+def test_a_body_said_twice_and_differently_is_refused(tmp_path, key, value, message):
+    with pytest.raises(ModelError, match=message):
+        read_estimate(write(tmp_path / "e.json", TWICE | {key: value}))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mass": True}, "mass: expected a number, got True"),
+        ({"com": ["0.1", 0, 0]}, r"com: expected numbers of shape \(3\), got '0.1'"),
+        ({"phi": ["2.0", *TWICE["phi"][1:]]}, r"phi: expected numbers of shape \(10\), got '2.0'"),
+        ({"phi": [True, *TWICE["phi"][1:]]}, "phi: expected .* got True"),
+        ({"samples": True}, "samples: expected a number, got True"),
+        ({"schema_version": True}, "schema_version is True"),
+    ],
+)
+def test_booleans_and_strings_are_no_numbers(tmp_path, changes, message):
+    with pytest.raises(ModelError, match=message):
+        read_estimate(write(tmp_path / "e.json", TWICE | changes))

@@ -93,7 +93,8 @@ def _require_size(body: InertialParameters, largest_mass: float) -> None:
     if distance > FARTHEST:
         raise ModelError(
             f"payload: the centre of mass is {distance:.3g} m from the flange, expected at most "
-            f"{FARTHEST:g} m: check the units, and give the body about the flange (`in_frame`)"
+            f"{FARTHEST:g} m: check the units, and give the body about the flange "
+            f"(--frame; in Python, in_frame)"
         )
     gyration = float(np.sqrt(0.5 * max(np.trace(body.inertia_about_com), 0.0) / body.mass))
     if gyration > FARTHEST:

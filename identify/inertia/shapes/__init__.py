@@ -18,7 +18,13 @@ from identify.inertia.shapes.mesh_file import read_mesh, read_mesh_surface
 from identify.inertia.shapes.placed import Placed
 from identify.inertia.shapes.plate import Disc, Plate
 from identify.inertia.shapes.points import Points
-from identify.inertia.shapes.registry import SHAPES, shape_from_sizes, shape_sizes
+from identify.inertia.shapes.registry import (
+    SHAPE_MEANINGS,
+    SHAPES,
+    ShapeMeaning,
+    shape_from_sizes,
+    shape_sizes,
+)
 from identify.inertia.shapes.rod import Rod
 from identify.inertia.shapes.shape import DENSITY_UNITS, Shape
 from identify.inertia.shapes.sizes import Size
@@ -27,6 +33,7 @@ from identify.inertia.shapes.submerged import cylinder_added_mass, ellipsoid_add
 __all__ = [
     "DENSITY_UNITS",
     "SHAPES",
+    "SHAPE_MEANINGS",
     "BoundingEllipsoid",
     "Box",
     "BoxShell",
@@ -49,6 +56,7 @@ __all__ = [
     "Points",
     "Rod",
     "Shape",
+    "ShapeMeaning",
     "Size",
     "Sphere",
     "SphereShell",

@@ -96,12 +96,13 @@ class Mesh(_Triangles, Solid):
         if abs(self.volume) <= 1e-14 * float(np.prod(extents)):
             raise ModelError(
                 f"mesh: it encloses no volume ({self.volume:.3g} m³ in a box of "
-                f"{extents.tolist()} m); for sheet metal use MeshSurface"
+                f"{extents.tolist()} m); if it is sheet metal, give it its thickness (in Python, "
+                f"MeshSurface takes it as it is)"
             )
         if self.volume < 0.0:
             raise ModelError(
                 f"mesh: its volume is {self.volume:.6g} m³: its faces are wound inwards; "
-                f"turn them round: Mesh(vertices, faces[:, ::-1])"
+                f"turn them round in a mesh editor (in Python, faces[:, ::-1])"
             )
         parts = parts_wound_inwards(self.vertices, self.faces)
         spread = np.linalg.eigvalsh(self.covariance)
@@ -152,8 +153,9 @@ def _check_closed(edges: Edges, faces: int) -> None:
         raise ModelError(
             f"mesh: not watertight: {edges.open} edges of its {faces} faces have no neighbour, so "
             f"it has no inside; close the gaps in the program that wrote it (or with "
-            f"trimesh.repair.fill_holes), take its convex hull with convex_mesh(vertices), or, if "
-            f"it is sheet metal, use MeshSurface"
+            f"trimesh.repair.fill_holes), take its convex hull (in Python, convex_mesh(vertices)), "
+            f"or, if it is sheet metal, give it its thickness (in Python, MeshSurface takes it as "
+            f"it is)"
         )
     if edges.twisted:
         raise ModelError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 import numpy as np
@@ -55,6 +56,17 @@ def test_a_plate_and_a_point_are_lifted_and_it_is_told():
     assert "for no moment to be below 1e-15 kg m²" in point.change
     assert min(float(x) for x in point.diagonal) >= 1e-15
     assert point.com == ("1", "1", "1")
+
+
+def test_a_light_ball_is_not_called_thin():
+    rounded = round_body(phi_from_inertia(1e-6, np.zeros(3), 4e-16 * np.eye(3)), principal=True)
+    assert rounded.change.startswith("its smallest second moment was raised from 2e-16 to 5.1e-16")
+    assert "the least that MuJoCo takes" in rounded.change
+
+
+def test_a_massless_frame_is_told_for_what_it_is():
+    with pytest.raises(ModelError, match="a massless frame has no inertia to export"):
+        round_body(np.zeros(10))
 
 
 def test_digits_are_added_where_three_would_make_it_impossible():
@@ -144,10 +156,64 @@ def test_many_bodies_load_in_drake_as_they_are_printed(tmp_path):
         assert_same_body(read, phi, allowed(phi))
 
 
+@pytest.mark.parametrize("kind", ["rod", "needle", "plate", "strip"])
+def test_rods_and_plates_in_sdf_are_taken_for_possible(kind):
+    """libsdformat warns of what gz-math's MassMatrix3 calls invalid; Drake passes that on."""
+    rng = np.random.default_rng(8)
+    snippets = [inertial_snippet(_thin(rng, kind), "sdf").text for _ in range(200)]
+    assert _warnings_of_drake(snippets) == []
+    impossible = snippets[0].replace("<ixx>", "<ixx>9")
+    assert "invalid inertia" in _warnings_of_drake([impossible])[0]
+
+
+def test_a_rod_in_sdf_is_lifted_higher_and_a_plate_is_not():
+    rod = inertial_snippet(phi_from_inertia(2.0, np.zeros(3), np.diag([3.0, 3.0, 0.0])), "sdf")
+    assert "raised from 0 to 3e-06 kg m² (1e-06 of their sum)" in rod.body.change
+    needle = phi_from_inertia(2.0, np.zeros(3), np.diag([3.0, 3.0, 1e-6]))
+    assert "of hardly any thickness" in inertial_snippet(needle, "sdf").body.change
+    assert inertial_snippet(needle, "urdf").body.change == ""
+    plate = inertial_snippet(phi_from_inertia(2.0, np.zeros(3), np.diag([1.0, 2.0, 3.0])), "sdf")
+    assert "raised from 0 to 3e-09 kg m² (1e-09 of their sum)" in plate.body.change
+
+
 def test_a_urdf_of_rods_and_plates_compiles_in_mujoco(mujoco):
     text = _urdf_of(many_bodies(np.random.default_rng(6), 500))
     strict = '<mujoco><compiler balanceinertia="false"/></mujoco>'
     assert mujoco.MjModel.from_xml_string(text.replace("</robot>", f"{strict}</robot>")).nbody > 500
+
+
+def _thin(rng: np.random.Generator, kind: str) -> np.ndarray:
+    sides = {
+        "rod": (1.0, 0.0, 0.0),
+        "needle": (1.0, 10.0 ** rng.uniform(-5, -1.5), 10.0 ** rng.uniform(-5, -1.5)),
+        "plate": (1.0, rng.uniform(0.1, 1.0), 0.0),
+        "strip": (1.0, 10.0 ** rng.uniform(-5, -1.5), 0.0),
+    }[kind]
+    R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    spread = (R * np.square(sides)) @ R.T
+    mass = 10.0 ** rng.uniform(-2.0, 2.0)
+    return phi_from_inertia(
+        mass, rng.normal(size=3), mass * (np.trace(spread) * np.eye(3) - spread)
+    )
+
+
+def _warnings_of_drake(inertials: list[str]) -> list[str]:
+    parsing = pytest.importorskip("pydrake.multibody.parsing", reason="Drake is not installed")
+    plants = pytest.importorskip("pydrake.multibody.plant", reason="Drake is not installed")
+    links = "".join(f'<link name="b{i}">{text}</link>' for i, text in enumerate(inertials))
+    logger, said = logging.getLogger("drake"), []
+    handler, propagate = logging.Handler(), logger.propagate
+    handler.emit = lambda record: said.append(record.getMessage())
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        text = f'<sdf version="1.9"><model name="m">{links}</model></sdf>'
+        plant = plants.MultibodyPlant(0.0)
+        parsing.Parser(plant).AddModelsFromString(text, "sdf")
+    finally:
+        logger.removeHandler(handler)
+        logger.propagate = propagate
+    return said
 
 
 def _tensor(six: list[float]) -> np.ndarray:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from identify.errors import ModelError
-from identify.inertia.shapes import SHAPES, Box, Capsule, Size, shape_from_sizes, shape_sizes
+from identify.inertia.shapes import (
+    SHAPE_MEANINGS,
+    SHAPES,
+    Box,
+    Capsule,
+    Size,
+    shape_from_sizes,
+    shape_sizes,
+)
 
 
 def test_a_shape_is_built_from_its_name_and_numbers():
@@ -24,6 +34,26 @@ def test_each_shape_says_its_sizes_and_units():
         assert all(size.unit == "m" and size.meaning for size in sizes)
 
 
+def test_each_shape_says_what_it_is_and_where_its_origin_is():
+    """A shape whose centroid is not at the origin does not have its origin at its centre."""
+    assert list(SHAPE_MEANINGS) == list(SHAPES)
+    for name, kind in SHAPES.items():
+        what, origin = SHAPE_MEANINGS[name]
+        shape = kind(*[0.3, 0.2, 0.1][: len(shape_sizes(name))])
+        assert (origin == "its centre") == (not shape.centroid.any())
+        assert ("solid" in what) == (shape.extent == "volume")
+        assert ("closed" in what) == name.endswith("-shell")
+    assert "open at both ends" in SHAPE_MEANINGS["tube"].what
+
+
+def test_the_documentation_lists_every_shape_as_it_is():
+    page = (Path(__file__).parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
+    for name in SHAPES:
+        sizes = ", ".join(size.name for size in shape_sizes(name))
+        meaning = SHAPE_MEANINGS[name]
+        assert f"| `{name}` | {sizes} | {meaning.what} | {meaning.origin} |" in page
+
+
 def test_an_unknown_shape_is_told_with_its_neighbour():
     with pytest.raises(ModelError, match=r"no shape 'spere' among box, .*did you mean 'sphere'"):
         shape_from_sizes("spere", [1.0])
@@ -34,6 +64,10 @@ def test_another_number_of_sizes_is_told_with_those_expected():
         ModelError, match=r"shape box: expected 3 sizes, got 2; it takes x \(length"
     ):
         shape_from_sizes("box", [0.1, 0.2])
+    with pytest.raises(ModelError, match=r"shape sphere: expected 1 size, got 0; it takes radius"):
+        shape_from_sizes("sphere", [])
+    with pytest.raises(ModelError, match=r"side and base disc .*; the origin is the middle of its"):
+        shape_from_sizes("cone-shell", [])
 
 
 @pytest.mark.parametrize(

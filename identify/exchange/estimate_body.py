@@ -1,0 +1,111 @@
+"""The body in an estimate.json: said by phi, by mass, centre of mass and inertia, or by both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from identify.arrays import Array, seal
+from identify.errors import ModelError
+from identify.inertia import PHI, InertialParameters
+from identify.inertia.matrices import phi_from_inertia
+from identify.inertia.matrices import symmetric_from_six as _symmetric
+from identify.inertia.second_moment import rounding_about_com
+
+_AGREEMENT = 1e-6
+"""How far, of their size, what is said twice may differ: others print six digits and more."""
+
+_SHAPES = {
+    "mass": (),
+    "com": (3,),
+    "inertia_about_com": (3, 3),
+    "inertia_about_origin": (3, 3),
+}
+
+
+def read_body(document: Mapping[str, object]) -> InertialParameters:
+    """The body of a document.
+
+    Raises:
+        ModelError: none, what is no number, or two that contradict each other.
+    """
+    if "phi" not in document:
+        return _from_com(document)
+    phi = document["phi"]
+    if isinstance(phi, Mapping):
+        missing = [name for name in PHI if name not in phi]
+        if missing:
+            raise ModelError(f"phi: no {missing[0]!r}; expected {list(PHI)}")
+        phi = [phi[name] for name in PHI]
+    body = InertialParameters(seal_numbers(phi, "phi", (10,)))
+    _require_agreement(document, body)
+    return body
+
+
+def seal_numbers(values: object, name: str, shape: tuple[int | None, ...]) -> Array:
+    """Numbers of a JSON document, of a shape; `true` and `"1"` are none.
+
+    Raises:
+        ModelError: what is no number, not finite, or of another shape.
+    """
+    stack = [values]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, list | tuple):
+            stack.extend(value)
+        elif isinstance(value, bool | str | Mapping):
+            sizes = ", ".join("n" if length is None else str(length) for length in shape)
+            what = f"numbers of shape ({sizes})" if shape else "a number"
+            raise ModelError(f"{name}: expected {what}, got {repr(value)[:60]}")
+    return seal(values, name, shape)  # pyright: ignore[reportArgumentType]
+
+
+def _from_com(document: Mapping[str, object]) -> InertialParameters:
+    missing = [key for key in ("mass", "com") if key not in document]
+    if missing:
+        raise ModelError(f"no body: neither phi nor {missing[0]}")
+    mass, com = float(_said(document, "mass")), _said(document, "com")
+    if "inertia_about_com" in document:
+        return InertialParameters.from_com(mass, com, _said(document, "inertia_about_com"))
+    if "inertia_about_origin" in document:
+        inertia = _said(document, "inertia_about_origin")
+        steiner = _symmetric(phi_from_inertia(mass, com, np.zeros((3, 3)))[4:])
+        return InertialParameters.from_com(mass, com, inertia - steiner)
+    raise ModelError("no body: neither phi nor inertia_about_com nor inertia_about_origin")
+
+
+def _said(document: Mapping[str, object], key: str) -> Array:
+    return seal_numbers(document[key], key, _SHAPES[key])
+
+
+def _require_agreement(document: Mapping[str, object], body: InertialParameters) -> None:
+    """Refuse a file that says the body twice, and differently: one of the two was edited by hand.
+
+    Raises:
+        ModelError: names the key and both values.
+    """
+    for key in _SHAPES:
+        if document.get(key) is None or (body.mass == 0.0 and key in ("com", "inertia_about_com")):
+            continue
+        said, ours = _said(document, key), np.asarray(getattr(body, key), dtype=np.float64)
+        if np.abs(said - ours).max() > _allowed(key, said, ours, body):
+            raise ModelError(
+                f"{key} is {_spell(said)}, but phi says {_spell(ours)}; the two must agree: mend "
+                f"the one that is wrong, or delete it"
+            )
+
+
+def _allowed(key: str, said: Array, ours: Array, body: InertialParameters) -> float:
+    size = float(max(np.abs(said).max(), np.abs(ours).max()))
+    if body.mass == 0.0:
+        return _AGREEMENT * size
+    if key == "com":  # of the body's extent too, for one about its centre of mass
+        extent = np.sqrt(np.abs(np.trace(body.inertia_about_com) / body.mass))
+        return _AGREEMENT * max(size, float(extent))
+    floor = float(rounding_about_com(body.phi)) if key == "inertia_about_com" else 0.0
+    return _AGREEMENT * size + floor
+
+
+def _spell(values: Array) -> str:
+    return str(values.tolist())

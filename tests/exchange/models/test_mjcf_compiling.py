@@ -1,0 +1,168 @@
+"""What MuJoCo's compiler does to bodies, and what is said where it does nothing."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from identify.errors import ModelError
+from identify.exchange.mjcf_compiling import MOST_COPIES
+from identify.exchange.models import read_model
+from identify.exchange.repair import repair_model
+from identify.exchange.rewriting import rewrite_model
+from identify.inertia.conventions import MujocoInertial
+from tests.close import assert_close, assert_same_body
+
+TOTAL = """<mujoco><compiler settotalmass="10"/><worldbody>
+  <body name="a"><freejoint/><inertial pos="0 1 0" mass="30" diaginertia="1 1 INERTIA"/></body>
+  <body name="b"><freejoint/><geom type="box" size=".1 .2 .3" mass="10"/></body>
+</worldbody></mujoco>"""
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def compiled(mujoco, path, name):
+    with pytest.warns(UserWarning, match="settotalmass"):
+        model = mujoco.MjSpec.from_file(str(path)).compile()
+    n = model.body(name).id
+    numbers = (model.body_ipos, model.body_iquat, model.body_inertia)
+    return MujocoInertial(model.body_mass[n], *(array[n] for array in numbers)).to_phi()
+
+
+def test_a_total_mass_scales_every_body_as_mujoco_does(in_folder, mujoco, capfd):
+    path = write(in_folder / "m.xml", TOTAL.replace("INERTIA", "1"))
+    a, b = read_model(path).links
+    assert capfd.readouterr() == ("", "")
+    assert not (in_folder / "MUJOCO_LOG.TXT").exists()
+    assert a.phi[0] == 7.5
+    assert b.phi[0] == 2.5
+    assert a.note == "<compiler settotalmass> scales its 30 kg and its inertia by 0.25"
+    assert_close(a.printed[0], 30.0)
+    for link in (a, b):
+        assert_same_body(link.phi, compiled(mujoco, path, link.name), 1e-12)
+
+
+def test_an_impossible_body_counts_in_the_total_and_is_mended_as_it_is_printed(in_folder, mujoco):
+    path = write(in_folder / "m.xml", TOTAL.replace("INERTIA", "9"))
+    a, b = read_model(path).links
+    assert (a.phi[0], b.phi[0]) == (7.5, 2.5)
+    assert a.verdict.impossible
+    path.write_bytes(repair_model(path).content)
+    a, b = read_model(path).links
+    assert 'mass="30" diaginertia="4.5' in path.read_text()
+    assert not a.verdict.impossible
+    assert_same_body(a.phi, compiled(mujoco, path, "a"), 1e-12)
+    with pytest.raises(ModelError, match=r"m.xml:1: <compiler settotalmass> .*remove it first"):
+        rewrite_model(path, {"a": a.phi})
+
+
+def test_without_geoms_a_total_mass_scales_too(in_folder, mujoco, monkeypatch):
+    text = TOTAL.replace("INERTIA", "1").replace(
+        ' type="box" size=".1 .2 .3" mass="10"', ' size="1"'
+    )
+    text = text.replace('<geom size="1"/>', '<inertial pos="0 0 0" mass="10" diaginertia="1 1 1"/>')
+    path = write(in_folder / "m.xml", text)
+    assert [link.phi[0] for link in read_model(path).links] == [7.5, 2.5]
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    a, _ = read_model(path).links
+    assert a.phi[0] == 30.0
+    assert "by how much is not known here" in a.note
+    assert "pip install mujoco" in a.note
+
+
+@pytest.mark.parametrize(
+    ("geom", "reason"),
+    [
+        ('size="1" density="-5"', "mass, inertia or density are negative in geom"),
+        ('size="nan"', "nan size in geom"),
+        ('size="-1"', "size 0 must be positive in geom"),
+    ],
+)
+def test_what_mujoco_refuses_is_said_in_its_words_and_nothing_leaks(
+    in_folder, mujoco, capfd, geom, reason
+):
+    text = f'<mujoco><worldbody><body name="a"><geom {geom}/><joint/></body></worldbody></mujoco>'
+    (link,) = read_model(write(in_folder / "m.xml", text)).links
+    assert link.verdict is None
+    assert f"MuJoCo does not compile it: Error: {reason}" in link.note
+    assert capfd.readouterr() == ("", "")
+    assert not (in_folder / "MUJOCO_LOG.TXT").exists()
+
+
+def test_the_reason_is_that_of_the_file_not_of_what_was_made_of_it(in_folder, mujoco):
+    """An impossible `<inertial>` would be replaced here; what MuJoCo says is of the file."""
+    text = """<mujoco><asset><texture name="grid" builtin="flat" type="2d" width="1" height="1"/>
+      <texture name="grid" builtin="flat" type="2d" width="1" height="1"/></asset>
+      <worldbody><body name="a"><geom size="1"/></body></worldbody></mujoco>"""
+    path = write(in_folder / "m.xml", text)
+    with pytest.raises(ValueError, match="repeated name 'grid'") as caught:
+        mujoco.MjModel.from_xml_path(str(path))
+    (link,) = read_model(path).links
+    assert " ".join(str(caught.value).split())[:60] in link.note
+
+
+def test_a_replicate_without_end_is_not_compiled(in_folder, mujoco):
+    inner = '<body name="r"><geom size="0.1"/><joint/></body>'
+    for inside in (inner, f'<replicate count="{MOST_COPIES}">{inner}</replicate>'):
+        text = (
+            f'<mujoco><worldbody><replicate count="{MOST_COPIES}" offset="0 0 1">{inside}'
+            "</replicate></worldbody></mujoco>"
+        )
+        (link,) = read_model(write(in_folder / "m.xml", text)).links
+        assert link.verdict is None
+        assert "over 10000 bodies and geoms by <replicate>" in link.note
+
+
+def test_a_replicate_without_end_in_an_included_file_is_not_compiled(in_folder, mujoco):
+    body = '<body name="r"><geom size="0.1"/></body>'
+    write(
+        in_folder / "many.xml",
+        f'<mujoco><include file="many.xml"/><worldbody><replicate count="100000000">{body}'
+        f"</replicate></worldbody></mujoco>",
+    )
+    text = (
+        '<mujoco><include file="many.xml"/><include file="none.xml"/><worldbody><body name="b">'
+        '<geom size="1"/></body></worldbody></mujoco>'
+    )
+    (link,) = read_model(write(in_folder / "m.xml", text)).links
+    assert "over 10000 bodies and geoms" in link.note
+
+
+def test_a_warning_of_mujoco_is_a_note(in_folder, mujoco, capfd):
+    text = """<mujoco><worldbody><body name="a"><geom size="1" user="nan"/></body>
+      <body name="b"><geom size="1"/></body></worldbody></mujoco>"""
+    a, b = read_model(write(in_folder / "m.xml", text)).links
+    assert "MuJoCo warns: XML contains a 'NaN'" in a.note
+    assert b.note == "its inertia comes from its geoms"
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("sep", ["", ' sep="-"'])
+def test_bodies_under_replicate_are_the_first_of_their_copies(in_folder, mujoco, sep):
+    text = f"""<mujoco><worldbody><replicate count="12"{sep} offset="1 0 0">
+      <replicate count="3" offset="0 1 0"><body name="r"><geom size=".1" mass="2"/>
+      <body name="r1x"><geom size=".1" mass="3"/></body></body></replicate></replicate>
+      <body name="b"><geom size=".1" mass="4"/></body></worldbody></mujoco>"""
+    r, inner, b = read_model(write(in_folder / "m.xml", text)).links
+    assert_close([link.phi[0] for link in (r, inner, b)], [2.0, 3.0, 4.0], 1e-12)
+    assert "the first of 36 that <replicate> makes of it" in r.note
+    assert b.note == "its inertia comes from its geoms"
+
+
+def test_bodies_that_the_compiler_would_fuse_are_told_apart(in_folder, mujoco):
+    text = """<mujoco><compiler fusestatic="true"/><worldbody><body name="a"><freejoint/>
+      <geom size=".1" mass="2"/><body name="b"><geom size=".1" mass="3"/></body></body></worldbody>
+      </mujoco>"""
+    links = read_model(write(in_folder / "m.xml", text)).links
+    assert_close(np.array([link.phi[0] for link in links]), [2.0, 3.0], 1e-12)

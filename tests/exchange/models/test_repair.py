@@ -1,0 +1,159 @@
+"""The nearest possible body in a file: nothing but the numbers of its inertia is touched."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from identify.exchange.lifting import LIFT
+from identify.exchange.models import read_model
+from identify.exchange.repair import repair_model
+from identify.exchange.rewriting import rewrite_inertias
+from identify.inertia import check, nearest_consistent
+from identify.inertia.second_moment import second_moment_about_com
+from tests.close import assert_close, assert_same_body
+
+URDF = """<robot name="r">
+  <link name="a"><!-- kept -->
+    <inertial>
+      <inertia izz='0.0050'  ixx="0.0010" ixy="0" ixz="0.000" iyz="-0.0" iyy="1e-3"/><!-- too -->
+      <origin rpy="0 -0 0.3" xyz="0.000001 0 0"/>
+      <mass value="0.000001e6" />
+    </inertial>
+  </link>
+</robot>
+"""
+SDF = """<sdf version="1.9"><model name="m"><link name="a"><inertial>
+  <pose frame="" degrees="true">0.000001 0 0 10 -0 30</pose><mass>1.0</mass>
+  <inertia><ixx>0.0010</ixx><izz> 0.0050 </izz> <!-- kept -->
+    <iyy>0.001</iyy></inertia></inertial></link></model></sdf>
+"""
+DIAG = """<mujoco><worldbody><body name="a"><freejoint/>
+  <inertial  mass="1.0" euler="10 20 -30" diaginertia="0.001 0.0010 0.005"  pos="1e-6 0 0"/>
+</body></worldbody></mujoco>
+"""
+FULL = DIAG.replace(
+    'euler="10 20 -30" diaginertia="0.001 0.0010 0.005"', 'fullinertia="SIX"'
+).replace("SIX", "0.001 0.001 0.005 1e-4 0 2e-4")
+NEW = "0.00250000001"
+CASES = {
+    "urdf": (URDF, URDF.replace("0.0010", NEW).replace("1e-3", NEW)),
+    "sdf": (SDF, SDF.replace("0.0010", NEW).replace("<iyy>0.001<", f"<iyy>{NEW}<")),
+    "diag": (DIAG, DIAG.replace("0.001 0.0010 0.005", f"{NEW} {NEW} 0.005")),
+}
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_only_the_numbers_that_change_are_touched(tmp_path, case):
+    """Second moments of 0.0025, 0.0025 and −0.0015: the last becomes a hair above zero."""
+    before, expected = CASES[case]
+    path = write(tmp_path / "model.xml", before)
+    repaired = repair_model(path)
+    assert repaired.content.decode() == expected
+    path.write_bytes(repaired.content)
+    (link,) = read_model(path).links
+    assert not link.verdict.impossible
+    assert_same_body(link.phi, repaired.repairs[0].phi, 1e-13)
+    assert repair_model(path).content == repaired.content
+
+
+def test_full_inertia_stays_full(tmp_path, mujoco):
+    path = write(tmp_path / "m.xml", FULL)
+    was = read_model(path).links[0]
+    content = repair_model(path).content.decode()
+    kept = re.compile(r'fullinertia="[^"]*"')
+    assert kept.sub("", content) == kept.sub("", FULL)
+    strict = '<compiler balanceinertia="false"/><worldbody>'
+    assert mujoco.MjModel.from_xml_string(content.replace("<worldbody>", strict)).nbody == 2
+    now = read_model(write(path, content)).links[0]
+    assert not now.verdict.impossible
+    assert_close(now.phi[:4], was.phi[:4], 0.0)
+    assert_same_body(now.phi, nearest_consistent(was.phi).phi, 1e-8)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("form", ["urdf", "sdf"])
+def test_what_is_printed_in_turned_axes_is_possible_with_half_the_lift_to_spare(
+    tmp_path, form, seed
+):
+    rng = np.random.default_rng(seed)
+    six = dict(zip(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), rng.normal(size=6), strict=True))
+    rpy = " ".join(f"{x:.3f}" for x in rng.uniform(-3, 3, 3))
+    if form == "urdf":
+        entries = " ".join(f'{name}="{abs(x):.4f}"' for name, x in six.items())
+        text = (
+            f'<robot name="r"><link name="a"><inertial><origin xyz="7 8 9" rpy="{rpy}"/>'
+            f'<mass value="2"/><inertia {entries}/></inertial></link></robot>'
+        )
+    else:
+        entries = "".join(f"<{name}>{abs(x):.4f}</{name}>" for name, x in six.items())
+        text = (
+            f'<sdf><model name="m"><link name="a"><inertial><pose>7 8 9 {rpy}</pose>'
+            f"<mass>2</mass><inertia>{entries}</inertia></inertial></link></model></sdf>"
+        )
+    path = write(tmp_path / "model.xml", text)
+    path.write_bytes(repair_model(path).content)
+    (link,) = read_model(path).links
+    values = np.linalg.eigvalsh(second_moment_about_com(link.printed))
+    assert values[0] >= 0.499 * LIFT * values.sum()
+    assert not link.verdict.impossible
+    assert not repair_model(path).repairs
+
+
+@pytest.mark.parametrize("entry", ["2.40741e-35", "1.35525e-20"])
+def test_an_inertia_of_practically_nothing_becomes_the_least_that_is_taken(tmp_path, entry, mujoco):
+    text = (
+        '<robot name="r"><link name="w"/><joint name="j" type="continuous"><parent link="w"/>'
+        '<child link="head"/><axis xyz="0 0 1"/></joint><link name="head"><inertial>'
+        '<origin xyz="0 0.1 0.2" rpy="0 0 0"/><mass value="0.78"/>'
+        f'<inertia ixx="0" ixy="0" ixz="{entry}" iyy="0" iyz="0" izz="0" /></inertial></link>'
+        "</robot>"
+    )
+    path = write(tmp_path / "r.urdf", text)
+    repaired = repair_model(path)
+    assert not repaired.left
+    assert "no moment to be below 1e-14 kg m²" in repaired.repairs[0].change
+    content = repaired.content.decode()
+    assert re.search(r'ixx="1.\d*e-14" ixy="0" ixz="0" iyy="1.\d*e-14" iyz="0" izz="1', content)
+    strict = '<mujoco><compiler balanceinertia="false"/></mujoco></robot>'
+    assert mujoco.MjModel.from_xml_string(content.replace("</robot>", strict)).nbody == 2
+    path.write_text(content)
+    assert not read_model(path).links[1].verdict.impossible
+
+
+def test_no_mass_in_the_digits_printed_cannot_be_mended(tmp_path):
+    text = URDF.replace("0.000001e6", "0.00000000").replace("izz='0.0050'", 'izz="0.0015"')
+    repaired = repair_model(write(tmp_path / "r.urdf", text))
+    assert not repaired.repairs
+    ((link, why),) = repaired.left
+    assert link.verdict.by_rounding
+    assert "write its mass into the file, or zeros for its inertia" in why
+
+
+def test_an_impossible_inertia_is_not_written(tmp_path):
+    path = write(tmp_path / "r.urdf", URDF)
+    with pytest.raises(ValueError, match="triangle"):
+        rewrite_inertias(path, {"a": np.diag([1.0, 1.0, 3.0])})
+    with pytest.raises(ValueError, match="no link 'b'"):
+        rewrite_inertias(path, {"b": np.eye(3)})
+    path = write(tmp_path / "f.urdf", '<robot name="r">\n<link name="a"/></robot>')
+    with pytest.raises(ValueError, match=r"f.urdf:2: link 'a': its inertia is not written here"):
+        rewrite_inertias(path, {"a": np.eye(3)})
+
+
+def test_an_entry_that_sdf_takes_for_granted_is_added_where_it_has_to_be(tmp_path):
+    text = SDF.replace("<ixx>0.0010</ixx>", "<ixx>0.001</ixx>").replace("<iyy>0.001</iyy>", "")
+    text = text.replace("0.0050", "2.5")
+    path = write(tmp_path / "m.sdf", text)
+    path.write_bytes(repair_model(path).content)
+    assert not read_model(path).links[0].verdict.impossible
+    assert "<iyy>" in path.read_text()
+    assert "<ixy>" not in path.read_text()
+    assert check(read_model(path).links[0].phi).mass == 1.0
