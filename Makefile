@@ -2,6 +2,7 @@
 PYTHON ?= python3
 JOBS ?= 2
 LOCKFLAGS ?=
+NAME ?= stars
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -9,6 +10,7 @@ LOCK := requirements.lock
 ORACLES := requirements-oracles.lock
 PIP_QUIET := --quiet --quiet --disable-pip-version-check
 READY := $(VENV)/ready.stamp
+STUDIES = $(sort $(basename $(notdir $(wildcard experiments/*.toml experiments/*.py))))
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # Logs of others, used by some tests where they are at hand (skipped with a reason elsewhere).
@@ -85,8 +87,12 @@ lock:  ## pin what pyproject.toml asks for (LOCKFLAGS=--upgrade takes the newest
 	@! grep -nE '^identify==|://' $(LOCK) $(ORACLES) || { \
 		echo "$(LOCK) names a host, or a package that would overwrite this one: see above" >&2; exit 1; }
 
-study: $(READY)  ## fits of the twenty STARS tools with noise: reports/stars.md
-	$(ONE_THREAD) $(PY) experiments/stars.py -o reports/stars.md
+study: $(READY)  ## a study of experiments/ (NAME=stars, coverage, noise, …): reports/NAME/summary.md
+	@test -f experiments/$(NAME).toml -o -f experiments/$(NAME).py || { \
+		echo "There is no study '$(NAME)'. There are: $(STUDIES)" >&2; exit 2; }
+	$(ONE_THREAD) $(PY) $(if $(wildcard experiments/$(NAME).toml),\
+		-m identify study run experiments/$(NAME).toml -o reports/$(NAME) $(ARGS),\
+		experiments/$(NAME).py -o reports/$(NAME).md $(ARGS))
 
 package: $(READY)  ## wheel and sdist in dist/; a CSV fitted in a clean environment with the wheel
 	rm -rf dist

@@ -23,12 +23,16 @@ _HELP = ("-h", "--help")
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """How an option is written: its names, the long one last, and what stands after it."""
+    """How an option is written: its names, the long one last, and what stands after it.
+
+    One that may be repeated keeps the values of every time; of the others the last time counts.
+    """
 
     names: tuple[str, ...]
     metavar: str
     numeric: bool
     required: bool
+    repeated: bool
 
     @property
     def values(self) -> int:
@@ -79,7 +83,7 @@ class _Sorting:
     places: Sequence[_Place]
 
     def words(self, argv: list[str]) -> list[str]:
-        """The options, the last of each, then what is not one."""
+        """The options, each once, then what is not one."""
         if any(word in _HELP for word in argv[: argv.index("--") if "--" in argv else None]):
             return ["--help"]
         given: dict[_Option, list[str]] = {}
@@ -91,7 +95,7 @@ class _Sorting:
                 break
             if word.startswith("-") and word != "-" and not _is_number(word):
                 option, values = self._option(word, argv)
-                given[option] = values
+                given[option] = [*given.get(option, []), *values] if option.repeated else values
             else:
                 rest.append(word)
         self._require(given, rest)
@@ -182,6 +186,7 @@ def _options(kind: type[Command]) -> list[_Option]:
                 metavar=_metavar(given),
                 numeric="float" in str(hint),
                 required=field.default is MISSING,
+                repeated=Ellipsis in get_args(get_args(hint)[0]),
             )
         )
     return options

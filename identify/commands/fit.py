@@ -78,7 +78,7 @@ class Fit(Command):
 
         truth = None if self.truth is None else read_estimate(self.truth).parameters
         with _progress(shown=not self.quiet) as say:
-            result = self._fit(settings, invocation, say)
+            result = self._fit(settings, invocation, say, truth)
             say("writing the report")
             self._write(result, truth)
         if not self.quiet:
@@ -99,7 +99,13 @@ class Fit(Command):
             gravity=self.gravity,
         )
 
-    def _fit(self, settings: FitSettings, invocation: str, say: Callable[[str], None]) -> FitResult:
+    def _fit(
+        self,
+        settings: FitSettings,
+        invocation: str,
+        say: Callable[[str], None],
+        truth: InertialParameters | None,
+    ) -> FitResult:
         from identify.logs import load_schema, read_log
         from identify.pipeline import fit
 
@@ -107,7 +113,7 @@ class Fit(Command):
         for log in self.logs:
             say(f"reading {log}")
             recordings.append(read_log(log, schema))
-        return fit(recordings, settings, command=invocation, progress=say)
+        return fit(recordings, settings, command=invocation, progress=say, truth=truth)
 
     def _write(self, result: FitResult, truth: InertialParameters | None) -> None:
         from identify.reporting import report

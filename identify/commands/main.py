@@ -27,6 +27,9 @@ from identify.commands.installation import own_version
 from identify.commands.replay import Replay
 from identify.commands.shape import Shape
 from identify.commands.simulate import Simulate
+from identify.commands.study_check import StudyCheck
+from identify.commands.study_results import StudyCompare, StudyTable
+from identify.commands.study_run import StudyRun
 from identify.commands.subtract import Subtract
 from identify.commands.terminal import escape_what_cannot_be_encoded, printable
 from identify.errors import IdentifyError, did_you_mean
@@ -40,6 +43,10 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
         "export": Export,
         "subtract": Subtract,
         "shape": Shape,
+        "study check": StudyCheck,
+        "study run": StudyRun,
+        "study table": StudyTable,
+        "study compare": StudyCompare,
         "datasets list": DatasetsList,
         "datasets fetch": DatasetsFetch,
         "datasets path": DatasetsPath,

@@ -13,9 +13,7 @@ from tyro.conf import Positional, arg
 from identify.commands.command import Command
 from identify.commands.files import write_file
 from identify.commands.output import require_writable, unwritable
-from identify.commands.summary import metres
-from identify.commands.terminal import printable
-from identify.errors import LogError
+from identify.commands.terminal import metres, printable
 
 if TYPE_CHECKING:
     from identify.pipeline import LogReplay
@@ -54,6 +52,9 @@ class Replay(Command):
     horizon: Annotated[float, arg(metavar="S", help_behavior_hint="(default: 1)")] = 1.0
     """Length of a window [s]."""
 
+    hold: Annotated[bool, arg(help_behavior_hint="")] = False
+    """The wrench is held between samples. By default it is a straight line from one to the next."""
+
     quiet: Annotated[bool, arg(help_behavior_hint="")] = False
     """Print nothing but errors."""
 
@@ -68,10 +69,13 @@ class Replay(Command):
         truth = None if self.truth is None else read_estimate(self.truth).parameters
         recording = read_log(self.log, load_schema(self.schema))
         done = replay_log(
-            recording, estimate, no_bias=self.no_bias, truth=truth, horizon=self.horizon
+            recording,
+            estimate,
+            no_bias=self.no_bias,
+            truth=truth,
+            horizon=self.horizon,
+            interpolation="hold" if self.hold else "linear",
         )
-        if done.windows is None and done.single_shot is None:
-            raise LogError(f"{self.log}: no uninterrupted stretch is long enough for a replay")
         written = self._write(done)
         if not self.quiet:
             for line in (*lines_of(done), *map(str, written)):

@@ -75,7 +75,7 @@ class Simulate(Command):
         written = [*self._write_log(simulation, path), self._draw(simulation, path)]
         written += self._construct(simulation, path)
         if not self.quiet:
-            for line in (*_facts(simulation, path), *map(str, written)):
+            for line in (*_facts(simulation, path), *self._notes(simulation), *map(str, written)):
                 print(printable(line))
         return 0
 
@@ -115,14 +115,32 @@ class Simulate(Command):
                 "simulate: --integrator exact is for a body without loads, impulses or fluid; "
                 "take rk4"
             )
-        import numpy as np
-
         from identify.simulation import free_motion
+        from identify.simulation.schedule import schedule
 
-        if not (self.duration > 0.0 and self.dt > 0.0):
-            raise UsageError("simulate: --duration and --dt must be positive")
-        time = self.dt * self.every * np.arange(int(self.duration / (self.dt * self.every)) + 1)
+        times = schedule(self.duration, self.dt, self.every, [])
+        time = times.instants[times.kept]
         return free_motion(simulation.body.phi, simulation.start, time, simulation.gravity)
+
+    def _notes(self, simulation: Simulation) -> list[str]:
+        """What a reader of the results should know."""
+        notes = []
+        if simulation.impulses or simulation.added_mass is not None:
+            missing = "impulses" if simulation.impulses else "forces of the fluid"
+            notes.append(
+                f"Note: the wrench in {LOG} is that of the loads; it leaves out the {missing}, so "
+                f"a fit or a replay of this log would not find the body."
+            )
+        if self.spec.suffix.lower() == ".json":
+            from identify.exchange import read_estimate
+
+            decided = read_estimate(self.spec).decided_by
+            untold = [name for name, what in decided.items() if what == "default"]
+            if untold:
+                notes.append(
+                    f"Note: {', '.join(untold)} are those of a default body, not measured."
+                )
+        return notes
 
     def _write_log(self, simulation: Simulation, path: Trajectory) -> list[Path]:
         from identify.logs.simulated import recording_of_motion
@@ -177,6 +195,10 @@ def _construction(simulation: Simulation, path: Trajectory) -> Poinsot | None:
     return poinsot(simulation.body.phi, simulation.start.quaternion, spin, path.time)
 
 
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 def _facts(simulation: Simulation, path: Trajectory) -> list[str]:
     import numpy as np
 
@@ -185,7 +207,7 @@ def _facts(simulation: Simulation, path: Trajectory) -> list[str]:
     spin = float(np.linalg.norm(path.angular_velocity[-1]))
     return [
         f"{len(path.time)} states over {path.time[-1]:.6g} s of a body of "
-        f"{simulation.body.mass:.6g} kg, {len(simulation.loads)} loads, "
-        f"{len(simulation.impulses)} impulses.",
+        f"{simulation.body.mass:.6g} kg, {_counted(len(simulation.loads), 'load')}, "
+        f"{_counted(len(simulation.impulses), 'impulse')}.",
         f"At the end: position [{end}] m, quaternion [{q}] (xyzw), turning at {spin:.6g} rad/s.",
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.commands.terminal import printable
+from identify.commands.terminal import metres, printable
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_rows import GROUPS
 
@@ -109,11 +109,6 @@ def _cutoffs(result: FitResult) -> Iterator[str]:
             yield f"Low-pass{name}: none, still poses are not filtered."
         else:
             yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({origin})."
-
-
-def metres(length: float) -> str:
-    """A length as a person says it."""
-    return f"{length:.3g} m" if length >= 1.0 else f"{1e3 * length:.3g} mm"
 
 
 def _replay(replay: Replay) -> str:

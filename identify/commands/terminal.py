@@ -17,3 +17,8 @@ def escape_what_cannot_be_encoded() -> None:
     for stream in (sys.stdout, sys.stderr):
         if reconfigure := getattr(stream, "reconfigure", None):
             reconfigure(errors="backslashreplace")
+
+
+def metres(length: float) -> str:
+    """A length as a person says it."""
+    return f"{length:.3g} m" if length >= 1.0 else f"{1e3 * length:.3g} mm"

@@ -73,12 +73,15 @@ def _live(stream: IO[str]) -> Iterator[Callable[[Progress], None]]:
 
 
 def _plain(stream: IO[str]) -> Callable[[Progress], None]:
-    last = 0.0
+    last, written = 0.0, ""
 
     def show(progress: Progress) -> None:
-        nonlocal last
-        if progress.seconds - last >= _PLAIN_EVERY or progress.left == 0:
-            last = progress.seconds
+        nonlocal last, written
+        if progress.seconds - last < _PLAIN_EVERY and progress.left:
+            return
+        counts = f"{progress.done} {progress.failed}"  # the end is reported more than once
+        if counts != written:
+            last, written = progress.seconds, counts
             print(line(progress), file=stream, flush=True)
 
     return show

@@ -9,6 +9,7 @@ import numpy as np
 
 from identify.errors import LogError
 from identify.estimation import Estimate, NegativeMass, TooLittleMotion, estimate_body
+from identify.inertia import InertialParameters
 from identify.logs import Recording
 from identify.pipeline.checks import notes_on_log, require_live_wrench
 from identify.pipeline.fit_notes import notes_on_fit
@@ -30,6 +31,7 @@ def fit(
     *,
     command: str | None = None,
     progress: Progress | None = None,
+    truth: InertialParameters | None = None,
 ) -> FitResult:
     """Fit one body to one or more logs of it.
 
@@ -38,6 +40,8 @@ def fit(
         settings: bias, known mass, cut-off, gravity.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
+        truth: the true body, where it is known, to replay beside the estimate; the fit does not
+            see it.
 
     Returns:
         The certified estimate with data, validation and provenance.
@@ -65,7 +69,7 @@ def fit(
         provenance=provenance_of(logs, settings, command),
     )
     say("validating")
-    validation = validate(logs, blocks, estimate, settings.estimator)
+    validation = validate(logs, blocks, estimate, settings.estimator, truth)
     notes = [note for log in logs for note in (*log.notes, *notes_on_log(log))]
     doubts = tuple(notes_on_fit(validation, estimate, blocks, settings))
     return FitResult(

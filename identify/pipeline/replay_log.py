@@ -8,23 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Phi, Vec6
-from identify.errors import LogError, ModelError
+from identify.errors import LogError, ModelError, SimulationError
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters, check
 from identify.logs import Recording
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.signals import PreparedLog, prepare
+from identify.simulation.checks import Interpolation
 from identify.validation import (
     ESTIMATE,
     HORIZON,
+    TRUTH,
     Replay,
     SingleShot,
     posterior_bodies,
-    replay,
-    replay_in_one_shot,
+    replays,
 )
 
-TRUTH = "truth"
 _SEED = 0
 
 
@@ -58,6 +58,7 @@ def replay_log(
     no_bias: bool = False,
     truth: InertialParameters | None = None,
     horizon: float = HORIZON,
+    interpolation: Interpolation = "linear",
 ) -> LogReplay:
     """Regenerate the motion of a log from a body and the measured wrench.
 
@@ -70,11 +71,12 @@ def replay_log(
         no_bias: the sensor has none.
         truth: another body to replay beside it.
         horizon: length of a window [s].
+        interpolation: the wrench between samples: a straight line, or the last sample held.
 
     Raises:
         LogError: a log without time, attitude or position.
         ModelError: an impossible body.
-        SimulationError: a motion that grew beyond all bounds.
+        SimulationError: the estimate's motion leaves all bounds, in windows and in one shot.
     """
     if not (np.isfinite(horizon) and horizon > 0.0):
         raise LogError(f"horizon: expected a positive time [s], got {horizon!r}")
@@ -92,14 +94,26 @@ def replay_log(
         bodies[TRUTH] = truth.phi
     samples, notes = _samples(estimate)
     parts = [(segment, bias) for segment in log.segments]
+    done = replays(
+        parts,
+        bodies,
+        samples=samples,
+        horizon=horizon,
+        interpolation=interpolation,
+        long_bands=True,
+    )
+    if done.windows is None and done.single_shot is None:
+        raise SimulationError(" ".join(done.notes) or "no stretch of two samples to replay")
+    if done.windows is None and not done.notes:
+        notes = (*notes, f"no windows: no uninterrupted stretch is long enough for {horizon:g} s")
     return LogReplay(
         log=log,
         bodies=bodies,
         bias=bias,
         bias_origin=origin,
-        windows=replay(parts, bodies, horizon=horizon, samples=samples),
-        single_shot=replay_in_one_shot(parts, bodies, samples=samples),
-        notes=notes,
+        windows=done.windows,
+        single_shot=done.single_shot,
+        notes=(*notes, *(note.rstrip(".") for note in done.notes)),
     )
 
 

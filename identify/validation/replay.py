@@ -11,6 +11,7 @@ import numpy as np
 from identify.arrays import Array, Indices, Phi, Vec3
 from identify.errors import SimulationError
 from identify.simulation import State, Trajectory, fast_rollout
+from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
 from identify.validation.windows import Part, Windows, cut_windows
 
@@ -86,6 +87,7 @@ def replay(
     *,
     horizon: float = HORIZON,
     samples: Phi | None = None,
+    interpolation: Interpolation = "linear",
 ) -> Replay | None:
     """Simulate windows of logs from their measured first states, all at once.
 
@@ -94,6 +96,7 @@ def replay(
         bodies: ten parameters by name; the first is also returned as a trajectory.
         horizon: length of a window [s], cut short where all stretches are shorter.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
+        interpolation: the wrench between samples: a straight line, or the last sample held.
 
     Returns:
         The errors, or None where no stretch is long enough.
@@ -106,7 +109,7 @@ def replay(
     if not stacks:
         return None
     phi = np.array(list(bodies.values()))
-    runs = [_simulated(windows, phi) for windows in stacks]
+    runs = [_simulated(windows, phi, interpolation) for windows in stacks]
     errors = _pooled(runs)
     shown = min(len(run.horizon) for run in runs)
     picks = [_evenly(len(run.horizon), shown) for run in runs]
@@ -119,7 +122,7 @@ def replay(
         times=np.concatenate([w.time[:, at] for w, at in zip(stacks, picks, strict=True)]),
         simulated=np.concatenate([r.position[:, at] for r, at in zip(runs, picks, strict=True)]),
         measured=np.concatenate([w.position[:, at] for w, at in zip(stacks, picks, strict=True)]),
-        band=None if samples is None else _band(stacks, samples),
+        band=None if samples is None else _band(stacks, samples, interpolation),
     )
 
 
@@ -145,9 +148,9 @@ class _Errors(NamedTuple):
     attitude: Array
 
 
-def _simulated(windows: Windows, phi: Phi, every: int = 1) -> _Run:
+def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: int = 1) -> _Run:
     """Bodies × windows in one batch, compared at every `every`-th sample."""
-    path = simulate_windows(windows, phi, every)
+    path = _paths(windows, phi, interpolation, every)
     distance = np.sum((path.position - windows.position[:, ::every]) ** 2, axis=-1)
     angle = rotation_angle(windows.quaternion[:, ::every], path.quaternion) ** 2
     return _Run(
@@ -159,14 +162,8 @@ def _simulated(windows: Windows, phi: Phi, every: int = 1) -> _Run:
     )
 
 
-def simulate_windows(windows: Windows, phi: Phi, every: int = 1) -> Trajectory:
-    """Every body in every window, shape (b, w, k, ·).
-
-    Args:
-        windows: w of them.
-        phi: shape (b, 10).
-        every: which of their samples are kept.
-    """
+def _paths(windows: Windows, phi: Phi, interpolation: Interpolation, every: int) -> Trajectory:
+    """Every body in every window, shape (b, w, k, ·)."""
     start = State(
         windows.position[:, 0],
         windows.quaternion[:, 0],
@@ -174,7 +171,13 @@ def simulate_windows(windows: Windows, phi: Phi, every: int = 1) -> Trajectory:
         windows.angular_velocity[:, 0],
     )
     return fast_rollout(
-        phi[:, None], start, windows.wrench, windows.step, windows.gravity, every=every
+        phi[:, None],
+        start,
+        windows.wrench,
+        windows.step,
+        windows.gravity,
+        interpolation=interpolation,
+        every=every,
     )
 
 
@@ -198,9 +201,9 @@ def _evenly(count: int, chosen: int) -> Indices:
     return np.linspace(0, count - 1, chosen).round().astype(int)
 
 
-def _band(stacks: Sequence[Windows], samples: Phi) -> ErrorBand:
+def _band(stacks: Sequence[Windows], samples: Phi, interpolation: Interpolation) -> ErrorBand:
     """Quantiles over the samples of the errors that each leaves in the windows."""
-    errors = _pooled([_simulated_in_parts(windows, samples) for windows in stacks])
+    errors = _pooled([_simulated_in_parts(windows, samples, interpolation) for windows in stacks])
     return ErrorBand(
         errors.horizon,
         np.quantile(errors.position, BAND, axis=0),
@@ -209,12 +212,12 @@ def _band(stacks: Sequence[Windows], samples: Phi) -> ErrorBand:
     )
 
 
-def _simulated_in_parts(windows: Windows, samples: Phi) -> _Run:
+def _simulated_in_parts(windows: Windows, samples: Phi, interpolation: Interpolation) -> _Run:
     """As `_simulated`, at some of the samples and a few bodies at a time, in bounded memory."""
     every = max(1, windows.time.shape[1] // _MOST_SHOWN)
     count = max(1, every * _MOST_STATES // windows.time.size)
     parts = [samples[k : k + count] for k in range(0, len(samples), count)]
-    runs = [_simulated(windows, part, every) for part in parts]
+    runs = [_simulated(windows, part, interpolation, every) for part in parts]
     return runs[0]._replace(
         squared_distance=np.concatenate([run.squared_distance for run in runs]),
         squared_angle=np.concatenate([run.squared_angle for run in runs]),

@@ -9,6 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec3, Vec4
 from identify.simulation import State, fast_rollout, single_shot
+from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
 from identify.validation.replay import BAND, ErrorBand, ReplayErrors, require_bodies
 from identify.validation.windows import Part
@@ -44,7 +45,11 @@ class SingleShot:
 
 
 def replay_in_one_shot(
-    parts: Sequence[Part], bodies: Mapping[str, Phi], *, samples: Phi | None = None
+    parts: Sequence[Part],
+    bodies: Mapping[str, Phi],
+    *,
+    samples: Phi | None = None,
+    interpolation: Interpolation = "linear",
 ) -> SingleShot | None:
     """Simulate the longest stretch of the logs from its first measured state to its end.
 
@@ -52,6 +57,7 @@ def replay_in_one_shot(
         parts: stretches of the logs at full rate, each with the sensor bias to take off.
         bodies: ten parameters by name; the first is also returned as a trajectory.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
+        interpolation: the wrench between samples: a straight line, or the last sample held.
 
     Returns:
         The errors, or None where there is no stretch of two samples.
@@ -73,7 +79,9 @@ def replay_in_one_shot(
     wrench = segment.wrench - bias
     step = float(np.ptp(segment.time)) / (len(segment.time) - 1)
     paths = {
-        name: single_shot(phi, start, wrench, step, segment.gravity).trajectory
+        name: single_shot(
+            phi, start, wrench, step, segment.gravity, interpolation=interpolation
+        ).trajectory
         for name, phi in bodies.items()
     }
     first = next(iter(paths.values()))
@@ -91,14 +99,24 @@ def replay_in_one_shot(
             )
             for name, path in paths.items()
         },
-        band=None if samples is None else _band(longest, start, step, samples),
+        band=None if samples is None else _band(longest, start, step, samples, interpolation),
     )
 
 
-def _band(part: Part, start: State, step: float, samples: Phi) -> ErrorBand:
+def _band(
+    part: Part, start: State, step: float, samples: Phi, interpolation: Interpolation
+) -> ErrorBand:
     segment, bias = part
     every = max(1, (len(segment.time) - 1) // _MOST_SHOWN)
-    path = fast_rollout(samples, start, segment.wrench - bias, step, segment.gravity, every=every)
+    path = fast_rollout(
+        samples,
+        start,
+        segment.wrench - bias,
+        step,
+        segment.gravity,
+        interpolation=interpolation,
+        every=every,
+    )
     rows = slice(None, None, every)
     distance = np.linalg.norm(path.position - segment.position[rows], axis=-1)
     angle = rotation_angle(segment.quaternion[rows], path.quaternion)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from identify.arrays import Phi
-from identify.errors import SimulationError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
-from identify.inertia import is_consistent
+from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import BlockStatistics
 from identify.signals import PreparedLog
 from identify.validation.posterior import posterior_bodies
-from identify.validation.replay import Replay, replay
+from identify.validation.replay import Replay
+from identify.validation.replays import replays
 from identify.validation.scores import HeldOutScores, held_out_scores
-from identify.validation.single_shot import SingleShot, replay_in_one_shot
-from identify.validation.windows import Part
+from identify.validation.single_shot import SingleShot
 
 ESTIMATE = "estimate"
 LEAST_SQUARES = "least squares"
+TRUTH = "truth"
 """Names of the replayed bodies."""
 
 _SEED = 0
@@ -49,6 +49,7 @@ def validate(
     blocks: Sequence[BlockStatistics],
     estimate: Estimate,
     settings: EstimatorSettings,
+    truth: InertialParameters | None = None,
 ) -> Validation:
     """Score an estimate out of sample, and replay the logs from it.
 
@@ -57,6 +58,7 @@ def validate(
         blocks: their block statistics, in the same order.
         estimate: fitted to them.
         settings: it was fitted with; the folds use the same.
+        truth: another body to replay beside the estimate.
     """
     notes: list[str] = []
     scores = held_out_scores(blocks, lambda part: estimate_body(part, settings))
@@ -68,12 +70,15 @@ def validate(
             f"without "
             f"the part held out, and are not scored."
         )
-    windows, single_shot = _replay(prepared, estimate, notes)
+    windows, single_shot = _replay(prepared, estimate, truth, notes)
     return Validation(scores, windows, tuple(notes), single_shot)
 
 
 def _replay(
-    prepared: Sequence[PreparedLog], estimate: Estimate, notes: list[str]
+    prepared: Sequence[PreparedLog],
+    estimate: Estimate,
+    truth: InertialParameters | None,
+    notes: list[str],
 ) -> tuple[Replay | None, SingleShot | None]:
     if not estimate.complete:
         untold = [name for name, by in estimate.decided_by.items() if by == "default"]
@@ -91,27 +96,18 @@ def _replay(
         notes.append("No replay: it needs time stamps, attitude and position in the log.")
         return None, None
     bodies, note = _bodies(estimate)
+    if truth is not None:
+        bodies[TRUTH] = truth.phi
     samples = posterior_bodies(
         estimate.parameters.phi, estimate.covariance, np.random.default_rng(_SEED)
     )
-    try:
-        windows = replay(segments, bodies, samples=samples)
-        reason = "no uninterrupted stretch of the log is long enough"
-    except SimulationError as error:
-        windows, reason = None, str(error)
-    if windows is None:
-        notes.append(f"No replay: {reason}.")
+    done = replays(segments, bodies, samples=samples)
+    notes += done.notes
+    if done.windows is None and not done.notes:
+        notes.append("No replay: no uninterrupted stretch of the log is long enough.")
     if note:
         notes.append(note)
-    return windows, _single_shot(segments, bodies)
-
-
-def _single_shot(segments: Sequence[Part], bodies: Mapping[str, Phi]) -> SingleShot | None:
-    """None where the motion is lost on the way: the windows say what there is to say."""
-    try:
-        return replay_in_one_shot(segments, bodies)
-    except SimulationError:
-        return None
+    return done.windows, done.single_shot
 
 
 def _bodies(estimate: Estimate) -> tuple[dict[str, Phi], str]:

@@ -10,6 +10,7 @@ from identify.commands.arguments import parse_command
 from identify.commands.doctor import Doctor
 from identify.commands.errors import UsageError
 from identify.commands.fit import Fit
+from identify.commands.study_run import StudyRun
 
 NEEDED = ("--schema", "s.toml", "-o", "out")
 
@@ -143,3 +144,11 @@ def test_help_lists_every_option(cli):
     ):
         assert option in out
     assert "None" not in out
+
+
+def test_an_option_that_may_be_repeated_keeps_every_value_in_order():
+    words = ("a.toml", "--only", "log=x y", "-o", "out", "--only=estimator=psd", "--workers", "1")
+    command = parse_command(StudyRun, words, "study run")
+    assert command.only == ("log=x y", "estimator=psd")
+    assert command.workers == 1
+    assert parse_command(StudyRun, ("a.toml", "-o", "out"), "study run").only == ()

@@ -122,3 +122,20 @@ def test_still_poses_cannot_be_replayed(cli, estimate, tmp_path):
     outcome = cli("replay", path, *words)
     assert outcome.status == 2
     assert "a replay needs time stamps, attitude and position" in outcome.message
+
+
+def test_a_body_that_is_lost_does_not_take_the_others_along(cli, log, estimate, tmp_path):
+    truth = tmp_path / "truth.json"
+    truth.write_text(json.dumps({"phi": (1e-9 * PHI).tolist()}))
+    words = ("--schema", log[1], "--estimate", estimate(), "--truth", truth, "-o", tmp_path / "o")
+    status, printed, _ = cli("replay", log[0], *words)
+    assert status == 0
+    assert errors(printed, "windows, estimate")[0] < 2.0
+    assert "Note: No replay in windows with the truth: " in printed
+
+
+def test_a_wrench_that_is_held(cli, log, estimate, tmp_path):
+    words = ("--schema", log[1], "--estimate", estimate(), "-o", tmp_path / "o")
+    linear = errors(cli("replay", log[0], *words).out, "windows, estimate")[0]
+    held = errors(cli("replay", log[0], *words, "--hold").out, "windows, estimate")[0]
+    assert held > 3.0 * linear

@@ -137,3 +137,31 @@ def test_a_spec_that_is_wrong_says_where(cli, spec, tmp_path):
     assert outcome.status == 2
     assert outcome.message.startswith(f"{spec}: [state]")
     assert "angulr" in outcome.message
+
+
+def test_exact_and_stepped_motions_end_together(cli, spec, tmp_path):
+    """The last step is shorter where the step does not divide the duration."""
+    for integrator in ("exact", "suzuki"):
+        out = tmp_path / integrator
+        words = ("--duration", 1, "--dt", 0.03, "--every", 4, "--integrator", integrator)
+        assert cli("simulate", spec, *words, "-o", out, "--quiet").status == 0
+    names = ("exact", "suzuki")
+    times = [pd.read_parquet(tmp_path / name / "trajectory.parquet")["t"] for name in names]
+    np.testing.assert_allclose(times[0], times[1], rtol=1e-12)
+    assert times[0].iloc[-1] == 1.0
+
+
+def test_a_log_that_a_fit_would_misread_says_so(cli, spec, tmp_path):
+    spec.write_text(BODY + STATE + '[[impulses]]\ntime = 0.1\nlinear = [1, 0, 0]\nframe = "body"\n')
+    out = cli("simulate", spec, "--duration", 0.3, "--dt", 0.01, "-o", tmp_path / "out").out
+    assert "1 impulse.\n" in out
+    assert "it leaves out the impulses, so a fit or a replay of this log would not find" in out
+
+
+def test_a_body_that_was_not_measured_is_said(cli, tmp_path):
+    estimate = tmp_path / "e.json"
+    phi = [1.0, 0, 0, 0, 1e-2, 0, 0, 2e-2, 0, 2.5e-2]
+    estimate.write_text(json.dumps({"phi": phi, "decided_by": {"Iyy": "default"}}))
+    words = ("--angular", 0, 1, 0, "--duration", 0.3, "--dt", 0.01, "-o", tmp_path / "out")
+    out = cli("simulate", estimate, *words).out
+    assert "Note: Iyy are those of a default body, not measured.\n" in out

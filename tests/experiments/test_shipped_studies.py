@@ -1,4 +1,4 @@
-"""The study files in experiments/: they load, keep to the rules, and the STARS study its targets."""
+"""Study files in experiments/: they load, keep to the rules, and stars.toml meets its targets."""
 
 from __future__ import annotations
 

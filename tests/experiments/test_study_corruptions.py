@@ -14,7 +14,6 @@ from identify.experiments.corruptions.delay import Delay
 from identify.experiments.corruptions.dropped_rows import DroppedRows
 from identify.experiments.corruptions.noise import Noise
 from identify.experiments.corruptions.nothing import Nothing
-from identify.experiments.corruptions.stars_noise import StarsNoise
 from identify.logs import Recording
 from identify.logs.synthetic import synthetic_recording, synthetic_still_recording
 from tests.close import assert_close

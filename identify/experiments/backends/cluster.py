@@ -14,7 +14,7 @@ from identify.experiments.backends.backend import Backend
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_ANSWER_WITHIN = 6.0
+_ANSWER_WITHIN = 4.0
 """Seconds a scheduler has to answer."""
 
 _COUNT_EVERY = 2.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ProblemError
-from identify.reporting.canvas import BAND, ESTIMATE, MEASURED, OTHER, Column, Panel, compose
+from identify.reporting.canvas import AXES, BAND, ESTIMATE, MEASURED, OTHER, Column, Panel, compose
 from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
 from identify.reporting.thinning import thin
 from identify.reporting.timeline import BUCKETS
@@ -28,10 +28,11 @@ _DECADES = 1e-6
 """Least share of the largest error that a logarithmic axis shows."""
 
 _LOOKS = (
-    {"color": OTHER, "lw": 2.6, "ls": (0, (4, 1.2))},
     {"color": ESTIMATE, "lw": 1.3},
+    {"color": OTHER, "lw": 2.6, "ls": (0, (4, 1.2))},
+    {"color": AXES[2][1], "lw": 3.4, "ls": (0, (1.2, 1.2))},
 )
-"""How the other body and, above it, the estimate are drawn."""
+"""How the estimate and, below it, other bodies are drawn."""
 
 
 def replay(result: FitResult) -> Figure:
@@ -133,8 +134,8 @@ def _growth(
         low, high = strip.edges[:, rows]
         label = "95 % of its uncertainty"
         axes.fill_between(strip.horizon[rows], low, high, color=BAND, lw=0.0, label=label)
-    for place, name in enumerate(reversed(names)):
-        look = _LOOKS[-1] if place == len(names) - 1 else _LOOKS[0]
+    for place, name in reversed(list(enumerate(names))):
+        look = _LOOKS[min(place, len(_LOOKS) - 1)]
         x, y = thin(horizon[name], values[name], BUCKETS // 2)
         if logarithmic:
             x, y = x[y > least], y[y > least]

@@ -1,0 +1,108 @@
+"""`identify study table` and `identify study compare`: what the results of a study say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, arg
+
+from identify.commands.command import Command
+from identify.commands.terminal import printable
+
+if TYPE_CHECKING:
+    from identify.experiments import Results
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTable(Command):
+    """Print the means of a study's metrics by corruption and estimator, or by other columns.
+
+    A study that still runs, or that was interrupted, gives the means of what there is. Exit status:
+    2 where there are no results, or no such column.
+    """
+
+    results: Annotated[Path, Positional, arg(metavar="OUT", help_behavior_hint="(required)")]
+    """Folder that `identify study run` wrote to."""
+
+    metric: Annotated[
+        tuple[str, ...], arg(metavar="NAME", help_behavior_hint="(may be repeated)")
+    ] = ()
+    """Metrics: mass_error, covered, … or one column of theirs: covered_m. By default those that
+    fill a single column."""
+
+    by: Annotated[
+        tuple[str, ...], arg(metavar="COLUMN", help_behavior_hint="(may be repeated)")
+    ] = ()
+    """Columns to take means by: log, estimator, log_duration, … By default corruption, then
+    estimator."""
+
+    code: Annotated[str | None, arg(metavar="MARK", help_behavior_hint="")] = None
+    """Rows of this code, as in the column code. By default those of the code that runs, or else of
+    the last that wrote any."""
+
+    def run(self, invocation: str) -> int:
+        """Print the table."""
+        from identify.experiments.results import BY
+        from identify.reporting.study import latest_rows, scores_text
+
+        results = latest_rows(self.results, self.code)
+        print(printable(scores_text(results, _columns(self.metric), self.by or BY)))
+        print(printable(_which(results)))
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCompare(Command):
+    """Compare two estimators of a study on the same noisy logs, by corruption and metric.
+
+    Differences are B less A, paired, with 95 % intervals over the logs. Exit status: 2 where there
+    are no results, or no such estimator or metric.
+    """
+
+    results: Annotated[Path, Positional, arg(metavar="OUT", help_behavior_hint="(required)")]
+    """Folder that `identify study run` wrote to."""
+
+    first: Annotated[str, Positional, arg(metavar="A", help_behavior_hint="(required)")]
+    """An estimator as the tables call it."""
+
+    second: Annotated[str, Positional, arg(metavar="B", help_behavior_hint="(required)")]
+    """The other."""
+
+    metric: Annotated[
+        tuple[str, ...], arg(metavar="NAME", help_behavior_hint="(may be repeated)")
+    ] = ()
+    """Metrics: mass_error, error, … or one column of theirs: error_m. By default those that fill a
+    single column."""
+
+    code: Annotated[str | None, arg(metavar="MARK", help_behavior_hint="")] = None
+    """Rows of this code, as in the column code. By default those of the code that runs, or else of
+    the last that wrote any."""
+
+    def run(self, invocation: str) -> int:
+        """Print the comparison."""
+        from identify.experiments import compare
+        from identify.reporting.study import comparison_text, latest_rows
+
+        results = latest_rows(self.results, self.code)
+        frame = compare(results, self.first, self.second, _columns(self.metric))
+        print(printable(comparison_text(frame, self.first, self.second)))
+        print(printable(_which(results)))
+        return 0
+
+
+def _columns(metrics: tuple[str, ...]) -> list[str] | None:
+    """Columns of the metrics; all of them for one that fills several, as `covered` does."""
+    from identify.experiments.metrics import METRICS
+
+    columns = [METRICS[name].columns if name in METRICS else (name,) for name in metrics]
+    return [column for several in columns for column in several] or None
+
+
+def _which(results: Results) -> str:
+    """Which rows these are, said where they are not of the code that runs."""
+    from identify.experiments.code_mark import code_mark
+
+    other = "" if results.code == code_mark().short else ", not the one that is running"
+    return f"{results.folder}: {len(results.frame)} cells of code {results.code}{other}"

@@ -1,0 +1,163 @@
+"""Scores and comparisons as text for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from identify.experiments import Results, table
+from identify.experiments.results import BY, default_metrics
+from identify.reporting.study.wording import heading, percent
+
+WIDTH = 80
+_GAP = 2
+_LONGEST_NAME = 24
+"""A longer name has a line of its own."""
+
+
+def scores_text(
+    results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = BY
+) -> str:
+    """Means of the metrics, grouped by all but the last of `by`; wide tables come in pieces.
+
+    Args:
+        results: rows of one code.
+        metrics: columns; where not given, those of a single column that have any value.
+        by: columns that make a line.
+
+    Raises:
+        StudyError: a column that the results do not have; the nearest is named.
+    """
+    names = _told(results) if metrics is None else list(metrics)
+    means: Any = table(results, names, by=by)
+    records = means.to_dict("records")
+    heads = [*(heading(name).narrow for name in names), "failed"]
+    groups = [", ".join(_text(record[column]) for column in by[:-1]) for record in records]
+    lines = [
+        (
+            _text(record[by[-1]]),
+            [*(heading(name).narrowly(record[name]) for name in names), str(record["failed"])],
+        )
+        for record in records
+    ]
+    counts = {group: [] for group in groups}
+    for group, record in zip(groups, records, strict=True):
+        counts[group].append(record["cells"])
+    titles = [_counted(group, counts[group]) for group in groups]
+    return "\n".join([*_grouped(heads, titles, lines), *_legend(names)])
+
+
+def comparison_text(frame: Any, first: str, second: str) -> str:
+    """The table of `compare`: means, difference, its interval, and how often the second is less.
+
+    Args:
+        frame: of `identify.experiments.compare`.
+        first: label of the estimator A.
+        second: label of the estimator B.
+    """
+    heads = ["A", "B", "B − A", "low", "high ", "B < A", "pairs"]
+    groups, lines = [], []
+    for record in frame.to_dict("records"):
+        words = heading(record["metric"])
+        numbers = [record[key] for key in ("first", "second", "difference", "low", "high")]
+        cells = [words.narrowly(value) for value in numbers]
+        cells[-1] += "*" if record["low"] > 0.0 or record["high"] < 0.0 else " "
+        groups.append(str(record["corruption"]))
+        lines.append((words.narrow, [*cells, _of(percent(record["better"])), str(record["pairs"])]))
+    return "\n".join(
+        [f"A: {first}", f"B: {second}", *_grouped(heads, groups, lines), *_notes(frame)]
+    )
+
+
+def _notes(frame: Any) -> Iterator[str]:
+    logs = int(frame["logs"].max())
+    units = f"the {logs} logs, each averaged over its seeds" if logs > 1 else "the seeds"
+    yield "low, high: 95 % interval of the difference; * zero is outside"
+    yield f"           over {units}"
+    yield "B < A: share of the pairs in which B has the smaller value"
+    if left := int(frame["unpaired"].max()):
+        yield f"pairs: up to {left} noisy logs lack a value of A or B, and do not count"
+    yield from _legend(list(frame["metric"].unique()))
+
+
+def _legend(names: Sequence[str]) -> Iterator[str]:
+    """What the short headings stand for, where they are not the metric's own name."""
+    short = {name: heading(name).narrow for name in names}
+    told = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
+    line = ""
+    for words in told:
+        if line and len(line) + 2 + len(words) > WIDTH:
+            yield line
+            line = ""
+        line += f"; {words}" if line else words
+    if line:
+        yield line
+
+
+def _counted(group: str, cells: Sequence[int]) -> str:
+    """The name of a group with how many cells a line of it has."""
+    low, high = min(cells), max(cells)
+    count = f"{low} cells each" if low == high else f"{low} to {high} cells each"
+    return f"{group} ({count})" if group else f"({count})"
+
+
+def _told(results: Results) -> list[str]:
+    """Default metrics, without those that no row has."""
+    names = default_metrics(results)
+    frame: Any = results.frame
+    return [name for name in names if frame[name].notna().any()] or list(names[:1])
+
+
+def _grouped(
+    heads: Sequence[str], groups: Sequence[str], lines: Sequence[tuple[str, list[str]]]
+) -> Iterator[str]:
+    """Lines under the name of their group, the columns in as many pieces as the width needs."""
+    indent = "  " if any(groups) else ""
+    names = [indent + name for name, _ in lines]
+    short = [len(name) for name in names if len(name) <= _LONGEST_NAME]
+    first = max([8, *short])
+    widths = [
+        max(len(head), *(len(cells[place]) for _, cells in lines))
+        for place, head in enumerate(heads)
+    ]
+    for index, piece in enumerate(_pieces(widths, WIDTH - first)):
+        if index:
+            yield ""
+        yield _line("", first, ((heads[place], widths[place]) for place in piece))
+        group = ""
+        for own, name, (_, cells) in zip(groups, names, lines, strict=True):
+            if own != group:
+                group = own
+                yield own
+            shown = [(cells[place], widths[place]) for place in piece]
+            if len(name) > first:
+                yield name
+            yield _line(name if len(name) <= first else "", first, shown)
+
+
+def _pieces(widths: Sequence[int], room: int) -> Iterator[list[int]]:
+    """Places of the columns, as many together as there is room for."""
+    piece: list[int] = []
+    used = 0
+    for place, width in enumerate(widths):
+        if piece and used + _GAP + width > room:
+            yield piece
+            piece, used = [], 0
+        piece.append(place)
+        used += _GAP + width
+    yield piece
+
+
+def _line(name: str, first: int, cells: Iterable[tuple[str, int]]) -> str:
+    numbers = "".join(" " * _GAP + cell.rjust(width) for cell, width in cells)
+    return (name.ljust(first) + numbers).rstrip()
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}" if value == value else "–"
+    return str(value)
+
+
+def _of(share: str) -> str:
+    return share if share == "–" else f"{share} %"

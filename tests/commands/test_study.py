@@ -1,0 +1,326 @@
+"""Studies from the command line: checked, run, resumed, tabled, compared."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from identify.experiments import open_results
+
+STUDY = """
+name = "small"
+seed = 5
+seeds = 2
+metrics = ["mass_error", "relative_inertia_error", "consistent", "covered"]
+estimators = ["ols", "wls"]
+
+[[logs]]
+kind = "synthetic"
+number = 2
+duration = 4.0
+rate_hz = 50.0
+
+[[corruptions]]
+kind = "none"
+
+[[corruptions]]
+label = "noisy"
+kind = "noise"
+force = 0.05
+"""
+CELLS = 2 * (1 + 2) * 2
+
+
+@pytest.fixture
+def file(tmp_path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture
+def done(cli, file, tmp_path) -> Path:
+    """Results of the whole study."""
+    out = tmp_path / "done"
+    assert cli("study", "run", file, "-o", out, "--workers", "0", "--quiet").status == 0
+    return out
+
+
+def widest(text: str) -> int:
+    return max(map(len, text.splitlines()))
+
+
+def test_check_counts_the_cells_and_writes_nothing(cli, file, tmp_path):
+    status, out, err = cli("study", "check", file, "--workers", "3")
+    assert (status, err) == (0, "")
+    assert out.startswith(f"small: {CELLS} cells\n  6 noisy logs (2 logs) × 2 estimators\n")
+    for line in ("       1  none", "       2  noisy", "       6  ols", "       6  wls"):
+        assert f"\n{line}\n" in out
+    assert re.search(r"^time: about \d+ s with 3 workers", out, flags=re.MULTILINE)
+    assert widest(out) <= 80
+    assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
+
+
+def test_check_counts_what_is_asked_for(cli, file):
+    out = cli("study", "check", file, "--only", "estimator=wls", "--only", "corruption=n*y").out
+    assert out.startswith("small: 4 cells\n  4 noisy logs (2 logs) × 1 estimators\n")
+    assert "ols" not in out
+
+
+def test_check_says_what_fails(cli, file):
+    file.write_text(STUDY.replace('"wls"]', '{kind = "wls", mass = "known"}]'))
+    assert "note:" not in cli("study", "check", file).out
+    file.write_text(
+        STUDY.replace(
+            "force = 0.05",
+            "force = 0.05\n[[corruptions]]\nlabel = 'few'\nkind = 'decimation'\nevery = 400",
+        )
+    )
+    assert "note: a cell that was tried failed: " in cli("study", "check", file).out
+
+
+def test_run_writes_rows_and_summary_and_says_so(cli, file, tmp_path):
+    out = tmp_path / "new" / "out"
+    status, printed, err = cli("study", "run", file, "-o", out, "--workers", "0")
+    assert status == 0
+    assert f"{CELLS} of {CELLS} cells, 0 failed" in err
+    assert "\r" not in err
+    assert f"{CELLS} cells: 0 were there, {CELLS} run in " in printed
+    assert printed.endswith(f"{out / 'summary.md'}\n")
+    assert "# Study small" in (out / "summary.md").read_text()
+    assert len(pd.read_parquet(out / "results.parquet")) == CELLS
+    assert (out / "study.toml").read_text() == STUDY
+    assert widest(printed.replace(str(out), "")) <= 80
+
+
+def test_figures_are_written_where_something_varies(cli, file, tmp_path):
+    file.write_text(STUDY.replace("duration = 4.0", "duration = [2.0, 4.0]"))
+    out = tmp_path / "out"
+    printed = cli("study", "run", file, "-o", out, "--workers", "0").out
+    figure = out / "accuracy_log_duration.png"
+    assert f"{figure}\n" in printed
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert f"]({figure.name})" in (out / "summary.md").read_text()
+
+
+def test_a_second_run_does_nothing_twice(cli, file, done):
+    before = open_results(done).frame
+    printed = cli("study", "run", file, "-o", done, "--workers", "0").out
+    assert f"{CELLS} cells: {CELLS} were there, 0 run in " in printed
+    pd.testing.assert_frame_equal(open_results(done).frame, before)
+
+
+def test_only_some_cells_and_then_the_rest(cli, file, tmp_path):
+    out = tmp_path / "out"
+    words = ("study", "run", file, "-o", out, "--workers", "0")
+    printed = cli(*words, "--only", "estimator=ols").out
+    assert f"{CELLS // 2} cells: 0 were there" in printed
+    assert f"{CELLS // 2} of {CELLS}: the run is not complete" in (out / "summary.md").read_text()
+    assert f"{CELLS} cells: {CELLS // 2} were there, {CELLS // 2} run" in cli(*words).out
+    assert "not complete" not in (out / "summary.md").read_text()
+
+
+def test_failing_cells_are_rows_and_the_exit_status_stays_0(cli, file, tmp_path):
+    file.write_text(STUDY + "\n[[corruptions]]\nlabel = 'few'\nkind = 'decimation'\nevery = 400\n")
+    out = tmp_path / "out"
+    words = ("study", "run", file, "-o", out, "--workers", "0")
+    status, printed, _ = cli(*words)
+    assert status == 0
+    assert ", 4 failed\nsummary.md has the errors; --retry-failed runs these cells again" in printed
+    assert "`LogError: " in (out / "summary.md").read_text()
+    assert f"{CELLS + 4} were there, 0 run" in cli(*words).out
+    assert f"{CELLS} were there, 4 run" in cli(*words, "--retry-failed").out
+
+
+def test_quiet_is_quiet(cli, file, tmp_path):
+    outcome = cli("study", "run", file, "-o", tmp_path / "out", "--workers", "0", "--quiet")
+    assert outcome == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('"wls"]', '"wlss"]'), r"unknown estimator 'wlss'; did you mean 'wls'\?"),
+        (('"mass_error"', '"mas_error"'), r"unknown metric 'mas_error'; did you mean 'mass_error'"),
+        (("force = 0.05", "force = []"), "empty grid"),
+        (("seeds = 2", "seeds = []"), "empty grid"),
+        (
+            ('kind = "synthetic"', 'kind = "files"\npattern = "*.no"\nschema = "s.toml"'),
+            "matches no",
+        ),
+    ],
+)
+@pytest.mark.parametrize("verb", ["check", "run"])
+def test_a_wrong_study_file_is_an_error(cli, file, tmp_path, change, said, verb):
+    text = STUDY.replace(*change)
+    if "files" in text:
+        text = text.replace("number = 2\nduration = 4.0\nrate_hz = 50.0\n", "")
+    file.write_text(text)
+    words = ("-o", tmp_path / "out") if verb == "run" else ()
+    outcome = cli("study", verb, file, *words)
+    assert outcome.status == 2
+    assert re.search(said, outcome.message)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "FILE"), "missing --output OUT"),
+        (
+            ("run", "FILE", "-o", "OUT", "--workers", "-1"),
+            "--workers N: expected 0 or more, got -1",
+        ),
+        (("run", "FILE", "-o", "OUT", "--workers", "1", "--scheduler", "tcp://a:1"), "--scheduler"),
+        (("run", "FILE", "-o", "OUT", "--only", "estimator=wsl"), "did you mean 'wls'"),
+        (("run", "FILE", "-o", "OUT", "--only", "ols"), "expected log=NAME or"),
+        (("run", "nowhere.toml", "-o", "OUT"), "nowhere.toml: no such file"),
+        (("check", "FILE", "--only", "estimater=wls"), "did you mean 'estimator'"),
+        (("table", "OUT"), "holds no results"),
+        (("compare", "OUT", "ols"), "missing B"),
+        (("tables", "OUT"), "study: unknown command 'tables'; did you mean 'table'?"),
+    ],
+)
+def test_wrong_words_are_an_error(cli, file, tmp_path, words, said):
+    names = {"FILE": file, "OUT": tmp_path / "out"}
+    outcome = cli("study", *(names.get(word, word) for word in words))
+    assert outcome.status == 2
+    assert said in outcome.message
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_cannot_be_written_to_is_an_error(cli, file):
+    outcome = cli("study", "run", file, "-o", file, "--workers", "0")
+    assert outcome.status == 2
+    assert "cannot be written to" in outcome.message
+
+
+def test_a_folder_of_another_schema_version_is_an_error(cli, file, done):
+    store = done / "store.json"
+    store.write_text(store.read_text().replace('"schema_version": 1', '"schema_version": 99'))
+    for words in (("run", file, "-o", done, "--workers", "0"), ("table", done)):
+        outcome = cli("study", *words)
+        assert outcome.status == 2
+        assert "version 99" in outcome.message
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_does_not_answer_is_said_within_10_s(cli, file, tmp_path):
+    pytest.importorskip("distributed", reason="distributed (the extra 'cluster') is not installed")
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{found.getsockname()[1]}"
+    began = time.perf_counter()
+    outcome = cli("study", "run", file, "-o", tmp_path / "out", "--scheduler", address)
+    assert time.perf_counter() - began < 10.0
+    assert outcome.status == 2
+    assert f"no Dask scheduler answers at {address}" in outcome.err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
+def test_an_interrupted_run_says_that_it_resumes_and_does(cli, file, tmp_path):
+    file.write_text(STUDY.replace("seeds = 2", "seeds = 4000"))
+    out = tmp_path / "out"
+    words = [sys.executable, "-m", "identify", "study", "run", str(file), "-o", str(out)]
+    run = subprocess.Popen(
+        [*words, "--workers", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60.0
+    journal = out / "journal.jsonl"
+    while not (journal.exists() and journal.stat().st_size):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    printed, err = run.communicate(timeout=60.0)
+    assert (run.returncode, printed) == (130, "")
+    assert f"{out} keeps what was done, and the same command takes it up" in err
+    assert "Traceback" not in err
+    there = len(open_results(out).frame)
+    assert there > 0
+    assert f"{there} cells of code " in cli("study", "table", out).out
+    file.write_text(STUDY)
+    status, again, _ = cli("study", "run", file, "-o", out, "--workers", "0")
+    assert status == 0
+    assert not again.count(f"{CELLS} cells: 0 were there")
+
+
+def test_table_fits_80_columns_and_names_every_metric(cli, done):
+    status, out, err = cli("study", "table", done)
+    assert (status, err) == (0, "")
+    head, group, ols, *_ = out.splitlines()
+    assert head.split() == ["mass", "%", "I", "%", "cons.%", "failed"]
+    assert group == "none (2 cells each)"
+    assert ols.split()[0] == "ols"
+    assert "mass %: mass_error; I %: relative_inertia_error" in out
+    assert f"{done}: {CELLS} cells of code " in out
+    assert widest(out.replace(str(done), "")) <= 80
+
+
+def test_table_by_other_columns_in_pieces_where_they_are_many(cli, done):
+    words = ("--by", "estimator", "--metric", "covered", "--metric", "mass_error")
+    out = cli("study", "table", done, *words).out
+    assert out.count("covered_Icxx %") == 1
+    assert out.count("(6 cells each)") > 2
+    assert widest(out.replace(str(done), "")) <= 80
+
+
+def test_table_means_are_those_of_the_rows(cli, done):
+    out = cli("study", "table", done, "--metric", "mass_error").out
+    frame = open_results(done).frame
+    noisy = frame[(frame["corruption"] == "noisy") & (frame["estimator"] == "wls")]
+    line = out.splitlines()[-3]
+    assert line.split()[0] == "wls"
+    assert float(line.split()[1]) == pytest.approx(noisy["mass_error"].mean(), rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("table", "--metric", "mass_eror"), "no metric 'mass_eror'; did you mean 'mass_error'"),
+        (("table", "--by", "estimater"), "no column 'estimater'; did you mean 'estimator'"),
+        (("table", "--code", "abc"), "no results of the code, abc"),
+        (("compare", "ols", "wlss"), "no estimator 'wlss'; did you mean 'wls'"),
+        (("compare", "ols", "wls", "--metric", "consistant"), "did you mean 'consistent'"),
+    ],
+)
+def test_what_the_results_do_not_have_gives_the_nearest(cli, done, words, said):
+    verb, *rest = words
+    outcome = cli("study", verb, done, *rest)
+    assert outcome.status == 2
+    assert said in outcome.message
+
+
+def test_compare_is_paired_and_fits_80_columns(cli, done):
+    status, out, err = cli("study", "compare", done, "ols", "wls", "--metric", "mass_error")
+    assert (status, err) == (0, "")
+    assert out.startswith("A: ols\nB: wls\n")
+    frame = open_results(done).frame
+    means = frame[frame["corruption"] == "noisy"].groupby("estimator")["mass_error"].mean()
+    row = out.splitlines()[out.splitlines().index("noisy") + 1].split()
+    first, second, difference, low, high = (float(x.rstrip("*")) for x in row[2:7])
+    assert first == pytest.approx(means["ols"], rel=5e-3)
+    assert second == pytest.approx(means["wls"], rel=5e-3)
+    assert difference == pytest.approx(means["wls"] - means["ols"], rel=1e-2)
+    assert low < difference < high
+    assert row[-1] == "4"
+    assert widest(out.replace(str(done), "")) <= 80
+
+
+def test_rows_of_other_code_are_shown_where_there_are_no_others_and_named(cli, done, monkeypatch):
+    from identify.experiments import results
+    from identify.experiments.code_mark import CodeMark
+    from identify.reporting.study import rows
+
+    for module in (results, rows):
+        monkeypatch.setattr(module, "code_mark", lambda: CodeMark("other", ()))
+    monkeypatch.setattr("identify.experiments.code_mark.code_mark", lambda: CodeMark("other", ()))
+    assert ", not the one that is running" in cli("study", "table", done).out

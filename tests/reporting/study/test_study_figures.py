@@ -1,0 +1,91 @@
+"""Figures of a study: what stands where, and that they can be drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from identify.reporting.picture import png
+from identify.reporting.study.figures import study_figures
+from identify.reporting.study.figures.accuracy import accuracy_figures
+from identify.reporting.study.figures.coverage import coverage_figures
+from tests.close import assert_close
+from tests.reporting.study.results import rows
+
+
+def swept(column: str, values: dict[str, float]):
+    def metrics(log, corruption, estimator, seed):
+        value = values.get(log, values.get(corruption))
+        error = 2.0 * (1 + seed) / value if estimator == "ols" else 1.0 / value
+        return {"mass_error": error, "consistent": 1.0, column: value}
+
+    logs = [name for name in values if "/" in name] or ["a/0", "a/1"]
+    corruptions = [name for name in values if "/" not in name] or ["low"]
+    return rows(metrics, logs=logs, corruptions=corruptions, seeds=3)
+
+
+def test_errors_stand_over_the_swept_value_with_their_spread():
+    (made,) = accuracy_figures(swept("log_duration", {"a/0": 1.0, "a/1": 10.0, "a/2": 100.0}))
+    assert made.name == "accuracy_log_duration"
+    mass, consistent = made.figure.axes
+    assert (mass.get_xscale(), mass.get_yscale()) == ("log", "log")
+    assert consistent.get_xlabel() == "duration of the log [s]"
+    lines = {line.get_label(): line for line in mass.get_lines()}
+    assert_close(lines["psd"].get_ydata(), [1.0, 0.1, 0.01])
+    assert_close(lines["ols"].get_ydata(), [4.0, 0.4, 0.04])
+    assert_close(lines["psd"].get_xdata(), [1.0, 10.0, 100.0], rtol=0.03)
+    bars = mass.collections[0].get_segments()
+    assert_close(np.array(bars)[:, :, 1], np.outer([1.0, 0.1, 0.01], [2.4, 5.6]))
+    assert_close(consistent.get_lines()[0].get_ydata(), 100.0 * np.ones(3))
+
+
+def test_narrow_sweeps_are_linear_and_noise_is_an_axis_too():
+    (made,) = accuracy_figures(swept("noise_scale", {"small": 1.0, "large": 2.0}))
+    assert made.name == "accuracy_noise_scale"
+    assert made.figure.axes[0].get_xscale() == "linear"
+
+
+def test_without_a_sweep_the_corruptions_stand_side_by_side():
+    def metrics(log, corruption, estimator, seed):
+        return {"mass_error": 1.0}
+
+    (made,) = accuracy_figures(rows(metrics, corruptions=("none", "low", "high")))
+    ticks = [text.get_text() for text in made.figure.axes[-1].get_xticklabels()]
+    assert ticks == ["low", "high"]
+    assert accuracy_figures(rows(metrics, corruptions=("low",))) == []
+
+
+def test_long_labels_are_numbered_and_told():
+    def metrics(log, corruption, estimator, seed):
+        return {"mass_error": 1.0}
+
+    names = ("psd(mass=known, bias=none)", "wls(mass=known, bias=none)")
+    (made,) = accuracy_figures(rows(metrics, corruptions=("low", "high"), estimators=names))
+    labels = [line.get_label() for line in made.figure.axes[0].get_lines()]
+    assert labels == ["1", "2"]
+    assert "1: `psd(mass=known, bias=none)`, 2: `wls" in made.caption
+
+
+def test_bars_are_the_coverage_and_lines_its_range_over_logs():
+    def metrics(log, corruption, estimator, seed):
+        if estimator == "ols":
+            return {"covered_m": None, "covered_hx": None}
+        return {"covered_m": float(log == "a/0" or seed < 8), "covered_hx": 1.0}
+
+    (made,) = coverage_figures(rows(metrics, seeds=10, corruptions=("none", "low", "high")))
+    low, high = made.figure.axes
+    assert_close([bar.get_height() for bar in low.patches[-2:]], [90.0, 100.0])
+    (ranges,) = low.collections
+    assert_close(ranges.get_segments()[0][:, 1], [80.0, 100.0])
+    assert [text.get_text() for text in high.get_xticklabels()] == ["m", "hx"]
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-12, None])
+def test_errors_of_zero_or_none_can_be_drawn(value):
+    def metrics(log, corruption, estimator, seed):
+        return {"mass_error": value if estimator == "ols" else 1.0, "covered_m": 1.0}
+
+    made = study_figures(rows(metrics, corruptions=("low", "high")))
+    assert len(made) == 2
+    for each in made:
+        assert len(png(each.figure)) > 1000

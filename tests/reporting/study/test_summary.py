@@ -1,0 +1,201 @@
+"""The summary of a study against its rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from identify.errors import DatasetError
+from identify.reporting.study import write_summary
+from identify.reporting.study.published import TARGETS, published_levels
+from identify.reporting.study.sections import SECTIONS
+from identify.reporting.study.sections.by_log import by_log
+from identify.reporting.study.sections.by_setting import by_setting
+from identify.reporting.study.sections.coverage import coverage
+from identify.reporting.study.sections.failures import failures
+from identify.reporting.study.sections.head import head
+from identify.reporting.study.sections.scores import scores
+from identify.reporting.study.sections.targets import target_lines, targets
+from identify.reporting.study.sections.times import times
+from tests.reporting.study.results import rows
+
+LEVELS = ("none", "low", "moderate", "high")
+
+
+def cells(text: str, *begin: str) -> list[list[str]]:
+    """Cells of the lines of a Markdown table that begin so."""
+    lines = [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in text.splitlines()]
+    return [line[len(begin) :] for line in lines if tuple(line[: len(begin)]) == begin]
+
+
+def plain(log, corruption, estimator, seed):
+    return {"mass_error": 1.0 + seed, "consistent": float(estimator == "psd"), "told": 10.0}
+
+
+def failing(log, corruption, estimator, seed):
+    if estimator == "ols" and seed == 0:
+        error = {"error_type": "SolveError", "error": "did not | converge", "status": "failed"}
+        return {"mass_error": None, "consistent": None, **error}
+    return plain(log, corruption, estimator, seed) | {"warnings": "RuntimeWarning: odd"}
+
+
+def stars(mass_error: float, **others):
+    def metrics(log, corruption, estimator, seed):
+        level = None if corruption == "none" else corruption
+        found = {"mass_error": mass_error, "first_moment_error": 0.5, "stars_noise_level": level}
+        return found | {"consistent": 1.0, "inertia_error": 9.0} | others
+
+    return rows(metrics, logs=("stars/A", "stars/B"), corruptions=LEVELS, estimators=("ols", "psd"))
+
+
+def test_scores_are_mean_and_median_with_failures_beside():
+    text = scores(rows(failing))
+    assert cells(text, "`low`", "`ols`") == [["2.00 / 2.00", "0", "10.0", "2"]]
+    assert cells(text, "`low`", "`psd`") == [["1.50 / 1.50", "100", "10.0", "0"]]
+
+
+def test_head_says_what_ran_and_with_what():
+    text = head(rows(failing))
+    assert cells(text, "cells") == [["16, 4 failed"]]
+    assert cells(text, "logs") == [["2: 2 of `a`"]]
+    assert "numpy 9.9" in text
+    assert "sha256 0000000000000000…" in text
+
+
+def test_failures_are_told_with_their_message_and_where():
+    text = failures(rows(failing))
+    (line,) = cells(text.replace("\\|", "/"), "`ols`", "`low`")[:1]
+    assert line == ["2", "`a/0`, `a/1`", "`SolveError: did not / converge`"]
+    assert "## Warnings" in text
+    assert "`RuntimeWarning: odd`" in text
+    assert failures(rows(plain)) == "## Cells without an estimate\n\nNone."
+
+
+def test_targets_are_judged_by_the_mean_of_the_estimate():
+    met = {line[:2]: line for line in target_lines(stars(0.5))}
+    assert met[("mean mass %", "low")][2:] == ("0.500", "≤ 0.4", "**no**")
+    assert met[("mean mass %", "moderate")][2:] == ("0.500", "≤ 0.9", "yes")
+    assert met[("consistent, of all tried %", "all")][2:] == ("100", "100", "yes")
+    assert [line[1] for line in target_lines(stars(0.5))][:6:2] == ["low", "moderate", "high"]
+    assert set(TARGETS) == {"mass_error", "first_moment_error"}
+
+
+def test_a_failed_fit_counts_against_consistency():
+    lines = dict.fromkeys(target_lines(stars(0.1, error_type="SolveError", consistent=None)))
+    said = {line[0]: line[2:] for line in lines}
+    assert said["consistent, of all tried %"] == ("0", "100", "**no**")
+    assert said["failures of the solver"] == ("16", "0", "**no**")
+
+
+def test_other_studies_have_no_targets_and_nothing_published():
+    assert targets(rows(plain)) == ""
+    assert published_levels(rows(plain).results) == {}
+    assert "ublished" not in scores(rows(plain))
+    late = stars(0.1, delay_wrench=0.01)
+    assert published_levels(late.results) == {}
+    assert published_levels(stars(0.1).results) == {name: name for name in LEVELS}
+
+
+def test_the_published_scores_stand_beside(shared_data, monkeypatch):
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    text = scores(stars(0.1))
+    heads = cells(text, "corruption", "estimator")[0]
+    (line,) = cells(text, "`low`", "published HPS")
+    assert dict(zip(heads, line, strict=True)) == {
+        "mass %": "0.640",
+        "‖Δh‖/‖h‖ %": "–",
+        "inertia % of box": "10.0",
+        "consistent %": "100",
+        "failed": "–",
+    }
+
+
+def test_without_the_data_set_the_summary_says_so(monkeypatch):
+    def missing(name: str) -> None:
+        raise DatasetError("not here")
+
+    monkeypatch.setattr("identify.reporting.study.published.dataset_path", missing)
+    assert "The published scores are not on this machine." in scores(stars(0.1))
+
+
+def test_coverage_is_counted_by_parameter_and_by_log():
+    def metrics(log, corruption, estimator, seed):
+        held = float(log == "a/0" or seed < 7)
+        if estimator == "ols":
+            return {"covered_m": None, "half_width_m": None, "error_m": 0.1}
+        width = 1.959964 if log == "a/0" else 2.0 * 1.959964
+        return {"covered_m": held, "half_width_m": width, "error_m": (-1.0) ** seed}
+
+    text = coverage(rows(metrics, seeds=10, corruptions=("none", "low")))
+    assert "`ols`" not in text
+    assert cells(text, "`none`", "covered") == []
+    assert cells(text, "`low`", "covered") == [["85.0"]]
+    assert cells(text, "`low`", "worst log") == [["70.0"]]
+    assert cells(text, "`low`", "given") == [["100"]]
+    assert cells(text, "`low`", "width") == [["1.5"]]
+    assert cells(text, "`low`")[0] == ["0 of 1", "1 of 2", "1.5"]
+    assert coverage(rows(plain)) == ""
+
+
+def test_errors_of_each_log_stand_beside_each_other():
+    def metrics(log, corruption, estimator, seed):
+        return {"mass_error": 1.0 + (corruption == "high") + 10.0 * (log == "a/1"), "told": 4.0}
+
+    text = by_log(rows(metrics, corruptions=("none", "low", "high")))
+    assert "Means over seeds at `low` / `high`." in text
+    assert cells(text, "`a/1`") == [["11.0 / 12.0", "4.00 / 4.00", "0"]] * 2
+    assert by_log(rows(metrics, logs=("a/0",))) == ""
+
+
+def test_a_swept_option_of_the_logs_has_a_table():
+    def metrics(log, corruption, estimator, seed):
+        return {"mass_error": 3.0, "log_duration": 5.0 if log == "a/0" else 20.0, "log_body": seed}
+
+    swept = rows(metrics)
+    assert swept.swept == ("log_duration",)
+    text = by_setting(swept)
+    assert text.startswith("## By duration of the log\n")
+    assert cells(text, "20", "`low`", "`psd`") == [["3.00 / 3.00", "0"]]
+    assert by_setting(rows(plain)) == ""
+
+
+def test_options_that_vary_together_are_swept_once():
+    def metrics(log, corruption, estimator, seed):
+        factor = 2.0 if corruption == "low" else 1.0
+        return {"mass_error": 3.0, "noise_force": factor, "noise_torque": 3.0 * factor}
+
+    assert rows(metrics).swept == ("noise_force",)
+
+
+def test_times_are_quantiles_of_the_fits():
+    text = times(rows(plain))
+    assert cells(text, "`psd`") == [["1.00", "1.00", "none 8"]]
+    assert "median 10.0 ms" in text
+
+
+def test_all_cells_failed_is_a_summary_too(tmp_path):
+    def nothing(log, corruption, estimator, seed):
+        return {"error_type": "LogError", "error": "no such column", "consistent": None}
+
+    assert write_summary(rows(nothing), tmp_path) == (tmp_path / "summary.md",)
+    text = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert "16, 16 failed" in text
+    assert "LogError: no such column" in text
+
+
+def test_the_summary_has_every_section_and_shows_its_figures(tmp_path):
+    study = stars(0.2, covered_m=1.0, half_width_m=1.0, error_m=0.5)
+    summary, *figures = write_summary(study, tmp_path)
+    text = summary.read_text(encoding="utf-8")
+    for section in SECTIONS:
+        assert section(study) in text
+    assert len(figures) == 2
+    for figure in figures:
+        assert f"]({figure.name})" in text
+        assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["`a|b`", "a\nb"])
+def test_names_cannot_break_the_tables(name):
+    text = scores(rows(plain, corruptions=(name, "low")))
+    table = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({line.replace("\\|", "").count("|") for line in table}) == 1
