@@ -52,6 +52,11 @@ def compare(
     names = list(default_metrics(results) if metrics is None else metrics)
     results.require_metrics(names)
     left, right = (_rows_of(results, label, names) for label in (first, second))
+    if not names or left.empty or right.empty:
+        raise StudyError(
+            f"{results.folder}: nothing to compare {first!r} and {second!r} by: no cell of theirs "
+            f"has an estimate; see the errors in the results"
+        )
     both = left.add_suffix("|first").join(right.add_suffix("|second"), how="outer")
     rows = [
         {"corruption": corruption, "metric": name, **_difference(part, name)}

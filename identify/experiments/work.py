@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias
 
+import numpy as np
+
 from identify.errors import LogError, StudyError
 from identify.experiments.backends.threads import hold_threads
 from identify.experiments.cell import NamedEstimator, NoisyLog
@@ -134,11 +136,17 @@ def _run_cell(
         try:
             answer = named.estimator.estimate(evidence)
             seconds = time.perf_counter() - began
+            _require_finite(answer)
             outcome: Row = {**_outcome(answer), **_scores(answer, truth, metrics)}
         except Exception as error:  # noqa: BLE001 - any failure is a finding of the study
             seconds, outcome = time.perf_counter() - began, _failure(error)
     said = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
     return outcome | {"seconds": seconds, "warnings": said or None, "finished": _now()}
+
+
+def _require_finite(answer: Answer) -> None:
+    if not np.isfinite(answer.phi).all():
+        raise StudyError(f"the estimator answered {np.asarray(answer.phi).tolist()}: not a number")
 
 
 def _outcome(answer: Answer) -> Row:

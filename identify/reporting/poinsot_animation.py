@@ -117,7 +117,7 @@ def poinsot_html(construction: Poinsot) -> str:
         loader=PackageLoader("identify.reporting"), autoescape=True, undefined=StrictUndefined
     )
     template = environment.get_template("poinsot.html")
-    return template.render(data=_data(scene), facts=_facts(construction))
+    return template.render(data=_data(scene), facts=_facts(construction, scene.extent))
 
 
 def _picked(construction: Poinsot, most: int) -> Indices:
@@ -175,6 +175,8 @@ def _data(scene: Scene) -> str:
             "inertia": (np.diagonal(scene.inertia) * scene.reach**2).tolist(),
             "rotations": np.round(scene.rotations.reshape(-1, 9), _DECIMALS).tolist(),
             "contact": listed(scene.contact),
+            "trail": listed(scene.trail),
+            "drawn": scene.drawn.tolist(),
             "distance": scene.distance / scene.reach,
             "curves": [listed(curve[::3]) for curve in scene.curves],
             "separatrix": [listed(curve[::3]) for curve in scene.separatrix],
@@ -187,7 +189,7 @@ def _data(scene: Scene) -> str:
     )
 
 
-def _facts(construction: Poinsot) -> list[tuple[str, str]]:
+def _facts(construction: Poinsot, extent: str) -> list[tuple[str, str]]:
     """What the page says beside the picture."""
     invariants = construction.invariants
     moments = ", ".join(significant(x, 4) for x in construction.moments)
@@ -203,4 +205,6 @@ def _facts(construction: Poinsot) -> list[tuple[str, str]]:
             ("period of ω", f"{significant(float(invariants.period), 4)} s"),
             ("precession a period", f"{significant(turn, 4)}°"),
         ]
+    if extent:
+        facts.append(("herpolhode drawn", extent.removeprefix("; ")))
     return facts

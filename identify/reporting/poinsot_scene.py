@@ -13,10 +13,10 @@ import numpy as np
 from identify.arrays import Array, Indices, Mat33, Vec3
 from identify.reporting.canvas import BAND, GRID, INK, MEASURED, MUTED, OTHER
 from identify.reporting.ellipsoid_view import View
-from identify.reporting.figures.poinsot import LENGTH, family
+from identify.reporting.figures.poinsot import LENGTH, extent, family
 from identify.reporting.rounding import significant
-from identify.simulation.free_rotation import Regime
-from identify.simulation.poinsot import Poinsot, polhode_curves
+from identify.simulation.poinsot import Poinsot
+from identify.simulation.poinsot_curves import herpolhode_curve, polhode_curve
 from identify.spatial import rotation_from_quaternion
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ class Scene:
         inertia: in principal axes, diagonal, shape (3, 3).
         rotations: from principal axes to this frame, shape (n, 3, 3).
         contact: points of contact, shape (n, 3).
+        trail: the herpolhode, smooth, from the first time on, shape (k, 3).
+        drawn: how many of its points are behind each contact, shape (n,).
+        extent: what is said of a trail that ends before the last time.
         distance: of the floor below the centre.
         reach: half the width of what is shown.
         curves, separatrix, own: on the ellipsoid, in principal axes, each (k, 3).
@@ -49,6 +52,9 @@ class Scene:
     inertia: Mat33
     rotations: Mat33
     contact: Vec3
+    trail: Vec3
+    drawn: Indices
+    extent: str
     distance: float
     reach: float
     curves: list[Array]
@@ -63,28 +69,28 @@ class Scene:
         up = np.stack((first, -second, -normal))
         R_WB = rotation_from_quaternion(construction.quaternion[picked])
         curves, separatrix = family(construction.moments)
+        curve, time = herpolhode_curve(construction), construction.time[picked]
         return cls(
             inertia=np.diag(construction.moments),
             rotations=up @ R_WB @ construction.axes,
             contact=construction.herpolhode[picked] @ up.T,
+            trail=curve.points @ up.T,
+            drawn=np.searchsorted(curve.time, time, side="right"),
+            extent=extent(curve),
             distance=construction.distance,
             reach=1.12 * float(construction.semi_axes.max()),
             curves=curves,
             separatrix=separatrix,
-            own=_own_polhode(construction),
-            time=construction.time[picked],
+            own=polhode_curve(construction),
+            time=time,
         )
 
-
-def _own_polhode(construction: Poinsot) -> Array:
-    """The branch of the polhode that this motion runs along, in principal axes."""
-    invariants = construction.invariants
-    start = construction.polhode[0] @ construction.axes
-    if invariants.regime == Regime.STEADY:
-        return start[None]
-    effective = float(invariants.angular_momentum**2 / (2.0 * invariants.kinetic_energy))
-    pair = polhode_curves(construction.moments, [effective])[0]
-    return min(pair, key=lambda curve: float(np.min(np.sum((curve - start) ** 2, axis=1))))
+    def behind(self, index: int) -> Vec3:
+        """The herpolhode up to one of the times, as far as it is drawn, shape (k, 3)."""
+        done = int(self.drawn[index])
+        trail = self.trail[:done]
+        whole = done == len(self.trail)
+        return trail if whole else np.concatenate((trail, self.contact[index, None]))
 
 
 def empty_picture(scene: Scene) -> tuple[Figure, Axes]:
@@ -105,7 +111,7 @@ def draw_scene(axes: Axes, scene: Scene, index: int) -> None:
     """Draw the scene at one of its times, the herpolhode up to there."""
     view, R = VIEW, scene.rotations[index]
     _floor(axes, scene)
-    axes.plot(*view.flat(scene.contact[: index + 1]).T, color=OTHER, lw=1.6, zorder=_GROUND)
+    axes.plot(*view.flat(scene.behind(index)).T, color=OTHER, lw=1.6, zorder=_GROUND)
     body = View(view.axes @ R)  # the same view from the body's axes
     outline = body.outline(scene.inertia).T
     axes.fill(*outline, color=BAND, lw=0.0, alpha=_CLEAR, zorder=_BODY)
@@ -130,7 +136,8 @@ def draw_scene(axes: Axes, scene: Scene, index: int) -> None:
     axes.text(
         0.03,
         0.03,
-        f"the floor is the invariable plane, {significant(scene.distance, 3)} {LENGTH} below",
+        f"the floor is the invariable plane, {significant(scene.distance, 3)} {LENGTH} below"
+        + scene.extent.replace(";", "\nherpolhode of"),
         transform=axes.transAxes,
         color=MUTED,
     )

@@ -1,15 +1,16 @@
-"""What every simulation asks of its input, and how it says that a motion diverged."""
+"""What every simulation asks of its input."""
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Phi, Vec3, Vec6
+from identify.arrays import Array, Phi, Vec3, Vec6
 from identify.errors import SimulationError
-from identify.inertia import is_consistent, spatial_inertia
+from identify.inertia import InertialParameters, is_consistent, spatial_inertia
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
 """The load between samples: a straight line, or the last sample held."""
@@ -18,13 +19,13 @@ _WORST_CONDITION = 1e13
 _AT_A_TIME = 1 << 16
 
 
-def require_simulable(phi: Phi) -> Phi:
+def require_simulable(phi: Phi | InertialParameters) -> Phi:
     """Ten parameters whose accelerations are determined, as float64, shape (..., 10).
 
     Raises:
         SimulationError: another shape, a body that no density realises, or one without extent.
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_numbers(phi.phi if isinstance(phi, InertialParameters) else phi, "phi")
     if phi.shape[-1:] != (10,):
         raise SimulationError(f"phi: expected shape (..., 10), got {phi.shape}")
     if not (np.isfinite(phi).all() and np.all(is_consistent(phi))):
@@ -43,15 +44,37 @@ def require_simulable(phi: Phi) -> Phi:
     return phi
 
 
+def as_numbers(values: ArrayLike, what: str) -> Array:
+    """Values as float64.
+
+    Raises:
+        SimulationError: they are no numbers, or no array of them.
+    """
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{what}: expected numbers: {error}") from error
+
+
+def require_positive(value: float, what: str) -> float:
+    """A length of time [s].
+
+    Raises:
+        SimulationError: not one number, not positive, or not finite.
+    """
+    number = isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    if not (number and np.isfinite(value) and value > 0.0):
+        raise SimulationError(f"the {what} must be positive and finite, got {value!r} s")
+    return float(value)
+
+
 def require_step(step: float) -> float:
     """A time step [s].
 
     Raises:
-        SimulationError: not positive, or not finite.
+        SimulationError: not one number, not positive, or not finite.
     """
-    if not (np.isfinite(step) and step > 0.0):
-        raise SimulationError(f"the time step must be positive and finite, got {step!r} s")
-    return float(step)
+    return require_positive(step, "time step")
 
 
 def require_interpolation(interpolation: str) -> None:
@@ -70,7 +93,7 @@ def require_sample_shape(wrench: Vec6) -> Vec6:
     Raises:
         SimulationError: another shape.
     """
-    wrench = np.asarray(wrench, dtype=np.float64)
+    wrench = as_numbers(wrench, "wrench")
     if wrench.ndim < 2 or wrench.shape[-1] != 6 or wrench.shape[-2] < 1:
         raise SimulationError(f"wrench: expected shape (..., n, 6), got {wrench.shape}")
     return wrench
@@ -95,7 +118,7 @@ def require_gravity(gravity: ArrayLike) -> Vec3:
     Raises:
         SimulationError: another shape, or not finite.
     """
-    g = np.asarray(gravity, dtype=np.float64)
+    g = as_numbers(gravity, "gravity")
     if g.shape[-1:] != (3,):
         raise SimulationError(f"gravity: expected shape (3,) or (..., 3), got {g.shape}")
     if not np.isfinite(g).all():
@@ -103,15 +126,15 @@ def require_gravity(gravity: ArrayLike) -> Vec3:
     return g
 
 
-def diverged(time: float, body: tuple[int, ...]) -> SimulationError:
-    """The error of a motion that is not finite.
+def broadcast_batches(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """The batch shape of phi, start, gravity and wrench, in this order.
 
-    Args:
-        time: since the start [s].
-        body: index in the batch, () where there is one body.
+    Raises:
+        SimulationError: they do not broadcast.
     """
-    which = f" (batch index {', '.join(str(i) for i in body)})" if body else ""
-    return SimulationError(
-        f"the simulation{which} grew beyond all bounds at {time:.4g} s; take a smaller step, or "
-        "check the wrench"
-    )
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise SimulationError(
+            f"the batches of phi, start, gravity (and wrench) do not broadcast: {shapes}"
+        ) from None

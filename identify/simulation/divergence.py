@@ -1,4 +1,4 @@
-"""Whether a motion is still one that the steps follow."""
+"""Whether a motion is still one that the steps follow, and the error where it is not."""
 
 from __future__ import annotations
 
@@ -12,13 +12,62 @@ LARGEST_TURN = 1.0
 """Angle [rad] a body may turn by in one step. Beyond it no method here has two digits left, and
 from half a turn on the attitudes no longer tell the rotation between them."""
 
+BEYOND = 1e6
+"""A turn in a step [rad] that no smaller step would mend: the motion has no bounds."""
+
+
+class Diverged(SimulationError):
+    """A motion left the finite numbers, or turns by more in a step than any method can follow.
+
+    Attributes:
+        time: since the start [s].
+        index: of the body in the batch; () where there is one body.
+    """
+
+    def __init__(self, message: str, *, time: float, index: tuple[int, ...]) -> None:
+        self.time, self.index = time, index
+        super().__init__(message)
+
+
+def grew_beyond_bounds(time: float, index: tuple[int, ...]) -> Diverged:
+    """The error of a motion under a sampled wrench that is not finite.
+
+    Args:
+        time: since the start [s].
+        index: of the body in the batch, () where there is one.
+    """
+    which = f" (batch index {', '.join(map(str, index))})" if index else ""
+    return Diverged(
+        f"the simulation{which} grew beyond all bounds at {time:.4g} s; take a smaller step, or "
+        "check the wrench",
+        time=time,
+        index=index,
+    )
+
+
+def turned_too_far(turn: float, time: float, step: float, index: tuple[int, ...]) -> Diverged:
+    """The error of a motion whose turn in a step is above `LARGEST_TURN`.
+
+    Args:
+        turn: in the step [rad].
+        time: since the start [s].
+        step: [s].
+        index: of the body in the batch, () where there is one.
+    """
+    return Diverged(
+        f"{_who(index)} turns by {turn:.3g} rad in a step of {step:g} s at {time:.6g} s, more than "
+        f"the {LARGEST_TURN:g} rad that any integrator here can follow; take a step of "
+        f"{0.1 * step / turn:.1g} s or less, or check the loads",
+        time=time,
+        index=index,
+    )
+
 
 def require_followed(motion: ForcedBody, phase: Array, time: float, step: float) -> None:
     """Looks at the phases of a batch after a step.
 
     Raises:
-        SimulationError: a body left the finite numbers, or turns too far in a step: says which,
-            and when.
+        Diverged: a body left the finite numbers, or turns too far in a step: says which, and when.
     """
     turn = np.asarray(step * motion.spin(phase))
     finite = np.asarray(np.isfinite(phase).all(axis=-1))
@@ -26,14 +75,34 @@ def require_followed(motion: ForcedBody, phase: Array, time: float, step: float)
     if good.all():
         return
     index = tuple(int(i) for i in np.argwhere(~good)[0])
-    who = f"the body of batch index {', '.join(map(str, index))}" if index else "the body"
-    if not (finite[index] and np.isfinite(turn[index])):
-        raise SimulationError(
-            f"{who} moved beyond all bounds at {time:.6g} s; check the loads, or take a smaller "
-            f"step than {step:g} s"
-        )
-    raise SimulationError(
-        f"{who} turns by {turn[index]:.3g} rad in a step of {step:g} s at {time:.6g} s, more than "
-        f"the {LARGEST_TURN:g} rad that any integrator here can follow; take a step of "
-        f"{0.1 * step / turn[index]:.1g} s or less, or check the loads"
+    if finite[index] and turn[index] < BEYOND:
+        raise turned_too_far(float(turn[index]), time, step, index)
+    raise Diverged(
+        f"{_who(index)} moved beyond all bounds at {time:.6g} s; check the loads, or take a "
+        f"smaller step than {step:g} s",
+        time=time,
+        index=index,
     )
+
+
+def require_states_followed(states: Array, step: float) -> None:
+    """Looks at all states of a batch at once, [p, q, v, ω] of shape (n, ..., 13), time first.
+
+    Raises:
+        Diverged: as `require_followed`, of the first time at which it is so.
+    """
+    w = states[..., 10:13]
+    turn = step * np.sqrt(np.einsum("...i,...i->...", w, w))
+    finite = np.asarray(np.isfinite(states).all(axis=-1))
+    good = finite & (turn <= LARGEST_TURN)
+    if good.all():
+        return
+    where = tuple(int(i) for i in np.argwhere(~good)[0])
+    time, index = where[0] * step, where[1:]
+    if finite[where] and turn[where] < BEYOND:
+        raise turned_too_far(float(turn[where]), time, step, index)
+    raise grew_beyond_bounds(time, index)
+
+
+def _who(index: tuple[int, ...]) -> str:
+    return f"the body of batch index {', '.join(map(str, index))}" if index else "the body"

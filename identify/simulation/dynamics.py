@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Mat66, Phi, Vec3, Vec6
-from identify.inertia import inertia_about_origin, spatial_inertia
+from identify.inertia import InertialParameters, inertia_about_origin, spatial_inertia
 from identify.simulation.checks import require_gravity, require_simulable
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import cross, rotate, rotation_from_unit_quaternion
@@ -33,7 +33,7 @@ class RigidBodyDynamics:
     gravity: Vec3
 
     @classmethod
-    def of(cls, phi: Phi, gravity: ArrayLike) -> RigidBodyDynamics:
+    def of(cls, phi: Phi | InertialParameters, gravity: ArrayLike) -> RigidBodyDynamics:
         """Dynamics of bodies given by their ten parameters.
 
         Args:

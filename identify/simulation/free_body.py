@@ -106,6 +106,8 @@ class FreeBody:
             ModelError: a quaternion of zeros.
         """
         vector = state.vector
+        shapes = (vector.shape[:-1], self.centre.shape[:-1], self.axes.shape[:-1], self.batch)
+        vector = np.broadcast_to(vector, (*np.broadcast_shapes(*shapes), 13))
         q_WB, v, w = vector[..., 3:7], vector[..., 7:10], vector[..., 10:13]
         lever = rotate(rotation_from_unit_quaternion(q_WB), self.centre)
         w_W = rotate(rotation_from_unit_quaternion(q_WB), w)
@@ -115,8 +117,7 @@ class FreeBody:
         V = np.concatenate((rotate_back(R, v_W), rotate_back(R, w_W)), axis=-1)
         P = np.einsum("...ij,...j->...i", self.inertia, V)
         parts = (vector[..., :3] + lever, q, rotate(R, P[..., :3]), rotate(R, P[..., 3:]))
-        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-        return np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1)
+        return np.concatenate(parts, axis=-1)
 
     def states_of(self, phases: Array) -> Array:
         """State vectors [p, q, v, ω] of phases, shape (..., 13)."""

@@ -13,12 +13,14 @@ Reference: Poinsot, "Théorie nouvelle de la rotation des corps" (1834); Goldste
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import SimulationError
+from identify.inertia import InertialParameters
 from identify.simulation.free_rotation import (
     Regime,
     RotationInvariants,
@@ -33,6 +35,20 @@ from identify.spatial.rotations import rotate, rotation_from_quaternion
 
 _UNSEEN = 1e-9
 """Excess of a polhode's I_eff over a bound, relative to the span, at which it is still drawn."""
+
+
+class Given(NamedTuple):
+    """What a construction was made from: the motion at any other time follows from it exactly.
+
+    Attributes:
+        body: I_BBcm_B [kg m²], shape (3, 3), or ten parameters.
+        quaternion: R_WB at time zero, shape (4,).
+        angular_velocity: w_WB_B at time zero [rad/s], shape (3,).
+    """
+
+    body: Array | InertialParameters
+    quaternion: Vec4
+    angular_velocity: Vec3
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +69,7 @@ class Poinsot:
         herpolhode_radii: of the circles about the foot of L in the plane between which the
             herpolhode runs, the lesser first [1/√(kg m²)]; zero on the separatrix, where it winds
             about the foot for ever.
+        given: what it was made from.
     """
 
     inertia: Mat33
@@ -65,6 +82,7 @@ class Poinsot:
     polhode: Vec3
     herpolhode: Vec3
     herpolhode_radii: tuple[float, float]
+    given: Given
 
     @property
     def semi_axes(self) -> Vec3:
@@ -101,7 +119,10 @@ class Poinsot:
 
 
 def poinsot(
-    body: ArrayLike, quaternion: ArrayLike, angular_velocity: ArrayLike, time: ArrayLike
+    body: ArrayLike | InertialParameters,
+    quaternion: ArrayLike,
+    angular_velocity: ArrayLike,
+    time: ArrayLike,
 ) -> Poinsot:
     """Poinsot's construction of one body that rotates freely.
 
@@ -120,8 +141,9 @@ def poinsot(
     if batch or np.ndim(quaternion) != 1 or np.ndim(angular_velocity) != 1 or time.ndim != 1:
         raise SimulationError(
             "Poinsot's construction is of one body: expected an inertia (3, 3) or phi (10,), a "
-            f"quaternion (4,), an angular velocity (3,) and times (n,); got {np.shape(body)}, "
-            f"{np.shape(quaternion)}, {np.shape(angular_velocity)} and {time.shape}"
+            "quaternion (4,), an angular velocity (3,) and times (n,); got a batch "
+            f"{batch} of bodies, {np.shape(quaternion)}, {np.shape(angular_velocity)} and "
+            f"{time.shape}"
         )
     invariants = rotation_invariants(body, angular_velocity)
     if invariants.regime == Regime.AT_REST:
@@ -144,6 +166,11 @@ def poinsot(
         polhode=r,
         herpolhode=rotate(rotation_from_quaternion(rotation.quaternion), r),
         herpolhode_radii=_radii(body, angular_velocity, invariants),
+        given=Given(
+            body if isinstance(body, InertialParameters) else np.array(body, dtype=np.float64),
+            np.array(quaternion, dtype=np.float64),
+            np.array(angular_velocity, dtype=np.float64),
+        ),
     )
 
 
@@ -156,7 +183,9 @@ def _principal_axes(inertia: Mat33, w: Vec3) -> tuple[Vec3, Mat33]:
 
 
 def _radii(
-    body: ArrayLike, angular_velocity: ArrayLike, invariants: RotationInvariants
+    body: ArrayLike | InertialParameters,
+    angular_velocity: ArrayLike,
+    invariants: RotationInvariants,
 ) -> tuple[float, float]:
     """|ω × L| / (|L| √(2K)) where the polhode crosses its two planes of symmetry."""
     if invariants.regime == Regime.STEADY:

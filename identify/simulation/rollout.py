@@ -6,20 +6,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi, Vec6
+from identify.inertia import InertialParameters
 from identify.simulation.checks import (
     Interpolation,
-    diverged,
+    broadcast_batches,
     require_finite_samples,
     require_interpolation,
     require_sample_shape,
+    require_simulable,
     require_step,
 )
+from identify.simulation.divergence import require_states_followed
 from identify.simulation.dynamics import RigidBodyDynamics
 from identify.simulation.state import State, Trajectory
 
 
 def rollout(
-    phi: Phi,
+    phi: Phi | InertialParameters,
     start: State,
     wrench: Vec6,
     step: float,
@@ -39,23 +42,27 @@ def rollout(
         interpolation: the wrench between samples: a straight line, or the last sample held.
 
     Raises:
-        SimulationError: an impossible body, a step that is not positive, too few samples, or a
-            motion that grows beyond all bounds (says when, and which body).
+        SimulationError: an impossible body, a step that is not positive, too few samples, or
+            batches that do not broadcast.
+        Diverged: a motion that grows beyond all bounds, or turns by more than 1 rad in a step
+            (says when, and which body).
     """
     require_interpolation(interpolation)
     step = require_step(step)
     wrench = require_finite_samples(require_sample_shape(wrench))
+    phi = require_simulable(phi)
     dynamics = RigidBodyDynamics.of(phi, gravity)
     loads = np.moveaxis(wrench, -2, 0)
     first = start.vector
-    batch = np.broadcast_shapes(first.shape[:-1], loads.shape[1:-1], np.shape(phi)[:-1])
+    shapes = [phi.shape, first.shape, np.shape(dynamics.gravity), loads.shape[1:]]
+    batch = broadcast_batches([shape[:-1] for shape in shapes])
     states = np.empty((len(loads), *batch, 13))
     states[0] = first
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is found below
         for k in range(len(loads) - 1):
             ahead = loads[k + 1] if interpolation == "linear" else loads[k]
             states[k + 1] = _runge_kutta(dynamics, states[k], loads[k], ahead, step)
-    _require_finite(states, step)
+        require_states_followed(states, step)
     return Trajectory.from_vectors(step * np.arange(len(loads)), states)
 
 
@@ -70,11 +77,3 @@ def _runge_kutta(
     after = state + (step / 6.0) * (k1 + 2.0 * (k2 + k3) + k4)
     after[..., 3:7] /= np.linalg.norm(after[..., 3:7], axis=-1, keepdims=True)
     return after
-
-
-def _require_finite(states: Array, step: float) -> None:
-    good = np.isfinite(states).all(axis=-1)
-    if good.all():
-        return
-    k, *body = (int(i) for i in np.argwhere(~good)[0])
-    raise diverged(k * step, tuple(body))

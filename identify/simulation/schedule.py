@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags
 from identify.errors import SimulationError
-from identify.simulation.checks import require_step
+from identify.simulation.checks import require_positive, require_step
 
 _SAME = 1e-9
 """Share of a step within which two instants are one: stamps are decimal numbers, rounded."""
@@ -52,8 +52,7 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
             memory holds, or `every` below one.
     """
     step = require_step(step)
-    if not (np.isfinite(duration) and duration > 0.0):
-        raise SimulationError(f"the duration must be positive and finite, got {duration!r} s")
+    duration = require_positive(duration, "duration")
     if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
         raise SimulationError(f"every: expected a whole number of 1 or more, got {every!r}")
     if duration / step > _MOST_STEPS:

@@ -63,8 +63,10 @@ def simulate(
 
     Raises:
         SimulationError: a body that is impossible or has no extent, a duration or step that is not
-            positive, a load that is too short, an unknown integrator, shapes that do not go
-            together, or a motion that diverges: says at which time, and which body of a batch.
+            positive, a load that is too short, an unknown integrator, or shapes that do not go
+            together.
+        Diverged: a motion that grows beyond all bounds, or turns by more than 1 rad in a step:
+            says at which time, and which body of a batch.
         ModelError: a quaternion of zeros, or an added mass that is none.
     """
     method = find_integrator(integrator)
@@ -99,8 +101,7 @@ def _broadcast(
         ModelError: a quaternion of zeros.
     """
     shapes = [free.batch, gravity.shape[:-1]]
-    parts = (start.position, start.quaternion, start.velocity, start.angular_velocity)
-    shapes += [np.shape(part)[:-1] for part in parts]
+    shapes += [start.position.shape[:-1]]
     shapes += [shape for load in loads for shape in (load.batch, load.point.shape[:-1])]
     for one in impulses:
         shapes += [array.shape[:-1] for array in (one.linear, one.angular, one.point)]

@@ -5,21 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3, Vec4
 from identify.errors import SimulationError
+from identify.simulation.checks import as_numbers
 from identify.spatial.rotations import normalised_quaternion
+
+_LENGTHS = (("position", 3), ("quaternion", 4), ("velocity", 3), ("angular_velocity", 3))
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """States of a batch of bodies.
+    """States of a batch of bodies; the batch shapes of the four fields are broadcast.
 
     Attributes:
         position: p_WoBo_W [m], shape (..., 3).
         quaternion: R_WB as [x, y, z, w], shape (..., 4).
         velocity: v_WBo_W [m/s], shape (..., 3).
         angular_velocity: w_WB_B [rad/s], shape (..., 3).
+
+    Raises:
+        SimulationError: a field that is not finite numbers of its shape, or batch shapes that do
+            not go together.
     """
 
     position: Vec3
@@ -28,9 +36,14 @@ class State:
     angular_velocity: Vec3
 
     def __post_init__(self) -> None:
-        for name in ("position", "quaternion", "velocity", "angular_velocity"):
-            if not np.isfinite(getattr(self, name)).all():
-                raise SimulationError(f"state: {name} has entries that are not finite")
+        fields = {name: _field(getattr(self, name), name, length) for name, length in _LENGTHS}
+        try:
+            batch = np.broadcast_shapes(*(array.shape[:-1] for array in fields.values()))
+        except ValueError as error:
+            shapes = ", ".join(f"{name} {array.shape}" for name, array in fields.items())
+            raise SimulationError(f"state: the batches do not broadcast: {shapes}") from error
+        for name, array in fields.items():
+            object.__setattr__(self, name, np.broadcast_to(array, (*batch, array.shape[-1])))
 
     @property
     def vector(self) -> Array:
@@ -47,6 +60,15 @@ class State:
     def from_vector(cls, vector: Array) -> State:
         """States of vectors [p, q, v, ω], shape (..., 13)."""
         return cls(vector[..., 0:3], vector[..., 3:7], vector[..., 7:10], vector[..., 10:13])
+
+
+def _field(values: ArrayLike, name: str, length: int) -> Array:
+    array = as_numbers(values, f"state: {name}")
+    if array.shape[-1:] != (length,):
+        raise SimulationError(f"state: {name}: expected shape (..., {length}), got {array.shape}")
+    if not np.isfinite(array).all():
+        raise SimulationError(f"state: {name} has entries that are not finite")
+    return array
 
 
 @dataclass(frozen=True, slots=True)

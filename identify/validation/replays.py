@@ -9,6 +9,7 @@ from typing import TypeVar
 from identify.arrays import Phi
 from identify.errors import SimulationError
 from identify.simulation.checks import Interpolation
+from identify.simulation.divergence import Diverged
 from identify.validation.replay import HORIZON, Replay, replay
 from identify.validation.single_shot import SingleShot, replay_in_one_shot
 from identify.validation.windows import Part
@@ -69,6 +70,16 @@ def replays(
     return Replays(windows, shot, tuple(notes))
 
 
+def _reason(error: SimulationError) -> str:
+    """Why a motion could not be simulated; of one that is lost, nothing of batches and steps."""
+    if not isinstance(error, Diverged):
+        return str(error)
+    return (
+        f"under the measured wrench less its bias it is lost {error.time:.3g} s after its start; "
+        f"this is not the body that moved so, or the bias or the signs of the wrench are wrong"
+    )
+
+
 def _of_those_that_last(
     run: Callable[[Mapping[str, Phi], Phi | None], T | None],
     bodies: Mapping[str, Phi],
@@ -89,7 +100,7 @@ def _of_those_that_last(
         try:
             run({name: phi}, None)
         except SimulationError as error:
-            notes.append(f"No replay {how} with the {name}: {error}.")
+            notes.append(f"No replay {how} with the {name}: {_reason(error)}.")
             if place == 0:
                 return None
         else:

@@ -66,3 +66,12 @@ class Warns(Estimator):
         for _ in range(2):
             warnings.warn("nearly singular", RuntimeWarning, stacklevel=2)
         return Answer(np.ones(10))
+
+
+class AnswersNothing(Estimator):
+    """Answers ten numbers that are none."""
+
+    kind: ClassVar[str] = "nothing"
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        return Answer(np.full(10, np.nan))

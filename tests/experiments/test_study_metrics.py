@@ -110,6 +110,13 @@ def test_every_estimator_finds_the_body(kind: str, evidence: Evidence) -> None:
     assert score("relative_inertia_error", answer)["relative_inertia_error"] < 20.0
 
 
+def test_what_was_given_is_no_claim_to_be_tested() -> None:
+    answer = Answer(TRUE.phi, intervals={"m": (TRUE.mass, TRUE.mass), "hx": (-1.0, 1.0)})
+    covered = score("covered", answer)
+    assert covered["covered_m"] is None
+    assert covered["covered_hx"] == 1.0
+
+
 def test_the_consistent_estimate_has_intervals(evidence: Evidence) -> None:
     answer = Consistent().estimate(evidence)
     assert set(answer.intervals) == set(NAMES)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +19,7 @@ from identify.experiments import compare, open_results, run_study, table
 from identify.experiments.results import Results
 from identify.experiments.store import StoreInfo
 from tests.close import assert_close
-from tests.experiments.hostile import Raises
+from tests.experiments.hostile import AnswersNothing, Raises
 from tests.experiments.studies import quick, with_estimators
 
 
@@ -151,12 +156,31 @@ def test_a_repr_is_short(results: Results) -> None:
 
 
 def test_duckdb_reads_the_store(results: Results) -> None:
-    duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
+    """In a process of its own: at its end DuckDB writes what it leaks."""
+    if find_spec("duckdb") is None:
+        pytest.skip("DuckDB is not installed")
     query = (
-        "select estimator, count(*) as cells, avg(mass_error) as error "
+        "select estimator, count(*), avg(mass_error) "
         f"from '{results.folder}/results.parquet' where error_type is null group by estimator"
     )
-    found = duckdb.sql(query).df().set_index("estimator")
+    program = f"import duckdb, json; print(json.dumps(duckdb.sql({query!r}).fetchall()))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    found = {name: (cells, error) for name, cells, error in json.loads(done.stdout)}
     means = results.frame[results.frame["error_type"].isna()].groupby("estimator")["mass_error"]
-    assert_close(found.loc["ols", "error"], means.mean()["ols"])
-    assert found.loc["wls", "cells"] == means.size()["wls"]
+    assert_close(found["ols"][1], means.mean()["ols"])
+    assert found["wls"][0] == means.size()["wls"]
+
+
+def test_an_answer_that_is_no_number_is_a_failure(tmp_path: Path) -> None:
+    run_study(with_estimators(quick(seeds=1), none=AnswersNothing()), tmp_path, workers=0)
+    rows = open_results(tmp_path).frame
+    failed = rows[rows["estimator"] == "none"]
+    assert (failed["error_type"] == "StudyError").all()
+    assert failed["error"].str.contains("not a number").all()
+
+
+def test_nothing_can_be_compared_where_every_cell_failed(tmp_path: Path) -> None:
+    study = replace(quick(seeds=1), estimators=())
+    run_study(with_estimators(study, a=Raises(), b=Raises()), tmp_path, workers=0)
+    with pytest.raises(StudyError, match="nothing to compare 'a' and 'b' by"):
+        compare(open_results(tmp_path), "a", "b")

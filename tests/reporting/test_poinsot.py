@@ -77,6 +77,35 @@ def test_the_figure_says_regime_and_period():
     assert "I = 1.00, 2.00, 2.50 kg m²" in words
 
 
+def test_sparse_times_are_drawn_as_smooth_curves():
+    inertia, w = body(ALL["about the largest"], turned=True)
+    sparse = poinsot(inertia, QUATERNION, w, np.arange(0.0, 1e4, 10.0))
+    figure = draw(sparse)
+    words = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+    assert "from the centre; the first 12 periods (123 s)" in words
+    herpolhode = max((line.get_xydata() for line in figure.axes[1].lines), key=len)
+    steps = np.linalg.norm(np.diff(herpolhode, axis=0), axis=1)
+    assert steps.max() < 0.1 * np.abs(herpolhode).max()
+    assert "the first" not in " ".join(
+        text.get_text() for axes in draw(made("about the largest")).axes for text in axes.texts
+    )
+
+
+def test_the_page_and_the_frame_draw_a_smooth_trail_from_sparse_times():
+    inertia, w = body(ALL["about the largest"], turned=True)
+    sparse = poinsot(inertia, QUATERNION, w, np.arange(0.0, 1e4, 10.0))
+    page = poinsot_html(sparse)
+    assert "the first 12 periods (123 s)" in page
+    scene = data(page)
+    assert scene["drawn"][-1] == len(scene["trail"])
+    assert scene["drawn"][0] == 1
+    assert np.linalg.norm(np.diff(scene["trail"], axis=0), axis=1).max() < 0.05
+    assert_close(scene["trail"][0], scene["contact"][0], 1e-4)
+    frame = poinsot_frame(sparse, 3)
+    words = " ".join(text.get_text() for text in frame.axes[0].texts)
+    assert "herpolhode of the first 12 periods" in words
+
+
 def test_the_family_is_on_the_ellipsoid_with_the_separatrix():
     moments = np.array([1.0, 2.0, 2.5])
     curves, separatrix = family(moments)

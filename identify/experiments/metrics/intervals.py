@@ -12,11 +12,14 @@ from identify.inertia import PHI
 
 
 def covered(answer: Answer, truth: Phi | None) -> Values:
-    """1 where the interval holds the true value, 0 where not; nothing where there is none."""
+    """1 where the interval holds the true value, 0 where not; nothing where there is none.
+
+    What was given, not estimated, has an interval of no width, which is no claim to be tested.
+    """
     return {
         name: float(bound[0] <= value <= bound[1])
         for name, value in zip(NAMES, _values(truth), strict=True)
-        if (bound := answer.intervals.get(name)) is not None
+        if (bound := answer.intervals.get(name)) is not None and bound[0] < bound[1]
     }
 
 

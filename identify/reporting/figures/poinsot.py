@@ -25,6 +25,7 @@ from identify.reporting.ellipsoid_view import View
 from identify.reporting.rounding import significant
 from identify.simulation.free_rotation import Regime
 from identify.simulation.poinsot import Poinsot, polhode_curves
+from identify.simulation.poinsot_curves import HerpolhodeCurve, herpolhode_curve, polhode_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,6 +53,7 @@ def poinsot(construction: Poinsot, view: View = VIEW) -> Figure:
 
 def poinsot_columns(construction: Poinsot, view: View = VIEW) -> tuple[Column, ...]:
     """The columns of `poinsot`."""
+    curve = herpolhode_curve(construction)
     return (
         Column(
             title="Inertia ellipsoid",
@@ -70,9 +72,10 @@ def poinsot_columns(construction: Poinsot, view: View = VIEW) -> tuple[Column, .
             xlabel=f"in the invariable plane [{LENGTH}]",
             panels=(
                 Panel(
-                    draw=lambda axes: _herpolhode(axes, construction),
+                    draw=lambda axes: _herpolhode(axes, construction, curve),
                     ylabel=f"in the plane, across [{LENGTH}]",
-                    note=f"{significant(construction.distance, 3)} {LENGTH} from the centre",
+                    note=f"{significant(construction.distance, 3)} {LENGTH} from the centre"
+                    f"{extent(curve)}",
                     height=_SQUARE,
                 ),
             ),
@@ -102,6 +105,16 @@ def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
     return curves, separatrix
 
 
+def extent(curve: HerpolhodeCurve) -> str:
+    """How much of the herpolhode is drawn, to be added to a note; nothing where it is all."""
+    if curve.whole:
+        return ""
+    duration = f"{significant(float(np.ptp(curve.time)), 3)} s"
+    if not curve.periods >= 1.0:
+        return f"; the first {duration}"
+    return f"; the first {significant(curve.periods, 2)} periods ({duration})"
+
+
 def _ellipsoid(axes: Axes, construction: Poinsot, view: View) -> None:
     inertia = np.diag(construction.moments)
     axes.fill(*view.outline(inertia).T, color=BAND, lw=0.0)
@@ -110,9 +123,10 @@ def _ellipsoid(axes: Axes, construction: Poinsot, view: View) -> None:
     _curves(axes, separatrix, inertia, view, color=INK, lw=0.9, label="separatrix")
     axes.plot(*view.outline(inertia).T, color=MUTED, lw=0.9)
     _principal_axes(axes, construction, view)
-    own = construction.polhode @ construction.axes
+    own = polhode_curve(construction)
     _curves(axes, [own], inertia, view, color=OTHER, lw=2.0, label="this motion")
-    axes.plot(*view.flat(own[0]), "o", color=OTHER, ms=5.0, mec="white", mew=0.8, zorder=4)
+    start = construction.polhode[0] @ construction.axes
+    axes.plot(*view.flat(start), "o", color=OTHER, ms=5.0, mec="white", mew=0.8, zorder=4)
     _square(axes, 1.25 * float(np.abs(view.outline(inertia)).max()))
 
 
@@ -164,8 +178,8 @@ def _principal_axes(axes: Axes, construction: Poinsot, view: View) -> None:
         )
 
 
-def _herpolhode(axes: Axes, construction: Poinsot) -> None:
-    path = construction.herpolhode_in_plane
+def _herpolhode(axes: Axes, construction: Poinsot, curve: HerpolhodeCurve) -> None:
+    path = curve.points @ construction.plane_axes[:, :2]
     theta = np.linspace(0.0, 2.0 * np.pi, 181)
     circle = np.column_stack((np.cos(theta), np.sin(theta)))
     for index, radius in enumerate(construction.herpolhode_radii):

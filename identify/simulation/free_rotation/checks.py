@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3, Vec4
 from identify.errors import SimulationError
-from identify.inertia import check, is_consistent
+from identify.inertia import InertialParameters, check, is_consistent
 from identify.inertia.matrices import six_from_symmetric
 from identify.simulation.free_rotation.double_double import DoubleDouble, double_double
 from identify.simulation.free_rotation.principal_moments import central_inertia
@@ -41,7 +41,7 @@ class Start:
 
 
 def checked_start(
-    body: ArrayLike,
+    body: ArrayLike | InertialParameters,
     quaternion: ArrayLike,
     angular_velocity: ArrayLike,
     others: tuple[int, ...] = (),
@@ -84,13 +84,13 @@ def checked_start(
     )
 
 
-def checked_inertia(body: ArrayLike) -> tuple[DoubleDouble, tuple[int, ...]]:
+def checked_inertia(body: ArrayLike | InertialParameters) -> tuple[DoubleDouble, tuple[int, ...]]:
     """Inertia about the centre of mass, shape (..., 3, 3), and the batch shape (...).
 
     Raises:
         SimulationError: see `free_rotation`.
     """
-    body = _array(body, "body")
+    body = _array(body.phi if isinstance(body, InertialParameters) else body, "body")
     if body.shape[-2:] == (3, 3):
         tensor = double_double(_symmetric(body))
         batch = body.shape[:-2]
@@ -98,21 +98,20 @@ def checked_inertia(body: ArrayLike) -> tuple[DoubleDouble, tuple[int, ...]]:
         unit = _power_of_two(scale)
         six = six_from_symmetric(body / unit[..., None, None])
         phi = np.concatenate((np.ones((*batch, 1)), np.zeros((*batch, 3)), six), axis=-1)
+        _require_possible(phi, unit)
     elif body.shape[-1:] == (10,):
-        phi, batch = body, body.shape[:-1]
-        tensor = None
+        batch = body.shape[:-1]
+        _require_possible(body)
+        central = central_inertia(body.reshape(-1, 10))
+        high, low = (
+            np.moveaxis(part, -1, 0).reshape(*batch, 3, 3) for part in (central.high, central.low)
+        )
+        tensor = DoubleDouble(high, low)
     else:
         raise SimulationError(
             "body: expected an inertia about the centre of mass, shape (..., 3, 3), or ten "
             f"parameters, shape (..., 10); got {body.shape}"
         )
-    _require_possible(phi)
-    if tensor is None:
-        central = central_inertia(phi.reshape(-1, 10))
-        high, low = (
-            np.moveaxis(part, -1, 0).reshape(*batch, 3, 3) for part in (central.high, central.low)
-        )
-        tensor = DoubleDouble(high, low)
     _require_extent(tensor.high)
     return tensor, batch
 
@@ -155,13 +154,19 @@ def require_known_angle(angle: Array, most: float) -> None:
         )
 
 
-def _require_possible(phi: Array) -> None:
-    """Every body is one that some density realises; the message is of the first that is not."""
+def _require_possible(phi: Array, unit: Array | None = None) -> None:
+    """Every body is one that some density realises; the message is of the first that is not.
+
+    Args:
+        phi: shape (..., 10).
+        unit: that phi was divided by, shape (...); the message has the numbers before that.
+    """
     good = is_consistent(phi)
     if np.all(good):
         return
     where = tuple(int(i) for i in np.argwhere(~good)[0])
-    reasons = "; ".join(check(phi[where]).reasons)
+    given = phi[where] if unit is None else phi[where] * unit[where]
+    reasons = "; ".join(check(given).reasons)
     raise SimulationError(
         f"the body{_which(where)} is not physically possible: {reasons}. Simulate a consistent "
         "estimate, or repair the body first"

@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Phi
 from identify.errors import SimulationError
+from identify.inertia import InertialParameters
+from identify.simulation.checks import broadcast_batches
 from identify.simulation.free_rotation.checks import checked_numbers, checked_time
 from identify.simulation.free_rotation.solution import free_rotation
 from identify.simulation.state import State, Trajectory
@@ -14,7 +16,10 @@ from identify.spatial.rotations import cross, rotate, rotation_from_quaternion
 
 
 def free_motion(
-    phi: Phi, start: State, time: ArrayLike, gravity: ArrayLike = (0.0, 0.0, -9.80665)
+    phi: Phi | InertialParameters,
+    start: State,
+    time: ArrayLike,
+    gravity: ArrayLike = (0.0, 0.0, -9.80665),
 ) -> Trajectory:
     """States of bodies under gravity alone, in closed form at any times.
 
@@ -34,9 +39,9 @@ def free_motion(
     time = checked_time(time)
     if time.ndim != 1:
         raise SimulationError(f"time: expected shape (n,), got {time.shape}")
-    phi = checked_numbers(phi, "phi", 10)
+    phi = checked_numbers(phi.phi if isinstance(phi, InertialParameters) else phi, "phi", 10)
     g = checked_numbers(gravity, "gravity", 3)
-    batch = np.broadcast_shapes(phi.shape[:-1], start.vector.shape[:-1], g.shape[:-1])
+    batch = broadcast_batches([phi.shape[:-1], start.vector.shape[:-1], g.shape[:-1]])
     phi, g = np.broadcast_to(phi, (*batch, 10)), np.broadcast_to(g, (*batch, 3))[..., None, :]
     rotation = free_rotation(phi, start.quaternion, start.angular_velocity, time)
     R, w = rotation_from_quaternion(rotation.quaternion), rotation.angular_velocity

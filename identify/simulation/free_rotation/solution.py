@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Flags, Vec3, Vec4
+from identify.inertia import InertialParameters
 from identify.simulation.free_rotation.checks import (
     Start,
     checked_start,
@@ -41,7 +42,10 @@ class FreeRotation:
 
 
 def free_rotation(
-    body: ArrayLike, quaternion: ArrayLike, angular_velocity: ArrayLike, time: ArrayLike
+    body: ArrayLike | InertialParameters,
+    quaternion: ArrayLike,
+    angular_velocity: ArrayLike,
+    time: ArrayLike,
 ) -> FreeRotation:
     """Motion of bodies about their centre of mass without torque, by Euler's equations solved.
 

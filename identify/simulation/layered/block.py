@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 
 from identify.arrays import Array
-from identify.errors import SimulationError
-from identify.simulation.checks import diverged
+from identify.simulation.divergence import (
+    BEYOND,
+    LARGEST_TURN,
+    Diverged,
+    grew_beyond_bounds,
+    turned_too_far,
+)
 from identify.simulation.layered.angular_velocity import euler_ratios
 from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows
 from identify.simulation.layered.loads import LoadLayer
@@ -21,6 +26,9 @@ from identify.simulation.layered.turns import turns
 from identify.simulation.layered.workspace import Workspace
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
+
+_LARGEST_SQUARE = (0.5 * LARGEST_TURN) ** 2
+"""Of |σ|, half the angle of a step."""
 
 
 class AngularVelocityMethod(Protocol):
@@ -88,7 +96,7 @@ class Block:
             every: as above.
 
         Raises:
-            SimulationError: a motion that is not finite.
+            Diverged: a motion that is not finite, or turns too far in a step.
         """
         for first in range(0, self._problem.steps, self._chunk):
             steps = min(self._chunk, self._problem.steps - first)
@@ -111,8 +119,10 @@ class Block:
             torque = self._loads.torque[:, :nodes] if linear else None  # held: it drops out
         self._angular_velocity.advance(steps)
         theta = self._theta[:, : steps + 1]
-        vector, scalar = turns(theta, self._ratios, torque, workspace)
-        pair = self._attitude.advance(vector, scalar, workspace)
+        turned = turns(theta, self._ratios, torque, workspace)
+        if not turned.largest <= _LARGEST_SQUARE:  # NaN neither
+            self._refuse_turns(first, turned.square)
+        pair = self._attitude.advance(turned.vector, turned.scalar, workspace)
         if force is not None:
             q, R = attitude_rows(pair, workspace)
             self._translation.advance(theta, R, force, workspace, linear=linear)
@@ -144,11 +154,24 @@ class Block:
             histories += places  # of free bodies, only some nodes are filled
         raise self._divergence(first, [nodes[:, 1 : steps + 1] for nodes in histories])
 
-    def _divergence(self, first: int, histories: list[Array]) -> SimulationError:
+    def _refuse_turns(self, first: int, square: Array) -> NoReturn:
+        """The error of the first step whose turn, 2|σ|, is too large or not finite."""
+        if self._problem.wrench is not None:
+            self._problem.wrench.require_finite()
+        step, body = (int(i) for i in np.argwhere(~(square <= _LARGEST_SQUARE))[0])
+        turn, h = 2.0 * float(np.sqrt(square[step, body])), self._problem.step
+        if turn < BEYOND:
+            raise turned_too_far(turn, (first + step) * h, h, self._index(body))
+        raise grew_beyond_bounds((first + step + 1) * h, self._index(body))
+
+    def _divergence(self, first: int, histories: list[Array]) -> Diverged:
         good = np.all([np.isfinite(nodes).all(axis=0) for nodes in histories], axis=0)
         bad = np.argwhere(~good)
         node, body = bad[0] if len(bad) else (len(good) - 1, 0)
-        flat = range(*self._bodies.indices(len(self._problem.body.mass)))[body]
-        index = np.unravel_index(flat, self._problem.batch) if self._problem.batch else ()
-        time = (first + 1 + int(node)) * self._problem.step
-        return diverged(time, tuple(int(i) for i in index))
+        return grew_beyond_bounds((first + 1 + int(node)) * self._problem.step, self._index(body))
+
+    def _index(self, body: int) -> tuple[int, ...]:
+        """Where in the batch one of the block's bodies is."""
+        batch = self._problem.batch
+        index = np.unravel_index((self._bodies.start or 0) + body, batch) if batch else ()
+        return tuple(int(i) for i in index)

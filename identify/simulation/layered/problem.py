@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Phi, Vec3, Vec6
 from identify.errors import SimulationError
+from identify.inertia import InertialParameters
 from identify.simulation.checks import (
     Interpolation,
+    broadcast_batches,
     require_finite_samples,
     require_gravity,
     require_interpolation,
@@ -57,7 +59,7 @@ class Problem:
     @classmethod
     def of(
         cls,
-        phi: Phi,
+        phi: Phi | InertialParameters,
         start: State,
         wrench: Vec6 | None,
         step: float,
@@ -77,7 +79,7 @@ class Problem:
         phi, g = require_simulable(phi), require_gravity(gravity)
         first = start.vector
         shapes = [phi.shape[:-1], first.shape[:-1], g.shape[:-1]]
-        batch = _broadcast(shapes + ([] if samples is None else [samples.shape[:-2]]))
+        batch = broadcast_batches(shapes + ([] if samples is None else [samples.shape[:-2]]))
         first = _flat(first, batch)
         return cls(
             batch=batch,
@@ -121,15 +123,6 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
     # Those that are used are looked at only when a motion is not finite: to look at all takes time.
     require_finite_samples(samples[..., taken:, :])
     return taken, samples
-
-
-def _broadcast(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        raise SimulationError(
-            f"the batches of phi, start, gravity (and wrench) do not broadcast: {shapes}"
-        ) from None
 
 
 def _flat(array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:

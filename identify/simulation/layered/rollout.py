@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Phi, Vec6
 from identify.errors import SimulationError
+from identify.inertia import InertialParameters
 from identify.simulation.checks import Interpolation
 from identify.simulation.layered.angular_velocity import BatchRungeKutta
 from identify.simulation.layered.angular_velocity_by_floats import FloatRungeKutta
@@ -26,7 +27,7 @@ enough that what it works on is still in the cache."""
 
 
 def fast_rollout(
-    phi: Phi,
+    phi: Phi | InertialParameters,
     start: State,
     wrench: Vec6 | None,
     step: float,
@@ -59,8 +60,10 @@ def fast_rollout(
         Views of one array in which time and body are the last axes.
 
     Raises:
-        SimulationError: an impossible body, a step that is not positive, too few samples, or a
-            motion that grows beyond all bounds (says when, and which body).
+        SimulationError: an impossible body, a step that is not positive, too few samples, or
+            batches that do not broadcast.
+        Diverged: a motion that grows beyond all bounds, or turns by more than 1 rad in a step
+            (says when, and which body).
     """
     problem = Problem.of(
         phi, start, wrench, step, gravity, interpolation=interpolation, steps=steps
@@ -81,7 +84,8 @@ def integrate(
         chunk: steps at a time; None for as many as suit the cache.
 
     Raises:
-        SimulationError: `every` is not a positive whole number, or a motion diverged.
+        SimulationError: `every` is not a positive whole number.
+        Diverged: as `fast_rollout`.
     """
     if not (isinstance(every, (int, np.integer)) and every >= 1):
         raise SimulationError(f"every: expected a whole number of steps, 1 or more, got {every!r}")

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Phi, Vec6
 from identify.errors import SimulationError
+from identify.inertia import InertialParameters
 from identify.simulation.checks import Interpolation
 from identify.simulation.layered.angular_velocity_by_floats import FloatRungeKutta
 from identify.simulation.layered.problem import Problem
@@ -48,7 +49,7 @@ class SingleShot:
 
 
 def single_shot(
-    phi: Phi,
+    phi: Phi | InertialParameters,
     start: State,
     wrench: Vec6 | None,
     step: float,

@@ -13,6 +13,7 @@ drops out of the difference. (Iserles, Munthe-Kaas, Nørsett and Zanna, Lie-grou
 from __future__ import annotations
 
 from math import factorial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,28 +24,39 @@ from identify.simulation.layered.workspace import TURNS, Workspace
 _MOST_TERMS = 8
 
 
-def turns(
-    theta: Array, ratios: Array, torque: Array | None, workspace: Workspace
-) -> tuple[Array, Array]:
+class Turns(NamedTuple):
+    """Rotations of the steps of a chunk.
+
+    Attributes:
+        vector: sin|σ| σ/|σ| in P, shape (3, steps, bodies).
+        scalar: cos|σ|, shape (steps, bodies).
+        square: |σ|², of half the angle, shape (steps, bodies).
+        largest: of them; NaN where one is.
+    """
+
+    vector: Array
+    scalar: Array
+    square: Array
+    largest: float
+
+
+def turns(theta: Array, ratios: Array, torque: Array | None, workspace: Workspace) -> Turns:
     """Rotations of the steps of a chunk.
 
     Args:
         theta: θ in P at the nodes, shape (3, steps + 1, bodies).
         ratios: a, shape (3, 1, bodies).
         torque: τ at the nodes where it is a straight line between them, else None.
-        workspace: where they are worked out and left.
-
-    Returns:
-        sin|σ| σ/|σ| in P, shape (3, steps, bodies), and cos|σ|, shape (steps, bodies).
+        workspace: where they are worked out and left, for the next layer to write over.
     """
     steps = theta.shape[1] - 1
     turn, scratch, functions = (workspace.rows(TURNS + first, 3, steps) for first in (0, 3, 6))
     slope = workspace.rows(TURNS + 9, 3, steps + 1)
     _six_sigma_into(turn, theta, euler_term_into(slope, ratios, theta), torque, scratch)
     square, sine, cosine = functions
-    _half_angle_functions(turn, square, scratch[0], sine, cosine)
+    largest = _half_angle_functions(turn, square, scratch[0], sine, cosine)
     turn *= sine
-    return turn, cosine
+    return Turns(turn, cosine, square, largest)
 
 
 def _six_sigma_into(
@@ -63,24 +75,30 @@ def _six_sigma_into(
 
 def _half_angle_functions(
     six_sigma: Array, square: Array, scratch: Array, sine: Array, cosine: Array
-) -> None:
-    """sin|σ| / (6|σ|) into `sine` and cos|σ| into `cosine`, from 6σ, shape (3, steps, bodies)."""
+) -> float:
+    """sin|σ| / (6|σ|) into `sine` and cos|σ| into `cosine`, from 6σ, shape (3, steps, bodies).
+
+    Returns:
+        The largest |σ|².
+    """
     np.multiply(six_sigma[0], six_sigma[0], out=square)
     for component in six_sigma[1:]:
         np.multiply(component, component, out=scratch)
         square += scratch
     square *= 1.0 / 36.0
-    terms = _terms_needed(float(square.max(initial=0.0)))
+    largest = float(square.max(initial=0.0))
+    terms = _terms_needed(largest)
     if terms is None:
-        np.sqrt(square, out=square)
-        np.maximum(square, np.finfo(float).tiny, out=square)
-        np.cos(square, out=cosine)
-        np.sin(square, out=sine)
-        sine /= square
+        half_angle = np.sqrt(square, out=scratch)
+        np.maximum(half_angle, np.finfo(float).tiny, out=half_angle)
+        np.cos(half_angle, out=cosine)
+        np.sin(half_angle, out=sine)
+        sine /= half_angle
         sine /= 6.0
-        return
+        return largest
     _horner(sine, square, [(-1.0) ** k / (6.0 * factorial(2 * k + 1)) for k in range(terms)])
     _horner(cosine, square, [(-1.0) ** k / factorial(2 * k) for k in range(terms + 1)])
+    return largest
 
 
 def _terms_needed(largest: float) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from math import isfinite
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,8 @@ from identify.errors import MissingFile, SchemaError, did_you_mean
 
 COLUMNS = ("time", "fx", "fy", "fz", "tx", "ty", "tz")
 """Time from the start of the simulation [s], force [N] and torque [N m]; others are not read."""
+
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
 class Samples(NamedTuple):
@@ -31,6 +34,10 @@ def read_samples(path: Path) -> Samples:
     """
     if not path.is_file():
         raise MissingFile(f"{path}: no such file", path=path)
+    if path.suffix.lower() in _COMPRESSED:
+        raise SchemaError(
+            f"{path}: compressed files are not read; unpack it, or save it as Parquet (.parquet)"
+        )
     try:
         table = _read_parquet(path) if path.suffix.lower() == ".parquet" else _read_csv(path)
     except SchemaError:
@@ -52,9 +59,13 @@ def _read_csv(path: Path) -> Array:
 
 def _numbers(row: list[str], where: list[int], line: int) -> list[float]:
     try:
-        return [float(row[k]) for k in where]
+        numbers = [float(row[k]) for k in where]
     except (ValueError, IndexError) as error:
         raise ValueError(f"line {line}: {error}") from error
+    for name, number in zip(COLUMNS, numbers, strict=True):
+        if not isfinite(number):
+            raise ValueError(f"line {line}: {name} is {number}; expected a finite number")
+    return numbers
 
 
 def _read_parquet(path: Path) -> Array:

@@ -289,3 +289,13 @@ def test_an_attitude_from_a_matrix_is_one():
     one = free_rotation(inertia, q, w, 12.0)
     other = free_rotation(inertia, -1e30 * q, w, 12.0)
     assert_close(other.quaternion, -one.quaternion, 1e-15)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e5])
+def test_an_impossible_tensor_is_said_in_the_numbers_that_were_given(scale):
+    with pytest.raises(SimulationError) as caught:
+        free_rotation(scale * np.diag([10.0, 10.0, 30.0]), [0, 0, 0, 1], [1, 2, 3], 0.0)
+    message = (
+        f"largest principal moment about the centre of mass, {30.0 * scale:.4g} kg m², exceeds"
+    )
+    assert message in str(caught.value)

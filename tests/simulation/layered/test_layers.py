@@ -123,10 +123,12 @@ def test_both_methods_of_layer_one_are_one_method():
 def test_a_constant_spin_turns_exactly(size):
     axis = np.array([2.0, -1.0, 2.0]) / 3.0
     theta = np.broadcast_to((size * axis)[:, None, None], (3, 5, 2)).copy()
-    vector, scalar = turns(theta, np.zeros((3, 1, 2)), None, Workspace(5, 2))
+    vector, scalar, square, largest = turns(theta, np.zeros((3, 1, 2)), None, Workspace(5, 2))
     expected = np.broadcast_to((np.sin(size) * axis)[:, None, None], (3, 4, 2))
     assert_close(vector, expected, 2e-15, scale=1.0 + size)
     assert_close(scalar, np.full((4, 2), np.cos(size)), 2e-15, scale=1.0 + size)
+    assert_close(square, np.full((4, 2), size**2), 2e-15)
+    assert largest == square.max()
 
 
 def test_turns_are_of_order_four():
@@ -143,7 +145,7 @@ def test_turns_are_of_order_four():
         theta = np.stack((0.5 * h * spin(0.3), 0.5 * h * spin(0.3 + h)), -1)[..., None]
         # With a = 0 the slopes are all torque.
         G = h**2 / 4 * np.stack((slope(0.3), slope(0.3 + h)), -1)[..., None]
-        vector, scalar = turns(theta, np.zeros((3, 1, 1)), G, Workspace(2, 1))
+        vector, scalar, *_ = turns(theta, np.zeros((3, 1, 1)), G, Workspace(2, 1))
         R = solve_ivp(
             lambda t, q: 0.5 * np.array([
                 q[3] * spin(t)[0] + q[1] * spin(t)[2] - q[2] * spin(t)[1],

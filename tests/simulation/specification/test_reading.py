@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
@@ -311,7 +312,7 @@ def test_files_that_are_not_there_are_named(tmp_path):
         (HEADER, "no rows"),
         (HEADER + "0,1,2,3,4,5,6\n", "two or more samples"),
         (HEADER + "0,1,2,3,4,5,6\n0,1,2,3,4,5,6\n", "time must increase"),
-        (HEADER + "0,1,2,3,4,5,6\n1,1,nan,3,4,5,6\n", r"entry \(1, 1\) is nan"),
+        (HEADER + "0,1,2,3,4,5,6\n1,1,nan,3,4,5,6\n", "line 3: fy is nan; expected a finite"),
     ],
 )
 def test_a_bad_file_of_samples_is_said_with_its_place(tmp_path, content, message):
@@ -320,6 +321,14 @@ def test_a_bad_file_of_samples_is_said_with_its_place(tmp_path, content, message
     with pytest.raises(SchemaError, match=message) as caught:
         read_simulation(write(tmp_path, text))
     assert f"spec.toml: [[loads]] 1: file: {tmp_path / 'w.csv'}" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["w.csv.gz", "w.zip"])
+def test_a_compressed_file_of_samples_is_refused(tmp_path, name):
+    (tmp_path / name).write_bytes(gzip.compress((HEADER + "0,1,2,3,4,5,6\n").encode()))
+    text = BODY + f'[[loads]]\nfile = "{name}"\nframe = "body"\n'
+    with pytest.raises(SchemaError, match=f"{name}: compressed files are not read; unpack it"):
+        read_simulation(write(tmp_path, text))
 
 
 def test_a_parquet_file_that_is_none_is_refused(tmp_path):
