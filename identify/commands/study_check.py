@@ -14,12 +14,16 @@ from tyro.conf import Positional, arg
 from identify.commands.command import Command
 from identify.commands.errors import UsageError
 from identify.commands.terminal import printable
+from identify.errors import StudyError
 
 if TYPE_CHECKING:
     from identify.experiments import Cell, Study, TimeEstimate
 
 _MOST_LINES = 25
 """Of one list: the rest is counted."""
+
+_MOST_CELLS = 1_000_000
+"""Cells that are gone through: more takes minutes, and is most likely a slip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ class StudyCheck(Command):
         from identify.experiments.selection import selected
 
         study = load_study(self.file)
+        _require_countable(study, self.file)
         wanted = selected(study, self.only)
         cells = [cell for cell in study.cells() if wanted(cell)]
         _print(_counts(study, cells))
@@ -67,6 +72,20 @@ def require_workers(workers: int | None, command: str) -> None:
     """
     if workers is not None and workers < 0:
         raise UsageError(f"{command}: --workers N: expected 0 or more, got {workers}")
+
+
+def _require_countable(study: Study, file: Path) -> None:
+    """Refuse a study of so many cells that listing them takes minutes.
+
+    Raises:
+        StudyError: it has.
+    """
+    if len(study) > _MOST_CELLS:
+        raise StudyError(
+            f"{file}: {len(study)} cells: {len(study.logs)} logs × {len(study.corruptions)} "
+            f"corruptions with {len(study.seeds)} seeds × {len(study.estimators)} estimators; at "
+            f"most {_MOST_CELLS} are checked: shorten the lists, or the seeds"
+        )
 
 
 def _print(lines: Iterator[str]) -> None:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 class StudyTable(Command):
     """Print the means of a study's metrics by corruption and estimator, or by other columns.
 
-    A study that still runs, or that was interrupted, gives the means of what there is. Exit status:
-    2 where there are no results, or no such column.
+    Consistent is the share of all fits that were tried; (n 37) beside a mean: of how many fits,
+    where some estimates have no such value. A study that still runs, or that was interrupted, gives
+    the means of what there is. Exit status: 2 where there are no results, or no such column.
     """
 
     results: Annotated[Path, Positional, arg(metavar="OUT", help_behavior_hint="(required)")]

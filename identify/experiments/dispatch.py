@@ -53,10 +53,12 @@ class Dispatcher:
         """What tasks give as they finish, in any order; an empty result at least every `TICK`.
 
         Raises:
-            StudyError: no worker can be had, or workers cannot run the package.
+            StudyError: no worker can be had, the backend went away, or workers cannot run the
+                package.
         """
         while self._fill():
             done, _ = wait(self._running, timeout=TICK, return_when=FIRST_COMPLETED)
+            self._backend.require_alive()
             for future in done:
                 yield self._taken(future, self._running.pop(future))
             yield _NOTHING
@@ -86,6 +88,10 @@ class Dispatcher:
         except self._backend.died as error:
             self._broken = True
             return self._after_death(task, error)
+        except self._backend.gone as error:
+            raise StudyError(
+                f"{self._backend.name} went away; rows so far are kept, run again to resume"
+            ) from error
         except IdentifyError:
             raise
         except Exception as error:

@@ -41,7 +41,9 @@ class StudyDocument(BaseModel):
 
     name: Annotated[StrictStr, Field(min_length=1)]
     seed: Annotated[StrictInt, Field(ge=0)]
-    seeds: Annotated[StrictInt, Field(ge=1)] | list[Annotated[StrictInt, Field(ge=0)]] = 1
+    seeds: (
+        Annotated[StrictInt, Field(ge=1, le=1_000_000)] | list[Annotated[StrictInt, Field(ge=0)]]
+    ) = 1
     metrics: list[StrictStr] | None = None
     cutoff_hz: Annotated[float, Field(strict=True, gt=0.0, allow_inf_nan=False)] | None = None
     logs: list[Entry]
@@ -109,7 +111,7 @@ def settings_of(
         raise StudyError(f"{where}: the key 'kind' is missing; one of {', '.join(registry)}")
     model = located(lambda: by_name(registry, kind, what), where)
     found: list[O] = []
-    for combination in located(lambda: list(_bounded(expand(options, model))), where):
+    for combination in located(lambda: list(bounded(expand(options, model))), where):
         try:
             found.append(model.model_validate(combination))
         except ValidationError as error:
@@ -129,7 +131,12 @@ def located(act: Callable[[], T], where: str) -> T:
         raise StudyError(f"{where}: {error}") from error
 
 
-def _bounded(combinations: Iterator[T]) -> Iterator[T]:
+def bounded(combinations: Iterator[T]) -> Iterator[T]:
+    """The combinations, as long as they are not too many to be meant.
+
+    Raises:
+        StudyError: they are.
+    """
     for number, combination in enumerate(combinations):
         if number == _MOST_COMBINATIONS:
             raise StudyError(f"the lists make more than {_MOST_COMBINATIONS} combinations")

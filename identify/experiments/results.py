@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from identify.errors import StudyError, did_you_mean
 from identify.experiments.code_mark import code_mark
 from identify.experiments.metrics import METRICS
-from identify.experiments.store import StoreInfo, read_info, read_rows
+from identify.experiments.store import StoreInfo, read_cells, read_info, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,8 +59,9 @@ class Results:
 def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     """The results of a study; a run that is writing them may go on.
 
-    Where a cell was run again with other metrics, data or settings under the same labels, the row
-    that was finished last counts.
+    Where there are several rows of the same labels, because metrics, data, seed or settings were
+    changed between runs, the one of the study that was run last counts; where none is, or the
+    folder does not say which study that was, the one that was finished last.
 
     Args:
         folder: of the results.
@@ -77,9 +78,17 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     if code == "all":
         return Results(folder, frame, info, None)
     wanted = code or code_mark().short
-    chosen = _latest(frame[frame["code"] == wanted])
+    chosen: Any = frame[frame["code"] == wanted]
+    of_code = len(chosen)
+    keys = read_cells(folder, wanted) if of_code else None
     if code is None:
-        chosen = _of_study(chosen, info)
+        chosen = _of_study(chosen, info) if keys is None else chosen[chosen["key"].isin(keys)]
+    chosen = _latest(chosen, keys or ())
+    if chosen.empty and of_code:
+        raise StudyError(
+            f"{folder}: no results yet of the study that was run last; run it again, or name "
+            f"the code {wanted} for the {of_code} rows of others"
+        )
     if chosen.empty and len(frame):
         counts = ", ".join(
             f"{mark} ({n} cells)" for mark, n in frame["code"].value_counts().items()
@@ -93,9 +102,16 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     return Results(folder, chosen, info, wanted)
 
 
-def _latest(frame: Any) -> pd.DataFrame:
-    """Of rows with the same labels, the one that was finished last."""
-    by_time = frame.sort_values("finished", kind="stable")
+def _latest(frame: Any, preferred: Sequence[str]) -> pd.DataFrame:
+    """Of rows with the same labels, the one that was finished last, those preferred before others.
+
+    Args:
+        frame: rows.
+        preferred: keys.
+    """
+    by_time = frame.assign(preferred=frame["key"].isin(preferred))
+    by_time = by_time.sort_values(["preferred", "finished"], kind="stable")
+    by_time = by_time.drop(columns="preferred")
     kept = by_time.drop_duplicates(["log", "corruption", "estimator", "seed"], keep="last")
     return kept.sort_index().reset_index(drop=True)
 

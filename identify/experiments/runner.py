@@ -16,7 +16,7 @@ from identify.experiments.dispatch import Dispatcher
 from identify.experiments.pacing import Pace, TaskCutter
 from identify.experiments.progress import Progress
 from identify.experiments.selection import Selected, selected, units
-from identify.experiments.store import Store, StoreInfo
+from identify.experiments.store import Store, StoreInfo, write_cells
 from identify.experiments.study import Study
 from identify.experiments.work import Row, Task, TaskResult, Unit
 
@@ -78,12 +78,14 @@ def run_study(
 
     Raises:
         StudyError: another process runs in the folder; it holds results of another schema version;
-            it cannot be written (a full disk); the scheduler does not answer.
+            it cannot be written (a full disk); the scheduler does not answer, goes away, or has no
+            workers.
         MissingExtra: a scheduler is given and `distributed` is not installed.
     """
     wanted = selected(study, only)
     with ExitStack() as stack:
         store = stack.enter_context(Store(Path(folder), _info(study)))
+        write_cells(Path(folder), code_mark().short, (cell.key for cell in study.cells()))
         _keep_study_file(study, Path(folder))
         run = _Run(study, store, wanted, retry_failed, progress or (lambda _: None))
         run.report(run.progress)

@@ -15,6 +15,7 @@ from identify.experiments.corruptions import CORRUPTIONS, Corruption, Corruption
 from identify.experiments.document import (
     Entry,
     StudyDocument,
+    bounded,
     located,
     parse_document,
     read_document,
@@ -184,12 +185,11 @@ def _sequences(table: dict[str, Any], where: str) -> Iterable[tuple[Corruption, 
         raise StudyError(f"{where}: unknown key {next(iter(table))!r} beside 'steps'")
     if not isinstance(steps, list) or not steps:
         raise StudyError(f"{where}: steps: expected a list of tables, got {steps!r}")
-    return product(
-        *(
-            settings_of(step, CORRUPTIONS, "corruption", here.replace("[[steps]]", "step"))
-            for step, here in tables(steps, "steps", where)
-        )
-    )
+    alternatives = [
+        settings_of(step, CORRUPTIONS, "corruption", here.replace("[[steps]]", "step"))
+        for step, here in tables(steps, "steps", where)
+    ]
+    return located(lambda: list(bounded(product(*alternatives))), where)
 
 
 def _spell(steps: Sequence[Corruption]) -> str:
@@ -211,6 +211,8 @@ def _labels(label: str | None, spelled: Sequence[str]) -> list[str]:
 
 
 def _require_different(names: Sequence[str], what: str, where: str) -> None:
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
-    if twice:
-        raise StudyError(f"{where}: the {what} {twice[0]!r} is there twice")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise StudyError(f"{where}: the {what} {name!r} is there twice")
+        seen.add(name)

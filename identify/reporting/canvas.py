@@ -108,6 +108,8 @@ class Column:
         shared: whether all panels have the same horizontal axis, which is then labelled once.
         left, right: room for what stands beside the axes [in].
         above: more room above the first panel [in].
+        legend_columns: entries in a row of a legend below the title, which `above` has to leave
+            room for; where not given, all stand in one row to the right of the title.
     """
 
     title: str
@@ -117,6 +119,7 @@ class Column:
     left: float = LEFT
     right: float = RIGHT
     above: float = 0.0
+    legend_columns: int | None = None
 
     @property
     def height(self) -> float:
@@ -201,10 +204,10 @@ class _Placed:
             weight="bold",
             size=9.5,
         )
-        self._legend(drawn, end)
+        self._legend(drawn, end, column.legend_columns)
 
-    def _legend(self, drawn: Sequence[Axes], end: float) -> None:
-        """What the marks of all panels mean, each once, to the right of the title."""
+    def _legend(self, drawn: Sequence[Axes], end: float, columns: int | None) -> None:
+        """What the marks of all panels mean, each once, to the right of the title or below it."""
         entries = {
             label: handle
             for axes in reversed(drawn)
@@ -213,11 +216,12 @@ class _Placed:
         order = [label for axes in drawn for label in axes.get_legend_handles_labels()[1]]
         handles = [entries[label] for label in dict.fromkeys(order)]
         if handles:
+            below = TITLE if columns else 0.06
             self.figure.legend(
                 handles=handles,
                 loc="upper right",
-                bbox_to_anchor=(end / self.width, (self.top - 0.06) / self.height),
-                ncols=len(handles),
+                bbox_to_anchor=(end / self.width, (self.top - below) / self.height),
+                ncols=columns or len(handles),
                 columnspacing=1.2,
                 handlelength=1.5,
                 handletextpad=0.5,

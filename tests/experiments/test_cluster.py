@@ -39,15 +39,30 @@ def free_port() -> int:
         return found.getsockname()[1]
 
 
-class Cluster:
-    """A scheduler and two workers, as a person would start them."""
+def wait_for(host: str, port: int) -> None:
+    """Until something listens there: a scheduler takes seconds to start."""
+    deadline = time.monotonic() + 60.0
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection((host, port), timeout=1.0).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise AssertionError(f"nothing listens at {host}:{port}")
 
-    def __init__(self, stack: ExitStack, folder: Path) -> None:
+
+class Cluster:
+    """A scheduler and its workers, as a person would start them."""
+
+    def __init__(self, stack: ExitStack, folder: Path, workers: int = 2) -> None:
         self.address = f"tcp://127.0.0.1:{free_port()}"
         self.folder, self.stack = folder, stack
         host, port = self.address.removeprefix("tcp://").split(":")
-        self._start("dask_scheduler", "--host", host, "--port", port, "--no-dashboard")
-        self.workers = [self.worker(number) for number in range(2)]
+        words = ("--host", host, "--port", port, "--no-dashboard")
+        self.scheduler = self._start("dask_scheduler", *words)
+        wait_for(host, int(port))
+        self.workers = [self.worker(number) for number in range(workers)]
 
     def worker(self, number: int) -> subprocess.Popen[bytes]:
         local = self.folder / f"worker_{number}"
@@ -139,3 +154,35 @@ def test_something_else_that_listens_is_no_scheduler(tmp_path: Path) -> None:
 def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(StudyError, match="no Dask scheduler answers"):
         DaskCluster(address)
+
+
+def test_a_scheduler_without_workers_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("identify.experiments.backends.cluster._WORKERS_WITHIN", 1.0)
+    with ExitStack() as stack:
+        alone = Cluster(stack, tmp_path, workers=0)
+        with pytest.raises(StudyError, match=f"no workers .*`dask worker {alone.address}`"):
+            run_study(quick(), tmp_path / "out", scheduler=alone.address)
+
+
+def test_a_scheduler_killed_on_the_way(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    tally = tmp_path / "tally"
+    study = with_estimators(quick(seeds=40), sleeps=Sleeps(seconds=0.02, tally=str(tally)))
+    with ExitStack() as stack:
+        cluster = Cluster(stack, tmp_path, workers=1)
+
+        def kill() -> None:
+            while not (tally.exists() and tally.stat().st_size > 20):
+                time.sleep(0.02)
+            cluster.scheduler.kill()
+
+        killer = threading.Thread(target=kill, daemon=True)
+        killer.start()
+        with pytest.raises(
+            StudyError, match=r"the scheduler at .* went away; rows so far are kept"
+        ):
+            run_study(study, tmp_path / "out", scheduler=cluster.address)
+        killer.join()
+    assert "Traceback" not in capfd.readouterr().err
+    assert run_study(study, tmp_path / "out", workers=0).failed == 0

@@ -20,9 +20,10 @@ from identify.experiments import (
 )
 from identify.experiments import dispatch as dispatch_module
 from identify.experiments.backends import DaskCluster, InProcess
-from identify.experiments.code_mark import CodeMark
+from identify.experiments.code_mark import CodeMark, code_mark
 from identify.experiments.pacing import Pace, TaskCutter
 from identify.experiments.selection import selected, units
+from identify.experiments.store import write_cells
 from identify.logs.writing import write_log
 from tests.experiments.hostile import KillsItsWorker, Raises, Warns
 from tests.experiments.studies import QUICK, assert_same_rows, quick, rows, with_estimators
@@ -305,3 +306,39 @@ def test_the_estimate_of_time_counts_every_cell() -> None:
     assert estimate.seconds > 0.5 * parts
     assert "bad on synthetic" in estimate.failed[0]
     assert estimate_time(study, workers=2, only=["estimator=ols"]).cells == 14
+
+
+def test_a_seed_changed_and_changed_back_shows_the_study_that_was_run_last(tmp_path: Path) -> None:
+    """Its rows were there, and finished before those of the other seed."""
+    for seed in (7, 8):
+        run_study(quick(seed=seed), tmp_path, workers=0)
+    again = quick(seed=7)
+    assert run_study(again, tmp_path, workers=0).present == 28
+    keys = {cell.key for cell in again.cells()}
+    results = open_results(tmp_path)
+    assert set(results.frame["key"]) == keys
+    assert set(open_results(tmp_path, code=results.code).frame["key"]) == keys
+    assert len(open_results(tmp_path, code="all").frame) == 56
+
+
+def test_rows_of_a_study_run_in_parts_are_all_of_it(tmp_path: Path) -> None:
+    run_study(quick(seed=8), tmp_path, workers=0)
+    for label in ("ols", "wls"):
+        run_study(quick(), tmp_path, workers=0, only=[f"estimator={label}"])
+        shown = open_results(tmp_path).frame
+    assert set(shown["key"]) == {cell.key for cell in quick().cells()}
+
+
+def test_a_folder_that_does_not_say_which_study_was_last_shows_the_latest(tmp_path: Path) -> None:
+    for seed in (7, 8):
+        run_study(quick(seed=seed), tmp_path, workers=0)
+    for kept in tmp_path.glob("cells-*.txt"):
+        kept.unlink()
+    assert set(open_results(tmp_path).frame["key"]) == {c.key for c in quick(seed=8).cells()}
+
+
+def test_a_study_run_last_without_a_row_yet_shows_none_of_another(tmp_path: Path) -> None:
+    run_study(quick(), tmp_path, workers=0)
+    write_cells(tmp_path, code_mark().short, (cell.key for cell in quick(seed=8).cells()))
+    with pytest.raises(StudyError, match="no results yet of the study that was run last"):
+        open_results(tmp_path)

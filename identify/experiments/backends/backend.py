@@ -21,6 +21,9 @@ class Backend(ABC):
     died: tuple[type[BaseException], ...] = ()
     """What a future raises where the worker died, not the function."""
 
+    gone: tuple[type[BaseException], ...] = ()
+    """What a future raises where all that was in flight is lost, and the backend with it."""
+
     workers: int
     """How many tasks run at a time, as far as is known."""
 
@@ -32,6 +35,13 @@ class Backend(ABC):
     @abstractmethod
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run a function somewhere."""
+
+    def require_alive(self) -> None:  # noqa: B027 - most need nothing
+        """Asked a few times a second while tasks run.
+
+        Raises:
+            StudyError: nothing can be expected of what is in flight.
+        """
 
     def renew(self) -> None:  # noqa: B027 - most need nothing
         """Be ready again after a worker died; what was in flight is lost."""

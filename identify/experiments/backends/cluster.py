@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import MissingExtra, StudyError
@@ -14,11 +16,15 @@ from identify.experiments.backends.backend import Backend
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_ANSWER_WITHIN = 4.0
+_ANSWER_WITHIN = 6.0
 """Seconds a scheduler has to answer."""
 
 _COUNT_EVERY = 2.0
 """Seconds between looks at how many workers there are: clusters grow and shrink."""
+
+
+_WORKERS_WITHIN = 30.0
+"""Seconds that tasks wait for a first worker, or for another where the last one left."""
 
 
 class DaskCluster(Backend):
@@ -38,20 +44,45 @@ class DaskCluster(Backend):
             from distributed import Client, KilledWorker
         except ImportError as error:
             raise MissingExtra("a Dask cluster", "cluster", "distributed") from error
-        self.name = f"Dask at {address}"
-        self.died = (KilledWorker,)
-        self._client: Any = _connected(Client, address)
+        self.name = f"the scheduler at {address}"
+        self.died, self.gone = (KilledWorker,), (CancelledError,)
+        self._address = address
+        self._logger = logging.getLogger("distributed")
+        self._level = self._logger.level
+        # What it logs, tracebacks for the most part, is said here in one line.
+        self._logger.setLevel(logging.CRITICAL)
+        try:
+            self._client: Any = _connected(_quiet(Client), address)
+        except BaseException:
+            self._logger.setLevel(self._level)
+            raise
         self._executor: Any = self._client.get_executor(pure=False)
         self._counted = float("-inf")
         self._workers = 1
+        self._seen = time.monotonic()
 
     @property
     def workers(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Workers that are there now; at least one."""
         if time.monotonic() - self._counted > _COUNT_EVERY:
-            self._workers = max(1, len(self._client.nthreads()))
-            self._counted = time.monotonic()
+            self._count()
         return self._workers
+
+    def require_alive(self) -> None:
+        """Raise where the scheduler went away, or has had no workers for a while.
+
+        Raises:
+            StudyError: it is so.
+        """
+        if self._client.status != "running":
+            raise self._went_away()
+        if time.monotonic() - self._counted > _COUNT_EVERY:
+            self._count()
+        if time.monotonic() - self._seen > _WORKERS_WITHIN:
+            raise StudyError(
+                f"no workers are connected to {self._address}, for {_WORKERS_WITHIN:g} s now; "
+                f"start some with `dask worker {self._address}`, and run again to resume"
+            )
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run the function on one of the workers."""
@@ -59,8 +90,36 @@ class DaskCluster(Backend):
 
     def close(self) -> None:
         """Drop what is in flight and disconnect; scheduler and workers stay."""
-        self._executor.shutdown(wait=False)
-        self._client.close(timeout=2.0)
+        try:
+            # A scheduler that went away need not be told.
+            with suppress(OSError, TimeoutError, CancelledError, RuntimeError):
+                self._executor.shutdown(wait=False)
+                self._client.close(timeout=2.0)
+        finally:
+            self._logger.setLevel(self._level)
+
+    def _count(self) -> None:
+        try:
+            there = len(self._client.nthreads())
+        except (OSError, TimeoutError, CancelledError, RuntimeError) as error:
+            raise self._went_away() from error
+        self._workers, self._counted = max(1, there), time.monotonic()
+        if there:
+            self._seen = self._counted
+
+    def _went_away(self) -> StudyError:
+        return StudyError(f"{self.name} went away; rows so far are kept, run again to resume")
+
+
+def _quiet(client: type[Any]) -> type[Any]:
+    """The class of clients, one of which may be dropped though it never came to be."""
+
+    class Quiet(client):
+        def __del__(self) -> None:
+            with suppress(Exception):
+                super().__del__()
+
+    return Quiet
 
 
 def _connected(client: Callable[..., Any], address: str) -> Any:

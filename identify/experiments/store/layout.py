@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from identify.experiments.store.columns import SCHEMA_VERSION
 
 STORE, JOURNAL, RESULTS = "store.json", "journal.jsonl", "results.parquet"
 FORMAT = "identify study results"
+CELLS = "cells-{code}.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +76,38 @@ def read_info(folder: Path) -> StoreInfo | None:
         return StoreInfo(**content)
     except TypeError as error:
         raise StudyError(f"{path}: is not the description of a results folder: {error}") from error
+
+
+def write_cells(folder: Path, code: str, keys: Iterable[str]) -> None:
+    """Keep the keys of the study that is run, whole or not at all, in place of the last one's.
+
+    All cells of the study count, also those that `only` leaves out or that an interrupted run does
+    not come to: rows that earlier runs of the same study made stay rows of it.
+
+    Args:
+        folder: of the results.
+        code: mark of the code that runs; each has a file of its own.
+        keys: of the study's cells.
+
+    Raises:
+        StudyError: it cannot be written.
+    """
+    try:
+        write_text(folder / CELLS.format(code=code), "".join(f"{key}\n" for key in keys))
+    except OSError as error:
+        raise StudyError(f"{folder}: cannot be written to: {error.strerror or error}") from error
+
+
+def read_cells(folder: Path, code: str) -> list[str] | None:
+    """Keys of the study that a code ran last; None where the folder does not say.
+
+    Raises:
+        StudyError: the file cannot be read.
+    """
+    path = folder / CELLS.format(code=code)
+    try:
+        return path.read_text(encoding="ascii").split()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise StudyError(f"{path}: cannot be read: {error}; move it away") from error

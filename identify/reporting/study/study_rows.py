@@ -9,6 +9,7 @@ from typing import Any
 from identify.experiments import Results, RunSummary, Study
 from identify.experiments.metrics import NAMES
 from identify.experiments.results import default_metrics
+from identify.reporting.study.survivors import failures_counted
 from identify.reporting.study.swept import swept_settings
 
 _ERRORS = ("mass_error", "first_moment_error", "relative_inertia_error", "inertia_error")
@@ -28,17 +29,16 @@ class StudyRows:
     study: Study | None = None
     run: RunSummary | None = None
 
-    @property
+    @cached_property
     def frame(self) -> Any:
-        """The rows as a pandas table."""
-        return self.results.frame
+        """The rows as a pandas table; a failed fit is one that is not consistent."""
+        return failures_counted(self.results.frame)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """Metrics of a single column that some row has."""
-        return tuple(
-            name for name in default_metrics(self.results) if self.frame[name].notna().any()
-        )
+        found: Any = self.results.frame
+        return tuple(name for name in default_metrics(self.results) if found[name].notna().any())
 
     @cached_property
     def errors(self) -> tuple[str, ...]:

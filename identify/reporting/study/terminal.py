@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from identify.experiments import Results, table
-from identify.experiments.results import BY, default_metrics
+from identify.experiments.results import BY, default_metrics, in_order
+from identify.reporting.study.survivors import counted, failures_counted, partial_metrics
 from identify.reporting.study.wording import heading, percent
 
 WIDTH = 80
@@ -20,6 +22,9 @@ def scores_text(
 ) -> str:
     """Means of the metrics, grouped by all but the last of `by`; wide tables come in pieces.
 
+    A failed fit counts as not consistent; a mean that not all estimates enter has their number
+    beside it.
+
     Args:
         results: rows of one code.
         metrics: columns; where not given, those of a single column that have any value.
@@ -29,22 +34,48 @@ def scores_text(
         StudyError: a column that the results do not have; the nearest is named.
     """
     names = _told(results) if metrics is None else list(metrics)
+    results = replace(results, frame=failures_counted(results.frame))
     means: Any = table(results, names, by=by)
     records = means.to_dict("records")
+    partial = partial_metrics(results.frame, names)
+    numbers = _numbers(results, names, by)
     heads = [*(heading(name).narrow for name in names), "failed"]
     groups = [", ".join(_text(record[column]) for column in by[:-1]) for record in records]
     lines = [
         (
             _text(record[by[-1]]),
-            [*(heading(name).narrowly(record[name]) for name in names), str(record["failed"])],
+            [*_means(record, number, names, partial), str(record["failed"])],
         )
-        for record in records
+        for record, number in zip(records, numbers, strict=True)
     ]
     counts = {group: [] for group in groups}
     for group, record in zip(groups, records, strict=True):
         counts[group].append(record["cells"])
     titles = [_counted(group, counts[group]) for group in groups]
-    return "\n".join([*_grouped(heads, titles, lines), *_legend(names)])
+    notes = _score_notes(names, partial, failed=bool(means["failed"].any()))
+    return "\n".join([*_grouped(heads, titles, lines), *notes, *_legend(names)])
+
+
+def _numbers(results: Results, names: Sequence[str], by: Sequence[str]) -> list[dict[str, int]]:
+    """How many cells have each metric, a record for each line of the table of means."""
+    groups: Any = results.frame.groupby(list(by), sort=False, dropna=False)
+    counts = groups[list(names)].count().reset_index()
+    return in_order(counts, results.info, by).to_dict("records")
+
+
+def _means(
+    record: Any, numbers: dict[str, int], names: Sequence[str], partial: frozenset[str]
+) -> Iterator[str]:
+    for name in names:
+        shown = heading(name).narrowly(record[name])
+        yield counted(shown, numbers[name]) if name in partial else shown
+
+
+def _score_notes(names: Sequence[str], partial: frozenset[str], *, failed: bool) -> Iterator[str]:
+    if partial:
+        yield "(n …): mean of so many fits; the other estimates have no such value"
+    if failed and "consistent" in names:
+        yield "cons.%: of all fits that were tried; one that failed is not consistent"
 
 
 def comparison_text(frame: Any, first: str, second: str) -> str:

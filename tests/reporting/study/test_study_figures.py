@@ -9,6 +9,7 @@ from identify.reporting.picture import png
 from identify.reporting.study.figures import study_figures
 from identify.reporting.study.figures.accuracy import accuracy_figures
 from identify.reporting.study.figures.coverage import coverage_figures
+from identify.reporting.study.figures.labels import NOTE_ROOM, fitted, key, legend
 from tests.close import assert_close
 from tests.reporting.study.results import rows
 
@@ -89,3 +90,109 @@ def test_errors_of_zero_or_none_can_be_drawn(value):
     assert len(made) == 2
     for each in made:
         assert len(png(each.figure)) > 1000
+
+
+def test_points_of_selected_cells_are_hollow():
+    def metrics(log, corruption, estimator, seed):
+        there = estimator == "psd" or seed < (1 if corruption == "low" else 2)
+        return {"riemannian": 1.0 if there else None, "consistent": float(there)}
+
+    (made,) = accuracy_figures(rows(metrics, corruptions=("low", "high"), seeds=4))
+    distance = made.figure.axes[0]
+    hollow = [line for line in distance.get_lines() if line.get_markerfacecolor() == "white"]
+    assert [len(line.get_xdata()) for line in hollow] == [1]
+    assert_close(hollow[0].get_xdata(), [distance.get_lines()[0].get_xdata()[0]])
+    assert "hollow" in made.caption
+
+
+def test_failed_fits_are_not_consistent_in_the_figure():
+    def metrics(log, corruption, estimator, seed):
+        failed = estimator == "ols" and seed == 0
+        found = {"mass_error": None if failed else 1.0, "consistent": None if failed else 1.0}
+        return found | {"error_type": "SolveError" if failed else None}
+
+    (made,) = accuracy_figures(rows(metrics, corruptions=("low", "high"), seeds=4))
+    lines = {line.get_label(): line.get_ydata() for line in made.figure.axes[1].get_lines()}
+    assert_close(lines["ols"], [75.0, 75.0])
+    assert_close(lines["psd"], [100.0, 100.0])
+
+
+def test_exact_errors_do_not_stretch_the_axis():
+    def metrics(log, corruption, estimator, seed):
+        return {"mass_error": 1e-14 if corruption == "exact" else 2.0}
+
+    (made,) = accuracy_figures(rows(metrics, corruptions=("exact", "low", "high")))
+    (axes,) = made.figure.axes
+    assert axes.get_ylim()[0] > 0.1
+    assert_close(axes.get_lines()[0].get_ydata()[1:], [2.0, 2.0])
+    assert np.isnan(axes.get_lines()[0].get_ydata()[0])
+    assert "2 of 6 medians" in axes.texts[0].get_text()
+
+
+def overlap(figure) -> bool:
+    """Whether a legend lies on a title, an axes, or outside the figure."""
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    others = [text.get_window_extent(renderer) for text in figure.texts]
+    others += [axes.get_window_extent(renderer) for axes in figure.axes]
+    boxes = [each.get_window_extent(renderer) for each in figure.legends]
+    assert boxes
+    return any(
+        box.overlaps(other) or box.x0 < 0.0 or box.x1 > figure.bbox.x1
+        for box in boxes
+        for other in others
+    )
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("ols", "wls", "psd"),
+        ("ols", "wls", "psd", "psd_huber", "wls_known_mass"),
+        ("WWWWWWWWWWWWWWWWWWW", "MMMMMMMMMMMMMMMMMMM"),
+        tuple(f"{i:03}" for i in range(13)),
+        tuple(f"an estimator with options, number {i}" for i in range(14)),
+    ],
+)
+def test_legends_keep_clear_of_title_and_panels(names):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    def metrics(log, corruption, estimator, seed):
+        return {"mass_error": 1.0, "log_duration": 1.0 if log == "a/0" else 20.0}
+
+    facets = ("low", "a corruption whose label is too long for the title of a column")
+    (made,) = accuracy_figures(rows(metrics, corruptions=facets, estimators=names))
+    FigureCanvasAgg(made.figure)
+    assert not overlap(made.figure)
+    assert "2: `a corruption whose label is too long for" in made.caption
+
+
+def test_a_short_legend_stands_beside_the_title():
+    assert legend(["ols", "wls", "psd"], ["Accuracy"]).columns is None
+    assert legend(["ols", "wls", "psd"], ["A title as long as a column is wide"]).columns == 3
+
+
+def test_long_labels_are_clipped_numbered_and_told_in_full():
+    long = "x" * 100
+    shown = fitted(["low", long + "1", long + "2"], NOTE_ROOM)
+    assert shown["low"] == "1: low"
+    assert len(set(shown.values())) == 3
+    assert max(map(len, shown.values())) <= NOTE_ROOM
+    assert key(shown) == f" 1: `low`, 2: `{long}1`, 3: `{long}2`."
+    assert key(fitted(["low", "high"], NOTE_ROOM)) == ""
+
+
+def test_notes_of_coverage_stay_within_their_column():
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    label = "WM" * 50
+    made = coverage_figures(
+        rows(lambda *_: {"covered_m": 1.0}, corruptions=("low", label), estimators=("ols", "psd"))
+    )[0]
+    FigureCanvasAgg(made.figure)
+    made.figure.canvas.draw()
+    middle = 0.5 * made.figure.bbox.x1
+    right = made.figure.axes[3].texts[0].get_window_extent()
+    assert made.figure.axes[1].texts[0].get_window_extent().x0 > 0.0
+    assert right.x0 > middle
+    assert f"`{label}`" in made.caption

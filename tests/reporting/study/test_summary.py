@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from identify.errors import DatasetError
-from identify.reporting.study import write_summary
+from identify.reporting.study import scores_text, write_summary
 from identify.reporting.study.published import TARGETS, published_levels
 from identify.reporting.study.sections import SECTIONS
 from identify.reporting.study.sections.by_log import by_log
@@ -51,6 +51,62 @@ def test_scores_are_mean_and_median_with_failures_beside():
     text = scores(rows(failing))
     assert cells(text, "`low`", "`ols`") == [["2.00 / 2.00", "0", "10.0", "2"]]
     assert cells(text, "`low`", "`psd`") == [["1.50 / 1.50", "100", "10.0", "0"]]
+
+
+def selected(log, corruption, estimator, seed):
+    """The distance of `ols` is 1 at the first seed, and there is none at the other."""
+    there = estimator == "psd" or seed == 0
+    distance = 1.0 if estimator == "ols" else 2.0 + 4.0 * seed
+    return {"riemannian": distance if there else None, "consistent": float(there)}
+
+
+def test_means_of_selected_fits_have_their_number_and_a_mean_over_common_cells():
+    text = scores(rows(selected))
+    heads = cells(text, "corruption", "estimator")[0]
+    assert heads == ["Riemannian", "consistent %", "failed", "Riemannian, common cells"]
+    assert cells(text, "`low`", "`ols`") == [["1.00 / 1.00 (n 2)", "50.0", "0", "1.00 (n 2)"]]
+    assert cells(text, "`low`", "`psd`") == [["4.00 / 4.00 (n 4)", "100", "0", "2.00 (n 2)"]]
+
+
+def test_without_a_common_cell_there_is_no_common_mean():
+    def metrics(log, corruption, estimator, seed):
+        return {"riemannian": 1.0 if estimator == "psd" else None}
+
+    text = scores(rows(metrics))
+    assert cells(text, "`low`", "`ols`") == [["–", "0", "–"]]
+    assert cells(text, "`low`", "`psd`") == [["1.00 / 1.00 (n 4)", "0", "–"]]
+
+
+def test_where_all_fits_have_all_metrics_no_numbers_are_told():
+    text = scores(rows(plain))
+    assert "(n " not in text
+    assert "ommon" not in text
+
+
+def test_failed_fits_are_not_consistent():
+    def metrics(log, corruption, estimator, seed):
+        if seed == 0:
+            return {"consistent": None, "mass_error": None, "error_type": "SolveError"}
+        return {"consistent": 1.0, "mass_error": 3.0, "error_type": None}
+
+    study = rows(metrics, seeds=4)
+    text = scores(study)
+    assert cells(text, "`low`", "`psd`") == [["3.00 / 3.00", "75.0", "2"]]
+    assert "one that failed is not consistent" in text
+    shown = scores_text(study.results)
+    assert [line.split() for line in shown.splitlines() if line.startswith("  psd")] == [
+        ["psd", "3.00", "75.0", "2"]
+    ] * 2
+    assert "cons.%: of all fits that were tried; one that failed is not consistent" in shown
+
+
+def test_the_terminal_tells_of_how_many_fits_a_mean_is():
+    shown = scores_text(rows(selected).results)
+    lines = [line.split(maxsplit=1) for line in shown.splitlines()]
+    assert ["ols", "1.00 (n 2)    50.0       0"] in lines
+    assert ["psd", "4.00 (n 4)     100       0"] in lines
+    assert "(n …): mean of so many fits; the other estimates have no such value" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
 
 
 def test_head_says_what_ran_and_with_what():
@@ -107,6 +163,14 @@ def test_the_published_scores_stand_beside(shared_data, monkeypatch):
         "consistent %": "100",
         "failed": "–",
     }
+
+
+def test_what_is_known_of_the_published_inertia_is_told(shared_data, monkeypatch):
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    text = scores(stars(0.1))
+    for fact in ("parallel axis twice", "14.1 %", "15.0 %", "11.4 %", "14.9 %", "whole numbers"):
+        assert fact in text
+        assert fact not in scores(rows(plain))
 
 
 def test_without_the_data_set_the_summary_says_so(monkeypatch):

@@ -10,6 +10,14 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.reporting.canvas import ESTIMATE, INK, OTHER, Column, Panel, compose, decades
+from identify.reporting.study.figures.labels import (
+    TITLE_ROOM,
+    Legend,
+    fitted,
+    key,
+    legend,
+)
+from identify.reporting.study.figures.spread import Spread, exact_note, quantiles, share
 from identify.reporting.study.figures.study_figure import StudyFigure
 from identify.reporting.study.markdown import code
 from identify.reporting.study.study_rows import StudyRows
@@ -46,6 +54,13 @@ _LONGEST_LEGEND = 40
 
 _LOGARITHMIC = 8.0
 """Ratio of largest to least from which the horizontal axis is logarithmic."""
+
+
+_CAPTION = (
+    "Median, and bars from the 10th to the 90th percentile, over logs and seeds; hollow: fewer "
+    "than half of the cells have the value, so that it is of selected ones; *consistent* is "
+    "the share of all fits that were tried: one that failed is not consistent."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +120,13 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
     estimators = rows.labels("estimator")
     numbered = sum(map(len, estimators)) > _LONGEST_LEGEND
     names = {label: str(i + 1) if numbered else label for i, label in enumerate(estimators)}
-    columns = [_column(rows, axis, facet, names) for facet in facets]
-    caption = (
-        "Median, and bars from the 10th to the 90th percentile, over logs and seeds; *consistent* "
-        "is the share of the estimates."
-    )
+    titles = fitted([facet or "Accuracy" for facet in facets], TITLE_ROOM)
+    placed = legend(list(names.values()), list(titles.values()))
+    columns = [
+        _column(rows, axis, facet, title, names, placed)
+        for facet, title in zip(facets, titles.values(), strict=True)
+    ]
+    caption = _CAPTION + key(titles)
     if numbered:
         caption += " " + ", ".join(f"{short}: {code(label)}" for label, short in names.items())
     words = axis.label.split(" [")[0]
@@ -129,50 +146,63 @@ def _facets(rows: StudyRows, axis: _Axis) -> list[str | None]:
     return [None]
 
 
-def _column(rows: StudyRows, axis: _Axis, facet: str | None, names: dict[str, str]) -> Column:
+def _column(
+    rows: StudyRows,
+    axis: _Axis,
+    facet: str | None,
+    title: str,
+    names: dict[str, str],
+    placed: Legend,
+) -> Column:
     frame = rows.frame if facet is None else rows.frame[rows.frame["corruption"] == facet]
     metrics = [name for name in PANELS if name in rows.metrics]
     return Column(
-        title="Accuracy" if facet is None else facet,
+        title=title,
         xlabel=axis.label,
-        panels=tuple(
-            Panel(
-                draw=lambda axes, name=name: _draw(axes, frame, axis, name, names),
-                ylabel=heading(name).text,
-                height=0.7 if name == "consistent" else 1.25,
-            )
-            for name in metrics
-        ),
+        panels=tuple(_panel(frame, axis, name, names) for name in metrics),
+        above=placed.above,
+        legend_columns=placed.columns,
     )
 
 
-def _draw(axes: Axes, frame: Any, axis: _Axis, metric: str, names: dict[str, str]) -> None:
+def _panel(frame: Any, axis: _Axis, metric: str, names: dict[str, str]) -> Panel:
+    spread = share if metric == "consistent" else quantiles
+    places = list(axis.places)
+    spreads = {
+        shown: spread(frame[frame["estimator"] == label], axis.column, places, metric)
+        for label, shown in names.items()
+    }
+    return Panel(
+        draw=lambda axes: _draw(axes, axis, spreads, shares=spread is share),
+        ylabel=heading(metric).text,
+        note=exact_note(list(spreads.values())),
+        height=0.7 if spread is share else 1.25,
+    )
+
+
+def _draw(axes: Axes, axis: _Axis, spreads: dict[str, Spread], *, shares: bool) -> None:
     _scale_across(axes, axis)
-    share = metric == "consistent"
-    if not share:
+    if not shares:
         axes.set_yscale("log")
-    for index, (label, shown) in enumerate(names.items()):
-        part = frame[frame["estimator"] == label]
-        low, middle, high = heading(metric).factor * _spread(part, axis, metric, share)
-        places = axis.beside(index, len(names))
-        color, marker = LOOKS[(len(names) - 1 - index) % len(LOOKS)]
-        if not share:
-            axes.vlines(places, low, high, color=color, lw=1.6, alpha=0.45)
-        axes.plot(places, middle, marker, ls="-", color=color, ms=4.0, mew=0.0, label=shown, lw=0.9)
-    if share:
+    for index, (shown, spread) in enumerate(spreads.items()):
+        color, marker = LOOKS[(len(spreads) - 1 - index) % len(LOOKS)]
+        places = axis.beside(index, len(spreads))
+        drawn = spread.drawn()
+        if not shares:
+            axes.vlines(places, drawn.low, drawn.high, color=color, lw=1.6, alpha=0.45)
+        axes.plot(
+            places, drawn.middle, marker, ls="-", color=color, ms=4.0, mew=0.0, label=shown, lw=0.9
+        )
+        if spread.few.any():
+            few = spread.few
+            axes.plot(places[few], drawn.middle[few], marker, color=color, mfc="white", ms=4.0)
+    if shares:
         axes.set_ylim(-4.0, 104.0)
-    else:
+    elif any(np.isfinite(spread.drawn().middle).any() for spread in spreads.values()):
         _decades_up(axes)
-
-
-def _spread(part: Any, axis: _Axis, metric: str, share: bool) -> Array:
-    """10th percentile, median and 90th at each place; the mean of shares. Shape (3, places)."""
-    groups = part.groupby(axis.column)[metric]
-    if share:
-        means = groups.mean().reindex(list(axis.places))
-        return np.array([means, means, means], dtype=np.float64)
-    quantiles = [groups.quantile(q).reindex(list(axis.places)) for q in (0.1, 0.5, 0.9)]
-    return np.array(quantiles, dtype=np.float64)
+    else:
+        axes.set_yticks([])
+        axes.set_yticks([], minor=True)
 
 
 def _scale_across(axes: Axes, axis: _Axis) -> None:

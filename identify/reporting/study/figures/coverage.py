@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel, compose
+from identify.reporting.study.figures.labels import NOTE_ROOM, TITLE_ROOM, clipped, fitted, key
 from identify.reporting.study.figures.study_figure import StudyFigure
 from identify.reporting.study.markdown import code
 from identify.reporting.study.sections.coverage import WANTED, by_log, pooled
@@ -36,6 +37,7 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
         f"or more); shaded: {WANTED[0]:g} to {WANTED[1]:g} %. From the left: "
         + ", ".join(map(code, estimators[:_MOST_ESTIMATORS]))
         + "."
+        + key(_notes(rows, frame))
     )
     title = "Coverage of the 95 % intervals"
     return [StudyFigure("coverage", title, caption, compose(columns, across=2))]
@@ -44,9 +46,9 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
 def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...]) -> Column:
     chosen = frame[frame["estimator"] == estimator]
     there = set(chosen["corruption"])
-    corruptions = [label for label in rows.noisy if label in there]
+    notes = {label: note for label, note in _notes(rows, frame).items() if label in there}
     return Column(
-        title=f"Coverage, {estimator}",
+        title=clipped(f"Coverage, {estimator}", TITLE_ROOM),
         xlabel="",
         panels=tuple(
             Panel(
@@ -54,12 +56,18 @@ def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...])
                     axes, chosen[chosen["corruption"] == label], names
                 ),
                 ylabel="covered [%]",
-                note=label,
+                note=note,
                 height=1.25,
             )
-            for label in corruptions[:_MOST_PANELS]
+            for label, note in list(notes.items())[:_MOST_PANELS]
         ),
     )
+
+
+def _notes(rows: StudyRows, frame: Any) -> dict[str, str]:
+    """What is written over the panel of each corruption that has intervals."""
+    there = set(frame["corruption"])
+    return fitted([label for label in rows.noisy if label in there], NOTE_ROOM)
 
 
 def _draw(axes: Axes, part: Any, names: tuple[str, ...]) -> None:

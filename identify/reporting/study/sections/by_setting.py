@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from identify.reporting.study.markdown import code, table
 from identify.reporting.study.sections.scores import score_cells
 from identify.reporting.study.study_rows import StudyRows
+from identify.reporting.study.survivors import partial_metrics
 from identify.reporting.study.swept import of_logs
 from identify.reporting.study.wording import heading, setting
 
@@ -29,10 +30,11 @@ def _table(rows: StudyRows, column: str) -> str:
 
 
 def _lines(rows: StudyRows, column: str) -> Iterator[list[str]]:
+    partial = partial_metrics(rows.frame, rows.metrics)
     for value, part in rows.frame.groupby(column):
         for corruption in rows.labels("corruption"):
             for estimator in rows.labels("estimator"):
                 chosen = part[(part["corruption"] == corruption) & (part["estimator"] == estimator)]
                 if len(chosen):
-                    cells = score_cells(chosen, rows.metrics)
+                    cells = score_cells(chosen, rows.metrics, partial)
                     yield [f"{value:g}", code(corruption), code(estimator), *cells]
