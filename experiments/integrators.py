@@ -19,7 +19,7 @@ from experiments.integrators_study.measure import (
     measured_order,
 )
 from experiments.integrators_study.write import put_into, report, tables
-from identify.exchange.atomic_write import write_text
+from identify.files import write_text
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from experiments.benchmarks.measure import Effort, Line
 from experiments.benchmarks.registry import BENCHMARKS
-from identify.exchange.atomic_write import write_text
+from identify.files import write_text
 
 _PACKAGES = ("numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow", "matplotlib")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

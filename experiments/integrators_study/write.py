@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from experiments.integrators_study.measure import DRIFT_STEP, STEPS, Cost, Drift, Order
-from identify.exchange.atomic_write import write_text
+from identify.files import write_text
 
 BEGIN, END = "<!-- integrators: measured -->", "<!-- integrators: end -->"
 """What stands around the tables in the documentation."""

@@ -22,7 +22,7 @@ def write_file(path: Path, content: bytes) -> None:
     Raises:
         OutputError: the system does not let it be written.
     """
-    from identify.exchange.atomic_write import write_bytes
+    from identify.files import write_bytes
 
     try:
         write_bytes(path, content)

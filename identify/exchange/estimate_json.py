@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.errors import IdentifyError, MissingFile, ModelError
-from identify.exchange.atomic_write import write_text
 from identify.exchange.estimate_body import read_body, seal_numbers
 from identify.exchange.saved_estimate import SavedBias, SavedEstimate
+from identify.files import write_text
 
 SCHEMA_VERSION = 1
 """Version of the file's layout; a reader refuses a later one."""

@@ -13,7 +13,7 @@ from identify.errors import LogError, StudyError, did_you_mean
 from identify.experiments.grids import expand
 from identify.experiments.options import Options
 from identify.experiments.registries import by_name
-from identify.logs.files import read_bytes
+from identify.files import read_bytes
 
 O = TypeVar("O", bound=Options)
 T = TypeVar("T")

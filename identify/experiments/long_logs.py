@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from identify.errors import LogError
+from identify.files import require_file
 from identify.logs import Recording, read_log
-from identify.logs.files import require_file
 from identify.regressors import BlockStatistics
 from identify.signals import prepare
 from identify.signals.filters import Filters, choose_cutoff_hz

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from identify.errors import StudyError
-from identify.exchange.atomic_write import write_bytes
 from identify.experiments.backends import Backend, choose_backend
 from identify.experiments.code_mark import code_mark
 from identify.experiments.dispatch import Dispatcher
@@ -19,6 +18,7 @@ from identify.experiments.selection import Selected, selected, units
 from identify.experiments.store import Store, StoreInfo, write_cells
 from identify.experiments.study import Study
 from identify.experiments.work import Row, Task, TaskResult, Unit
+from identify.files import write_bytes
 
 _COMMIT_EVERY = 0.2
 """Seconds that finished rows may wait for the disk."""

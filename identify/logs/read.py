@@ -12,6 +12,7 @@ import numpy as np
 
 from identify.arrays import Array, seal
 from identify.errors import LogError, ModelError
+from identify.files import digest
 from identify.logs.clock import read_time
 from identify.logs.convert import (
     acceleration_signals,
@@ -19,7 +20,6 @@ from identify.logs.convert import (
     twist_signals,
     wrench_signals,
 )
-from identify.logs.files import digest
 from identify.logs.recording import AccelerationKind, Frame, Recording, SourceFile
 from identify.logs.rows import Selection, select_rows
 from identify.logs.schema import Group, Schema, SchemaLike, load_schema

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from identify.errors import LogError, MissingColumn, MissingFile
-from identify.logs.files import require_file
+from identify.files import require_file
 from identify.logs.readers import read_table
 from identify.logs.schema import Group, LogTable, Schema
 from identify.logs.table import Request, Table

@@ -26,11 +26,10 @@ from identify.spatial.rotations import (
     rotate_back,
     rotation_from_quaternion,
 )
+from identify.spatial.vectors import GRAVITY_W
 
 Included: TypeAlias = Literal["pose", "twist", "all"]
 """The signals besides the wrench: the pose, with the twist, or with the acceleration too."""
-
-_GRAVITY = (0.0, 0.0, -9.80665)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,7 @@ def synthetic_recording(
     motion: SyntheticMotion | None = None,
     duration: float = 20.0,
     rate_hz: float = 200.0,
-    gravity: ArrayLike = _GRAVITY,
+    gravity: ArrayLike = GRAVITY_W,
     bias: ArrayLike = (0.0,) * 6,
     noise: Noise | None = None,
     include: Included = "pose",
@@ -89,7 +88,7 @@ def synthetic_still_recording(
     *,
     rng: np.random.Generator,
     poses: int = 12,
-    gravity: ArrayLike = _GRAVITY,
+    gravity: ArrayLike = GRAVITY_W,
     bias: ArrayLike = (0.0,) * 6,
     noise: Noise | None = None,
     frame: Literal["body", "world"] = "body",

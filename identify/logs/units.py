@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from math import pi
 from types import MappingProxyType
 
-STANDARD_GRAVITY = 9.80665
-"""One g [m/s²], as in data sheets of accelerometers."""
+from identify.spatial.vectors import STANDARD_GRAVITY
 
 _POUND_FORCE = 4.4482216152605
 _INCH = 0.0254

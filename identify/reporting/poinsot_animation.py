@@ -11,7 +11,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.errors import SimulationError
-from identify.exchange.atomic_write import write_bytes, write_text
+from identify.files import write_bytes, write_text
 from identify.reporting.canvas import BAND, GRID, INK, MEASURED, MUTED, OTHER, style
 from identify.reporting.figures.poinsot import LENGTH
 from identify.reporting.poinsot_scene import FLOOR, VIEW, Scene, draw_scene, empty_picture

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from identify.exchange.atomic_write import write_text
+from identify.files import write_text
 from identify.reporting.canvas import Column, compose
 from identify.reporting.sections import SECTIONS
 

@@ -19,6 +19,7 @@ from identify.simulation.checks import (
 from identify.simulation.divergence import require_states_followed
 from identify.simulation.dynamics import RigidBodyDynamics
 from identify.simulation.state import State, Trajectory
+from identify.spatial.vectors import GRAVITY_W
 
 
 def rollout(
@@ -26,7 +27,7 @@ def rollout(
     start: State,
     wrench: Vec6,
     step: float,
-    gravity: ArrayLike = (0.0, 0.0, -9.80665),
+    gravity: ArrayLike = GRAVITY_W,
     *,
     interpolation: Interpolation = "linear",
 ) -> Trajectory:

@@ -18,9 +18,7 @@ from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.schedule import schedule
 from identify.simulation.state import State, Trajectory
 from identify.simulation.stepping import Stepping
-
-STANDARD_GRAVITY = (0.0, 0.0, -9.80665)
-"""g in W [m/s²]."""
+from identify.spatial.vectors import GRAVITY_W
 
 
 def simulate(
@@ -31,7 +29,7 @@ def simulate(
     step: float,
     loads: Sequence[Load] = (),
     impulses: Sequence[Impulse] = (),
-    gravity: ArrayLike = STANDARD_GRAVITY,
+    gravity: ArrayLike = GRAVITY_W,
     integrator: str = "rk4",
     added_mass: ArrayLike | None = None,
     every: int = 1,

@@ -8,6 +8,11 @@ from identify.arrays import Mat66, Vec6
 from identify.spatial.pose import Pose
 from identify.spatial.rotations import hat
 
+STANDARD_GRAVITY = 9.80665
+"""Standard acceleration of gravity [m/s²]: what a kilogram-force is defined by."""
+GRAVITY_W = (0.0, 0.0, -STANDARD_GRAVITY)
+"""Gravity in a world whose z points up, where nothing else is said [m/s²]."""
+
 
 def adjoint(X_AB: Pose) -> Mat66:
     """Maps a twist about Bo in B to the same twist about Ao in A: V_A = Ad V_B.

@@ -195,7 +195,7 @@ class TestFolder:
         def full(*arguments: object, **options: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("identify.exchange.atomic_write.os.replace", full)
+        monkeypatch.setattr("identify.files.os.replace", full)
         outcome = cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out")
         assert outcome.status == 2
         assert outcome.message.endswith(

@@ -14,8 +14,8 @@ from identify.experiments import load_study, parse_study
 from identify.experiments.estimators.consistent import Consistent
 from identify.experiments.metrics import METRICS
 from identify.experiments.sources import datasets
+from identify.files import digest
 from identify.inertia import InertialParameters, is_consistent
-from identify.logs.files import digest
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.writing import write_log
 from tests.experiments.studies import QUICK, quick

@@ -236,7 +236,7 @@ def test_npz_that_claims_more_than_it_has(tmp_path, schema, columns, monkeypatch
         archive.writestr("fx.npy", header.getvalue())
     with pytest.raises(LogError, match=r"array 'fx.npy' claims \d+ bytes, but has \d+"):
         read_log(path, schema())
-    monkeypatch.setattr("identify.logs.files._ALWAYS_FINE", 10_000)
+    monkeypatch.setattr("identify.files._ALWAYS_FINE", 10_000)
     np.savez_compressed(path, **(columns | {"fx": np.zeros(1_000_000)}))
     with pytest.raises(LogError, match=r"compressed bytes grow to \d+ or more"):
         read_log(path, schema())

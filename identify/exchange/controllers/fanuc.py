@@ -5,8 +5,9 @@ from __future__ import annotations
 from identify.exchange.controllers.payload import Payload
 from identify.exchange.controllers.screen import Screen, screen_figures
 from identify.exchange.controllers.setting import PayloadSetting
+from identify.spatial.vectors import STANDARD_GRAVITY
 
-KGF_CM_S2 = 9.80665 * 0.01
+KGF_CM_S2 = STANDARD_GRAVITY * 0.01
 """One kgf cm s² in kg m²: 1 kg m² is 10.197 kgf cm s²."""
 
 _SCREEN = Screen("fanuc", length=0.01, inertia=KGF_CM_S2, decimals=2)

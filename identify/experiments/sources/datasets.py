@@ -13,8 +13,8 @@ from identify.errors import StudyError, did_you_mean
 from identify.experiments.options import Scalar, canonical
 from identify.experiments.sources.log_item import KnownBody, LoadedLog, Truth
 from identify.experiments.sources.source import Place, Source
+from identify.files import digest
 from identify.logs import read_log
-from identify.logs.files import digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from identify.exchange import read_estimate
 from identify.experiments.options import Scalar
 from identify.experiments.sources.log_item import KnownBody, LoadedLog, Truth
 from identify.experiments.sources.source import Place, Source
+from identify.files import digest
 from identify.logs import read_log
-from identify.logs.files import digest
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from identify.errors import StudyError
-from identify.exchange.atomic_write import write_text
 from identify.experiments.code_mark import CodeMark
 from identify.experiments.store.columns import SCHEMA_VERSION
+from identify.files import write_text
 
 STORE, JOURNAL, RESULTS = "store.json", "journal.jsonl", "results.parquet"
 FORMAT = "identify study results"

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
-from identify.logs.files import require_file
+from identify.files import require_file
 from identify.logs.readers.npz import read_npz
 from identify.logs.readers.parquet import read_parquet
 from identify.logs.readers.text import read_text

@@ -20,7 +20,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from identify.errors import LogError
-from identify.logs.files import check_expansion, unreadable
+from identify.files import check_expansion, unreadable
 from identify.logs.schema import Column
 from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate
 from identify.logs.units import TICKS_PER_SECOND

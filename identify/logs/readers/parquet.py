@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from identify.errors import LogError
-from identify.logs.files import unreadable
+from identify.files import unreadable
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps, is_number
 from identify.logs.schema import Column
 from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate

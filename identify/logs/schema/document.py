@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from pydantic import ValidationError, model_validator
 
 from identify.errors import SchemaError
-from identify.logs.files import read_bytes
+from identify.files import read_bytes
 from identify.logs.schema.fields import Column, Section
 from identify.logs.schema.layout import LogTable, Stream, Streams
 from identify.logs.schema.problems import explain

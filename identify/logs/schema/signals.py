@@ -19,6 +19,7 @@ from identify.logs.schema.fields import (
     choice,
 )
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
+from identify.spatial.vectors import GRAVITY_W
 
 _ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
 
@@ -26,7 +27,7 @@ _ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
 class World(Section):
     """`[world]`: the axes the log calls world."""
 
-    gravity: Vector = (0.0, 0.0, -9.80665)
+    gravity: Vector = GRAVITY_W
     """g in W [m/s²]: the way things fall."""
 
 

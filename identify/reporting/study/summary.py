@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from identify.exchange.atomic_write import write_bytes, write_text
+from identify.files import write_bytes, write_text
 from identify.reporting.picture import png
 from identify.reporting.study.figures import study_figures
 from identify.reporting.study.sections import SECTIONS

@@ -13,13 +13,14 @@ from identify.simulation.free_rotation.checks import checked_numbers, checked_ti
 from identify.simulation.free_rotation.solution import free_rotation
 from identify.simulation.state import State, Trajectory
 from identify.spatial.rotations import cross, rotate, rotation_from_quaternion
+from identify.spatial.vectors import GRAVITY_W
 
 
 def free_motion(
     phi: Phi | InertialParameters,
     start: State,
     time: ArrayLike,
-    gravity: ArrayLike = (0.0, 0.0, -9.80665),
+    gravity: ArrayLike = GRAVITY_W,
 ) -> Trajectory:
     """States of bodies under gravity alone, in closed form at any times.
 

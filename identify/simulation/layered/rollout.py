@@ -14,6 +14,7 @@ from identify.simulation.layered.angular_velocity_by_floats import FloatRungeKut
 from identify.simulation.layered.block import AngularVelocityMaker, Block
 from identify.simulation.layered.problem import Problem
 from identify.simulation.state import State, Trajectory
+from identify.spatial.vectors import GRAVITY_W
 
 _FEW_BODIES = 8
 """Up to here Python's numbers are quicker than two dozen NumPy calls a step."""
@@ -31,7 +32,7 @@ def fast_rollout(
     start: State,
     wrench: Vec6 | None,
     step: float,
-    gravity: ArrayLike = (0.0, 0.0, -9.80665),
+    gravity: ArrayLike = GRAVITY_W,
     *,
     interpolation: Interpolation = "linear",
     every: int = 1,

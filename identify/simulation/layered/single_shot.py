@@ -16,6 +16,7 @@ from identify.simulation.layered.problem import Problem
 from identify.simulation.layered.rollout import integrate
 from identify.simulation.layered.shooting import WINDOW, ShootingRecord, WindowedShooting
 from identify.simulation.state import State, Trajectory
+from identify.spatial.vectors import GRAVITY_W
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def single_shot(
     start: State,
     wrench: Vec6 | None,
     step: float,
-    gravity: ArrayLike = (0.0, 0.0, -9.80665),
+    gravity: ArrayLike = GRAVITY_W,
     *,
     interpolation: Interpolation = "linear",
     parallel: bool = False,

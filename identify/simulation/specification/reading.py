@@ -18,7 +18,6 @@ from identify.inertia import InertialParameters, check, checked_added_mass
 from identify.simulation.checks import Interpolation, require_simulable
 from identify.simulation.impulses import Impulse
 from identify.simulation.loads import ConstantLoad, Frame, Load, SampledLoad, sealed
-from identify.simulation.simulate import STANDARD_GRAVITY
 from identify.simulation.specification.load_file import read_samples
 from identify.simulation.specification.problems import explain, spell
 from identify.simulation.specification.simulation import Simulation
@@ -31,6 +30,7 @@ from identify.simulation.specification.tables import (
 )
 from identify.simulation.state import State
 from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
+from identify.spatial.vectors import GRAVITY_W
 
 
 def read_simulation(path: Path | str) -> Simulation:
@@ -62,7 +62,7 @@ def simulation_of_estimate(
     *,
     linear: ArrayLike = (0.0, 0.0, 0.0),
     angular: ArrayLike = (0.0, 0.0, 0.0),
-    gravity: ArrayLike = STANDARD_GRAVITY,
+    gravity: ArrayLike = GRAVITY_W,
 ) -> Simulation:
     """The body of an estimate.json, thrown from the world's origin with the axes of the world.
 

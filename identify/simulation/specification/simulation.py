@@ -10,8 +10,9 @@ from identify.arrays import Mat66, Vec3
 from identify.inertia import InertialParameters
 from identify.simulation.impulses import Impulse
 from identify.simulation.loads import Load
-from identify.simulation.simulate import STANDARD_GRAVITY, simulate
+from identify.simulation.simulate import simulate
 from identify.simulation.state import State, Trajectory
+from identify.spatial.vectors import GRAVITY_W
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Simulation:
 
     body: InertialParameters
     start: State
-    gravity: Vec3 = field(default_factory=lambda: np.array(STANDARD_GRAVITY))
+    gravity: Vec3 = field(default_factory=lambda: np.array(GRAVITY_W))
     loads: tuple[Load, ...] = ()
     impulses: tuple[Impulse, ...] = ()
     added_mass: Mat66 | None = None

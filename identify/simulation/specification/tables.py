@@ -18,6 +18,7 @@ from identify.simulation.specification.values import (
     Vector,
     word,
 )
+from identify.spatial.vectors import GRAVITY_W
 
 _ZERO = (0.0, 0.0, 0.0)
 _CENTRAL = ("mass", "com", "inertia_about_com")
@@ -94,7 +95,7 @@ class StateTable(Table):
 class WorldTable(Table):
     """`[world]`."""
 
-    gravity: Vector = (0.0, 0.0, -9.80665)
+    gravity: Vector = GRAVITY_W
     """[m/s²]."""
 
 

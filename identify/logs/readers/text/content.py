@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 from identify.errors import LogError
-from identify.logs.files import check_expansion, read_bytes, unreadable
+from identify.files import check_expansion, read_bytes, unreadable
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _CHUNK = 2**24

@@ -1,9 +1,14 @@
-"""Files as they lie on disk: found, read whole, hashed; what goes wrong is a `LogError`."""
+"""Files as they lie on disk: found, read whole, hashed; written whole or not at all.
+
+What goes wrong in reading is a `LogError`.
+"""
 
 from __future__ import annotations
 
 import difflib
 import hashlib
+import os
+import tempfile
 from pathlib import Path
 
 from identify.errors import LogError, MissingFile
@@ -63,6 +68,25 @@ def check_expansion(path: Path, compressed: int, expanded: int) -> None:
         )
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write under a temporary name beside `path`, then rename; the folder is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write text in UTF-8 as `write_bytes` does; what it has no bytes for, as its code."""
+    write_bytes(path, content.encode("utf-8", errors="backslashreplace"))
+
+
 def _nearest(path: Path) -> str:
     folder = path.parent
     if not folder.is_dir():
@@ -75,3 +99,9 @@ def _nearest(path: Path) -> str:
     if near:
         return f"; did you mean {near[0]!r}?"
     return f"; {folder} has {', '.join(names[:8])}" if names else f"; {folder} is empty"
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

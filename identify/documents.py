@@ -1,0 +1,165 @@
+"""Files that people write (TOML), checked key by key, and names that they may mistype."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from identify.errors import IdentifyError, SchemaError, did_you_mean
+from identify.files import read_bytes
+
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+
+def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str, Any]:
+    """The tables of a TOML file.
+
+    Args:
+        path: the file, in UTF-8.
+        error: what is raised where it is not TOML.
+
+    Raises:
+        MissingFile: there is no such file.
+        LogError: it cannot be read.
+    """
+    content = read_bytes(path)
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as problem:
+        raise error(f"{path}: not a TOML file: {problem}; save it as UTF-8") from problem
+    except (ValueError, RecursionError) as problem:  # also a number of thousands of digits
+        raise error(f"{path}: not a TOML file: {problem}") from problem
+
+
+def validate(
+    model: type[M],
+    content: Mapping[str, Any],
+    where: str,
+    error: type[IdentifyError] = SchemaError,
+) -> M:
+    """The document in a mapping of its keys.
+
+    Args:
+        model: of the whole file, or of one table.
+        content: as TOML gives it.
+        where: the file (and table), which begin the message.
+        error: what is raised where a key or a value is wrong; the message names each with its
+            place, and for an unknown key the nearest known one or the table it belongs in.
+    """
+    try:
+        return model.model_validate(dict(content))
+    except ValidationError as found:
+        problems = [_explain(detail, model) for detail in found.errors(include_url=False)]
+        raise error(f"{where}: " + "; and ".join(dict.fromkeys(problems))) from found
+
+
+def lookup(
+    registry: Mapping[str, T], name: str, what: str, error: type[IdentifyError] = SchemaError
+) -> T:
+    """The entry of a registry.
+
+    Args:
+        registry: entries by name.
+        name: as a person wrote it.
+        what: "shape", "estimator", …, for the message.
+        error: what is raised where there is none of that name; the nearest is named.
+    """
+    if name in registry:
+        return registry[name]
+    raise error(
+        f"no {what} {name!r} among {', '.join(registry)}{did_you_mean(str(name), registry)}"
+    )
+
+
+def spell_place(location: tuple[str | int, ...]) -> str:
+    """The place of a table as it stands in the file: `[body] `, or `[[loads]] 2: `, from one on."""
+    match location:
+        case ():
+            return ""
+        case (str(name), int(index), *_):
+            return f"[[{name}]] {index + 1}: "
+        case _:
+            return f"[{'.'.join(map(str, location))}] "
+
+
+def _explain(detail: Any, model: type[BaseModel]) -> str:
+    location = detail["loc"]
+    match detail["type"]:
+        case "extra_forbidden":
+            table, _, here = _resolve(location[:-1], model)
+            key = str(location[-1])
+            return f"{spell_place(table)}unknown key {key!r}{_nearest(key, here, model)}"
+        case "missing":
+            table, _, here = _resolve(location[:-1], model)
+            if _table_in(here, location[-1]) is not None:
+                return f"the table [{'.'.join(map(str, location))}] is missing"
+            return f"{spell_place(table)}the key {location[-1]!r} is missing"
+        case "tuple_type" | "list_type" if _resolve(location, model)[1] == "":
+            return f"expected tables [[{location[-1]}]], got {detail['input']!r}"
+        case "value_error":
+            message = str(detail["ctx"]["error"])
+        case "model_type" | "model_attributes_type" | "dict_type":
+            message = f"expected a table, got {detail['input']!r}"
+        case _:
+            message = f"{detail['msg'][:1].lower()}{detail['msg'][1:]}, got {detail['input']!r}"
+    table, key, _ = _resolve(location, model)
+    return f"{spell_place(table)}{key}: {message}" if key else f"{spell_place(table)}{message}"
+
+
+def _resolve(
+    location: tuple[str | int, ...], model: type[BaseModel]
+) -> tuple[tuple[str | int, ...], str, type[BaseModel]]:
+    """The table that a location is in, the key in it ("" for the table itself), its model."""
+    table: tuple[str | int, ...] = ()
+    for part in location:
+        if isinstance(part, int):
+            table = (*table, part)
+            continue
+        inner = _table_in(model, part)
+        if inner is None:
+            return table, part, model
+        table, model = (*table, part), inner
+    return table, "", model
+
+
+def _nearest(key: str, here: type[BaseModel], whole: type[BaseModel]) -> str:
+    """The nearest known key of the same table, or else the other table that has it."""
+    known = _keys(here)
+    if hint := did_you_mean(key, known):
+        return hint
+    for place, other in _tables(whole):
+        if key in _keys(other):
+            return f"; it belongs in {place}" if place else "; it belongs on top"
+    return f"; known keys are {', '.join(known) or 'none'}"
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _tables(
+    model: type[BaseModel], path: tuple[str, ...] = ()
+) -> Iterator[tuple[str, type[BaseModel]]]:
+    """Every table of the file with its place as written, the whole file first."""
+    yield spell_place(path).strip(), model
+    for key in _keys(model):
+        if (inner := _table_in(model, key)) is not None:
+            yield from _tables(inner, (*path, key))
+
+
+def _table_in(model: type[BaseModel], key: str | int) -> type[BaseModel] | None:
+    """The model of the table, or of each of the tables, that a key holds."""
+    for name, field in model.model_fields.items():
+        if key == (field.alias or name):
+            kinds = [field.annotation]
+            while kinds:
+                kind = kinds.pop()
+                if isinstance(kind, type) and issubclass(kind, BaseModel):
+                    return kind
+                kinds.extend(get_args(kind))
+    return None
