@@ -78,7 +78,7 @@ def test_toml_that_is_none_or_is_not_there(tmp_path) -> None:
     with pytest.raises(SchemaError, match="save it as UTF-8"):
         read_toml(path)
     path.write_text("[log\n")
-    with pytest.raises(StudyError, match="schema.toml: not a TOML file"):
+    with pytest.raises(StudyError, match=r"schema\.toml: not a TOML file"):
         read_toml(path, StudyError)
     path.write_bytes(b"\xef\xbb\xbfname = 'a'")
     assert read_toml(path) == {"name": "a"}
@@ -87,7 +87,5 @@ def test_toml_that_is_none_or_is_not_there(tmp_path) -> None:
 def test_a_mistyped_name_gets_the_nearest() -> None:
     shapes = {"box": 1, "sphere": 2}
     assert lookup(shapes, "box", "shape") == 1
-    with pytest.raises(
-        ModelError, match=r"no shape 'sfere' among box, sphere; did you mean 'sphere'\?"
-    ):
+    with pytest.raises(ModelError, match=r"no shape 'sfere' among box, .* mean 'sphere'\?"):
         lookup(shapes, "sfere", "shape", ModelError)
