@@ -25,6 +25,10 @@ class IdentifyError(Exception):
         """The plain message (KeyError would otherwise print its `repr`)."""
         return self.message
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled as it is: a class may be made from other arguments than its message."""
+        return _restore, (type(self), self.args, self.__dict__)
+
 
 class LogError(IdentifyError, ValueError):
     """A log cannot be read as its schema says.
@@ -107,6 +111,18 @@ class SimulationError(IdentifyError, ArithmeticError):
     """A simulation cannot start or diverged."""
 
     exit_code = 3
+
+
+def _restore(
+    kind: type[IdentifyError], args: tuple[object, ...], state: dict[str, object]
+) -> IdentifyError:
+    builtin: type = kind
+    while builtin.__module__ != "builtins":  # whose layout it has: OSError's, where it is one
+        builtin = builtin.__base__
+    error = builtin.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(state)
+    return error
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

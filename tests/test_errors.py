@@ -1,0 +1,67 @@
+"""Every error of the toolkit: the whole tree, as it crosses from one process to another."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pickle
+import pkgutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import identify
+from identify.errors import IdentifyError
+from identify.inertia import check
+
+
+def error_classes() -> Iterator[type[IdentifyError]]:
+    for module in pkgutil.walk_packages(identify.__path__, "identify."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    waiting = [IdentifyError]
+    while waiting:
+        kind = waiting.pop()
+        yield kind
+        waiting.extend(kind.__subclasses__())
+
+
+VALUES = {
+    "Path": Path("log.csv"),
+    "str": "word",
+    "int": 3,
+    "float": 0.5,
+    "tuple[int": (1, 2),
+    "tuple": ("a", "b"),
+    "Sequence": ("a", "b"),
+    "Iterable": ("a", "b"),
+    "list": ["a", "b"],
+    "Mapping": {"a": 1},
+    "Array": np.zeros(3),
+    "Verdict": check(np.zeros(10)),
+}
+
+
+def made(kind: type[IdentifyError]) -> IdentifyError:
+    """An error of a class, from a value for each argument by its annotation."""
+    positional, named = [], {}
+    for name, parameter in inspect.signature(kind).parameters.items():
+        annotation = str(parameter.annotation)
+        value = next((v for start, v in VALUES.items() if annotation.startswith(start)), "word")
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            named[name] = value
+        else:
+            positional.append(value)
+    return kind(*positional, **named)
+
+
+@pytest.mark.parametrize("kind", sorted(set(error_classes()), key=lambda kind: kind.__qualname__))
+def test_an_error_crosses_from_process_to_process(kind):
+    error = made(kind)
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301
+    assert type(again) is kind
+    assert str(again) == str(error)
+    assert again.exit_code == error.exit_code
+    assert vars(again).keys() == vars(error).keys()
