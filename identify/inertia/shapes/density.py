@@ -74,20 +74,9 @@ class DensityField(Shape):
             Moments(float(moments[3, 3]), 0.5 * (lower + upper) + mean, covariance),
         )
 
-    @property
-    def measure(self) -> float:
-        """Mass ∫ρ dV [kg]."""
-        return self._moments.measure
-
-    @property
-    def centroid(self) -> Vec3:
-        """Mean of the density E[r] = c, the centre of mass p_AoAcm_A [m], shape (3,)."""
-        return self._moments.centroid
-
-    @property
-    def covariance(self) -> Mat33:
-        """Covariance of the density, E[(r − c)(r − c)ᵀ] = S_c / m [m²], shape (3, 3)."""
-        return self._moments.covariance
+    def moments(self) -> Moments:
+        """Mass ∫ρ dV [kg], mean E[r] = c [m], covariance E[(r − c)(r − c)ᵀ] = S_c / m [m²]."""
+        return self._moments
 
     def _integrate(self, tolerance: float) -> tuple[Mat44, float]:
         """∫ρ [r; 1] [r; 1]ᵀ dV about the middle of the box, and its estimated error."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Mat33, Vec3, seal
+from identify.arrays import Array, Indices, Vec3, seal
 from identify.errors import MissingExtra, ModelError
 from identify.inertia.shapes.shape import Moments, Solid, positive
 
@@ -64,20 +64,9 @@ class Mesh(Solid):
         object.__setattr__(self, "_moments", self._integrate())
         self._check_inside()
 
-    @property
-    def volume(self) -> float:
-        """Volume of the polyhedron [m³]."""
-        return self._moments.measure
-
-    @property
-    def centroid(self) -> Vec3:
-        """Centroid of the polyhedron [m], shape (3,)."""
-        return self._moments.centroid
-
-    @property
-    def covariance(self) -> Mat33:
-        """Covariance of the polyhedron [m²], shape (3, 3)."""
-        return self._moments.covariance
+    def moments(self) -> Moments:
+        """Volume [m³], centroid [m] and covariance [m²] of the polyhedron."""
+        return self._moments
 
     @property
     def corners(self) -> Vec3:

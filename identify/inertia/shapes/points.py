@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Vec3, seal
+from identify.arrays import Array, Vec3, seal
 from identify.errors import ModelError
-from identify.inertia.shapes.shape import Extent, Shape
+from identify.inertia.shapes.shape import Extent, Moments, Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,18 +37,9 @@ class Points(Shape):
         object.__setattr__(self, "positions", positions)
         object.__setattr__(self, "weights", weights)
 
-    @property
-    def measure(self) -> float:
-        """Sum of the weights [kg]."""
-        return float(self.weights.sum())
-
-    @property
-    def centroid(self) -> Vec3:
-        """Weighted mean of the positions [m]."""
-        return self.weights @ self.positions / self.weights.sum()
-
-    @property
-    def covariance(self) -> Mat33:
-        """Weighted covariance of the positions [m²]."""
-        offsets = self.positions - self.centroid
-        return (offsets * (self.weights / self.weights.sum())[:, None]).T @ offsets
+    def moments(self) -> Moments:
+        """Sum of the weights [kg], weighted mean [m] and covariance [m²] of the positions."""
+        total = self.weights.sum()
+        mean = self.weights @ self.positions / total
+        offsets = self.positions - mean
+        return Moments(float(total), mean, (offsets * (self.weights / total)[:, None]).T @ offsets)

@@ -70,14 +70,24 @@ class Moments(NamedTuple):
     """Integrals of 1, r and r rᵀ over a shape.
 
     Attributes:
-        measure: volume [m³], or mass [kg].
-        centroid: [m], shape (3,).
-        covariance: about the centroid [m²], shape (3, 3).
+        measure: volume [m³], area [m²], length [m], or the shape's own mass [kg].
+        centroid: p_AoAcm_A [m], shape (3,).
+        covariance: about the centroid, S_c / m [m²], shape (3, 3).
     """
 
     measure: float
     centroid: Vec3
     covariance: Mat33
+
+    @classmethod
+    def about_axes(cls, measure: float, mean_squares: Vec3) -> Moments:
+        """Of a shape that is symmetric about the planes of the axes."""
+        return cls(float(measure), np.zeros(3), np.diag(mean_squares))
+
+    @classmethod
+    def about_z(cls, measure: float, across: float, along: float, at: float = 0.0) -> Moments:
+        """Of a shape that is round about z: mean squares about its centroid at z = `at`."""
+        return cls(float(measure), np.array([0.0, 0.0, at]), np.diag([across, across, along]))
 
 
 class Shape(ABC):
@@ -103,20 +113,24 @@ class Shape(ABC):
                 )
             object.__setattr__(self, name, value)
 
-    @property
     @abstractmethod
+    def moments(self) -> Moments:
+        """Measure, centroid and covariance of the shape's points."""
+
+    @property
     def measure(self) -> float:
         """What the density multiplies: volume [m³], area [m²], length [m], or the own mass [kg]."""
+        return self.moments().measure
 
     @property
     def centroid(self) -> Vec3:
         """Mean position of the shape's points, p_AoAcm_A [m], shape (3,)."""
-        return np.zeros(3)
+        return self.moments().centroid
 
     @property
-    @abstractmethod
     def covariance(self) -> Mat33:
         """Covariance of the shape's points about their centroid, S_c / m [m²], shape (3, 3)."""
+        return self.moments().covariance
 
     def phi(self, *, mass: float | None = None, density: float | None = None) -> Phi:
         """Ten parameters about Ao in A: m, h = m c, I = m (tr(Σ + c cᵀ) 1 − Σ − c cᵀ).
@@ -131,16 +145,16 @@ class Shape(ABC):
         Raises:
             ModelError: both or neither given, or one that is not positive and finite.
         """
-        total = self._total(mass, density)
-        spread = self.covariance
+        measure, centroid, spread = self.moments()
+        total = self._total(mass, density, measure)
         with np.errstate(over="ignore", invalid="ignore"):
             inertia = total * (np.trace(spread) * np.eye(3) - spread)
-            phi = phi_from_inertia(total, self.centroid, inertia)
+            phi = phi_from_inertia(total, centroid, inertia)
         if not np.isfinite(phi).all():
             raise ModelError(f"{type(self).__name__}: mass and sizes are too large for a number")
         return phi
 
-    def _total(self, mass: float | None, density: float | None) -> float:
+    def _total(self, mass: float | None, density: float | None, measure: float) -> float:
         name, unit = type(self).__name__, DENSITY_UNITS[self.extent]
         if mass is None and density is None and self.extent == "weight":
             density = 1.0  # the shape brings its own masses
@@ -151,7 +165,7 @@ class Shape(ABC):
             )
         if mass is not None:
             return positive(mass, f"{name}: mass", "kg")
-        return positive(density, f"{name}: density", unit) * self.measure
+        return positive(density, f"{name}: density", unit) * measure
 
 
 class Solid(Shape):
@@ -161,14 +175,9 @@ class Solid(Shape):
     extent = "volume"
 
     @property
-    @abstractmethod
     def volume(self) -> float:
         """Volume [m³]."""
-
-    @property
-    def measure(self) -> float:
-        """The volume [m³]."""
-        return self.volume
+        return self.measure
 
 
 class Surface(Shape):
@@ -178,11 +187,6 @@ class Surface(Shape):
     extent = "area"
 
     @property
-    @abstractmethod
     def area(self) -> float:
         """Area [m²]."""
-
-    @property
-    def measure(self) -> float:
-        """The area [m²]."""
-        return self.area
+        return self.measure

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from identify.arrays import Mat33, Vec3
-from identify.inertia.shapes.shape import Extent, Shape, Surface, size
+from identify.inertia.shapes.shape import Extent, Moments, Shape, Surface, size
 
 _STEP = 0.375
 """Step of the trapezoid rule in a logarithm. The integrands are analytic for |Im ln t| < π, so that
@@ -24,17 +23,12 @@ class BoxShell(Surface):
     y: float = size("length along y")
     z: float = size("length along z")
 
-    @property
-    def area(self) -> float:
-        """2 (x y + y z + z x) [m²]."""
-        return 2.0 * (self.x * self.y + self.y * self.z + self.z * self.x)
-
-    @property
-    def covariance(self) -> Mat33:
-        """Diagonal: sides across x stand at x²/4, the four along it have x²/12 [m²]."""
+    def moments(self) -> Moments:
+        """Area 2 (x y + y z + z x); sides across x stand at x²/4, the four along it have x²/12."""
         sides = np.array([self.x, self.y, self.z])
+        area = 2.0 * (self.x * self.y + self.y * self.z + self.z * self.x)
         across = 2.0 * np.array([self.y * self.z, self.z * self.x, self.x * self.y])
-        return np.diag(sides**2 * (across / 4.0 + (self.area - across) / 12.0) / self.area)
+        return Moments.about_axes(area, sides**2 * (across / 4.0 + (area - across) / 12.0) / area)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +44,8 @@ class EllipsoidShell(Surface):
     b: float = size("semi-axis along y")
     c: float = size("semi-axis along z")
 
-    @property
-    def area(self) -> float:
-        """Area of the ellipsoid [m²], to a relative 1e-15."""
-        return self._area_and_mean_squares()[0]
-
-    @property
-    def covariance(self) -> Mat33:
-        """Diagonal, by quadrature to a relative 1e-15 of each entry [m²]."""
-        return np.diag(self._area_and_mean_squares()[1])
-
-    def _area_and_mean_squares(self) -> tuple[float, Vec3]:
-        """Area [m²], and means of x², y² and z² over it [m²], shape (3,).
+    def moments(self) -> Moments:
+        """Area and mean squares by quadrature, to a relative 1e-15 of each entry.
 
         With n even on the unit sphere, x = a n₁ and dA = √(Σ pⱼ nⱼ²) dΩ, p = (b²c², c²a², a²b²):
 
@@ -92,7 +76,7 @@ class EllipsoidShell(Surface):
         plain = common @ total
         weighted = common @ (damping * (total[:, None] + 2.0 * terms)) / 4.0
         area = np.sqrt(2.0) * np.pi * _STEP * plain
-        return area * scale**2, squares * scale**2 * weighted / plain
+        return Moments.about_axes(area * scale**2, squares * scale**2 * weighted / plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +85,9 @@ class SphereShell(Surface):
 
     radius: float = size("radius")
 
-    @property
-    def area(self) -> float:
-        """4 π r² [m²]."""
-        return 4.0 * np.pi * self.radius**2
-
-    @property
-    def covariance(self) -> Mat33:
-        """r²/3 · 1 [m²]."""
-        return np.eye(3) * self.radius**2 / 3.0
+    def moments(self) -> Moments:
+        """Area 4 π r²; mean squares r²/3."""
+        return Moments.about_axes(4.0 * np.pi * self.radius**2, np.full(3, self.radius**2 / 3.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +97,10 @@ class Tube(Surface):
     radius: float = size("radius")
     length: float = size("length along z")
 
-    @property
-    def area(self) -> float:
-        """2 π r l [m²]."""
-        return 2.0 * np.pi * self.radius * self.length
-
-    @property
-    def covariance(self) -> Mat33:
-        """diag(r²/2, r²/2, l²/12) [m²]."""
-        across = self.radius**2 / 2.0
-        return np.diag([across, across, self.length**2 / 12.0])
+    def moments(self) -> Moments:
+        """Area 2 π r l; mean squares r²/2 across, l²/12 along."""
+        r, length = self.radius, self.length
+        return Moments.about_z(2.0 * np.pi * r * length, r**2 / 2.0, length**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,18 +110,13 @@ class CylinderShell(Surface):
     radius: float = size("radius")
     length: float = size("length along z")
 
-    @property
-    def area(self) -> float:
-        """2 π r (l + r) [m²]."""
-        return 2.0 * np.pi * self.radius * (self.length + self.radius)
-
-    @property
-    def covariance(self) -> Mat33:
-        """The side has r²/2 and l²/12, the ends r²/4 and l²/4, by their areas l : r [m²]."""
+    def moments(self) -> Moments:
+        """Area 2 π r (l + r); the side has r²/2 and l²/12, the ends r²/4 and l²/4, as l : r."""
         r, length = self.radius, self.length
         side, ends = length / (length + r), r / (length + r)
         across = r**2 * (side / 2.0 + ends / 4.0)
-        return np.diag([across, across, length**2 * (side / 12.0 + ends / 4.0)])
+        along = length**2 * (side / 12.0 + ends / 4.0)
+        return Moments.about_z(2.0 * np.pi * r * (length + r), across, along)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,20 +126,15 @@ class CapsuleShell(Surface):
     radius: float = size("radius")
     length: float = size("length of the cylinder, without the half balls, along z")
 
-    @property
-    def area(self) -> float:
-        """2 π r (l + 2 r) [m²]."""
-        return 2.0 * np.pi * self.radius * (self.length + 2.0 * self.radius)
-
-    @property
-    def covariance(self) -> Mat33:
-        """Side r²/2, l²/12; half spheres r²/3, l²/4 + l r/2 + r²/3; by area [m²]."""
+    def moments(self) -> Moments:
+        """Area 2 π r (l + 2 r); side r²/2, l²/12; half spheres r²/3, l²/4 + l r/2 + r²/3."""
         r, length = self.radius, self.length
         side = length / (length + 2.0 * r)
         spheres = 1.0 - side
         across = r**2 * (side / 2.0 + spheres / 3.0)
         along = length**2 / 4.0 + length * r / 2.0 + r**2 / 3.0
-        return np.diag([across, across, side * length**2 / 12.0 + spheres * along])
+        along = side * length**2 / 12.0 + spheres * along
+        return Moments.about_z(2.0 * np.pi * r * (length + 2.0 * r), across, along)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,28 +144,13 @@ class ConeShell(Surface):
     radius: float = size("radius of the base")
     height: float = size("height along z, from base to apex")
 
-    @property
-    def area(self) -> float:
-        """π r (√(r² + h²) + r) [m²]."""
-        return np.pi * self.radius * (np.hypot(self.radius, self.height) + self.radius)
-
-    @property
-    def centroid(self) -> Vec3:
-        """A third of the height for the side, none for the base, by area [m]."""
-        return np.array([0.0, 0.0, self._side * self.height / 3.0])
-
-    @property
-    def covariance(self) -> Mat33:
-        """Side and base have r²/4; along z E z² = h²/6 for the side, none for the base [m²]."""
-        across = self.radius**2 / 4.0
-        along = self.height**2 * self._side * (1.0 / 6.0 - self._side / 9.0)
-        return np.diag([across, across, along])
-
-    @property
-    def _side(self) -> float:
-        """Share of the side in the area."""
-        slant = np.hypot(self.radius, self.height)
-        return float(slant / (slant + self.radius))
+    def moments(self) -> Moments:
+        """Area π r (√(r² + h²) + r); both have r²/4; the side h/3 and E z² = h²/6; base 0."""
+        r, h = self.radius, self.height
+        slant = np.hypot(r, h)
+        side = slant / (slant + r)  # its share in the area
+        along = h**2 * side * (1.0 / 6.0 - side / 9.0)
+        return Moments.about_z(np.pi * r * (slant + r), r**2 / 4.0, along, at=side * h / 3.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,15 +160,9 @@ class Plate(Surface):
     x: float = size("length along x")
     y: float = size("length along y")
 
-    @property
-    def area(self) -> float:
-        """x y [m²]."""
-        return self.x * self.y
-
-    @property
-    def covariance(self) -> Mat33:
-        """diag(x²/12, y²/12, 0) [m²]."""
-        return np.diag([self.x**2, self.y**2, 0.0]) / 12.0
+    def moments(self) -> Moments:
+        """Area x y; mean squares x²/12, y²/12 and none."""
+        return Moments.about_axes(self.x * self.y, np.array([self.x, self.y, 0.0]) ** 2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +171,9 @@ class Disc(Surface):
 
     radius: float = size("radius")
 
-    @property
-    def area(self) -> float:
-        """π r² [m²]."""
-        return np.pi * self.radius**2
-
-    @property
-    def covariance(self) -> Mat33:
-        """diag(r²/4, r²/4, 0) [m²]."""
-        return np.diag([1.0, 1.0, 0.0]) * self.radius**2 / 4.0
+    def moments(self) -> Moments:
+        """Area π r²; mean squares r²/4 in the plane."""
+        return Moments.about_z(np.pi * self.radius**2, self.radius**2 / 4.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,12 +184,6 @@ class Rod(Shape):
 
     length: float = size("length along z")
 
-    @property
-    def measure(self) -> float:
-        """The length [m]."""
-        return self.length
-
-    @property
-    def covariance(self) -> Mat33:
-        """diag(0, 0, l²/12) [m²]."""
-        return np.diag([0.0, 0.0, self.length**2 / 12.0])
+    def moments(self) -> Moments:
+        """Length l; mean square l²/12 along it."""
+        return Moments.about_z(self.length, 0.0, self.length**2 / 12.0)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Vec3
-from identify.inertia.shapes.shape import Solid, size
+from identify.inertia.shapes.shape import Moments, Solid, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +17,10 @@ class Box(Solid):
     y: float = size("length along y")
     z: float = size("length along z")
 
-    @property
-    def volume(self) -> float:
-        """x y z [m³]."""
-        return self.x * self.y * self.z
-
-    @property
-    def covariance(self) -> Mat33:
-        """Diagonal, x²/12 and so on [m²]."""
-        return np.diag([self.x**2, self.y**2, self.z**2]) / 12.0
+    def moments(self) -> Moments:
+        """Volume x y z; mean squares x²/12 and so on."""
+        sides = np.array([self.x, self.y, self.z])
+        return Moments.about_axes(self.x * self.y * self.z, sides**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +31,10 @@ class Ellipsoid(Solid):
     b: float = size("semi-axis along y")
     c: float = size("semi-axis along z")
 
-    @property
-    def semi_axes(self) -> Array:
-        """Semi-axes along x, y and z [m], shape (3,)."""
-        return np.array([self.a, self.b, self.c])
-
-    @property
-    def volume(self) -> float:
-        """4/3 π a b c [m³]."""
-        return 4.0 / 3.0 * np.pi * self.a * self.b * self.c
-
-    @property
-    def covariance(self) -> Mat33:
-        """diag(a², b², c²) / 5 [m²]."""
-        return np.diag(self.semi_axes**2) / 5.0
+    def moments(self) -> Moments:
+        """Volume 4/3 π a b c; mean squares a²/5, b²/5, c²/5."""
+        volume = 4.0 / 3.0 * np.pi * self.a * self.b * self.c
+        return Moments.about_axes(volume, np.array([self.a, self.b, self.c]) ** 2 / 5.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +43,11 @@ class Sphere(Solid):
 
     radius: float = size("radius")
 
-    @property
-    def volume(self) -> float:
-        """4/3 π r³ [m³]."""
-        return 4.0 / 3.0 * np.pi * self.radius**3
-
-    @property
-    def covariance(self) -> Mat33:
-        """r²/5 · 1 [m²]."""
-        return np.eye(3) * self.radius**2 / 5.0
+    def moments(self) -> Moments:
+        """Volume 4/3 π r³; mean squares r²/5."""
+        return Moments.about_axes(
+            4.0 / 3.0 * np.pi * self.radius**3, np.full(3, self.radius**2 / 5.0)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +57,10 @@ class Cylinder(Solid):
     radius: float = size("radius")
     length: float = size("length along z")
 
-    @property
-    def volume(self) -> float:
-        """π r² l [m³]."""
-        return np.pi * self.radius**2 * self.length
-
-    @property
-    def covariance(self) -> Mat33:
-        """diag(r²/4, r²/4, l²/12) [m²]."""
-        across = self.radius**2 / 4.0
-        return np.diag([across, across, self.length**2 / 12.0])
+    def moments(self) -> Moments:
+        """Volume π r² l; mean squares r²/4 across, l²/12 along."""
+        r, length = self.radius, self.length
+        return Moments.about_z(np.pi * r**2 * length, r**2 / 4.0, length**2 / 12.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +70,18 @@ class Capsule(Solid):
     radius: float = size("radius")
     length: float = size("length of the cylinder, without the half balls, along z")
 
-    @property
-    def volume(self) -> float:
-        """π r² (l + 4/3 r) [m³]."""
-        return np.pi * self.radius**2 * (self.length + 4.0 / 3.0 * self.radius)
-
-    @property
-    def covariance(self) -> Mat33:
-        """Cylinder r²/4, l²/12; half balls r²/5, l²/4 + 3 l r/8 + r²/5; by volume [m²]."""
+    def moments(self) -> Moments:
+        """Cylinder r²/4, l²/12; half balls r²/5, l²/4 + 3 l r/8 + r²/5; by volume."""
         r, length = self.radius, self.length
+        volume = np.pi * r**2 * (length + 4.0 / 3.0 * r)
         cylinder = length / (length + 4.0 / 3.0 * r)
         balls = 1.0 - cylinder
-        across = r**2 * (cylinder / 4.0 + balls / 5.0)
         along = length**2 / 4.0 + 3.0 / 8.0 * length * r + r**2 / 5.0
-        return np.diag([across, across, cylinder * length**2 / 12.0 + balls * along])
+        return Moments.about_z(
+            volume,
+            r**2 * (cylinder / 4.0 + balls / 5.0),
+            cylinder * length**2 / 12.0 + balls * along,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +91,8 @@ class Cone(Solid):
     radius: float = size("radius of the base")
     height: float = size("height along z, from base to apex")
 
-    @property
-    def volume(self) -> float:
-        """π r² h / 3 [m³]."""
-        return np.pi * self.radius**2 * self.height / 3.0
-
-    @property
-    def centroid(self) -> Vec3:
-        """(0, 0, h/4) [m]."""
-        return np.array([0.0, 0.0, 0.25 * self.height])
-
-    @property
-    def covariance(self) -> Mat33:
-        """diag(3 r²/20, 3 r²/20, 3 h²/80) [m²]."""
-        across = 3.0 / 20.0 * self.radius**2
-        return np.diag([across, across, 3.0 / 80.0 * self.height**2])
+    def moments(self) -> Moments:
+        """Volume π r² h / 3; centroid at h/4; mean squares about it 3 r²/20 and 3 h²/80."""
+        r, h = self.radius, self.height
+        volume = np.pi * r**2 * h / 3.0
+        return Moments.about_z(volume, 3.0 / 20.0 * r**2, 3.0 / 80.0 * h**2, at=0.25 * h)
