@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from identify.arrays import Vec3
     from identify.exchange import LinkInertia, Model
     from identify.exchange.repair import Repair, RepairedModel
-    from identify.inertia.kinds import BodyKind
+    from identify.inertia.consistency import BodyKind
     from identify.inertia.verdict import Verdict
 
 _WIDEST_NAME = 40

@@ -16,6 +16,7 @@ from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
+    from identify.inertia.shapes import Mesh
     from identify.inertia.shapes import Shape as Geometry
 
 _MESH = "mesh"
@@ -66,6 +67,7 @@ class Shape(Command):
         from identify.exchange import SavedEstimate
         from identify.exchange.estimate_json import estimate_text
         from identify.inertia import InertialParameters
+        from identify.inertia.shapes import Mesh
 
         geometry = self._geometry()
         body = InertialParameters(geometry.phi(mass=self.mass, density=self.density))
@@ -74,7 +76,7 @@ class Shape(Command):
         saved = SavedEstimate(
             body, f"that of the shape: {said}", provenance={"command": invocation}
         )
-        if self.name == _MESH and (note := _size_note(geometry)):
+        if isinstance(geometry, Mesh) and (note := _size_note(geometry)):
             print(printable(f"identify: note: {note}"), file=sys.stderr)
         if self.output is None:
             from identify.commands.summary import print_parameters
@@ -107,10 +109,10 @@ def _require_believable(body: InertialParameters) -> None:
         )
 
 
-def _size_note(mesh: Geometry) -> str:
+def _size_note(mesh: Mesh) -> str:
     """What to say of a mesh so large that its file may be in millimetres."""
     corners = mesh.corners
-    extent = 0.0 if corners is None else float((corners.max(axis=0) - corners.min(axis=0)).max())
+    extent = float((corners.max(axis=0) - corners.min(axis=0)).max())
     if extent <= _WIDEST_MESH:
         return ""
     return f"the mesh is {extent:.4g} m wide; if its file is in millimetres, give --scale 0.001"

@@ -23,7 +23,7 @@ from identify.estimation.intervals import (
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.program import MARGIN, ConeSolution, cone_program
 from identify.inertia import PHI, PSEUDO_INERTIA_BASIS, InertialParameters
-from identify.inertia.default_body import DEFAULT_DENSITY, default_radius
+from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
 from identify.regressors import Bias, BlockStatistics, merge_logs
 
 

@@ -23,7 +23,7 @@ from identify.estimation.identifiability import (
 )
 from identify.estimation.scaling import Scaling
 from identify.inertia import PHI, default_body
-from identify.inertia.default_body import default_radius
+from identify.inertia.parameters import default_radius
 from identify.regressors import Bias, LinearProblem, WrenchStatistics
 
 FULL_COVARIANCE_FROM = 200.0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.exchange.link_inertia import LinkInertia
-from identify.inertia.kinds import BodyKind, body_kinds
+from identify.inertia.consistency import BodyKind, body_kinds
 
 
 def link_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:

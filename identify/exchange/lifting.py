@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Mat33
-from identify.inertia.second_moment import inertia_from_second_moment, second_moment_from_inertia
+from identify.inertia.matrices import inertia_from_second_moment, second_moment_from_inertia
 
 LIFT = 1e-9
 """Smallest second moment about the centre of mass that is written, of the sum of the three."""

@@ -22,8 +22,7 @@ from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA, SMALLEST_
 from identify.inertia.conventions.principal import principal_frame
 from identify.inertia.conventions.quaternions import rotation_from_wxyz, wxyz_from_rotation
 from identify.inertia.conventions.six_orders import matrix_from_six, six_in_order
-from identify.inertia.matrices import inertia_about_com
-from identify.inertia.second_moment import rounding_about_com
+from identify.inertia.matrices import inertia_about_com, rounding_about_com
 from identify.inertia.verdict import check
 from identify.spatial import Pose
 

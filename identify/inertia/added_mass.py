@@ -29,8 +29,9 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Mat33, Mat66, Phi, Vec3, seal
 from identify.errors import ModelError
+from identify.inertia.frames import spatial_inertia_in_frame
 from identify.inertia.matrices import spatial_inertia, swap_spatial_order
-from identify.spatial import Pose, adjoint, hat
+from identify.spatial import Pose, hat
 
 _AXES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
 _TOLERANCE = 1e-9
@@ -101,8 +102,7 @@ def added_mass_in_frame(A_B: Mat66, X_AB: Pose) -> Mat66:
     Returns:
         Shape (..., 6, 6).
     """
-    Ad = adjoint(X_AB.inverse())
-    moved = np.swapaxes(Ad, -1, -2) @ np.asarray(A_B, dtype=np.float64) @ Ad
+    moved = spatial_inertia_in_frame(np.asarray(A_B, dtype=np.float64), X_AB)
     return 0.5 * (moved + np.swapaxes(moved, -1, -2))
 
 

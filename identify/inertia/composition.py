@@ -8,8 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi, seal
 from identify.errors import ModelError
-from identify.inertia.central_spectrum import require_finite
-from identify.inertia.kinds import BodyKind, body_kinds, which_body
+from identify.inertia.consistency import BodyKind, body_kinds, require_finite, which_body
 from identify.inertia.verdict import Verdict, check
 
 _ROUNDING_STEPS = 8.0

@@ -1,60 +1,99 @@
-"""Full physical consistency: m > 0 and Pi ⪰ 0."""
+"""Full physical consistency: m > 0 and Pi ⪰ 0, judged about the centre of mass at every scale.
+
+One limit decides what is zero, here and in `check`: a second moment about the centre of mass within
+`central_spectrum(...).limit` of zero is zero, below minus that it is impossible.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
-from identify.arrays import Array, Flags, Mat44, Phi
-from identify.inertia.central_spectrum import ROUNDING, central_spectrum
-from identify.inertia.matrices import inertia_about_com
-from identify.inertia.pseudo_inertia import pseudo_inertia
+from identify.arrays import Array, Flags, Mat33, Phi, Vec3
+from identify.errors import ModelError
+from identify.inertia.matrices import rounding_about_com, second_moment_about_com
+
+ROUNDING = 1e-12
+"""Violations below this, relative to the body's own spread, are rounding of the numbers."""
+
+_FARTHEST, _LARGEST = 1e140, 1e300
+"""Sizes [m, kg m²] whose squares and sums would overflow."""
 
 
-def normalised_pseudo_inertia(phi: Phi) -> Mat44:
-    """Pi of the body about its centre of mass, in units of its mass and radius of gyration.
+class BodyKind(StrEnum):
+    """By the rank of the second moment about the centre of mass, in how many directions mass lies.
 
-    With T the shift to the centre of mass and the change of unit of length, Pi_n = T Pi Tᵀ / m:
-    its last row is [0, 0, 0, 1] and its upper block S_c / (m L²), L² = tr|S_c| / m. Congruence
-    keeps the signs of the eigenvalues, so Pi ⪰ 0 if and only if Pi_n ⪰ 0, and a gram of screw and a
-    hundred tonnes of satellite are judged by the same numbers.
-
-    Args:
-        phi: shape (..., 10), m > 0.
-
-    Returns:
-        Shape (..., 4, 4).
+    A direction counts where its second moment is above the limit of `central_spectrum`, and is
+    impossible where it is below minus that.
     """
-    phi = np.asarray(phi, dtype=np.float64)
-    Ic = inertia_about_com(phi)
-    trace = np.trace(Ic, axis1=-2, axis2=-1)[..., None, None]
-    Sc = 0.5 * trace * np.eye(3) - Ic
-    spread = np.abs(np.linalg.eigvalsh(Sc)).sum(axis=-1)[..., None, None]
-    matrix = np.zeros((*phi.shape[:-1], 4, 4))
-    matrix[..., :3, :3] = Sc / np.where(spread > 0.0, spread, 1.0)
-    matrix[..., 3, 3] = 1.0
-    return matrix
+
+    SOLID = "solid"
+    """Three: Pi is positive definite."""
+    PLATE = "plate"
+    """Two: all mass lies in a plane, the largest principal moment is the sum of the others."""
+    ROD = "rod"
+    """One: all mass lies on a line, one principal moment is zero and the others are equal."""
+    POINT = "point"
+    """None: no inertia about the centre of mass."""
+    MASSLESS = "massless"
+    """All ten numbers are zero: a frame, not a body."""
+    IMPOSSIBLE = "impossible"
+    """No mass density makes these numbers."""
 
 
-def smallest_pseudo_eigenvalue(phi: Phi) -> Array:
-    """Smallest eigenvalue of the normalised pseudo-inertia; −inf where m ≤ 0.
+KIND_BY_RANK = (BodyKind.POINT, BodyKind.ROD, BodyKind.PLATE, BodyKind.SOLID)
+"""By the number of directions that mass lies in."""
 
-    Zero or more: some density realises the body. At most 1/3, for a ball.
+
+class CentralSpectrum(NamedTuple):
+    """Second moments of mass about the centre of mass, and what is zero among them.
+
+    Attributes:
+        values: eigenvalues of S_c, ascending [kg m²], shape (..., 3); −inf where m ≤ 0.
+        limit: what is no farther from zero than this is zero [kg m²], shape (...).
+    """
+
+    values: Array
+    limit: Array
+
+
+def central_spectrum(phi: Phi, tolerance: float = ROUNDING) -> CentralSpectrum:
+    """Eigenvalues of S_c, and the limit below which they are rounding.
+
+    The limit is the larger of `tolerance` times the sum of their magnitudes and what double
+    precision leaves of S_c in numbers given about Bo (`rounding_about_com`).
 
     Args:
         phi: shape (..., 10).
+        tolerance: relative to the body's own spread.
 
-    Returns:
-        Shape (...).
+    Raises:
+        ModelError: a number is not finite.
     """
     phi = np.asarray(phi, dtype=np.float64)
-    positive = phi[..., 0] > 0.0
-    safe = np.where(positive[..., None], phi, np.eye(10)[0])
-    smallest = np.linalg.eigvalsh(normalised_pseudo_inertia(safe))[..., 0]
-    return np.where(positive, smallest, -np.inf)
+    require_finite(phi)
+    with np.errstate(over="ignore", invalid="ignore"):
+        safe = np.where(phi[..., :1] > 0.0, phi, np.eye(10)[0])
+        Sc = second_moment_about_com(safe)
+        floor = rounding_about_com(safe)
+        com = safe[..., 1:4] / safe[..., :1]
+    possible = (phi[..., 0] > 0.0) & within_reach(com, Sc)
+    values = np.linalg.eigvalsh(np.where(possible[..., None, None], Sc, 0.0))
+    limit = np.maximum(tolerance * np.abs(values).sum(axis=-1), floor)
+    return CentralSpectrum(
+        np.where(possible[..., None], values, -np.inf), np.where(possible, limit, 0.0)
+    )
 
 
 def is_consistent(phi: Phi, tolerance: float = ROUNDING) -> Flags:
     """Whether a density realises the body: m > 0 and no second moment below zero but by rounding.
+
+    Exact plates, rods and points are consistent, at any distance from Bo and however their numbers
+    were rounded; ten zeros are not, they are no body. `check` says of one body why not.
 
     Args:
         phi: shape (..., 10).
@@ -70,6 +109,76 @@ def is_consistent(phi: Phi, tolerance: float = ROUNDING) -> Flags:
     return values[..., 0] >= -limit
 
 
-def pseudo_eigenvalues(phi: Phi) -> Array:
-    """Eigenvalues of Pi about the body's origin, ascending, shape (..., 4)."""
-    return np.linalg.eigvalsh(pseudo_inertia(phi))
+def smallest_pseudo_eigenvalue(phi: Phi) -> Array:
+    """Smallest eigenvalue of Pi about the centre of mass, scaled to unit mass and spread.
+
+    It is that of Pi_n = T Pi Tᵀ / m, with T the shift to the centre of mass and a change of the
+    unit of length to √(tr|S_c| / m): 1 and the second moments S_c as shares of their sum. So a gram
+    of screw and a hundred tonnes of satellite have the same scale. It measures how far a body is
+    from the edge, and there rounding has either sign: `is_consistent` says whether it is a body.
+
+    Args:
+        phi: shape (..., 10).
+
+    Returns:
+        1/3 for a ball, zero for a plate, rod or point, −inf where m ≤ 0; shape (...).
+
+    Raises:
+        ModelError: a number is not finite.
+    """
+    values, _ = central_spectrum(phi)
+    possible = values[..., 0] > -np.inf
+    spread = np.where(possible, np.abs(values).sum(axis=-1), 1.0)
+    smallest = values[..., 0] / np.where(spread > 0.0, spread, 1.0)
+    return np.where(possible, smallest, -np.inf)
+
+
+def body_kinds(phi: Phi, tolerance: float = ROUNDING) -> NDArray[np.str_]:
+    """The `BodyKind` of each of many bodies; `check` says of one body why.
+
+    Args:
+        phi: shape (..., 10).
+        tolerance: relative to the body's own spread, as in `central_spectrum`.
+
+    Returns:
+        Strings, equal to the members of `BodyKind`, shape (...).
+
+    Raises:
+        ModelError: a number is not finite.
+    """
+    phi = np.asarray(phi, dtype=np.float64)
+    values, limit = central_spectrum(phi, tolerance)
+    kinds = np.array(KIND_BY_RANK, dtype=np.str_)[np.sum(values > limit[..., None], axis=-1)]
+    kinds = np.where(values[..., 0] < -limit, np.str_(BodyKind.IMPOSSIBLE), kinds)
+    return np.where((phi == 0.0).all(axis=-1), np.str_(BodyKind.MASSLESS), kinds)
+
+
+def within_reach(com: Vec3, Sc: Mat33) -> Flags:
+    """Whether a centre of mass and the second moments about it are of a size to reckon with.
+
+    A mass of 1e-310 kg with an ordinary first moment has neither, and is no body.
+    """
+    near = np.all(np.abs(com) < _FARTHEST, axis=-1)
+    return np.asarray(near & np.all(np.abs(Sc) < _LARGEST, axis=(-1, -2)))
+
+
+def require_finite(phi: Phi) -> None:
+    """Refuse ten parameters that are not finite numbers.
+
+    Raises:
+        ModelError: names the first of them.
+    """
+    finite = np.isfinite(phi)
+    if phi.shape[-1:] != (10,):
+        raise ModelError(f"phi: expected shape (..., 10), got {phi.shape}")
+    if not finite.all():
+        where = tuple(int(i) for i in np.argwhere(~finite)[0])
+        raise ModelError(f"phi: entry {where} is {phi[where]}; every entry must be finite")
+
+
+def which_body(index: Sequence[int] | Array) -> str:
+    """A body of a batch in words, by its index, one number a dimension."""
+    where = [int(i) for i in index]
+    if len(where) == 1:
+        return f"body {where[0]}"
+    return f"body {tuple(where)}" if where else "the body"

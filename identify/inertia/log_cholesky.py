@@ -18,9 +18,8 @@ import numpy as np
 
 from identify.arrays import Array, Mat44, Phi
 from identify.errors import ModelError
-from identify.inertia.kinds import BodyKind, body_kinds, which_body
-from identify.inertia.pseudo_inertia import phi_from_pseudo_inertia
-from identify.inertia.second_moment import second_moment_about_com
+from identify.inertia.consistency import BodyKind, body_kinds, which_body
+from identify.inertia.matrices import phi_from_pseudo_inertia, second_moment_about_com
 
 LOG_CHOLESKY = ("alpha", "d1", "d2", "d3", "s12", "s23", "s13", "t1", "t2", "t3")
 """Names of the ten coordinates."""

@@ -1,4 +1,4 @@
-"""`InertialParameters`: the ten parameters of one body and what is derived from them."""
+"""`InertialParameters`: the ten parameters of one body; the body that stands in for one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from identify.inertia.matrices import (
     inertia_about_com,
     inertia_about_origin,
     phi_from_inertia,
+    pseudo_inertia,
     spatial_inertia,
 )
-from identify.inertia.pseudo_inertia import pseudo_inertia
 from identify.spatial import Pose
 
 PHI = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
@@ -25,6 +25,9 @@ PHI = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 
 UNITS = ("kg", "kg m", "kg m", "kg m", *("kg m²",) * 6)
 """Units of the ten parameters."""
+
+DEFAULT_DENSITY = 1000.0
+"""Density of the default body [kg/m³]: that of water, between plastics with voids and metals."""
 
 _ASYMMETRY = 1e-9
 
@@ -126,3 +129,21 @@ class InertialParameters:
             raise ModelError(
                 f"a body without mass has no {what.removeprefix('a ').removeprefix('an ')}"
             )
+
+
+def default_radius(mass: float) -> float:
+    """Radius of the default ball of a mass [m]."""
+    return float(np.cbrt(3.0 * mass / (4.0 * np.pi * DEFAULT_DENSITY)))
+
+
+def default_body(mass: float, com: Vec3) -> Phi:
+    """A solid ball of `DEFAULT_DENSITY` about the centre of mass: I_c = 2/5 m r² 1.
+
+    Args:
+        mass: [kg], positive.
+        com: p_BoBcm_B [m], shape (3,).
+
+    Returns:
+        Its ten parameters about Bo, shape (10,).
+    """
+    return phi_from_inertia(mass, com, 0.4 * mass * default_radius(mass) ** 2 * np.eye(3))

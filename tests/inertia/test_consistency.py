@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from identify.errors import ModelError
 from identify.inertia import (
+    BodyKind,
+    InertialParameters,
+    body_kinds,
+    check,
     default_body,
     inertia_about_com,
     is_consistent,
@@ -15,8 +20,7 @@ from identify.inertia import (
     pseudo_inertia,
     smallest_pseudo_eigenvalue,
 )
-from identify.inertia.consistency import normalised_pseudo_inertia, pseudo_eigenvalues
-from identify.inertia.default_body import DEFAULT_DENSITY, default_radius
+from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
 from tests.close import assert_close
 from tests.strategies import bodies, masses, vectors
 
@@ -69,9 +73,22 @@ def test_the_measure_does_not_depend_on_units(phi, length, mass):
 
 @given(bodies(flat=False))
 def test_signs_of_the_eigenvalues_are_those_of_the_plain_pseudo_inertia(phi):
-    assert (pseudo_eigenvalues(phi) > 0.0).all()
+    assert (np.linalg.eigvalsh(pseudo_inertia(phi)) > 0.0).all()
     assert smallest_pseudo_eigenvalue(phi) > 0.0
-    assert_close(np.trace(normalised_pseudo_inertia(phi)), 2.0, 1e-13)
+
+
+@given(bodies(flat=False), st.floats(-0.2, 0.2))
+def test_the_measure_is_the_smallest_eigenvalue_of_the_pseudo_inertia_in_its_own_units(phi, less):
+    """Pi about the centre of mass, over the mass, with tr|S_c| / m for the unit of area."""
+    Ic = inertia_about_com(phi)
+    values, axes = np.linalg.eigh(0.5 * np.trace(Ic) * np.eye(3) - Ic)
+    values[0] += less * values[2]
+    S = (axes * values) @ axes.T
+    body = phi_from_inertia(phi[0], phi[1:4] / phi[0], np.trace(S) * np.eye(3) - S)
+    T = np.diag([*np.full(3, np.sqrt(phi[0] / np.abs(values).sum())), 1.0])
+    T[:3, 3] = -T[0, 0] * phi[1:4] / phi[0]
+    expected = np.linalg.eigvalsh(T @ pseudo_inertia(body) @ T.T / phi[0])[0]
+    assert_close(smallest_pseudo_eigenvalue(body), expected, 1e-10, scale=1.0)
 
 
 @pytest.mark.parametrize("mass", [0.0, -1.0, -1e-300])
@@ -116,6 +133,49 @@ def test_batches_mix_possible_and_impossible_bodies():
     massless = np.concatenate(([0.0], good[1:]))
     phi = np.array([[good, bad], [massless, 2.0 * good]])
     assert is_consistent(phi).tolist() == [[True, False], [False, True]]
+
+
+@given(
+    bodies(flat=True, offset=1.0), st.sampled_from([0.0, 3e-13, -3e-13, 1e-9, -1e-9, 1e-3, -1e-3])
+)
+def test_one_definition_holds_near_the_edge(phi, share):
+    """Of plates, rods, and bodies a little inside and outside, in batches and one by one."""
+    Ic = inertia_about_com(phi)
+    body = phi + share * np.trace(Ic) * np.array([0, 0, 0, 0, 2.0, 0, 0, 2.0, 0, 2.0])
+    verdict = check(body)
+    assert is_consistent(body) == (not verdict.impossible)
+    assert is_consistent(body) == (body_kinds(body) != BodyKind.IMPOSSIBLE)
+    assert is_consistent(body) == InertialParameters(body).consistent
+    if abs(share) > 1e-10:
+        assert is_consistent(body) == (share > 0.0)
+    if share == 0.0:
+        assert is_consistent(body)
+
+
+def test_exact_plates_rods_and_points_are_bodies_by_every_definition():
+    """Half of them have a smallest eigenvalue that rounding put below zero."""
+    rng = np.random.default_rng(10)
+    spreads = np.concatenate((rng.uniform(0.1, 1.0, (200, 2)), np.zeros((200, 1))), axis=1)
+    spreads[100:150, 1] = 0.0
+    spreads[150:] = 0.0
+    axes = np.linalg.qr(rng.normal(size=(200, 3, 3)))[0]
+    S = (axes * spreads[:, None, :]) @ np.swapaxes(axes, 1, 2)
+    inertia = np.trace(S, axis1=1, axis2=2)[:, None, None] * np.eye(3) - S
+    phi = phi_from_inertia(rng.uniform(0.1, 5.0, 200), rng.normal(size=(200, 3)), inertia)
+    assert is_consistent(phi).all()
+    assert (smallest_pseudo_eigenvalue(phi[:150]) < 0.0).sum() > 30
+    verdicts = [check(body) for body in phi]
+    assert not any(verdict.impossible for verdict in verdicts)
+    kinds = ["plate"] * 100 + ["rod"] * 50 + ["point"] * 50
+    assert [str(verdict.kind) for verdict in verdicts] == body_kinds(phi).tolist() == kinds
+
+
+def test_ten_zeros_are_no_body_and_a_number_that_is_none_is_refused():
+    assert not is_consistent(np.zeros(10))
+    assert body_kinds(np.zeros(10)) == BodyKind.MASSLESS
+    for judge in (is_consistent, smallest_pseudo_eigenvalue):
+        with pytest.raises(ModelError, match=r"phi: entry \(2,\) is nan"):
+            judge(np.array([1.0, 0.0, np.nan, 0, 1, 0, 0, 1, 0, 1]))
 
 
 @given(masses(), vectors())

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identify.inertia import (
-    components,
+    frames,
     in_frame,
     inertia_about_com,
     is_consistent,
@@ -65,7 +65,7 @@ def test_one_pose_as_a_matrix_and_as_components_agree(phi, X):
 
 @pytest.mark.parametrize("chunk", [1, 3, 8192])
 def test_the_three_routes_agree_for_many_bodies_and_poses_in_chunks(monkeypatch, chunk):
-    monkeypatch.setattr(components, "_CHUNK", chunk)
+    monkeypatch.setattr(frames, "_CHUNK", chunk)
     phi, X = crowd(1, 10)
     for route in ROUTES[1:]:
         assert_same_body(in_frame(phi, X), route(phi, X), 1e-14)

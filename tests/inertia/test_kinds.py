@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from identify.errors import ModelError
 from identify.inertia import is_consistent, phi_from_inertia, smallest_pseudo_eigenvalue
-from identify.inertia.central_spectrum import central_spectrum
-from identify.inertia.kinds import BodyKind, body_kinds, which_body
-from identify.inertia.second_moment import inertia_from_second_moment
+from identify.inertia.consistency import BodyKind, body_kinds, central_spectrum, which_body
+from identify.inertia.matrices import inertia_from_second_moment
 from identify.spatial import rotation_from_quaternion
 from tests.close import assert_close
 from tests.strategies import bodies, masses, rotations, vectors

@@ -18,9 +18,9 @@ from identify.inertia import (
     pseudo_inertia,
     smallest_pseudo_eigenvalue,
 )
-from identify.inertia.kinds import BodyKind, body_kinds
+from identify.inertia.consistency import BodyKind, body_kinds
+from identify.inertia.matrices import inertia_from_second_moment, second_moment_about_com
 from identify.inertia.nearest import nearest_consistent
-from identify.inertia.second_moment import inertia_from_second_moment, second_moment_about_com
 from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body, body_scale
 from tests.strategies import bodies, masses, poses, random_body, rotations, seeds, vectors

@@ -14,7 +14,7 @@ from identify.inertia import (
     pseudo_inertia,
 )
 from identify.inertia.frames import shift_origin
-from identify.inertia.second_moment import (
+from identify.inertia.matrices import (
     inertia_from_second_moment,
     move_inertia,
     move_second_moment,

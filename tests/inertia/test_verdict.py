@@ -16,7 +16,7 @@ from identify.inertia import (
     pseudo_inertia,
     smallest_pseudo_eigenvalue,
 )
-from identify.inertia.kinds import BodyKind, body_kinds
+from identify.inertia.consistency import BodyKind, body_kinds
 from identify.inertia.printed import half_unit
 from identify.inertia.verdict import check
 from identify.spatial import Pose

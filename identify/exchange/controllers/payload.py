@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import Mat33, Vec3
 from identify.errors import ModelError
 from identify.inertia import InertialParameters
-from identify.inertia.kinds import BodyKind
+from identify.inertia.consistency import BodyKind
 from identify.inertia.verdict import check
 
 HEAVIEST = 3000.0

@@ -1,61 +1,36 @@
-"""Triangle meshes, solid and surface."""
+"""Closed triangle meshes: integrals, what keeps one from having an inside, and their files."""
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
-from identify.arrays import Indices, Mat33, Vec3, seal
-from identify.errors import ModelError
-from identify.inertia.shapes.directions import farthest_corners
-from identify.inertia.shapes.hull import affine_frame, hull_vertices
-from identify.inertia.shapes.polyhedron import (
-    Edges,
-    Moments,
-    edges_of,
-    parts_wound_inwards,
-    surface_moments,
-    volume_moments,
+from identify.arrays import Array, Indices, Vec3, seal
+from identify.errors import MissingExtra, ModelError
+from identify.inertia.shapes.shape import Moments, Solid, positive
+
+_PARSER_ERRORS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    struct.error,
 )
-from identify.inertia.shapes.shape import Shape, Solid, Surface
-
-
-class _Triangles(Shape):
-    __slots__ = ()
-    vertices: Vec3
-    faces: Indices
-
-    @property
-    def corners(self) -> Vec3:
-        """Vertices that are corners of the convex hull [m], shape (n, 3)."""
-        used = self.vertices[np.unique(self.faces)]
-        flat = affine_frame(used).coordinates(used)
-        return used[hull_vertices(flat)] if flat.shape[1] else used[:1]
-
-    def support_points(self, directions: Vec3) -> Vec3:
-        """The vertex that reaches farthest."""
-        return farthest_corners(self.corners, directions)
-
-    def _seal(self, what: str) -> None:
-        vertices = seal(self.vertices, f"{what}: vertices", (None, 3))
-        faces = np.array(self.faces)
-        if faces.ndim != 2 or faces.shape[1:] != (3,) or not len(faces):
-            raise ModelError(f"{what}: expected triangles of shape (k, 3), got {faces.shape}")
-        if not np.issubdtype(faces.dtype, np.integer):
-            raise ModelError(f"{what}: expected faces of whole numbers, got {faces.dtype}")
-        if faces.min() < 0 or faces.max() >= len(vertices):
-            raise ModelError(
-                f"{what}: faces name the vertices {faces.min()} to {faces.max()}, "
-                f"but there are {len(vertices)}, counted from 0"
-            )
-        faces.flags.writeable = False
-        object.__setattr__(self, "vertices", vertices)
-        object.__setattr__(self, "faces", faces)
+"""What the readers of trimesh raise at damaged files: they leave it to the parsers they use."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mesh(_Triangles, Solid):
+class Mesh(Solid):
     """The inside of a closed triangle mesh; integrals are exact for the polyhedron.
 
     Cavities are closed surfaces wound the other way. A surface that cuts through itself is not
@@ -71,119 +46,164 @@ class Mesh(_Triangles, Solid):
     _moments: Moments = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._seal("mesh")
-        _check_closed(edges_of(self.vertices, self.faces), len(self.faces))
-        object.__setattr__(self, "_moments", volume_moments(self.vertices, self.faces))
+        vertices = seal(self.vertices, "mesh: vertices", (None, 3))
+        faces = np.array(self.faces)
+        if faces.ndim != 2 or faces.shape[1:] != (3,) or not len(faces):
+            raise ModelError(f"mesh: expected triangles of shape (k, 3), got {faces.shape}")
+        if not np.issubdtype(faces.dtype, np.integer):
+            raise ModelError(f"mesh: expected faces of whole numbers, got {faces.dtype}")
+        if faces.min() < 0 or faces.max() >= len(vertices):
+            raise ModelError(
+                f"mesh: faces name the vertices {faces.min()} to {faces.max()}, "
+                f"but there are {len(vertices)}, counted from 0"
+            )
+        faces.flags.writeable = False
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "faces", faces)
+        self._check_closed()
+        object.__setattr__(self, "_moments", self._integrate())
         self._check_inside()
 
-    @property
-    def volume(self) -> float:
-        """Volume of the polyhedron [m³]."""
-        return self._moments.measure
+    def moments(self) -> Moments:
+        """Volume [m³], centroid [m] and covariance [m²] of the polyhedron."""
+        return self._moments
 
     @property
-    def centroid(self) -> Vec3:
-        """Centroid of the polyhedron [m], shape (3,)."""
-        return self._moments.centroid
+    def corners(self) -> Vec3:
+        """The vertices that its faces use [m], shape (n, 3)."""
+        return self.vertices[np.unique(self.faces)]
 
-    @property
-    def covariance(self) -> Mat33:
-        """Covariance of the polyhedron [m²], shape (3, 3)."""
-        return self._moments.covariance
+    def _integrate(self) -> Moments:
+        """Moments of the inside as a sum of signed tetrahedra from the mean of the vertices.
+
+        Over the tetrahedron (0, a, b, c) of volume V = a · (b × c) / 6, with s = a + b + c:
+        ∫ r dV = V s / 4 and ∫ r rᵀ dV = V (a aᵀ + b bᵀ + c cᵀ + s sᵀ) / 20. Faces wound
+        counter-clockwise seen from outside give positive volumes.
+        """
+        corners, volumes = self._tetrahedra()
+        volume = float(volumes.sum())
+        sums = corners.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = volumes @ sums / 4.0 / volume
+            squares = np.einsum("i,ijk,ijl->kl", volumes, corners, corners)
+            squares += (sums * volumes[:, None]).T @ sums
+            covariance = squares / 20.0 / volume - np.outer(mean, mean)
+        return Moments(volume, self.vertices.mean(axis=0) + mean, covariance)
+
+    def _tetrahedra(self) -> tuple[Array, Array]:
+        """Corners of each face from the mean of the vertices (k, 3, 3), and signed volumes (k,)."""
+        corners = (self.vertices - self.vertices.mean(axis=0))[self.faces]
+        normals = np.cross(corners[:, 1], corners[:, 2])
+        return corners, np.einsum("ij,ij->i", corners[:, 0], normals) / 6.0
+
+    def _check_closed(self) -> None:
+        """A surface bounds a volume where each edge is run through as often forwards as backwards.
+
+        Vertices at one place are one vertex.
+        """
+        corners = _places(self.vertices)[self.faces]
+        start, end = corners.reshape(-1), np.roll(corners, -1, axis=1).reshape(-1)
+        forwards = np.sign(end - start)
+        keys = np.minimum(start, end) * len(self.vertices) + np.maximum(start, end)
+        _, index = np.unique(keys[forwards != 0], return_inverse=True)
+        odd = np.bincount(index) % 2 == 1
+        twisted = (np.bincount(index, weights=forwards[forwards != 0]) != 0) & ~odd
+        if odd.any():
+            raise ModelError(
+                f"mesh: not watertight: {odd.sum()} edges of its {len(self.faces)} faces have no "
+                f"neighbour, so it has no inside; close the gaps in the program that wrote it (or "
+                f"with trimesh.repair.fill_holes), take its convex hull (convex_hull of trimesh), "
+                f"or, if it is sheet metal, give it its thickness"
+            )
+        if twisted.any():
+            raise ModelError(
+                f"mesh: its faces are wound against each other along {twisted.sum()} edges, so "
+                f"that inside and outside change places; make the winding outward everywhere "
+                f"(trimesh.repair.fix_normals does)"
+            )
 
     def _check_inside(self) -> None:
         extents = np.ptp(self.vertices, axis=0)
         if abs(self.volume) <= 1e-14 * float(np.prod(extents)):
             raise ModelError(
                 f"mesh: it encloses no volume ({self.volume:.3g} m³ in a box of "
-                f"{extents.tolist()} m); if it is sheet metal, give it its thickness (in Python, "
-                f"MeshSurface takes it as it is)"
+                f"{extents.tolist()} m); if it is sheet metal, give it its thickness"
             )
         if self.volume < 0.0:
             raise ModelError(
                 f"mesh: its volume is {self.volume:.6g} m³: its faces are wound inwards; "
                 f"turn them round in a mesh editor (in Python, faces[:, ::-1])"
             )
-        parts = parts_wound_inwards(self.vertices, self.faces)
+        inwards = self._parts_wound_inwards()
         spread = np.linalg.eigvalsh(self.covariance)
-        if parts or spread[0] < -1e-12 * spread[2]:
+        if inwards or spread[0] < -1e-12 * spread[2]:
             raise ModelError(
-                f"mesh: {parts or 'some'} of its parts are wound inwards without being cavities of "
-                f"another part; make the winding outward everywhere (trimesh.repair.fix_normals)"
+                f"mesh: {inwards or 'some'} of its parts are wound inwards without being cavities "
+                f"of another part; make the winding outward everywhere (trimesh.repair.fix_normals)"
             )
 
+    def _parts_wound_inwards(self) -> int:
+        """How many connected parts enclose a negative volume and are no cavities.
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MeshSurface(_Triangles, Surface):
-    """The triangles of a mesh, of even density an area; the mesh may be open.
+        A cavity is wound inwards and lies in the bounding box of a part that is wound outwards.
+        """
+        from scipy.sparse import coo_array  # slow to import, and rarely needed
+        from scipy.sparse.csgraph import connected_components
 
-    Attributes:
-        vertices: in A [m], shape (n, 3).
-        faces: indices into the vertices, in any winding, shape (k, 3).
-    """
-
-    vertices: Vec3
-    faces: Indices
-    _moments: Moments = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._seal("mesh surface")
-        object.__setattr__(self, "_moments", surface_moments(self.vertices, self.faces))
-        if not self.area > 0.0:
-            raise ModelError("mesh surface: its triangles have no area")
-
-    @property
-    def area(self) -> float:
-        """Area of the triangles [m²]."""
-        return self._moments.measure
-
-    @property
-    def centroid(self) -> Vec3:
-        """Centroid of the triangles [m], shape (3,)."""
-        return self._moments.centroid
-
-    @property
-    def covariance(self) -> Mat33:
-        """Covariance of the triangles [m²], shape (3, 3)."""
-        return self._moments.covariance
+        places = _places(self.vertices)
+        corners = places[self.faces]
+        start, end = corners[:, [0, 1]].reshape(-1), corners[:, [1, 2]].reshape(-1)
+        count = int(places.max()) + 1
+        links = coo_array((np.ones(len(start)), (start, end)), shape=(count, count))
+        count, part_of = connected_components(links, directed=False)
+        volumes = np.bincount(part_of[corners[:, 0]], self._tetrahedra()[1], minlength=count)
+        lower, upper = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)
+        np.minimum.at(lower, part_of[places], self.vertices)
+        np.maximum.at(upper, part_of[places], self.vertices)
+        outward, inward = np.flatnonzero(volumes > 0.0), np.flatnonzero(volumes < 0.0)
+        above = (lower[inward, None] >= lower[outward]).all(axis=-1)
+        below = (upper[inward, None] <= upper[outward]).all(axis=-1)
+        return len(inward) - int(np.count_nonzero((above & below).sum(axis=-1)))
 
 
-def _check_closed(edges: Edges, faces: int) -> None:
-    if edges.open:
-        raise ModelError(
-            f"mesh: not watertight: {edges.open} edges of its {faces} faces have no neighbour, so "
-            f"it has no inside; close the gaps in the program that wrote it (or with "
-            f"trimesh.repair.fill_holes), take its convex hull (in Python, convex_mesh(vertices)), "
-            f"or, if it is sheet metal, give it its thickness (in Python, MeshSurface takes it as "
-            f"it is)"
-        )
-    if edges.twisted:
-        raise ModelError(
-            f"mesh: its faces are wound against each other along {edges.twisted} edges, so that "
-            f"inside and outside change places; make the winding outward everywhere "
-            f"(trimesh.repair.fix_normals does)"
-        )
+def _places(vertices: Vec3) -> Indices:
+    """For each vertex the first one in a sorted order at the same place, as a number from zero."""
+    order = np.lexsort(vertices.T)
+    new = (vertices[order][1:] != vertices[order][:-1]).any(axis=1)
+    places = np.empty(len(vertices), dtype=np.int64)
+    places[order] = np.concatenate(([0], np.cumsum(new)))
+    return places
 
 
-def convex_mesh(points: Vec3) -> Mesh:
-    """The convex hull of points as a closed mesh.
+def read_mesh(path: Path | str, *, scale: float = 1.0) -> Mesh:
+    """The inside of a mesh file: STL, OBJ, PLY, OFF and what else trimesh reads.
 
     Args:
-        points: [m], shape (n, 3).
+        path: the file.
+        scale: metres per unit of the file, 0.001 for one in millimetres (STL does not say).
 
     Raises:
-        ModelError: the points lie in a plane, a line or one place.
+        MissingExtra: trimesh is not installed.
+        ModelError: no such file, not a mesh, or one that is not closed.
     """
-    from scipy.spatial import ConvexHull  # slow to import, and rarely needed
+    vertices, faces = _read_triangles(Path(path))
+    try:
+        return Mesh(vertices * positive(scale, f"{path}: scale", "m"), faces)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from error
 
-    points = seal(points, "convex mesh: points", (None, 3))
-    if len(points) < 4 or affine_frame(points).basis.shape[1] < 3:
-        raise ModelError("convex mesh: the points lie in a plane and enclose no volume")
-    centre = points.mean(axis=0)
-    hull = ConvexHull((points - centre) / np.abs(points - centre).max(axis=0))
-    corners = points[hull.simplices]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    inward = np.einsum("ij,ij->i", normals, corners.mean(axis=1) - centre) < 0.0
-    faces = hull.simplices.copy()
-    faces[inward] = faces[inward, ::-1]
-    return Mesh(points, faces)
+
+def _read_triangles(path: Path) -> tuple[Array, Indices]:
+    try:
+        trimesh = import_module("trimesh")  # an optional dependency
+    except ImportError as error:
+        raise MissingExtra("triangle meshes", "shapes", "trimesh") from error
+    if not path.is_file():
+        raise ModelError(f"{path}: no such file")
+    try:
+        mesh = trimesh.load_mesh(path, process=False)
+    except _PARSER_ERRORS as error:
+        raise ModelError(f"{path}: trimesh cannot read it: {error}") from error
+    if not len(getattr(mesh, "faces", ())):
+        raise ModelError(f"{path}: expected a triangle mesh, found no triangles")
+    return np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Vec3, seal
+from identify.arrays import Array, Vec3, seal
 from identify.errors import ModelError
-from identify.inertia.shapes.directions import farthest_corners
-from identify.inertia.shapes.shape import Extent, Shape
-from identify.inertia.shapes.sizes import positive
+from identify.inertia.shapes.shape import Extent, Moments, Shape
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,6 +20,8 @@ class Points(Shape):
         positions: in A [m], shape (n, 3), n ≥ 1.
         weights: masses [kg] or shares of the mass, shape (n,), zero or more.
     """
+
+    extent: ClassVar[Extent] = "weight"
 
     positions: Vec3
     weights: Array
@@ -36,48 +37,9 @@ class Points(Shape):
         object.__setattr__(self, "positions", positions)
         object.__setattr__(self, "weights", weights)
 
-    @classmethod
-    def of_equal_weight(cls, positions: Vec3, mass: float = 1.0) -> Points:
-        """Points that share a mass [kg] evenly.
-
-        Raises:
-            ModelError: positions that are not finite, of another shape than (n, 3), or none.
-        """
-        count = max(len(positions), 1)
-        share = positive(mass, "points: mass", "kg") / count
-        return cls(positions, np.full(len(positions), share))
-
-    @property
-    def extent(self) -> Extent:
-        """Its own weights."""
-        return "weight"
-
-    @property
-    def measure(self) -> float:
-        """Sum of the weights [kg]."""
-        return float(self.weights.sum())
-
-    @property
-    def density_if_not_said(self) -> float:
-        """One: the weights are masses."""
-        return 1.0
-
-    @property
-    def centroid(self) -> Vec3:
-        """Weighted mean of the positions [m]."""
-        return self.weights @ self.positions / self.weights.sum()
-
-    @property
-    def covariance(self) -> Mat33:
-        """Weighted covariance of the positions [m²]."""
-        offsets = self.positions - self.centroid
-        return (offsets * (self.weights / self.weights.sum())[:, None]).T @ offsets
-
-    @property
-    def corners(self) -> Vec3:
-        """The positions that have a weight [m]."""
-        return self.positions[self.weights > 0.0]
-
-    def support_points(self, directions: Vec3) -> Vec3:
-        """The point that reaches farthest."""
-        return farthest_corners(self.corners, directions)
+    def moments(self) -> Moments:
+        """Sum of the weights [kg], weighted mean [m] and covariance [m²] of the positions."""
+        total = self.weights.sum()
+        mean = self.weights @ self.positions / total
+        offsets = self.positions - mean
+        return Moments(float(total), mean, (offsets * (self.weights / total)[:, None]).T @ offsets)

@@ -12,7 +12,7 @@ from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
 from identify.exchange.rewriting import rewrite_inertias
 from identify.inertia import check, nearest_consistent
-from identify.inertia.second_moment import second_moment_about_com
+from identify.inertia.matrices import second_moment_about_com
 from tests.close import assert_close, assert_same_body
 
 URDF = """<robot name="r">

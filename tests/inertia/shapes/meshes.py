@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from identify.inertia.shapes.directions import directions_of_sphere
-
 CUBE = 0.5 * np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
 CUBE_FACES = np.array(
     [
@@ -17,9 +15,18 @@ CUBE_FACES = np.array(
 """Faces of the unit cube, counter-clockwise seen from outside."""
 
 
+def on_sphere(count: int) -> np.ndarray:
+    """Unit vectors evenly over the sphere (Fibonacci's spiral)."""
+    k = np.arange(count) + 0.5
+    z = 1.0 - 2.0 * k / count
+    angle = np.pi * (1.0 + np.sqrt(5.0)) * k
+    radius = np.sqrt(1.0 - z * z)
+    return np.column_stack((radius * np.cos(angle), radius * np.sin(angle), z))
+
+
 def ball(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Vertices and outward faces of a polyhedron in the unit sphere."""
-    points = directions_of_sphere(count)
+    points = on_sphere(count)
     faces = ConvexHull(points).simplices
     corners = points[faces]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -71,10 +71,6 @@ def phi_of_patches(patches: list[Patch], order: int = 24) -> np.ndarray:
     return phi_from_pseudo_inertia(Pi)
 
 
-def points_of(shape: Shape, order: int = 8) -> np.ndarray:
-    return np.concatenate([p.points_and_weights(order)[0] for p in patches_of(shape)])
-
-
 def patches_of(shape: Shape) -> list[Patch]:
     """The shape again, from its picture rather than from its moments."""
     return _PATCHES[type(shape)](shape)

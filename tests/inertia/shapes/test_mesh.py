@@ -8,19 +8,7 @@ from hypothesis import given
 
 from identify.errors import ModelError
 from identify.inertia import in_frame
-from identify.inertia.shapes import (
-    Box,
-    BoxShell,
-    Compound,
-    Mesh,
-    MeshSurface,
-    Placed,
-    Plate,
-    Sphere,
-    SphereShell,
-    convex_mesh,
-)
-from identify.spatial import Pose
+from identify.inertia.shapes import Box, Mesh, Sphere, enclosing_ellipsoid
 from tests.close import assert_close, assert_same_body
 from tests.inertia.shapes.meshes import CUBE, CUBE_FACES, ball, joined
 from tests.strategies import poses, seeds
@@ -31,9 +19,8 @@ SIDES = np.array([0.2, 0.3, 0.5])
 @given(poses())
 def test_a_box_of_triangles_is_a_box_wherever_it_stands(X):
     mesh = Mesh(X.apply(CUBE * SIDES), CUBE_FACES)
-    assert_same_body(mesh.phi(density=700.0), Placed(Box(*SIDES), X).phi(density=700.0), 1e-11)
-    surface = MeshSurface(mesh.vertices, mesh.faces)
-    assert_same_body(surface.phi(density=7.0), Placed(BoxShell(*SIDES), X).phi(density=7.0), 1e-11)
+    box = in_frame(Box(*SIDES).phi(density=700.0), X)
+    assert_same_body(mesh.phi(density=700.0), box, 1e-11)
 
 
 def test_a_tetrahedron():
@@ -53,35 +40,24 @@ def test_a_ball_of_triangles_comes_near_the_ball_as_they_get_more(count):
     error = 12.0 / count
     assert_close(mesh.volume, Sphere(1.0).volume, error)
     assert_close(mesh.covariance, Sphere(1.0).covariance, error)
-    assert_close(MeshSurface(*ball(count)).phi(mass=1.0), SphereShell(1.0).phi(mass=1.0), error)
     assert mesh.volume < Sphere(1.0).volume
 
 
 @given(seeds(), poses())
-def test_convex_meshes_move_and_scale_with_their_corners(seed, X):
-    points = np.random.default_rng(seed).normal(size=(30, 3))
-    mesh = convex_mesh(points)
-    moved = convex_mesh(X.apply(points))
+def test_meshes_move_and_scale_with_their_vertices(seed, X):
+    sizes = np.random.default_rng(seed).uniform(0.1, 1.0, 3)
+    vertices, faces = ball(30)
+    mesh = Mesh(vertices * sizes, faces)
+    moved = Mesh(X.apply(vertices * sizes), faces)
     assert_same_body(moved.phi(mass=2.0), in_frame(mesh.phi(mass=2.0), X), 1e-10)
-    assert_close(convex_mesh(3.0 * points).volume, 27.0 * mesh.volume, 1e-13)
-    assert mesh.hull().exact
-    assert mesh.hull().contains(points).all()
-    assert mesh.bounding_ellipsoid().contains(points).all()
-    assert_close(mesh.hull().vertices, points[np.isin(points, mesh.corners).all(axis=1)], 0.0)
-
-
-def test_convex_mesh_of_the_corners_of_a_box():
-    assert_same_body(
-        convex_mesh(Box(*SIDES).corners).phi(mass=1.0), Box(*SIDES).phi(mass=1.0), 1e-14
-    )
-    with pytest.raises(ModelError, match="lie in a plane and enclose no volume"):
-        convex_mesh(Plate(1.0, 2.0).corners)
+    assert_close(Mesh(3.0 * vertices * sizes, faces).volume, 27.0 * mesh.volume, 1e-13)
+    assert enclosing_ellipsoid(mesh.corners).contains(mesh.vertices).all()
 
 
 def test_a_cavity_is_a_hole():
     mesh = Mesh(*joined((CUBE, CUBE_FACES), (0.5 * CUBE, CUBE_FACES[:, ::-1])))
-    hollow = Compound([Box(1, 1, 1)], [Box(0.5, 0.5, 0.5)])
-    assert_same_body(mesh.phi(mass=1.0), hollow.phi(mass=1.0), 1e-13)
+    hollow = Box(1, 1, 1).phi(density=2.0) - Box(0.5, 0.5, 0.5).phi(density=2.0)
+    assert_same_body(mesh.phi(density=2.0), hollow, 1e-13)
 
 
 def test_vertices_at_one_place_are_one_as_in_stl_files():
@@ -95,19 +71,10 @@ def test_two_boxes_that_share_an_edge_have_an_inside():
     assert_close(Mesh(*joined((CUBE, CUBE_FACES), (other, CUBE_FACES))).volume, 2.0, 1e-14)
 
 
-def test_the_hull_of_very_many_corners_is_sampled():
-    mesh = Mesh(*ball(12_000))
-    hull = mesh.hull(300)
-    assert not hull.exact
-    assert len(hull.normals) == 306
-    assert hull.contains(mesh.vertices).all()
-    assert Mesh(*ball(500)).hull().exact
-
-
 def test_unused_vertices_do_not_count():
     mesh = Mesh(np.concatenate((CUBE, [[9.0, 9.0, 9.0]])), CUBE_FACES)
-    assert len(mesh.corners) == 8
-    assert_close(mesh.support_points(np.array([1.0, 1.0, 1.0])), [0.5, 0.5, 0.5], 0.0)
+    assert_close(mesh.corners, CUBE, 0.0)
+    assert_same_body(mesh.phi(mass=1.0), Box(1, 1, 1).phi(mass=1.0), 1e-13)
 
 
 def test_far_from_the_origin_it_keeps_its_digits():
@@ -131,7 +98,7 @@ SLABS = [
         (CUBE, FLIPPED, "wound against each other along 3 edges"),
         (*BESIDE, "1 of its parts are wound inwards without being cavities"),
         (*joined((CUBE, CUBE_FACES), *SLABS), "some of its parts are wound inwards"),
-        (CUBE * [1, 1, 0], CUBE_FACES, "encloses no volume .* MeshSurface"),
+        (CUBE * [1, 1, 0], CUBE_FACES, "encloses no volume .* give it its thickness"),
         (CUBE, CUBE_FACES.astype(float), "expected faces of whole numbers, got float64"),
         (CUBE, CUBE_FACES + 1, "name the vertices 1 to 8, but there are 8, counted from 0"),
         (CUBE, CUBE_FACES - 1, "name the vertices -1 to 6"),
@@ -145,17 +112,6 @@ SLABS = [
 def test_a_mesh_without_an_inside_is_refused(vertices, faces, message):
     with pytest.raises(ModelError, match=message):
         Mesh(vertices, faces)
-
-
-def test_an_open_mesh_is_a_surface():
-    tray = MeshSurface(CUBE, CUBE_FACES[:-2])
-    assert_close(tray.area, 5.0, 1e-15)
-    assert tray.extent == "area"
-    top = Placed(Plate(1.0, 1.0), Pose(np.eye(3), np.array([0.0, 0.0, 0.5])))
-    missing = BoxShell(1, 1, 1).phi(density=1.0) - tray.phi(density=1.0)
-    assert_same_body(missing, top.phi(density=1.0), 1e-14)
-    with pytest.raises(ModelError, match="its triangles have no area"):
-        MeshSurface(np.zeros((3, 3)), np.array([[0, 1, 2]]))
 
 
 def test_vertices_and_faces_are_read_only_copies():

@@ -11,13 +11,11 @@ from identify.errors import MissingExtra, ModelError
 from identify.inertia import phi_from_inertia
 from identify.inertia.shapes import (
     Box,
-    BoxShell,
     Capsule,
     Cylinder,
     Mesh,
     Sphere,
     read_mesh,
-    read_mesh_surface,
 )
 from tests.close import assert_close, assert_same_body
 from tests.inertia.shapes.meshes import CUBE, CUBE_FACES, ball
@@ -34,8 +32,6 @@ def test_a_box_through_a_file(trimesh, tmp_path, ending):
     trimesh.creation.box((200.0, 300.0, 500.0)).export(path)
     mesh = read_mesh(path, scale=0.001)
     assert_same_body(mesh.phi(mass=2.0), Box(0.2, 0.3, 0.5).phi(mass=2.0), 1e-7)
-    surface = read_mesh_surface(str(path), scale=0.001)
-    assert_same_body(surface.phi(mass=2.0), BoxShell(0.2, 0.3, 0.5).phi(mass=2.0), 1e-7)
 
 
 def test_integrals_are_those_of_trimesh(trimesh):
@@ -79,7 +75,6 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(trimesh, tmp_path):
     trimesh.Trimesh(CUBE, CUBE_FACES[:-1], process=False).export(path)
     with pytest.raises(ModelError, match=r"open\.ply: mesh: not watertight: 3 edges"):
         read_mesh(path)
-    assert_close(read_mesh_surface(path).area, 5.5, 1e-7)
     path = tmp_path / "inside_out.ply"
     trimesh.Trimesh(CUBE, CUBE_FACES[:, ::-1], process=False).export(path)
     with pytest.raises(ModelError, match=r"inside_out\.ply: mesh: .* wound inwards"):

@@ -21,7 +21,6 @@ from identify.inertia.shapes import (
     Disc,
     Ellipsoid,
     EllipsoidShell,
-    Placed,
     Plate,
     Rod,
     Sphere,
@@ -34,7 +33,7 @@ from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
 from tests.inertia.shapes.drawing import shapes
 from tests.inertia.shapes.parametric import patches_of, phi_of_patches
-from tests.strategies import masses, poses
+from tests.strategies import masses
 
 EXAMPLES = [shape_from_sizes(name, [0.3, 0.2, 0.5][: len(shape_sizes(name))]) for name in SHAPES]
 BY_NAME = pytest.mark.parametrize("shape", EXAMPLES, ids=list(SHAPES))
@@ -106,15 +105,7 @@ def test_scaling_laws(shape, exponent):
 
 
 def shape_sizes_of(shape):
-    return shape_sizes(next(name for name, kind in SHAPES.items() if kind is type(shape)))
-
-
-@given(shapes(), poses())
-def test_a_placed_shape_is_the_body_in_another_frame(shape, X):
-    placed = Placed(shape, X)
-    assert_same_body(placed.phi(mass=2.0), in_frame(shape.phi(mass=2.0), X), 1e-12)
-    assert (placed.measure, placed.extent) == (shape.measure, shape.extent)
-    assert_same_body(Placed(placed, X.inverse()).phi(mass=2.0), shape.phi(mass=2.0), 1e-9)
+    return shape_sizes(next(name for name, named in SHAPES.items() if named.kind is type(shape)))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +133,7 @@ def test_solids_are_those_of_mujoco(mujoco, shape, geom):
     theirs = phi_from_inertia(
         model.body_mass[1], model.body_ipos[1], R * model.body_inertia[1] @ R.T
     )
-    assert_same_body(Placed(shape, X).phi(density=700.0), theirs, 1e-10)
+    assert_same_body(in_frame(shape.phi(density=700.0), X), theirs, 1e-10)
 
 
 @pytest.mark.parametrize(
@@ -170,12 +161,6 @@ def test_a_body_beyond_all_numbers_is_refused():
 def test_units_of_density():
     assert DENSITY_UNITS[Tube(1, 1).extent] == "kg/m²"
     assert DENSITY_UNITS[Rod(1).extent] == "kg/m"
-
-
-def test_one_pose_places_a_shape_not_a_batch():
-    batch = Pose(np.tile(np.eye(3), (2, 1, 1)), np.zeros((2, 3)))
-    with pytest.raises(ModelError, match=r"expected one pose, got a batch of shapes \(2, 3, 3\)"):
-        Placed(Box(1, 1, 1), batch)
 
 
 def test_shapes_are_values():

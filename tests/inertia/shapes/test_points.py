@@ -25,7 +25,7 @@ def test_weights_are_masses_or_shares_of_one(seed):
 
 
 def test_two_half_kilograms_on_the_x_axis():
-    points = Points.of_equal_weight(np.array([[1.0, 0, 0], [-1, 0, 0]]))
+    points = Points(np.array([[1.0, 0, 0], [-1, 0, 0]]), np.array([0.5, 0.5]))
     assert_close(points.phi(), [1, 0, 0, 0, 0, 0, 0, 1, 0, 1], 0.0)
     assert_close(pseudo_inertia(points.phi()), np.diag([1.0, 0, 0, 1.0]), 0.0)
     assert_close(points.phi(mass=4.0)[9], 4.0, 0.0)
@@ -51,12 +51,3 @@ def test_one_point_has_no_inertia_about_itself():
 def test_what_is_no_cloud_of_masses_is_refused(positions, weights, message):
     with pytest.raises(ModelError, match=message):
         Points(positions, weights)
-
-
-def test_a_mass_shared_among_none_is_refused():
-    with pytest.raises(ModelError, match="there is no point"):
-        Points.of_equal_weight(np.zeros((0, 3)))
-    with pytest.raises(
-        ModelError, match=r"points: mass: expected a positive, finite number \[kg\]"
-    ):
-        Points.of_equal_weight(np.zeros((2, 3)), mass=-1.0)

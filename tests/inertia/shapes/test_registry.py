@@ -9,7 +9,6 @@ import pytest
 
 from identify.errors import ModelError
 from identify.inertia.shapes import (
-    SHAPE_MEANINGS,
     SHAPES,
     Box,
     Capsule,
@@ -25,33 +24,30 @@ def test_a_shape_is_built_from_its_name_and_numbers():
 
 
 def test_each_shape_says_its_sizes_and_units():
-    assert shape_sizes("box")[0] == Size("x", "length along x", "m")
+    assert shape_sizes("box")[0] == Size("x", "length along x")
     assert [size.name for size in shape_sizes("cylinder")] == ["radius", "length"]
     assert "without the half balls" in shape_sizes("capsule")[1].meaning
     for name in SHAPES:
         sizes = shape_sizes(name)
         assert 1 <= len(sizes) <= 3
-        assert all(size.unit == "m" and size.meaning for size in sizes)
+        assert all(size.meaning for size in sizes)
 
 
 def test_each_shape_says_what_it_is_and_where_its_origin_is():
     """A shape whose centroid is not at the origin does not have its origin at its centre."""
-    assert list(SHAPE_MEANINGS) == list(SHAPES)
-    for name, kind in SHAPES.items():
-        what, origin = SHAPE_MEANINGS[name]
+    for name, (kind, what, origin) in SHAPES.items():
         shape = kind(*[0.3, 0.2, 0.1][: len(shape_sizes(name))])
         assert (origin == "its centre") == (not shape.centroid.any())
         assert ("solid" in what) == (shape.extent == "volume")
         assert ("closed" in what) == name.endswith("-shell")
-    assert "open at both ends" in SHAPE_MEANINGS["tube"].what
+    assert "open at both ends" in SHAPES["tube"].what
 
 
 def test_the_documentation_lists_every_shape_as_it_is():
     page = (Path(__file__).parents[3] / "docs" / "commands.md").read_text(encoding="utf-8")
-    for name in SHAPES:
+    for name, (_, what, origin) in SHAPES.items():
         sizes = ", ".join(size.name for size in shape_sizes(name))
-        meaning = SHAPE_MEANINGS[name]
-        assert f"| `{name}` | {sizes} | {meaning.what} | {meaning.origin} |" in page
+        assert f"| `{name}` | {sizes} | {what} | {origin} |" in page
 
 
 def test_an_unknown_shape_is_told_with_its_neighbour():

@@ -1,0 +1,189 @@
+"""Bodies without thickness: closed shells, a tube, plates and a rod."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from identify.inertia.shapes.shape import Extent, Moments, Shape, Surface, size
+
+_STEP = 0.375
+"""Step of the trapezoid rule in a logarithm. The integrands are analytic for |Im ln t| < π, so that
+the error falls as exp(−2 π²/step); it is 1e-14 at 0.5. Multiples of 3/8 are exact numbers: with
+others the spacing itself is rounded, by as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxShell(Surface):
+    """The six sides of a box, of even density an area."""
+
+    x: float = size("length along x")
+    y: float = size("length along y")
+    z: float = size("length along z")
+
+    def moments(self) -> Moments:
+        """Area 2 (x y + y z + z x); sides across x stand at x²/4, the four along it have x²/12."""
+        sides = np.array([self.x, self.y, self.z])
+        area = 2.0 * (self.x * self.y + self.y * self.z + self.z * self.x)
+        across = 2.0 * np.array([self.y * self.z, self.z * self.x, self.x * self.y])
+        return Moments.about_axes(area, sides**2 * (across / 4.0 + (area - across) / 12.0) / area)
+
+
+@dataclass(frozen=True, slots=True)
+class EllipsoidShell(Surface):
+    """The surface of an ellipsoid, of even density an **area**: a skin of one thickness.
+
+    That is not the homoeoid, the thin layer between two similar ellipsoids, which is thicker where
+    the ellipsoid is pointed: its covariance is diag(a², b², c²) / 3, and its moments are those that
+    tables give for a "hollow ellipsoid". The two agree for a sphere only.
+    """
+
+    a: float = size("semi-axis along x")
+    b: float = size("semi-axis along y")
+    c: float = size("semi-axis along z")
+
+    def moments(self) -> Moments:
+        """Area and mean squares by quadrature, to a relative 1e-15 of each entry.
+
+        With n even on the unit sphere, x = a n₁ and dA = √(Σ pⱼ nⱼ²) dΩ, p = (b²c², c²a², a²b²):
+
+            area = 4π E[√(Σ p n²)],     ∫ x² dA = a² 4π E[n₁² √(Σ p n²)]
+
+        Both means are one-dimensional integrals. With √s = ∫ (1 − e^{−ts}) t^{−3/2} dt / (2√π) and
+        a Gaussian x = r n in the place of n, E e^{−t Σ p x²} = Π (1 + 2 t pⱼ)^{−1/2} = G(t), and by
+        parts
+
+            E[n₁^{2k} √(Σ p n²)] ∝ ∫ t^{½} G(t) (1 + 2 t p₁)^{−k} Σ wⱼ pⱼ / (1 + 2 t pⱼ) d ln t,
+
+        wⱼ = 1, and 1 + 2k for j = 1. They are summed by the trapezoid rule in ln t, which converges
+        exponentially. Measured against Carlson's symmetric integrals (area 4π R_G, DLMF 19.33.1)
+        and a 40-digit quadrature, for axes up to 1 : 10⁶: relative error below 1e-15.
+        """
+        semi_axes = np.array([self.a, self.b, self.c])
+        scale = semi_axes.max()
+        squares = (semi_axes / scale) ** 2
+        p = np.prod(squares) / squares
+        lower, upper = -np.log(p.max()) - 76.0, -np.log(p.min()) + 26.0
+        steps = np.arange(np.floor(lower / _STEP), np.ceil(upper / _STEP) + 1.0)
+        t = np.exp(_STEP * steps)
+        damping = 1.0 / (1.0 + 2.0 * t[:, None] * p)
+        common = np.sqrt(t * np.prod(damping, axis=1))
+        terms = p * damping
+        total = terms.sum(axis=1)
+        # For three Gaussians E r = 2 √(2/π), E r³ = 4 E r, and 4π / (√π E r) = √2 π.
+        plain = common @ total
+        weighted = common @ (damping * (total[:, None] + 2.0 * terms)) / 4.0
+        area = np.sqrt(2.0) * np.pi * _STEP * plain
+        return Moments.about_axes(area * scale**2, squares * scale**2 * weighted / plain)
+
+
+@dataclass(frozen=True, slots=True)
+class SphereShell(Surface):
+    """The surface of a ball, of even density an area."""
+
+    radius: float = size("radius")
+
+    def moments(self) -> Moments:
+        """Area 4 π r²; mean squares r²/3."""
+        return Moments.about_axes(4.0 * np.pi * self.radius**2, np.full(3, self.radius**2 / 3.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Tube(Surface):
+    """The side of a cylinder along z, open at both ends, of even density an area."""
+
+    radius: float = size("radius")
+    length: float = size("length along z")
+
+    def moments(self) -> Moments:
+        """Area 2 π r l; mean squares r²/2 across, l²/12 along."""
+        r, length = self.radius, self.length
+        return Moments.about_z(2.0 * np.pi * r * length, r**2 / 2.0, length**2 / 12.0)
+
+
+@dataclass(frozen=True, slots=True)
+class CylinderShell(Surface):
+    """The side and both ends of a cylinder along z, of even density an area."""
+
+    radius: float = size("radius")
+    length: float = size("length along z")
+
+    def moments(self) -> Moments:
+        """Area 2 π r (l + r); the side has r²/2 and l²/12, the ends r²/4 and l²/4, as l : r."""
+        r, length = self.radius, self.length
+        side, ends = length / (length + r), r / (length + r)
+        across = r**2 * (side / 2.0 + ends / 4.0)
+        along = length**2 * (side / 12.0 + ends / 4.0)
+        return Moments.about_z(2.0 * np.pi * r * (length + r), across, along)
+
+
+@dataclass(frozen=True, slots=True)
+class CapsuleShell(Surface):
+    """The surface of a capsule along z, of even density an area."""
+
+    radius: float = size("radius")
+    length: float = size("length of the cylinder, without the half balls, along z")
+
+    def moments(self) -> Moments:
+        """Area 2 π r (l + 2 r); side r²/2, l²/12; half spheres r²/3, l²/4 + l r/2 + r²/3."""
+        r, length = self.radius, self.length
+        side = length / (length + 2.0 * r)
+        spheres = 1.0 - side
+        across = r**2 * (side / 2.0 + spheres / 3.0)
+        along = length**2 / 4.0 + length * r / 2.0 + r**2 / 3.0
+        along = side * length**2 / 12.0 + spheres * along
+        return Moments.about_z(2.0 * np.pi * r * (length + 2.0 * r), across, along)
+
+
+@dataclass(frozen=True, slots=True)
+class ConeShell(Surface):
+    """Side and base of a cone (base at z = 0, apex at z = height), of even density an area."""
+
+    radius: float = size("radius of the base")
+    height: float = size("height along z, from base to apex")
+
+    def moments(self) -> Moments:
+        """Area π r (√(r² + h²) + r); both have r²/4; the side h/3 and E z² = h²/6; base 0."""
+        r, h = self.radius, self.height
+        slant = np.hypot(r, h)
+        side = slant / (slant + r)  # its share in the area
+        along = h**2 * side * (1.0 / 6.0 - side / 9.0)
+        return Moments.about_z(np.pi * r * (slant + r), r**2 / 4.0, along, at=side * h / 3.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Plate(Surface):
+    """A rectangle in the plane z = 0, centred at Ao; a plate of some thickness is a `Box`."""
+
+    x: float = size("length along x")
+    y: float = size("length along y")
+
+    def moments(self) -> Moments:
+        """Area x y; mean squares x²/12, y²/12 and none."""
+        return Moments.about_axes(self.x * self.y, np.array([self.x, self.y, 0.0]) ** 2 / 12.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Disc(Surface):
+    """A round plate in the plane z = 0, centred at Ao; one of some thickness is a `Cylinder`."""
+
+    radius: float = size("radius")
+
+    def moments(self) -> Moments:
+        """Area π r²; mean squares r²/4 in the plane."""
+        return Moments.about_z(np.pi * self.radius**2, self.radius**2 / 4.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rod(Shape):
+    """A thin rod along z, centred at Ao; one of some thickness is a `Cylinder`."""
+
+    extent: ClassVar[Extent] = "length"
+
+    length: float = size("length along z")
+
+    def moments(self) -> Moments:
+        """Length l; mean square l²/12 along it."""
+        return Moments.about_z(self.length, 0.0, self.length**2 / 12.0)
