@@ -20,8 +20,8 @@ from identify.exchange.xml_edit import value_edits
 from identify.exchange.xml_numbers import attribute_numbers, require_mass
 from identify.exchange.xml_text import XmlDocument, XmlElement
 from identify.inertia.conventions.central import InertialFrame
-from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
-from identify.inertia.conventions.six_orders import matrix_from_six, six_in_order
+from identify.inertia.conventions.orders import matrix_from_six, six_in_order
+from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
 from identify.spatial import Pose
 
 

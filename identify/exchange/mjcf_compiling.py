@@ -15,7 +15,7 @@ import numpy as np
 from identify.errors import IdentifyError
 from identify.exchange.xml_parser import read_xml
 from identify.exchange.xml_text import XmlDocument, XmlElement
-from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA
+from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
 
 MOST_COPIES = 10_000
 """Bodies and geoms that a file may have, those of `<replicate>` and the like counted: seconds."""

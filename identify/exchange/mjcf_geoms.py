@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Phi
 from identify.exchange.mjcf_compiling import Compiled, compile_mjcf
 from identify.exchange.xml_text import XmlDocument, XmlElement
-from identify.inertia.conventions.mujoco import MujocoInertial
+from identify.inertia.conventions.simulators import MujocoInertial
 
 _SHARING = ("frame", "replicate", "composite", "flexcomp")
 """Elements whose geoms belong to the body around them."""

@@ -16,9 +16,8 @@ from identify.exchange.xml_edit import child_edits, text_edits
 from identify.exchange.xml_numbers import PrintedNumbers, parse_numbers, require_mass
 from identify.exchange.xml_text import XmlDocument, XmlElement
 from identify.inertia.conventions.central import InertialFrame
-from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA
-from identify.inertia.conventions.sdf import SdfInertial
-from identify.inertia.conventions.six_orders import matrix_from_six
+from identify.inertia.conventions.orders import matrix_from_six
+from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, SdfInertial
 from identify.spatial import Pose
 
 _SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")

@@ -11,10 +11,10 @@ from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
 from identify.exchange.xml_edit import child_edits, value_edits
 from identify.exchange.xml_numbers import attribute_numbers, require_mass
 from identify.exchange.xml_text import XmlDocument, XmlElement
+from identify.inertia.conventions.axes import rotation_from_rpy
 from identify.inertia.conventions.central import InertialFrame
-from identify.inertia.conventions.euler import rotation_from_rpy
-from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA
-from identify.inertia.conventions.six_orders import matrix_from_six
+from identify.inertia.conventions.orders import matrix_from_six
+from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
 from identify.spatial import Pose
 
 _NUMBERED = ("link", "origin", "mass", "inertia", "box", "cylinder", "sphere", "limit", "axis")

@@ -13,7 +13,7 @@ from identify.exchange.controllers.figures import (
 from identify.exchange.controllers.payload import Payload
 from identify.exchange.controllers.principal_axes import nearest_principal_frame
 from identify.exchange.controllers.setting import PayloadSetting
-from identify.inertia.conventions.quaternions import wxyz_from_rotation
+from identify.inertia.conventions.axes import wxyz_from_rotation
 
 SMALLEST_MASS = 0.001
 """Mass of RAPID's own `load0` [kg], the smallest load that is written."""
