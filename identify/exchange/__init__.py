@@ -1,7 +1,8 @@
 """Inertias in files: estimate.json, and the links of URDF, SDF and MJCF models."""
 
+from identify.exchange.controllers import Export
 from identify.exchange.estimate_json import SCHEMA_VERSION, read_estimate, write_estimate
-from identify.exchange.exporting import EXPORTS, Export, export_body
+from identify.exchange.exporting import EXPORTS, export_body
 from identify.exchange.link_inertia import LinkInertia
 from identify.exchange.model_file_error import ModelFileError
 from identify.exchange.model_formats import MODEL_FORMATS, ModelFormat, find_format
