@@ -9,7 +9,7 @@ from types import MappingProxyType
 from identify.documents import lookup
 from identify.errors import ModelError
 from identify.exchange.controllers import CONTROLLERS, HEAVIEST, Export, payload_setting
-from identify.exchange.model_formats import MODEL_FORMATS
+from identify.exchange.models import MODEL_FORMATS
 from identify.exchange.rewriting import inertial_snippet
 from identify.exchange.rounding import round_body
 from identify.inertia import InertialParameters
