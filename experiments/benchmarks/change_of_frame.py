@@ -9,7 +9,7 @@ import numpy as np
 from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
 from identify.arrays import Phi
 from identify.inertia import in_frame, in_frame_by_coadjoint, spatial_inertia
-from identify.inertia.conventions import dynamic_parameters
+from identify.inertia.conventions import ten_from_phi
 from identify.inertia.shapes import Box
 from identify.spatial import Pose, coadjoint, rotation_from_quaternion
 
@@ -74,7 +74,8 @@ def _against_the_product(phi: Phi, X: Pose, which: str, effort: Effort) -> list[
 
 def _against_pinocchio(phi: Phi, X: Pose, effort: Effort) -> list[Line]:
     pinocchio = import_module("pinocchio")
-    theirs = [pinocchio.Inertia.FromDynamicParameters(ten) for ten in dynamic_parameters(phi)]
+    numbers = ten_from_phi(phi, "pinocchio")
+    theirs = [pinocchio.Inertia.FromDynamicParameters(ten) for ten in numbers]
     place = pinocchio.SE3(X.rotation, X.position)
     contenders: dict[str, Contender] = {
         "ours": lambda: in_frame(phi, X)[0],

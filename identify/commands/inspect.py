@@ -58,7 +58,7 @@ class Inspect(Command):
         for line in lines_of(model, only_impossible=self.quiet):
             print(printable(line))
         if self.output is None:
-            from identify.exchange.judging import impossible_links
+            from identify.exchange.link_inertia import impossible_links
 
             return 1 if impossible_links(model.links) else 0
         from identify.exchange.repair import repair_model
@@ -82,7 +82,7 @@ class Inspect(Command):
 
 def lines_of(model: Model, *, only_impossible: bool = False) -> Iterator[str]:
     """The model's links with their verdicts, and their count."""
-    from identify.exchange.judging import link_kinds
+    from identify.exchange.link_inertia import link_kinds
 
     judged = list(zip(model.links, link_kinds(model.links), strict=True))
     counts = Counter[str]()

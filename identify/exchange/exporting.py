@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from string import Template
 from types import MappingProxyType
 
-from numpy.typing import ArrayLike
-
-from identify.errors import ModelError, did_you_mean
-from identify.exchange.controllers import CONTROLLERS, HEAVIEST, payload_setting
-from identify.exchange.model_formats import MODEL_FORMATS
-from identify.exchange.program_code import dart_code, drake_code
+from identify.documents import lookup
+from identify.errors import ModelError
+from identify.exchange.controllers import CONTROLLERS, HEAVIEST, Export, payload_setting
+from identify.exchange.models import MODEL_FORMATS
 from identify.exchange.rewriting import inertial_snippet
-from identify.exchange.rounding import RoundedBody
+from identify.exchange.rounding import round_body
 from identify.inertia import InertialParameters
 
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """A body as text to paste.
-
-    Attributes:
-        text: the text.
-        lost: what the text does not say of the body, or says otherwise, a sentence each.
-        notes: units, frames and what to see to before it is used.
-    """
-
-    text: str
-    lost: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-_CODE: Mapping[str, Callable[[ArrayLike], tuple[str, RoundedBody]]] = MappingProxyType(
-    {"drake": drake_code, "dart": dart_code}
+_CODE: Mapping[str, str] = MappingProxyType(
+    {
+        "drake": (
+            "from pydrake.multibody.tree import RotationalInertia, SpatialInertia\n\n"
+            "# kg, m, kg m^2; p_PScm_E from the frame's origin, the rotational inertia about the\n"
+            "# centre of mass, axes of the frame\n"
+            "spatial_inertia = SpatialInertia.MakeFromCentralInertia(\n"
+            "    mass=$m,\n"
+            "    p_PScm_E=[$com],\n"
+            "    I_SScm_E=RotationalInertia(\n"
+            "        Ixx=$xx, Iyy=$yy, Izz=$zz,\n"
+            "        Ixy=$xy, Ixz=$xz, Iyz=$yz,\n"
+            "    ),\n"
+            ")\n"
+        ),
+        "dart": (
+            "import dartpy\n\n"
+            "# kg, m, kg m^2; centre of mass from the body node's origin, the moment about the\n"
+            "# centre of mass, axes of the body node\n"
+            "inertia = dartpy.dynamics.Inertia(\n"
+            "    $m,\n"
+            "    [$com],\n"
+            "    [[$xx, $xy, $xz],\n"
+            "     [$xy, $yy, $yz],\n"
+            "     [$xz, $yz, $zz]],\n"
+            ")\n"
+        ),
+    }
 )
+"""Lines of a program in Python, made from mass, centre of mass and the inertia about it."""
 
 EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_CODE, *CONTROLLERS)
 """Names of what a body can be exported to: model formats, programs, controllers."""
@@ -53,22 +62,19 @@ def export_body(
     Raises:
         ModelError: an unknown name, an impossible body, or one that a controller does not take.
     """
+    lookup(dict.fromkeys(EXPORTS), name, "export format", ModelError)
     if name in CONTROLLERS:
         limit = HEAVIEST if largest_mass is None else largest_mass
-        setting = payload_setting(name, body, largest_mass=limit)
-        return Export(setting.text, setting.lost, setting.notes)
+        return payload_setting(name, body, largest_mass=limit)
     if largest_mass is not None:
         raise ModelError(f"{name}: only controllers ({', '.join(CONTROLLERS)}) have a largest mass")
     if name in _CODE:
-        text, written = _CODE[name](body.phi)
-    elif name in MODEL_FORMATS:
+        written = round_body(body.phi)
+        six = zip(("xx", "xy", "xz", "yy", "yz", "zz"), written.inertia, strict=True)
+        text = Template(_CODE[name]).substitute(
+            dict(six), m=written.mass, com=", ".join(written.com)
+        )
+    else:
         snippet = inertial_snippet(body.phi, name)
         text, written = snippet.text, snippet.body
-    else:
-        hint = did_you_mean(name, EXPORTS)
-        raise ModelError(f"nothing to export to is called {name!r}; known: {_known()}{hint}")
     return Export(text, (written.change,) if written.change else ())
-
-
-def _known() -> str:
-    return ", ".join(EXPORTS)

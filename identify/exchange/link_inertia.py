@@ -1,14 +1,15 @@
-"""`LinkInertia`: what a model file says of one link."""
+"""`LinkInertia`: what a model file says of one link; verdicts of many at once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from identify.arrays import Array, Mat66, Phi, seal
+from identify.inertia.consistency import BodyKind, body_kinds
 from identify.inertia.verdict import Verdict, check
 
 _DENSEST = 1e5
@@ -104,3 +105,34 @@ def largest_of(words: Iterable[str]) -> float | None:
             continue
         largest = max(largest, value) if math.isfinite(value) else largest
     return largest or None
+
+
+def link_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:
+    """What `verdict.kind` of each link is; None where the file does not say it.
+
+    All are judged at once: a verdict of each takes its time, and few need one.
+    """
+    known = [(i, link.judged) for i, link in enumerate(links) if link.judged is not None]
+    kinds = [BodyKind.MASSLESS if link.massless else None for link in links]
+    if not known:
+        return tuple(kinds)
+    bodies = np.array([body for _, body in known])
+    units = np.array([_or_zeros(links[i].half_units) for i, _ in known])
+    massless = np.all(np.abs(bodies) <= units, axis=-1)
+    judged = np.where(massless, np.str_(BodyKind.MASSLESS), body_kinds(bodies))
+    for (i, _), kind in zip(known, judged.tolist(), strict=True):
+        kinds[i] = BodyKind(kind)
+    return tuple(kinds)
+
+
+def impossible_links(links: Sequence[LinkInertia]) -> tuple[LinkInertia, ...]:
+    """The links whose verdict is that no density has their numbers."""
+    return tuple(
+        link
+        for link, kind in zip(links, link_kinds(links), strict=True)
+        if kind == BodyKind.IMPOSSIBLE
+    )
+
+
+def _or_zeros(half_units: Array | None) -> Array:
+    return np.zeros(10) if half_units is None else half_units

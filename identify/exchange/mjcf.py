@@ -1,124 +1,132 @@
 """MJCF: bodies and their `<inertial>`, read, and written as text.
 
 Plain XML says the inertia of bodies that have an `<inertial>`; of those whose inertia comes from
-their geoms MuJoCo says it, where it is installed (`mjcf_geoms`).
+their geoms MuJoCo says it, where it is installed (`mjcf_compiling`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 
-from identify.exchange.found_link import Edit, FoundLink, require_unlike_names
+from identify.arrays import Phi
 from identify.exchange.lifting import LIFT, Floor
-from identify.exchange.link_inertia import LinkInertia, largest_of, unit_note
-from identify.exchange.mjcf_geoms import CompiledBody, compiled_bodies, has_geoms
+from identify.exchange.link_inertia import LinkInertia, largest_of
+from identify.exchange.mjcf_compiling import CompiledBody, compiled_bodies, has_geoms
 from identify.exchange.mjcf_orientation import Orientation, read_orientation
+from identify.exchange.model_format import (
+    FoundLink,
+    ModelFormat,
+    require_unlike_names,
+    written_link,
+)
 from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
-from identify.exchange.xml_edit import value_edits
-from identify.exchange.xml_numbers import attribute_numbers, require_mass
-from identify.exchange.xml_text import XmlDocument, XmlElement
+from identify.exchange.xml_document import XmlDocument, XmlElement
+from identify.exchange.xml_edit import Edit, value_edits
+from identify.exchange.xml_numbers import PrintedNumbers, attribute_numbers, require_mass
 from identify.inertia.conventions.central import InertialFrame
-from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
-from identify.inertia.conventions.six_orders import matrix_from_six, six_in_order
+from identify.inertia.conventions.orders import matrix_from_six, six_in_order
+from identify.inertia.conventions.simulators import SMALLEST_INERTIA
 from identify.spatial import Pose
 
 
-def read_mjcf_links(document: XmlDocument) -> tuple[FoundLink, ...]:
-    """Every body of an MJCF file, in the order of the file.
+class Mjcf(ModelFormat):
+    """MJCF: `<inertial pos quat mass diaginertia>` or `fullinertia`, all in attributes."""
 
-    Raises:
-        ModelFileError: two bodies of one name, or an `<inertial>` without mass or inertia or with
-            what is no number.
-    """
-    bodies = list(_bodies(document.root))
-    setting = Orientation.of(document)
-    from_geoms = takes_geoms(document)
-    asked = [has_geoms(body) and (from_geoms or body.find("inertial") is None) for body in bodies]
-    total = scales_masses(document)
-    compiled = compiled_bodies(document, bodies) if any(asked) or total else {}
-    largest = _largest_length(document)
-    found = []
-    for number, (body, from_its_geoms) in enumerate(zip(bodies, asked, strict=True), 1):
-        name = body.attributes.get("name") or f"unnamed body {number}"
-        inertial = body.find("inertial")
-        if from_its_geoms:
-            inertia, frame = _of_geoms(name, body, compiled), None
-        elif inertial is None:
-            inertia, frame = LinkInertia(name, body.line, massless=True), None
+    name: ClassVar[str] = "mjcf"
+    roots: ClassVar[tuple[str, ...]] = ("mujoco", "mujocoinclude")
+
+    def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
+        """Every body of an MJCF file; raises as `ModelFormat.read`."""
+        bodies = list(_bodies(document.root))
+        setting = Orientation.of(document)
+        from_geoms = _takes_geoms(document)
+        asked = [
+            has_geoms(body) and (from_geoms or body.find("inertial") is None) for body in bodies
+        ]
+        total = _scales_masses(document)
+        compiled = compiled_bodies(document, bodies) if any(asked) or total else {}
+        largest = _largest_length(document)
+        found = []
+        for number, (body, from_its_geoms) in enumerate(zip(bodies, asked, strict=True), 1):
+            name = body.attributes.get("name") or f"unnamed body {number}"
+            inertial = body.find("inertial")
+            if from_its_geoms:
+                inertia, frame = _of_geoms(name, body, compiled), None
+            elif inertial is None:
+                inertia, frame = LinkInertia(name, body.line, massless=True), None
+            else:
+                inertia, frame = _read(document, name, inertial, setting, largest)
+                inertia = _scaled(inertia, compiled.get(body.start)) if total else inertia
+            found.append(FoundLink(inertia, body, inertial, frame))
+        require_unlike_names(document, found)
+        return tuple(found)
+
+    def children(self, body: RoundedBody, newline: str, step: str) -> dict[str, str]:
+        """None: the numbers are attributes."""
+        return {}
+
+    def inertial(self, body: RoundedBody, newline: str = "", step: str = "") -> str:
+        """A whole `<inertial>`, with principal moments; on one line, whatever the indents."""
+        turned = body.quat_wxyz[1:] != ("0", "0", "0")
+        quat = f'quat="{" ".join(body.quat_wxyz)}" ' if turned else ""
+        return (
+            f'<inertial pos="{" ".join(body.com)}" {quat}mass="{body.mass}" '
+            f'diaginertia="{" ".join(body.diagonal)}"/>'
+        )
+
+    def edits(
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+    ) -> tuple[Edit, ...]:
+        """The edit of the whole `<inertial>`."""
+        return (Edit(*document.span(inertial), self.inertial(body)),)
+
+    def tensor_edits(
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+    ) -> tuple[Edit, ...]:
+        """The edit of `fullinertia` or `diaginertia`."""
+        if "fullinertia" in inertial.attributes:
+            xx, xy, xz, yy, yz, zz = body.inertia
+            values = {"fullinertia": " ".join((xx, yy, zz, xy, xz, yz))}
         else:
-            inertia, frame = _read(document, name, inertial, setting, largest)
-            inertia = _scaled(inertia, compiled.get(body.start)) if total else inertia
-        found.append(FoundLink(inertia, body, inertial, frame))
-    require_unlike_names(document, found)
-    return tuple(found)
+            values = {"diaginertia": " ".join(body.diagonal)}
+        return value_edits(document, inertial, values)
+
+    def rounded(self, phi: Phi, digits: int) -> RoundedBody:
+        """A body as MJCF prints it: principal moments about the centre of mass."""
+        return round_body(phi, principal=True, digits=digits)
+
+    def rounded_in_frame(self, inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
+        """An inertia in the axes of its element, which are principal for `diaginertia`."""
+        if "fullinertia" in inertial.attributes:
+            return ModelFormat.rounded_in_frame(self, inertial, frame)
+        diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
+        return round_in_frame(diagonal, Floor(LIFT, SMALLEST_INERTIA))
+
+    def require_writable(self, document: XmlDocument) -> None:
+        """Raises `ModelFileError` where inertiafromgeom or settotalmass of the compiler is on."""
+        if _scales_masses(document):
+            raise document.error(
+                "<compiler settotalmass> makes MuJoCo scale every mass and inertia; remove it "
+                "first",
+                document.root.find("compiler"),
+            )
+        if _takes_geoms(document):
+            raise document.error(
+                "<compiler inertiafromgeom='true'> makes MuJoCo ignore every <inertial>; set it to "
+                "'auto' first",
+                document.root.find("compiler"),
+            )
 
 
-def mjcf_edits(document: XmlDocument, inertial: XmlElement, body: RoundedBody) -> tuple[Edit, ...]:
-    """The edit that makes an `<inertial>` say a body."""
-    return (Edit(*document.span(inertial), mjcf_inertial(body)),)
-
-
-def mjcf_tensor_edits(
-    document: XmlDocument, inertial: XmlElement, body: RoundedBody
-) -> tuple[Edit, ...]:
-    """The edit of `fullinertia` or `diaginertia`; nothing else is touched."""
-    if "fullinertia" in inertial.attributes:
-        xx, xy, xz, yy, yz, zz = body.inertia
-        values = {"fullinertia": " ".join((xx, yy, zz, xy, xz, yz))}
-    else:
-        values = {"diaginertia": " ".join(body.diagonal)}
-    return value_edits(document, inertial, values)
-
-
-def round_mjcf_in_frame(inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
-    """An inertia as text in the axes of its element, which are principal for `diaginertia`."""
-    if "fullinertia" in inertial.attributes:
-        return round_in_frame(frame, Floor(LIFT, SMALLEST_FULL_INERTIA))
-    diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
-    return round_in_frame(diagonal, Floor(LIFT, SMALLEST_INERTIA))
-
-
-def require_writable(document: XmlDocument) -> None:
-    """Refuse files in which MuJoCo would not take an `<inertial>` as it is written.
-
-    Raises:
-        ModelFileError: the compiler's inertiafromgeom or settotalmass is on.
-    """
-    if scales_masses(document):
-        raise document.error(
-            "<compiler settotalmass> makes MuJoCo scale every mass and inertia; remove it first",
-            document.root.find("compiler"),
-        )
-    if takes_geoms(document):
-        raise document.error(
-            "<compiler inertiafromgeom='true'> makes MuJoCo ignore every <inertial>; set it to "
-            "'auto' first",
-            document.root.find("compiler"),
-        )
-
-
-def mjcf_inertial(body: RoundedBody, newline: str = "", step: str = "") -> str:
-    """A whole `<inertial>`, with principal moments; on one line, whatever the indents."""
-    quat = "" if body.quat_wxyz[1:] == ("0", "0", "0") else f'quat="{" ".join(body.quat_wxyz)}" '
-    return (
-        f'<inertial pos="{" ".join(body.com)}" {quat}mass="{body.mass}" '
-        f'diaginertia="{" ".join(body.diagonal)}"/>'
-    )
-
-
-def round_for_mjcf(phi: np.ndarray, digits: int) -> RoundedBody:
-    """A body as MJCF prints it: principal moments about the centre of mass."""
-    return round_body(phi, principal=True, digits=digits)
-
-
-def takes_geoms(document: XmlDocument) -> bool:
+def _takes_geoms(document: XmlDocument) -> bool:
     """Whether the compiler takes inertia from geoms even where there is an `<inertial>`."""
     return _compiler_setting(document, "inertiafromgeom") == "true"
 
 
-def scales_masses(document: XmlDocument) -> bool:
+def _scales_masses(document: XmlDocument) -> bool:
     """Whether the compiler scales all masses for them to have a given sum."""
     try:
         return float(_compiler_setting(document, "settotalmass")) > 0.0
@@ -187,17 +195,8 @@ def _read(
         return LinkInertia(name, inertial.line, massless=True), None
     pos = attribute_numbers(document, inertial, "pos", 3).values
     rotation = read_orientation(document, inertial, setting)
-    frame = InertialFrame(np.array(mass), Pose(rotation, pos), matrix_from_six(six, "urdf"))
-    printed = np.concatenate(([mass], np.zeros(3), six))
-    inertia = LinkInertia(
-        name,
-        inertial.line,
-        frame.phi,
-        printed=printed,
-        half_units=np.concatenate((printed_mass.half_units, np.zeros(3), units)),
-        note=unit_note(printed, largest),
-    )
-    return inertia, frame
+    X_BC = Pose(rotation, pos)
+    return written_link(name, inertial, printed_mass, PrintedNumbers(six, units), X_BC, largest)
 
 
 def _largest_length(document: XmlDocument) -> float | None:

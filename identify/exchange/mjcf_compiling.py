@@ -1,28 +1,36 @@
-"""MuJoCo's compiler called on an MJCF file: no larger than it should be, and without its noise."""
+"""Inertia of MJCF bodies from their geoms, which only MuJoCo's own compiler tells.
+
+It is called on files no larger than they should be, and without its noise.
+"""
 
 from __future__ import annotations
 
 import importlib
 import math
+import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from identify.arrays import Phi
 from identify.errors import IdentifyError
-from identify.exchange.xml_parser import read_xml
-from identify.exchange.xml_text import XmlDocument, XmlElement
-from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA
+from identify.exchange.xml_document import XmlDocument, XmlElement, read_xml
+from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, MujocoInertial
 
 MOST_COPIES = 10_000
 """Bodies and geoms that a file may have, those of `<replicate>` and the like counted: seconds."""
 
 _FROM_GEOMS = "its inertia comes from its geoms"
-_TOLD_OTHERWISE = "settotalmass"
+_SAID_ELSEWHERE = "settotalmass"
 """What a warning is about that every link's note speaks of."""
+
+
+_SHARING = ("frame", "replicate", "composite", "flexcomp")
+"""Elements whose geoms belong to the body around them."""
 
 
 class Compiled(NamedTuple):
@@ -50,7 +58,7 @@ def compile_mjcf(document: XmlDocument) -> Compiled:
         model, reason = _compile(mujoco, document)
     if model is None:
         return Compiled(None, f"{_FROM_GEOMS}, but MuJoCo does not compile it: {reason}")
-    told = dict.fromkeys(_line(text) for text in said if _TOLD_OTHERWISE not in text)
+    told = dict.fromkeys(_line(text) for text in said if _SAID_ELSEWHERE not in text)
     return Compiled(model, "", tuple(f"MuJoCo warns: {text}" for text in told))
 
 
@@ -141,3 +149,101 @@ def _listening(mujoco: Any, said: list[str]) -> Iterator[None]:
 def _line(text: str) -> str:
     """A message on one line, of a length for one."""
     return " ".join(text.split())[:200]
+
+
+class CompiledBody(NamedTuple):
+    """What MuJoCo says of a body; phi is None for one without mass, and where the note says why."""
+
+    phi: Phi | None
+    note: str
+
+
+def has_geoms(body: XmlElement) -> bool:
+    """Whether a body has geoms of its own."""
+    stack = list(body.children)
+    while stack:
+        element = stack.pop()
+        if element.tag == "geom":
+            return True
+        if element.tag in _SHARING:
+            stack.extend(element.children)
+    return False
+
+
+def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict[int, CompiledBody]:
+    """What MuJoCo makes of a file's bodies, by the byte that each begins at.
+
+    Where MuJoCo is not installed, or does not compile the file, every note says so.
+    """
+    compiled = compile_mjcf(document)
+    model = compiled.model
+    if model is None:
+        return {body.start: CompiledBody(None, compiled.why) for body in bodies}
+    if model.nbody - 1 == len(bodies):
+        found = {body.start: _read(model, n) for n, body in enumerate(bodies, 1)}
+    else:
+        found = _by_name(document, bodies, model)
+    return _with_warnings(found, compiled)
+
+
+def _by_name(
+    document: XmlDocument, bodies: Sequence[XmlElement], model: Any
+) -> dict[int, CompiledBody]:
+    """Bodies of a file that MuJoCo makes more or fewer of than stand in it."""
+    numbers = {model.body(n).name: n for n in range(1, model.nbody)}
+    separators = _separators(document)
+    found: dict[int, CompiledBody] = {}
+    for body in bodies:
+        name = body.attributes.get("name", "")
+        if not name:
+            note = "MuJoCo makes other bodies of the file too; give it a name to find it by"
+            found[body.start] = CompiledBody(None, note)
+        elif name in numbers:
+            found[body.start] = _read(model, numbers[name])
+        else:
+            found[body.start] = _first_copy(model, name, numbers, separators.get(body.start, ()))
+    return found
+
+
+def _first_copy(
+    model: Any, name: str, numbers: Mapping[str, int], separators: tuple[str, ...]
+) -> CompiledBody:
+    """The first of the bodies that `<replicate>` makes of one: its name and an index for each."""
+    ending = "".join(rf"{re.escape(separator)}\d+" for separator in separators)
+    pattern = re.compile(re.escape(name) + ending)
+    copies = [number for known, number in numbers.items() if pattern.fullmatch(known)]
+    if not separators or not copies:
+        return CompiledBody(None, "MuJoCo's compiler leaves no body of its name")
+    first = _read(model, min(copies))
+    return first._replace(note=f"the first of {len(copies)} that <replicate> makes of it")
+
+
+def _separators(document: XmlDocument) -> dict[int, tuple[str, ...]]:
+    """What stands between name and index, for each `<replicate>` around a body, innermost first."""
+    found: dict[int, tuple[str, ...]] = {}
+    stack: list[tuple[XmlElement, tuple[str, ...]]] = [(document.root, ())]
+    while stack:
+        element, around = stack.pop()
+        found[element.start] = around
+        if element.tag == "replicate":
+            around = (element.attributes.get("sep", ""), *around)
+        stack.extend((child, around) for child in element.children)
+    return found
+
+
+def _read(model: Any, number: int) -> CompiledBody:
+    mass = float(model.body_mass[number])
+    if mass == 0.0:
+        return CompiledBody(None, "")
+    numbers = (model.body_ipos, model.body_iquat, model.body_inertia)
+    pos, quat, moments = (np.array(array[number]) for array in numbers)
+    return CompiledBody(MujocoInertial(np.array(mass), pos, quat, moments).to_phi(), "")
+
+
+def _with_warnings(found: dict[int, CompiledBody], compiled: Compiled) -> dict[int, CompiledBody]:
+    """The bodies; the first with a mass says what MuJoCo warned of."""
+    first = next((start for start, body in found.items() if body.phi is not None), None)
+    if first is None or not compiled.warnings:
+        return found
+    said = "; ".join((*filter(None, (found[first].note,)), *compiled.warnings))
+    return found | {first: found[first]._replace(note=said)}

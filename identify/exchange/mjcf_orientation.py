@@ -8,9 +8,9 @@ from typing import Self
 import numpy as np
 
 from identify.arrays import Mat33, Vec3
+from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.exchange.xml_numbers import attribute_numbers
-from identify.exchange.xml_text import XmlDocument, XmlElement
-from identify.inertia.conventions.quaternions import rotation_from_wxyz
+from identify.inertia.conventions.axes import rotation_from_wxyz
 from identify.spatial import exp_rotation, rotation_from_quaternion
 
 _WAYS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")

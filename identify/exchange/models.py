@@ -1,15 +1,24 @@
-"""Robot models read: the inertia of every link."""
+"""Robot models read: the inertia of every link, in any of the XML formats."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from identify.exchange.estimate_json import read_estimate
 from identify.exchange.link_inertia import LinkInertia
-from identify.exchange.model_formats import format_of
-from identify.exchange.xml_parser import read_xml
-from identify.exchange.xml_text import XmlDocument
+from identify.exchange.mjcf import Mjcf
+from identify.exchange.model_format import ModelFormat
+from identify.exchange.sdf import Sdf
+from identify.exchange.urdf import Urdf
+from identify.exchange.xml_document import XmlDocument, read_xml
+
+MODEL_FORMATS: Mapping[str, ModelFormat] = MappingProxyType(
+    {form.name: form for form in (Urdf(), Sdf(), Mjcf())}
+)
+"""Every XML format by its name. A new one is a file and an entry here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +65,19 @@ def _what_was_not_read(document: XmlDocument) -> tuple[str, ...]:
         for element in document.root.walk()
         if element.tag in ("include", "attach")
     )
+
+
+def format_of(document: XmlDocument) -> ModelFormat:
+    """The format of a document, by its outermost element.
+
+    Raises:
+        ModelFileError: none has such a one.
+    """
+    root = document.root
+    for form in MODEL_FORMATS.values():
+        if root.tag in form.roots:
+            return form
+    known = ", ".join(
+        f"<{tag}> ({form.name})" for form in MODEL_FORMATS.values() for tag in form.roots
+    )
+    raise document.error(f"<{root.tag}> is no robot model; expected one of {known}", root)

@@ -9,13 +9,11 @@ import numpy as np
 
 from identify.arrays import Phi
 from identify.errors import ModelError
-from identify.exchange.estimate_json import estimate_text, read_estimate
-from identify.exchange.judging import impossible_links
+from identify.exchange.estimate_json import SavedEstimate, estimate_text, read_estimate
 from identify.exchange.lifting import LIFT
-from identify.exchange.link_inertia import LinkInertia
+from identify.exchange.link_inertia import LinkInertia, impossible_links
 from identify.exchange.models import Model, read_model
 from identify.exchange.rewriting import RewrittenModel, rewrite_inertias
-from identify.exchange.saved_estimate import SavedEstimate
 from identify.inertia import InertialParameters, check, nearest_consistent
 from identify.inertia.matrices import inertia_about_com
 from identify.inertia.verdict import Verdict

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Mat33
+from identify.documents import lookup
 from identify.errors import ModelError, did_you_mean
-from identify.exchange.found_link import Edit, FoundLink
-from identify.exchange.model_file_error import ModelFileError
-from identify.exchange.model_formats import ModelFormat, find_format, format_of
+from identify.exchange.model_format import FoundLink, ModelFormat
+from identify.exchange.models import MODEL_FORMATS, format_of
 from identify.exchange.rounding import DIGITS, RoundedBody
-from identify.exchange.xml_edit import apply_edits, indent_step, inserted_first
-from identify.exchange.xml_parser import parse_xml, read_xml
-from identify.exchange.xml_text import XmlDocument
+from identify.exchange.xml_document import ModelFileError, XmlDocument, parse_xml, read_xml
+from identify.exchange.xml_edit import Edit, apply_edits, indent_step, inserted_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +131,7 @@ def inertial_snippet(phi: ArrayLike, format_name: str, *, digits: int = DIGITS) 
     Raises:
         ModelError: no such format, or a body that is impossible.
     """
-    form = find_format(format_name)
+    form = lookup(MODEL_FORMATS, format_name, "model format", ModelError)
     body = form.rounded(np.asarray(phi, dtype=np.float64), digits)
     return InertialSnippet(form.inertial(body, "\n", "  ") + "\n", body)
 

@@ -17,11 +17,14 @@ from identify.arrays import Array, Mat33, Phi, Vec3, seal
 from identify.errors import ModelError
 from identify.exchange.lifting import LIFT, Floor, is_safe, lifted
 from identify.inertia.consistency import is_consistent
+from identify.inertia.conventions.axes import (
+    principal_frame,
+    rotation_from_wxyz,
+    wxyz_from_rotation,
+)
 from identify.inertia.conventions.central import InertialFrame
-from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
-from identify.inertia.conventions.principal import principal_frame
-from identify.inertia.conventions.quaternions import rotation_from_wxyz, wxyz_from_rotation
-from identify.inertia.conventions.six_orders import matrix_from_six, six_in_order
+from identify.inertia.conventions.orders import matrix_from_six, six_in_order
+from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
 from identify.inertia.matrices import inertia_about_com, rounding_about_com
 from identify.inertia.verdict import check
 from identify.spatial import Pose

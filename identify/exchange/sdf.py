@@ -2,107 +2,101 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 
+from identify.arrays import Mat66
 from identify.errors import ModelError
-from identify.exchange.found_link import Edit, FoundLink, require_unlike_names
-from identify.exchange.lifting import LIFT, SDF_ROD_LIFT, Floor
-from identify.exchange.link_inertia import LinkInertia, largest_of, unit_note
-from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
-from identify.exchange.sdf_added_mass import read_added_mass
-from identify.exchange.xml_edit import child_edits, text_edits
+from identify.exchange.lifting import SDF_ROD_LIFT
+from identify.exchange.link_inertia import LinkInertia, largest_of
+from identify.exchange.model_format import (
+    SIX,
+    FoundLink,
+    ModelFormat,
+    name_of,
+    require_unlike_names,
+    written_link,
+)
+from identify.exchange.rounding import RoundedBody
+from identify.exchange.xml_document import XmlDocument, XmlElement
+from identify.exchange.xml_edit import Edit, child_edits, text_edits
 from identify.exchange.xml_numbers import PrintedNumbers, parse_numbers, require_mass
-from identify.exchange.xml_text import XmlDocument, XmlElement
+from identify.inertia.added_mass import checked_added_mass
 from identify.inertia.conventions.central import InertialFrame
-from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA
-from identify.inertia.conventions.sdf import SdfInertial
-from identify.inertia.conventions.six_orders import matrix_from_six
+from identify.inertia.conventions.simulators import SdfInertial
 from identify.spatial import Pose
 
-_SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-_DEFAULTS: dict[str, float] = dict(zip(_SIX, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
+_DEFAULTS: dict[str, float] = dict(zip(SIX, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
 """SDFormat's, for entries that are not there."""
 
 _NO_INERTIAL = "no <inertial>: listed as massless, but SDFormat would give it 1 kg and 1 kg m²"
 _NO_TENSOR = "no <inertia>: SDFormat gives it 1 kg m² about each axis"
 
-
-def read_sdf_links(document: XmlDocument) -> tuple[FoundLink, ...]:
-    """Every link of an SDF file, in the order of the file; nested names are joined by `::`.
-
-    Raises:
-        ModelFileError: a link without a name or two of one name, or an `<inertial>` without mass or
-            with what is no number.
-    """
-    largest = _largest_length(document)
-    found = tuple(
-        _found(document, scope, link, largest) for scope, link in _links(document, document.root)
-    )
-    require_unlike_names(document, found)
-    return found
+_MOTIONS = "xyzpqr"
+"""Surge, sway, heave, roll, pitch, yaw: two letters name an entry of the added mass."""
 
 
-def sdf_edits(document: XmlDocument, inertial: XmlElement, body: RoundedBody) -> tuple[Edit, ...]:
-    """The edits that make an `<inertial>` say a body; its added mass, comments and all else stay.
+class Sdf(ModelFormat):
+    """SDFormat: `<inertial>` with `<pose>`, `<mass>`, `<inertia>` and `<fluid_added_mass>`."""
 
-    An `auto="true"` is dropped, as the numbers would not be read with it.
-    """
-    newline = document.newline + document.indent(inertial)
-    children = sdf_children(body, newline + "  ", "  ")
-    edits = child_edits(document, inertial, children)
-    if not _is_automatic(inertial):
-        return edits
-    if document.is_empty_tag(inertial):
-        return (Edit(*document.span(inertial), sdf_inertial(body, newline, "  ")),)
-    return (*edits, Edit(*document.start_tag(inertial), "<inertial>"))
+    name: ClassVar[str] = "sdf"
+    roots: ClassVar[tuple[str, ...]] = ("sdf", "gazebo")
+    rod_lift: ClassVar[float] = SDF_ROD_LIFT
 
+    def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
+        """Every link of an SDF file; names within nested models are joined by `::`."""
+        largest = _largest_length(document)
+        found = tuple(
+            _found(document, scope, link, largest)
+            for scope, link in _links(document, document.root)
+        )
+        require_unlike_names(document, found)
+        return found
 
-def sdf_tensor_edits(
-    document: XmlDocument, inertial: XmlElement, body: RoundedBody
-) -> tuple[Edit, ...]:
-    """The edits of the six numbers of an `<inertia>`; nothing else is touched.
+    def children(self, body: RoundedBody, newline: str, step: str) -> dict[str, str]:
+        """The elements within `<inertial>`, by tag."""
+        entries = zip(SIX, body.inertia, strict=True)
+        six = "".join(f"{newline}{step}<{name}>{x}</{name}>" for name, x in entries)
+        return {
+            "pose": f"<pose>{' '.join(body.com)} 0 0 0</pose>",
+            "mass": f"<mass>{body.mass}</mass>",
+            "inertia": f"<inertia>{six}{newline}</inertia>",
+        }
 
-    An entry that is not there is added where SDFormat's default for it is another number.
-    """
-    tensor = inertial.find("inertia")
-    assert tensor is not None  # there is one where a frame was read
-    texts: dict[str, str] = dict(zip(_SIX, body.inertia, strict=True))
-    missing = {
-        entry: f"<{entry}>{text}</{entry}>"
-        for entry, text in texts.items()
-        if tensor.find(entry) is None and float(text) != _DEFAULTS[entry]
-    }
-    return (*text_edits(document, tensor, texts), *child_edits(document, tensor, missing))
+    def edits(
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+    ) -> tuple[Edit, ...]:
+        """The edits of the three elements; its added mass, comments and all else stay.
 
+        An `auto="true"` is dropped, as the numbers would not be read with it.
+        """
+        newline = document.newline + document.indent(inertial)
+        edits = child_edits(document, inertial, self.children(body, newline + "  ", "  "))
+        if not _is_automatic(inertial):
+            return edits
+        if document.is_empty_tag(inertial):
+            return (Edit(*document.span(inertial), self.inertial(body, newline, "  ")),)
+        return (*edits, Edit(*document.start_tag(inertial), "<inertial>"))
 
-def sdf_children(body: RoundedBody, newline: str, step: str) -> dict[str, str]:
-    """The elements within `<inertial>`, by tag."""
-    six = "".join(
-        f"{newline}{step}<{name}>{x}</{name}>" for name, x in zip(_SIX, body.inertia, strict=True)
-    )
-    return {
-        "pose": f"<pose>{' '.join(body.com)} 0 0 0</pose>",
-        "mass": f"<mass>{body.mass}</mass>",
-        "inertia": f"<inertia>{six}{newline}</inertia>",
-    }
+    def tensor_edits(
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+    ) -> tuple[Edit, ...]:
+        """The edits of the six numbers of an `<inertia>`.
 
-
-def sdf_inertial(body: RoundedBody, newline: str, step: str) -> str:
-    """A whole `<inertial>`; lines after the first begin with `newline`, inner ones with `step`."""
-    children = sdf_children(body, newline + step, step).values()
-    return f"<inertial>{''.join(f'{newline}{step}{text}' for text in children)}{newline}</inertial>"
-
-
-def round_for_sdf(phi: np.ndarray, digits: int) -> RoundedBody:
-    """A body as SDF prints it: about the centre of mass, in the link's axes."""
-    return round_body(phi, digits=digits, rod_lift=SDF_ROD_LIFT)
-
-
-def round_sdf_in_frame(inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
-    """An inertia as text in the axes that its element has."""
-    return round_in_frame(frame, Floor(LIFT, SMALLEST_FULL_INERTIA, SDF_ROD_LIFT))
+        An entry that is not there is added where SDFormat's default for it is another number.
+        """
+        tensor = inertial.find("inertia")
+        assert tensor is not None  # there is one where a frame was read
+        texts: dict[str, str] = dict(zip(SIX, body.inertia, strict=True))
+        missing = {
+            entry: f"<{entry}>{text}</{entry}>"
+            for entry, text in texts.items()
+            if tensor.find(entry) is None and float(text) != _DEFAULTS[entry]
+        }
+        return (*text_edits(document, tensor, texts), *child_edits(document, tensor, missing))
 
 
 def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
@@ -116,19 +110,14 @@ def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlEl
             yield scope, element
             continue
         if element.tag == "model":
-            name = element.attributes.get("name")
-            if not name:
-                raise document.error("a <model> without a name", element)
+            name = name_of(document, element)
             scope = "" if element is alone else f"{scope}{name}::"
         inside = [e for e in element.children if e.tag in ("world", "model", "link")]
         stack.extend((scope, child) for child in reversed(inside))
 
 
 def _found(document: XmlDocument, scope: str, link: XmlElement, largest: float | None) -> FoundLink:
-    name = link.attributes.get("name")
-    if not name:
-        raise document.error("a <link> without a name", link)
-    name = scope + name
+    name = scope + name_of(document, link)
     inertial = link.find("inertial")
     if inertial is None:
         massless = LinkInertia(name, link.line, massless=True, note=_NO_INERTIAL)
@@ -152,25 +141,16 @@ def _inertia(
         raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
     printed_mass = _numbers(document, mass_element, 1)
     mass = require_mass(document, mass_element, printed_mass)
-    six, units = _tensor(document, tensor)
-    if tensor is None and mass == 0.0:
-        six = np.zeros(6)
-    added = read_added_mass(document, inertial.find("fluid_added_mass"))
-    if mass == 0.0 and not six.any():
+    six = PrintedNumbers(np.zeros(6), np.zeros(6))
+    if tensor is not None or mass > 0.0:
+        six = _tensor(document, tensor)
+    added = _added_mass(document, inertial.find("fluid_added_mass"))
+    if mass == 0.0 and not six.values.any():
         return LinkInertia(name, inertial.line, massless=True, added_mass=added), None
-    X_LC = _pose(document, inertial)
-    frame = InertialFrame(np.array(mass), X_LC, matrix_from_six(six, "urdf"))
-    printed = np.concatenate(([mass], np.zeros(3), six))
-    no_tensor = _NO_TENSOR if tensor is None else ""
-    notes = (no_tensor, _pose_note(inertial), unit_note(printed, largest))
-    inertia = LinkInertia(
-        name,
-        inertial.line,
-        frame.phi,
-        printed=printed,
-        half_units=np.concatenate((printed_mass.half_units, np.zeros(3), units)),
-        added_mass=added,
-        note="; ".join(filter(None, notes)),
+    notes = filter(None, (_NO_TENSOR if tensor is None else "", _pose_note(inertial)))
+    X_LC, note = _pose(document, inertial), "; ".join(notes)
+    inertia, frame = written_link(
+        name, inertial, printed_mass, six, X_LC, largest, note=note, added_mass=added
     )
     return inertia, None if tensor is None else frame
 
@@ -182,12 +162,28 @@ def _numbers(document: XmlDocument, element: XmlElement, count: int) -> PrintedN
 def _tensor(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
     """The six numbers; those that are missing are SDFormat's: 1 on the diagonal, 0 beside it."""
     values, units = np.array(list(_DEFAULTS.values())), np.zeros(6)
-    for i, entry in enumerate(_SIX):
+    for i, entry in enumerate(SIX):
         element = None if tensor is None else tensor.find(entry)
         if element is not None:
             numbers = _numbers(document, element, 1)
             values[i], units[i] = numbers.values[0], numbers.half_units[0]
     return PrintedNumbers(values, units)
+
+
+def _added_mass(document: XmlDocument, element: XmlElement | None) -> Mat66 | None:
+    """The matrix of a `<fluid_added_mass>`, linear first; entries not given are zero."""
+    if element is None:
+        return None
+    matrix = np.zeros((6, 6))
+    for i, j in itertools.combinations_with_replacement(range(6), 2):
+        entry = element.find(_MOTIONS[i] + _MOTIONS[j])
+        if entry is not None:
+            number = parse_numbers(document, entry, entry.text, f"<{entry.tag}>", 1).values[0]
+            matrix[i, j] = matrix[j, i] = number
+    try:
+        return checked_added_mass(matrix)
+    except ModelError as error:
+        raise document.error(f"<fluid_added_mass>: {error}", element) from error
 
 
 def _pose(document: XmlDocument, inertial: XmlElement) -> Pose:

@@ -2,85 +2,73 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
-from identify.exchange.found_link import Edit, FoundLink, require_unlike_names
-from identify.exchange.lifting import LIFT, Floor
-from identify.exchange.link_inertia import LinkInertia, largest_of, unit_note
-from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
-from identify.exchange.xml_edit import child_edits, value_edits
-from identify.exchange.xml_numbers import attribute_numbers, require_mass
-from identify.exchange.xml_text import XmlDocument, XmlElement
+from identify.exchange.link_inertia import LinkInertia, largest_of
+from identify.exchange.model_format import (
+    SIX,
+    FoundLink,
+    ModelFormat,
+    name_of,
+    require_unlike_names,
+    written_link,
+)
+from identify.exchange.rounding import RoundedBody
+from identify.exchange.xml_document import XmlDocument, XmlElement
+from identify.exchange.xml_edit import Edit, child_edits, value_edits
+from identify.exchange.xml_numbers import PrintedNumbers, attribute_numbers, require_mass
+from identify.inertia.conventions.axes import rotation_from_rpy
 from identify.inertia.conventions.central import InertialFrame
-from identify.inertia.conventions.euler import rotation_from_rpy
-from identify.inertia.conventions.mujoco import SMALLEST_FULL_INERTIA
-from identify.inertia.conventions.six_orders import matrix_from_six
 from identify.spatial import Pose
 
 _NUMBERED = ("link", "origin", "mass", "inertia", "box", "cylinder", "sphere", "limit", "axis")
 """Elements of a URDF with names and numbers, where `${...}` is an expression of xacro."""
 
-_SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+class Urdf(ModelFormat):
+    """URDF: `<inertial>` with `<origin xyz rpy>`, `<mass>` and `<inertia>`."""
+
+    name: ClassVar[str] = "urdf"
+    roots: ClassVar[tuple[str, ...]] = ("robot",)
+
+    def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
+        """Every link of a URDF; xacro is refused, and what `ModelFormat.read` says."""
+        _refuse_xacro(document)
+        largest = _largest_length(document)
+        found = tuple(_found(document, link, largest) for link in document.root.all("link"))
+        require_unlike_names(document, found)
+        return found
+
+    def children(self, body: RoundedBody, newline: str = "", step: str = "") -> dict[str, str]:
+        """The elements within `<inertial>`, by tag, each on one line."""
+        six = " ".join(f'{name}="{x}"' for name, x in zip(SIX, body.inertia, strict=True))
+        return {
+            "origin": f'<origin xyz="{" ".join(body.com)}" rpy="0 0 0"/>',
+            "mass": f'<mass value="{body.mass}"/>',
+            "inertia": f"<inertia {six}/>",
+        }
+
+    def edits(
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+    ) -> tuple[Edit, ...]:
+        """The edits of the three elements; comments and other elements stay."""
+        children = self.children(body)
+        if inertial.find("origin") is None and not any(float(x) for x in body.com):
+            del children["origin"]  # its default says the same
+        return child_edits(document, inertial, children)
+
+    def tensor_edits(
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+    ) -> tuple[Edit, ...]:
+        """The edits of the six numbers of an `<inertia>`."""
+        tensor = inertial.find("inertia")
+        assert tensor is not None  # there is one where a frame was read
+        return value_edits(document, tensor, dict(zip(SIX, body.inertia, strict=True)))
 
 
-def read_urdf_links(document: XmlDocument) -> tuple[FoundLink, ...]:
-    """Every link of a URDF, in the order of the file.
-
-    Raises:
-        ModelFileError: xacro, a link without a name or two of one name, or an `<inertial>` without
-            mass or inertia or with what is no number.
-    """
-    _refuse_xacro(document)
-    largest = largest_length(document)
-    found = tuple(_found(document, link, largest) for link in document.root.all("link"))
-    require_unlike_names(document, found)
-    return found
-
-
-def urdf_edits(document: XmlDocument, inertial: XmlElement, body: RoundedBody) -> tuple[Edit, ...]:
-    """The edits that make an `<inertial>` say a body; comments and other elements in it stay."""
-    children = urdf_children(body)
-    if inertial.find("origin") is None and not any(float(x) for x in body.com):
-        del children["origin"]  # its default says the same
-    return child_edits(document, inertial, children)
-
-
-def urdf_tensor_edits(
-    document: XmlDocument, inertial: XmlElement, body: RoundedBody
-) -> tuple[Edit, ...]:
-    """The edits of the six numbers of an `<inertia>`; nothing else is touched."""
-    tensor = inertial.find("inertia")
-    assert tensor is not None  # there is one where a frame was read
-    return value_edits(document, tensor, dict(zip(_SIX, body.inertia, strict=True)))
-
-
-def urdf_children(body: RoundedBody) -> dict[str, str]:
-    """The elements within `<inertial>`, by tag."""
-    six = " ".join(f'{name}="{x}"' for name, x in zip(_SIX, body.inertia, strict=True))
-    return {
-        "origin": f'<origin xyz="{" ".join(body.com)}" rpy="0 0 0"/>',
-        "mass": f'<mass value="{body.mass}"/>',
-        "inertia": f"<inertia {six}/>",
-    }
-
-
-def urdf_inertial(body: RoundedBody, newline: str, step: str) -> str:
-    """A whole `<inertial>`; lines after the first begin with `newline`, inner ones with `step`."""
-    inner = "".join(f"{newline}{step}{text}" for text in urdf_children(body).values())
-    return f"<inertial>{inner}{newline}</inertial>"
-
-
-def round_for_urdf(phi: np.ndarray, digits: int) -> RoundedBody:
-    """A body as URDF prints it: about the centre of mass, in the link's axes."""
-    return round_body(phi, digits=digits)
-
-
-def round_urdf_in_frame(inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
-    """An inertia as text in the axes that its element has."""
-    return round_in_frame(frame, Floor(LIFT, SMALLEST_FULL_INERTIA))
-
-
-def largest_length(document: XmlDocument) -> float | None:
+def _largest_length(document: XmlDocument) -> float | None:
     """The largest length of joints and shapes [m]; meshes do not tell theirs."""
     placed = [
         e for parent in document.root.walk() if parent.tag != "inertial" for e in parent.children
@@ -113,9 +101,7 @@ def _is_xacro(element: XmlElement) -> bool:
 
 
 def _found(document: XmlDocument, link: XmlElement, largest: float | None) -> FoundLink:
-    name = link.attributes.get("name")
-    if not name:
-        raise document.error("a <link> without a name", link)
+    name = name_of(document, link)
     inertial = link.find("inertial")
     if inertial is None:
         return FoundLink(LinkInertia(name, link.line, massless=True), link, None)
@@ -135,7 +121,7 @@ def _inertia(
         if mass == 0.0:
             return LinkInertia(name, inertial.line, massless=True), None
         raise document.error(f"link {name!r}: an <inertial> without <inertia>", inertial)
-    entries = [attribute_numbers(document, tensor, entry, 1) for entry in _SIX]
+    entries = [attribute_numbers(document, tensor, entry, 1) for entry in SIX]
     six = np.concatenate([entry.values for entry in entries])
     if mass == 0.0 and not six.any():
         return LinkInertia(name, inertial.line, massless=True), None
@@ -145,16 +131,5 @@ def _inertia(
         xyz = attribute_numbers(document, origin, "xyz", 3, "0 0 0").values
         rpy = attribute_numbers(document, origin, "rpy", 3, "0 0 0").values
     X_LC = Pose(rotation_from_rpy(rpy), xyz)
-    frame = InertialFrame(np.array(mass), X_LC, matrix_from_six(six, "urdf"))
-    printed = np.concatenate(([mass], np.zeros(3), six))
-    inertia = LinkInertia(
-        name,
-        inertial.line,
-        frame.phi,
-        printed=printed,
-        half_units=np.concatenate(
-            (printed_mass.half_units, np.zeros(3), *(entry.half_units for entry in entries))
-        ),
-        note=unit_note(printed, largest),
-    )
-    return inertia, frame
+    units = np.concatenate([entry.half_units for entry in entries])
+    return written_link(name, inertial, printed_mass, PrintedNumbers(six, units), X_LC, largest)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from identify.exchange.found_link import Edit
-from identify.exchange.xml_text import XmlDocument, XmlElement
+from identify.exchange.xml_document import XmlDocument, XmlElement
 
 _ATTRIBUTE = re.compile(rb"""\s([^\s=/>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+
+
+class Edit(NamedTuple):
+    """Bytes `start` to `end` of a file are to become `text`."""
+
+    start: int
+    end: int
+    text: str
 
 
 def apply_edits(content: bytes, edits: Iterable[Edit]) -> bytes:

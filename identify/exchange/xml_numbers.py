@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ModelError
-from identify.exchange.xml_text import XmlDocument, XmlElement
+from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.inertia.printed import half_unit
 
 

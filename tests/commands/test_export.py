@@ -112,7 +112,7 @@ def test_a_massless_frame_has_nothing_to_export(cli, tmp_path, name):
     ("words", "message"),
     [
         ((), "export: missing --to NAME, one of urdf, sdf"),
-        (("--to", "urdff"), "nothing to export to is called 'urdff'; known: "),
+        (("--to", "urdff"), "no export format 'urdff' among urdf, sdf, "),
         (("--to", "urdf", "--link", "tool"), "go together; --into FILE is missing"),
         (("--into", "{model}"), "go together; --link L is missing"),
         (("--to", "sdf", "--link", "tool", "--into", "{model}"), "is urdf, but --to says sdf"),

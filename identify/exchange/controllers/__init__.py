@@ -2,33 +2,22 @@
 
     payload_setting("ur", body.in_frame(X_FB)).text     set_target_payload(...)
 
-Each says what of the body it could not be told (`lost`).
+Each says what of the body it could not be given (`lost`).
 """
 
-from identify.exchange.controllers.payload import (
-    FARTHEST,
-    HEAVIEST,
-    LIGHTEST,
-    Payload,
-    checked_payload,
-)
-from identify.exchange.controllers.registry import (
-    CONTROLLERS,
-    Controller,
-    find_controller,
-    payload_setting,
-)
-from identify.exchange.controllers.setting import PayloadSetting
+from __future__ import annotations
 
-__all__ = [
-    "CONTROLLERS",
-    "FARTHEST",
-    "HEAVIEST",
-    "LIGHTEST",
-    "Controller",
-    "Payload",
-    "PayloadSetting",
-    "checked_payload",
-    "find_controller",
-    "payload_setting",
-]
+from typing import TYPE_CHECKING
+
+from identify.lazy import attach
+
+if TYPE_CHECKING:
+    from identify.exchange.controllers.payload import HEAVIEST as HEAVIEST
+    from identify.exchange.controllers.payload import Export as Export
+    from identify.exchange.controllers.registry import CONTROLLERS as CONTROLLERS
+    from identify.exchange.controllers.registry import payload_setting as payload_setting
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {"payload": ("HEAVIEST", "Export"), "registry": ("CONTROLLERS", "payload_setting")},
+    )

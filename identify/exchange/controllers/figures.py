@@ -1,15 +1,143 @@
-"""Numbers as controllers take them: without exponents, and moments that stay possible."""
+"""The numbers of a payload as text, for the three ways in which controllers take them.
+
+All are without exponents, and what is rounded is still a possible body: three moments along the
+flange's axes on a screen, principal moments with their axes, or the whole inertia matrix.
+"""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from identify.arrays import Mat33
+from identify.errors import ModelError
+from identify.exchange.controllers.payload import Payload
+from identify.inertia.conventions import (
+    PrincipalFrame,
+    matrix_from_six,
+    principal_frame,
+    six_in_order,
+)
+from identify.inertia.matrices import inertia_from_second_moment, second_moment_from_inertia
+
 SINGLE = 6
 """Significant digits that a single precision number surely keeps."""
+
+DIGITS = 9
+"""Significant digits of the largest number of a whole matrix, where no more are needed."""
+
+THICKNESS = 1e-9
+"""Smallest second moment about the centre of mass that is written, of the sum of the three."""
+
+_EXACT = 17
+_VISIBLE = 0.01
+"""Share of the largest moment by which a screen's digits may be off before it is said."""
+
+
+class Figures(NamedTuple):
+    """Numbers by the name that they have in templates, what they do not say, what to see to."""
+
+    words: Mapping[str, str]
+    lost: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def screen_figures(
+    payload: Payload, name: str, *, length: float, inertia: float, decimals: int
+) -> Figures:
+    """`m`, `x y z` and the moments `jx jy jz` along the flange's axes, products left out.
+
+    Args:
+        payload: the body.
+        name: of the controller, for the message.
+        length: the unit of length [m].
+        inertia: the unit of inertia [kg m²].
+        decimals: of every number.
+
+    Raises:
+        ModelError: a mass that the screen shows as zero.
+    """
+    mass = fixed(payload.mass, decimals)
+    if float(mass) == 0.0:
+        raise ModelError(
+            f"{name}: a mass of {payload.mass:g} kg is zero in {decimals} decimals; "
+            f"a load so light needs no setting"
+        )
+    moments = np.diag(payload.inertia) / inertia
+    texts = round_moments(moments, decimals)
+    lost: list[str] = []
+    if payload.product_share > 0.0:
+        lost.append(
+            f"products of inertia: there is no place for them; the largest was "
+            f"{payload.product_share:.3g} of the largest moment"
+        )
+    if (moments > 0.0).any():
+        errors = np.abs(np.array(texts, dtype=np.float64) - moments)
+        share = float(errors.max() / moments.max())
+        if share > _VISIBLE:
+            lost.append(
+                f"digits: in {decimals} decimals the moments are off by up to "
+                f"{100.0 * share:.3g} % of the largest"
+            )
+    com = fixed_all(payload.com / length, decimals)
+    return Figures(_named("m x y z jx jy jz", (mass, *com, *texts)), tuple(lost))
+
+
+def principal_figures(
+    payload: Payload, angles: Callable[[Mat33], Mapping[str, str]], lost: str, lost_products: str
+) -> Figures:
+    """`m`, `x y z` [mm], the principal moments `jx jy jz` and what `angles` makes of their axes.
+
+    Args:
+        payload: the body.
+        angles: of the rotation whose columns are the axes.
+        lost: what is lost of every body.
+        lost_products: what is lost of one with products of inertia.
+    """
+    moments, rotation = nearest_principal_frame(payload.inertia)
+    com_mm = 1e3 * payload.com
+    numbers = (
+        fixed(payload.mass, decimals_for(payload.mass, SINGLE, 3)),
+        *fixed_all(com_mm, decimals_for(com_mm, SINGLE, 3)),
+        *round_moments(moments, decimals_for(moments, SINGLE, 4)),
+    )
+    words = {**_named("m x y z jx jy jz", numbers), **angles(rotation)}
+    return Figures(words, (lost, lost_products) if payload.product_share > 0.0 else (lost,))
+
+
+def tensor_figures(payload: Payload) -> Figures:
+    """`m`, `x y z` and `xx xy xz yy yz zz` about the centre of mass.
+
+    An exact plate or rod is on the edge of what is possible, where any rounding may take it
+    outside. So it is thickened by `THICKNESS`, and decimals are added until what is read back keeps
+    half of that.
+
+    Raises:
+        ModelError: no number of digits keeps the body possible.
+    """
+    inertia, lost = payload.inertia, ()
+    values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
+    floor = THICKNESS * float(np.maximum(values, 0.0).sum())
+    thickening = np.maximum(floor - values, 0.0)
+    if thickening.any():
+        S = second_moment_from_inertia(inertia) + (axes * thickening) @ axes.T
+        inertia = inertia_from_second_moment(S)
+        lost = (
+            f"thickness: the body has none in some direction, and was given {THICKNESS:g} of its "
+            f"second moment, so that its rounded numbers are still a possible body",
+        )
+    numbers = (
+        fixed(payload.mass, decimals_for(payload.mass, DIGITS)),
+        *fixed_all(payload.com, decimals_for(payload.com, DIGITS)),
+        *_possible_six(inertia, floor),
+    )
+    return Figures(_named("m x y z xx xy xz yy yz zz", numbers), lost)
 
 
 def decimals_for(values: ArrayLike, digits: int, least: int = 0) -> int:
@@ -48,3 +176,35 @@ def round_moments(moments: ArrayLike, decimals: int) -> tuple[str, ...]:
     others = sum(rounded) - rounded[largest]
     rounded[largest] = min(rounded[largest], Decimal(others))
     return tuple(f"{value:f}" for value in rounded)
+
+
+def nearest_principal_frame(inertia: Mat33) -> PrincipalFrame:
+    """Principal moments in that order, and right-handed axes, that turn least from the body's.
+
+    A controller takes any of the 24 frames along the same axes; this is the one a person can check.
+
+    Args:
+        inertia: shape (3, 3).
+    """
+    moments, axes = principal_frame(inertia, "unless diagonal")
+    rows = np.arange(3)
+    orders = [list(order) for order in itertools.permutations(range(3))]
+    order = max(orders, key=lambda columns: float(np.abs(axes[rows, columns]).sum()))
+    axes = axes[:, order] * np.where(np.diag(axes[:, order]) < 0.0, -1.0, 1.0)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, np.argmin(np.abs(np.diag(axes)))] *= -1.0
+    return PrincipalFrame(moments[order], axes)
+
+
+def _possible_six(inertia: Mat33, floor: float) -> tuple[str, ...]:
+    six = six_in_order(inertia, "urdf")
+    for digits in range(DIGITS, _EXACT + 1):
+        texts = fixed_all(six, decimals_for(six, digits))
+        read = matrix_from_six(np.array(texts, dtype=np.float64), "urdf")
+        if np.linalg.eigvalsh(second_moment_from_inertia(read))[0] >= 0.5 * floor:
+            return texts
+    raise ModelError(f"payload: the body cannot be printed in {_EXACT} digits and stay possible")
+
+
+def _named(names: str, numbers: Iterable[str]) -> dict[str, str]:
+    return dict(zip(names.split(), numbers, strict=True))

@@ -1,4 +1,4 @@
-"""A body that a controller may be told of: possible, and of a size that an arm can carry."""
+"""A body that a controller may be given: possible, and of a size that an arm can carry."""
 
 from __future__ import annotations
 
@@ -47,6 +47,21 @@ class Payload:
             return 0.0
         share = float(np.abs(self.inertia - np.diag(moments)).max()) / largest
         return share if share > _ROUNDING else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A body as text to paste, or to type where a controller has a screen only.
+
+    Attributes:
+        text: the text.
+        lost: what the text does not say of the body, or says otherwise, a sentence each.
+        notes: units, frames and what to see to before it is used.
+    """
+
+    text: str
+    lost: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def checked_payload(body: InertialParameters, *, largest_mass: float = HEAVIEST) -> Payload:

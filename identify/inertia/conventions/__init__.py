@@ -4,119 +4,85 @@
     MujocoInertial(...).to_phi()               phi
 
 Every order, sign and point that is not that of phi lives here and nowhere else. Nothing imports the
-tools themselves.
+tools themselves; names are loaded when first used.
 """
 
-from identify.inertia.conventions.cad import CadMassProperties
-from identify.inertia.conventions.central import Axes
-from identify.inertia.conventions.dart import (
-    DartInertia,
-    dart_parameters,
-    dart_spatial_tensor,
-    phi_from_dart_parameters,
-    phi_from_dart_spatial_tensor,
-)
-from identify.inertia.conventions.drake import (
-    DrakeSpatialInertia,
-    drake_matrix,
-    phi_from_drake_matrix,
-)
-from identify.inertia.conventions.euler import rotation_from_rpy, rpy_from_rotation
-from identify.inertia.conventions.featherstone import (
-    featherstone_inertia,
-    phi_from_featherstone_inertia,
-)
-from identify.inertia.conventions.gazebo import (
-    GazeboInertial,
-    GazeboMassMatrix3,
-    gazebo_body_matrix,
-    phi_from_gazebo_body_matrix,
-)
-from identify.inertia.conventions.mujoco import (
-    SMALLEST_FULL_INERTIA,
-    SMALLEST_INERTIA,
-    MujocoFullInertial,
-    MujocoInertial,
-)
-from identify.inertia.conventions.pinocchio import (
-    PinocchioInertia,
-    dynamic_parameters,
-    phi_from_dynamic_parameters,
-)
-from identify.inertia.conventions.principal import PrincipalFrame, principal_frame
-from identify.inertia.conventions.registry import CONVENTIONS, Convention, find_convention
-from identify.inertia.conventions.rigeo import (
-    phi_from_rigeo_matrix,
-    phi_from_rigeo_vector,
-    rigeo_matrix,
-    rigeo_vector,
-)
-from identify.inertia.conventions.ros import RosInertia
-from identify.inertia.conventions.sdf import SdfInertial
-from identify.inertia.conventions.six_orders import (
-    SIX_ORDERS,
-    matrix_from_six,
-    six_in_order,
-)
-from identify.inertia.conventions.spatial_matrix import (
-    phi_from_spatial_matrix,
-    spatial_matrix,
-)
-from identify.inertia.conventions.ten_orders import TEN_ORDERS, phi_from_ten, ten_from_phi
-from identify.inertia.conventions.urdf import UrdfInertial
-from identify.inertia.conventions.wensing import (
-    phi_from_wensing_parameters,
-    wensing_parameters,
-)
-from identify.inertia.matrices import swap_spatial_order
+from __future__ import annotations
 
-__all__ = [
-    "CONVENTIONS",
-    "SIX_ORDERS",
-    "SMALLEST_FULL_INERTIA",
-    "SMALLEST_INERTIA",
-    "TEN_ORDERS",
-    "Axes",
-    "CadMassProperties",
-    "Convention",
-    "DartInertia",
-    "DrakeSpatialInertia",
-    "GazeboInertial",
-    "GazeboMassMatrix3",
-    "MujocoFullInertial",
-    "MujocoInertial",
-    "PinocchioInertia",
-    "PrincipalFrame",
-    "RosInertia",
-    "SdfInertial",
-    "UrdfInertial",
-    "dart_parameters",
-    "dart_spatial_tensor",
-    "drake_matrix",
-    "dynamic_parameters",
-    "featherstone_inertia",
-    "find_convention",
-    "gazebo_body_matrix",
-    "matrix_from_six",
-    "phi_from_dart_parameters",
-    "phi_from_dart_spatial_tensor",
-    "phi_from_drake_matrix",
-    "phi_from_dynamic_parameters",
-    "phi_from_featherstone_inertia",
-    "phi_from_gazebo_body_matrix",
-    "phi_from_rigeo_matrix",
-    "phi_from_rigeo_vector",
-    "phi_from_spatial_matrix",
-    "phi_from_ten",
-    "phi_from_wensing_parameters",
-    "principal_frame",
-    "rigeo_matrix",
-    "rigeo_vector",
-    "rotation_from_rpy",
-    "rpy_from_rotation",
-    "six_in_order",
-    "spatial_matrix",
-    "swap_spatial_order",
-    "ten_from_phi",
-    "wensing_parameters",
-]
+from typing import TYPE_CHECKING
+
+from identify.lazy import attach
+
+if TYPE_CHECKING:
+    from identify.inertia.conventions.axes import PrincipalFrame as PrincipalFrame
+    from identify.inertia.conventions.axes import principal_frame as principal_frame
+    from identify.inertia.conventions.axes import rotation_from_rpy as rotation_from_rpy
+    from identify.inertia.conventions.axes import rpy_from_rotation as rpy_from_rotation
+    from identify.inertia.conventions.central import Axes as Axes
+    from identify.inertia.conventions.orders import SIX_ORDERS as SIX_ORDERS
+    from identify.inertia.conventions.orders import matrix_from_six as matrix_from_six
+    from identify.inertia.conventions.orders import (
+        phi_from_spatial_matrix as phi_from_spatial_matrix,
+    )
+    from identify.inertia.conventions.orders import phi_from_ten as phi_from_ten
+    from identify.inertia.conventions.orders import six_in_order as six_in_order
+    from identify.inertia.conventions.orders import spatial_matrix as spatial_matrix
+    from identify.inertia.conventions.orders import ten_from_phi as ten_from_phi
+    from identify.inertia.conventions.records import CadMassProperties as CadMassProperties
+    from identify.inertia.conventions.records import DartInertia as DartInertia
+    from identify.inertia.conventions.records import DrakeSpatialInertia as DrakeSpatialInertia
+    from identify.inertia.conventions.records import PinocchioInertia as PinocchioInertia
+    from identify.inertia.conventions.records import RosInertia as RosInertia
+    from identify.inertia.conventions.records import UrdfInertial as UrdfInertial
+    from identify.inertia.conventions.registry import CONVENTIONS as CONVENTIONS
+    from identify.inertia.conventions.registry import Convention as Convention
+    from identify.inertia.conventions.registry import find_convention as find_convention
+    from identify.inertia.conventions.simulators import (
+        SMALLEST_FULL_INERTIA as SMALLEST_FULL_INERTIA,
+    )
+    from identify.inertia.conventions.simulators import SMALLEST_INERTIA as SMALLEST_INERTIA
+    from identify.inertia.conventions.simulators import GazeboInertial as GazeboInertial
+    from identify.inertia.conventions.simulators import GazeboMassMatrix3 as GazeboMassMatrix3
+    from identify.inertia.conventions.simulators import MujocoFullInertial as MujocoFullInertial
+    from identify.inertia.conventions.simulators import MujocoInertial as MujocoInertial
+    from identify.inertia.conventions.simulators import SdfInertial as SdfInertial
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "axes": (
+                "PrincipalFrame",
+                "principal_frame",
+                "rotation_from_rpy",
+                "rpy_from_rotation",
+            ),
+            "central": ("Axes",),
+            "orders": (
+                "SIX_ORDERS",
+                "matrix_from_six",
+                "phi_from_spatial_matrix",
+                "phi_from_ten",
+                "six_in_order",
+                "spatial_matrix",
+                "ten_from_phi",
+            ),
+            "records": (
+                "CadMassProperties",
+                "DartInertia",
+                "DrakeSpatialInertia",
+                "PinocchioInertia",
+                "RosInertia",
+                "UrdfInertial",
+            ),
+            "registry": ("CONVENTIONS", "Convention", "find_convention"),
+            "simulators": (
+                "SMALLEST_FULL_INERTIA",
+                "SMALLEST_INERTIA",
+                "GazeboInertial",
+                "GazeboMassMatrix3",
+                "MujocoFullInertial",
+                "MujocoInertial",
+                "SdfInertial",
+            ),
+        },
+    )

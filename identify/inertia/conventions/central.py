@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Phi, Vec3
 from identify.errors import ModelError
-from identify.inertia.conventions.principal import principal_frame
+from identify.inertia.conventions.axes import principal_frame
 from identify.inertia.conventions.sealing import seal_phi
 from identify.inertia.matrices import inertia_about_com, phi_from_inertia
 from identify.spatial import Pose

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from identify.exchange.controllers.figures import decimals_for, fixed, round_moments
-from identify.exchange.controllers.principal_axes import nearest_principal_frame
+from identify.exchange.controllers.figures import (
+    decimals_for,
+    fixed,
+    nearest_principal_frame,
+    round_moments,
+)
 from identify.spatial import exp_rotation, rotation_from_quaternion
 from tests.close import assert_close
 from tests.strategies import rotations

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from identify.errors import ModelError
-from identify.exchange.controllers import CONTROLLERS, find_controller, payload_setting
+from identify.exchange.controllers import CONTROLLERS, payload_setting
 from identify.inertia import InertialParameters
 
 ROUND = 0.01 * np.eye(3)
@@ -64,7 +64,7 @@ def test_an_inertia_in_other_units() -> None:
 
 def test_an_unknown_controller() -> None:
     with pytest.raises(ModelError, match=r"no controller 'kukka' among .*did you mean 'kuka'"):
-        find_controller("kukka")
+        payload_setting("kukka", InertialParameters.from_com(1.0, [0, 0, 0], ROUND))
 
 
 def test_names_and_titles() -> None:

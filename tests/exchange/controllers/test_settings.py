@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from identify.exchange.controllers import CONTROLLERS, HEAVIEST, PayloadSetting, payload_setting
+from identify.exchange.controllers import CONTROLLERS, HEAVIEST, payload_setting
 from identify.inertia import InertialParameters, is_consistent
 from tests.close import assert_close, assert_same_body
 from tests.exchange.controllers.reading import READERS
@@ -34,12 +34,6 @@ def payloads() -> st.SearchStrategy[InertialParameters]:
     return bodies().filter(fits).map(InertialParameters)
 
 
-def setting(name: str, body: InertialParameters) -> PayloadSetting:
-    written = payload_setting(name, body)
-    assert written.controller == name
-    return written
-
-
 def test_every_controller_has_a_reader() -> None:
     assert set(READERS) == set(CONTROLLERS) == {*WHOLE, *PRINCIPAL, *SCREENS}
 
@@ -47,7 +41,7 @@ def test_every_controller_has_a_reader() -> None:
 @pytest.mark.parametrize("name", WHOLE)
 @given(body=payloads())
 def test_a_whole_tensor_is_read_back(name: str, body: InertialParameters) -> None:
-    read = READERS[name](setting(name, body).text)
+    read = READERS[name](payload_setting(name, body).text)
     assert_close(read.mass, body.mass, 1e-8)
     assert_close(read.com, body.com, 1e-8, scale=np.abs(body.com).max() + 1e-9)
     assert_close(read.inertia, body.inertia_about_com, 1e-8)
@@ -57,7 +51,7 @@ def test_a_whole_tensor_is_read_back(name: str, body: InertialParameters) -> Non
 @pytest.mark.parametrize("name", PRINCIPAL)
 @given(body=payloads())
 def test_principal_axes_are_read_back(name: str, body: InertialParameters) -> None:
-    read = READERS[name](setting(name, body).text)
+    read = READERS[name](payload_setting(name, body).text)
     assert_close(read.mass, body.mass, 1e-5)
     assert_close(read.com, body.com, 1e-5, scale=np.abs(body.com).max() + 1e-9)
     assert_close(read.inertia, body.inertia_about_com, 1.5e-5)
@@ -66,7 +60,7 @@ def test_principal_axes_are_read_back(name: str, body: InertialParameters) -> No
 @pytest.mark.parametrize("name", SCREENS)
 @given(body=payloads())
 def test_a_screen_holds_the_diagonal_to_its_last_digit(name: str, body: InertialParameters) -> None:
-    read = READERS[name](setting(name, body).text)
+    read = READERS[name](payload_setting(name, body).text)
     digit, length, unit = SCREENS[name]
     assert abs(read.mass - body.mass) <= 0.5001 * digit
     assert np.abs(read.com - body.com).max() <= 0.5001 * digit * length
@@ -77,7 +71,7 @@ def test_a_screen_holds_the_diagonal_to_its_last_digit(name: str, body: Inertial
 @pytest.mark.parametrize("name", CONTROLLERS)
 @given(body=payloads())
 def test_what_is_written_is_a_possible_body(name: str, body: InertialParameters) -> None:
-    text = setting(name, body).text
+    text = payload_setting(name, body).text
     assert is_consistent(READERS[name](text).phi)
     assert re.search(r"\d[eE][+-]?\d|nan|inf\b|-0\.0+\b", text) is None
 
@@ -87,7 +81,7 @@ def test_what_is_written_is_a_possible_body(name: str, body: InertialParameters)
 def test_a_point_mass_stays_one(name: str, mass: float, com: np.ndarray) -> None:
     mass = min(max(mass, 0.01), HEAVIEST)
     body = InertialParameters.from_com(mass, com, np.zeros((3, 3)))
-    written = setting(name, body)
+    written = payload_setting(name, body)
     read = READERS[name](written.text)
     assert not read.inertia.any()
     assert is_consistent(read.phi)
@@ -96,7 +90,7 @@ def test_a_point_mass_stays_one(name: str, mass: float, com: np.ndarray) -> None
 
 @pytest.mark.parametrize("name", CONTROLLERS)
 def test_the_text_ends_its_line_and_the_notes_speak(name: str) -> None:
-    written = setting(name, InertialParameters.from_com(2.0, [0, 0, 0.1], 0.01 * np.eye(3)))
+    written = payload_setting(name, InertialParameters.from_com(2.0, [0, 0, 0.1], 0.01 * np.eye(3)))
     assert written.text.endswith("\n")
     assert not written.text.endswith("\n\n")
     assert written.notes

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from identify.errors import MissingFile, ModelError
-from identify.exchange.model_file_error import ModelFileError
 from identify.exchange.models import read_model
-from identify.exchange.xml_parser import DEEPEST, MOST_ELEMENTS
+from identify.exchange.xml_document import DEEPEST, MOST_ELEMENTS, ModelFileError
 
 SIX = 'ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"'
 

@@ -14,7 +14,7 @@ from identify.exchange.models import read_model
 from identify.exchange.rewriting import inertial_snippet
 from identify.exchange.rounding import DIGITS, LIFT, round_body
 from identify.inertia import is_consistent, phi_from_inertia, smallest_pseudo_eigenvalue
-from identify.inertia.conventions import MujocoInertial, phi_from_drake_matrix
+from identify.inertia.conventions import MujocoInertial, phi_from_spatial_matrix
 from identify.inertia.verdict import check
 from tests.close import assert_close, assert_same_body
 from tests.exchange.models.many_bodies import allowed, many_bodies
@@ -152,7 +152,7 @@ def test_many_bodies_load_in_drake_as_they_are_printed(tmp_path):
     for i, phi in enumerate(truth):
         inertia = plant.GetBodyByName(f"b{i}").default_spatial_inertia()
         assert inertia.IsPhysicallyValid()
-        read = phi_from_drake_matrix(inertia.CopyToFullMatrix6())
+        read = phi_from_spatial_matrix(inertia.CopyToFullMatrix6(), "angular first")
         assert_same_body(read, phi, allowed(phi))
 
 

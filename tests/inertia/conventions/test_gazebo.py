@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 
 from identify.errors import ModelError
-from identify.inertia import inertia_about_com, phi_from_inertia
+from identify.inertia import inertia_about_com, phi_from_inertia, swap_spatial_order
 from identify.inertia.conventions import (
     GazeboInertial,
     GazeboMassMatrix3,
-    dart_spatial_tensor,
-    gazebo_body_matrix,
-    phi_from_gazebo_body_matrix,
-    swap_spatial_order,
+    find_convention,
 )
 from identify.spatial import hat
 from tests.close import assert_close, assert_same_body
 from tests.strategies import bodies, rotations
+
+BODY_MATRIX = find_convention("gazebo_body_matrix")
+DART_TENSOR = find_convention("dart_tensor")
 
 
 def theirs_of(gz, inertial: GazeboInertial):
@@ -88,20 +88,20 @@ def test_body_matrix_has_the_blocks_of_the_text(phi):
     Ic = inertia_about_com(phi)
     expected = np.block([[m * np.eye(3), m * c.T], [m * c, Ic]])
     matrix = GazeboInertial.from_phi(phi).body_matrix
-    scale = np.abs(dart_spatial_tensor(phi)).max()
+    scale = np.abs(DART_TENSOR.from_phi(phi)).max()
     assert_close(matrix, expected, 1e-14, scale=scale)
-    assert_close(gazebo_body_matrix(phi), expected, 1e-14, scale=scale)
+    assert_close(BODY_MATRIX.from_phi(phi), expected, 1e-14, scale=scale)
     # What DART adds to go from one point to the other.
-    tensor = swap_spatial_order(dart_spatial_tensor(phi))
+    tensor = swap_spatial_order(DART_TENSOR.from_phi(phi))
     assert_close(tensor[3:, 3:] - matrix[3:, 3:], m * c @ c.T, 1e-14, scale=scale)
-    assert_same_body(phi_from_gazebo_body_matrix(matrix), phi, 1e-14)
+    assert_same_body(BODY_MATRIX.to_phi(matrix), phi, 1e-14)
 
 
 @pytest.mark.parametrize(("distance", "definite"), [(0.99, True), (1.01, False), (5.0, False)])
 def test_body_matrix_is_indefinite_beyond_a_radius_of_gyration(distance, definite):
     radius = 0.1
     phi = phi_from_inertia(2.0, np.array([distance * radius, 0.0, 0.0]), 0.02 * np.eye(3))
-    smallest = np.linalg.eigvalsh(gazebo_body_matrix(phi))[0]
+    smallest = np.linalg.eigvalsh(BODY_MATRIX.from_phi(phi))[0]
     assert (smallest > 0.0) == definite
 
 
@@ -111,7 +111,7 @@ def test_spatial_matrix_adds_the_added_mass_as_it_is():
     added = np.diag([1.0, 2.0, 3.0, 0.1, 0.2, 0.3])
     assert np.array_equal(ours.spatial_matrix(added), ours.body_matrix + added)
     with pytest.raises(ModelError, match="fluid added mass cannot be said"):
-        phi_from_gazebo_body_matrix(ours.spatial_matrix(added))
+        BODY_MATRIX.to_phi(ours.spatial_matrix(added))
 
 
 def test_mass_matrix_and_pose_must_share_their_batch():

@@ -9,8 +9,8 @@ from identify.inertia import inertia_about_com, spatial_inertia
 from identify.inertia.conventions import (
     PinocchioInertia,
     UrdfInertial,
-    dynamic_parameters,
-    phi_from_dynamic_parameters,
+    phi_from_ten,
+    ten_from_phi,
 )
 from tests.close import assert_close, assert_same_body
 from tests.inertia.conventions.files import urdf_text
@@ -19,17 +19,17 @@ from tests.strategies import bodies, rotations
 
 @given(bodies(flat=False))
 def test_dynamic_parameters_are_those_of_pinocchio(pinocchio, phi):
-    theirs = pinocchio.Inertia.FromDynamicParameters(dynamic_parameters(phi))
+    theirs = pinocchio.Inertia.FromDynamicParameters(ten_from_phi(phi, "pinocchio"))
     scale = np.abs(spatial_inertia(phi)).max()
     assert_close(theirs.matrix(), spatial_inertia(phi), 1e-14, scale=scale)
-    assert_same_body(phi_from_dynamic_parameters(theirs.toDynamicParameters()), phi, 1e-14)
+    assert_same_body(phi_from_ten(theirs.toDynamicParameters(), "pinocchio"), phi, 1e-14)
 
 
 @given(bodies(flat=False))
 def test_arguments_construct_the_same_inertia(pinocchio, phi):
     ours = PinocchioInertia.from_phi(phi)
     theirs = pinocchio.Inertia(float(ours.mass), np.array(ours.lever), np.array(ours.inertia))
-    assert_same_body(phi_from_dynamic_parameters(theirs.toDynamicParameters()), phi, 1e-14)
+    assert_same_body(phi_from_ten(theirs.toDynamicParameters(), "pinocchio"), phi, 1e-14)
     read = PinocchioInertia(theirs.mass, theirs.lever, theirs.inertia)
     assert_same_body(read.to_phi(), phi, 1e-14)
 
@@ -40,5 +40,5 @@ def test_urdf_is_read_by_pinocchio_as_it_is_meant(pinocchio, phi, R):
         text = urdf_text(UrdfInertial.from_phi(phi, axes))
         model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
         read = model.inertias[1]
-        assert_same_body(phi_from_dynamic_parameters(read.toDynamicParameters()), phi, 1e-14)
+        assert_same_body(phi_from_ten(read.toDynamicParameters(), "pinocchio"), phi, 1e-14)
         assert_close(read.inertia, inertia_about_com(phi), 1e-13, scale=np.abs(phi[4:]).max())

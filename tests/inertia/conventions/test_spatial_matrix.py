@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identify.errors import ModelError
-from identify.inertia import spatial_inertia
+from identify.inertia import spatial_inertia, swap_spatial_order
 from identify.inertia.conventions import (
-    featherstone_inertia,
+    find_convention,
     phi_from_spatial_matrix,
     spatial_matrix,
-    swap_spatial_order,
 )
 from tests.close import assert_close
 from tests.strategies import bodies, phi_of_points, seeds
 
+featherstone = find_convention("featherstone")
 orders = st.sampled_from(["linear first", "angular first"])
 
 
@@ -31,7 +31,7 @@ def test_momentum_of_points_is_the_matrix_times_the_twist(seed):
     L = weights @ np.cross(points, velocities)
     phi = phi_of_points(points, weights)
     linear = spatial_matrix(phi, "linear first") @ np.concatenate((v, w))
-    angular = featherstone_inertia(phi) @ np.concatenate((w, v))
+    angular = featherstone.from_phi(phi) @ np.concatenate((w, v))
     assert_close(linear, np.concatenate((p, L)), 1e-13)
     assert_close(angular, np.concatenate((L, p)), 1e-13)
 
@@ -57,7 +57,7 @@ def test_what_is_no_rigid_body_is_refused(phi, entry, order):
 
 def test_a_matrix_of_printed_digits_is_read():
     phi = np.array([1.0 / 3.0, 0.1, -0.2, 0.3, 2.0 / 7.0, 0.01, 0.02, 0.3, -0.03, 0.4])
-    printed = np.array([[float(f"{x:.12g}") for x in row] for row in featherstone_inertia(phi)])
+    printed = np.array([[float(f"{x:.12g}") for x in row] for row in featherstone.from_phi(phi)])
     assert_close(phi_from_spatial_matrix(printed, "angular first"), phi, 1e-11)
 
 

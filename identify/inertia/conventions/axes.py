@@ -1,4 +1,4 @@
-"""Principal axes as a right-handed frame."""
+"""Axes as other tools say them: principal ones, fixed angles, quaternions with the scalar first."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import itertools
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from identify.arrays import Mat33, Vec3
+from identify.arrays import Mat33, Vec3, Vec4
+from identify.spatial import quaternion_from_rotation, rotation_from_quaternion
 
 Sorting = Literal["ascending", "descending", "unless diagonal"]
 """Order of the moments: `unless diagonal` keeps the body's axes where they are principal already,
@@ -51,6 +53,56 @@ def principal_frame(inertia: Mat33, sorting: Sorting = "ascending") -> Principal
         moments = np.take_along_axis(moments, order, axis=-1)
         axes = np.take_along_axis(axes, order[..., None, :], axis=-1)
     return PrincipalFrame(moments, axes * _nearest_signs(axes)[..., None, :])
+
+
+def rotation_from_rpy(rpy: Vec3) -> Mat33:
+    """Rotation of angles about the fixed axes x, y, z, R = Rz(yaw) Ry(pitch) Rx(roll).
+
+    Args:
+        rpy: roll, pitch, yaw [rad], as URDF and SDF have them, shape (..., 3).
+
+    Returns:
+        Shape (..., 3, 3).
+    """
+    rpy = np.asarray(rpy, dtype=np.float64)
+    sr, sp, sy = np.moveaxis(np.sin(rpy), -1, 0)
+    cr, cp, cy = np.moveaxis(np.cos(rpy), -1, 0)
+    rows = (
+        (cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr),
+        (sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr),
+        (-sp, cp * sr, cp * cr),
+    )
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def rpy_from_rotation(rotation: Mat33) -> Vec3:
+    """Fixed-axis angles of a rotation, exact at a pitch of ±π/2 too.
+
+    Yaw comes first, and roll from what remains after it is taken off, Rz(−yaw) R: at a pitch of
+    ±π/2, where only their sum or difference is determined, any yaw then finds its roll.
+
+    Args:
+        rotation: shape (..., 3, 3).
+
+    Returns:
+        Roll and yaw in [−π, π], pitch in [−π/2, π/2] [rad], shape (..., 3).
+    """
+    R = np.asarray(rotation, dtype=np.float64)
+    yaw = np.arctan2(R[..., 1, 0], R[..., 0, 0])
+    s, c = np.sin(yaw), np.cos(yaw)
+    pitch = np.arctan2(-R[..., 2, 0], np.hypot(R[..., 0, 0], R[..., 1, 0]))
+    roll = np.arctan2(s * R[..., 0, 2] - c * R[..., 1, 2], c * R[..., 1, 1] - s * R[..., 0, 1])
+    return np.stack((roll, pitch, yaw), axis=-1)
+
+
+def wxyz_from_rotation(rotation: Mat33) -> Vec4:
+    """Unit quaternion [w, x, y, z] of a rotation, w ≥ 0, shape (..., 3, 3) to (..., 4)."""
+    return np.roll(quaternion_from_rotation(rotation), 1, axis=-1)
+
+
+def rotation_from_wxyz(quaternion: ArrayLike) -> Mat33:
+    """Rotation of a quaternion [w, x, y, z], of any length but zero, shape (..., 3, 3)."""
+    return rotation_from_quaternion(np.roll(np.asarray(quaternion), -1, axis=-1))
 
 
 def _without_rounding(inertia: Mat33) -> Mat33:

@@ -1,0 +1,181 @@
+"""What an XML format of robot models has to know of itself, and what its reader finds of a link."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from identify.arrays import Array, Mat66, Phi
+from identify.exchange.lifting import LIFT, Floor
+from identify.exchange.link_inertia import LinkInertia, unit_note
+from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
+from identify.exchange.xml_document import XmlDocument, XmlElement
+from identify.exchange.xml_edit import Edit
+from identify.exchange.xml_numbers import PrintedNumbers
+from identify.inertia.conventions.central import InertialFrame
+from identify.inertia.conventions.orders import matrix_from_six
+from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
+from identify.spatial import Pose
+
+SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+"""Names of the six numbers in URDF and SDF, in the order of `RoundedBody.inertia`."""
+
+_ONCE = ("mass", "inertia", "origin", "pose")
+"""What an `<inertial>` says once."""
+
+
+class FoundLink(NamedTuple):
+    """A link's inertia and where it stands.
+
+    Attributes:
+        inertia: what the file says.
+        link: the element of the link.
+        inertial: that of its inertia, or None.
+        frame: mass, pose and inertia as they are written, in the axes that they are written in;
+            None where they are not written in full.
+    """
+
+    inertia: LinkInertia
+    link: XmlElement
+    inertial: XmlElement | None
+    frame: InertialFrame | None = None
+
+
+class ModelFormat(ABC):
+    """An XML format of robot models.
+
+    Attributes:
+        name: what it is called here.
+        roots: names of the outermost element that tell it.
+        rod_lift: smallest second moment of a rod that is written, of the sum of the three.
+    """
+
+    name: ClassVar[str]
+    roots: ClassVar[tuple[str, ...]]
+    rod_lift: ClassVar[float] = LIFT
+
+    @abstractmethod
+    def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
+        """Every link of a document, in the order of the file.
+
+        Raises:
+            ModelFileError: two links of one name, or an `<inertial>` that lacks a number or has
+                what is none.
+        """
+
+    @abstractmethod
+    def children(self, body: RoundedBody, newline: str, step: str) -> Mapping[str, str]:
+        """The elements within `<inertial>`, by tag; their own lines begin with `newline`."""
+
+    @abstractmethod
+    def edits(
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+    ) -> tuple[Edit, ...]:
+        """What makes an `<inertial>` that is there say a body; all else in it stays."""
+
+    @abstractmethod
+    def tensor_edits(
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+    ) -> tuple[Edit, ...]:
+        """What makes such an element say an inertia; touches nothing else."""
+
+    def inertial(self, body: RoundedBody, newline: str, step: str) -> str:
+        """A whole `<inertial>`; lines after the first begin with `newline`, inner ones `step`."""
+        children = self.children(body, newline + step, step).values()
+        inner = "".join(f"{newline}{step}{text}" for text in children)
+        return f"<inertial>{inner}{newline}</inertial>"
+
+    def rounded(self, phi: Phi, digits: int) -> RoundedBody:
+        """A body as the format prints it: about the centre of mass, in the link's axes."""
+        return round_body(phi, digits=digits, rod_lift=self.rod_lift)
+
+    def rounded_in_frame(self, inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
+        """An inertia as text in the axes that its element has."""
+        return round_in_frame(frame, Floor(LIFT, SMALLEST_FULL_INERTIA, self.rod_lift))
+
+    def require_writable(self, document: XmlDocument) -> None:  # noqa: B027
+        """Raises `ModelFileError` where what is written would not be read."""
+
+
+def written_link(
+    name: str,
+    element: XmlElement,
+    mass: PrintedNumbers,
+    six: PrintedNumbers,
+    X_LC: Pose,
+    largest_length: float | None,
+    *,
+    note: str = "",
+    added_mass: Mat66 | None = None,
+) -> tuple[LinkInertia, InertialFrame]:
+    """A link of the numbers in its `<inertial>`, and these in the axes that they are written in.
+
+    Args:
+        name: of the link.
+        element: its `<inertial>`.
+        mass: one number [kg].
+        six: ixx, ixy, ixz, iyy, iyz, izz about the centre of mass in C [kg m²].
+        X_LC: pose of C in the link.
+        largest_length: that the file mentions [m], or None.
+        note: what a reader should know beside the units.
+        added_mass: of the fluid.
+    """
+    frame = InertialFrame(np.array(mass.values[0]), X_LC, matrix_from_six(six.values, "urdf"))
+    printed = _ten(mass.values, six.values)
+    notes = note, unit_note(printed, largest_length)
+    inertia = LinkInertia(
+        name,
+        element.line,
+        frame.phi,
+        printed=printed,
+        half_units=_ten(mass.half_units, six.half_units),
+        added_mass=added_mass,
+        note="; ".join(filter(None, notes)),
+    )
+    return inertia, frame
+
+
+def name_of(document: XmlDocument, element: XmlElement) -> str:
+    """The name of a link or model; raises `ModelFileError` without one."""
+    name = element.attributes.get("name")
+    if not name:
+        raise document.error(f"a <{element.tag}> without a name", element)
+    return name
+
+
+def require_unlike_names(document: XmlDocument, found: Iterable[FoundLink]) -> None:
+    """Refuse two links of one name, and what is there twice in a link's inertia.
+
+    Raises:
+        ModelFileError: at the second of them.
+    """
+    seen: dict[str, XmlElement] = {}
+    for entry in found:
+        name = entry.inertia.name
+        if name in seen:
+            raise document.error(
+                f"a second <{entry.link.tag}> {name!r} (the first is on line {seen[name].line}); "
+                f"names must differ",
+                entry.link,
+            )
+        seen[name] = entry.link
+        for second in list(entry.link.all("inertial"))[1:]:
+            raise document.error(f"a second <inertial> in {name!r}; expected one", second)
+        if entry.inertial is not None:
+            _require_one_each(document, name, entry.inertial)
+
+
+def _require_one_each(document: XmlDocument, name: str, inertial: XmlElement) -> None:
+    seen: set[str] = set()
+    for child in inertial.children:
+        if child.tag in seen and child.tag in _ONCE:
+            what = f"a second <{child.tag}> in the <inertial> of {name!r}; expected one"
+            raise document.error(what, child)
+        seen.add(child.tag)
+
+
+def _ten(mass: Array, six: Array) -> Array:
+    return np.concatenate((mass, np.zeros(3), six))

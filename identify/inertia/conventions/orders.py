@@ -1,0 +1,199 @@
+"""Orders by name: of six entries of a matrix, of ten numbers, of the two parts of a twist.
+
+Products of inertia are the matrix's off-diagonal entries where they are said to be `negative`
+integrals, Ixy = −∫ρ x y dV, as in phi and nearly everywhere; `positive` ones, +∫ρ x y dV, are what
+SolidWorks calls positive tensor notation and prints unless told otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array, Mat33, Mat66, Phi
+from identify.documents import lookup
+from identify.errors import ModelError
+from identify.inertia.conventions.central import central_inertia, require_mass
+from identify.inertia.conventions.sealing import seal_batch, seal_phi
+from identify.inertia.matrices import (
+    inertia_about_com,
+    inertia_about_origin,
+    phi_from_inertia,
+    six_from_symmetric,
+    spatial_inertia,
+    swap_spatial_order,
+    symmetric_from_six,
+)
+from identify.spatial import vee
+
+Products: TypeAlias = Literal["negative", "positive"]
+Point: TypeAlias = Literal["origin", "centre of mass", "mixed"]
+"""What an inertia is about; `mixed` is Gazebo's body matrix, whose blocks belong to two points."""
+SpatialOrder: TypeAlias = Literal["linear first", "angular first"]
+
+_ROWS = ("xx", "xy", "xz", "yy", "yz", "zz")
+_COLUMNS = ("xx", "xy", "yy", "xz", "yz", "zz")
+_DIAGONAL_FIRST = ("xx", "yy", "zz", "xy", "xz", "yz")
+_VOIGT = ("xx", "yy", "zz", "yz", "xz", "xy")
+
+SIX_ORDERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        **dict.fromkeys(("identify", "rigeo", "ros", "sdf", "urdf"), _ROWS),
+        "pinocchio": _COLUMNS,
+        **dict.fromkeys(("dart", "drake", "gazebo", "mujoco"), _DIAGONAL_FIRST),
+        **dict.fromkeys(("voigt", "wensing"), _VOIGT),
+        "cyclic": ("xx", "yy", "zz", "xy", "yz", "zx"),
+    }
+)
+"""Order of the six entries, by the tool or the name it has. Reading the upper triangle by rows
+(`identify`) is reading the lower one by columns; `pinocchio` reads the lower one by rows."""
+
+_STRUCTURE = 1e-9
+"""How far from the form [[m 1, −ĥ], [ĥ, I]] a matrix may be, relative to what its entries are."""
+
+
+def matrix_from_six(six: ArrayLike, order: str, products: Products = "negative") -> Mat33:
+    """Symmetric matrices of their six entries in a named order.
+
+    Args:
+        six: shape (..., 6).
+        order: a name in `SIX_ORDERS`.
+        products: sign of the products of inertia among the six.
+
+    Returns:
+        Inertia matrices, shape (..., 3, 3).
+
+    Raises:
+        ModelError: an unknown name, or not six finite numbers.
+    """
+    six = seal_batch(six, f"six numbers ({order})", (6,))
+    return signed(symmetric_from_six(six[..., np.argsort(_positions(order))]), products)
+
+
+def six_in_order(matrix: ArrayLike, order: str, products: Products = "negative") -> Array:
+    """The six entries of symmetric matrices in a named order; inverse of `matrix_from_six`."""
+    matrix = seal_batch(matrix, "inertia", (3, 3))
+    return six_from_symmetric(signed(matrix, products))[..., _positions(order)]
+
+
+def signed(matrix: Mat33, products: Products) -> Mat33:
+    """Matrices between the two signs of their products of inertia: its own inverse.
+
+    Raises:
+        ModelError: a sign that is neither `negative` nor `positive`.
+    """
+    if products == "negative":
+        return matrix
+    if products != "positive":
+        raise ModelError(f"products: expected 'negative' or 'positive', got {products!r}")
+    return np.where(np.eye(3, dtype=bool), matrix, -matrix)
+
+
+def ten_from_phi(phi: ArrayLike, order: str, point: Point = "origin") -> Array:
+    """A vector of ten: m, h and I about the origin, or m, c and I about the centre of mass.
+
+    Args:
+        phi: shape (..., 10).
+        order: of the last six, a name in `SIX_ORDERS`.
+        point: what the inertia is about.
+
+    Returns:
+        Shape (..., 10).
+
+    Raises:
+        ModelError: an unknown name, not ten finite numbers, or a mass of zero where the centre of
+            mass is needed.
+    """
+    if point == "origin":
+        return seal_phi(phi)[..., [0, 1, 2, 3, *(4 + _positions(order))]]
+    mass, com, inertia = central_inertia(phi, f"vector of ten ({order})")
+    return np.concatenate((mass[..., None], com, six_in_order(inertia, order)), axis=-1)
+
+
+def phi_from_ten(values: ArrayLike, order: str, point: Point = "origin") -> Phi:
+    """Ten parameters from a vector of ten; inverse of `ten_from_phi`."""
+    values = seal_batch(values, f"ten numbers ({order})", (10,))
+    if point == "origin":
+        return values[..., [0, 1, 2, 3, *(4 + np.argsort(_positions(order)))]]
+    inertia = matrix_from_six(values[..., 4:], order)
+    return phi_from_inertia(values[..., 0], values[..., 1:4], inertia)
+
+
+def spatial_matrix(phi: ArrayLike, order: SpatialOrder, point: Point = "origin") -> Mat66:
+    """Spatial inertia about Bo in B in a named order of the parts of a twist.
+
+    Linear first it is [[m 1, −ĥ], [ĥ, I]]; angular first [[I, ĥ], [−ĥ, m 1]].
+
+    Args:
+        phi: shape (..., 10).
+        order: `linear first` (ours, Pinocchio) or `angular first` (Featherstone, Drake, DART).
+        point: `mixed` puts the inertia about the centre of mass in the place of I.
+
+    Returns:
+        Shape (..., 6, 6).
+    """
+    phi = seal_phi(phi)
+    matrix = spatial_inertia(phi)
+    if point == "mixed":
+        require_mass(phi, "spatial matrix of two points")
+        matrix[..., 3:, 3:] = inertia_about_com(phi)
+    return _linear_first(matrix, order)
+
+
+def phi_from_spatial_matrix(matrix: ArrayLike, order: SpatialOrder, point: Point = "origin") -> Phi:
+    """Ten parameters of a rigid body's spatial inertia; inverse of `spatial_matrix`.
+
+    Args:
+        matrix: shape (..., 6, 6).
+        order: as in `spatial_matrix`.
+        point: as in `spatial_matrix`.
+
+    Returns:
+        Shape (..., 10).
+
+    Raises:
+        ModelError: no rigid body has this matrix (the mass block is not m 1, or the blocks beside
+            it are not ±ĥ), as with fluid added mass.
+    """
+    M = _linear_first(seal_batch(matrix, "spatial inertia", (6, 6)), order)
+    six = six_from_symmetric(M[..., 3:, 3:])
+    phi = np.concatenate((M[..., :1, 0], vee(M[..., 3:, :3]), six), axis=-1)
+    error = _structure_error(M, spatial_inertia(phi))
+    if not (error <= _STRUCTURE):
+        raise ModelError(
+            f"spatial inertia ({order}): expected the blocks m 1, ±ĥ and a symmetric I of a rigid "
+            f"body, got a matrix that is off by {error:.1e} of its scale; fluid added mass cannot "
+            f"be said with ten parameters"
+        )
+    if point != "mixed":
+        return phi
+    require_mass(phi, "spatial matrix of two points")
+    return phi_from_inertia(phi[..., 0], phi[..., 1:4] / phi[..., :1], inertia_about_origin(phi))
+
+
+def _positions(order: str) -> np.ndarray:
+    """Where each of the named six is in xx, xy, xz, yy, yz, zz."""
+    entries = lookup(SIX_ORDERS, order, "order of six", ModelError)
+    return np.array([_ROWS.index("".join(sorted(entry))) for entry in entries])
+
+
+def _linear_first(matrix: Mat66, order: SpatialOrder) -> Mat66:
+    if order == "linear first":
+        return matrix
+    if order != "angular first":
+        raise ModelError(f"order: expected 'linear first' or 'angular first', got {order!r}")
+    return swap_spatial_order(matrix)
+
+
+def _structure_error(M: Mat66, rigid: Mat66) -> float:
+    """Largest deviation of any block, each by its own unit: kg, kg m, kg m²."""
+    blocks = np.stack((M[..., :3, :3], M[..., 3:, 3:]), axis=-3)
+    scale = np.repeat(np.sqrt(np.abs(blocks).max(axis=(-2, -1), initial=0.0)), 3, axis=-1)
+    off = np.abs(M - rigid)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(off == 0.0, 0.0, off / (scale[..., :, None] * scale[..., None, :]))
+    return float(share.max(initial=0.0))

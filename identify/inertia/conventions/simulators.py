@@ -1,0 +1,297 @@
+"""Inertials of MuJoCo, SDFormat and Gazebo: about the centre of mass, in axes of their own.
+
+**MuJoCo.** `diaginertia` is in the frame that `quat` (scalar first) turns, and kept as given;
+`fullinertia` is in axes of the body, admits no `quat` beside it, and the compiler makes principal
+moments of it in descending order.
+
+**SDFormat.** `<pose>` is that of the frame C at the centre of mass in the link's frame L; its
+`relative_to` is not defined here, unlike in other poses (where an old file resolves it all the
+same, `in_frame` moves the result). Principal axes are advised: no products to mistake.
+
+**Gazebo.** `gz::math::Inertial` is a `MassMatrix3` and the pose of its frame Bi in the link.
+`Moi()` is in axes of the link. `BodyMatrix()` (gz-math 7 and newer) is linear first and holds that
+`Moi()` beside the off-diagonal blocks that belong to the link's origin: a mixture of two points, so
+it is neither the spatial inertia about the one nor about the other, and may have negative
+eigenvalues. It is here to read and write it, not to compute with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array, Flags, Mat33, Mat66, Phi, Vec3, Vec4
+from identify.errors import ModelError
+from identify.inertia.conventions.axes import (
+    principal_frame,
+    rotation_from_rpy,
+    rotation_from_wxyz,
+    rpy_from_rotation,
+    wxyz_from_rotation,
+)
+from identify.inertia.conventions.central import (
+    Axes,
+    CentralInertia,
+    InertialFrame,
+    central_inertia,
+    inertial_frame,
+)
+from identify.inertia.conventions.orders import matrix_from_six, six_in_order, spatial_matrix
+from identify.inertia.conventions.records import CentralRecord
+from identify.inertia.conventions.sealing import Record, seal_batch
+from identify.spatial import Pose, quaternion_from_rotation, rotation_from_quaternion
+
+SMALLEST_INERTIA = 1e-15
+"""Smallest mass [kg] and `diaginertia` [kg m²] of a moving body that compiles (mjMINVAL)."""
+
+SMALLEST_FULL_INERTIA = 1e-14
+"""Smallest principal moment that `fullinertia` may have [kg m²] (mjEPS): ten times the other."""
+
+RotationFormat: TypeAlias = Literal["euler_rpy", "quat_xyzw"]
+"""The attribute `rotation_format` of SDFormat's `<pose>`."""
+
+_POSE_LENGTHS = {"euler_rpy": 6, "quat_xyzw": 7}
+
+
+@dataclass(frozen=True, slots=True)
+class MujocoInertial(Record):
+    """`<inertial pos quat mass diaginertia>`.
+
+    Attributes:
+        mass: [kg], shape (...).
+        pos: centre of mass in the body's frame [m], shape (..., 3).
+        quat_wxyz: of the principal axes in the body's frame, scalar first, shape (..., 4).
+        diaginertia: principal moments about the centre of mass [kg m²], shape (..., 3).
+    """
+
+    SHAPES: ClassVar = {"mass": (), "pos": (3,), "quat_wxyz": (4,), "diaginertia": (3,)}
+    mass: Array
+    pos: Vec3
+    quat_wxyz: Vec4
+    diaginertia: Vec3
+
+    @classmethod
+    def from_phi(cls, phi: ArrayLike) -> Self:
+        """The attributes of ten parameters: moments in descending order, as the compiler's own.
+
+        Raises:
+            ModelError: a mass of zero or below it.
+        """
+        mass, com, inertia = _mjcf_inertia(phi)
+        moments, R = principal_frame(inertia, "descending")
+        return cls(mass, com, wxyz_from_rotation(R), moments)
+
+    def to_phi(self) -> Phi:
+        """Ten parameters about the body's origin, shape (..., 10)."""
+        X_BC = Pose(rotation_from_wxyz(self.quat_wxyz), self.pos)
+        return InertialFrame(self.mass, X_BC, self.diaginertia[..., None, :] * np.eye(3)).phi
+
+    @property
+    def compiles(self) -> Flags:
+        """Whether MuJoCo's compiler takes the numbers for a moving body, shape (...).
+
+        It wants the mass and the moments at `SMALLEST_INERTIA` or above, and A + B ≥ C exactly,
+        rounding not forgiven, for any order of the moments (unless `balanceinertia` is on).
+        """
+        a, b, c = np.moveaxis(self.diaginertia, -1, 0)
+        large = (self.mass >= SMALLEST_INERTIA) & (self.diaginertia >= SMALLEST_INERTIA).all(-1)
+        return large & (a + b >= c) & (a + c >= b) & (b + c >= a)
+
+
+@dataclass(frozen=True, slots=True)
+class MujocoFullInertial(CentralRecord):
+    """`<inertial pos mass fullinertia>`.
+
+    Attributes:
+        mass: [kg], shape (...).
+        pos: centre of mass in the body's frame [m], shape (..., 3).
+        fullinertia: Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass, in the body's axes
+            [kg m²], shape (..., 6).
+    """
+
+    SHAPES: ClassVar = {"mass": (), "pos": (3,), "fullinertia": (6,)}
+    SIX: ClassVar[str] = "mujoco"
+    mass: Array
+    pos: Vec3
+    fullinertia: Array
+
+    @classmethod
+    def from_phi(cls, phi: ArrayLike) -> Self:
+        """The attributes of ten parameters; a mass of zero or below it raises `ModelError`."""
+        mass, com, inertia = _mjcf_inertia(phi)
+        return cls(mass, com, six_in_order(inertia, cls.SIX))
+
+
+@dataclass(frozen=True, slots=True)
+class SdfInertial(Record):
+    """The numbers of SDFormat's `<inertial>`.
+
+    Attributes:
+        mass: [kg], shape (...).
+        pose: x, y, z [m] and roll, pitch, yaw about fixed axes, shape (..., 6), or a quaternion
+            x, y, z, w, shape (..., 7).
+        inertia: ixx, ixy, ixz, iyy, iyz, izz in axes of C [kg m²], shape (..., 6).
+        rotation_format: what follows the position in `pose`.
+        degrees: whether roll, pitch and yaw are in degrees.
+    """
+
+    mass: Array
+    pose: Array
+    inertia: Array
+    rotation_format: RotationFormat = "euler_rpy"
+    degrees: bool = False
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        length = _pose_length(self.rotation_format, degrees=self.degrees)
+        return {"mass": (), "pose": (length,), "inertia": (6,)}
+
+    @classmethod
+    def from_phi(
+        cls,
+        phi: ArrayLike,
+        axes: Axes = "body",
+        *,
+        rotation_format: RotationFormat = "euler_rpy",
+        degrees: bool = False,
+    ) -> Self:
+        """The numbers of ten parameters about the link's origin.
+
+        Args:
+            phi: shape (..., 10).
+            axes: of the inertia: the link's, the principal ones, or a rotation R_LC.
+            rotation_format: as `<pose rotation_format>`.
+            degrees: as `<pose degrees>`.
+
+        Raises:
+            ModelError: a mass of zero, or a quaternion in degrees.
+        """
+        _pose_length(rotation_format, degrees=degrees)
+        mass, X_LC, inertia = inertial_frame(phi, "SDF inertial", axes)
+        if rotation_format == "quat_xyzw":
+            rotation = quaternion_from_rotation(X_LC.rotation)
+        else:
+            rotation = rpy_from_rotation(X_LC.rotation)
+            rotation = np.degrees(rotation) if degrees else rotation
+        pose = np.concatenate((X_LC.position, rotation), axis=-1)
+        return cls(mass, pose, six_in_order(inertia, "sdf"), rotation_format, degrees)
+
+    def to_phi(self) -> Phi:
+        """Ten parameters about the link's origin, shape (..., 10)."""
+        return InertialFrame(self.mass, self.X_LC, matrix_from_six(self.inertia, "sdf")).phi
+
+    @property
+    def X_LC(self) -> Pose:
+        """Pose of the inertia's frame in the link's."""
+        position, numbers = self.pose[..., :3], self.pose[..., 3:]
+        if self.rotation_format == "quat_xyzw":
+            return Pose(rotation_from_quaternion(numbers), position)
+        return Pose(rotation_from_rpy(np.radians(numbers) if self.degrees else numbers), position)
+
+
+@dataclass(frozen=True, slots=True)
+class GazeboMassMatrix3(Record):
+    """Arguments of `MassMatrix3(mass, ixxyyzz, ixyxzyz)`.
+
+    Attributes:
+        mass: [kg], shape (...).
+        ixxyyzz: diagonal moments about the centre of mass, in Bi [kg m²], shape (..., 3).
+        ixyxzyz: off-diagonal ones [kg m²], shape (..., 3).
+    """
+
+    SHAPES: ClassVar = {"mass": (), "ixxyyzz": (3,), "ixyxzyz": (3,)}
+    mass: Array
+    ixxyyzz: Vec3
+    ixyxzyz: Vec3
+
+    @property
+    def moi(self) -> Mat33:
+        """`MassMatrix3::Moi()`, I_BBcm_Bi [kg m²], shape (..., 3, 3)."""
+        return matrix_from_six(np.concatenate((self.ixxyyzz, self.ixyxzyz), axis=-1), "gazebo")
+
+
+@dataclass(frozen=True, slots=True)
+class GazeboInertial(Record):
+    """Arguments of `Inertial(MassMatrix3, Pose3)`; F is the link's frame.
+
+    Attributes:
+        mass_matrix: mass and inertia in Bi.
+        position: of the centre of mass in F [m], shape (..., 3).
+        quaternion_wxyz: of R_FBi, scalar first as the constructor of `Quaternion`, shape (..., 4).
+    """
+
+    SHAPES: ClassVar = {"position": (3,), "quaternion_wxyz": (4,)}
+    mass_matrix: GazeboMassMatrix3
+    position: Vec3
+    quaternion_wxyz: Vec4
+
+    def __post_init__(self) -> None:
+        Record.__post_init__(self)
+        if self.position.shape[:-1] != self.mass_matrix.mass.shape:
+            raise ModelError(
+                f"GazeboInertial: expected one batch shape, got mass matrices "
+                f"{self.mass_matrix.mass.shape} and positions {self.position.shape[:-1]}"
+            )
+
+    @classmethod
+    def from_phi(cls, phi: ArrayLike, axes: Axes = "body") -> Self:
+        """The inertial of ten parameters about the link's origin.
+
+        Args:
+            phi: shape (..., 10).
+            axes: of Bi. `principal` makes the mass matrix diagonal, as
+                `SetMassMatrixRotation(Quaternion::Identity)`: axes that are principal already keep
+                their order, else the moments ascend.
+
+        Raises:
+            ModelError: a mass of zero.
+        """
+        mass, X_FBi, inertia = inertial_frame(phi, "Gazebo Inertial", axes)
+        six = six_in_order(inertia, "gazebo")
+        mass_matrix = GazeboMassMatrix3(mass, six[..., :3], six[..., 3:])
+        return cls(mass_matrix, X_FBi.position, wxyz_from_rotation(X_FBi.rotation))
+
+    def to_phi(self) -> Phi:
+        """Ten parameters about the link's origin, shape (..., 10)."""
+        return InertialFrame(self.mass_matrix.mass, self.pose, self.mass_matrix.moi).phi
+
+    @property
+    def pose(self) -> Pose:
+        """`Inertial::Pose()`, X_FBi."""
+        return Pose(rotation_from_wxyz(self.quaternion_wxyz), self.position)
+
+    @property
+    def moi(self) -> Mat33:
+        """`Inertial::Moi()`: about the centre of mass, in axes of the link, shape (..., 3, 3)."""
+        R = self.pose.rotation
+        return R @ self.mass_matrix.moi @ np.swapaxes(R, -1, -2)
+
+    @property
+    def body_matrix(self) -> Mat66:
+        """`Inertial::BodyMatrix()`, [[m 1, m ĉᵀ], [m ĉ, I_BBcm_B]], of two points."""
+        return spatial_matrix(self.to_phi(), "linear first", "mixed")
+
+    def spatial_matrix(self, fluid_added_mass: Mat66) -> Mat66:
+        """`Inertial::SpatialMatrix()`: the body matrix and an added mass, added up as they are."""
+        return self.body_matrix + seal_batch(fluid_added_mass, "fluid added mass", (6, 6))
+
+
+def _mjcf_inertia(phi: ArrayLike) -> CentralInertia:
+    central = central_inertia(phi, "MuJoCo inertial")
+    if (central.mass < 0.0).any():
+        raise ModelError(
+            f"MuJoCo inertial: a mass of {central.mass.min():g} kg; MJCF allows none below zero"
+        )
+    return central
+
+
+def _pose_length(rotation_format: str, *, degrees: bool) -> int:
+    if rotation_format not in _POSE_LENGTHS:
+        raise ModelError(
+            f"rotation_format: expected 'euler_rpy' or 'quat_xyzw', got {rotation_format!r}"
+        )
+    if degrees and rotation_format == "quat_xyzw":
+        raise ModelError("degrees: a quaternion has none; SDFormat refuses degrees='true' with it")
+    return _POSE_LENGTHS[rotation_format]
