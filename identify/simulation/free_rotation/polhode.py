@@ -76,9 +76,9 @@ class Polhode:
 
 def polhode(ordered: OrderedSpin) -> Polhode:
     """Constants of the motion of ω from where it is now; none may be steady or at rest."""
-    moments, spin = ordered.moments, ordered.spin
+    moments, deviations, spin = ordered.moments, ordered.deviations, ordered.spin
     I1, I2, I3 = moments[0], moments[1], moments[2]
-    d12, d23, d13 = abs(I1 - I2), abs(I2 - I3), abs(I1 - I3)
+    d12, d23, d13 = (abs(deviations[i] - deviations[j]) for i, j in ((0, 1), (1, 2), (0, 2)))
     square = spin * spin
     X = I1 * d13 * square[0] + I2 * d23 * square[1]
     Y = I2 * d12 * square[1] + I3 * d13 * square[2]

@@ -48,6 +48,7 @@ class OrderedSpin:
 
     Attributes:
         moments: I₁, I₂, I₃, shape (3, n).
+        deviations: the same less one number, to form differences of, shape (3, n).
         spin: ω₁, ω₂, ω₃, shape (3, n).
         axes: R_BP, shape (n, 3, 3).
         excess: 2 K I_mid − L², shape (n,).
@@ -55,6 +56,7 @@ class OrderedSpin:
     """
 
     moments: DoubleDouble
+    deviations: DoubleDouble
     spin: DoubleDouble
     axes: Array
     excess: DoubleDouble
@@ -63,6 +65,7 @@ class OrderedSpin:
     def __getitem__(self, bodies: Flags) -> OrderedSpin:
         return OrderedSpin(
             self.moments[:, bodies],
+            self.deviations[:, bodies],
             self.spin[:, bodies],
             self.axes[bodies],
             self.excess[bodies],
@@ -77,24 +80,25 @@ def ordered_spin(inertia: DoubleDouble, angular_velocity: Vec3) -> OrderedSpin:
         inertia: about the centre of mass, in units in which it is of order one, shape (3, 3, n).
         angular_velocity: w_WB_B in such units, shape (n, 3).
     """
-    moments, axes = principal_moments(inertia)
+    moments, deviations, axes = principal_moments(inertia)
     spin = total(axes * double_double(angular_velocity.T)[:, None], axis=0)
     largest = np.abs(spin.high).max(axis=0)
     spin = where(np.abs(spin.high) > _NEGLIGIBLE * largest, spin, 0.0)
 
-    smallest_term = moments[0] * (moments[1] - moments[0]) * spin[0] * spin[0]
-    largest_term = moments[2] * (moments[2] - moments[1]) * spin[2] * spin[2]
+    smallest_term = moments[0] * (deviations[1] - deviations[0]) * spin[0] * spin[0]
+    largest_term = moments[2] * (deviations[2] - deviations[1]) * spin[2] * spin[2]
     excess = smallest_term - largest_term
     regime = _regime(spin, smallest_term, largest_term, excess)
 
     descending = excess.high > 0.0
     order = np.where(descending, np.array([[2], [1], [0]]), np.array([[0], [1], [2]]))
-    moments, spin, axes = take(moments, order), take(spin, order), take_columns(axes, order)
+    moments, deviations, spin = (take(rows, order) for rows in (moments, deviations, spin))
+    axes = take_columns(axes, order)
     signs = np.where(spin.high < 0.0, -1.0, 1.0)
     handed = np.sign(np.linalg.det(np.moveaxis(axes.high, -1, 0)))
     signs[1] = handed * signs[0] * signs[2]
     R_BP = np.moveaxis(axes.value * signs, -1, 0)
-    return OrderedSpin(moments, spin * signs, R_BP, excess, regime)
+    return OrderedSpin(moments, deviations, spin * signs, R_BP, excess, regime)
 
 
 def _regime(
