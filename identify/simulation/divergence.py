@@ -85,24 +85,5 @@ def require_followed(motion: ForcedBody, phase: Array, time: float, step: float)
     )
 
 
-def require_states_followed(states: Array, step: float) -> None:
-    """Looks at all states of a batch at once, [p, q, v, ω] of shape (n, ..., 13), time first.
-
-    Raises:
-        Diverged: as `require_followed`, of the first time at which it is so.
-    """
-    w = states[..., 10:13]
-    turn = step * np.sqrt(np.einsum("...i,...i->...", w, w))
-    finite = np.asarray(np.isfinite(states).all(axis=-1))
-    good = finite & (turn <= LARGEST_TURN)
-    if good.all():
-        return
-    where = tuple(int(i) for i in np.argwhere(~good)[0])
-    time, index = where[0] * step, where[1:]
-    if finite[where] and turn[where] < BEYOND:
-        raise turned_too_far(float(turn[where]), time, step, index)
-    raise grew_beyond_bounds(time, index)
-
-
 def _who(index: tuple[int, ...]) -> str:
     return f"the body of batch index {', '.join(map(str, index))}" if index else "the body"

@@ -25,12 +25,11 @@ from identify.simulation.free_rotation import (
     Regime,
     RotationInvariants,
     angular_momentum,
-    free_rotation,
+    rotate_freely,
     rotation_invariants,
 )
 from identify.simulation.free_rotation.checks import checked_inertia, checked_start, checked_time
-from identify.simulation.free_rotation.polhode import polhode
-from identify.simulation.free_rotation.regimes import ordered_spin
+from identify.simulation.free_rotation.polhode import ordered_spin, polhode
 from identify.spatial.rotations import rotate, rotation_from_quaternion
 
 _UNSEEN = 1e-9
@@ -118,7 +117,7 @@ class Poinsot:
         return self.herpolhode @ self.plane_axes[:, :2]
 
 
-def poinsot(
+def poinsot_motion(
     body: ArrayLike | InertialParameters,
     quaternion: ArrayLike,
     angular_velocity: ArrayLike,
@@ -133,7 +132,7 @@ def poinsot(
         time: [s], shape (n,).
 
     Raises:
-        SimulationError: as `free_rotation`; several bodies, or a body at rest, which has no
+        SimulationError: as `rotate_freely`; several bodies, or a body at rest, which has no
             invariable plane.
     """
     time = checked_time(time)
@@ -152,7 +151,7 @@ def poinsot(
             "an angular velocity"
         )
     inertia = tensor.value
-    rotation = free_rotation(body, quaternion, angular_velocity, time)
+    rotation = rotate_freely(body, quaternion, angular_velocity, time)
     moments, axes = _principal_axes(inertia, np.asarray(angular_velocity, dtype=np.float64))
     r = rotation.angular_velocity / np.sqrt(2.0 * invariants.kinetic_energy)
     return Poinsot(

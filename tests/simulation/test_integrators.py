@@ -20,10 +20,9 @@ from identify.simulation import (
     find_integrator,
     simulate,
 )
-from identify.simulation.forced_body import ForcedBody
+from identify.simulation.forced_body import ForcedBody, piece_of
 from identify.simulation.free_body import FreeBody
-from identify.simulation.integrators.attitude import rotation_vector_rate
-from identify.simulation.load_piece import piece_of
+from identify.simulation.integrators.explicit import rotation_vector_rate
 from identify.spatial import exp_rotation, log_rotation, quaternion_product
 from identify.spatial.rotations import rotation_angle, rotation_from_quaternion
 from tests.close import assert_close
@@ -310,7 +309,7 @@ def test_series_and_cotangent_meet():
 
 
 def test_an_unknown_integrator_names_the_nearest():
-    with pytest.raises(SimulationError, match=r"got 'rk5'; did you mean 'rk4'\?"):
+    with pytest.raises(SimulationError, match=r"integrator 'rk5' .*; did you mean 'rk4'\?"):
         find_integrator("rk5")
-    with pytest.raises(SimulationError, match="expected one of 'semi-implicit-euler', 'rk4'"):
+    with pytest.raises(SimulationError, match=r"no integrator .* among semi-implicit-euler, rk4"):
         find_integrator("leapfrog")

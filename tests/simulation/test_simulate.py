@@ -24,7 +24,6 @@ from identify.simulation import (
     State,
     Trajectory,
     buoyancy,
-    rollout,
     simulate,
 )
 from identify.spatial import Pose, quaternion_from_rotation
@@ -32,6 +31,7 @@ from identify.spatial.rotations import rotate_back, rotation_angle, rotation_fro
 from tests.close import assert_close
 from tests.recordings import GRAVITY
 from tests.simulation.exact import distance, exact_end, random_added_mass, random_state, state_at
+from tests.simulation.plain_rollout import plain_rollout
 from tests.strategies import bodies, poses, random_body, seeds, vectors
 
 PHI = random_body(np.random.default_rng(0), mass=2.0, size=0.3)
@@ -101,7 +101,7 @@ def test_a_sampled_body_wrench_moves_a_body_as_in_the_plain_rollout(interpolatio
     samples = np.sin(np.outer(time, rng.uniform(3, 9, 6)) + rng.uniform(0, 6, 6)) * np.repeat(
         [8.0, 0.5], 3
     )
-    plain = rollout(PHI, start, samples, 2e-3, interpolation=interpolation)
+    plain = plain_rollout(PHI, start, samples, 2e-3, interpolation=interpolation)
     path = simulate(
         PHI,
         start,

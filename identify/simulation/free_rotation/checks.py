@@ -55,7 +55,7 @@ def checked_start(
         others: a batch shape to broadcast with.
 
     Raises:
-        SimulationError: see `free_rotation`.
+        SimulationError: see `rotate_freely`.
     """
     inertia, own = checked_inertia(body)
     q = checked_numbers(quaternion, "quaternion", 4)
@@ -88,7 +88,7 @@ def checked_inertia(body: ArrayLike | InertialParameters) -> tuple[DoubleDouble,
     """Inertia about the centre of mass, shape (..., 3, 3), and the batch shape (...).
 
     Raises:
-        SimulationError: see `free_rotation`.
+        SimulationError: see `rotate_freely`.
     """
     body = _array(body.phi if isinstance(body, InertialParameters) else body, "body")
     if body.shape[-2:] == (3, 3):

@@ -15,14 +15,11 @@ from identify.simulation.divergence import (
     grew_beyond_bounds,
     turned_too_far,
 )
-from identify.simulation.layered.angular_velocity import euler_ratios
-from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows
-from identify.simulation.layered.loads import LoadLayer
-from identify.simulation.layered.motion_of_origin import MotionOfOrigin
+from identify.simulation.layered.angular_velocity import StageTorques, euler_ratios
+from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows, turns
+from identify.simulation.layered.principal_frame import LoadLayer, MotionOfOrigin
 from identify.simulation.layered.problem import Problem
-from identify.simulation.layered.stage_torques import StageTorques
 from identify.simulation.layered.translation import TranslationLayer
-from identify.simulation.layered.turns import turns
 from identify.simulation.layered.workspace import Workspace
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion

@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from identify.arrays import Array
-from identify.simulation.layered.angular_velocity import BatchSteps
-from identify.simulation.layered.angular_velocity_by_floats import (
+from identify.simulation.layered.angular_velocity import (
+    BatchSteps,
     FloatRungeKutta,
+    StageTorques,
     runge_kutta,
     stages_of,
 )
-from identify.simulation.layered.stage_torques import StageTorques
 
 WINDOW = 20_000
 """Steps of a window."""

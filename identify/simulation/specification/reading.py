@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,10 @@ from identify.errors import MissingFile, ModelError, SchemaError, SimulationErro
 from identify.exchange import read_estimate
 from identify.inertia import InertialParameters, check, checked_added_mass
 from identify.simulation.checks import Interpolation, require_simulable
-from identify.simulation.impulses import Impulse
-from identify.simulation.loads import ConstantLoad, Frame, Load, SampledLoad, sealed
+from identify.simulation.forward import simulate
+from identify.simulation.loads import ConstantLoad, Frame, Impulse, Load, SampledLoad, sealed
 from identify.simulation.specification.load_file import read_samples
 from identify.simulation.specification.problems import explain, spell
-from identify.simulation.specification.simulation import Simulation
 from identify.simulation.specification.tables import (
     BodyTable,
     Document,
@@ -28,9 +28,47 @@ from identify.simulation.specification.tables import (
     LoadTable,
     StateTable,
 )
-from identify.simulation.state import State
+from identify.simulation.state import State, Trajectory
 from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """A body, its first state and what acts on it.
+
+    Attributes:
+        body: the ten parameters about Bo in B.
+        start: state at time 0.
+        gravity: g in W [m/s²], shape (3,).
+        loads: forces and torques over time.
+        impulses: each at its time.
+        added_mass: of a still fluid about Bo in B, linear first, shape (6, 6); None without fluid.
+    """
+
+    body: InertialParameters
+    start: State
+    gravity: Vec3 = field(default_factory=lambda: np.array(GRAVITY_W))
+    loads: tuple[Load, ...] = ()
+    impulses: tuple[Impulse, ...] = ()
+    added_mass: Mat66 | None = None
+
+    def run(
+        self, *, duration: float, step: float, integrator: str = "rk4", every: int = 1
+    ) -> Trajectory:
+        """The motion from time 0 to `duration`; arguments and errors are those of `simulate`."""
+        return simulate(
+            self.body,
+            self.start,
+            duration=duration,
+            step=step,
+            loads=self.loads,
+            impulses=self.impulses,
+            gravity=self.gravity,
+            integrator=integrator,
+            added_mass=self.added_mass,
+            every=every,
+        )
 
 
 def read_simulation(path: Path | str) -> Simulation:

@@ -8,14 +8,16 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from identify.simulation import PrincipalBody
-from identify.simulation.layered.angular_velocity import BatchRungeKutta, euler_ratios
-from identify.simulation.layered.angular_velocity_by_floats import FloatRungeKutta
-from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows
-from identify.simulation.layered.loads import LoadLayer
-from identify.simulation.layered.sampled_wrench import SampledWrench
-from identify.simulation.layered.stage_torques import StageTorques
+from identify.simulation.layered.angular_velocity import (
+    BatchRungeKutta,
+    FloatRungeKutta,
+    StageTorques,
+    euler_ratios,
+)
+from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows, turns
+from identify.simulation.layered.principal_frame import LoadLayer
+from identify.simulation.layered.problem import SampledWrench
 from identify.simulation.layered.translation import TranslationLayer
-from identify.simulation.layered.turns import turns
 from identify.simulation.layered.workspace import Workspace
 from identify.spatial.rotations import rotation_angle, rotation_from_quaternion
 from tests.close import assert_close

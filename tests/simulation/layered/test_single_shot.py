@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from identify.errors import SimulationError
-from identify.simulation import rollout
-from identify.simulation.layered import fast_rollout, shooting, single_shot
+from identify.simulation import fast_rollout, single_shot
+from identify.simulation.layered import shooting
 from tests.close import assert_close
 from tests.simulation.layered.cases import (
     GRAVITY,
@@ -17,6 +17,7 @@ from tests.simulation.layered.cases import (
     some_states,
     state_at,
 )
+from tests.simulation.plain_rollout import plain_rollout
 
 PHI = some_bodies(1)[0]
 START = some_states((), spin=1.0)
@@ -45,7 +46,7 @@ def test_a_single_shot_is_a_fast_rollout_of_one_body(way):
         assert_close(getattr(shot.trajectory, name), getattr(path, name), 0.0)
     assert shot.note == ""
     assert shot.windows == 0
-    plain = rollout(PHI, START, load, STEP, GRAVITY, interpolation=way)
+    plain = plain_rollout(PHI, START, load, STEP, GRAVITY, interpolation=way)
     # On straight lines between noise, steps of order four are no better than this.
     assert errors(shot.trajectory, plain).max() < (1e-4 if way == "linear" else 1e-9)
 
@@ -95,7 +96,7 @@ def test_an_unstable_log_defeats_the_windows_and_is_stepped_through(way):
 
 
 def test_a_body_at_rest_stays_there():
-    rest = state_at(rollout(PHI, START, np.zeros((1, 6)), STEP), 0)
+    rest = state_at(plain_rollout(PHI, START, np.zeros((1, 6)), STEP), 0)
     rest = type(rest)(np.zeros(3), rest.quaternion, np.zeros(3), np.zeros(3))
     for parallel in (False, True):
         shot = single_shot(PHI, rest, np.zeros((20_001, 6)), STEP, np.zeros(3), parallel=parallel)
