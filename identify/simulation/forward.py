@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi, Vec3
-from identify.errors import SimulationError
 from identify.inertia import InertialParameters
+from identify.simulation.checks import as_numbers, broadcast_batches
 from identify.simulation.divergence import require_followed
 from identify.simulation.forced_body import ForcedBody, jump_of, piece_of
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
 from identify.simulation.integrators import Integrator, find_integrator
-from identify.simulation.loads import Impulse, Load, sealed
+from identify.simulation.loads import Impulse, Load
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.schedule import Schedule, schedule
 from identify.simulation.state import Jump, State, Trajectory
@@ -141,7 +141,7 @@ def simulate(
     """
     method = find_integrator(integrator)
     free = FreeBody.of(body, added_mass)
-    gravity = sealed(gravity, "gravity", (3,))
+    gravity = as_numbers(gravity, "gravity", 3)
     times = schedule(duration, step, every, _breaks(loads, impulses))
     for load in loads:
         load.require(duration)
@@ -170,16 +170,11 @@ def _broadcast(
         SimulationError: batch shapes that do not go together.
         ModelError: a quaternion of zeros.
     """
-    shapes = [free.batch, gravity.shape[:-1]]
-    shapes += [start.position.shape[:-1]]
-    shapes += [shape for load in loads for shape in (load.batch, load.point.shape[:-1])]
-    for one in impulses:
-        shapes += [array.shape[:-1] for array in (one.linear, one.angular, one.point)]
-    try:
-        batch = np.broadcast_shapes(*shapes)
-    except ValueError as error:
-        raise SimulationError(
-            f"the batch shapes of body, start, loads, impulses and gravity do not go together: "
-            f"{', '.join(map(str, dict.fromkeys(shapes)))}"
-        ) from error
+    shapes = {"body": free.batch, "start": start.position.shape[:-1], "gravity": gravity.shape[:-1]}
+    for k, load in enumerate(loads):
+        shapes |= {f"load {k}": load.batch, f"point of load {k}": load.point.shape[:-1]}
+    for k, one in enumerate(impulses):
+        for name in ("linear", "angular", "point"):
+            shapes[f"{name} of impulse {k}"] = getattr(one, name).shape[:-1]
+    batch = broadcast_batches(shapes)
     return np.array(np.broadcast_to(free.phase_of(start), (*batch, 13)))

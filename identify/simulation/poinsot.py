@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import SimulationError
 from identify.inertia import InertialParameters
+from identify.simulation.checks import as_numbers
 from identify.simulation.free_rotation import (
     Regime,
     RotationInvariants,
@@ -28,7 +29,7 @@ from identify.simulation.free_rotation import (
     rotate_freely,
     rotation_invariants,
 )
-from identify.simulation.free_rotation.checks import checked_inertia, checked_start, checked_time
+from identify.simulation.free_rotation.checks import checked_inertia, checked_start
 from identify.simulation.free_rotation.polhode import ordered_spin, polhode
 from identify.spatial.rotations import rotate, rotation_from_quaternion
 
@@ -135,7 +136,7 @@ def poinsot_motion(
         SimulationError: as `rotate_freely`; several bodies, or a body at rest, which has no
             invariable plane.
     """
-    time = checked_time(time)
+    time = as_numbers(time, "time")
     tensor, batch = checked_inertia(body)
     if batch or np.ndim(quaternion) != 1 or np.ndim(angular_velocity) != 1 or time.ndim != 1:
         raise SimulationError(

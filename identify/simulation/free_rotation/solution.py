@@ -10,13 +10,11 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Flags, Mat33, Mat44, Phi, Vec3, Vec4
 from identify.errors import SimulationError
 from identify.inertia import InertialParameters
-from identify.simulation.checks import broadcast_batches
+from identify.simulation.checks import as_numbers, broadcast_batches
 from identify.simulation.free_rotation.attitude import PolhodeMotion
 from identify.simulation.free_rotation.checks import (
     Start,
-    checked_numbers,
     checked_start,
-    checked_time,
     require_known_angle,
 )
 from identify.simulation.free_rotation.double_double import (
@@ -161,7 +159,7 @@ def rotate_freely(
             symmetric, a body that no density realises, one without inertia about an axis, a
             quaternion of zeros, or a time so far away that turns cannot be counted.
     """
-    times = checked_time(time)
+    times = as_numbers(time, "time")
     own = times.shape[:-1]
     start = checked_start(body, quaternion, angular_velocity, own)
     if own:
@@ -254,12 +252,13 @@ def free_motion(
     Raises:
         SimulationError: as `rotate_freely`, or times that are not a list.
     """
-    time = checked_time(time)
+    time = as_numbers(time, "time")
     if time.ndim != 1:
         raise SimulationError(f"time: expected shape (n,), got {time.shape}")
-    phi = checked_numbers(phi.phi if isinstance(phi, InertialParameters) else phi, "phi", 10)
-    g = checked_numbers(gravity, "gravity", 3)
-    batch = broadcast_batches([phi.shape[:-1], start.vector.shape[:-1], g.shape[:-1]])
+    phi = as_numbers(phi.phi if isinstance(phi, InertialParameters) else phi, "phi", 10)
+    g = as_numbers(gravity, "gravity", 3)
+    shapes = {"start": start.position.shape[:-1], "gravity": g.shape[:-1]}
+    batch = broadcast_batches({"phi": phi.shape[:-1], **shapes})
     phi, g = np.broadcast_to(phi, (*batch, 10)), np.broadcast_to(g, (*batch, 3))[..., None, :]
     rotation = rotate_freely(phi, start.quaternion, start.angular_velocity, time)
     R, w = rotation_from_quaternion(rotation.quaternion), rotation.angular_velocity

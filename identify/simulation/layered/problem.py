@@ -12,13 +12,13 @@ from identify.errors import SimulationError
 from identify.inertia import InertialParameters
 from identify.simulation.checks import (
     Interpolation,
+    as_numbers,
     broadcast_batches,
     require_finite_samples,
-    require_gravity,
-    require_interpolation,
-    require_sample_shape,
+    require_positive,
+    require_samples,
     require_simulable,
-    require_step,
+    require_word,
 )
 from identify.simulation.layered.workspace import Workspace
 from identify.simulation.principal_axes import PrincipalBody
@@ -128,13 +128,14 @@ class Problem:
         Raises:
             SimulationError: an argument is not what it must be.
         """
-        require_interpolation(interpolation)
-        step = require_step(step)
+        require_word(interpolation, Interpolation, "interpolation")
+        step = require_positive(step, "time step")
         steps, samples = _steps_and_samples(wrench, steps)
-        phi, g = require_simulable(phi), require_gravity(gravity)
+        phi, g = require_simulable(phi), as_numbers(gravity, "gravity", 3)
         first = start.vector
-        shapes = [phi.shape[:-1], first.shape[:-1], g.shape[:-1]]
-        batch = broadcast_batches(shapes + ([] if samples is None else [samples.shape[:-2]]))
+        shapes = {"phi": phi.shape[:-1], "start": first.shape[:-1], "gravity": g.shape[:-1]}
+        shapes["wrench"] = () if samples is None else samples.shape[:-2]
+        batch = broadcast_batches(shapes)
         first = _flat(first, batch)
         return cls(
             batch=batch,
@@ -168,7 +169,7 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
         if steps is None:
             raise SimulationError("without a wrench, steps must say how many are taken")
         return int(steps), None
-    samples = require_sample_shape(wrench)
+    samples = require_samples(wrench)
     available = samples.shape[-2] - 1
     taken = available if steps is None else int(steps)
     if taken > available:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Phi, Vec6
 from identify.errors import SimulationError
 from identify.inertia import InertialParameters
-from identify.simulation.checks import Interpolation
+from identify.simulation.checks import Interpolation, require_every
 from identify.simulation.layered.angular_velocity import BatchRungeKutta, FloatRungeKutta
 from identify.simulation.layered.block import AngularVelocityMaker, Block
 from identify.simulation.layered.problem import Problem
@@ -91,8 +91,7 @@ def integrate(
         SimulationError: `every` is not a positive whole number.
         Diverged: as `fast_rollout`.
     """
-    if not (isinstance(every, (int, np.integer)) and every >= 1):
-        raise SimulationError(f"every: expected a whole number of steps, 1 or more, got {every!r}")
+    require_every(every)
     count = len(problem.body.mass)
     stored = problem.steps // every + 1
     states = np.empty((13, stored, count))
