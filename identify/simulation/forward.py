@@ -12,7 +12,7 @@ from identify.arrays import Array, Phi, Vec3
 from identify.inertia import InertialParameters
 from identify.simulation.checks import as_numbers, broadcast_batches
 from identify.simulation.divergence import require_followed
-from identify.simulation.forced_body import ForcedBody, jump_of, piece_of
+from identify.simulation.forced_body import ForcedBody, jump_of
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
 from identify.simulation.integrators import Integrator, find_integrator
 from identify.simulation.loads import Impulse, Load
@@ -62,7 +62,7 @@ class Stepping:
         for k in range(1, len(instants)):
             before, now = float(instants[k - 1]), float(instants[k])
             middle = 0.5 * (before + now)
-            if self._breaks_between(motion.loads.time, middle):
+            if self._breaks_between(motion.time, middle):
                 motion = self._motion(middle)
             phase = self._struck(self.integrator.advance(motion, phase, before, now - before), k)
             require_followed(motion, phase, now, self.step)
@@ -71,8 +71,7 @@ class Stepping:
         return kept
 
     def _motion(self, time: float) -> ForcedBody:
-        body = self.integrator.body
-        return ForcedBody(body, piece_of(self.loads, body, self.gravity, time))
+        return ForcedBody.of(self.integrator.body, self.loads, self.gravity, time)
 
     def _breaks_between(self, last: float, now: float) -> bool:
         """Whether some load breaks between two instants that are no breaks themselves."""

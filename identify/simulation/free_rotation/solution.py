@@ -182,9 +182,9 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
         rotation = _Rotation.of(start.inertia[..., part], start.spin[part], start.quaternion[part])
         unit = start.unit_of_spin[part, None]
         for begin in range(0, samples, _AT_A_TIME):
-            stretch = slice(begin, begin + _AT_A_TIME)
-            scaled = _scaled(time[part, stretch], unit)
-            q[part, stretch], w[part, stretch] = rotation.at(scaled)
+            columns = slice(begin, begin + _AT_A_TIME)
+            scaled = _scaled(time[part, columns], unit)
+            q[part, columns], w[part, columns] = rotation.at(scaled)
         w[part] *= unit[..., None]
     return q, w
 

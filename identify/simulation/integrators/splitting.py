@@ -57,9 +57,9 @@ class StrangSplitting(Integrator):
 
 
 def _kick(motion: ForcedBody, phase: Array, time: float, duration: float) -> None:
-    if not motion.loads.none:
+    if not motion.free:
         R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
-        phase[..., MOMENTUM] += duration * motion.loads.wrench(R, time)
+        phase[..., MOMENTUM] += duration * motion.wrench(phase, R, time)
 
 
 def _flows(body: FreeBody) -> list[Flow]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Phi, Vec6
+from identify.arrays import Array, Phi, Vec6
 from identify.errors import SimulationError
 from identify.inertia import InertialParameters
 from identify.simulation.checks import Interpolation, require_every
-from identify.simulation.layered.angular_velocity import BatchRungeKutta, FloatRungeKutta
-from identify.simulation.layered.block import AngularVelocityMaker, Block
+from identify.simulation.layered.angular_velocity import Method, StageTorques, by_floats, by_rows
+from identify.simulation.layered.block import Block, Layer1
 from identify.simulation.layered.problem import Problem
 from identify.simulation.layered.shooting import WINDOW, ShootingRecord, WindowedShooting
 from identify.simulation.state import State, Trajectory
@@ -73,12 +72,10 @@ def fast_rollout(
         phi, start, wrench, step, gravity, interpolation=interpolation, steps=steps
     )
     few = len(problem.body.mass) <= _FEW_BODIES
-    return integrate(problem, every, FloatRungeKutta if few else BatchRungeKutta)
+    return integrate(problem, every, by_floats if few else by_rows)
 
 
-def integrate(
-    problem: Problem, every: int, method: AngularVelocityMaker, chunk: int | None = None
-) -> Trajectory:
+def integrate(problem: Problem, every: int, method: Layer1, chunk: int | None = None) -> Trajectory:
     """Integrate a problem, block by block of its bodies.
 
     Args:
@@ -114,22 +111,22 @@ class SingleShot:
         trajectory: states at every sample.
         windows: of time that were integrated in parallel.
         passes: over the segments of a window, in all.
-        defeated: when the windows began in which that did not converge [s].
+        not_converged: when the windows began in which that did not converge [s].
         sequential: share of the steps that were taken one by one, from 0 to 1.
     """
 
     trajectory: Trajectory
     windows: int = 0
     passes: int = 0
-    defeated: tuple[float, ...] = ()
+    not_converged: tuple[float, ...] = ()
     sequential: float = 1.0
 
     @property
     def note(self) -> str:
         """What a reader of the result should know; empty if there is nothing."""
-        if not self.defeated:
+        if not self.not_converged:
             return ""
-        times = ", ".join(f"{time:.4g} s" for time in self.defeated)
+        times = ", ".join(f"{time:.4g} s" for time in self.not_converged)
         return (
             f"the motion is too unstable to be integrated in parallel (windows from {times} did "
             f"not converge): {100 * self.sequential:.0f} % of the steps were taken one by one"
@@ -150,7 +147,7 @@ def single_shot(
     """Motion of one body over a long log: the method of `fast_rollout`, and its results.
 
     Angular velocity is stepped through in Python's own numbers; all else is sums and products over
-    whole stretches of time. With `parallel`, angular velocity is found for 400 segments at a time
+    whole segments of time. With `parallel`, angular velocity is found for 400 segments at a time
     and corrected until they join: two to three times as quick on most logs. The two agree as far as
     the log lets them: where neighbouring motions part quickly, rounding alone separates any two
     ways of computing one of them.
@@ -178,14 +175,17 @@ def single_shot(
             f"a single shot is of one body, got a batch of shape {problem.batch}; use fast_rollout"
         )
     if not parallel:
-        return SingleShot(integrate(problem, 1, FloatRungeKutta))
+        return SingleShot(integrate(problem, 1, by_floats))
     record = ShootingRecord()
-    method = partial(WindowedShooting, record=record)
-    trajectory = integrate(problem, 1, method, chunk=WINDOW)
+
+    def shooting(ratios: Array, theta: Array, torques: StageTorques | None) -> Method:
+        return WindowedShooting(ratios, theta, torques, record).advance
+
+    trajectory = integrate(problem, 1, shooting, chunk=WINDOW)
     return SingleShot(
         trajectory,
         windows=record.windows,
         passes=record.passes,
-        defeated=tuple(step * first for first in record.defeated),
+        not_converged=tuple(step * first for first in record.not_converged),
         sequential=record.sequential / max(problem.steps, 1),
     )

@@ -1,4 +1,4 @@
-"""One long log in one shot: sequentially, in parallel windows, and where the latter is defeated."""
+"""One long log in one shot: sequentially, in parallel windows, and where the latter is not_converged."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_single_shot_is_a_fast_rollout_of_one_body(way):
 def test_parallel_windows_agree_with_the_sequential_way(way, steps):
     sequential, parallel = shots(tumbling(steps + 1), interpolation=way)
     assert parallel.windows == -(-steps // shooting.WINDOW)
-    assert parallel.defeated == ()
+    assert parallel.not_converged == ()
     assert parallel.note == ""
     assert parallel.sequential == 0.0
     for name in STATE:
@@ -88,7 +88,7 @@ def test_a_free_body_is_shot_too():
 def test_an_unstable_log_defeats_the_windows_and_is_stepped_through(way):
     sequential, parallel = shots(tumbling(70_001, strength=20.0), interpolation=way)
     assert parallel.windows == 2  # no more are tried
-    assert parallel.defeated == (0.0, 20.0)
+    assert parallel.not_converged == (0.0, 20.0)
     assert parallel.sequential == 1.0
     assert "windows from 0 s, 20 s did not converge): 100 % of the steps" in parallel.note
     w = [shot.trajectory.angular_velocity for shot in (sequential, parallel)]
