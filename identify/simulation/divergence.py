@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from identify.arrays import Array
 from identify.errors import SimulationError
 from identify.simulation.checks import first_of, spell_index
-from identify.simulation.forced_body import ForcedBody
+
+if TYPE_CHECKING:
+    from identify.simulation.forced_body import ForcedBody
 
 LARGEST_TURN = 1.0
 """Angle [rad] a body may turn by in one step. Beyond it no method here has two digits left, and

@@ -1,8 +1,8 @@
 """Layer 2, attitude: the turn of each step, and their ordered product.
 
-**Turns**, the rotation of each step from angular velocity at its two ends, are Magnus'
-expansion to order four, with the integral of ω and of its commutator taken from a cubic
-through the values and slopes at both ends. With θ = (h/2) ω in axes of the body and G = (h²/4) α,
+**Turns**, the rotation of each step from angular velocity at its two ends, are Magnus' expansion
+to order four, with the integral of ω and of its commutator taken from a cubic through the values
+and slopes at both ends. With θ = (h/2) ω in axes of the body and G = (h²/4) α,
 the angular acceleration in the same units,
 
     σ = (θ0 + θ1)/2 + (G0 − G1 + θ0 × θ1)/6,        Δq = (sin|σ| σ/|σ|, cos|σ|)
@@ -10,7 +10,8 @@ the angular acceleration in the same units,
 where |σ| is half the angle turned. In principal axes G = a ∘ (θ2 θ3, …) + τ; a torque that is held
 drops out of the difference. (Iserles, Munthe-Kaas, Nørsett and Zanna, Lie-group methods, 2000.)
 
-**Attitudes** are the ordered product of the turns, with a quaternion as two complex numbers. A unit quaternion [x, y, z, w] is the pair α = w + iz, β = y − ix. The product of two of them,
+**Attitudes** are the ordered product of the turns, with a quaternion as two complex numbers. A unit
+quaternion [x, y, z, w] is the pair α = w + iz, β = y − ix. The product of two of them,
 
     (α, β)(a, b) = (α a − β b*, α b + β a*)
 

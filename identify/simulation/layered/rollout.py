@@ -14,7 +14,6 @@ from identify.simulation.checks import Interpolation, require_every
 from identify.simulation.layered.angular_velocity import Method, StageTorques, by_floats, by_rows
 from identify.simulation.layered.block import Block, Layer1
 from identify.simulation.layered.problem import Problem
-from identify.simulation.layered.shooting import WINDOW, ShootingRecord, WindowedShooting
 from identify.simulation.state import State, Trajectory
 from identify.spatial.vectors import GRAVITY_W
 
@@ -176,6 +175,9 @@ def single_shot(
         )
     if not parallel:
         return SingleShot(integrate(problem, 1, by_floats))
+    # Only where it is asked for: a replay does without.
+    from identify.simulation.layered.shooting import WINDOW, ShootingRecord, WindowedShooting
+
     record = ShootingRecord()
 
     def shooting(ratios: Array, theta: Array, torques: StageTorques | None) -> Method:

@@ -5,8 +5,8 @@ All segments of a window are integrated at once from estimated starts s_j, by th
 
     r_j = end_j − s_{j+1},
 
-is driven to zero by d_{j+1} = M_j d_j + r_j, d_0 = 0, with M_j = ∂end_j/∂s_j. The initial estimate is
-a sequential run with ten times the step. The window's own start is exact, so that windows follow
+is driven to zero by d_{j+1} = M_j d_j + r_j, d_0 = 0, with M_j = ∂end_j/∂s_j. The initial estimate
+is a sequential run with ten times the step. The window's own start is exact, so that windows follow
 each other without error; a motion in which neighbours part quickly makes the method diverge, and is
 then stepped through one by one (multiple shooting; Bellen and Zennaro 1989).
 """

@@ -1,4 +1,4 @@
-"""One long log in one shot: sequentially, in parallel windows, and where the latter is not_converged."""
+"""One long log in one shot: sequentially, in parallel windows, and where those do not converge."""
 
 from __future__ import annotations
 
