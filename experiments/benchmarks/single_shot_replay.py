@@ -9,8 +9,7 @@ from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
 from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_rollout
 from identify.arrays import Array, Phi, Vec6
 from identify.inertia import phi_from_inertia
-from identify.simulation import State
-from identify.simulation.layered import SingleShot, single_shot
+from identify.simulation import SingleShot, State, single_shot
 from identify.spatial.rotations import rotation_angle
 
 SAMPLES = 100_000

@@ -145,7 +145,7 @@ class Simulate(Command):
     def _write_log(self, simulation: Simulation, path: Trajectory) -> list[Path]:
         from identify.logs.simulated import recording_of_motion
         from identify.logs.writing import write_log
-        from identify.simulation.total_load import total_wrench
+        from identify.simulation.forced_body import total_wrench
 
         wrench = total_wrench(simulation.loads, path)
         recording = recording_of_motion(path, wrench, simulation.gravity, self.spec.stem)
@@ -190,9 +190,9 @@ def _construction(simulation: Simulation, path: Trajectory) -> Poinsot | None:
     spin = simulation.start.angular_velocity
     if not (_is_free(simulation) and spin.any()):
         return None
-    from identify.simulation.poinsot import poinsot
+    from identify.simulation.poinsot import poinsot_motion
 
-    return poinsot(simulation.body.phi, simulation.start.quaternion, spin, path.time)
+    return poinsot_motion(simulation.body.phi, simulation.start.quaternion, spin, path.time)
 
 
 def _counted(count: int, what: str) -> str:

@@ -124,7 +124,7 @@ def _picked(construction: Poinsot, most: int) -> Indices:
     count = len(construction.time)
     if count < 2:
         raise SimulationError(
-            f"an animation needs at least two times, got {count}; pass more to `poinsot`"
+            f"an animation needs at least two times, got {count}; pass more to `poinsot_motion`"
         )
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 

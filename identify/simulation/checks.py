@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Phi, Vec3, Vec6
-from identify.errors import SimulationError
-from identify.inertia import InertialParameters, is_consistent, spatial_inertia
+from identify.arrays import Array, Flags, Phi, Vec6
+from identify.errors import SimulationError, did_you_mean
+from identify.inertia import InertialParameters, check, is_consistent, spatial_inertia
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
 """The load between samples: a straight line, or the last sample held."""
@@ -25,35 +26,70 @@ def require_simulable(phi: Phi | InertialParameters) -> Phi:
     Raises:
         SimulationError: another shape, a body that no density realises, or one without extent.
     """
-    phi = as_numbers(phi.phi if isinstance(phi, InertialParameters) else phi, "phi")
-    if phi.shape[-1:] != (10,):
-        raise SimulationError(f"phi: expected shape (..., 10), got {phi.shape}")
-    if not (np.isfinite(phi).all() and np.all(is_consistent(phi))):
-        raise SimulationError(
-            "the body is not physically possible (mass or pseudo-inertia not positive); simulate "
-            "a consistent estimate, or repair the body first"
-        )
+    phi = as_numbers(phi.phi if isinstance(phi, InertialParameters) else phi, "phi", 10)
+    require_possible(phi)
     M = spatial_inertia(phi)
     scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))
     values = np.linalg.eigvalsh(M * scale[..., :, None] * scale[..., None, :])
-    if np.any(values[..., 0] * _WORST_CONDITION < values[..., -1]):
+    thin = values[..., 0] * _WORST_CONDITION < values[..., -1]
+    if np.any(thin):
         raise SimulationError(
-            "the body has no inertia about some axis (a point or a rod): its rotation about it "
-            "is not determined"
+            f"the body{spell_index(first_of(thin))} has no inertia about some axis (a point or a "
+            "rod): its rotation about it is not determined"
         )
     return phi
 
 
-def as_numbers(values: ArrayLike, what: str) -> Array:
-    """Values as float64.
+def require_possible(phi: Phi, unit: Array | None = None) -> None:
+    """Every body is one that some density realises; the message is of the first that is not.
+
+    Args:
+        phi: shape (..., 10).
+        unit: that phi was divided by, shape (...); the message has the numbers before that.
 
     Raises:
-        SimulationError: they are no numbers, or no array of them.
+        SimulationError: a body is not.
     """
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise SimulationError(f"{what}: expected numbers: {error}") from error
+    good = is_consistent(phi)
+    if np.all(good):
+        return
+    where = first_of(~np.asarray(good))
+    given = phi[where] if unit is None else phi[where] * unit[where]
+    raise SimulationError(
+        f"the body{spell_index(where)} is not physically possible: "
+        f"{'; '.join(check(given).reasons) or 'it has no mass'}. Simulate a consistent estimate, "
+        "or repair the body first"
+    )
+
+
+def as_numbers(values: ArrayLike, what: str, *last: int | None) -> Array:
+    """Values as float64.
+
+    Args:
+        values: anything NumPy makes an array of numbers from.
+        what: they are, for the message.
+        last: lengths of the last axes; None admits any.
+
+    Raises:
+        SimulationError: not numbers, not finite, or of another shape.
+    """
+    array = _as_array(values, what, *last)
+    finite = np.isfinite(array)
+    if not finite.all():
+        where = first_of(~finite)
+        raise SimulationError(f"{what}: entry {where} is {array[where]}; expected finite numbers")
+    return array
+
+
+def sealed(values: ArrayLike, what: str, *last: int | None) -> Array:
+    """A read-only copy of what `as_numbers` admits.
+
+    Raises:
+        SimulationError: as `as_numbers`.
+    """
+    array = as_numbers(values, what, *last).copy()
+    array.flags.writeable = False
+    return array
 
 
 def require_positive(value: float, what: str) -> float:
@@ -68,35 +104,40 @@ def require_positive(value: float, what: str) -> float:
     return float(value)
 
 
-def require_step(step: float) -> float:
-    """A time step [s].
+def require_every(every: int) -> None:
+    """How many steps there are to each that is kept.
 
     Raises:
-        SimulationError: not one number, not positive, or not finite.
+        SimulationError: not a whole number of one or more.
     """
-    return require_positive(step, "time step")
+    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+        raise SimulationError(f"every: expected a whole number of steps, 1 or more, got {every!r}")
 
 
-def require_interpolation(interpolation: str) -> None:
-    """A known way to interpolate.
+def require_word(word: str, known: Any, what: str) -> None:
+    """One of the words of a Literal type.
 
     Raises:
-        SimulationError: it is not.
+        SimulationError: it is not; names the nearest.
     """
-    if interpolation not in ("linear", "hold"):
-        raise SimulationError(f'interpolation: expected "linear" or "hold", got {interpolation!r}')
+    words = get_args(known)
+    if word not in words:
+        expected = " or ".join(f'"{each}"' for each in words)
+        raise SimulationError(
+            f"{what}: expected {expected}, got {word!r}{did_you_mean(str(word), words)}"
+        )
 
 
-def require_sample_shape(wrench: Vec6) -> Vec6:
-    """Samples of a wrench as float64, shape (..., n, 6), n ≥ 1.
+def require_samples(wrench: ArrayLike) -> Vec6:
+    """Samples of a wrench as float64, shape (..., n, 6), n ≥ 1; not yet looked at one by one.
 
     Raises:
         SimulationError: another shape.
     """
-    wrench = as_numbers(wrench, "wrench")
-    if wrench.ndim < 2 or wrench.shape[-1] != 6 or wrench.shape[-2] < 1:
-        raise SimulationError(f"wrench: expected shape (..., n, 6), got {wrench.shape}")
-    return wrench
+    samples = _as_array(wrench, "wrench", None, 6)
+    if samples.shape[-2] < 1:
+        raise SimulationError(f"wrench: expected shape (..., n, 6), got {samples.shape}")
+    return samples
 
 
 def require_finite_samples(wrench: Vec6) -> Vec6:
@@ -112,29 +153,41 @@ def require_finite_samples(wrench: Vec6) -> Vec6:
     return wrench
 
 
-def require_gravity(gravity: ArrayLike) -> Vec3:
-    """Gravity vectors as float64, shape (3,) or (..., 3).
+def broadcast_batches(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The batch shape that several have together.
 
-    Raises:
-        SimulationError: another shape, or not finite.
-    """
-    g = as_numbers(gravity, "gravity")
-    if g.shape[-1:] != (3,):
-        raise SimulationError(f"gravity: expected shape (3,) or (..., 3), got {g.shape}")
-    if not np.isfinite(g).all():
-        raise SimulationError(f"gravity: expected finite numbers, got {g.tolist()}")
-    return g
-
-
-def broadcast_batches(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
-    """The batch shape of phi, start, gravity and wrench, in this order.
+    Args:
+        shapes: by what has them; without the axes of vectors, tensors and time.
 
     Raises:
         SimulationError: they do not broadcast.
     """
     try:
-        return np.broadcast_shapes(*shapes)
+        return np.broadcast_shapes(*shapes.values())
     except ValueError:
-        raise SimulationError(
-            f"the batches of phi, start, gravity (and wrench) do not broadcast: {shapes}"
-        ) from None
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items() if shape)
+        raise SimulationError(f"the batches do not broadcast with each other: {listed}") from None
+
+
+def first_of(flags: Flags) -> tuple[int, ...]:
+    """The index of the first that is true."""
+    return tuple(int(i) for i in np.argwhere(flags)[0])
+
+
+def spell_index(index: tuple[int, ...]) -> str:
+    """Which body of a batch, for a message; empty where there is one body."""
+    return f" (batch index {', '.join(map(str, index))})" if index else ""
+
+
+def _as_array(values: ArrayLike, what: str, *last: int | None) -> Array:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{what}: expected numbers: {error}") from error
+    got = array.shape[max(array.ndim - len(last), 0) :]
+    if len(got) != len(last) or any(
+        want not in (None, length) for want, length in zip(last, got, strict=True)
+    ):
+        spelled = ", ".join("n" if length is None else str(length) for length in last)
+        raise SimulationError(f"{what}: expected shape (..., {spelled}), got {array.shape}")
+    return array

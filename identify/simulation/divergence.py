@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from identify.arrays import Array
 from identify.errors import SimulationError
-from identify.simulation.forced_body import ForcedBody
+from identify.simulation.checks import first_of, spell_index
+
+if TYPE_CHECKING:
+    from identify.simulation.forced_body import ForcedBody
 
 LARGEST_TURN = 1.0
 """Angle [rad] a body may turn by in one step. Beyond it no method here has two digits left, and
@@ -36,10 +41,9 @@ def grew_beyond_bounds(time: float, index: tuple[int, ...]) -> Diverged:
         time: since the start [s].
         index: of the body in the batch, () where there is one.
     """
-    which = f" (batch index {', '.join(map(str, index))})" if index else ""
     return Diverged(
-        f"the simulation{which} grew beyond all bounds at {time:.4g} s; take a smaller step, or "
-        "check the wrench",
+        f"the simulation{spell_index(index)} grew beyond all bounds at {time:.4g} s; take a "
+        "smaller step, or check the wrench",
         time=time,
         index=index,
     )
@@ -55,9 +59,9 @@ def turned_too_far(turn: float, time: float, step: float, index: tuple[int, ...]
         index: of the body in the batch, () where there is one.
     """
     return Diverged(
-        f"{_who(index)} turns by {turn:.3g} rad in a step of {step:g} s at {time:.6g} s, more than "
-        f"the {LARGEST_TURN:g} rad that any integrator here can follow; take a step of "
-        f"{0.1 * step / turn:.1g} s or less, or check the loads",
+        f"the body{spell_index(index)} turns by {turn:.3g} rad in a step of {step:g} s at "
+        f"{time:.6g} s, more than the {LARGEST_TURN:g} rad that any integrator here can follow; "
+        f"take a step of {0.1 * step / turn:.1g} s or less, or check the loads",
         time=time,
         index=index,
     )
@@ -74,35 +78,12 @@ def require_followed(motion: ForcedBody, phase: Array, time: float, step: float)
     good = finite & (turn <= LARGEST_TURN)
     if good.all():
         return
-    index = tuple(int(i) for i in np.argwhere(~good)[0])
+    index = first_of(~good)
     if finite[index] and turn[index] < BEYOND:
         raise turned_too_far(float(turn[index]), time, step, index)
     raise Diverged(
-        f"{_who(index)} moved beyond all bounds at {time:.6g} s; check the loads, or take a "
-        f"smaller step than {step:g} s",
+        f"the body{spell_index(index)} moved beyond all bounds at {time:.6g} s; check the loads, "
+        f"or take a smaller step than {step:g} s",
         time=time,
         index=index,
     )
-
-
-def require_states_followed(states: Array, step: float) -> None:
-    """Looks at all states of a batch at once, [p, q, v, ω] of shape (n, ..., 13), time first.
-
-    Raises:
-        Diverged: as `require_followed`, of the first time at which it is so.
-    """
-    w = states[..., 10:13]
-    turn = step * np.sqrt(np.einsum("...i,...i->...", w, w))
-    finite = np.asarray(np.isfinite(states).all(axis=-1))
-    good = finite & (turn <= LARGEST_TURN)
-    if good.all():
-        return
-    where = tuple(int(i) for i in np.argwhere(~good)[0])
-    time, index = where[0] * step, where[1:]
-    if finite[where] and turn[where] < BEYOND:
-        raise turned_too_far(float(turn[where]), time, step, index)
-    raise grew_beyond_bounds(time, index)
-
-
-def _who(index: tuple[int, ...]) -> str:
-    return f"the body of batch index {', '.join(map(str, index))}" if index else "the body"

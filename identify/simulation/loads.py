@@ -1,16 +1,16 @@
-"""Loads on a body: constant or sampled, in body or world axes, at any point of the body."""
+"""Loads and impulses on a body: in body or world axes, at any point of the body."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3, Vec6
-from identify.errors import SimulationError, did_you_mean
-from identify.simulation.checks import Interpolation
+from identify.errors import SimulationError
+from identify.simulation.checks import Interpolation, require_word, sealed
 
 Frame: TypeAlias = Literal["body", "world"]
 """The axes in which a force, torque or impulse is given: those of B, or those of W."""
@@ -75,8 +75,8 @@ class ConstantLoad:
 
     def __post_init__(self) -> None:
         for name in ("force", "torque", "point"):
-            object.__setattr__(self, name, sealed(getattr(self, name), f"load: {name}", (3,)))
-        check_frame(self.frame, "load")
+            object.__setattr__(self, name, sealed(getattr(self, name), f"load: {name}", 3))
+        require_word(self.frame, Frame, "load: frame")
         _check_window(self.start, self.end)
 
     @property
@@ -129,8 +129,8 @@ class SampledLoad:
     name: str = "load"
 
     def __post_init__(self) -> None:
-        time = sealed(self.time, f"{self.name}: time", (None,))
-        wrench = sealed(self.wrench, f"{self.name}: wrench", (None, 6))
+        time = sealed(self.time, f"{self.name}: time", None)
+        wrench = sealed(self.wrench, f"{self.name}: wrench", None, 6)
         if time.ndim != 1 or len(time) < 2 or wrench.shape[-2] != len(time):
             raise SimulationError(
                 f"{self.name}: expected two or more samples, time (n,) and wrench (..., n, 6), "
@@ -143,17 +143,12 @@ class SampledLoad:
                 f"{self.name}: time must increase, got {time[k]:.9g} s and then "
                 f"{time[k + 1]:.9g} s in sample {k + 1}"
             )
-        if self.interpolation not in get_args(Interpolation):
-            hint = did_you_mean(str(self.interpolation), get_args(Interpolation))
-            raise SimulationError(
-                f'{self.name}: interpolation: expected "linear" or "hold", '
-                f"got {self.interpolation!r}{hint}"
-            )
-        check_frame(self.frame, self.name)
+        require_word(self.interpolation, Interpolation, f"{self.name}: interpolation")
+        require_word(self.frame, Frame, f"{self.name}: frame")
         _check_window(self.start, self.end, self.name)
         object.__setattr__(self, "time", time)
         object.__setattr__(self, "wrench", wrench)
-        object.__setattr__(self, "point", sealed(self.point, f"{self.name}: point", (3,)))
+        object.__setattr__(self, "point", sealed(self.point, f"{self.name}: point", 3))
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -204,38 +199,42 @@ def buoyancy(displaced: ArrayLike, point: ArrayLike, gravity: ArrayLike) -> Cons
     return ConstantLoad(force=force, point=np.asarray(point, dtype=np.float64), frame="world")
 
 
-def check_frame(frame: str, what: str) -> None:
-    """Raises SimulationError unless `frame` is one of the two that exist."""
-    if frame not in get_args(Frame):
-        hint = did_you_mean(str(frame), get_args(Frame))
-        raise SimulationError(f'{what}: frame: expected "body" or "world", got {frame!r}{hint}')
-
-
-def sealed(values: ArrayLike, what: str, trailing: tuple[int | None, ...]) -> Array:
-    """A read-only float64 copy, checked to be finite and to have these last lengths.
-
-    Raises:
-        SimulationError: it is not.
-    """
-    spelled = ", ".join("n" if length is None else str(length) for length in trailing)
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise SimulationError(f"{what}: expected numbers (..., {spelled}): {error}") from error
-    last = array.shape[array.ndim - len(trailing) :] if array.ndim >= len(trailing) else ()
-    if len(last) != len(trailing) or any(
-        want not in (None, got) for want, got in zip(trailing, last, strict=True)
-    ):
-        raise SimulationError(f"{what}: expected shape (..., {spelled}), got {array.shape}")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise SimulationError(f"{what}: entry {where} is {array[where]}; expected finite numbers")
-    array.flags.writeable = False
-    return array
-
-
 def _check_window(start: float, end: float, what: str = "load") -> None:
     if not (np.isfinite(start) and end > start):  # NaN fails either
         raise SimulationError(
             f"{what}: acts from {start!r} to {end!r} s; expected a finite start and a later end"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Impulse:
+    """An impulse J at a point and an angular impulse H: the momentum jumps, the pose does not.
+
+        Δp = J,    ΔL = H + r × J      (r from the point that L is about)
+
+    Attributes:
+        time: when, from the start of the simulation [s].
+        linear: J on the body [N s], shape (..., 3).
+        angular: H on the body, beside that of J [N m s], shape (..., 3).
+        point: where J acts, from Bo in axes of B [m], shape (..., 3): a point of the body,
+            whatever the axes of J.
+        frame: the axes of J and H.
+
+    Raises:
+        SimulationError: numbers that are not finite, another shape, or a time below zero.
+    """
+
+    time: float
+    linear: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    angular: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    point: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    frame: Frame = "body"
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.time) and self.time >= 0.0):
+            raise SimulationError(
+                f"impulse: time must be zero or later and finite, got {self.time!r} s"
+            )
+        for name in ("linear", "angular", "point"):
+            object.__setattr__(self, name, sealed(getattr(self, name), f"impulse: {name}", 3))
+        require_word(self.frame, Frame, "impulse: frame")

@@ -21,16 +21,16 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import SimulationError
 from identify.inertia import InertialParameters
+from identify.simulation.checks import as_numbers
 from identify.simulation.free_rotation import (
     Regime,
     RotationInvariants,
     angular_momentum,
-    free_rotation,
+    rotate_freely,
     rotation_invariants,
 )
-from identify.simulation.free_rotation.checks import checked_inertia, checked_start, checked_time
-from identify.simulation.free_rotation.polhode import polhode
-from identify.simulation.free_rotation.regimes import ordered_spin
+from identify.simulation.free_rotation.checks import checked_inertia, checked_start
+from identify.simulation.free_rotation.polhode import ordered_spin, polhode
 from identify.spatial.rotations import rotate, rotation_from_quaternion
 
 _UNSEEN = 1e-9
@@ -118,7 +118,7 @@ class Poinsot:
         return self.herpolhode @ self.plane_axes[:, :2]
 
 
-def poinsot(
+def poinsot_motion(
     body: ArrayLike | InertialParameters,
     quaternion: ArrayLike,
     angular_velocity: ArrayLike,
@@ -133,10 +133,10 @@ def poinsot(
         time: [s], shape (n,).
 
     Raises:
-        SimulationError: as `free_rotation`; several bodies, or a body at rest, which has no
+        SimulationError: as `rotate_freely`; several bodies, or a body at rest, which has no
             invariable plane.
     """
-    time = checked_time(time)
+    time = as_numbers(time, "time")
     tensor, batch = checked_inertia(body)
     if batch or np.ndim(quaternion) != 1 or np.ndim(angular_velocity) != 1 or time.ndim != 1:
         raise SimulationError(
@@ -152,7 +152,7 @@ def poinsot(
             "an angular velocity"
         )
     inertia = tensor.value
-    rotation = free_rotation(body, quaternion, angular_velocity, time)
+    rotation = rotate_freely(body, quaternion, angular_velocity, time)
     moments, axes = _principal_axes(inertia, np.asarray(angular_velocity, dtype=np.float64))
     r = rotation.angular_velocity / np.sqrt(2.0 * invariants.kinetic_energy)
     return Poinsot(

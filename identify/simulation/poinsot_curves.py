@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array, Vec3
-from identify.simulation.free_rotation import Regime, free_rotation
+from identify.simulation.free_rotation import Regime, rotate_freely
 from identify.simulation.poinsot import Poinsot
 from identify.spatial.rotations import rotate, rotation_from_quaternion
 
@@ -79,7 +79,7 @@ def herpolhode_curve(construction: Poinsot) -> HerpolhodeCurve:
     duration = min(last - first, MOST_PERIODS * period, _MOST_TURNS * turn)
     shares = _OF_A_PERIOD * duration / period, _OF_A_TURN * duration / turn
     time = first + np.linspace(0.0, duration, 2 + int(np.ceil(max(shares))))
-    motion = free_rotation(*construction.given, time)
+    motion = rotate_freely(*construction.given, time)
     r = motion.angular_velocity / construction.root_of_twice_energy
     return HerpolhodeCurve(
         time=time,
@@ -91,7 +91,7 @@ def herpolhode_curve(construction: Poinsot) -> HerpolhodeCurve:
 
 def _polhode(construction: Poinsot, time: Array) -> Vec3:
     """Points of the polhode at times, in principal axes, shape (n, 3)."""
-    w = free_rotation(*construction.given, time).angular_velocity
+    w = rotate_freely(*construction.given, time).angular_velocity
     return w @ construction.axes / construction.root_of_twice_energy
 
 

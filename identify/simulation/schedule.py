@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags
 from identify.errors import SimulationError
-from identify.simulation.checks import require_positive, require_step
+from identify.simulation.checks import require_every, require_positive
 
 _SAME = 1e-9
 """Share of a step within which two instants are one: stamps are decimal numbers, rounded."""
@@ -51,10 +51,9 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
         SimulationError: a duration or step that is not positive and finite, more steps than
             memory holds, or `every` below one.
     """
-    step = require_step(step)
+    step = require_positive(step, "time step")
     duration = require_positive(duration, "duration")
-    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-        raise SimulationError(f"every: expected a whole number of 1 or more, got {every!r}")
+    require_every(every)
     if duration / step > _MOST_STEPS:
         raise SimulationError(
             f"{duration:g} s in steps of {step:g} s are {duration / step:.3g} steps, over the "

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3, Vec4
-from identify.errors import SimulationError
-from identify.simulation.checks import as_numbers
+from identify.simulation.checks import as_numbers, broadcast_batches
 from identify.spatial.rotations import normalised_quaternion
 
 _LENGTHS = (("position", 3), ("quaternion", 4), ("velocity", 3), ("angular_velocity", 3))
@@ -36,12 +34,13 @@ class State:
     angular_velocity: Vec3
 
     def __post_init__(self) -> None:
-        fields = {name: _field(getattr(self, name), name, length) for name, length in _LENGTHS}
-        try:
-            batch = np.broadcast_shapes(*(array.shape[:-1] for array in fields.values()))
-        except ValueError as error:
-            shapes = ", ".join(f"{name} {array.shape}" for name, array in fields.items())
-            raise SimulationError(f"state: the batches do not broadcast: {shapes}") from error
+        fields = {
+            name: as_numbers(getattr(self, name), f"state: {name}", length)
+            for name, length in _LENGTHS
+        }
+        batch = broadcast_batches(
+            {f"state: {name}": array.shape[:-1] for name, array in fields.items()}
+        )
         for name, array in fields.items():
             object.__setattr__(self, name, np.broadcast_to(array, (*batch, array.shape[-1])))
 
@@ -60,15 +59,6 @@ class State:
     def from_vector(cls, vector: Array) -> State:
         """States of vectors [p, q, v, ω], shape (..., 13)."""
         return cls(vector[..., 0:3], vector[..., 3:7], vector[..., 7:10], vector[..., 10:13])
-
-
-def _field(values: ArrayLike, name: str, length: int) -> Array:
-    array = as_numbers(values, f"state: {name}")
-    if array.shape[-1:] != (length,):
-        raise SimulationError(f"state: {name}: expected shape (..., {length}), got {array.shape}")
-    if not np.isfinite(array).all():
-        raise SimulationError(f"state: {name} has entries that are not finite")
-    return array
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from identify.reporting.poinsot_animation import (
     poinsot_html,
     save_poinsot_animation,
 )
-from identify.simulation.poinsot import poinsot
+from identify.simulation.poinsot import poinsot_motion
 from tests.close import assert_close
 from tests.simulation.free_rotation.cases import ALL, QUATERNION, body
 from tests.strategies import seeds
@@ -45,7 +45,7 @@ NAMES = [
 
 def made(name: str, count: int = 301):
     inertia, w = body(ALL[name], turned=True)
-    return poinsot(inertia, QUATERNION, w, np.linspace(0.0, 20.0, count))
+    return poinsot_motion(inertia, QUATERNION, w, np.linspace(0.0, 20.0, count))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,7 +79,7 @@ def test_the_figure_says_regime_and_period():
 
 def test_sparse_times_are_drawn_as_smooth_curves():
     inertia, w = body(ALL["about the largest"], turned=True)
-    sparse = poinsot(inertia, QUATERNION, w, np.arange(0.0, 1e4, 10.0))
+    sparse = poinsot_motion(inertia, QUATERNION, w, np.arange(0.0, 1e4, 10.0))
     figure = draw(sparse)
     words = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
     assert "from the centre; the first 12 periods (123 s)" in words
@@ -93,7 +93,7 @@ def test_sparse_times_are_drawn_as_smooth_curves():
 
 def test_the_page_and_the_frame_draw_a_smooth_trail_from_sparse_times():
     inertia, w = body(ALL["about the largest"], turned=True)
-    sparse = poinsot(inertia, QUATERNION, w, np.arange(0.0, 1e4, 10.0))
+    sparse = poinsot_motion(inertia, QUATERNION, w, np.arange(0.0, 1e4, 10.0))
     page = poinsot_html(sparse)
     assert "the first 12 periods (123 s)" in page
     scene = data(page)
@@ -213,11 +213,11 @@ def test_files_by_their_ending(tmp_path):
 def test_pyplot_is_never_imported():
     code = (
         "import sys, numpy as np\n"
-        "from identify.simulation.poinsot import poinsot\n"
+        "from identify.simulation.poinsot import poinsot_motion\n"
         "from identify.reporting.figures.poinsot import poinsot as draw\n"
         "from identify.reporting.poinsot_animation import poinsot_gif\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "p = poinsot(np.diag([1, 2, 2.5]), [0, 0, 0, 1], [1, 0.2, 0.3], np.arange(3.0))\n"
+        "p = poinsot_motion(np.diag([1, 2, 2.5]), [0, 0, 0, 1], [1, 0.2, 0.3], np.arange(3.0))\n"
         "draw(p)\npoinsot_gif(p, dpi=30)\n"
         "print('matplotlib.pyplot' in sys.modules)"
     )

@@ -22,8 +22,7 @@ from identify.simulation import (
 )
 from identify.simulation.forced_body import ForcedBody
 from identify.simulation.free_body import FreeBody
-from identify.simulation.integrators.attitude import rotation_vector_rate
-from identify.simulation.load_piece import piece_of
+from identify.simulation.integrators.explicit import rotation_vector_rate
 from identify.spatial import exp_rotation, log_rotation, quaternion_product
 from identify.spatial.rotations import rotation_angle, rotation_from_quaternion
 from tests.close import assert_close
@@ -141,7 +140,7 @@ def test_a_free_rigid_body_keeps_its_momentum_to_the_last_bit(name):
     body = FreeBody.of(PHI)
     phase = body.phase_of(random_state(np.random.default_rng(4)))
     first = phase.copy()
-    motion = ForcedBody(body, piece_of((), body, np.zeros(3), 0.0))
+    motion = ForcedBody.of(body, (), np.zeros(3), 0.0)
     integrator = INTEGRATORS[name](body)
     for k in range(200):
         phase = integrator.advance(motion, phase, 0.01 * k, 0.01)
@@ -216,7 +215,7 @@ def test_reversed_velocities_lead_back(name, least, most, fluid):
 @pytest.mark.parametrize("name", SPLITTINGS)
 def test_a_splitting_undoes_a_step_by_one_back_in_time(name):
     body = FreeBody.of(PHI, FLUID)
-    motion = ForcedBody(body, piece_of([WORLD], body, GRAVITY, 0.5))
+    motion = ForcedBody.of(body, [WORLD], GRAVITY, 0.5)
     phase = body.phase_of(random_state(np.random.default_rng(8)))
     integrator = INTEGRATORS[name](body)
     there = integrator.advance(motion, phase, 0.5, 0.05)
@@ -310,7 +309,7 @@ def test_series_and_cotangent_meet():
 
 
 def test_an_unknown_integrator_names_the_nearest():
-    with pytest.raises(SimulationError, match=r"got 'rk5'; did you mean 'rk4'\?"):
+    with pytest.raises(SimulationError, match=r"integrator 'rk5' .*; did you mean 'rk4'\?"):
         find_integrator("rk5")
-    with pytest.raises(SimulationError, match="expected one of 'semi-implicit-euler', 'rk4'"):
+    with pytest.raises(SimulationError, match=r"no integrator .* among semi-implicit-euler, rk4"):
         find_integrator("leapfrog")

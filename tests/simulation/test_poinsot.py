@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from identify.errors import SimulationError
 from identify.inertia import inertia_about_com
 from identify.simulation.free_rotation import Regime
-from identify.simulation.poinsot import poinsot, polhode_curves
+from identify.simulation.poinsot import poinsot_motion, polhode_curves
 from identify.spatial.rotations import cross, rotate, rotation_from_quaternion
 from tests.close import assert_close
 from tests.simulation.free_rotation.cases import ALL, QUATERNION, body
@@ -20,7 +20,7 @@ MOVING = {name: case for name, case in ALL.items() if name != "at rest"}
 
 
 def made(name: str, duration: float = 40.0, count: int = 401):
-    return poinsot(
+    return poinsot_motion(
         *body(MOVING[name], True)[:1],
         QUATERNION,
         body(MOVING[name], True)[1],
@@ -47,7 +47,7 @@ def test_r_lies_on_the_ellipsoid_and_on_the_plane(name):
 def test_r_is_omega_over_the_root_of_twice_the_energy(seed):
     rng = np.random.default_rng(seed)
     phi, q, w = random_body(rng), rng.normal(size=4), rng.normal(size=3)
-    p, I = poinsot(phi, q, w, [0.0, 3.0]), inertia_about_com(phi)
+    p, I = poinsot_motion(phi, q, w, [0.0, 3.0]), inertia_about_com(phi)
     twice = w @ I @ w
     assert_close(p.polhode[0], w / np.sqrt(twice), 1e-13)
     assert_close(p.root_of_twice_energy, np.sqrt(twice), 1e-13)
@@ -84,7 +84,7 @@ def test_circles_of_tops_spheres_and_the_separatrix():
     radii = np.linalg.norm(made("oblate").herpolhode_in_plane, axis=1)
     assert_close(radii, np.full_like(radii, low), 1e-12)
     assert max(made("sphere").herpolhode_radii) < 1e-15
-    found = poinsot(*_straight("on the separatrix", np.linspace(0.0, 40.0, 2001)))
+    found = poinsot_motion(*_straight("on the separatrix", np.linspace(0.0, 40.0, 2001)))
     assert found.herpolhode_radii[0] == 0.0
     radii = np.linalg.norm(found.herpolhode_in_plane, axis=1)
     assert radii[0] == pytest.approx(found.herpolhode_radii[1], rel=1e-12)
@@ -146,7 +146,10 @@ def test_the_world_may_be_turned(seed):
     I, q, w = inertia_about_com(random_body(rng)), rng.normal(size=4), rng.normal(size=3)
     turn = Rotation.random(rng=rng)
     t = np.linspace(0.0, 5.0, 4)
-    here, there = poinsot(I, q, w, t), poinsot(I, (turn * Rotation.from_quat(q)).as_quat(), w, t)
+    here, there = (
+        poinsot_motion(I, q, w, t),
+        poinsot_motion(I, (turn * Rotation.from_quat(q)).as_quat(), w, t),
+    )
     assert_close(there.herpolhode, turn.apply(here.herpolhode), 1e-12)
     assert_close(there.polhode, here.polhode, 1e-13)
     assert_close(there.momentum, turn.apply(here.momentum), 1e-13)
@@ -156,10 +159,10 @@ def test_the_world_may_be_turned(seed):
 def test_errors():
     I, q, w, t = np.diag([1.0, 2.0, 2.5]), QUATERNION, [1.0, 0.0, 0.1], [0.0, 1.0]
     with pytest.raises(SimulationError, match="at rest"):
-        poinsot(I, q, [0.0, 0.0, 0.0], t)
+        poinsot_motion(I, q, [0.0, 0.0, 0.0], t)
     with pytest.raises(SimulationError, match="of one body"):
-        poinsot([I, I], q, w, t)
+        poinsot_motion([I, I], q, w, t)
     with pytest.raises(SimulationError, match="of one body"):
-        poinsot(I, q, w, 1.0)
+        poinsot_motion(I, q, w, 1.0)
     with pytest.raises(SimulationError, match="triangle inequality"):
-        poinsot(np.diag([1.0, 1.0, 2.5]), q, w, t)
+        poinsot_motion(np.diag([1.0, 1.0, 2.5]), q, w, t)

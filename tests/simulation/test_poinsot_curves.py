@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from identify.simulation.poinsot import poinsot
+from identify.simulation.poinsot import poinsot_motion
 from identify.simulation.poinsot_curves import MOST_PERIODS, herpolhode_curve, polhode_curve
 from tests.close import assert_close
 from tests.simulation.free_rotation.cases import ALL, QUATERNION, body
@@ -15,7 +15,7 @@ MOVING = [name for name in ALL if name != "at rest"]
 
 def made(name: str, time: np.ndarray):
     inertia, w = body(ALL[name], turned=True)
-    return poinsot(inertia, QUATERNION, w, time)
+    return poinsot_motion(inertia, QUATERNION, w, time)
 
 
 def gap(points: np.ndarray, curve: np.ndarray) -> float:

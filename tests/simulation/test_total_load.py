@@ -6,7 +6,7 @@ import numpy as np
 
 from identify.regressors import newton_euler_wrench
 from identify.simulation import ConstantLoad, SampledLoad, simulate
-from identify.simulation.total_load import total_wrench
+from identify.simulation.forced_body import total_wrench
 from identify.spatial import BodyMotion
 from identify.spatial.rotations import rotate_back, rotation_from_quaternion
 from tests.close import assert_close

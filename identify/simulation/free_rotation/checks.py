@@ -9,8 +9,15 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3, Vec4
 from identify.errors import SimulationError
-from identify.inertia import InertialParameters, check, is_consistent
+from identify.inertia import InertialParameters
 from identify.inertia.matrices import six_from_symmetric
+from identify.simulation.checks import (
+    as_numbers,
+    broadcast_batches,
+    first_of,
+    require_possible,
+    spell_index,
+)
 from identify.simulation.free_rotation.double_double import DoubleDouble, double_double
 from identify.simulation.free_rotation.principal_moments import central_inertia
 
@@ -55,14 +62,13 @@ def checked_start(
         others: a batch shape to broadcast with.
 
     Raises:
-        SimulationError: see `free_rotation`.
+        SimulationError: see `rotate_freely`.
     """
     inertia, own = checked_inertia(body)
-    q = checked_numbers(quaternion, "quaternion", 4)
-    w = checked_numbers(angular_velocity, "angular velocity", 3)
-    batch = _broadcast(
-        body=own, quaternion=q.shape[:-1], angular_velocity=w.shape[:-1], time=others
-    )
+    q = as_numbers(quaternion, "quaternion", 4)
+    w = as_numbers(angular_velocity, "angular velocity", 3)
+    shapes = {"quaternion": q.shape[:-1], "angular velocity": w.shape[:-1], "time": others}
+    batch = broadcast_batches({"body": own, **shapes})
     count = int(np.prod(batch))
 
     def rows(values: Array, kept: int) -> Array:
@@ -88,9 +94,9 @@ def checked_inertia(body: ArrayLike | InertialParameters) -> tuple[DoubleDouble,
     """Inertia about the centre of mass, shape (..., 3, 3), and the batch shape (...).
 
     Raises:
-        SimulationError: see `free_rotation`.
+        SimulationError: see `rotate_freely`.
     """
-    body = _array(body.phi if isinstance(body, InertialParameters) else body, "body")
+    body = as_numbers(body.phi if isinstance(body, InertialParameters) else body, "body")
     if body.shape[-2:] == (3, 3):
         tensor = double_double(_symmetric(body))
         batch = body.shape[:-2]
@@ -98,10 +104,10 @@ def checked_inertia(body: ArrayLike | InertialParameters) -> tuple[DoubleDouble,
         unit = _power_of_two(scale)
         six = six_from_symmetric(body / unit[..., None, None])
         phi = np.concatenate((np.ones((*batch, 1)), np.zeros((*batch, 3)), six), axis=-1)
-        _require_possible(phi, unit)
+        require_possible(phi, unit)
     elif body.shape[-1:] == (10,):
         batch = body.shape[:-1]
-        _require_possible(body)
+        require_possible(body)
         central = central_inertia(body.reshape(-1, 10))
         high, low = (
             np.moveaxis(part, -1, 0).reshape(*batch, 3, 3) for part in (central.high, central.low)
@@ -114,27 +120,6 @@ def checked_inertia(body: ArrayLike | InertialParameters) -> tuple[DoubleDouble,
         )
     _require_extent(tensor.high)
     return tensor, batch
-
-
-def checked_time(time: ArrayLike) -> Array:
-    """Times as float64 [s], shape (), (n,) or (..., n).
-
-    Raises:
-        SimulationError: not numbers, or not finite.
-    """
-    return _array(time, "time")
-
-
-def checked_numbers(values: ArrayLike, name: str, length: int) -> Array:
-    """Rows of numbers as float64, shape (..., length).
-
-    Raises:
-        SimulationError: not numbers, not finite, or of another shape.
-    """
-    array = _array(values, name)
-    if array.shape[-1:] != (length,):
-        raise SimulationError(f"{name}: expected shape (..., {length}), got {array.shape}")
-    return array
 
 
 def require_known_angle(angle: Array, most: float) -> None:
@@ -154,35 +139,16 @@ def require_known_angle(angle: Array, most: float) -> None:
         )
 
 
-def _require_possible(phi: Array, unit: Array | None = None) -> None:
-    """Every body is one that some density realises; the message is of the first that is not.
-
-    Args:
-        phi: shape (..., 10).
-        unit: that phi was divided by, shape (...); the message has the numbers before that.
-    """
-    good = is_consistent(phi)
-    if np.all(good):
-        return
-    where = tuple(int(i) for i in np.argwhere(~good)[0])
-    given = phi[where] if unit is None else phi[where] * unit[where]
-    reasons = "; ".join(check(given).reasons)
-    raise SimulationError(
-        f"the body{_which(where)} is not physically possible: {reasons}. Simulate a consistent "
-        "estimate, or repair the body first"
-    )
-
-
 def _require_extent(inertia: Array) -> None:
     moments = np.linalg.eigvalsh(inertia)
     good = moments[..., 0] > _WITHOUT_INERTIA * moments[..., 2]
     if np.all(good):
         return
-    where = tuple(int(i) for i in np.argwhere(~good)[0])
+    where = first_of(~good)
     raise SimulationError(
-        f"the body{_which(where)} has no inertia about some axis (a point or a rod): its principal "
-        f"moments are {', '.join(f'{moment:.4g}' for moment in moments[where])} kg m², and its "
-        "rotation about that axis is not determined"
+        f"the body{spell_index(where)} has no inertia about some axis (a point or a rod): its "
+        f"principal moments are {', '.join(f'{moment:.4g}' for moment in moments[where])} kg m², "
+        "and its rotation about that axis is not determined"
     )
 
 
@@ -191,9 +157,9 @@ def _symmetric(inertia: Array) -> Array:
     scale = np.abs(inertia).max(axis=(-2, -1), keepdims=True, initial=0.0)
     good = (np.abs(inertia - transposed) <= _SYMMETRIC * scale).all(axis=(-2, -1))
     if not np.all(good):
-        where = tuple(int(i) for i in np.argwhere(~good)[0])
+        where = first_of(~good)
         raise SimulationError(
-            f"body{_which(where)}: the inertia is not symmetric:\n{inertia[where]}\n"
+            f"body{spell_index(where)}: the inertia is not symmetric:\n{inertia[where]}\n"
             "an inertia tensor has Ixy = Iyx, Ixz = Izx and Iyz = Izy"
         )
     return 0.5 * (inertia + transposed)
@@ -202,43 +168,15 @@ def _symmetric(inertia: Array) -> Array:
 def _unit(quaternion: Vec4) -> Vec4:
     largest = np.abs(quaternion).max(axis=-1, keepdims=True, initial=0.0)
     if not np.all(largest > 0.0):
-        where = tuple(int(i) for i in np.argwhere(~(largest[..., 0] > 0.0))[0])
+        where = first_of(~(largest[..., 0] > 0.0))
         raise SimulationError(
-            f"quaternion{_which(where)}: all four numbers are zero, which is no attitude; "
+            f"quaternion{spell_index(where)}: all four numbers are zero, which is no attitude; "
             "[0, 0, 0, 1] is the body in line with the world"
         )
     scaled = quaternion / largest
     return scaled / np.linalg.norm(scaled, axis=-1, keepdims=True)
 
 
-def _array(values: ArrayLike, name: str) -> Array:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise SimulationError(f"{name}: expected numbers, got {error}") from error
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise SimulationError(
-            f"{name}: entry {where or ''} is {array[where]}; every number must be finite"
-        )
-    return array
-
-
-def _broadcast(**shapes: tuple[int, ...]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*shapes.values())
-    except ValueError as error:
-        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise SimulationError(
-            f"the batch shapes do not broadcast with each other: {listed} (each without its last "
-            "axes: those of the tensor, of the vector, of time)"
-        ) from error
-
-
 def _power_of_two(values: Array) -> Array:
     """The power of two at or above half of each value; one where it is zero."""
     return np.exp2(np.floor(np.log2(np.where(values > 0.0, values, 1.0))))
-
-
-def _which(index: tuple[int, ...]) -> str:
-    return f" (batch index {', '.join(map(str, index))})" if index else ""

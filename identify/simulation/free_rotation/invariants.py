@@ -11,8 +11,13 @@ from identify.arrays import Array, Vec3
 from identify.inertia import InertialParameters
 from identify.simulation.free_rotation.checks import Start, checked_start
 from identify.simulation.free_rotation.double_double import DoubleDouble, double_double, total
-from identify.simulation.free_rotation.polhode import Polhode, polhode
-from identify.simulation.free_rotation.regimes import OrderedSpin, Regime, ordered_spin
+from identify.simulation.free_rotation.polhode import (
+    OrderedSpin,
+    Polhode,
+    Regime,
+    ordered_spin,
+    polhode,
+)
 from identify.spatial.rotations import rotate, rotation_from_quaternion
 
 
@@ -68,7 +73,7 @@ def rotation_invariants(
         angular_velocity: w_WB_B [rad/s], shape (..., 3), broadcast with the bodies.
 
     Raises:
-        SimulationError: as `free_rotation`.
+        SimulationError: as `rotate_freely`.
     """
     start = checked_start(body, [0.0, 0.0, 0.0, 1.0], angular_velocity)
     ordered = ordered_spin(start.inertia, start.spin)
@@ -109,7 +114,7 @@ def angular_momentum(
         angular_velocity: w_WB_B [rad/s], shape (..., 3).
 
     Raises:
-        SimulationError: as `free_rotation`.
+        SimulationError: as `rotate_freely`.
     """
     start = checked_start(body, quaternion, angular_velocity)
     L = np.einsum("ijn,nj->ni", start.inertia.high, start.spin)

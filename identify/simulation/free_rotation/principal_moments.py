@@ -1,17 +1,21 @@
 """Principal moments and axes to twice the precision of the tensor's entries.
 
 Near the separatrix, and after many turns, the rounding of an ordinary eigenvalue decomposition
-would be the largest error of all. Components come first here: shapes (3, n) and (3, 3, n).
+would be the largest error of all. How fast ω moves in the body depends on the differences of the
+moments alone. Of a body that is nearly a sphere these have few digits of the moments left, whatever
+the precision, so a multiple of the identity is taken off before anything is computed.
+Components come first here: shapes (3, n) and (3, 3, n).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Phi
+from identify.arrays import Array, Phi
 from identify.simulation.free_rotation.double_double import (
     DoubleDouble,
     double_double,
@@ -24,7 +28,7 @@ _PAIRS = ((1, 2), (0, 2), (0, 1))
 """Planes of rotation, in the order of the axis that each leaves alone."""
 _MOST_SWEEPS = 8
 _CONVERGED = 1e-32
-"""Products of inertia over the largest moment that make no difference."""
+"""Products of inertia, over the largest deviation of a moment, that make no difference."""
 
 
 def central_inertia(phi: Phi) -> DoubleDouble:
@@ -41,32 +45,46 @@ def central_inertia(phi: Phi) -> DoubleDouble:
     return about_origin - (square * np.eye(3)[:, :, None] - outer) / entries[0]
 
 
-def principal_moments(inertia: DoubleDouble) -> tuple[DoubleDouble, DoubleDouble]:
-    """Moments in ascending order and the axes that belong to them, I = V diag(moments) Vᵀ.
+class PrincipalMoments(NamedTuple):
+    """A tensor in its own axes, I = V diag(moments) Vᵀ.
+
+    Attributes:
+        moments: ascending, shape (3, n).
+        deviations: the moments less one number, the same for all three: what to form differences
+            of, shape (3, n).
+        axes: V, as columns in the order of the moments; may be a reflection, shape (3, 3, n).
+    """
+
+    moments: DoubleDouble
+    deviations: DoubleDouble
+    axes: DoubleDouble
+
+
+def principal_moments(inertia: DoubleDouble) -> PrincipalMoments:
+    """Moments in ascending order and the axes that belong to them.
 
     Eigenvectors in double precision are made orthogonal, then turned by Jacobi rotations until
     the products of inertia vanish; repeated moments need no case of their own.
 
     Args:
         inertia: symmetric tensors, shape (3, 3, n).
-
-    Returns:
-        Moments, shape (3, n), and axes as columns, shape (3, 3, n): V[:, k] belongs to moment k;
-        V may be a reflection.
     """
-    ordinary = np.linalg.eigh(np.moveaxis(inertia.value, -1, 0))[1]
-    V = double_double(np.moveaxis(ordinary, 0, -1))
     identity = np.eye(3)[:, :, None]
+    middle = (inertia.high[0, 0] + inertia.high[1, 1] + inertia.high[2, 2]) / 3.0
+    deviator = inertia - middle * identity
+    ordinary = np.linalg.eigh(np.moveaxis(deviator.value, -1, 0))[1]
+    V = double_double(np.moveaxis(ordinary, 0, -1))
     V = 0.5 * _matmul(V, 3.0 * identity - _matmul(_transposed(V), V))
-    A = _matmul(_transposed(V), _matmul(inertia, V))
+    A = _matmul(_transposed(V), _matmul(deviator, V))
     table = _Table([A[k, k] for k in range(3)], [A[p, q] for p, q in _PAIRS], V)
-    scale = np.abs(A.high).max(axis=(0, 1))
+    negligible = _CONVERGED * np.abs(A.high).max(axis=(0, 1))
     for _ in range(_MOST_SWEEPS):
-        if table.largest_product <= _CONVERGED * scale.min(initial=np.inf):
+        if np.all(table.largest_product <= negligible):
             break
         for opposite, (p, q) in enumerate(_PAIRS):
             table.rotate(p, q, opposite)
-    return table.ascending()
+    deviations, axes = table.ascending()
+    return PrincipalMoments(deviations + middle, deviations, axes)
 
 
 @dataclass(slots=True)
@@ -84,9 +102,9 @@ class _Table:
     axes: DoubleDouble
 
     @property
-    def largest_product(self) -> float:
-        """The largest product of inertia of all bodies."""
-        return max(float(np.abs(x.high).max(initial=0.0)) for x in self.products)
+    def largest_product(self) -> Array:
+        """The largest product of inertia of each body, shape (n,)."""
+        return np.max([np.abs(product.high) for product in self.products], axis=0)
 
     def rotate(self, p: int, q: int, r: int) -> None:
         """Turn in the plane of axes p and q until I_pq vanishes; r is the other axis."""

@@ -1,4 +1,4 @@
-"""Free rotation of rigid bodies: attitude and angular velocity at any time, in closed form."""
+"""Free motion of rigid bodies in closed form: attitude and angular velocity at any time."""
 
 from __future__ import annotations
 
@@ -7,18 +7,102 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Flags, Vec3, Vec4
+from identify.arrays import Array, Flags, Mat33, Mat44, Phi, Vec3, Vec4
+from identify.errors import SimulationError
 from identify.inertia import InertialParameters
+from identify.simulation.checks import as_numbers, broadcast_batches
+from identify.simulation.free_rotation.attitude import PolhodeMotion
 from identify.simulation.free_rotation.checks import (
     Start,
     checked_start,
-    checked_time,
     require_known_angle,
 )
-from identify.simulation.free_rotation.double_double import DoubleDouble
-from identify.simulation.free_rotation.regimes import Regime, ordered_spin
-from identify.simulation.free_rotation.steady import SteadyRotation
-from identify.simulation.free_rotation.swinging import SwingingRotation
+from identify.simulation.free_rotation.double_double import (
+    PI,
+    DoubleDouble,
+    double_double,
+    remainder,
+    sqrt,
+    total,
+)
+from identify.simulation.free_rotation.polhode import OrderedSpin, Regime, ordered_spin, polhode
+from identify.simulation.state import State, Trajectory
+from identify.spatial import quaternion_from_rotation, quaternion_product
+from identify.spatial.rotations import cross, quaternion_conjugate, rotate, rotation_from_quaternion
+from identify.spatial.vectors import GRAVITY_W
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyRotation:
+    """Bodies that turn about a fixed axis.
+
+    Attributes:
+        start: R_WB at time zero, shape (n, 4).
+        angular_velocity: w_WB_B, shape (n, 3).
+        speed: its length to twice the precision, shape (n,).
+    """
+
+    start: Vec4
+    angular_velocity: Vec3
+    speed: DoubleDouble
+
+    @classmethod
+    def of(cls, angular_velocity: Vec3, quaternion: Vec4) -> SteadyRotation:
+        """Rotations from an attitude at a constant ω."""
+        w = double_double(angular_velocity)
+        return cls(quaternion, angular_velocity, sqrt(total(w * w, axis=1)))
+
+    def at(self, time: Array) -> tuple[Vec4, Vec3]:
+        """Quaternions (n, k, 4) and angular velocities (n, k, 3) at times (n, k)."""
+        half = 0.5 * remainder(self.speed[:, None] * time, 4.0 * PI)
+        speed = self.speed.value[:, None]
+        axis = self.angular_velocity / np.where(speed > 0.0, speed, 1.0)
+        turned = np.concatenate(
+            (np.sin(half)[..., None] * axis[:, None], np.cos(half)[..., None]), axis=-1
+        )
+        w = np.broadcast_to(self.angular_velocity[:, None], (*time.shape, 3))
+        return quaternion_product(self.start[:, None], turned), w
+
+
+@dataclass(frozen=True, slots=True)
+class SwingingRotation:
+    """Bodies whose ω runs along a polhode.
+
+    Attributes:
+        axes: R_BP of the ordered principal axes, shape (n, 3, 3).
+        motion: in those axes, relative to a frame N that has L as its third axis.
+        frames: maps the quaternion of R_NP to that of R_WB, shape (n, 4, 4).
+    """
+
+    axes: Mat33
+    motion: PolhodeMotion
+    frames: Mat44
+
+    @classmethod
+    def of(cls, ordered: OrderedSpin, quaternion: Vec4) -> SwingingRotation:
+        """Rotations from an attitude R_WB, shape (n, 4)."""
+        motion = PolhodeMotion(polhode(ordered))
+        first = motion.at(np.zeros((len(quaternion), 1)))[0][..., 0]
+        q_PB = quaternion_conjugate(quaternion_from_rotation(ordered.axes))
+        q_BN = quaternion_conjugate(quaternion_product(first, q_PB))
+        q_WN = quaternion_product(quaternion, q_BN)
+        return cls(ordered.axes, motion, _left(q_WN) @ _right(q_PB))
+
+    def at(self, time: Array) -> tuple[Vec4, Vec3]:
+        """Quaternions (n, k, 4) and angular velocities (n, k, 3) at times (n, k)."""
+        q_NP, w = self.motion.at(time)
+        return (self.frames @ q_NP).swapaxes(1, 2), (self.axes @ w).swapaxes(1, 2)
+
+
+def _left(q: Vec4) -> Mat44:
+    """The matrix of p ↦ q ⊗ p, shape (n, 4, 4)."""
+    return quaternion_product(q[:, None, :], np.eye(4)).swapaxes(1, 2)
+
+
+def _right(q: Vec4) -> Mat44:
+    """The matrix of p ↦ p ⊗ q, shape (n, 4, 4)."""
+    return quaternion_product(np.eye(4), q[:, None, :]).swapaxes(1, 2)
+
 
 _AT_A_TIME = 8192
 """Samples, or bodies, whose intermediate arrays stay in the cache."""
@@ -41,7 +125,7 @@ class FreeRotation:
     angular_velocity: Vec3
 
 
-def free_rotation(
+def rotate_freely(
     body: ArrayLike | InertialParameters,
     quaternion: ArrayLike,
     angular_velocity: ArrayLike,
@@ -75,7 +159,7 @@ def free_rotation(
             symmetric, a body that no density realises, one without inertia about an axis, a
             quaternion of zeros, or a time so far away that turns cannot be counted.
     """
-    times = checked_time(time)
+    times = as_numbers(time, "time")
     own = times.shape[:-1]
     start = checked_start(body, quaternion, angular_velocity, own)
     if own:
@@ -98,9 +182,9 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
         rotation = _Rotation.of(start.inertia[..., part], start.spin[part], start.quaternion[part])
         unit = start.unit_of_spin[part, None]
         for begin in range(0, samples, _AT_A_TIME):
-            stretch = slice(begin, begin + _AT_A_TIME)
-            scaled = _scaled(time[part, stretch], unit)
-            q[part, stretch], w[part, stretch] = rotation.at(scaled)
+            columns = slice(begin, begin + _AT_A_TIME)
+            scaled = _scaled(time[part, columns], unit)
+            q[part, columns], w[part, columns] = rotation.at(scaled)
         w[part] *= unit[..., None]
     return q, w
 
@@ -145,3 +229,50 @@ class _Rotation:
         if self.swinging is not None:
             q[~self.steady], w[~self.steady] = self.swinging.at(time[~self.steady])
         return q, w
+
+
+def free_motion(
+    phi: Phi | InertialParameters,
+    start: State,
+    time: ArrayLike,
+    gravity: ArrayLike = GRAVITY_W,
+) -> Trajectory:
+    """States of bodies under gravity alone, in closed form at any times.
+
+        p_C(t) = p_C + v_C t + ½ g t²,    p_Bo = p_C − R c,    v_Bo = v_C − R (ω × c)
+
+    with c = h/m the centre of mass C from Bo; the rotation about C is `rotate_freely`.
+
+    Args:
+        phi: ten parameters about Bo in B, shape (..., 10), broadcast with the batch of states.
+        start: states at time zero, batch shape (...).
+        time: [s], shape (n,); any order, before zero too.
+        gravity: g in W [m/s²], shape (3,) or (..., 3).
+
+    Raises:
+        SimulationError: as `rotate_freely`, or times that are not a list.
+    """
+    time = as_numbers(time, "time")
+    if time.ndim != 1:
+        raise SimulationError(f"time: expected shape (n,), got {time.shape}")
+    phi = as_numbers(phi.phi if isinstance(phi, InertialParameters) else phi, "phi", 10)
+    g = as_numbers(gravity, "gravity", 3)
+    shapes = {"start": start.position.shape[:-1], "gravity": g.shape[:-1]}
+    batch = broadcast_batches({"phi": phi.shape[:-1], **shapes})
+    phi, g = np.broadcast_to(phi, (*batch, 10)), np.broadcast_to(g, (*batch, 3))[..., None, :]
+    rotation = rotate_freely(phi, start.quaternion, start.angular_velocity, time)
+    R, w = rotation_from_quaternion(rotation.quaternion), rotation.angular_velocity
+
+    c = phi[..., 1:4] / phi[..., :1]
+    R_0, w_0 = rotation_from_quaternion(start.quaternion), np.asarray(start.angular_velocity)
+    position = (np.asarray(start.position) + rotate(R_0, c))[..., None, :]
+    velocity = (np.asarray(start.velocity) + rotate(R_0, cross(w_0, c)))[..., None, :]
+    c = c[..., None, :]
+    t = time[:, None]
+    return Trajectory(
+        time=time,
+        position=position + (velocity + 0.5 * g * t) * t - rotate(R, np.broadcast_to(c, w.shape)),
+        quaternion=rotation.quaternion,
+        velocity=velocity + g * t - rotate(R, cross(w, c)),
+        angular_velocity=w,
+    )

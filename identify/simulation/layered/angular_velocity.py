@@ -15,10 +15,48 @@ and the classical Runge-Kutta step has no factors but small integers:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
+from typing import TypeAlias
+
 import numpy as np
 
 from identify.arrays import Array, Vec3
-from identify.simulation.layered.stage_torques import StageTorques
+
+
+class StageTorques:
+    """Scaled torque τ at the beginning, the middle and the end of each step of a chunk.
+
+    Each step's is in one piece of memory, which is what NumPy works on without preparation. The
+    arrays stay where they are from chunk to chunk, so that views of them can be kept.
+
+    Attributes:
+        samples: τ, shape (3, steps + 1, ...) where linear, else (3, steps, ...).
+        linear: whether it is a straight line between samples, or held.
+        now: at the beginning, shape (steps, 3, ...).
+        middle: half-way.
+        twice_middle: 2 τ(½), as the third stage wants it.
+        ahead: at the end.
+    """
+
+    __slots__ = ("_by_node", "ahead", "linear", "middle", "now", "samples", "twice_middle")
+
+    def __init__(self, samples: Array, *, linear: bool) -> None:
+        """Follow samples that others write; see `refresh`."""
+        self.samples, self.linear = samples, linear
+        self._by_node = np.empty(samples.swapaxes(0, 1).shape)
+        self.now = self._by_node[:-1] if linear else self._by_node
+        self.ahead = self._by_node[1:] if linear else self._by_node
+        self.twice_middle = np.empty(self.now.shape)
+        self.middle = np.empty(self.now.shape) if linear else self.now
+
+    def refresh(self) -> None:
+        """Say that the samples have changed."""
+        np.copyto(self._by_node, self.samples.swapaxes(0, 1))
+        np.add(self.now, self.ahead, out=self.twice_middle)
+        if self.middle is not self.now:
+            np.multiply(self.twice_middle, 0.5, out=self.middle)
+
 
 add, multiply, divide = np.add, np.multiply, np.divide
 
@@ -39,26 +77,42 @@ class _Rows:
         self.first, self.second, self.third = rows[0], rows[1], rows[2]
 
 
-class BatchRungeKutta:
-    """Integrates the θ of a block of bodies, chunk by chunk."""
+Method: TypeAlias = Callable[[int], None]
+"""Fills the nodes 1 … steps of θ, of which the first is given."""
 
-    def __init__(self, ratios: Array, theta: Array, torques: StageTorques | None) -> None:
-        """Prepare for a chunk whose arrays stay where they are.
 
-        Args:
-            ratios: a, shape (3, bodies).
-            theta: shape (3, steps + 1, bodies), its first node given.
-            torques: of as many steps; None for free bodies.
-        """
-        self._theta = theta
-        self._steps = BatchSteps(ratios, theta.shape[1] - 1, torques)
+def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Method:
+    """Layer 1 of many bodies together.
 
-    def advance(self, steps: int) -> None:
-        """Fill the nodes 1 … steps of θ."""
-        path = self._steps.path
-        path[0] = self._theta[:, 0]
-        self._steps.march(steps)
-        np.copyto(self._theta[:, 1 : steps + 1], path[1 : steps + 1].swapaxes(0, 1))
+    Args:
+        ratios: a, shape (3, bodies).
+        theta: shape (3, steps + 1, bodies); stays where it is from chunk to chunk.
+        torques: of as many steps; None for free bodies.
+    """
+    together = BatchSteps(ratios, theta.shape[1] - 1, torques)
+
+    def advance(steps: int) -> None:
+        together.path[0] = theta[:, 0]
+        together.march(steps)
+        np.copyto(theta[:, 1 : steps + 1], together.path[1 : steps + 1].swapaxes(0, 1))
+
+    return advance
+
+
+def by_floats(ratios: Array, theta: Array, torques: StageTorques | None) -> Method:
+    """Layer 1 of one body after the other, in Python's own numbers; arguments as of `by_rows`.
+
+    For one body a NumPy call costs more than the step itself.
+    """
+
+    def advance(steps: int) -> None:
+        for body in range(theta.shape[-1]):
+            a, nodes = ratios[:, body].tolist(), theta[:, :, body]
+            stages = stages_of(torques, slice(0, steps), body)
+            path = list(runge_kutta(nodes[:, 0].tolist(), a, stages, steps))
+            nodes[:, 1 : steps + 1] = list(zip(*path, strict=True))
+
+    return advance
 
 
 class BatchSteps:
@@ -83,7 +137,7 @@ class BatchSteps:
         self.path = np.empty((steps + 1, *ratios.shape))
         self._nodes = [_Rows(self.path[n]) for n in range(steps + 1)]
         self._stages = [_Rows(np.empty(ratios.shape)) for _ in range(5)]
-        self._torques: list[tuple[Array, ...]] = []
+        self._torques: Iterable[tuple[Array | None, ...]] = repeat((None,) * 4)
         if torques is not None:
             stages = (torques.now, torques.middle, torques.twice_middle, torques.ahead)
             self._torques = list(zip(*stages, strict=True))
@@ -91,48 +145,37 @@ class BatchSteps:
     def march(self, steps: int) -> None:
         """Fill the nodes 1 … steps of the path."""
         ends = zip(self._nodes[:steps], self._nodes[1:], strict=False)
-        if self._torques:
-            for (theta, after), torques in zip(ends, self._torques, strict=False):
-                self._step(theta, after, *torques)
-        else:
-            for theta, after in ends:
-                self._free_step(theta, after)
+        for (theta, after), torques in zip(ends, self._torques, strict=False):
+            self._step(theta, after, *torques)
 
     def _step(
-        self, theta: _Rows, after: _Rows, now: Array, middle: Array, twice: Array, ahead: Array
+        self,
+        theta: _Rows,
+        after: _Rows,
+        now: Array | None,
+        middle: Array | None,
+        twice: Array | None,
+        ahead: Array | None,
     ) -> None:
         x, y, z, F, last = self._stages
-        _gyroscopic(F, theta, self._ratios)
-        add(F.all, now, F.all)
+        _slope(F, theta, self._ratios, now)
         add(F.all, theta.all, x.all)
-        _gyroscopic(F, x, self._ratios)
-        add(F.all, middle, F.all)
+        _slope(F, x, self._ratios, middle)
         add(F.all, theta.all, y.all)
-        _gyroscopic(F, y, self._twice_ratios)
-        add(F.all, twice, F.all)
+        _slope(F, y, self._twice_ratios, twice)
         add(F.all, theta.all, z.all)
-        _gyroscopic(last, z, self._ratios)
-        add(last.all, ahead, last.all)
-        _combine(F.all, x.all, y.all, last.all, after.all)
-
-    def _free_step(self, theta: _Rows, after: _Rows) -> None:
-        x, y, z, F, last = self._stages
-        _gyroscopic(F, theta, self._ratios)
-        add(F.all, theta.all, x.all)
-        _gyroscopic(F, x, self._ratios)
-        add(F.all, theta.all, y.all)
-        _gyroscopic(F, y, self._twice_ratios)
-        add(F.all, theta.all, z.all)
-        _gyroscopic(last, z, self._ratios)
+        _slope(last, z, self._ratios, ahead)
         _combine(F.all, x.all, y.all, last.all, after.all)
 
 
-def _gyroscopic(out: _Rows, v: _Rows, ratios: Array) -> None:
-    """a ∘ (v2 v3, v3 v1, v1 v2)."""
+def _slope(out: _Rows, v: _Rows, ratios: Array, torque: Array | None) -> None:
+    """a ∘ (v2 v3, v3 v1, v1 v2) + τ."""
     multiply(v.second, v.third, out.first)
     multiply(v.third, v.first, out.second)
     multiply(v.first, v.second, out.third)
     multiply(out.all, ratios, out.all)
+    if torque is not None:
+        add(out.all, torque, out.all)
 
 
 def _combine(F: Array, x: Array, y: Array, last: Array, after: Array) -> None:
@@ -142,3 +185,41 @@ def _combine(F: Array, x: Array, y: Array, last: Array, after: Array) -> None:
     add(F, y, F)
     add(F, last, F)
     divide(F, 3.0, after)  # times a rounded ⅓ would bias every step by the same digit
+
+
+Triple: TypeAlias = tuple[float, float, float]
+Stages: TypeAlias = tuple[float, float, float, float, float, float, float, float, float]
+"""τ at the beginning, the middle and the end of a step, three components each."""
+
+
+def stages_of(torques: StageTorques | None, steps: slice, body: int = 0) -> Iterable[Stages]:
+    """The stages' torques of one body as Python's numbers, step by step."""
+    if torques is None:
+        return repeat((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    stages = (torques.now, torques.middle, torques.ahead)
+    return zip(*(row.tolist() for s in stages for row in s[steps, :, body].T), strict=True)
+
+
+def runge_kutta(
+    theta: Sequence[float], ratios: Sequence[float], stages: Iterable[Stages], steps: int
+) -> Iterator[Triple]:
+    """The classical Runge-Kutta method for θ of one body; yields θ after each step."""
+    a1, a2, a3 = ratios
+    t1, t2, t3 = theta
+    for _, (now1, now2, now3, mid1, mid2, mid3, end1, end2, end3) in zip(
+        range(steps), stages, strict=False
+    ):
+        x1 = t1 + (a1 * t2 * t3 + now1)
+        x2 = t2 + (a2 * t3 * t1 + now2)
+        x3 = t3 + (a3 * t1 * t2 + now3)
+        y1 = t1 + (a1 * x2 * x3 + mid1)
+        y2 = t2 + (a2 * x3 * x1 + mid2)
+        y3 = t3 + (a3 * x1 * x2 + mid3)
+        k1 = 2.0 * (a1 * y2 * y3 + mid1)
+        k2 = 2.0 * (a2 * y3 * y1 + mid2)
+        k3 = 2.0 * (a3 * y1 * y2 + mid3)
+        z1, z2, z3 = t1 + k1, t2 + k2, t3 + k3
+        t1 = (k1 + x1 + 2.0 * y1 + (a1 * z2 * z3 + end1)) / 3.0
+        t2 = (k2 + x2 + 2.0 * y2 + (a2 * z3 * z1 + end2)) / 3.0
+        t3 = (k3 + x3 + 2.0 * y3 + (a3 * z1 * z2 + end3)) / 3.0
+        yield t1, t2, t3

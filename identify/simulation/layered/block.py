@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
-from typing import NoReturn, Protocol
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 
@@ -15,14 +16,11 @@ from identify.simulation.divergence import (
     grew_beyond_bounds,
     turned_too_far,
 )
-from identify.simulation.layered.angular_velocity import euler_ratios
-from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows
-from identify.simulation.layered.loads import LoadLayer
-from identify.simulation.layered.motion_of_origin import MotionOfOrigin
+from identify.simulation.layered.angular_velocity import Method, StageTorques, euler_ratios
+from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows, turns
+from identify.simulation.layered.principal_frame import LoadLayer, MotionOfOrigin
 from identify.simulation.layered.problem import Problem
-from identify.simulation.layered.stage_torques import StageTorques
 from identify.simulation.layered.translation import TranslationLayer
-from identify.simulation.layered.turns import turns
 from identify.simulation.layered.workspace import Workspace
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
@@ -31,30 +29,14 @@ _LARGEST_SQUARE = (0.5 * LARGEST_TURN) ** 2
 """Of |σ|, half the angle of a step."""
 
 
-class AngularVelocityMethod(Protocol):
-    """A way to integrate layer 1 over the steps of a chunk."""
-
-    def advance(self, steps: int) -> None:
-        """Fill the nodes 1 … steps of θ; the first is given."""
-        ...
-
-
-class AngularVelocityMaker(Protocol):
-    """Prepares such a way for arrays that stay where they are: a, θ and the torques."""
-
-    def __call__(
-        self, ratios: Array, theta: Array, torques: StageTorques | None, /
-    ) -> AngularVelocityMethod:
-        """Prepare; nothing is integrated yet."""
-        ...
+Layer1: TypeAlias = Callable[[Array, Array, StageTorques | None], Method]
+"""Prepares layer 1 for a, θ and the torques: arrays that stay where they are."""
 
 
 class Block:
     """Bodies small enough in number that a chunk of their motion stays in the cache."""
 
-    def __init__(
-        self, problem: Problem, bodies: slice, chunk: int, method: AngularVelocityMaker
-    ) -> None:
+    def __init__(self, problem: Problem, bodies: slice, chunk: int, method: Layer1) -> None:
         """Make every array of the rollout.
 
         Args:
@@ -117,7 +99,7 @@ class Block:
             self._torques.refresh()
             force = self._loads.force[:, :nodes]
             torque = self._loads.torque[:, :nodes] if linear else None  # held: it drops out
-        self._angular_velocity.advance(steps)
+        self._angular_velocity(steps)
         theta = self._theta[:, : steps + 1]
         turned = turns(theta, self._ratios, torque, workspace)
         if not turned.largest <= _LARGEST_SQUARE:  # NaN neither

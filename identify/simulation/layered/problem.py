@@ -7,22 +7,77 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Phi, Vec3, Vec6
+from identify.arrays import Array, Indices, Phi, Vec3, Vec6
 from identify.errors import SimulationError
 from identify.inertia import InertialParameters
 from identify.simulation.checks import (
     Interpolation,
+    as_numbers,
     broadcast_batches,
     require_finite_samples,
-    require_gravity,
-    require_interpolation,
-    require_sample_shape,
+    require_positive,
+    require_samples,
     require_simulable,
-    require_step,
+    require_word,
 )
-from identify.simulation.layered.sampled_wrench import SampledWrench
+from identify.simulation.layered.workspace import Workspace
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class SampledWrench:
+    """Samples of [f; t] on each body of a flat batch; samples that bodies share are stored once.
+
+    Attributes:
+        samples: at Bo in B, shape (wrenches, n, 6).
+        of_body: which wrench each body has, shape (bodies,); None where they all share one.
+        in_order: whether each has its own, in the order of the samples.
+    """
+
+    samples: Vec6
+    of_body: Indices | None
+    in_order: bool = False
+
+    @classmethod
+    def over(cls, wrench: Vec6, batch: tuple[int, ...]) -> SampledWrench:
+        """Samples, shape (..., n, 6), as a batch of bodies broadcasts them."""
+        repeated = (slice(0, 1) if stride == 0 else slice(None) for stride in wrench.strides[:-2])
+        wrench = wrench[tuple(repeated)]  # else what `np.broadcast_to` made would be copied
+        *shape, n, _ = wrench.shape
+        count = int(np.prod(shape))
+        which = np.broadcast_to(np.arange(count).reshape(shape), batch).reshape(-1)
+        return cls(wrench.reshape(count, n, 6), None if count == 1 else which)
+
+    def require_finite(self) -> None:
+        """Refuse samples that are not finite.
+
+        Raises:
+            SimulationError: some are not.
+        """
+        require_finite_samples(self.samples)
+
+    def of_bodies(self, bodies: slice) -> SampledWrench:
+        """Those on some bodies."""
+        if self.of_body is None:
+            return self
+        which = self.of_body[bodies]
+        if np.all(np.diff(which) == 1):  # one each, in their order: a view will do
+            samples = self.samples[which[0] : which[-1] + 1]
+            return SampledWrench(samples, np.arange(len(which)), in_order=True)
+        return SampledWrench(self.samples, which)
+
+    def rows(self, first: int, nodes: int, workspace: Workspace) -> Array:
+        """Samples from `first` on, component first, shape (6, nodes, bodies, or 1 if shared)."""
+        part = self.samples[:, first : first + nodes].transpose(2, 1, 0)
+        if self.of_body is None:
+            return part
+        out = workspace.rows(0, 6, nodes)
+        if self.in_order:
+            np.copyto(out, part)
+        else:
+            np.take(part, self.of_body, axis=2, out=out, mode="clip")
+        return out
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +128,14 @@ class Problem:
         Raises:
             SimulationError: an argument is not what it must be.
         """
-        require_interpolation(interpolation)
-        step = require_step(step)
+        require_word(interpolation, Interpolation, "interpolation")
+        step = require_positive(step, "time step")
         steps, samples = _steps_and_samples(wrench, steps)
-        phi, g = require_simulable(phi), require_gravity(gravity)
+        phi, g = require_simulable(phi), as_numbers(gravity, "gravity", 3)
         first = start.vector
-        shapes = [phi.shape[:-1], first.shape[:-1], g.shape[:-1]]
-        batch = broadcast_batches(shapes + ([] if samples is None else [samples.shape[:-2]]))
+        shapes = {"phi": phi.shape[:-1], "start": first.shape[:-1], "gravity": g.shape[:-1]}
+        shapes["wrench"] = () if samples is None else samples.shape[:-2]
+        batch = broadcast_batches(shapes)
         first = _flat(first, batch)
         return cls(
             batch=batch,
@@ -113,7 +169,7 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
         if steps is None:
             raise SimulationError("without a wrench, steps must say how many are taken")
         return int(steps), None
-    samples = require_sample_shape(wrench)
+    samples = require_samples(wrench)
     available = samples.shape[-2] - 1
     taken = available if steps is None else int(steps)
     if taken > available:

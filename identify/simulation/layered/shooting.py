@@ -1,12 +1,12 @@
 """Layer 1 for one body, parallel in time: segments of a window, joined by Newton's method.
 
-All segments of a window are integrated at once from guessed starts s_j, by the batched method of
+All segments of a window are integrated at once from estimated starts s_j, by the batched method of
 `angular_velocity`. What is missing between the end of one and the start of the next,
 
     r_j = end_j − s_{j+1},
 
-is driven to zero by d_{j+1} = M_j d_j + r_j, d_0 = 0, with M_j = ∂end_j/∂s_j. The first guess is
-a sequential run with ten times the step. The window's own start is exact, so that windows follow
+is driven to zero by d_{j+1} = M_j d_j + r_j, d_0 = 0, with M_j = ∂end_j/∂s_j. The initial estimate
+is a sequential run with ten times the step. The window's own start is exact, so that windows follow
 each other without error; a motion in which neighbours part quickly makes the method diverge, and is
 then stepped through one by one (multiple shooting; Bellen and Zennaro 1989).
 """
@@ -18,23 +18,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from identify.arrays import Array
-from identify.simulation.layered.angular_velocity import BatchSteps
-from identify.simulation.layered.angular_velocity_by_floats import (
-    FloatRungeKutta,
+from identify.simulation.layered.angular_velocity import (
+    BatchSteps,
+    StageTorques,
+    by_floats,
     runge_kutta,
     stages_of,
 )
-from identify.simulation.layered.stage_torques import StageTorques
 
 WINDOW = 20_000
 """Steps of a window."""
 
 _SEGMENT, _COARSE = 50, 10
-"""Steps of a segment, and of one step of the first guess."""
+"""Steps of a segment, and of one step of the initial estimate."""
 
 _FEWEST_SEGMENTS = 20
 _MOST_PASSES = 12
-_MOST_DEFEATS = 2
+_MOST_FAILURES = 2
 """After so many windows the log is taken to be unstable, and no more of them are tried."""
 
 _CLOSED, _ROUNDING, _HOPELESS = 2e-15, 1e-12, 10.0
@@ -54,13 +54,13 @@ class ShootingRecord:
     Attributes:
         windows: how many were tried.
         passes: over all segments of a window, in all.
-        defeated: the first step of each window that did not converge.
+        not_converged: the first step of each window that did not converge.
         sequential: steps that were taken one by one.
     """
 
     windows: int = 0
     passes: int = 0
-    defeated: list[int] = field(default_factory=list)
+    not_converged: list[int] = field(default_factory=list)
     sequential: int = 0
 
 
@@ -83,16 +83,16 @@ class WindowedShooting:
             record: written to.
         """
         self._ratios, self._theta, self._torques = ratios, theta, torques
-        self._one_by_one = FloatRungeKutta(ratios, theta, torques)
+        self._one_by_one = by_floats(ratios, theta, torques)
         self._record, self._done = record, 0
 
     def advance(self, steps: int) -> None:
         """Fill the nodes 1 … steps of θ."""
         segments = steps // _SEGMENT
-        hopeful = len(self._record.defeated) < _MOST_DEFEATS and segments >= _FEWEST_SEGMENTS
+        hopeful = len(self._record.not_converged) < _MOST_FAILURES and segments >= _FEWEST_SEGMENTS
         if not (hopeful and self._shoot(segments)):
             self._record.sequential += steps
-            self._one_by_one.advance(steps)
+            self._one_by_one(steps)
         elif (rest := steps - segments * _SEGMENT) > 0:
             self._step_through(slice(steps - rest, steps))
         self._done += steps
@@ -104,7 +104,7 @@ class WindowedShooting:
         converged = window.converge()
         self._record.passes += window.passes
         if not converged:
-            self._record.defeated.append(self._done)
+            self._record.not_converged.append(self._done)
         return converged
 
     def _step_through(self, steps: slice) -> None:

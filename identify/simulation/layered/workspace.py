@@ -1,4 +1,4 @@
-"""Memory that the layers use one after the other, made once."""
+"""Arrays with the component first, shape (3, n, b): their memory, made once, and products."""
 
 from __future__ import annotations
 
@@ -34,3 +34,50 @@ class Workspace:
         """Complex numbers, shape (count, nodes, bodies), in twice as many rows."""
         whole = self._memory[first : first + 2 * count].reshape(count, -1).view(np.complex128)
         return whole[:, : nodes * self._bodies].reshape(count, nodes, self._bodies)
+
+
+def transform_into(out: Array, matrix: Array, v: Array) -> Array:
+    """The products of matrices and vectors, written into `out`.
+
+    Args:
+        out: shape (i, n, b); not `v`.
+        matrix: shape (i, j, n, b), or (i, j, b) where it is the same at all nodes.
+        v: shape (j, n, b), or (j, 1, b) or (j, n, 1) where it is.
+    """
+    v = np.broadcast_to(v, (len(v), *out.shape[1:]))
+    return np.einsum("ijnb,jnb->inb" if matrix.ndim == 4 else "ijb,jnb->inb", matrix, v, out=out)
+
+
+def cross_into(out: Array, a: Array, b: Array, scratch: Array) -> Array:
+    """The cross products a × b, written into `out`.
+
+    Args:
+        out: shape (3, n, b); neither `a` nor `b`.
+        a: shape (3, n, b or 1).
+        b: shape (3, n or 1, b).
+        scratch: shape (3, n, b).
+    """
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        np.multiply(a[j], b[k], out=out[i])
+        np.multiply(a[k], b[j], out=scratch[i])
+    out -= scratch
+    return out
+
+
+def euler_term_into(out: Array, ratios: Array, theta: Array) -> Array:
+    """a ∘ (θ2 θ3, θ3 θ1, θ1 θ2), the gyroscopic part of Euler's equations, written into `out`.
+
+    Args:
+        out: shape (3, n, b); not `theta`.
+        ratios: a, shape (3, 1, b).
+        theta: shape (3, n, b).
+    """
+    np.multiply(theta[1::-1], theta[2], out=out[:2])
+    np.multiply(theta[0], theta[1], out=out[2])
+    out *= ratios
+    return out
+
+
+def bodies_last(matrices: Array) -> Array:
+    """Matrices (bodies, i, j) as the functions here take them, shape (i, j, bodies)."""
+    return np.moveaxis(matrices, 0, -1).copy()

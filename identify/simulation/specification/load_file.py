@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array, Vec6
-from identify.errors import MissingFile, SchemaError, did_you_mean
+from identify.errors import SchemaError, did_you_mean
+from identify.files import require_file
 
 COLUMNS = ("time", "fx", "fy", "fz", "tx", "ty", "tz")
 """Time from the start of the simulation [s], force [N] and torque [N m]; others are not read."""
@@ -18,43 +18,40 @@ COLUMNS = ("time", "fx", "fy", "fz", "tx", "ty", "tz")
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
-class Samples(NamedTuple):
-    """Times [s], shape (n,), and wrenches [f; t] [N, N m], shape (n, 6)."""
-
-    time: Array
-    wrench: Vec6
-
-
-def read_samples(path: Path) -> Samples:
+def read_samples(path: Path) -> tuple[Array, Vec6]:
     """The samples in a file: CSV with one line of names, or Parquet (`.parquet`).
+
+    Returns:
+        Times [s], shape (n,), and wrenches [f; t] [N, N m], shape (n, 6).
 
     Raises:
         MissingFile: there is no such file.
         SchemaError: it cannot be read, or lacks a column.
     """
-    if not path.is_file():
-        raise MissingFile(f"{path}: no such file", path=path)
-    if path.suffix.lower() in _COMPRESSED:
+    require_file(path)
+    kind = path.suffix.lower()
+    if kind in _COMPRESSED:
         raise SchemaError(
             f"{path}: compressed files are not read; unpack it, or save it as Parquet (.parquet)"
         )
     try:
-        table = _read_parquet(path) if path.suffix.lower() == ".parquet" else _read_csv(path)
+        table = _read_parquet(path) if kind == ".parquet" else _read_csv(path)
     except SchemaError:
         raise
     except (OSError, ValueError) as error:  # pyarrow's errors are either
         raise SchemaError(f"{path}: cannot be read as samples of a load: {error}") from error
     if len(table) == 0:
         raise SchemaError(f"{path}: no rows of samples")
-    return Samples(table[:, 0], table[:, 1:])
+    return table[:, 0], table[:, 1:]
 
 
 def _read_csv(path: Path) -> Array:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        names = [name.strip() for name in next(csv.reader(file), [])]
-        where = _positions(path, names)
         rows = csv.reader(file)
-        return np.array([_numbers(row, where, rows.line_num + 1) for row in rows if row])
+        names = [name.strip() for name in next(rows, [])]
+        _require_columns(path, names)
+        where = [names.index(column) for column in COLUMNS]
+        return np.array([_numbers(row, where, rows.line_num) for row in rows if row])
 
 
 def _numbers(row: list[str], where: list[int], line: int) -> list[float]:
@@ -71,16 +68,15 @@ def _numbers(row: list[str], where: list[int], line: int) -> list[float]:
 def _read_parquet(path: Path) -> Array:
     from pyarrow import parquet  # pandas-sized; only where a file asks for it
 
-    _positions(path, parquet.read_schema(path).names)
+    _require_columns(path, parquet.read_schema(path).names)
     table = parquet.read_table(path, columns=list(COLUMNS))
     return np.column_stack([table[name].to_numpy().astype(np.float64) for name in COLUMNS])
 
 
-def _positions(path: Path, names: list[str]) -> list[int]:
+def _require_columns(path: Path, names: list[str]) -> None:
     for column in COLUMNS:
         if column not in names:
             raise SchemaError(
                 f"{path}: no column {column!r} among {names}; a load needs {', '.join(COLUMNS)}"
                 f"{did_you_mean(column, names)}"
             )
-    return [names.index(column) for column in COLUMNS]

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import ValidationError
 
 from identify.arrays import Mat66, Vec3
+from identify.documents import read_toml, spell_place, validate
 from identify.errors import MissingFile, ModelError, SchemaError, SimulationError
 from identify.exchange import read_estimate
-from identify.inertia import InertialParameters, check, checked_added_mass
-from identify.simulation.checks import Interpolation, require_simulable
-from identify.simulation.impulses import Impulse
-from identify.simulation.loads import ConstantLoad, Frame, Load, SampledLoad, sealed
+from identify.inertia import InertialParameters, checked_added_mass
+from identify.simulation.checks import as_numbers, require_simulable
+from identify.simulation.forward import simulate
+from identify.simulation.loads import ConstantLoad, Impulse, Load, SampledLoad
 from identify.simulation.specification.load_file import read_samples
-from identify.simulation.specification.problems import explain, spell
-from identify.simulation.specification.simulation import Simulation
 from identify.simulation.specification.tables import (
     BodyTable,
     Document,
@@ -28,9 +26,49 @@ from identify.simulation.specification.tables import (
     LoadTable,
     StateTable,
 )
-from identify.simulation.state import State
+from identify.simulation.state import State, Trajectory
 from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
+
+_ZERO = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """A body, its first state and what acts on it.
+
+    Attributes:
+        body: the ten parameters about Bo in B.
+        start: state at time 0.
+        gravity: g in W [m/s²], shape (3,).
+        loads: forces and torques over time.
+        impulses: each at its time.
+        added_mass: of a still fluid about Bo in B, linear first, shape (6, 6); None without fluid.
+    """
+
+    body: InertialParameters
+    start: State
+    gravity: Vec3 = field(default_factory=lambda: np.array(GRAVITY_W))
+    loads: tuple[Load, ...] = ()
+    impulses: tuple[Impulse, ...] = ()
+    added_mass: Mat66 | None = None
+
+    def run(
+        self, *, duration: float, step: float, integrator: str = "rk4", every: int = 1
+    ) -> Trajectory:
+        """The motion from time 0 to `duration`; arguments and errors are those of `simulate`."""
+        return simulate(
+            self.body,
+            self.start,
+            duration=duration,
+            step=step,
+            loads=self.loads,
+            impulses=self.impulses,
+            gravity=self.gravity,
+            integrator=integrator,
+            added_mass=self.added_mass,
+            every=every,
+        )
 
 
 def read_simulation(path: Path | str) -> Simulation:
@@ -44,16 +82,23 @@ def read_simulation(path: Path | str) -> Simulation:
         ModelError: the body or the added mass is not a possible one.
     """
     path = Path(path)
-    document = _load(path)
-    body = _body(document.body, path)
+    if path.is_file() and path.suffix.lower() == ".json":
+        raise SchemaError(
+            f"{path}: expected a TOML file; the body of an estimate.json alone is read by "
+            f"simulation_of_estimate"
+        )
+    document = validate(Document, read_toml(path), str(path))
     added = document.body.added_mass
+    body = _body(document.body, path)
+    with _placed(f"{path}: [body] added_mass"):
+        fluid = None if added is None else checked_added_mass(np.array(added))
     return Simulation(
         body=body,
         start=_state(document.state),
         gravity=np.array(document.world.gravity),
         loads=tuple(_load_of(table, path, k) for k, table in enumerate(document.loads)),
         impulses=tuple(map(_impulse, document.impulses)),
-        added_mass=None if added is None else _added_mass(added, path),
+        added_mass=fluid,
     )
 
 
@@ -78,30 +123,12 @@ def simulation_of_estimate(
         SimulationError: a velocity or gravity that is not three finite numbers.
     """
     body = read_estimate(path).parameters
-    _require_possible(body, str(path))
-    vectors = {"linear": linear, "angular": angular, "gravity": gravity}
-    v, w, g = (_vector(value, name) for name, value in vectors.items())
+    _require_simulable(body, str(path))
+    v, w, g = (
+        _vector(value, name)
+        for name, value in (("linear", linear), ("angular", angular), ("gravity", gravity))
+    )
     return Simulation(body, State(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), v, w), g)
-
-
-def _load(path: Path) -> Document:
-    if not path.is_file():
-        raise MissingFile(f"{path}: no such file", path=path)
-    if path.suffix.lower() == ".json":
-        raise SchemaError(
-            f"{path}: expected a TOML file; the body of an estimate.json alone is read by "
-            f"simulation_of_estimate"
-        )
-    try:
-        content = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise SchemaError(f"{path}: not a TOML file: {error}; save it as UTF-8") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise SchemaError(f"{path}: not a TOML file: {error}") from error
-    try:
-        return Document.model_validate(content)
-    except ValidationError as error:
-        raise explain(error, str(path), Document) from error
 
 
 def _body(table: BodyTable, path: Path) -> InertialParameters:
@@ -111,25 +138,19 @@ def _body(table: BodyTable, path: Path) -> InertialParameters:
         place = f"{place} estimate: {estimate}"
         with _placed(f"{path}: [body] estimate"):
             body = read_estimate(estimate).parameters
-    elif table.central is not None:
+    elif table.mass is not None:
+        com, inertia = np.array(table.com), np.array(table.inertia_about_com)
         with _placed(place):
-            mass, com, inertia = table.central
-            body = InertialParameters.from_com(mass, np.array(com), np.array(inertia))
+            body = InertialParameters.from_com(table.mass, com, inertia)
     else:
         place, body = f"{place} phi", InertialParameters(np.array(table.phi))
-    _require_possible(body, place)
+    _require_simulable(body, place)
     return body
 
 
-def _require_possible(body: InertialParameters, place: str) -> None:
-    verdict = check(body.phi)
-    if verdict.impossible:
-        raise ModelError(
-            f"{place}: the body is not physically possible: {'; '.join(verdict.reasons)}. Simulate "
-            f"a consistent estimate, or repair the body first"
-        )
+def _require_simulable(body: InertialParameters, place: str) -> None:
     try:
-        require_simulable(body.phi)
+        require_simulable(body)
     except SimulationError as error:
         raise ModelError(f"{place}: {error}") from error
 
@@ -146,43 +167,27 @@ def _state(table: StateTable) -> State:
 
 def _load_of(table: LoadTable, path: Path, index: int) -> Load:
     end = np.inf if table.end is None else table.end
-    point, frame = np.array(table.point), _frame(table.frame)
+    point, frame = np.array(table.point), table.frame
     if table.file is None:
-        force, torque = _vectors(table.force, table.torque)
+        force, torque = (np.array(one or _ZERO) for one in (table.force, table.torque))
         return ConstantLoad(force, torque, point, frame, table.start, end)
     file = path.parent / table.file
-    place = f"{path}: {spell(('loads', index))}file"
-    with _placed(place):
+    with _placed(f"{path}: {spell_place(('loads', index))}file"):
         time, wrench = read_samples(file)
-        interpolation: Interpolation = "hold" if table.interpolation == "hold" else "linear"
-        return SampledLoad(
-            time, wrench, point, frame, interpolation, table.start, end, name=str(file)
-        )
+        way = table.interpolation or "linear"
+        return SampledLoad(time, wrench, point, frame, way, table.start, end, name=str(file))
 
 
 def _impulse(table: ImpulseTable) -> Impulse:
-    linear, angular = _vectors(table.linear, table.angular)
-    return Impulse(table.time, linear, angular, np.array(table.point), _frame(table.frame))
-
-
-def _vectors(*given: tuple[float, ...] | None) -> tuple[Vec3, ...]:
-    return tuple(np.zeros(3) if one is None else np.array(one) for one in given)
-
-
-def _added_mass(rows: tuple[tuple[float, ...], ...], path: Path) -> Mat66:
-    with _placed(f"{path}: [body] added_mass"):
-        return checked_added_mass(np.array(rows))
+    linear, angular = (np.array(one or _ZERO) for one in (table.linear, table.angular))
+    return Impulse(table.time, linear, angular, np.array(table.point), table.frame)
 
 
 def _vector(values: ArrayLike, name: str) -> Vec3:
-    vector = sealed(values, name, (3,))
+    vector = as_numbers(values, name, 3)
     if vector.ndim != 1:
         raise SimulationError(f"{name}: expected three numbers, got shape {vector.shape}")
     return vector
-
-
-def _frame(word: str) -> Frame:
-    return "body" if word == "body" else "world"
 
 
 @contextmanager

@@ -1,49 +1,126 @@
-"""The tables of a simulation's file, and what the keys of each must agree on."""
+"""The tables of a simulation's file: values with messages that say what was expected."""
 
 from __future__ import annotations
 
-from typing import Annotated, NamedTuple
+import math
+import sys
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import Field, StrictStr, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, model_validator
 
-from identify.simulation.specification.values import (
-    FrameWord,
-    Inertia,
-    Mass,
-    Number,
-    Quaternion,
-    SixRows,
-    Table,
-    TenNumbers,
-    Vector,
-    word,
-)
+from identify.errors import did_you_mean
+from identify.simulation.checks import Interpolation
+from identify.simulation.loads import Frame
 from identify.spatial.vectors import GRAVITY_W
+
+T = TypeVar("T")
+
+_SIX = ("xx", "xy", "xz", "yy", "yz", "zz")
+"""Entries of a symmetric 3×3 matrix, by name."""
+
+
+class Table(BaseModel):
+    """A table of the file: its keys are known ones and its values do not change."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _finite(value: object) -> float:
+    """A finite number, and no boolean or text that looks like one."""
+    most = sys.float_info.max
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= most:
+        return float(value)
+    raise ValueError(f"expected a finite number, got {value!r}")
+
+
+def _list_of(
+    each: Callable[[object], T], count: int, what: str
+) -> Callable[[object], tuple[T, ...]]:
+    """Checks a list of so many entries, and each of them."""
+
+    def check(value: object) -> tuple[T, ...]:
+        if isinstance(value, list | tuple) and len(value) == count:
+            return tuple(map(each, value))
+        got = f"{len(value)}: {value!r}" if isinstance(value, list | tuple) else repr(value)
+        raise ValueError(f"expected {what}, got {got}")
+
+    return check
+
+
+def _numbers(count: int) -> Callable[[object], tuple[float, ...]]:
+    return _list_of(_finite, count, f"a list of {count} numbers")
+
+
+def _rows(count: int) -> Callable[[object], tuple[tuple[float, ...], ...]]:
+    return _list_of(_numbers(count), count, f"{count} rows of {count} numbers")
+
+
+def _unit(value: object) -> tuple[float, ...]:
+    quaternion = _numbers(4)(value)
+    norm = math.hypot(*quaternion)
+    if abs(norm - 1.0) > 1e-2:
+        raise ValueError(
+            f"expected a unit quaternion [x, y, z, w], got {list(quaternion)} of norm {norm:.3g}"
+        )
+    return tuple(component / norm for component in quaternion)
+
+
+def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
+    """Three rows, or a table of the six entries by name: a bare list of six has many orders."""
+    if isinstance(value, Mapping):
+        for key in value:
+            if key not in _SIX:
+                hint = did_you_mean(str(key), _SIX)
+                raise ValueError(f"unknown entry {key!r}; expected {', '.join(_SIX)}{hint}")
+        for key in _SIX:
+            if key not in value:
+                raise ValueError(f"no entry {key!r}; expected {', '.join(_SIX)}")
+        xx, xy, xz, yy, yz, zz = (_finite(value[key]) for key in _SIX)
+        return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+    if isinstance(value, list | tuple) and len(value) == 6:
+        raise ValueError(
+            "six numbers have no order that all agree on; write three rows of three, or name them: "
+            "{ xx = ..., xy = ..., xz = ..., yy = ..., yz = ..., zz = ... }"
+        )
+    return _rows(3)(value)
+
+
+def _word(*known: str) -> BeforeValidator:
+    """One of a few words."""
+
+    def check(value: Any) -> str:
+        if value in known:
+            return value
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        raise ValueError(f"expected one of {', '.join(map(repr, known))}, got {value!r}{hint}")
+
+    return BeforeValidator(check)
+
+
+Number: TypeAlias = Annotated[float, BeforeValidator(_finite)]
+Vector: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(_numbers(3))]
+Rows: TypeAlias = tuple[tuple[float, ...], ...]
+Path: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
+Axes: TypeAlias = Annotated[Frame, _word("body", "world")]
+"""The axes in which components are given."""
 
 _ZERO = (0.0, 0.0, 0.0)
 _CENTRAL = ("mass", "com", "inertia_about_com")
 
 
-class Central(NamedTuple):
-    """Mass [kg], centre of mass in B [m], and I_BBcm_B by rows [kg m²]."""
-
-    mass: float
-    com: tuple[float, ...]
-    inertia: tuple[tuple[float, ...], ...]
-
-
 class BodyTable(Table):
     """`[body]`: an estimate, the ten parameters, or mass, centre of mass and inertia about it."""
 
-    estimate: Annotated[StrictStr, Field(min_length=1)] | None = None
+    estimate: Path | None = None
     """An estimate.json, its path from the folder of this file."""
-    phi: TenNumbers | None = None
+    phi: Annotated[tuple[float, ...], BeforeValidator(_numbers(10))] | None = None
     """m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about Bo in B [kg, kg m, kg m²]."""
-    mass: Mass | None = None
+    mass: Annotated[Number, Field(gt=0.0)] | None = None
     com: Vector | None = None
-    inertia_about_com: Inertia | None = None
+    inertia_about_com: Annotated[Rows, BeforeValidator(_inertia)] | None = None
     """Three rows, or the six entries by name [kg m²]."""
-    added_mass: SixRows | None = None
+    added_mass: Annotated[Rows, BeforeValidator(_rows(6))] | None = None
     """Of the fluid about Bo in B, linear first, 6×6 [kg, kg m, kg m²]."""
 
     @model_validator(mode="after")
@@ -61,13 +138,6 @@ class BodyTable(Table):
             raise ValueError(f"{missing[0]} is missing beside {' and '.join(central)}")
         return self
 
-    @property
-    def central(self) -> Central | None:
-        """Mass, centre of mass and inertia about it, where the body is given by them."""
-        if self.mass is None or self.com is None or self.inertia_about_com is None:
-            return None
-        return Central(self.mass, self.com, self.inertia_about_com)
-
 
 class StateTable(Table):
     """`[state]`: where the body is and how it moves at time 0; at rest at the origin unless said.
@@ -76,11 +146,11 @@ class StateTable(Table):
     """
 
     position: Vector = _ZERO
-    quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)
+    quaternion: Annotated[tuple[float, ...], BeforeValidator(_unit)] = (0.0, 0.0, 0.0, 1.0)
     """R_WB as [x, y, z, w]."""
     linear: Vector = _ZERO
     angular: Vector = _ZERO
-    frame: FrameWord | None = None
+    frame: Axes | None = None
     """The axes of linear and angular; needed where one of them is given."""
 
     @model_validator(mode="after")
@@ -104,13 +174,13 @@ class LoadTable(Table):
 
     force: Vector | None = None
     torque: Vector | None = None
-    file: Annotated[StrictStr, Field(min_length=1)] | None = None
+    file: Path | None = None
     """CSV or Parquet with columns time, fx, fy, fz, tx, ty, tz; from the folder of this file."""
-    interpolation: Annotated[str, word("linear", "hold")] | None = None
+    interpolation: Annotated[Interpolation, _word("linear", "hold")] | None = None
     """Of a file, between its samples; linear unless said."""
     point: Vector = _ZERO
     """Where the force acts, from Bo in axes of B, in either frame [m]."""
-    frame: FrameWord
+    frame: Axes
     start: Annotated[Number, Field(alias="from")] = 0.0
     end: Annotated[Number | None, Field(alias="to")] = None
 
@@ -134,7 +204,7 @@ class ImpulseTable(Table):
     angular: Vector | None = None
     point: Vector = _ZERO
     """Where the linear impulse acts, from Bo in axes of B, in either frame [m]."""
-    frame: FrameWord
+    frame: Axes
 
     @model_validator(mode="after")
     def _does_something(self) -> ImpulseTable:

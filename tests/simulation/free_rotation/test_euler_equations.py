@@ -10,11 +10,11 @@ from identify.inertia import inertia_about_com
 from identify.simulation.free_rotation import (
     angular_acceleration,
     angular_velocity_of_momentum,
-    free_rotation,
     inertia_in_world,
     inertia_rate_in_world,
     quaternion_rate,
     quaternion_rate_in_world,
+    rotate_freely,
 )
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotation_angle
@@ -74,7 +74,7 @@ def test_the_inertia_turns_with_the_body(seed):
     rng = np.random.default_rng(seed)
     I, q, w = inertia_about_com(random_body(rng)), rng.normal(size=4), rng.normal(size=3)
     h = 1e-4
-    motion = free_rotation(I, q, w, [-h, 0.0, h])
+    motion = rotate_freely(I, q, w, [-h, 0.0, h])
     R = rotation_from_quaternion(motion.quaternion)
     I_W = inertia_in_world(I, motion.quaternion)
     w_W = np.einsum("nij,nj->ni", R, motion.angular_velocity)

@@ -13,7 +13,7 @@ from identify.inertia import inertia_about_com
 from identify.simulation.free_rotation import (
     Regime,
     angular_momentum,
-    free_rotation,
+    rotate_freely,
     rotation_invariants,
 )
 from identify.spatial import exp_rotation, quaternion_product, rotation_from_quaternion
@@ -65,7 +65,7 @@ def test_after_a_period_the_spin_is_back_and_the_body_has_turned_about_l(name):
     inertia, w = body(OSCILLATING[name], turned=True)
     found = rotation_invariants(inertia, w)
     L = angular_momentum(inertia, Q, w)
-    start, end = (free_rotation(inertia, Q, w, t) for t in (0.0, float(found.period)))
+    start, end = (rotate_freely(inertia, Q, w, t) for t in (0.0, float(found.period)))
     assert_close(end.angular_velocity, w, 1e-11)
     axis = L / np.linalg.norm(L)
     turned = quaternion_product(exp_rotation(found.precession % (2 * np.pi) * axis), Q)
@@ -81,7 +81,7 @@ def test_precession_is_the_solid_angle_and_the_dynamic_phase(name):
     inertia, w = body(OSCILLATING[name], turned=False)
     found = rotation_invariants(inertia, w)
     times = np.linspace(0.0, float(found.period), 4001)
-    l = free_rotation(inertia, Q, w, times).angular_velocity @ inertia
+    l = rotate_freely(inertia, Q, w, times).angular_velocity @ inertia
     l /= np.linalg.norm(l, axis=1, keepdims=True)
     pole = found.axis
     a, b = l[:-1], l[1:]
@@ -101,7 +101,7 @@ def test_precession_counts_whole_turns_of_the_encircled_axis(name):
     first /= np.linalg.norm(first)
     second = np.cross(L / np.linalg.norm(L), first)
     times = np.linspace(0.0, float(found.period), 20001)
-    axis = rotation_from_quaternion(free_rotation(inertia, Q, w, times).quaternion) @ found.axis
+    axis = rotation_from_quaternion(rotate_freely(inertia, Q, w, times).quaternion) @ found.axis
     azimuth = np.unwrap(np.arctan2(axis @ second, axis @ first))
     assert_close(azimuth[-1] - azimuth[0], found.precession, 1e-10)
     assert_close(found.mean_precession_rate * found.period, found.precession, 1e-15)

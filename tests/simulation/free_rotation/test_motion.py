@@ -9,11 +9,11 @@ from hypothesis import given
 from identify.errors import SimulationError
 from identify.inertia import in_frame
 from identify.simulation.free_rotation import free_motion
-from identify.simulation.rollout import rollout
 from identify.simulation.state import State
 from identify.spatial import Pose, quaternion_from_rotation
 from identify.spatial.rotations import cross, rotate, rotation_angle, rotation_from_quaternion
 from tests.close import assert_close
+from tests.simulation.plain_rollout import plain_rollout
 from tests.strategies import poses, random_body, seeds
 
 GRAVITY = np.array([0.0, 0.0, -9.80665])
@@ -33,7 +33,7 @@ def random_state(rng: np.random.Generator, batch: tuple[int, ...] = ()) -> State
 def test_it_agrees_with_the_plain_rollout(seed):
     rng = np.random.default_rng(seed)
     phi, start, step = random_body(rng), random_state(rng), 5e-4
-    plain = rollout(phi, start, np.zeros((2001, 6)), step, GRAVITY)
+    plain = plain_rollout(phi, start, np.zeros((2001, 6)), step, GRAVITY)
     exact = free_motion(phi, start, plain.time[::400], GRAVITY)
     assert_close(exact.position, plain.position[::400], 1e-9)
     assert_close(exact.velocity, plain.velocity[::400], 1e-9)

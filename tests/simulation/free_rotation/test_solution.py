@@ -10,7 +10,7 @@ from scipy.integrate import solve_ivp
 
 from identify.errors import SimulationError
 from identify.inertia import inertia_about_com
-from identify.simulation.free_rotation import angular_momentum, free_rotation
+from identify.simulation.free_rotation import angular_momentum, rotate_freely
 from identify.spatial import quaternion_from_rotation, quaternion_product, rotation_from_quaternion
 from identify.spatial.rotations import quaternion_conjugate, rotation_angle
 from tests.close import assert_close
@@ -89,7 +89,7 @@ def test_it_agrees_with_a_high_order_integrator(name, turned):
     inertia, w = body(ALL[name], turned)
     t = np.linspace(0.0, 0.7 if "rod" in name else 15.0, 31)
     q, spin = integrated(inertia, Q, w, t)
-    found = free_rotation(inertia, Q, w, t)
+    found = rotate_freely(inertia, Q, w, t)
     # An inverse with a condition of 1e6 costs the integrator, not the closed form.
     # About the middle axis the integrator's own rounding grows.
     tolerance = 2e-8 if "rod" in name or "middle" in name else 1e-11
@@ -101,7 +101,7 @@ def test_it_agrees_with_a_high_order_integrator(name, turned):
 def test_momentum_and_energy_stay(rotation, share):
     inertia, q, w = rotation
     t = share / max(np.linalg.norm(w), 1e-9)
-    found = free_rotation(inertia, q, w, t)
+    found = rotate_freely(inertia, q, w, t)
     L = angular_momentum(inertia, [q, found.quaternion], [w, found.angular_velocity])
     K = [0.5 * v @ inertia @ v for v in (w, found.angular_velocity)]
     assert_close(L[1], L[0], 1e-13)
@@ -112,7 +112,7 @@ def test_momentum_and_energy_stay(rotation, share):
 @given(rotations_of_bodies())
 def test_at_time_zero_it_is_where_it_started(rotation):
     inertia, q, w = rotation
-    found = free_rotation(inertia, q, w, 0.0)
+    found = rotate_freely(inertia, q, w, 0.0)
     assert_close(found.quaternion, q, 1e-14)  # its sign, too
     assert_close(found.angular_velocity, w, 2e-14)
 
@@ -124,10 +124,10 @@ def test_two_times_one_after_the_other_are_their_sum_and_back_again():
         inertia = inertia_about_com(random_body(rng))
         w, q = rng.normal(size=3), rng.normal(size=4)
         first, second = rng.uniform(0.0, 20.0, 2)
-        there = free_rotation(inertia, q, w, first)
-        onward = free_rotation(inertia, there.quaternion, there.angular_velocity, second)
-        whole = free_rotation(inertia, q, w, first + second)
-        back = free_rotation(inertia, there.quaternion, there.angular_velocity, -first)
+        there = rotate_freely(inertia, q, w, first)
+        onward = rotate_freely(inertia, there.quaternion, there.angular_velocity, second)
+        whole = rotate_freely(inertia, q, w, first + second)
+        back = rotate_freely(inertia, there.quaternion, there.angular_velocity, -first)
         assert rotation_angle(onward.quaternion, whole.quaternion) < 1e-12
         assert_close(onward.angular_velocity, whole.angular_velocity, 1e-12)
         assert rotation_angle(back.quaternion, q / np.linalg.norm(q)) < 1e-12
@@ -139,7 +139,7 @@ def test_reversed_in_time_it_runs_back_by_the_reversed_spin(rotation, share):
     """ω → −ω, t → −t is the same attitude: all regimes, with no state rounded in between."""
     inertia, q, w = rotation
     t = share / max(np.linalg.norm(w), 1e-9)
-    forward, backward = free_rotation(inertia, q, w, t), free_rotation(inertia, q, -w, -t)
+    forward, backward = rotate_freely(inertia, q, w, t), rotate_freely(inertia, q, -w, -t)
     assert rotation_angle(forward.quaternion, backward.quaternion) < 1e-12
     assert_close(backward.angular_velocity, -forward.angular_velocity, 1e-13)
 
@@ -153,10 +153,10 @@ def test_other_axes_of_body_and_world_give_the_same_motion(q_CB, q_VW, seed):
     q_WB /= np.linalg.norm(q_WB)
     R = rotation_from_quaternion(q_CB)
     q_BC = quaternion_conjugate(q_CB)
-    here = free_rotation(inertia, q_WB, w, t)
+    here = rotate_freely(inertia, q_WB, w, t)
     turned = R @ inertia @ R.T
     q_VC = quaternion_product(quaternion_product(q_VW, q_WB), q_BC)
-    there = free_rotation(0.5 * (turned + turned.T), q_VC, R @ w, t)
+    there = rotate_freely(0.5 * (turned + turned.T), q_VC, R @ w, t)
     expected = quaternion_product(quaternion_product(q_VW, here.quaternion), q_BC)
     assert rotation_angle(there.quaternion, expected).max() < 1e-12
     assert_close(there.angular_velocity, here.angular_velocity @ R.T, 1e-12)
@@ -166,14 +166,14 @@ def test_other_axes_of_body_and_world_give_the_same_motion(q_CB, q_VW, seed):
 def test_quaternions_are_continuous(name):
     inertia, w = body(ALL[name], turned=True)
     times = np.linspace(-60.0, 60.0, 4001)
-    q = free_rotation(inertia, Q, w, times).quaternion
+    q = rotate_freely(inertia, Q, w, times).quaternion
     largest = 0.5 * np.linalg.norm(w) * (times[1] - times[0]) * np.linalg.cond(inertia) ** 0.5
     assert np.abs(np.diff(q, axis=0)).max() <= min(largest, 0.2) + 1e-15
 
 
 def test_on_the_separatrix_it_ends_up_spinning_about_the_middle_axis():
     inertia, w = body(ALL["on the separatrix"], turned=False)
-    late = free_rotation(inertia, Q, w, [1e3, 1e9])
+    late = rotate_freely(inertia, Q, w, [1e3, 1e9])
     speed = np.linalg.norm(inertia @ w) / 2.0
     assert_close(late.angular_velocity, [[0.0, speed, 0.0]] * 2, 1e-15)
 
@@ -183,29 +183,29 @@ def test_times_and_bodies_broadcast():
     bodies = np.array([[inertia_about_com(random_body(rng)) for _ in range(3)] for _ in range(2)])
     q, w = rng.normal(size=(3, 4)), rng.normal(size=(2, 1, 3))
     t = np.array([0.0, 1.0, -2.0, 30.0])
-    whole = free_rotation(bodies, q, w, t)
+    whole = rotate_freely(bodies, q, w, t)
     assert whole.quaternion.shape == (2, 3, 4, 4)
     assert whole.angular_velocity.shape == (2, 3, 4, 3)
     for i in range(2):
         for j in range(3):
-            one = free_rotation(bodies[i, j], q[j], w[i, 0], t)
+            one = rotate_freely(bodies[i, j], q[j], w[i, 0], t)
             assert_close(whole.quaternion[i, j], one.quaternion, 1e-15)
             assert_close(whole.angular_velocity[i, j], one.angular_velocity, 1e-15)
-    own = free_rotation(bodies, q, w, np.broadcast_to(t, (2, 3, 4)))
+    own = rotate_freely(bodies, q, w, np.broadcast_to(t, (2, 3, 4)))
     assert_close(own.quaternion, whole.quaternion, 1e-15)
-    each = free_rotation(bodies[0, 0], q[0], w[0, 0], 1.0)
+    each = rotate_freely(bodies[0, 0], q[0], w[0, 0], 1.0)
     assert each.quaternion.shape == (4,)
     assert_close(each.quaternion, whole.quaternion[0, 0, 1], 1e-15)
-    assert free_rotation(bodies, q, w, []).quaternion.shape == (2, 3, 0, 4)
-    assert free_rotation(bodies[:0], q, w[:0], t).quaternion.shape == (0, 3, 4, 4)
+    assert rotate_freely(bodies, q, w, []).quaternion.shape == (2, 3, 0, 4)
+    assert rotate_freely(bodies[:0], q, w[:0], t).quaternion.shape == (0, 3, 4, 4)
 
 
 def test_a_mixed_batch_of_all_regimes_is_each_alone():
     cases = [body(case, turned) for case in ALL.values() for turned in (False, True)]
     t = np.array([0.0, 3.7, -11.0, 250.0])
-    whole = free_rotation([I for I, _ in cases], Q, [w for _, w in cases], t)
+    whole = rotate_freely([I for I, _ in cases], Q, [w for _, w in cases], t)
     for k, (I, w) in enumerate(cases):
-        one = free_rotation(I, Q, w, t)
+        one = rotate_freely(I, Q, w, t)
         assert rotation_angle(whole.quaternion[k], one.quaternion).max() < 1e-13
         assert_close(whole.angular_velocity[k], one.angular_velocity, 1e-13, scale=3.0)
 
@@ -214,10 +214,10 @@ def test_more_samples_than_fit_at_a_time():
     inertia, w = body(ALL["about the largest"], turned=True)
     t = np.linspace(0.0, 500.0, 20011)
     some = [0, 8191, 8192, 20010]
-    whole = free_rotation(inertia, Q, w, t)
-    assert_close(whole.quaternion[some], free_rotation(inertia, Q, w, t[some]).quaternion, 1e-15)
+    whole = rotate_freely(inertia, Q, w, t)
+    assert_close(whole.quaternion[some], rotate_freely(inertia, Q, w, t[some]).quaternion, 1e-15)
     many = np.broadcast_to(inertia, (9000, 3, 3))
-    ends = free_rotation(many, Q, w, [t[7], t[9]]).quaternion
+    ends = rotate_freely(many, Q, w, [t[7], t[9]]).quaternion
     assert_close(ends, np.broadcast_to(whole.quaternion[[7, 9]], (9000, 2, 4)), 1e-15)
 
 
@@ -225,9 +225,9 @@ def test_more_samples_than_fit_at_a_time():
 def test_units_do_not_matter(scale):
     inertia, w = body(ALL["about the largest"], turned=True)
     t = np.linspace(0.0, 30.0, 7)
-    plain = free_rotation(inertia, Q, w, t)
-    light = free_rotation(inertia * scale, Q, w, t)
-    fast = free_rotation(inertia, Q, w * scale, t / scale)
+    plain = rotate_freely(inertia, Q, w, t)
+    light = rotate_freely(inertia * scale, Q, w, t)
+    fast = rotate_freely(inertia, Q, w * scale, t / scale)
     assert rotation_angle(light.quaternion, plain.quaternion).max() < 1e-13
     assert rotation_angle(fast.quaternion, plain.quaternion).max() < 1e-13
     assert_close(fast.angular_velocity, plain.angular_velocity * scale, 1e-13)
@@ -236,7 +236,7 @@ def test_units_do_not_matter(scale):
 def test_ten_parameters_give_the_motion_about_the_centre_of_mass():
     phi = random_body(np.random.default_rng(3))
     w, t = [1.0, -0.4, 0.7], np.linspace(0.0, 10.0, 5)
-    found, other = free_rotation(phi, Q, w, t), free_rotation(inertia_about_com(phi), Q, w, t)
+    found, other = rotate_freely(phi, Q, w, t), rotate_freely(inertia_about_com(phi), Q, w, t)
     assert rotation_angle(found.quaternion, other.quaternion).max() < 1e-13
 
 
@@ -278,7 +278,7 @@ def test_bad_input_says_what_is_wrong(changed, message):
         "time": [0.0, 1.0],
     }
     with pytest.raises(SimulationError, match=message):
-        free_rotation(**(given_ | changed))
+        rotate_freely(**(given_ | changed))
 
 
 def test_an_attitude_from_a_matrix_is_one():
@@ -286,15 +286,15 @@ def test_an_attitude_from_a_matrix_is_one():
     inertia, w = body(ALL["about the smallest"], turned=True)
     R = np.linalg.qr(np.arange(9.0).reshape(3, 3) + np.eye(3))[0]
     q = quaternion_from_rotation(R * np.linalg.det(R))
-    one = free_rotation(inertia, q, w, 12.0)
-    other = free_rotation(inertia, -1e30 * q, w, 12.0)
+    one = rotate_freely(inertia, q, w, 12.0)
+    other = rotate_freely(inertia, -1e30 * q, w, 12.0)
     assert_close(other.quaternion, -one.quaternion, 1e-15)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e5])
 def test_an_impossible_tensor_is_said_in_the_numbers_that_were_given(scale):
     with pytest.raises(SimulationError) as caught:
-        free_rotation(scale * np.diag([10.0, 10.0, 30.0]), [0, 0, 0, 1], [1, 2, 3], 0.0)
+        rotate_freely(scale * np.diag([10.0, 10.0, 30.0]), [0, 0, 0, 1], [1, 2, 3], 0.0)
     message = (
         f"largest principal moment about the centre of mass, {30.0 * scale:.4g} kg m², exceeds"
     )

@@ -9,8 +9,9 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import interp1d
 
 from identify.inertia import inertia_about_com
-from identify.simulation import RigidBodyDynamics, State, Trajectory
+from identify.simulation import State, Trajectory
 from identify.spatial.rotations import rotation_angle
+from tests.simulation.plain_rollout import state_rate
 from tests.strategies import random_body
 
 STATE = ("position", "quaternion", "velocity", "angular_velocity")
@@ -63,7 +64,7 @@ def errors(path: Trajectory, other: Trajectory) -> np.ndarray:
 
 def by_dop853(phi, start: State, wrench, step: float, interpolation: str) -> np.ndarray:
     """Last state [p, q, v, ω] by SciPy's DOP853 at 1e-13, from one sample to the next."""
-    dynamics = RigidBodyDynamics.of(phi, GRAVITY)
+    rate = state_rate(phi, GRAVITY)
     time = step * np.arange(len(wrench))
     kind = "linear" if interpolation == "linear" else "previous"
     load = interp1d(time, wrench, axis=0, kind=kind)
@@ -71,7 +72,7 @@ def by_dop853(phi, start: State, wrench, step: float, interpolation: str) -> np.
     for a, b in pairwise(time):
         inside = (lambda t, a=a: load(a)) if kind == "previous" else load
         y = solve_ivp(
-            lambda t, y, f=inside: dynamics.derivative(y, f(min(t, time[-1]))),
+            lambda t, y, f=inside: rate(y, f(min(t, time[-1]))),
             (a, b), y, method="DOP853", rtol=1e-13, atol=1e-13,
         ).y[:, -1]  # fmt: skip
     y[3:7] /= np.linalg.norm(y[3:7])

@@ -8,14 +8,16 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from identify.simulation import PrincipalBody
-from identify.simulation.layered.angular_velocity import BatchRungeKutta, euler_ratios
-from identify.simulation.layered.angular_velocity_by_floats import FloatRungeKutta
-from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows
-from identify.simulation.layered.loads import LoadLayer
-from identify.simulation.layered.sampled_wrench import SampledWrench
-from identify.simulation.layered.stage_torques import StageTorques
+from identify.simulation.layered.angular_velocity import (
+    StageTorques,
+    by_floats,
+    by_rows,
+    euler_ratios,
+)
+from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows, turns
+from identify.simulation.layered.principal_frame import LoadLayer
+from identify.simulation.layered.problem import SampledWrench
 from identify.simulation.layered.translation import TranslationLayer
-from identify.simulation.layered.turns import turns
 from identify.simulation.layered.workspace import Workspace
 from identify.spatial.rotations import rotation_angle, rotation_from_quaternion
 from tests.close import assert_close
@@ -76,7 +78,7 @@ def test_stage_torques_lie_on_the_line_or_on_the_last_sample():
 # Layer 1 -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", [BatchRungeKutta, FloatRungeKutta])
+@pytest.mark.parametrize("method", [by_rows, by_floats])
 @pytest.mark.parametrize("linear", [False, True])
 def test_angular_velocity_is_that_of_eulers_equations(method, linear):
     rng = np.random.default_rng(3)
@@ -86,7 +88,7 @@ def test_angular_velocity_is_that_of_eulers_equations(method, linear):
     theta[:, 0] = 0.5 * h * w0.T
     torques = StageTorques(h**2 / 4 * nodes / MOMENTS.T[:, None], linear=linear)
     torques.refresh()
-    method(euler_ratios(MOMENTS).T, theta, torques).advance(steps)
+    method(euler_ratios(MOMENTS).T, theta, torques)(steps)
     for body, I in enumerate(MOMENTS):
 
         def rate(t, w, n, a, b, I=I):
@@ -106,12 +108,12 @@ def test_both_methods_of_layer_one_are_one_method():
     rng = np.random.default_rng(4)
     ends = []
     samples = 1e-4 * rng.normal(size=(3, 40, 2))
-    for method in (BatchRungeKutta, FloatRungeKutta):
+    for method in (by_rows, by_floats):
         theta = np.empty((3, 41, 2))
         theta[:, 0] = 0.01
         torques = StageTorques(samples, linear=False)
         torques.refresh()
-        method(euler_ratios(MOMENTS).T, theta, torques).advance(40)
+        method(euler_ratios(MOMENTS).T, theta, torques)(40)
         ends.append(theta)
     assert_close(ends[0], ends[1], 1e-14)
 

@@ -18,8 +18,7 @@ from identify.inertia import (
     phi_from_inertia,
     spatial_momentum,
 )
-from identify.simulation import State, rollout
-from identify.simulation.layered import fast_rollout
+from identify.simulation import State, fast_rollout
 from identify.spatial import Pose, coadjoint, quaternion_from_rotation, rotation_from_quaternion
 from identify.spatial.rotations import rotate, rotation_angle
 from tests.close import assert_close
@@ -36,6 +35,7 @@ from tests.simulation.layered.cases import (
     still,
     wavy_wrench,
 )
+from tests.simulation.plain_rollout import plain_rollout
 from tests.strategies import bodies, poses, seeds
 
 PHI = some_bodies(1)[0]
@@ -65,7 +65,7 @@ def test_the_plain_rollout_and_this_one_meet_at_order_four(way, count):
         [
             errors(
                 fast_rollout(phi, start, load, h, GRAVITY, interpolation=way),
-                rollout(phi, start, load, h, GRAVITY, interpolation=way),
+                plain_rollout(phi, start, load, h, GRAVITY, interpolation=way),
             )
             for h in steps
             for load in [resampled(h, way)]
@@ -227,7 +227,7 @@ def in_frame_a(state: State, X_AB: Pose) -> State:
 def test_a_gram_and_a_hundred_tonnes_far_from_their_centre(phi, seed):
     far = 1.0 + phi[0] * np.sum((phi[1:4] / phi[0]) ** 2) / np.trace(inertia_about_com(phi))
     start, wrench = some_states((), seed), wavy_wrench(1e-4 * np.arange(21), phi, seed) / far
-    ours, plain = (f(phi, start, wrench, 1e-4, GRAVITY) for f in (fast_rollout, rollout))
+    ours, plain = (f(phi, start, wrench, 1e-4, GRAVITY) for f in (fast_rollout, plain_rollout))
     size = np.linalg.norm(phi[1:4]) / phi[0]
     for name in STATE:
         expected = getattr(plain, name)
@@ -239,7 +239,7 @@ def test_repeated_moments(moments):
     R = rotation_from_quaternion(np.array([0.1, 0.5, -0.3, 0.8]))
     phi = phi_from_inertia(2.0, np.array([0.1, 0.0, -0.2]), R @ np.diag(moments) @ R.T)
     wrench = wavy_wrench(1e-3 * np.arange(301), phi)
-    ours, plain = (f(phi, some_states(()), wrench, 1e-3) for f in (fast_rollout, rollout))
+    ours, plain = (f(phi, some_states(()), wrench, 1e-3) for f in (fast_rollout, plain_rollout))
     assert errors(ours, plain).max() < 1e-9
 
 
@@ -316,7 +316,9 @@ def test_one_wrench_moves_many_bodies():
     path = fast_rollout(phi, some_states(()), np.broadcast_to(wrench, (3, 3, 41, 6))[0, 0], STEP)
     again = fast_rollout(phi, some_states(()), np.broadcast_to(wrench, (9, 41, 6)).copy(), STEP)
     assert_close(path.position, again.position, 1e-14)
-    assert_close(path.quaternion, rollout(phi, some_states(()), wrench, STEP).quaternion, 1e-8)
+    assert_close(
+        path.quaternion, plain_rollout(phi, some_states(()), wrench, STEP).quaternion, 1e-8
+    )
 
 
 @pytest.mark.parametrize("count", [1, 1025, 2100])
@@ -326,7 +328,7 @@ def test_more_bodies_than_a_block_holds(count):
     start, wrench = some_states((count,)), 0.1 * rng.normal(size=(count, 40, 6))
     path = fast_rollout(phi, start, wrench, STEP)
     few = [0, count // 2, count - 1]
-    some = rollout(phi[few], pick(start, few), wrench[few], STEP)
+    some = plain_rollout(phi[few], pick(start, few), wrench[few], STEP)
     assert_close(path.position[few], some.position, 1e-9)
 
 
@@ -385,7 +387,7 @@ def test_no_bodies_at_all():
     [
         (-PHI, "not physically possible"),
         (np.array([1.0, 0, 0, 0, 1.0, 0, 0, 0.1, 0, 0.1]), "repair the body first"),
-        (np.full(10, np.nan), "not physically possible"),
+        (np.full(10, np.nan), r"phi: entry \(0,\) is nan; expected finite"),
         (phi_from_inertia(1.0, np.zeros(3), np.diag([0.0, 1.0, 1.0])), "a point or a rod"),
         (phi_from_inertia(1.0, np.ones(3), np.zeros((3, 3))), "a point or a rod"),
         (phi_from_inertia(1.0, np.array([1e7, 0, 0]), 1e-3 * np.eye(3)), "a point or a rod|lost"),
@@ -412,7 +414,7 @@ def test_a_body_that_cannot_be_simulated_is_refused(phi, message):
         ({"every": 1.5}, "every: expected a whole number"),
         ({"interpolation": "cubic"}, "cubic"),
         ({"gravity": np.zeros(2)}, r"gravity: expected shape"),
-        ({"gravity": [0.0, np.nan, 0.0]}, "gravity: expected finite"),
+        ({"gravity": [0.0, np.nan, 0.0]}, r"gravity: entry \(1,\) is nan; expected finite"),
         ({"start": still((2,)), "wrench": np.zeros((3, 4, 6))}, "do not broadcast"),
     ],
 )
@@ -451,7 +453,4 @@ def test_a_motion_that_diverges_says_when_and_which_body_without_a_warning(batch
             SimulationError, match=rf"\(batch index {index}\) grew beyond all bounds at \d.* s"
         ) as caught:
             fast_rollout(phi, still(batch), loads, 0.1)
-        with pytest.raises(SimulationError) as plain:
-            rollout(phi, still(batch), loads, 0.1)
-    when = [float(str(e.value).split(" at ")[1].split(" s;")[0]) for e in (caught, plain)]
-    assert abs(when[0] - when[1]) <= 0.3
+    assert 0.0 < float(str(caught.value).split(" at ")[1].split(" s;")[0]) <= 0.3

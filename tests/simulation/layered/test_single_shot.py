@@ -1,4 +1,4 @@
-"""One long log in one shot: sequentially, in parallel windows, and where the latter is defeated."""
+"""One long log in one shot: sequentially, in parallel windows, and where those do not converge."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from identify.errors import SimulationError
-from identify.simulation import rollout
-from identify.simulation.layered import fast_rollout, shooting, single_shot
+from identify.simulation import fast_rollout, single_shot
+from identify.simulation.layered import shooting
 from tests.close import assert_close
 from tests.simulation.layered.cases import (
     GRAVITY,
@@ -17,6 +17,7 @@ from tests.simulation.layered.cases import (
     some_states,
     state_at,
 )
+from tests.simulation.plain_rollout import plain_rollout
 
 PHI = some_bodies(1)[0]
 START = some_states((), spin=1.0)
@@ -45,7 +46,7 @@ def test_a_single_shot_is_a_fast_rollout_of_one_body(way):
         assert_close(getattr(shot.trajectory, name), getattr(path, name), 0.0)
     assert shot.note == ""
     assert shot.windows == 0
-    plain = rollout(PHI, START, load, STEP, GRAVITY, interpolation=way)
+    plain = plain_rollout(PHI, START, load, STEP, GRAVITY, interpolation=way)
     # On straight lines between noise, steps of order four are no better than this.
     assert errors(shot.trajectory, plain).max() < (1e-4 if way == "linear" else 1e-9)
 
@@ -55,7 +56,7 @@ def test_a_single_shot_is_a_fast_rollout_of_one_body(way):
 def test_parallel_windows_agree_with_the_sequential_way(way, steps):
     sequential, parallel = shots(tumbling(steps + 1), interpolation=way)
     assert parallel.windows == -(-steps // shooting.WINDOW)
-    assert parallel.defeated == ()
+    assert parallel.not_converged == ()
     assert parallel.note == ""
     assert parallel.sequential == 0.0
     for name in STATE:
@@ -87,7 +88,7 @@ def test_a_free_body_is_shot_too():
 def test_an_unstable_log_defeats_the_windows_and_is_stepped_through(way):
     sequential, parallel = shots(tumbling(70_001, strength=20.0), interpolation=way)
     assert parallel.windows == 2  # no more are tried
-    assert parallel.defeated == (0.0, 20.0)
+    assert parallel.not_converged == (0.0, 20.0)
     assert parallel.sequential == 1.0
     assert "windows from 0 s, 20 s did not converge): 100 % of the steps" in parallel.note
     w = [shot.trajectory.angular_velocity for shot in (sequential, parallel)]
@@ -95,7 +96,7 @@ def test_an_unstable_log_defeats_the_windows_and_is_stepped_through(way):
 
 
 def test_a_body_at_rest_stays_there():
-    rest = state_at(rollout(PHI, START, np.zeros((1, 6)), STEP), 0)
+    rest = state_at(plain_rollout(PHI, START, np.zeros((1, 6)), STEP), 0)
     rest = type(rest)(np.zeros(3), rest.quaternion, np.zeros(3), np.zeros(3))
     for parallel in (False, True):
         shot = single_shot(PHI, rest, np.zeros((20_001, 6)), STEP, np.zeros(3), parallel=parallel)

@@ -222,7 +222,7 @@ LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
             "[body]\nmass = 1\ncom = [0, 0, 0]\ninertia_about_com = { yx = 1 }\n",
             "inertia_about_com: unknown entry 'yx'",
         ),
-        (BODY + "added_mass = [[1]]\n", r"added_mass: expected 6 rows of 6 numbers, got 1 entries"),
+        (BODY + "added_mass = [[1]]\n", r"added_mass: expected 6 rows of 6 numbers, got 1: "),
         (BODY + "[state]\nlinear = [1, 0, 0]\n", r"\[state\] frame: missing; say in which axes"),
         (BODY + '[state]\nframe = "bdy"\n', r"\[state\] frame: .* got 'bdy'; did you mean 'body'"),
         (BODY + "[state]\nquaternion = [0, 0, 0, 0]\n", r"expected a unit quaternion .* of norm 0"),
@@ -306,7 +306,7 @@ def test_files_that_are_not_there_are_named(tmp_path):
     ("content", "message"),
     [
         ("", r"no column 'time' among \[\]; a load needs time, fx, fy"),
-        ("time,Fx,fy,fz,tx,ty,tz\n", "no column 'fx' among .*; did you mean 'Fx'"),
+        ("time,Fx,fy,fz,tx,ty,tz\n", r"csv: no column 'fx' among .*; did you mean 'Fx'"),
         (HEADER + "0,1,2,3,4,5,6\n1,2,x,4,5,6,7\n", "line 3: could not convert .*'x'"),
         (HEADER + "0,1,2,3,4,5,6\n1,2\n", "line 3: "),
         (HEADER, "no rows"),
@@ -321,6 +321,7 @@ def test_a_bad_file_of_samples_is_said_with_its_place(tmp_path, content, message
     with pytest.raises(SchemaError, match=message) as caught:
         read_simulation(write(tmp_path, text))
     assert f"spec.toml: [[loads]] 1: file: {tmp_path / 'w.csv'}" in str(caught.value)
+    assert str(caught.value).count("w.csv") == 1
 
 
 @pytest.mark.parametrize("name", ["w.csv.gz", "w.zip"])

@@ -1,19 +1,48 @@
-"""From the layers to the states that are asked for: of Bo, and ω in B."""
+"""Into the axes and units of the layers, and out: loads as samples give them, states of Bo."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from identify.arrays import Array, Vec4
-from identify.simulation.layered.vector_rows import bodies_last, cross_into, transform_into
-from identify.simulation.layered.workspace import Workspace
+from identify.simulation.layered.problem import SampledWrench
+from identify.simulation.layered.workspace import Workspace, bodies_last, cross_into, transform_into
 from identify.simulation.principal_axes import PrincipalBody
+from identify.spatial import hat
 from identify.spatial.rotations import (
     quaternion_conjugate,
     quaternion_product,
     rotate_back,
     rotation_from_unit_quaternion,
 )
+
+
+class LoadLayer:
+    """What moves a block of bodies, in the units of the layers.
+
+    At the samples that steps begin with and, where the load between samples is a straight line, the
+    one the last of them ends with.
+
+    Attributes:
+        force: φ = (h²/12m) R_BPᵀ f [m], shape (3, nodes, bodies).
+        torque: τ = (h²/4) I⁻¹ R_BPᵀ (t − c × f), shape (3, nodes, bodies).
+    """
+
+    def __init__(self, body: PrincipalBody, wrench: SampledWrench, step: float, nodes: int) -> None:
+        """Make the arrays for bodies of shape (bodies,) and the wrenches on them."""
+        R_PB = rotation_from_unit_quaternion(body.quaternion).swapaxes(-1, -2)
+        to_force = R_PB * (step**2 / (12.0 * body.mass))[:, None, None]
+        of_moment = R_PB * (step**2 / (4.0 * body.moments))[..., None]
+        to_torque = np.concatenate((-of_moment @ hat(body.com), of_moment), axis=-1)
+        self._wrench = wrench
+        self._to_force, self._to_torque = bodies_last(to_force), bodies_last(to_torque)
+        self.force, self.torque = np.empty((2, 3, nodes, len(body.mass)))
+
+    def advance(self, first: int, nodes: int, workspace: Workspace) -> None:
+        """Fill the first `nodes` of force and torque from the samples `first` and after."""
+        samples = self._wrench.rows(first, nodes, workspace)
+        transform_into(self.torque[:, :nodes], self._to_torque, samples)
+        transform_into(self.force[:, :nodes], self._to_force, samples[:3])
 
 
 class MotionOfOrigin:
