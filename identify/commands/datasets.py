@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
+from identify.commands.command import Command, option
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class DatasetsList(Command):
     Where the output is not a terminal the columns are separated by tabs.
     """
 
-    name: Annotated[str | None, Positional, arg(metavar="[NAME]", help_behavior_hint="")] = None
+    name: Annotated[str | None, Positional, option("[NAME]")] = None
     """A data set: its licence, citation and layout, and where each file is or has to be placed."""
 
     def run(self, invocation: str) -> int:
@@ -55,7 +55,7 @@ class DatasetsFetch(Command):
     status: 2 when it cannot be had; the message says which file to place where.
     """
 
-    name: Annotated[str, Positional, arg(metavar="NAME", help_behavior_hint="(required)")]
+    name: Annotated[str, Positional, option("NAME", "(required)")]
     """The data set."""
 
     def run(self, invocation: str) -> int:
@@ -78,7 +78,7 @@ class DatasetsPath(Command):
     Nothing is downloaded. Exit status: 2 when it is missing or damaged.
     """
 
-    name: Annotated[str, Positional, arg(metavar="NAME", help_behavior_hint="(required)")]
+    name: Annotated[str, Positional, option("NAME", "(required)")]
     """The data set."""
 
     def run(self, invocation: str) -> int:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.files import require_writable_file, write_file
+from identify.commands.command import Command, option
+from identify.commands.output import require_writable_file, write_file
 from identify.commands.terminal import printable
 from identify.errors import ModelError
 
@@ -35,19 +35,13 @@ class Subtract(Command):
     possible body, by more than the noise of the two.
     """
 
-    with_payload: Annotated[
-        Path, Positional, arg(metavar="WITH.json", help_behavior_hint="(required)")
-    ]
+    with_payload: Annotated[Path, Positional, option("WITH.json", "(required)")]
     """estimate.json of tool and payload."""
 
-    without: Annotated[
-        Path, Positional, arg(metavar="WITHOUT.json", help_behavior_hint="(required)")
-    ]
+    without: Annotated[Path, Positional, option("WITHOUT.json", "(required)")]
     """estimate.json of the tool alone."""
 
-    output: Annotated[
-        Path | None, arg(metavar="OUT.json", aliases=("-o",), help_behavior_hint="(default: print)")
-    ] = None
+    output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
     """File for the payload's estimate.json; the table is printed too."""
 
     def run(self, invocation: str) -> int:
@@ -66,13 +60,14 @@ class Subtract(Command):
             both[1].covariance,
         )
         payload = _payload(left, both, invocation)  # raises where there is none
+        if self.output is not None:
+            write_file(self.output, estimate_text(payload).encode())
         from identify.commands.summary import print_parameters
 
         print_parameters(payload)
         for note in _notes(left, both):
             print(printable(f"Note: {note}."))
         if self.output is not None:
-            write_file(self.output, estimate_text(payload).encode())
             print(printable(str(self.output)))
         return 0
 
