@@ -95,14 +95,15 @@ def _row(dataset: Dataset) -> tuple[str, str, str, str]:
 
 def _state(dataset: Dataset) -> str:
     """Where the data set is, or what it lacks."""
-    from identify.catalog import holdings
+    from identify.catalog import look_for
 
-    found = holdings(dataset)
+    found = look_for(dataset)
     for holding in found:
         if holding.complete:
             return str(holding.path)
         if holding.damaged:
-            return f"damaged: {holding.damaged[0].path} {holding.damaged[0].reason}"
+            file, reason = next(iter(holding.damaged.items()))
+            return f"damaged: {holding.path / file.path} {reason}"
     fewest = min(found, key=lambda holding: len(holding.missing))
     lacks = len(fewest.missing)
     if lacks < len(dataset.files):
@@ -113,7 +114,7 @@ def _state(dataset: Dataset) -> str:
 
 def _entry(dataset: Dataset) -> Iterator[str]:
     """All that is registered about a data set, then where its files are."""
-    from identify.catalog import holdings
+    from identify.catalog import look_for
 
     said = {
         "what": dataset.what,
@@ -130,7 +131,7 @@ def _entry(dataset: Dataset) -> Iterator[str]:
     yield from (f"  {key}: {text}" for key, text in said.items() if text)
     yield "  layout:"
     yield from (f"    {line}" for line in dataset.layout.splitlines())
-    found = holdings(dataset)
+    found = look_for(dataset)
     holding = min(found, key=lambda other: (not other.complete, len(other.missing)))
     if len(holding.missing) == len(dataset.files):
         holding = found[-1]
@@ -139,9 +140,8 @@ def _entry(dataset: Dataset) -> Iterator[str]:
 
 
 def _files(holding: Holding) -> Iterator[str]:
-    damaged = {bad.file.path: bad.reason for bad in holding.damaged}
     for file in holding.dataset.files:
-        state = "missing" if file in holding.missing else damaged.get(file.path, "")
+        state = "missing" if file in holding.missing else holding.damaged.get(file, "")
         source = f" from {file.url}" if state and file.url else ""
         note = f"  [{state}{source}]" if state else ""
         yield f"    {file.sha256} {file.size:>9} {file.path}{note}"
