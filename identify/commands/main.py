@@ -20,11 +20,10 @@ from tyro.extras import SubcommandApp
 
 from identify.commands.command import PARSING, Command, UsageError, parse_command
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
-from identify.commands.doctor import Doctor
+from identify.commands.doctor import Doctor, own_version
 from identify.commands.export import Export
 from identify.commands.fit import Fit
 from identify.commands.inspect import Inspect
-from identify.commands.installation import own_version
 from identify.commands.replay import Replay
 from identify.commands.shape import Shape
 from identify.commands.simulate import Simulate

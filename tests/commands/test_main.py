@@ -11,7 +11,7 @@ import pytest
 
 from identify.commands import main as entry
 from identify.commands.command import Command
-from identify.commands.installation import own_version
+from identify.commands.doctor import own_version
 from identify.errors import LogError, ProblemError, SolveError
 
 
