@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.command import Command, option
-from identify.commands.terminal import printable
+from identify.commands.terminal import print_table, printable
 
 if TYPE_CHECKING:
     from identify.catalog import Dataset, Holding
@@ -66,7 +66,7 @@ class DatasetsFetch(Command):
         folder = fetch(dataset, progress=_say if sys.stderr.isatty() else None)
         if dataset.not_downloaded:
             _say(f"{dataset.name} is used as placed here: {dataset.not_downloaded}")
-        _say(f"{len(dataset.files)} files, {_megabytes(dataset.size)}, sha256 verified")
+        _say(f"{len(dataset.files)} files, {dataset.size / 1e6:.1f} MB, sha256 verified")
         print(printable(str(folder)))
         return 0
 
@@ -148,22 +148,13 @@ def _files(holding: Holding) -> Iterator[str]:
 
 
 def _print_table(rows: list[tuple[str, str, str, str]]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(*_HEADER)
     for row in rows:
         table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
-    console = Console(file=sys.stdout, highlight=False)
-    console.width = max(console.width, _NARROWEST)
-    with console.capture() as text:  # rich would turn a broken pipe into an exit of its own
-        console.print(table)
-    print(text.get().rstrip("\n"))
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"
+    print_table(table, _NARROWEST)
 
 
 def _say(line: str) -> None:

@@ -128,6 +128,6 @@ def _completed(saved: SavedEstimate) -> Iterator[str]:
     names = [name for name, what in saved.decided_by.items() if what == "default"]
     if names:
         yield (
-            f"{', '.join(names)} were not told by the log and are those of a default body"
+            f"{', '.join(names)} are not identifiable from the log and are those of a default body"
             + (f" ({saved.default_body})" if saved.default_body else "")
         )

@@ -47,10 +47,10 @@ class Fit(Command):
     """Known mass."""
 
     no_bias: Flag = False
-    """The sensor has no bias."""
+    """The sensor has no offset."""
 
     shared_bias: Flag = False
-    """One sensor bias for all logs, where it was not zeroed between them."""
+    """One sensor offset for all logs, where it was not zeroed between them."""
 
     cutoff: Annotated[Number, option("HZ", "(default: 5 Hz or rate/10)")] = None
     """Cut-off of the low-pass that all signals go through."""

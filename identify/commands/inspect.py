@@ -1,4 +1,4 @@
-"""`identify inspect`: the inertia of every link of a model, judged and mended."""
+"""`identify inspect`: the inertia of every link of a model, judged and repaired."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Inspect(Command):
 
     Prints each link with its verdict and, for an impossible one, why and by how much; "by rounding"
     where the digits printed explain it. Exit status: 1 if any link is impossible (with --repair: if
-    any could not be mended), 2 for a file that cannot be read.
+    any could not be repaired), 2 for a file that cannot be read.
     """
 
     model: Annotated[Path, Positional, option("MODEL", "(required)")]
@@ -154,6 +154,6 @@ def _change(repair: Repair) -> str:
     listed = ", ".join(f"{a:.4g} → {b:.4g}" for a, b in zip(before, after, strict=True))
     return (
         f"principal moments {listed} kg m²; mass and centre of mass kept; moved by "
-        f"{repair.distance:.2g} of the body's own size in the pseudo-inertia"
+        f"{repair.distance:.2g} of the body's characteristic length in the pseudo-inertia"
         + (f". Beyond that, {repair.change}" if repair.change else "")
     )

@@ -46,7 +46,7 @@ class Replay(Command):
     """Another body to replay beside it."""
 
     no_bias: Flag = False
-    """The sensor has no bias. By default it is the estimate's for this log, or fitted on it."""
+    """The sensor has no offset. By default it is the estimate's for this log, or fitted on it."""
 
     horizon: Annotated[float, option("S", "(default: 1)")] = 1.0
     """Length of a window [s]."""
@@ -113,9 +113,9 @@ def _remove(path: Path) -> None:
 
 
 def lines_of(done: LogReplay) -> Iterator[str]:
-    """The bias, the errors of each body and the notes."""
-    bias = ", ".join(f"{x:.4g}" for x in done.bias)
-    yield f"Bias taken off: [{bias}] N, N m ({done.bias_origin})."
+    """The sensor offset, the errors of each body and the notes."""
+    offset = ", ".join(f"{x:.4g}" for x in done.bias)
+    yield f"Sensor offset taken off: [{offset}] N, N m ({done.bias_origin})."
     if done.windows is not None:
         what = f"{done.windows.windows} windows"
         for name, errors in done.windows.errors.items():

@@ -127,10 +127,10 @@ class Simulate(Command):
             from identify.exchange import read_estimate
 
             decided = read_estimate(self.spec).decided_by
-            untold = [name for name, what in decided.items() if what == "default"]
-            if untold:
+            defaults = [name for name, what in decided.items() if what == "default"]
+            if defaults:
                 notes.append(
-                    f"Note: {', '.join(untold)} are those of a default body, not measured."
+                    f"Note: {', '.join(defaults)} are those of a default body, not measured."
                 )
         return notes
 

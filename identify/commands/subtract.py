@@ -23,7 +23,7 @@ _NOISE = 4.0
 """Standard deviations up to which an impossible payload is one that noise made impossible."""
 
 _WEAKEST_FIRST = ("default", "constraint", "data", "given")
-_UNTOLD = "parts that a log did not tell are those of its default body"
+_UNIDENTIFIABLE = "what a log does not identify is that of its default body"
 _KIND = "95 %, from the covariances of the two estimates, taken as independent"
 
 
@@ -95,8 +95,8 @@ def _payload(
         }
     intervals = {}
     if left.covariance is not None:
-        told = {name: decided.get(name, "data") for name in PHI}
-        intervals = intervals_of(phi, left.covariance, float("inf"), told)
+        known = {name: decided.get(name, "data") for name in PHI}
+        intervals = intervals_of(phi, left.covariance, float("inf"), known)
     return SavedEstimate(
         parameters=InertialParameters(phi),
         frame=both[0].frame,
@@ -104,7 +104,7 @@ def _payload(
         intervals=intervals,
         interval_kind=_KIND if intervals else None,
         decided_by=decided,
-        default_body=_UNTOLD if "default" in decided.values() else None,
+        default_body=_UNIDENTIFIABLE if "default" in decided.values() else None,
         provenance={"command": invocation},
     )
 
