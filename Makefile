@@ -77,7 +77,7 @@ lock:  ## pin what pyproject.toml asks for (LOCKFLAGS=--upgrade takes the newest
 	$(PYTHON) -m venv --clear build/lock
 	build/lock/bin/python -m pip $(PIP_QUIET) install uv
 	build/lock/bin/python -m uv pip compile pyproject.toml --quiet --universal --fork-strategy fewest \
-		--python-version 3.11 --extra test --extra bench --extra docs --extra robots --group dev \
+		--python-version 3.11 --extra test --extra bench --extra docs --group dev \
 		--generate-hashes --no-emit-index-url --no-emit-find-links \
 		--custom-compile-command "make lock" $(LOCKFLAGS) --output-file $(LOCK)
 	build/lock/bin/python -m uv pip compile pyproject.toml --quiet --universal --fork-strategy fewest \

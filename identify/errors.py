@@ -128,7 +128,7 @@ def _restore(
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The nearest known word as a hint to end a message with, or nothing."""
     words = list(known)
-    near = [other for other in words if other.lower() == word.lower() != other]
+    near = [other for other in words if other.lower() == word.lower() and other != word]
     if not near and len(word) > 2:  # of two letters, every other word is near
         near = difflib.get_close_matches(word, words, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import identify
-from identify.errors import IdentifyError
+from identify.errors import IdentifyError, did_you_mean
 from identify.inertia import check
 
 
@@ -65,3 +65,14 @@ def test_an_error_crosses_from_process_to_process(kind):
     assert str(again) == str(error)
     assert again.exit_code == error.exit_code
     assert vars(again).keys() == vars(error).keys()
+
+
+KNOWN = ("stars", "tx40", "Mass", "m")
+
+
+@pytest.mark.parametrize(
+    ("word", "nearest"),
+    [("STARS", "stars"), ("mass", "Mass"), ("stras", "stars"), ("M", "m"), ("x", ""), ("far", "")],
+)
+def test_the_nearest_word_is_the_hint(word, nearest):
+    assert did_you_mean(word, KNOWN) == (f"; did you mean {nearest!r}?" if nearest else "")

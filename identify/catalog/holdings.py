@@ -1,25 +1,50 @@
-"""What each place holds of a data set, verified: every file's length and sha256, every time."""
+"""What each place holds of a data set, verified: every file's length and sha256, every time.
+
+The places are the mirrors that the environment names, which are only read, then the cache.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import stat
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from identify.catalog.dataset import Dataset, DatasetFile
-from identify.catalog.places import Place, places
-from identify.catalog.registry import find_dataset
+from identify.catalog.registry import Dataset, DatasetFile, find_dataset
+from identify.errors import DatasetError
+
+MIRROR_VARIABLES = ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA")
+"""Environment variables that may name a local mirror, the first that is complete counts."""
+
+_SHOWN = 4
+"""Files that a message names one by one; `identify datasets list NAME` names all."""
 
 
-@dataclass(frozen=True, slots=True)
-class DamagedFile:
-    """A file that is there and is not what the registry says; `reason` says how it differs."""
+class MissingDataset(DatasetError, FileNotFoundError):
+    """A data set, or a part of it, is not on this machine.
 
-    file: DatasetFile
-    path: Path
-    reason: str
+    Attributes:
+        missing: the files that should be there, as paths of the folder to place them in.
+    """
+
+    def __init__(self, message: str, missing: Sequence[Path]) -> None:
+        self.missing = tuple(missing)
+        super().__init__(message)
+
+
+class DamagedDataset(DatasetError):
+    """A file is there and is not what the registry says.
+
+    Attributes:
+        damaged: the files.
+    """
+
+    def __init__(self, message: str, damaged: Sequence[Path]) -> None:
+        self.damaged = tuple(damaged)
+        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +53,27 @@ class Holding:
 
     Attributes:
         dataset: the data set.
-        place: the place.
-        missing: its files that are not there.
-        damaged: those that are there and differ.
+        root: the place, a folder with one folder a data set in it.
+        variable: the environment variable that names it; None for the cache, where downloads go.
+        missing: the files of the data set that are not there.
+        damaged: those that are there and are not what the registry says, with how they differ.
     """
 
     dataset: Dataset
-    place: Place
+    root: Path
+    variable: str | None
     missing: tuple[DatasetFile, ...]
-    damaged: tuple[DamagedFile, ...]
+    damaged: Mapping[DatasetFile, str]
 
     @property
     def path(self) -> Path:
         """The folder of the data set in this place."""
-        return self.place.root / self.dataset.folder
+        return self.root / self.dataset.folder
+
+    @property
+    def place(self) -> str:
+        """The place, for a message."""
+        return f"{self.variable}={self.root}" if self.variable else f"the cache {self.root}"
 
     @property
     def complete(self) -> bool:
@@ -49,14 +81,33 @@ class Holding:
         return not self.missing and not self.damaged
 
 
-def holdings(dataset: str | Dataset) -> tuple[Holding, ...]:
-    """What every place holds of a data set, mirrors first.
+def places() -> dict[Path, str | None]:
+    """The mirrors with the variables of the environment that name them, then the cache."""
+    found: dict[Path, str | None] = {}
+    for name in MIRROR_VARIABLES:
+        if value := os.environ.get(name):
+            found.setdefault(Path(os.path.abspath(os.path.expanduser(value))), name)
+    return found | {cache_folder(): None}
+
+
+def cache_folder() -> Path:
+    """The folder that downloads go to: the system's for caches, below it ours.
+
+    On Linux that is `$XDG_CACHE_HOME/inertia-identify`, by default `~/.cache/inertia-identify`.
+    """
+    import pooch
+
+    return Path(os.path.abspath(pooch.os_cache("inertia-identify")))
+
+
+def look_for(dataset: str | Dataset) -> tuple[Holding, ...]:
+    """What every place holds of a data set, mirrors first, the cache last.
 
     Raises:
         UnknownDataset: there is no such data set.
     """
     found = find_dataset(dataset)
-    return tuple(holding_in(place, found) for place in places())
+    return tuple(_holding(found, root, variable) for root, variable in places().items())
 
 
 def dataset_path(dataset: str | Dataset) -> Path:
@@ -70,9 +121,7 @@ def dataset_path(dataset: str | Dataset) -> Path:
         MissingDataset: it is not here; the message says what to do, or which file to place where.
         DamagedDataset: a file differs from what is registered.
     """
-    from identify.catalog.remedy import damaged, missing
-
-    found = holdings(dataset)
+    found = look_for(dataset)
     for holding in found:
         if holding.complete:
             return holding.path
@@ -81,22 +130,79 @@ def dataset_path(dataset: str | Dataset) -> Path:
     raise missing(found)
 
 
-def holding_in(place: Place, dataset: Dataset) -> Holding:
-    """What one place holds of a data set."""
+def missing(found: Sequence[Holding]) -> MissingDataset:
+    """The error of a data set that no place holds whole, with how to get it.
+
+    Args:
+        found: what the places hold, the cache last; none is complete or damaged.
+    """
+    dataset = found[-1].dataset
+    target = min(reversed(found), key=lambda holding: len(holding.missing))  # the cache in a tie
+    tried = [] if len(found) > 1 else [f"{MIRROR_VARIABLES[0]} is not set"]
+    tried += [_lack(holding) for holding in found]
+    way = f"run `identify datasets fetch {dataset.name}`; or, offline, "
+    if dataset.not_downloaded is not None:
+        way = (
+            f"it is not downloaded: {dataset.not_downloaded}\n"
+            f"let {MIRROR_VARIABLES[0]} name a folder that holds {dataset.folder}/; or "
+        )
+    return MissingDataset(
+        f"{dataset.name}: not on this machine: {'; '.join(tried)}\n"
+        f"{way}{by_hand(target, target.missing)}",
+        [target.path / file.path for file in target.missing],
+    )
+
+
+def damaged(holding: Holding) -> DamagedDataset:
+    """The error of files that differ from what is registered, with how to replace them."""
+    paths = [holding.path / file.path for file in holding.damaged]
+    first = f"{paths[0]} {next(iter(holding.damaged.values()))}"
+    more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
+    remedy = "replace it with the file as published"
+    if holding.variable is not None:
+        remedy += f", or unset {holding.variable}"
+    elif holding.dataset.not_downloaded is None:
+        remedy = f"`identify datasets fetch {holding.dataset.name}` downloads it again"
+    return DamagedDataset(
+        f"{holding.dataset.name}: {first}{more}: it is damaged or was changed "
+        f"(line ends count); {remedy}",
+        paths,
+    )
+
+
+def by_hand(holding: Holding, absent: Sequence[DatasetFile]) -> str:
+    """How to place files by hand, a line each: exact path, sha256 and address."""
+    text = "place by hand"
+    for file in absent[:_SHOWN]:
+        text += f"\n  {holding.path / file.path}\n    sha256 {file.sha256}"
+        text += f"\n    from {file.url}" if file.url else ""
+    if len(absent) > _SHOWN:
+        listed = f"`identify datasets list {holding.dataset.name}`"
+        text += f"\n  and {len(absent) - _SHOWN} more, which {listed} names"
+    return text
+
+
+def _lack(holding: Holding) -> str:
+    if holding.variable is not None and not holding.root.is_dir():
+        return f"{holding.place} is no folder"
+    count, total = len(holding.missing), len(holding.dataset.files)
+    return f"{holding.place} lacks {count} of {total} files in {holding.dataset.folder}/"
+
+
+def _holding(dataset: Dataset, root: Path, variable: str | None) -> Holding:
     absent: list[DatasetFile] = []
-    damaged: list[DamagedFile] = []
+    changed: dict[DatasetFile, str] = {}
     for file in dataset.files:
-        path = place.root / dataset.folder / file.path
         try:
-            reason = _difference(path, file)
+            reason = _difference(root / dataset.folder / file.path, file)
         except (FileNotFoundError, NotADirectoryError):
             absent.append(file)
             continue
         except OSError as error:
             reason = f"cannot be read: {error.strerror or error}"
         if reason:
-            damaged.append(DamagedFile(file, path, reason))
-    return Holding(dataset, place, tuple(absent), tuple(damaged))
+            changed[file] = reason
+    return Holding(dataset, root, variable, tuple(absent), changed)
 
 
 def _difference(path: Path, file: DatasetFile) -> str | None:

@@ -1,8 +1,29 @@
-"""`Command`: what every subcommand is."""
+"""`Command`: what every subcommand is, and how it comes out of words; tyro reads them.
+
+A field of a command is an option, or a word in its place where it is `Positional`; `option` says
+how the help shows it.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Annotated, Any, TypeAlias, TypeVar
+
+import tyro
+from tyro.constructors import PrimitiveConstructorSpec
+
+from identify.errors import IdentifyError, did_you_mean
+
+C = TypeVar("C", bound="Command")
+
+PARSING = (tyro.conf.FlagCreatePairsOff, tyro.conf.DisallowNone)
+"""No `--no-quiet` beside `--quiet`, and a file may be called None."""
+
+
+class UsageError(IdentifyError, ValueError):
+    """The command was called with words it does not understand, or without some it needs."""
 
 
 class Command(ABC):
@@ -23,3 +44,86 @@ class Command(ABC):
         Raises:
             IdentifyError: with the message to show and the exit status.
         """
+
+    def with_more(self: C, words: Sequence[str]) -> C:
+        """The command with words that stand after an option, where it takes any number of them.
+
+        Raises:
+            UsageError: it does not.
+        """
+        raise UsageError(f"unexpected {' '.join(words)}; see --help")
+
+
+def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
+    """Make a command out of the words after its name, options and others in any order.
+
+    Args:
+        kind: the command.
+        argv: the words.
+        name: its name.
+
+    Raises:
+        UsageError: an unknown option (the nearest one is named), or a word too many.
+        SystemExit: help was asked for and printed; or, with status 2, a value is missing or wrong,
+            and that was printed.
+    """
+    command, left = tyro.cli(
+        kind,
+        prog=f"identify {name}",
+        args=argv,
+        config=PARSING,
+        return_unknown_args=True,
+    )
+    plain = argv[argv.index("--") :] if "--" in argv else ()
+    for word in left:
+        if word.startswith("-") and word not in plain:
+            option = word.partition("=")[0]
+            known = ["--" + field.name.replace("_", "-") for field in fields(kind)]  # pyright: ignore[reportArgumentType]
+            hint = did_you_mean(option, known) or f"; see identify {name} --help"
+            raise UsageError(f"{name}: unknown option {option!r}{hint}")
+    try:
+        return command.with_more(left) if left else command
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def option(
+    metavar: str | None = None, hint: str = "", *, short: str | None = None, help: str | None = None
+) -> Any:
+    """How the help shows an option.
+
+    Args:
+        metavar: what stands for its value.
+        hint: what is said of its default; nothing as a rule.
+        short: its other name, as `-o`.
+        help: what it means, where that is not the docstring of the field (of one line: tyro breaks
+            the line where a docstring does).
+    """
+    aliases = (short,) if short else None
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint=hint, aliases=aliases, help=help)
+
+
+def numbers(count: int) -> Any:
+    """That an option takes so many numbers and leaves the words after them alone."""
+
+    def read(words: list[str]) -> Any:
+        try:
+            values = tuple(map(float, words))
+        except ValueError:
+            raise ValueError(f"expected numbers, got {' '.join(map(repr, words))}") from None
+        return values[0] if count == 1 else values
+
+    return PrimitiveConstructorSpec(
+        nargs=count,
+        metavar="NUMBER",
+        instance_from_str=read,
+        is_instance=lambda value: True,
+        str_from_instance=lambda value: [str(value)],
+    )
+
+
+Flag: TypeAlias = Annotated[bool, option()]
+Number: TypeAlias = Annotated[float | None, numbers(1)]
+Vector: TypeAlias = Annotated[tuple[float, float, float] | None, numbers(3)]
+Repeated: TypeAlias = Annotated[tuple[str, ...], tyro.conf.UseAppendAction]
+"""Every value of an option that may be given more than once."""

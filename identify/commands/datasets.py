@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.terminal import printable
+from identify.commands.command import Command, option
+from identify.commands.terminal import print_table, printable
 
 if TYPE_CHECKING:
     from identify.catalog import Dataset, Holding
@@ -27,7 +27,7 @@ class DatasetsList(Command):
     Where the output is not a terminal the columns are separated by tabs.
     """
 
-    name: Annotated[str | None, Positional, arg(metavar="[NAME]", help_behavior_hint="")] = None
+    name: Annotated[str | None, Positional, option("[NAME]")] = None
     """A data set: its licence, citation and layout, and where each file is or has to be placed."""
 
     def run(self, invocation: str) -> int:
@@ -55,7 +55,7 @@ class DatasetsFetch(Command):
     status: 2 when it cannot be had; the message says which file to place where.
     """
 
-    name: Annotated[str, Positional, arg(metavar="NAME", help_behavior_hint="(required)")]
+    name: Annotated[str, Positional, option("NAME", "(required)")]
     """The data set."""
 
     def run(self, invocation: str) -> int:
@@ -66,7 +66,7 @@ class DatasetsFetch(Command):
         folder = fetch(dataset, progress=_say if sys.stderr.isatty() else None)
         if dataset.not_downloaded:
             _say(f"{dataset.name} is used as placed here: {dataset.not_downloaded}")
-        _say(f"{len(dataset.files)} files, {_megabytes(dataset.size)}, sha256 verified")
+        _say(f"{len(dataset.files)} files, {dataset.size / 1e6:.1f} MB, sha256 verified")
         print(printable(str(folder)))
         return 0
 
@@ -78,7 +78,7 @@ class DatasetsPath(Command):
     Nothing is downloaded. Exit status: 2 when it is missing or damaged.
     """
 
-    name: Annotated[str, Positional, arg(metavar="NAME", help_behavior_hint="(required)")]
+    name: Annotated[str, Positional, option("NAME", "(required)")]
     """The data set."""
 
     def run(self, invocation: str) -> int:
@@ -95,14 +95,15 @@ def _row(dataset: Dataset) -> tuple[str, str, str, str]:
 
 def _state(dataset: Dataset) -> str:
     """Where the data set is, or what it lacks."""
-    from identify.catalog import holdings
+    from identify.catalog import look_for
 
-    found = holdings(dataset)
+    found = look_for(dataset)
     for holding in found:
         if holding.complete:
             return str(holding.path)
         if holding.damaged:
-            return f"damaged: {holding.damaged[0].path} {holding.damaged[0].reason}"
+            file, reason = next(iter(holding.damaged.items()))
+            return f"damaged: {holding.path / file.path} {reason}"
     fewest = min(found, key=lambda holding: len(holding.missing))
     lacks = len(fewest.missing)
     if lacks < len(dataset.files):
@@ -113,7 +114,7 @@ def _state(dataset: Dataset) -> str:
 
 def _entry(dataset: Dataset) -> Iterator[str]:
     """All that is registered about a data set, then where its files are."""
-    from identify.catalog import holdings
+    from identify.catalog import look_for
 
     said = {
         "what": dataset.what,
@@ -130,7 +131,7 @@ def _entry(dataset: Dataset) -> Iterator[str]:
     yield from (f"  {key}: {text}" for key, text in said.items() if text)
     yield "  layout:"
     yield from (f"    {line}" for line in dataset.layout.splitlines())
-    found = holdings(dataset)
+    found = look_for(dataset)
     holding = min(found, key=lambda other: (not other.complete, len(other.missing)))
     if len(holding.missing) == len(dataset.files):
         holding = found[-1]
@@ -139,31 +140,21 @@ def _entry(dataset: Dataset) -> Iterator[str]:
 
 
 def _files(holding: Holding) -> Iterator[str]:
-    damaged = {bad.file.path: bad.reason for bad in holding.damaged}
     for file in holding.dataset.files:
-        state = "missing" if file in holding.missing else damaged.get(file.path, "")
+        state = "missing" if file in holding.missing else holding.damaged.get(file, "")
         source = f" from {file.url}" if state and file.url else ""
         note = f"  [{state}{source}]" if state else ""
         yield f"    {file.sha256} {file.size:>9} {file.path}{note}"
 
 
 def _print_table(rows: list[tuple[str, str, str, str]]) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(*_HEADER)
     for row in rows:
         table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
-    console = Console(file=sys.stdout, highlight=False)
-    console.width = max(console.width, _NARROWEST)
-    with console.capture() as text:  # rich would turn a broken pipe into an exit of its own
-        console.print(table)
-    print(text.get().rstrip("\n"))
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"
+    print_table(table, _NARROWEST)
 
 
 def _say(line: str) -> None:

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import platform
+import re
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution, files, version
 from pathlib import Path
 from typing import cast
 
-from identify.commands import installation
 from identify.commands.command import Command
-from identify.commands.installation import ALIAS, DISTRIBUTION, FOREIGN, PROGRAM
+
+DISTRIBUTION = "inertia-identify"
+"""The name to install this package by."""
+
+FOREIGN = "identify"
+"""Another distribution on PyPI, a dependency of pre-commit, that imports under the same name."""
+
+PROGRAM, ALIAS = "identify", "inertia-identify"
 
 _OK, _NOTE, _BAD = "ok", "--", "!!"
+_NAME = re.compile(r"^[A-Za-z0-9._-]+")
+_EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +58,50 @@ class Doctor(Command):
             for finding in findings():
                 bad += finding.mark == _BAD
                 print(f"  {finding.mark}  {finding.text}", flush=True)
-        print("All is well." if not bad else f"{bad} to mend: see the lines marked {_BAD}.")
+        print("All is well." if not bad else f"{bad} to fix: see the lines marked {_BAD}.")
         return 1 if bad else 0
+
+
+def own_version() -> str:
+    """Version of this package, or what to say where it runs from sources that are not installed."""
+    return installed(DISTRIBUTION) or "(sources that are not installed)"
+
+
+def installed(name: str) -> str | None:
+    """Version of a distribution, None where it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def requirements() -> dict[str, list[str]]:
+    """Names of the packages that an installation needs, under "", and those of each extra."""
+    try:
+        needed = distribution(DISTRIBUTION).requires or []
+    except PackageNotFoundError:
+        return {}
+    found: dict[str, list[str]] = {}
+    for requirement in needed:
+        extra, name = _EXTRA.search(requirement), _NAME.match(requirement)
+        found.setdefault(extra[1] if extra else "", []).append(name[0] if name else requirement)
+    return found
 
 
 def packages() -> Iterator[Finding]:
     """This package, Python, and what every fit needs."""
-    own, core = installation.own_version(), installation.core_packages()
-    here = Path(__file__).resolve().parents[1]
-    yield Finding(_OK, f"{DISTRIBUTION} {own} in {here}")
-    if len(core) == 1:
+    yield Finding(_OK, f"{DISTRIBUTION} {own_version()} in {Path(__file__).resolve().parents[1]}")
+    yield Finding(_OK, f"python {platform.python_version()} on {platform.platform()}")
+    core = requirements().get("", [])
+    if not core:
         yield Finding(
             _BAD, f"{DISTRIBUTION} is not installed; in its source tree: pip install --editable ."
         )
-    for package in core:
-        if package.version is None:
-            yield Finding(_BAD, f"{package.name} is missing; pip install {package.name}")
+    for name in core:
+        if found := installed(name):
+            yield Finding(_OK, f"{name} {found}")
         else:
-            on = f" on {platform.platform()}" if package.name == "python" else ""
-            yield Finding(_OK, f"{package.name} {package.version}{on}")
+            yield Finding(_BAD, f"{name} is missing; pip install {name}")
 
 
 def solvers() -> Iterator[Finding]:
@@ -90,15 +126,18 @@ def solvers() -> Iterator[Finding]:
 
 
 def extras() -> Iterator[Finding]:
-    """The extras, and how to install those that are missing."""
-    for extra in installation.extras():
-        names = ", ".join(
-            f"{package.name} {package.version or '(missing)'}" for package in extra.packages
-        )
-        if extra.installed:
-            yield Finding(_OK, f"[{extra.name}] {names}")
-        else:
-            yield Finding(_NOTE, f"[{extra.name}] {names}; to have it: {extra.command}")
+    """The extras a user may want, which `all` gathers, and how to have those that are missing."""
+    offered = requirements()
+    gathered = set(offered.pop("all", []))
+    for extra, names in offered.items():
+        if extra and gathered.issuperset(names):
+            found = {name: installed(name) for name in names}
+            listed = ", ".join(f"{name} {found[name] or '(missing)'}" for name in names)
+            if all(found.values()):
+                yield Finding(_OK, f"[{extra}] {listed}")
+            else:
+                command = f"pip install '{DISTRIBUTION}[{extra}]'"
+                yield Finding(_NOTE, f"[{extra}] {listed}; to have it: {command}")
 
 
 def names() -> Iterator[Finding]:
@@ -108,8 +147,8 @@ def names() -> Iterator[Finding]:
 
 
 def _import_name() -> Iterator[Finding]:
-    foreign = installation.foreign_package()
-    mend = (
+    foreign = installed(FOREIGN)
+    remedy = (
         f"pip uninstall {FOREIGN}, then install {DISTRIBUTION} again with --force-reinstall "
         f"--no-deps; keep pre-commit, which depends on it, in an environment of its own"
     )
@@ -117,22 +156,22 @@ def _import_name() -> Iterator[Finding]:
         yield Finding(
             _BAD,
             f"the package {FOREIGN} {foreign} of PyPI is installed and imports by the same name: "
-            f"{mend}",
+            f"{remedy}",
         )
     elif not hasattr(import_module("identify"), "read_log"):
         where = getattr(sys.modules["identify"], "__file__", None)
-        yield Finding(_BAD, f"`import identify` gives another package, {where}: {mend}")
+        yield Finding(_BAD, f"`import identify` gives another package, {where}: {remedy}")
     else:
         yield Finding(_OK, "`import identify` gives this package")
 
 
 def _program_name() -> Iterator[Finding]:
-    program, alias = installation.found_program(PROGRAM), installation.found_program(ALIAS)
-    ours = alias is not None and installation.is_ours(alias)
+    program, alias = found_program(PROGRAM), found_program(ALIAS)
+    ours = alias is not None and is_ours(alias)
     instead = f"`{ALIAS}`" if ours else f"`{sys.executable} -m identify`"
     if program is None:
         yield Finding(_NOTE, f"no program `{PROGRAM}` on the PATH; use {instead}")
-    elif installation.is_ours(program):
+    elif is_ours(program):
         yield Finding(_OK, f"`{PROGRAM}` on the command line is this package's, {program}")
     else:
         yield Finding(
@@ -140,6 +179,30 @@ def _program_name() -> Iterator[Finding]:
             f"`{PROGRAM}` on the command line is another program, {program} (ImageMagick has one): "
             f"use {instead}",
         )
+
+
+def found_program(name: str) -> Path | None:
+    """The program of that name that a shell would start."""
+    found = shutil.which(name)
+    return None if found is None else Path(found)
+
+
+def is_ours(program: Path) -> bool:
+    """Whether a program is a script of this package, in this environment or another."""
+    if any(program.resolve() == script.resolve() for script in _scripts()):
+        return True
+    try:
+        head = program.read_bytes()[:4096]
+    except OSError:
+        return False
+    return b"identify.commands.main" in head
+
+
+def _scripts() -> Iterator[Path]:
+    """The programs that the installation of this package wrote."""
+    for file in (files(DISTRIBUTION) or ()) if installed(DISTRIBUTION) else ():
+        if Path(file).stem in (PROGRAM, ALIAS) and Path(file).suffix in ("", ".exe"):
+            yield Path(str(file.locate()))
 
 
 def _clarabel_error() -> float:

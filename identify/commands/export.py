@@ -8,16 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.errors import UsageError
-from identify.commands.files import require_writable_file, write_file
+from identify.commands.command import Command, Number, UsageError, numbers, option
+from identify.commands.output import require_writable_file, write_file
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
+
+
+_FORMATS = (
+    "urdf, sdf, mjcf (an inertial element); drake, dart (Python); abb, fanuc, franka, franka_desk, "
+    "kuka, ros, ur, yaskawa (payload settings). Needed but with --into, whose file says it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,33 +34,28 @@ class Export(Command):
     use, for a body that is impossible, and for one the controller does not take.
     """
 
-    estimate: Annotated[
-        Path, Positional, arg(metavar="ESTIMATE.json", help_behavior_hint="(required)")
-    ]
+    estimate: Annotated[Path, Positional, option("ESTIMATE.json", "(required)")]
     """The body: of `identify fit`, or JSON with phi, or with mass, com and inertia_about_com."""
 
-    to: Annotated[str | None, arg(metavar="NAME", help_behavior_hint="")] = None
-    """urdf, sdf, mjcf (an inertial element); drake, dart (Python); abb, fanuc, franka, franka_desk,
-    kuka, ros, ur, yaskawa (payload settings). Needed but with --into, whose file says it."""
+    to: Annotated[str | None, option("NAME", help=_FORMATS)] = None
 
     frame: Annotated[
         tuple[float, float, float, float, float, float, float] | None,
-        arg(metavar="X Y Z QX QY QZ QW", help_behavior_hint="(default: the body's own)"),
+        numbers(7),
+        option("X Y Z QX QY QZ QW", "(default: the body's own)"),
     ] = None
     """Pose of the wanted frame (link, flange) in the body's frame: position [m] and quaternion."""
 
-    link: Annotated[str | None, arg(metavar="L", help_behavior_hint="")] = None
+    link: Annotated[str | None, option("L")] = None
     """The link that gets the body, with --into."""
 
-    into: Annotated[Path | None, arg(metavar="FILE", help_behavior_hint="")] = None
+    into: Annotated[Path | None, option("FILE")] = None
     """URDF, SDF or MJCF file with that link; it is not touched (unless it is OUT too)."""
 
-    largest_mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="")] = None
+    largest_mass: Annotated[Number, option("KG")] = None
     """What the arm may carry; a controller is not given more."""
 
-    output: Annotated[
-        Path | None, arg(metavar="OUT", aliases=("-o",), help_behavior_hint="(default: printed)")
-    ] = None
+    output: Annotated[Path | None, option("OUT", "(default: printed)", short="-o")] = None
     """File to write to."""
 
     def run(self, invocation: str) -> int:
@@ -128,6 +128,6 @@ def _completed(saved: SavedEstimate) -> Iterator[str]:
     names = [name for name, what in saved.decided_by.items() if what == "default"]
     if names:
         yield (
-            f"{', '.join(names)} were not told by the log and are those of a default body"
+            f"{', '.join(names)} are not identifiable from the log and are those of a default body"
             + (f" ({saved.default_body})" if saved.default_body else "")
         )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.errors import UsageError
+from identify.commands.command import Command, Flag, Number, UsageError, Vector, option
 from identify.commands.output import require_writable, unwritable
 from identify.commands.terminal import printable
 
@@ -32,46 +31,44 @@ class Fit(Command):
     logs tell too little or the problem cannot be solved.
     """
 
-    logs: Annotated[
-        tuple[Path, ...], Positional, arg(metavar="LOG [LOG ...]", help_behavior_hint="(required)")
-    ]
+    logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
     """Logs of the same body: CSV and other text, Parquet, NPZ, or a folder of such files."""
 
-    schema: Annotated[Path, arg(metavar="S.toml")]
+    schema: Annotated[Path, option("S.toml", "(required)")]
     """What the columns of the logs mean."""
 
-    output: Annotated[Path, arg(metavar="OUT", aliases=("-o",))]
+    output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Folder of the results, made if need be; those of an earlier fit are replaced."""
 
-    truth: Annotated[Path | None, arg(metavar="FILE.json", help_behavior_hint="")] = None
-    """The true body, or that of a CAD model, to show beside: JSON with phi, or with mass, com and
-    inertia_about_com."""
+    truth: Annotated[Path | None, option("FILE.json")] = None
+    """The true body, to show beside: JSON with phi, or with mass, com and inertia_about_com."""
 
-    mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="")] = None
+    mass: Annotated[Number, option("KG")] = None
     """Known mass."""
 
-    no_bias: Annotated[bool, arg(help_behavior_hint="")] = False
-    """The sensor has no bias."""
+    no_bias: Flag = False
+    """The sensor has no offset."""
 
-    shared_bias: Annotated[bool, arg(help_behavior_hint="")] = False
-    """One sensor bias for all logs, where it was not zeroed between them."""
+    shared_bias: Flag = False
+    """One sensor offset for all logs, where it was not zeroed between them."""
 
-    cutoff: Annotated[
-        float | None, arg(metavar="HZ", help_behavior_hint="(default: 5 Hz or rate/10)")
-    ] = None
+    cutoff: Annotated[Number, option("HZ", "(default: 5 Hz or rate/10)")] = None
     """Cut-off of the low-pass that all signals go through."""
 
-    gravity: Annotated[
-        tuple[float, float, float] | None,
-        arg(metavar="X Y Z", help_behavior_hint="(default: the schema's)"),
-    ] = None
+    gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
-    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    quiet: Flag = False
     """Print nothing but errors."""
+
+    def with_more(self, words: Sequence[str]) -> Fit:
+        """The same fit, of the logs that stand after an option too."""
+        return replace(self, logs=(*self.logs, *map(Path, words)))
 
     def run(self, invocation: str) -> int:
         """Fit, write both files, print the table."""
+        if not self.logs:
+            raise UsageError("fit: missing LOG [LOG ...]; see identify fit --help")
         settings = self._settings()
         require_writable(self.output, (ESTIMATE, REPORT))
         from identify.exchange import read_estimate

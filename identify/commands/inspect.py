@@ -1,4 +1,4 @@
-"""`identify inspect`: the inertia of every link of a model, judged and mended."""
+"""`identify inspect`: the inertia of every link of a model, judged and repaired."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.errors import UsageError
-from identify.commands.files import require_writable_file, write_file
+from identify.commands.command import Command, Flag, UsageError, option
+from identify.commands.output import require_writable_file, write_file
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
@@ -31,22 +30,19 @@ class Inspect(Command):
 
     Prints each link with its verdict and, for an impossible one, why and by how much; "by rounding"
     where the digits printed explain it. Exit status: 1 if any link is impossible (with --repair: if
-    any could not be mended), 2 for a file that cannot be read.
+    any could not be repaired), 2 for a file that cannot be read.
     """
 
-    model: Annotated[Path, Positional, arg(metavar="MODEL", help_behavior_hint="(required)")]
+    model: Annotated[Path, Positional, option("MODEL", "(required)")]
     """URDF (not xacro), SDF or MJCF file, or estimate.json."""
 
-    repair: Annotated[bool, arg(help_behavior_hint="")] = False
-    """Put the nearest possible body in the place of each impossible one; mass, centre of mass,
-    axes and all else in the file are kept. Needs -o."""
+    repair: Flag = False
+    """Give each impossible link the nearest possible inertia, all else is kept. Needs -o."""
 
-    output: Annotated[Path | None, arg(metavar="FIXED", aliases=("-o",), help_behavior_hint="")] = (
-        None
-    )
+    output: Annotated[Path | None, option("FIXED", short="-o")] = None
     """File for the repaired model."""
 
-    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    quiet: Flag = False
     """Leave out the links that are possible."""
 
     def run(self, invocation: str) -> int:
@@ -158,6 +154,6 @@ def _change(repair: Repair) -> str:
     listed = ", ".join(f"{a:.4g} → {b:.4g}" for a, b in zip(before, after, strict=True))
     return (
         f"principal moments {listed} kg m²; mass and centre of mass kept; moved by "
-        f"{repair.distance:.2g} of the body's own size in the pseudo-inertia"
+        f"{repair.distance:.2g} of the body's characteristic length in the pseudo-inertia"
         + (f". Beyond that, {repair.change}" if repair.change else "")
     )

@@ -14,16 +14,16 @@ import sys
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import NoReturn
 
-from identify.commands.arguments import parse_command
-from identify.commands.command import Command
+from tyro.extras import SubcommandApp
+
+from identify.commands.command import PARSING, Command, UsageError, parse_command
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
-from identify.commands.doctor import Doctor
-from identify.commands.errors import UsageError
+from identify.commands.doctor import Doctor, own_version
 from identify.commands.export import Export
 from identify.commands.fit import Fit
 from identify.commands.inspect import Inspect
-from identify.commands.installation import own_version
 from identify.commands.replay import Replay
 from identify.commands.shape import Shape
 from identify.commands.simulate import Simulate
@@ -57,6 +57,7 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
 
 _BUG, _REFUSED, _INTERRUPTED, _BROKEN_PIPE = 1, 2, 130, 141
 _HELP = ("-h", "--help", "help")
+_COMPLETION, _SHELLS = ("--tyro-write-completion", "--tyro-print-completion"), "bash, fish, zsh"
 _ISSUES = "please report it with the lines above and, if you may, the log"
 
 
@@ -95,12 +96,29 @@ def _run(argv: list[str]) -> int:
     if argv[0] in ("-V", "--version"):
         print(f"identify {own_version()}")
         return 0
+    if argv[0] in _COMPLETION:
+        _complete(argv)
     name, words = _named(argv)
     if name not in COMMANDS:
         print(_help(name))
         return 0
     command = parse_command(COMMANDS[name], words, name)
     return command.run(shlex.join(["identify", *argv]))
+
+
+def _complete(argv: list[str]) -> NoReturn:
+    """Let tyro write what completes the commands and their options in a shell."""
+    if len(argv) < 2 or argv[1] not in _SHELLS.split(", "):
+        raise UsageError(f"{argv[0]} takes a shell, one of {_SHELLS}, and a file")
+    app = SubcommandApp()
+    groups = {name: SubcommandApp() for name in _heads() if _members(name)}
+    for name, group in groups.items():
+        app.command(group, name=name)
+    for name, kind in COMMANDS.items():
+        head, _, tail = name.partition(" ")
+        groups.get(head, app).command(name=tail or head)(kind)
+    app.cli(prog="identify", args=argv, config=PARSING)
+    raise SystemExit(0)
 
 
 def _named(argv: list[str]) -> tuple[str, list[str]]:

@@ -1,4 +1,4 @@
-"""The folder results go to, tried before the work starts."""
+"""Where results go: tried before the work starts, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,20 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from identify.commands.errors import OutputError
+from identify.errors import IdentifyError
+from identify.files import write_bytes
+
+
+class OutputError(IdentifyError, OSError):
+    """A result cannot be written where it was asked for.
+
+    Attributes:
+        path: where.
+    """
+
+    def __init__(self, path: Path, message: str) -> None:
+        self.path = path
+        super().__init__(f"{path}: {message}")
 
 
 def require_writable(folder: Path, names: Sequence[str]) -> None:
@@ -32,6 +45,27 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
         raise
     except OSError as error:
         raise unwritable(folder, error) from error
+
+
+def require_writable_file(path: Path) -> None:
+    """Raise unless a file of this name can be written; its folder need not exist yet.
+
+    Raises:
+        OutputError: it is a folder, or the folder cannot be written to.
+    """
+    require_writable(path.parent, (path.name,))
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all.
+
+    Raises:
+        OutputError: the system does not let it be written.
+    """
+    try:
+        write_bytes(path, content)
+    except OSError as error:
+        raise unwritable(path, error) from error
 
 
 def unwritable(path: Path, error: OSError) -> OutputError:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.files import write_file
-from identify.commands.output import require_writable, unwritable
+from identify.commands.command import Command, Flag, option
+from identify.commands.output import require_writable, unwritable, write_file
 from identify.commands.terminal import metres, printable
 
 if TYPE_CHECKING:
@@ -31,31 +30,31 @@ class Replay(Command):
     from the first state. Exit status: 2 for bad use or bad input, 3 where a motion diverges.
     """
 
-    log: Annotated[Path, Positional, arg(metavar="LOG", help_behavior_hint="(required)")]
+    log: Annotated[Path, Positional, option("LOG", "(required)")]
     """A log of the body, with pose and wrench; not necessarily one it was fitted to."""
 
-    schema: Annotated[Path, arg(metavar="S.toml")]
+    schema: Annotated[Path, option("S.toml", "(required)")]
     """What the columns of the log mean."""
 
-    estimate: Annotated[Path, arg(metavar="E.json")]
+    estimate: Annotated[Path, option("E.json", "(required)")]
     """estimate.json of the body."""
 
-    output: Annotated[Path, arg(metavar="OUT", aliases=("-o",))]
+    output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Folder of the results, made if need be; those of an earlier replay are replaced."""
 
-    truth: Annotated[Path | None, arg(metavar="FILE.json", help_behavior_hint="")] = None
+    truth: Annotated[Path | None, option("FILE.json")] = None
     """Another body to replay beside it."""
 
-    no_bias: Annotated[bool, arg(help_behavior_hint="")] = False
-    """The sensor has no bias. By default it is the estimate's for this log, or fitted on it."""
+    no_bias: Flag = False
+    """The sensor has no offset. By default it is the estimate's for this log, or fitted on it."""
 
-    horizon: Annotated[float, arg(metavar="S", help_behavior_hint="(default: 1)")] = 1.0
+    horizon: Annotated[float, option("S", "(default: 1)")] = 1.0
     """Length of a window [s]."""
 
-    hold: Annotated[bool, arg(help_behavior_hint="")] = False
+    hold: Flag = False
     """The wrench is held between samples. By default it is a straight line from one to the next."""
 
-    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    quiet: Flag = False
     """Print nothing but errors."""
 
     def run(self, invocation: str) -> int:
@@ -114,9 +113,9 @@ def _remove(path: Path) -> None:
 
 
 def lines_of(done: LogReplay) -> Iterator[str]:
-    """The bias, the errors of each body and the notes."""
-    bias = ", ".join(f"{x:.4g}" for x in done.bias)
-    yield f"Bias taken off: [{bias}] N, N m ({done.bias_origin})."
+    """The sensor offset, the errors of each body and the notes."""
+    offset = ", ".join(f"{x:.4g}" for x in done.bias)
+    yield f"Sensor offset taken off: [{offset}] N, N m ({done.bias_origin})."
     if done.windows is not None:
         what = f"{done.windows.windows} windows"
         for name, errors in done.windows.errors.items():

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.errors import UsageError
-from identify.commands.files import require_writable_file, write_file
+from identify.commands.command import Command, Number, UsageError, option
+from identify.commands.output import require_writable_file, write_file
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from identify.inertia.shapes import Shape as Geometry
 
 _MESH = "mesh"
+_NAMES = (
+    "box, box-shell, capsule, capsule-shell, cone, cone-shell, cylinder, cylinder-shell, disc, "
+    "ellipsoid, ellipsoid-shell, plate, rod, sphere, sphere-shell, tube, or mesh with a file."
+)
 
 _HEAVIEST, _LARGEST = 1e15, 1e24
 """Mass [kg] and inertia [kg m²] above those of anything that is built."""
@@ -37,28 +41,26 @@ class Shape(Command):
     a box takes, and what is closed of a shell. A tube is open at both ends.
     """
 
-    name: Annotated[str, Positional, arg(metavar="NAME", help_behavior_hint="(required)")]
-    """box, box-shell, capsule, capsule-shell, cone, cone-shell, cylinder, cylinder-shell, disc,
-    ellipsoid, ellipsoid-shell, plate, rod, sphere, sphere-shell, tube, or mesh with a file."""
+    name: Annotated[str, Positional, option("NAME", "(required)", help=_NAMES)]
 
-    sizes: Annotated[
-        tuple[str, ...], Positional, arg(metavar="[SIZE ...]", help_behavior_hint="")
-    ] = ()
+    sizes: Annotated[tuple[str, ...], Positional, option("[SIZE ...]")] = ()
     """Sizes [m], as many as the shape takes; of a mesh the file (STL, OBJ, PLY, …)."""
 
-    mass: Annotated[float | None, arg(metavar="KG", help_behavior_hint="")] = None
+    mass: Annotated[Number, option("KG")] = None
     """Its mass [kg]; either this or --density."""
 
-    density: Annotated[float | None, arg(metavar="RHO", help_behavior_hint="")] = None
+    density: Annotated[Number, option("RHO")] = None
     """Its density: kg/m³ of a solid, kg/m² of a shell, plate or disc, kg/m of a rod."""
 
-    scale: Annotated[float, arg(metavar="S", help_behavior_hint="(default: 1)")] = 1.0
+    scale: Annotated[float, option("S", "(default: 1)")] = 1.0
     """Metres per unit of a mesh file, 0.001 for one in millimetres."""
 
-    output: Annotated[
-        Path | None, arg(metavar="OUT.json", aliases=("-o",), help_behavior_hint="(default: print)")
-    ] = None
+    output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
     """File to write it to, as other commands read it."""
+
+    def with_more(self, words: Sequence[str]) -> Shape:
+        """The same shape, with the sizes that stand after an option too."""
+        return replace(self, sizes=(*self.sizes, *words))
 
     def run(self, invocation: str) -> int:
         """Print or write the body."""

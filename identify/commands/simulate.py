@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.errors import UsageError
-from identify.commands.files import write_file
-from identify.commands.output import require_writable, unwritable
+from identify.commands.command import Command, Flag, UsageError, Vector, option
+from identify.commands.output import require_writable, unwritable, write_file
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
@@ -33,37 +31,31 @@ class Simulate(Command):
     motion cannot be simulated.
     """
 
-    spec: Annotated[
-        Path, Positional, arg(metavar="SPEC.toml|ESTIMATE.json", help_behavior_hint="(required)")
-    ]
+    spec: Annotated[Path, Positional, option("SPEC.toml|ESTIMATE.json", "(required)")]
     """What to simulate: a file of body, state, loads and impulses, or the body of an estimate."""
 
-    duration: Annotated[float, arg(metavar="S", help_behavior_hint="(required)")]
+    duration: Annotated[float, option("S", "(required)")]
     """Length of the simulation [s]."""
 
-    dt: Annotated[float, arg(metavar="S", help_behavior_hint="(required)")]
+    dt: Annotated[float, option("S", "(required)")]
     """Longest time step [s]."""
 
-    output: Annotated[Path, arg(metavar="OUT", aliases=("-o",))]
+    output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Folder of the results, made if need be; those of an earlier run are replaced."""
 
-    integrator: Annotated[str, arg(metavar="NAME", help_behavior_hint="(default: rk4)")] = "rk4"
+    integrator: Annotated[str, option("NAME", "(default: rk4)")] = "rk4"
     """rk4, rkmk4, semi-implicit-euler, strang, suzuki; or exact, for a body without loads."""
 
-    every: Annotated[int, arg(metavar="N", help_behavior_hint="(default: 1)")] = 1
+    every: Annotated[int, option("N", "(default: 1)")] = 1
     """Keep every N-th step."""
 
-    linear: Annotated[
-        tuple[float, float, float] | None, arg(metavar="X Y Z", help_behavior_hint="")
-    ] = None
+    linear: Annotated[Vector, option("X Y Z")] = None
     """First velocity of an estimate's body [m/s]."""
 
-    angular: Annotated[
-        tuple[float, float, float] | None, arg(metavar="X Y Z", help_behavior_hint="")
-    ] = None
+    angular: Annotated[Vector, option("X Y Z")] = None
     """First angular velocity of an estimate's body [rad/s], body axes."""
 
-    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    quiet: Flag = False
     """Print nothing but errors."""
 
     def run(self, invocation: str) -> int:
@@ -135,10 +127,10 @@ class Simulate(Command):
             from identify.exchange import read_estimate
 
             decided = read_estimate(self.spec).decided_by
-            untold = [name for name, what in decided.items() if what == "default"]
-            if untold:
+            defaults = [name for name, what in decided.items() if what == "default"]
+            if defaults:
                 notes.append(
-                    f"Note: {', '.join(untold)} are those of a default body, not measured."
+                    f"Note: {', '.join(defaults)} are those of a default body, not measured."
                 )
         return notes
 

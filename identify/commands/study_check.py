@@ -9,10 +9,9 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.errors import UsageError
+from identify.commands.command import Command, Repeated, UsageError, option
 from identify.commands.terminal import printable
 from identify.errors import StudyError
 
@@ -34,19 +33,14 @@ class StudyCheck(Command):
     that is not a study, or that names what is not there.
     """
 
-    file: Annotated[Path, Positional, arg(metavar="FILE", help_behavior_hint="(required)")]
+    file: Annotated[Path, Positional, option("FILE", "(required)")]
     """The study file (TOML)."""
 
-    workers: Annotated[
-        int | None, arg(metavar="N", help_behavior_hint="(default: the cores there are)")
-    ] = None
+    workers: Annotated[int | None, option("N", "(default: the cores there are)")] = None
     """Processes that will share the work."""
 
-    only: Annotated[
-        tuple[str, ...], arg(metavar="WHAT=NAME", help_behavior_hint="(may be repeated)")
-    ] = ()
-    """Only these cells: log=, corruption= or estimator= and a name, in which * stands for
-    anything."""
+    only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
+    """Only these cells: log=, corruption= or estimator= and a name, * in it for anything."""
 
     def run(self, invocation: str) -> int:
         """Print the cells and the time."""

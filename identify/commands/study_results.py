@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
+from identify.commands.command import Command, Repeated, option
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
@@ -24,24 +24,17 @@ class StudyTable(Command):
     the means of what there is. Exit status: 2 where there are no results, or no such column.
     """
 
-    results: Annotated[Path, Positional, arg(metavar="OUT", help_behavior_hint="(required)")]
+    results: Annotated[Path, Positional, option("OUT", "(required)")]
     """Folder that `identify study run` wrote to."""
 
-    metric: Annotated[
-        tuple[str, ...], arg(metavar="NAME", help_behavior_hint="(may be repeated)")
-    ] = ()
-    """Metrics: mass_error, covered, … or one column of theirs: covered_m. By default those that
-    fill a single column."""
+    metric: Annotated[Repeated, option("NAME", "(may be repeated)")] = ()
+    """Metrics, as mass_error, or a column, as covered_m. By default those that fill one column."""
 
-    by: Annotated[
-        tuple[str, ...], arg(metavar="COLUMN", help_behavior_hint="(may be repeated)")
-    ] = ()
-    """Columns to take means by: log, estimator, log_duration, … By default corruption, then
-    estimator."""
+    by: Annotated[Repeated, option("COLUMN", "(may be repeated)")] = ()
+    """Columns to take means by: log, log_duration, … By default corruption, then estimator."""
 
-    code: Annotated[str | None, arg(metavar="MARK", help_behavior_hint="")] = None
-    """Rows of this code, as in the column code. By default those of the code that runs, or else of
-    the last that wrote any."""
+    code: Annotated[str | None, option("MARK")] = None
+    """Rows of this code: by default those of the code that runs, or else of the last run."""
 
     def run(self, invocation: str) -> int:
         """Print the table."""
@@ -62,24 +55,20 @@ class StudyCompare(Command):
     are no results, or no such estimator or metric.
     """
 
-    results: Annotated[Path, Positional, arg(metavar="OUT", help_behavior_hint="(required)")]
+    results: Annotated[Path, Positional, option("OUT", "(required)")]
     """Folder that `identify study run` wrote to."""
 
-    first: Annotated[str, Positional, arg(metavar="A", help_behavior_hint="(required)")]
+    first: Annotated[str, Positional, option("A", "(required)")]
     """An estimator as the tables call it."""
 
-    second: Annotated[str, Positional, arg(metavar="B", help_behavior_hint="(required)")]
+    second: Annotated[str, Positional, option("B", "(required)")]
     """The other."""
 
-    metric: Annotated[
-        tuple[str, ...], arg(metavar="NAME", help_behavior_hint="(may be repeated)")
-    ] = ()
-    """Metrics: mass_error, error, … or one column of theirs: error_m. By default those that fill a
-    single column."""
+    metric: Annotated[Repeated, option("NAME", "(may be repeated)")] = ()
+    """Metrics, as mass_error, or a column, as error_m. By default those that fill one column."""
 
-    code: Annotated[str | None, arg(metavar="MARK", help_behavior_hint="")] = None
-    """Rows of this code, as in the column code. By default those of the code that runs, or else of
-    the last that wrote any."""
+    code: Annotated[str | None, option("MARK")] = None
+    """Rows of this code: by default those of the code that runs, or else of the last run."""
 
     def run(self, invocation: str) -> int:
         """Print the comparison."""

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.errors import UsageError
+from identify.commands.command import Command, Flag, Repeated, UsageError, option
 from identify.commands.study_check import require_workers
 from identify.commands.terminal import printable
 
@@ -31,30 +30,25 @@ class StudyRun(Command):
     when interrupted.
     """
 
-    file: Annotated[Path, Positional, arg(metavar="FILE", help_behavior_hint="(required)")]
+    file: Annotated[Path, Positional, option("FILE", "(required)")]
     """The study file (TOML)."""
 
-    output: Annotated[Path, arg(metavar="OUT", aliases=("-o",))]
+    output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Folder of the results, made if need be; what is there stays."""
 
-    workers: Annotated[
-        int | None, arg(metavar="N", help_behavior_hint="(default: the cores there are)")
-    ] = None
+    workers: Annotated[int | None, option("N", "(default: the cores there are)")] = None
     """Local processes; 0 runs in this one."""
 
-    scheduler: Annotated[str | None, arg(metavar="ADDRESS", help_behavior_hint="")] = None
+    scheduler: Annotated[str | None, option("ADDRESS")] = None
     """Dask scheduler whose workers run the cells, in place of local processes: tcp://HOST:PORT."""
 
-    only: Annotated[
-        tuple[str, ...], arg(metavar="WHAT=NAME", help_behavior_hint="(may be repeated)")
-    ] = ()
-    """Only these cells: log=, corruption= or estimator= and a name, in which * stands for
-    anything."""
+    only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
+    """Only these cells: log=, corruption= or estimator= and a name, * in it for anything."""
 
-    retry_failed: Annotated[bool, arg(help_behavior_hint="")] = False
+    retry_failed: Flag = False
     """Run cells again whose row is an error."""
 
-    quiet: Annotated[bool, arg(help_behavior_hint="")] = False
+    quiet: Flag = False
     """Print nothing but errors."""
 
     def run(self, invocation: str) -> int:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import Positional
 
-from identify.commands.command import Command
-from identify.commands.files import require_writable_file, write_file
+from identify.commands.command import Command, option
+from identify.commands.output import require_writable_file, write_file
 from identify.commands.terminal import printable
 from identify.errors import ModelError
 
@@ -23,7 +23,7 @@ _NOISE = 4.0
 """Standard deviations up to which an impossible payload is one that noise made impossible."""
 
 _WEAKEST_FIRST = ("default", "constraint", "data", "given")
-_UNTOLD = "parts that a log did not tell are those of its default body"
+_UNIDENTIFIABLE = "what a log does not identify is that of its default body"
 _KIND = "95 %, from the covariances of the two estimates, taken as independent"
 
 
@@ -35,19 +35,13 @@ class Subtract(Command):
     possible body, by more than the noise of the two.
     """
 
-    with_payload: Annotated[
-        Path, Positional, arg(metavar="WITH.json", help_behavior_hint="(required)")
-    ]
+    with_payload: Annotated[Path, Positional, option("WITH.json", "(required)")]
     """estimate.json of tool and payload."""
 
-    without: Annotated[
-        Path, Positional, arg(metavar="WITHOUT.json", help_behavior_hint="(required)")
-    ]
+    without: Annotated[Path, Positional, option("WITHOUT.json", "(required)")]
     """estimate.json of the tool alone."""
 
-    output: Annotated[
-        Path | None, arg(metavar="OUT.json", aliases=("-o",), help_behavior_hint="(default: print)")
-    ] = None
+    output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
     """File for the payload's estimate.json; the table is printed too."""
 
     def run(self, invocation: str) -> int:
@@ -66,13 +60,14 @@ class Subtract(Command):
             both[1].covariance,
         )
         payload = _payload(left, both, invocation)  # raises where there is none
+        if self.output is not None:
+            write_file(self.output, estimate_text(payload).encode())
         from identify.commands.summary import print_parameters
 
         print_parameters(payload)
         for note in _notes(left, both):
             print(printable(f"Note: {note}."))
         if self.output is not None:
-            write_file(self.output, estimate_text(payload).encode())
             print(printable(str(self.output)))
         return 0
 
@@ -100,8 +95,8 @@ def _payload(
         }
     intervals = {}
     if left.covariance is not None:
-        told = {name: decided.get(name, "data") for name in PHI}
-        intervals = intervals_of(phi, left.covariance, float("inf"), told)
+        known = {name: decided.get(name, "data") for name in PHI}
+        intervals = intervals_of(phi, left.covariance, float("inf"), known)
     return SavedEstimate(
         parameters=InertialParameters(phi),
         frame=both[0].frame,
@@ -109,7 +104,7 @@ def _payload(
         intervals=intervals,
         interval_kind=_KIND if intervals else None,
         decided_by=decided,
-        default_body=_UNTOLD if "default" in decided.values() else None,
+        default_body=_UNIDENTIFIABLE if "default" in decided.values() else None,
         provenance={"command": invocation},
     )
 

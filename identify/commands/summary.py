@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.commands.terminal import metres, printable
+from identify.commands.terminal import metres, print_table, printable
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_rows import GROUPS
 
@@ -50,13 +49,7 @@ def print_parameters(
         estimate: the estimate, or one read from its file.
         truth: the true body, to show beside.
     """
-    from rich.console import Console
-
-    console = Console(file=sys.stdout, highlight=False)
-    console.width = max(console.width, _NARROWEST)  # a table that wraps, rather than cut numbers
-    with console.capture() as table:  # rich would turn a broken pipe into an exit of its own
-        console.print(parameter_rich_table(estimate, truth, GROUPS))
-    print(table.get().rstrip("\n"))
+    print_table(parameter_rich_table(estimate, truth, GROUPS), _NARROWEST)
 
 
 def lines_of(result: FitResult) -> Iterator[str]:
@@ -80,8 +73,7 @@ def _read(log: PreparedLog) -> str:
     spin = float(np.sqrt(np.mean(np.sum(log.features[:, 6:9], axis=1))))
     return (
         f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; turning at {spin:.2g} rad/s RMS, "
-        f"mean "
-        f"force {force:.3g} N with bias."
+        f"mean force {force:.3g} N with the sensor offset."
     )
 
 

@@ -10,7 +10,7 @@ from identify.catalog import (
     UnknownDataset,
     dataset_path,
     find_dataset,
-    holdings,
+    look_for,
     places,
 )
 from tests.catalog.serving import CONTENT, dataset
@@ -32,7 +32,7 @@ def test_the_older_variable_is_understood(mirror, monkeypatch):
 def test_mirrors_come_before_the_cache(tmp_path, monkeypatch, cache):
     monkeypatch.setenv("IDENTIFY_SHARED_DATA", str(tmp_path / "b"))
     monkeypatch.setenv("IDENTIFY_DATA", str(tmp_path / "a"))
-    assert [place.root for place in places()] == [tmp_path / "a", tmp_path / "b", cache]
+    assert list(places()) == [tmp_path / "a", tmp_path / "b", cache]
 
 
 def test_one_mirror_named_twice_is_one_place(mirror, monkeypatch):
@@ -44,7 +44,7 @@ def test_an_empty_variable_is_unset_and_a_relative_one_is_of_here(tmp_path, monk
     monkeypatch.setenv("IDENTIFY_SHARED_DATA", "")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IDENTIFY_DATA", "mirror")
-    assert [place.variable for place in places()] == ["IDENTIFY_DATA", None]
+    assert list(places().values()) == ["IDENTIFY_DATA", None]
     assert dataset_path(TWO) == mirror / "two_files"
 
 
@@ -154,10 +154,10 @@ def test_a_file_that_hides_the_folder_is_missing_data(mirror):
     (mirror / "two_files" / "deep").rmdir()
     (mirror / "two_files").rmdir()
     (mirror / "two_files").write_text("a file")
-    assert len(holdings(TWO)[0].missing) == 2
+    assert len(look_for(TWO)[0].missing) == 2
 
 
 def test_unknown_names_are_refused_everywhere():
-    for ask in (dataset_path, holdings):
+    for ask in (dataset_path, look_for):
         with pytest.raises(UnknownDataset, match="did you mean 'tx40'"):
             ask("tx41")

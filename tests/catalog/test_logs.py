@@ -12,7 +12,7 @@ from identify.catalog import (
     find_dataset,
     read_joint_log,
 )
-from identify.catalog.joint_log import JointLayout, to_joints
+from identify.catalog.logs import JointLayout, to_joints
 from identify.errors import DatasetError
 from identify.logs import load_schema, read_log
 from identify.pipeline import FitSettings, fit

@@ -9,6 +9,7 @@ import pytest
 
 from identify.catalog import Dataset, RegistryError, UnknownDataset, dataset_names, find_dataset
 from identify.catalog.registry import load_registry
+from identify.errors import MissingFile
 from identify.logs import load_schema
 from tests.catalog.serving import ENTRY
 from tests.catalog.serving import files as two_files
@@ -71,14 +72,13 @@ def test_the_registry_lies_in_the_package():
     [
         ("star", "did you mean 'stars'"),
         ("STARS", "did you mean 'stars'"),
-        ("panda", "registered are stars, tx40"),
+        ("panda", "no data set 'panda' among stars, tx40$"),
         ("../stars", "did you mean 'stars'"),
     ],
 )
 def test_an_unknown_name_gives_the_nearest(word, hint):
-    with pytest.raises(UnknownDataset, match=hint) as caught:
+    with pytest.raises(UnknownDataset, match=hint):
         find_dataset(word)
-    assert caught.value.known == ("stars", "tx40")
 
 
 def test_a_valid_registry_is_read(tmp_path):
@@ -90,7 +90,9 @@ def test_a_valid_registry_is_read(tmp_path):
 
 @pytest.mark.parametrize("key", [*ENTRY, "files"])
 def test_every_key_is_needed(tmp_path, key):
-    with pytest.raises(RegistryError, match=rf"\[two\] {key}: Field required"):
+    with pytest.raises(
+        RegistryError, match=rf"\[two\]: the (key '{key}'|table \[{key}\]) is missing"
+    ):
         load_registry(registry(tmp_path, drop=[key]))
 
 
@@ -98,7 +100,9 @@ def test_every_key_is_needed(tmp_path, key):
 def test_every_key_of_a_file_is_needed(tmp_path, key):
     table = two_files("https://example.org/data")
     del table["one.csv"][key]
-    with pytest.raises(RegistryError, match=rf"one\.csv.* has no url|files\.0\.{key}: Field"):
+    with pytest.raises(
+        RegistryError, match=rf"one\.csv.* has no url|\[\[files\]\] 1: the key '{key}'"
+    ):
         load_registry(registry(tmp_path, files=table))
 
 
@@ -155,10 +159,10 @@ def test_an_address_that_is_not_secure_is_refused(tmp_path, url):
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"licens": "MIT"}, "licens: Extra inputs"),
-        ({"licence": " "}, "licence: String should have at least 1"),
-        ({"files": {}}, "files: Tuple should have at least 1"),
-        ({"files": 3}, "files: "),
+        ({"licens": "MIT"}, "unknown key 'licens'; did you mean 'licence'"),
+        ({"licence": " "}, "licence: string should have at least 1"),
+        ({"files": {}}, r"\[files\] tuple should have at least 1"),
+        ({"files": 3}, r"expected tables \[\[files\]\], got 3"),
         ({"kind": "sound"}, "kind: "),
         ({"not_downloaded": "no"}, "some have one"),
         ({"schema": "schemas/none.toml"}, "schema: no file"),
@@ -172,7 +176,7 @@ def test_a_wrong_value_is_named(tmp_path, changes, why):
 def test_a_hash_that_is_none_is_refused(tmp_path):
     table = two_files("https://example.org/data")
     table["one.csv"]["sha256"] = "abc"
-    with pytest.raises(RegistryError, match=r"files\.0\.sha256"):
+    with pytest.raises(RegistryError, match=r"\[\[files\]\] 1: sha256: "):
         load_registry(registry(tmp_path, files=table))
 
 
@@ -181,7 +185,7 @@ def test_a_hash_that_is_none_is_refused(tmp_path):
     [
         ("format = 2\n", "expected format = 1, got 2"),
         ("", "expected format = 1, got None"),
-        ("format = ", "cannot be read as TOML"),
+        ("format = ", "not a TOML file"),
         ("format = 1\ntwo = 3\n", r"expected a table \[two\], got 3"),
         ("format = 1\n[Two]\n", "name: "),
     ],
@@ -192,5 +196,5 @@ def test_what_is_no_registry_is_refused(tmp_path, text, why):
 
 
 def test_a_registry_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(RegistryError, match=r"none\.toml: cannot be read"):
+    with pytest.raises(MissingFile, match=r"none\.toml: no such file"):
         load_registry(tmp_path / "none.toml")

@@ -18,9 +18,11 @@ class Outcome(NamedTuple):
 
     @property
     def message(self) -> str:
-        """The one line of an expected error, without what goes before every one."""
+        """The one line of an expected error, or the lines in the frame that the parser draws."""
         assert self.out == ""
         assert "Traceback" not in self.err
+        if "For full helptext" in self.err:
+            return " ".join(self.err.replace("│", " ").split())
         assert self.err.startswith("identify: error: ")
         assert self.err.endswith("\n")
         assert self.err.count("\n") == 1

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import tomllib
+from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from identify.commands import doctor, installation
+from identify.commands import doctor
 from identify.commands.doctor import Finding, names, solvers
-from identify.commands.installation import Package
+
+ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(
-    installation.own_version().startswith("("), reason="inertia-identify is not installed"
+    doctor.own_version().startswith("("), reason="inertia-identify is not installed"
 )
 
 
@@ -26,10 +31,12 @@ def write_program(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def fake_distribution(folder: Path, name: str, version: str) -> None:
+def fake_distribution(folder: Path, name: str, version: str, needs: Sequence[str] = ()) -> None:
     metadata = folder / f"{name}-{version}.dist-info" / "METADATA"
     metadata.parent.mkdir(parents=True)
-    metadata.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
+    lines += [f"Requires-Dist: {requirement}" for requirement in needs]
+    metadata.write_text("\n".join(lines) + "\n")
 
 
 @pytest.fixture
@@ -49,7 +56,7 @@ def test_a_good_installation(cli, own_program):
     assert out.endswith("All is well.\n")
     for title in ("packages:", "solvers:", "extras:", "name:"):
         assert f"{title}\n" in out
-    assert f"ok  inertia-identify {installation.own_version()} in " in out
+    assert f"ok  inertia-identify {doctor.own_version()} in " in out
     assert f"ok  python {sys.version.split()[0]} on " in out
     assert "ok  numpy 2." in out
     assert "CLARABEL" in out
@@ -58,42 +65,53 @@ def test_a_good_installation(cli, own_program):
     assert f"`identify` on the command line is this package's, {own_program}" in out
 
 
-def test_extras_are_those_of_the_metadata():
-    found = {extra.name: extra for extra in installation.extras()}
-    assert set(found) == {"bags", "cluster", "reports", "robots", "shapes"}
-    assert [package.name for package in found["robots"].packages] == ["pin"]
-    assert found["bags"].command == "pip install 'inertia-identify[bags]'"
+def test_extras_are_those_that_all_gathers(monkeypatch, tmp_path):
+    needs = [
+        "numpy>=2",
+        'trimesh; extra == "shapes"',
+        'absent>=1; extra == "bags"',
+        'numpy; extra == "bags"',
+        'pytest; extra == "test"',
+        *(f'{name}; extra == "all"' for name in ("trimesh", "absent", "numpy")),
+    ]
+    fake_distribution(tmp_path, "madeup", "1.0", needs)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(doctor, "DISTRIBUTION", "madeup")
+    shapes, bags = doctor.extras()
+    assert (shapes.mark, bags.mark) == ("ok", "--")  # a missing one is no fault
+    assert shapes.text == f"[shapes] trimesh {version('trimesh')}"
+    assert bags.text.startswith(f"[bags] absent (missing), numpy {version('numpy')}; to have it: ")
+    assert bags.text.endswith("pip install 'madeup[bags]'")
 
 
-def test_a_missing_extra_is_no_fault_and_says_how_to_install_it(cli, own_program, monkeypatch):
-    packages = (Package("there", "1.0"), Package("absent", None))
-    monkeypatch.setattr(
-        installation, "extras", lambda: [installation.Extra("bags", packages)], raising=True
-    )
-    status, out, _ = cli("doctor")
-    assert status == 0
-    line = (
-        "--  [bags] there 1.0, absent (missing); to have it: pip install 'inertia-identify[bags]'"
-    )
-    assert line in out
+def test_no_extra_is_offered_that_nothing_imports():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    (offered,) = (re.fullmatch(r"inertia-identify\[(.*)\]", one)[1] for one in extras["all"])
+    sources = "".join(path.read_text() for path in (ROOT / "identify").rglob("*.py"))
+    for extra in offered.split(","):
+        for requirement in extras[extra]:
+            name = re.match(r"[a-z0-9_-]+", requirement)[0]
+            assert re.search(rf'(import|from) {name}\b|import_module\("{name}', sources), extra
+        assert f"[{extra}]" in (ROOT / "README.md").read_text()
 
 
 def test_a_missing_package(cli, own_program, monkeypatch):
-    core = [Package("python", "3.11.7"), Package("numpy", "2.4.0"), Package("scipy", None)]
-    monkeypatch.setattr(installation, "core_packages", lambda: core)
+    monkeypatch.setattr(doctor, "requirements", lambda: {"": ["numpy", "no-such-package"]})
     status, out, _ = cli("doctor")
     assert status == 1
-    assert "!!  scipy is missing; pip install scipy\n" in out
-    assert out.endswith("1 to mend: see the lines marked !!.\n")
+    assert "!!  no-such-package is missing; pip install no-such-package\n" in out
+    assert out.endswith("1 to fix: see the lines marked !!.\n")
 
 
 def test_a_source_tree_that_is_not_installed(cli, own_program, monkeypatch):
-    monkeypatch.setattr(installation, "DISTRIBUTION", "no-such-distribution")
+    monkeypatch.setattr(doctor, "DISTRIBUTION", "no-such-distribution")
     status, out, _ = cli("doctor")
     assert status == 1
     assert "(sources that are not installed)" in out
     assert (
-        "!!  inertia-identify is not installed; in its source tree: pip install --editable" in out
+        "!!  no-such-distribution is not installed; in its source tree: pip install --editable"
+        in out
     )
 
 
@@ -160,7 +178,7 @@ def test_no_program_on_the_path(monkeypatch, tmp_path):
 
 
 def test_a_script_of_this_environment_is_ours():
-    """However it is written: by its record in the installation."""
-    scripts = list(installation._scripts())
+    """However it is written: by its record in the doctor."""
+    scripts = list(doctor._scripts())
     assert {script.stem for script in scripts} == {"identify", "inertia-identify"}
-    assert all(installation.is_ours(script) for script in scripts)
+    assert all(doctor.is_ours(script) for script in scripts)

@@ -79,7 +79,7 @@ def test_what_was_never_measured_is_said(cli, tmp_path):
     decided = dict.fromkeys(("m", "hx", "hy", "hz"), "data") | {"Ixx": "default"}
     path.write_text(json.dumps({"phi": BODY.phi.tolist(), "decided_by": decided}))
     _, _, err = cli("export", path, "--to", "urdf")
-    assert err.startswith("identify: note: Ixx were not told by the log")
+    assert err.startswith("identify: note: Ixx are not identifiable from the log")
 
 
 def test_a_plate_is_lifted_and_that_is_said(cli, tmp_path):
@@ -119,7 +119,7 @@ def test_a_massless_frame_has_nothing_to_export(cli, tmp_path, name):
         (("--link", "toool", "--into", "{model}"), "no link 'toool' among"),
         (("--to", "ur", "--frame", *"0000000"), "a quaternion that is not zero"),
         (("--to", "ur", "--frame", *"000000", "nan"), "expected finite numbers"),
-        (("--to", "ur", "--frame", "0", "0", "0"), "--frame takes 7 values"),
+        (("--to", "ur", "--frame", "0", "0", "0"), "'--frame'. Expected 7 values"),
         (("--to", "ur", "--largest-mass", "1"), "at most 1 kg may be carried"),
         (("--to", "urdf", "--largest-mass", "1"), "have a largest mass"),
         (("--to", "ur", "--frame", "1000", *"000001"), "check the units"),

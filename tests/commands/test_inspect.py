@@ -158,11 +158,11 @@ def test_an_estimate_is_judged_and_mended(cli, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "inspect: missing MODEL"),
+        ((), "Missing from identify inspect: MODEL"),
         (("{model}", "--repair"), "go together; -o FIXED is missing"),
         (("{model}", "-o", "x.urdf"), "go together; --repair is missing"),
         (("{model}", "--repair", "-o", "{model}"), "is the model itself; give -o another file"),
-        (("{model}", "again.urdf"), "inspect: takes MODEL; got"),
+        (("{model}", "again.urdf"), "inspect: unexpected again.urdf"),
         (("{folder}/none.urdf",), "no such file"),
         (("{model}", "--repair", "-o", "{folder}"), "is a folder"),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 from identify.commands import main as entry
 from identify.commands.command import Command
-from identify.commands.installation import own_version
+from identify.commands.doctor import own_version
 from identify.errors import LogError, ProblemError, SolveError
 
 
@@ -80,10 +80,28 @@ def group(monkeypatch):
 
 def test_a_command_of_two_words(cli, group):
     assert cli("pair", "one") == (0, "identify pair one\n", "")
-    assert "pair one: takes options only, got x" in cli("pair", "one", "x").message
+    assert "pair one: unexpected x" in cli("pair", "one", "x").message
     assert "pair: unknown command 'on'; commands: one, two" in cli("pair", "on").message
     assert "did you mean 'pair'" in cli("pairs").message
     assert "usage: identify pair one" in cli("pair", "one", "--help").out
+
+
+@pytest.mark.parametrize("shell", ["bash", "fish", "zsh"])
+def test_what_completes_commands_and_options_in_a_shell(cli, tmp_path, shell):
+    script = tmp_path / f"identify.{shell}"
+    assert cli("--tyro-write-completion", shell, script) == (0, "", "")
+    text = script.read_text(encoding="utf-8")
+    for word in ("doctor", "compare", "--shared-bias", "--retry-failed"):
+        assert word in text
+    assert cli("--tyro-print-completion", shell).out == text + "\n"
+
+
+def test_completion_is_of_a_shell_that_is_known(cli):
+    for words in ((), ("sh", "-")):
+        message = cli("--tyro-write-completion", *words).message
+        assert (
+            message == "--tyro-write-completion takes a shell, one of bash, fish, zsh, and a file"
+        )
 
 
 @pytest.mark.parametrize("words", [("pair",), ("pair", "--help")])

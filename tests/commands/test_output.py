@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from identify.commands.errors import OutputError
-from identify.commands.output import require_writable
+from identify.commands.output import OutputError, require_writable
 
 NAMES = ("estimate.json", "report.html")
 

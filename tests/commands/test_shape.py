@@ -43,7 +43,7 @@ def test_every_shape(cli, tmp_path, name):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("", "shape: missing NAME"),
+        ("", "Missing from identify shape: NAME"),
         ("bocks 1 1 1 --mass 1", "no shape 'bocks' among box,"),
         ("box 0.1 0.2 --mass 1", "shape box: expected 3 sizes, got 2; it takes x (length along x)"),
         ("box 0.1 -0.2 0.3 --mass 1", "y (length along y): expected a positive"),

@@ -105,7 +105,7 @@ def test_the_body_of_an_estimate_is_thrown(cli, tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        ("", 2, "missing --duration S, --dt S"),
+        ("", 2, "Missing from identify simulate: --duration S"),
         ("--duration 1 --dt 0", 3, "step"),
         ("--duration 1 --dt nan", 3, "step"),
         ("--duration -1 --dt 0.1", 3, "duration"),

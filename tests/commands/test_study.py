@@ -175,7 +175,7 @@ def test_a_wrong_study_file_is_an_error(cli, file, tmp_path, change, said, verb)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("run", "FILE"), "missing --output OUT"),
+        (("run", "FILE"), "Missing from identify study run: -o OUT, --output OUT"),
         (
             ("run", "FILE", "-o", "OUT", "--workers", "-1"),
             "--workers N: expected 0 or more, got -1",
@@ -186,7 +186,7 @@ def test_a_wrong_study_file_is_an_error(cli, file, tmp_path, change, said, verb)
         (("run", "nowhere.toml", "-o", "OUT"), "nowhere.toml: no such file"),
         (("check", "FILE", "--only", "estimater=wls"), "did you mean 'estimator'"),
         (("table", "OUT"), "holds no results"),
-        (("compare", "OUT", "ols"), "missing B"),
+        (("compare", "OUT", "ols"), "Missing from identify study compare: B"),
         (("tables", "OUT"), "study: unknown command 'tables'; did you mean 'table'?"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -54,6 +55,17 @@ def test_the_payload_with_its_intervals(cli, files, tmp_path):
     )
     assert " m     g" in printed or " m     kg" in printed
     assert printed.endswith(f"{out}\n")
+
+
+def test_nothing_is_printed_of_a_file_that_cannot_be_written(cli, files, tmp_path, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    given = files(saved(TOOL + PAYLOAD), saved(TOOL))
+    monkeypatch.setattr(os, "replace", full)
+    outcome = cli("subtract", *given, "-o", tmp_path / "payload.json")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert "payload.json: cannot be written to: No space left on device" in outcome.message
 
 
 def test_a_tool_of_another_hand_has_no_intervals(cli, files, tmp_path):
@@ -120,5 +132,5 @@ def test_frames_of_other_names_are_pointed_out(cli, files):
 
 
 def test_two_files_are_needed(cli):
-    assert "missing WITHOUT.json" in cli("subtract", "a.json").message
-    assert "takes WITH.json WITHOUT.json; got" in cli("subtract", "a", "b", "c").message
+    assert "Missing from identify subtract: WITHOUT.json" in cli("subtract", "a.json").message
+    assert "subtract: unexpected c" in cli("subtract", "a", "b", "c").message

@@ -1,0 +1,131 @@
+"""Downloads, by pooch: verified under a temporary name, and only then under their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+from identify.catalog.holdings import Holding, by_hand, damaged, look_for, missing
+from identify.catalog.registry import Dataset, DatasetFile
+from identify.errors import DatasetError
+
+if TYPE_CHECKING:
+    from requests import Response
+
+_TIMEOUT_SECONDS, _CHUNK_BYTES = 20.0, 1 << 16
+
+
+class FetchError(DatasetError, OSError):
+    """A download failed; what it brought was not kept.
+
+    Attributes:
+        url: the address, or None where nothing could be written.
+    """
+
+    def __init__(self, message: str, url: str | None = None) -> None:
+        self.url = url
+        super().__init__(message)
+
+
+def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = None) -> Path:
+    """Have a data set on this machine: found and verified, or downloaded to the cache.
+
+    Args:
+        dataset: its name.
+        progress: called with what is going on, a line a file.
+
+    Returns:
+        The folder of the data set, as `dataset_path` gives it.
+
+    Raises:
+        UnknownDataset: there is no such data set.
+        MissingDataset: it is not here and is not downloaded; the message says why, and how to
+            place it by hand.
+        DamagedDataset: a file of a mirror differs from what is registered; a mirror is only read.
+        FetchError: an address cannot be reached, gives something else than what is registered, or
+            the cache cannot be written to. Nothing partial is left.
+    """
+    found = look_for(dataset)
+    for holding in found:
+        if holding.complete:
+            return holding.path
+        if holding.damaged and (holding.variable or holding.dataset.not_downloaded):
+            raise damaged(holding)
+    cache = found[-1]
+    if cache.dataset.not_downloaded:
+        raise missing(found)
+    left = [*cache.missing, *cache.damaged]
+    while left:
+        if progress is not None:
+            progress(f"downloading {left[0].path}, {left[0].size / 1e6:.1f} MB")
+        _download(cache, left)
+        left.pop(0)
+    return cache.path
+
+
+def _download(cache: Holding, left: Sequence[DatasetFile]) -> None:
+    """Download the first of the files that are left."""
+    import pooch
+    from requests.exceptions import RequestException
+
+    pooch.get_logger().setLevel("WARNING")  # it would announce each download, as `progress` does
+    file, name, download = left[0], cache.dataset.name, _Download(left[0].size)
+    try:
+        cache.path.mkdir(parents=True, exist_ok=True)
+        whole = pooch.retrieve(
+            str(file.url),
+            known_hash=f"sha256:{file.sha256}",
+            fname=file.path,
+            path=cache.path,
+            downloader=cast(Any, download),  # pooch's type has other names for its arguments
+        )
+        os.chmod(whole, 0o644)  # a temporary file is its maker's alone, a cache may be shared
+    except RequestException as error:
+        reason = f"did not give the file ({type(error).__name__})"
+        if error.response is not None:
+            reason = f"answered HTTP {error.response.status_code}"
+        again = f"nothing partial was kept. Try again; or {by_hand(cache, left)}"
+        raise FetchError(f"{name}: {file.url} {reason}; {again}", file.url) from error
+    except ValueError as error:  # of pooch or of `_Download`: it is not what was registered
+        got = f"{download.got} bytes, expected {file.size}: {error}"
+        raise FetchError(f"{name}: {file.url} gave {got}", file.url) from error
+    except OSError as error:
+        raise FetchError(
+            f"{name}: {cache.root} cannot be written to: {error.strerror or error}; make "
+            f"room or give the right to write there; or {by_hand(cache, left)}"
+        ) from error
+
+
+class _Download:
+    """pooch's HTTP downloader into a file that may not grow longer than is registered."""
+
+    def __init__(self, size: int) -> None:
+        self.size, self.got = size, 0
+        self._file: BinaryIO
+
+    def __call__(self, url: str, output_file: Any, pooch: Any, check_only: bool = False) -> None:
+        """Called by pooch with a temporary name."""
+        from pooch import HTTPDownloader
+
+        with ExitStack() as opened:
+
+            def close_at_last(response: Response, **_: object) -> None:
+                opened.callback(response.close)  # pooch leaves that of a failed download open
+
+            self._file = opened.enter_context(open(output_file, "wb"))
+            HTTPDownloader(
+                timeout=_TIMEOUT_SECONDS, chunk_size=_CHUNK_BYTES, hooks={"response": close_at_last}
+            )(url, self, pooch)
+
+    def write(self, chunk: bytes) -> int:
+        """Called with what comes."""
+        self.got += len(chunk)
+        if self.got > self.size:
+            raise ValueError("it is longer than registered; nothing was kept")
+        return self._file.write(chunk)
+
+    def flush(self) -> None:
+        """Nothing: the file is flushed when it is closed."""
