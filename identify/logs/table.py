@@ -125,3 +125,10 @@ def locate(path: Path, names: Sequence[str], column: Column) -> int:
             column=column,
         )
     return places[0]
+
+
+def locate_stamps(path: Path, names: Sequence[str], column: Column | None) -> int | None:
+    """As `locate`; None where no column is asked for, or the file has none of that name."""
+    if column is None or (isinstance(column, str) and column not in names):
+        return None
+    return locate(path, names, column)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from identify.errors import LogError
 from identify.files import check_expansion, unreadable
 from identify.logs.schema import Column
-from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate
+from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (
@@ -83,7 +83,10 @@ def read_npz(path: Path, request: Request) -> Table:
 def _read(path: Path, archive: zipfile.ZipFile, slots: list[_Slot], request: Request) -> Table:
     names = tuple(slot.name for slot in slots)
     wanted = {column: slots[locate(path, names, column)] for column in request.columns}
-    stamps_of = _stamps_slot(path, names, slots, request)
+    place = locate_stamps(path, names, request.stamps)
+    stamps_of = None if place is None else slots[place]
+    if stamps_of and request.stamps is not None:
+        _require_kind(path, request.stamps, stamps_of, "iufmM")
     for column, slot in wanted.items():
         _require_kind(path, column, slot, "iuf")
     used = [*wanted.values(), *([stamps_of] if stamps_of else [])]
@@ -131,17 +134,6 @@ def _slots(member: _Member) -> list[_Slot]:
     if len(member.shape) == 2:
         return [_Slot(f"{name}[{k}]", member, k) for k in range(min(member.shape[1], 10_000))]
     return []
-
-
-def _stamps_slot(
-    path: Path, names: tuple[str, ...], slots: list[_Slot], request: Request
-) -> _Slot | None:
-    column = request.stamps
-    if column is None or (isinstance(column, str) and column not in names):
-        return None
-    slot = slots[locate(path, names, column)]
-    _require_kind(path, column, slot, "iufmM")
-    return slot
 
 
 def _require_kind(path: Path, column: Column, slot: _Slot, kinds: str) -> None:
