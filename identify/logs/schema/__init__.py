@@ -1,7 +1,7 @@
 """The schema of a log: which column is what, in which unit, frame and sign (a TOML file).
 
 Every key a schema may have is a field of a table here. Checks that need one table only stand with
-it; those that need several are in `rules`; what a person reads when one fails, in `problems`.
+it, those that need several with the whole in `document`.
 """
 
 from identify.logs.schema.document import GROUPS, Group, Schema, SchemaLike, load_schema
