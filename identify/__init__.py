@@ -13,70 +13,45 @@ Names are loaded when first used, so that `import identify` stays quick.
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from identify.errors import IdentifyError
-    from identify.estimation import Estimate
-    from identify.exchange import SavedEstimate
-    from identify.exchange import read_estimate as load_estimate
-    from identify.inertia import InertialParameters
-    from identify.logs import Recording, read_log
-    from identify.pipeline import FitResult, FitSettings, fit
-    from identify.reporting import plot, report
-    from identify.spatial import BodyMotion, Pose
+from identify.lazy import attach
 
-_SOURCES = {
-    "BodyMotion": ("identify.spatial", "BodyMotion"),
-    "Estimate": ("identify.estimation", "Estimate"),
-    "FitResult": ("identify.pipeline", "FitResult"),
-    "FitSettings": ("identify.pipeline", "FitSettings"),
-    "IdentifyError": ("identify.errors", "IdentifyError"),
-    "InertialParameters": ("identify.inertia", "InertialParameters"),
-    "Pose": ("identify.spatial", "Pose"),
-    "Recording": ("identify.logs", "Recording"),
-    "SavedEstimate": ("identify.exchange", "SavedEstimate"),
-    "fit": ("identify.pipeline", "fit"),
-    "load_estimate": ("identify.exchange", "read_estimate"),
-    "plot": ("identify.reporting", "plot"),
-    "read_log": ("identify.logs", "read_log"),
-    "report": ("identify.reporting", "report"),
-}
+if TYPE_CHECKING:
+    from identify.errors import IdentifyError as IdentifyError
+    from identify.estimation import Estimate as Estimate
+    from identify.exchange import SavedEstimate as SavedEstimate
+    from identify.exchange import read_estimate
+    from identify.inertia import InertialParameters as InertialParameters
+    from identify.logs import Recording as Recording
+    from identify.logs import read_log as read_log
+    from identify.pipeline import FitResult as FitResult
+    from identify.pipeline import FitSettings as FitSettings
+    from identify.pipeline import fit as fit
+    from identify.reporting import plot as plot
+    from identify.reporting import report as report
+    from identify.spatial import BodyMotion as BodyMotion
+    from identify.spatial import Pose as Pose
+
+    load_estimate = read_estimate
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "errors": ("IdentifyError",),
+            "estimation": ("Estimate",),
+            "exchange": ("SavedEstimate", "read_estimate as load_estimate"),
+            "inertia": ("InertialParameters",),
+            "logs": ("Recording", "read_log"),
+            "pipeline": ("FitResult", "FitSettings", "fit"),
+            "reporting": ("plot", "report"),
+            "spatial": ("BodyMotion", "Pose"),
+        },
+    )
+    __all__ += ["__version__"]
 
 try:
     __version__ = version("inertia-identify")
 except PackageNotFoundError:  # run from a source tree that is not installed
     __version__ = "0.0.0"
-
-__all__ = [
-    "BodyMotion",
-    "Estimate",
-    "FitResult",
-    "FitSettings",
-    "IdentifyError",
-    "InertialParameters",
-    "Pose",
-    "Recording",
-    "SavedEstimate",
-    "__version__",
-    "fit",
-    "load_estimate",
-    "plot",
-    "read_log",
-    "report",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _SOURCES:
-        raise AttributeError(f"module 'identify' has no attribute {name!r}")
-    module, attribute = _SOURCES[name]
-    value = getattr(import_module(module), attribute)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

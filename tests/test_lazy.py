@@ -1,0 +1,78 @@
+import ast
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import identify
+from identify.lazy import attach
+
+
+def lazy_packages():
+    found = [identify.__name__]
+    found += [
+        info.name for info in pkgutil.walk_packages(identify.__path__, "identify.") if info.ispkg
+    ]
+    return [name for name in found if "= attach(" in source_of(name)]
+
+
+def source_of(package):
+    parts = package.split(".")[1:]
+    return Path(identify.__path__[0], *parts, "__init__.py").read_text(encoding="utf-8")
+
+
+def names_for_the_type_checker(package):
+    """What the block under `if TYPE_CHECKING:` exports, as the typing rules have it."""
+    for node in ast.parse(source_of(package)).body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            imports = [one for one in node.body if isinstance(one, ast.ImportFrom)]
+            given = [one for one in node.body if isinstance(one, ast.Assign)]
+            return {
+                alias.name for one in imports for alias in one.names if alias.name == alias.asname
+            } | {ast.unparse(one.targets[0]) for one in given}
+    return set()
+
+
+@pytest.mark.parametrize("package", lazy_packages())
+def test_a_lazy_package_has_the_names_that_the_type_checker_sees(package):
+    module = importlib.import_module(package)
+    assert set(module.__all__) - {"__version__"} == names_for_the_type_checker(package)
+    assert all(hasattr(module, name) for name in module.__all__)
+    assert dir(module) == sorted(module.__all__)
+
+
+@pytest.mark.parametrize("package", lazy_packages())
+def test_no_name_is_that_of_a_module_beside_it(package):
+    module = importlib.import_module(package)
+    beside = {info.name for info in pkgutil.iter_modules(module.__path__)}
+    assert not beside & set(module.__all__)  # once imported, it would be found in the name's place
+
+
+def test_importing_the_package_loads_none_of_its_parts():
+    found = subprocess.run(
+        [sys.executable, "-c", "import identify, sys; print(*sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [name for name in found.stdout.split() if name.startswith("identify.")] == [
+        "identify.lazy"
+    ]
+
+
+def test_a_name_may_be_given_another_and_is_looked_up_once():
+    load, names, public = attach("identify", {"errors": ("IdentifyError as Problem",)})
+    assert names() == public == ["Problem"]
+    try:
+        assert load("Problem") is identify.IdentifyError
+        assert vars(identify)["Problem"] is identify.IdentifyError
+    finally:
+        vars(identify).pop("Problem", None)
+
+
+def test_another_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'identify' has no attribute 'nothing'"):
+        identify.nothing  # noqa: B018
