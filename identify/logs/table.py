@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -81,14 +81,11 @@ class Table:
 
     def without_last(self) -> Table:
         """The table less its last row."""
-        return Table(
-            self.path,
-            self.names,
-            {name: column[:-1] for name, column in self.columns.items()},
-            self.flaws[:-1],
-            None if self.stamps is None else self.stamps[:-1],
-            self.ticks_per_second,
-            self.lines,
+        return replace(
+            self,
+            columns={name: column[:-1] for name, column in self.columns.items()},
+            flaws=self.flaws[:-1],
+            stamps=None if self.stamps is None else self.stamps[:-1],
         )
 
 
