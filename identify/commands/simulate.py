@@ -135,7 +135,7 @@ class Simulate(Command):
         return notes
 
     def _write_log(self, simulation: Simulation, path: Trajectory) -> list[Path]:
-        from identify.logs.simulated import recording_of_motion
+        from identify.logs.synthetic import recording_of_motion
         from identify.logs.writing import write_log
         from identify.simulation.forced_body import total_wrench
 

@@ -12,6 +12,7 @@ class MissingNumberedColumn(MissingColumn):
     """The schema names a column by a number past the last one."""
 
     def __init__(self, path: Path, column: int, count: int, remedy: str = "") -> None:
+        self.number = column
         self.known = tuple(str(number) for number in range(count))
         LogError.__init__(
             self,
@@ -52,7 +53,7 @@ class BadValue(LogError):
         self.value = value
         super().__init__(
             f"{path}: line {row}, column {column!r}: expected a number, got {value!r}"
-            + (remedy or "; mend the line, or set drop_bad_rows = true in [log] to leave it out"),
+            + (remedy or "; fix the line, or set drop_bad_rows = true in [log] to leave it out"),
             path=path,
             column=column,
             row=row,
@@ -66,7 +67,7 @@ class RaggedRow(LogError):
         self.got, self.expected = got, expected
         super().__init__(
             f"{path}: line {row}: expected {expected} fields as in the other rows, got {got}"
-            + (remedy or "; mend the line, or set drop_bad_rows = true in [log] to leave it out"),
+            + (remedy or "; fix the line, or set drop_bad_rows = true in [log] to leave it out"),
             path=path,
             row=row,
         )

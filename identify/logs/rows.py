@@ -136,7 +136,7 @@ def _require_most(
     if not drop_bad_rows:
         remedy += f"; drop_bad_rows = true in [log] admits up to {_SHARE_IF_DROPPED:.0%}"
     else:
-        remedy += "; mend the file, or name other columns"
+        remedy += "; fix the file, or name other columns"
     raise TooManyBadRows(table.path, bad, rows, share, remedy)
 
 

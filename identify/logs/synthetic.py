@@ -1,6 +1,6 @@
-"""Synthetic logs: recordings of a body whose parameters are known, exact or with noise.
+"""Recordings of a known body: of a simulated motion, or synthetic ones, exact or with noise.
 
-They serve tests and examples. The wrench is that of the Newton-Euler equations about Bo,
+The wrench of a synthetic one is that of the Newton-Euler equations about Bo,
 f = m a' + (α× + ω×ω×) h and t = h × a' + I α + ω × I ω, with a' = a_WBo − g; nothing is
 differentiated, so a log without noise is exact to rounding.
 """
@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi, Vec3, Vec6, seal
+from identify.errors import LogError
 from identify.inertia import inertia_about_origin
 from identify.logs.recording import Frame, Recording
 from identify.logs.synthetic_motion import MotionSamples, SyntheticMotion, random_motion
@@ -25,8 +26,12 @@ from identify.spatial.rotations import (
     rotate,
     rotate_back,
     rotation_from_quaternion,
+    rotation_from_unit_quaternion,
 )
 from identify.spatial.vectors import GRAVITY_W
+
+if TYPE_CHECKING:
+    from identify.simulation import Trajectory
 
 Included: TypeAlias = Literal["pose", "twist", "all"]
 """The signals besides the wrench: the pose, with the twist, or with the acceleration too."""
@@ -76,11 +81,8 @@ def synthetic_recording(
     """
     motion = motion or random_motion(rng)
     samples = motion.at(np.arange(round(duration * rate_hz)) / rate_hz)
-    sensor = _Sensor(
-        seal(phi, "phi", (10,)), seal(gravity, "gravity", (3,)), seal(bias, "bias", (6,))
-    )
-    signals = sensor.measure(samples, noise or Noise(), rng, include)
-    return _recording(samples.time, signals, sensor.gravity, frame)
+    sensor = _Sensor.of(phi, gravity, bias, noise)
+    return _in_axes(samples.time, sensor.measure(samples, rng, include), sensor.gravity, frame)
 
 
 def synthetic_still_recording(
@@ -105,11 +107,38 @@ def synthetic_still_recording(
         acceleration=still,
         angular_acceleration=still,
     )
-    sensor = _Sensor(
-        seal(phi, "phi", (10,)), seal(gravity, "gravity", (3,)), seal(bias, "bias", (6,))
-    )
-    signals = sensor.measure(samples, noise or Noise(), rng, "pose")
-    return _recording(None, signals, sensor.gravity, frame)
+    sensor = _Sensor.of(phi, gravity, bias, noise)
+    return _in_axes(None, sensor.measure(samples, rng, "pose"), sensor.gravity, frame)
+
+
+def recording_of_motion(path: Trajectory, wrench: Vec6, gravity: Vec3, name: str) -> Recording:
+    """The states of one body and the wrench on it as a recording: pose, twist (in W) and wrench.
+
+    Args:
+        path: of one body, shape (n, ·).
+        wrench: [f; t] on the body at Bo in B, gravity left out, shape (n, 6).
+        gravity: g in W [m/s²], shape (3,).
+        name: of the recording.
+
+    Raises:
+        LogError: more than one body.
+    """
+    if path.position.ndim != 2:
+        raise LogError(
+            f"a recording is of one body, got a trajectory of shape {path.position.shape}; take "
+            f"one body out of the batch"
+        )
+    R = rotation_from_unit_quaternion(path.quaternion)
+    signals = {
+        "position": path.position,
+        "quaternion": path.quaternion,
+        "linear_velocity": path.velocity,
+        "angular_velocity": rotate(R, path.angular_velocity),
+        "force": wrench[..., :3],
+        "torque": wrench[..., 3:],
+    }
+    frames: dict[str, Frame] = {"twist": "world", "wrench": "body"}
+    return _recording(name, path.time, signals, gravity, frames)
 
 
 def wrench_on_body(phi: Phi, samples: MotionSamples, gravity: Vec3) -> Vec6:
@@ -128,9 +157,22 @@ class _Sensor:
     phi: Phi
     gravity: Vec3
     bias: Vec6
+    noise: Noise
+
+    @classmethod
+    def of(
+        cls, phi: ArrayLike, gravity: ArrayLike, bias: ArrayLike, noise: Noise | None
+    ) -> _Sensor:
+        """The sensor on a body, checked."""
+        return cls(
+            seal(phi, "phi", (10,)),
+            seal(gravity, "gravity", (3,)),
+            seal(bias, "bias", (6,)),
+            noise or Noise(),
+        )
 
     def measure(
-        self, samples: MotionSamples, noise: Noise, rng: np.random.Generator, include: Included
+        self, samples: MotionSamples, rng: np.random.Generator, include: Included
     ) -> dict[str, Array]:
         """Signals in body axes, position and attitude in world axes, with noise and bias."""
         wrench = wrench_on_body(self.phi, samples, self.gravity) + self.bias
@@ -143,16 +185,17 @@ class _Sensor:
             exact["linear_acceleration"] = rotate_back(R, samples.acceleration)
             exact["angular_acceleration"] = samples.angular_acceleration
         signals = {
-            name: signal + getattr(noise, name) * rng.standard_normal(signal.shape)
+            name: signal + getattr(self.noise, name) * rng.standard_normal(signal.shape)
             for name, signal in exact.items()
         }
-        tilt = exp_rotation(noise.orientation * rng.standard_normal((len(R), 3)))
+        tilt = exp_rotation(self.noise.orientation * rng.standard_normal((len(R), 3)))
         return signals | {"quaternion": quaternion_product(samples.quaternion, tilt)}
 
 
-def _recording(
+def _in_axes(
     time: Array | None, signals: Mapping[str, Array], gravity: Vec3, frame: Frame
 ) -> Recording:
+    """A recording of signals in body axes, turned into those of `frame`."""
     if frame == "world":
         R = rotation_from_quaternion(signals["quaternion"])
         fixed = ("position", "quaternion")
@@ -162,15 +205,26 @@ def _recording(
         "acceleration": "linear_acceleration" in signals,
         "wrench": True,
     }
+    frames: dict[str, Frame] = {group: frame for group, given in present.items() if given}
+    return _recording("synthetic", time, signals, gravity, frames)
+
+
+def _recording(
+    name: str,
+    time: Array | None,
+    signals: Mapping[str, Array],
+    gravity: Vec3,
+    frames: Mapping[str, Frame],
+) -> Recording:
     content = hashlib.sha256()
-    for name in sorted(signals):
-        content.update(np.ascontiguousarray(signals[name]).tobytes())
+    for signal in sorted(signals):
+        content.update(np.ascontiguousarray(signals[signal]).tobytes())
     return Recording(
-        name="synthetic",
+        name=name,
         time=None if time is None else seal(time, "time", (None,)),
-        signals={name: seal(signal, name, (None, None)) for name, signal in signals.items()},
-        frames={group: frame for group, given in present.items() if given},
-        gravity=gravity,
+        signals={key: seal(signal, key, (None, None)) for key, signal in signals.items()},
+        frames=frames,
+        gravity=seal(gravity, "gravity", (3,)),
         sources=(),
         sha256=content.hexdigest(),
         rows=len(signals["force"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -81,14 +81,11 @@ class Table:
 
     def without_last(self) -> Table:
         """The table less its last row."""
-        return Table(
-            self.path,
-            self.names,
-            {name: column[:-1] for name, column in self.columns.items()},
-            self.flaws[:-1],
-            None if self.stamps is None else self.stamps[:-1],
-            self.ticks_per_second,
-            self.lines,
+        return replace(
+            self,
+            columns={name: column[:-1] for name, column in self.columns.items()},
+            flaws=self.flaws[:-1],
+            stamps=None if self.stamps is None else self.stamps[:-1],
         )
 
 
@@ -125,3 +122,10 @@ def locate(path: Path, names: Sequence[str], column: Column) -> int:
             column=column,
         )
     return places[0]
+
+
+def locate_stamps(path: Path, names: Sequence[str], column: Column | None) -> int | None:
+    """As `locate`; None where no column is asked for, or the file has none of that name."""
+    if column is None or (isinstance(column, str) and column not in names):
+        return None
+    return locate(path, names, column)

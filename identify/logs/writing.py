@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ import pyarrow.parquet as pq
 
 from identify.arrays import Array
 from identify.errors import LogError
+from identify.files import write_bytes, write_text
 from identify.logs.recording import Recording
 from identify.spatial import quaternion_from_rotation
 
@@ -53,15 +53,15 @@ def write_log(recording: Recording, path: Path, schema_path: Path | None = None)
         if signal in recording.signals:
             columns |= dict(zip(names, recording.signals[signal].T, strict=True))
     table = pa.table({name: pa.array(column) for name, column in columns.items()})
-    writers: dict[str, Callable[[Path], object]] = {
-        ".csv": lambda to: pacsv.write_csv(table, to),
-        ".parquet": lambda to: pq.write_table(table, to, compression="zstd"),
-    }
-    if path.suffix not in writers:
-        raise LogError(f"{path}: expected a name that ends in {' or '.join(writers)}", path=path)
-    _replace(path, writers[path.suffix])
-    text = to_toml(schema_of(recording))
-    _replace(schema_path, lambda to: to.write_text(text, encoding="utf-8"))
+    content = pa.BufferOutputStream()
+    if path.suffix == ".csv":
+        pacsv.write_csv(table, content)
+    elif path.suffix == ".parquet":
+        pq.write_table(table, content, compression="zstd")
+    else:
+        raise LogError(f"{path}: expected a name that ends in .csv or .parquet", path=path)
+    write_bytes(path, content.getvalue())
+    write_text(schema_path, to_toml(schema_of(recording)))
     return schema_path
 
 
@@ -117,13 +117,3 @@ def _spell(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_spell, value)) + "]"
     return repr(value)
-
-
-def _replace(path: Path, write: Callable[[Path], object]) -> None:
-    """Writes under a temporary name, then renames: a file is whole or not there."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 
 from identify.logs import Recording
-from identify.pipeline.settings import FitSettings
+from identify.pipeline.result import FitSettings
 from identify.signals import PreparedLog
 
 _PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow")

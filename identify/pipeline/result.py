@@ -1,13 +1,51 @@
-"""`FitResult`: an estimate with its data, validation and provenance."""
+"""`FitSettings`, what a person may choose about a fit, and `FitResult`, what comes of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from identify.estimation import Estimate
-from identify.pipeline.settings import FitSettings
+import numpy as np
+
+from identify.errors import SchemaError
+from identify.estimation import Estimate, EstimatorSettings
+from identify.regressors import Bias
 from identify.signals import PreparedLog
 from identify.validation import Validation
+
+
+@dataclass(frozen=True, slots=True)
+class FitSettings:
+    """Choices of a fit.
+
+    Attributes:
+        bias: sensor bias fitted per log (default), shared by all logs, or none.
+        mass: known mass [kg], if any.
+        cutoff_hz: cut-off of the low-pass [Hz]; chosen where not given: min(5, rate/10), or higher
+            where all segments of a log are too short for that.
+        gravity: g in W [m/s²] in place of the logs' own.
+    """
+
+    bias: Bias = "per_log"
+    mass: float | None = None
+    cutoff_hz: float | None = None
+    gravity: tuple[float, float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.bias not in ("per_log", "shared", "none"):
+            raise SchemaError(f'bias: expected "per_log", "shared" or "none", got {self.bias!r}')
+        if self.cutoff_hz is not None and not (np.isfinite(self.cutoff_hz) and self.cutoff_hz > 0):
+            raise SchemaError(f"cut-off: expected a positive number of Hz, got {self.cutoff_hz}")
+        if self.mass is not None and not (np.isfinite(self.mass) and self.mass > 0.0):
+            raise SchemaError(f"mass: expected a positive number of kg, got {self.mass}")
+        if self.gravity is not None and (
+            len(self.gravity) != 3 or not np.isfinite(self.gravity).all()
+        ):
+            raise SchemaError(f"gravity: expected three finite numbers [m/s²], got {self.gravity}")
+
+    @property
+    def estimator(self) -> EstimatorSettings:
+        """What the estimator needs of them."""
+        return EstimatorSettings(bias=self.bias, mass=self.mass)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -19,8 +57,8 @@ class FitResult:
         logs: the prepared logs it was fitted to.
         validation: how it fares out of sample and in simulation.
         settings: the choices made.
-        notes: what a person should know before believing it, doubts included.
-        doubts: those of the notes that say the body does not explain the data.
+        notes: what a person should know before believing it, findings included.
+        findings: those of the notes that say the body does not explain the data.
     """
 
     estimate: Estimate
@@ -28,7 +66,7 @@ class FitResult:
     validation: Validation
     settings: FitSettings
     notes: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         logs = ", ".join(log.name for log in self.logs)

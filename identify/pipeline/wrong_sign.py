@@ -17,7 +17,7 @@ _CLEARLY = 0.5
 
 
 def wrong_sign(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass:
-    """The error to raise for a negative mass, with the change that mends it.
+    """The error to raise for a negative mass, with the change that repairs it.
 
     The wrench or gravity may have the other sign. A wrench of the other sign leaves the residual of
     the unconstrained fit as it is; gravity changes it, so the log is prepared again and both are

@@ -1,6 +1,20 @@
 """From a recording to rows ready for regression: clock, derivatives, body axes, low-pass."""
 
-from identify.signals.prepare import prepare
-from identify.signals.prepared import PreparedLog, Segment
+from __future__ import annotations
 
-__all__ = ["PreparedLog", "Segment", "prepare"]
+from typing import TYPE_CHECKING
+
+from identify.lazy import attach
+
+if TYPE_CHECKING:
+    from identify.signals.preparation import prepare as prepare
+    from identify.signals.prepared import PreparedLog as PreparedLog
+    from identify.signals.prepared import Segment as Segment
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "preparation": ("prepare",),
+            "prepared": ("PreparedLog", "Segment"),
+        },
+    )

@@ -10,7 +10,7 @@ from identify.errors import LogError
 from identify.signals.kernels import Differentiator, LowPass, default_cutoff_hz
 
 _HIGHEST_SHARE = 0.2
-"""Highest cut-off that is chosen for short stretches, of the sampling rate."""
+"""Highest cut-off that is chosen for short segments, of the sampling rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +32,24 @@ class Filters:
 
     @property
     def shortest(self) -> int:
-        """Rows of the shortest stretch that leaves one output or more."""
+        """Rows of the shortest segment that leaves one output or more."""
         return 2 * (self.lowpass.halo + self.differentiator.halo) + 1
 
 
 def choose_cutoff_hz(rate_hz: float, longest: int, asked: float | None) -> tuple[float, bool]:
-    """The cut-off for a log whose longest stretch has so many rows.
+    """The cut-off for a log whose longest segment has so many rows.
 
     Args:
         rate_hz: its sampling rate.
-        longest: rows of its longest stretch.
+        longest: rows of its longest segment.
         asked: what a person asked for, if anything.
 
     Returns:
-        The cut-off [Hz], and whether it had to be raised above the default because the stretches
+        The cut-off [Hz], and whether it had to be raised above the default because the segments
         are short.
 
     Raises:
-        LogError: it cannot be had at this rate, or no stretch is long enough.
+        LogError: it cannot be had at this rate, or no segment is long enough.
     """
     if asked is not None and not 0.0 < asked < 0.45 * rate_hz:
         raise LogError(
@@ -67,7 +67,7 @@ def choose_cutoff_hz(rate_hz: float, longest: int, asked: float | None) -> tuple
         wanted = max(default, _HIGHEST_SHARE * rate_hz)
     need = Filters.design(rate_hz, wanted).shortest
     raise LogError(
-        f"no stretch without gaps or jumps is long enough for a cut-off of {wanted:.3g} Hz, which "
+        f"no segment without gaps or jumps is long enough for a cut-off of {wanted:.3g} Hz, which "
         f"takes {need / rate_hz:.2g} s ({need} rows); the longest has {longest} rows. Choose a "
         f"higher cut-off, or, if each row is a still pose, set `still = true` in [log]"
     )

@@ -51,7 +51,7 @@ class Kinematics:
         return None if self.quaternion is None else rotation_from_quaternion(self.quaternion)
 
 
-def kinematics(
+def kinematics_of(
     recording: Recording, signals: Mapping[str, Array], differentiator: Differentiator
 ) -> Kinematics:
     """Kinematics of evenly sampled signals of a recording.
@@ -151,8 +151,7 @@ def _need(recording: Recording, signals: Mapping[str, Array], name: str) -> Arra
     if name not in signals:
         raise LogError(
             f"{recording.name}: the log gives no {name.replace('_', ' ')}, and what it gives is "
-            f"not "
-            f"enough to work it out; add its columns to the schema"
+            "not enough to work it out; add its columns to the schema"
         )
     return signals[name]
 

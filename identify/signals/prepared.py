@@ -12,7 +12,7 @@ from identify.logs import Recording
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An uninterrupted stretch of a log at its full rate, in body axes, not low-passed.
+    """An uninterrupted segment of a log at its full rate, in body axes, not low-passed.
 
     Attributes:
         time: [s], shape (n,).
@@ -40,14 +40,14 @@ class PreparedLog:
         recording: what it was made of.
         time: time of the rows [s], shape (n,); their number where all are still poses.
         rows: shape (n, 19).
-        segment_ids: number of the uninterrupted stretch each row belongs to, shape (n,).
+        segment_ids: number of the uninterrupted segment each row belongs to, shape (n,).
         effective: how many independent samples the rows are worth.
         noise: variance of the noise left in each of the 18 columns [ψ, w], shape (18,).
         rate_hz: sampling rate of the log [Hz]; None for still poses.
         cutoff_hz: cut-off of the low-pass [Hz]; None for still poses, which are not filtered.
         segments: full-rate states for the replay; empty where pose or time is missing.
         repeated: rows with the stamp of the row before; those with its values too are not used.
-        unused: rows in stretches too short to filter, not used.
+        unused: rows in segments too short to filter, not used.
         notes: what a person should know about how the log was read.
     """
 

@@ -14,7 +14,7 @@ from identify.regressors import BlockStatistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
 
 FOLDS = 5
-"""Stretches of time a log is cut into; still poses are left out one at a time instead."""
+"""Segments of time a log is cut into; still poses are left out one at a time instead."""
 
 Fit = Callable[[Sequence[BlockStatistics]], Estimate]
 
@@ -39,10 +39,10 @@ class HeldOutScores:
 
 
 def held_out_scores(logs: Sequence[BlockStatistics], fit: Fit) -> HeldOutScores | None:
-    """Cross-validation over stretches of time.
+    """Cross-validation over segments of time.
 
-    Every log is cut into the same number of stretches; fold k leaves out the k-th of each. A log's
-    bias is that of its training part.
+    Every log is cut into the same number of segments; fold k leaves out the k-th of each. A log's
+    sensor offset is that of its training part.
 
     Args:
         logs: block statistics of each log.
@@ -57,7 +57,7 @@ def held_out_scores(logs: Sequence[BlockStatistics], fit: Fit) -> HeldOutScores 
     error, spread = np.zeros(6), np.zeros(6)
     rows, scored, refused = 0.0, 0, 0
     for fold in range(folds):
-        held = [_stretch(len(log), fold, folds) for log in logs]
+        held = [_blocks_of_fold(len(log), fold, folds) for log in logs]
         kept = [np.setdiff1d(np.arange(len(log)), out) for log, out in zip(logs, held, strict=True)]
         if any(len(keep) == 0 for keep in kept):
             continue
@@ -86,7 +86,7 @@ def _fold_count(logs: Sequence[BlockStatistics]) -> int:
     return min(FOLDS, fewest)
 
 
-def _stretch(blocks: int, fold: int, folds: int) -> Indices:
+def _blocks_of_fold(blocks: int, fold: int, folds: int) -> Indices:
     edges = np.linspace(0, blocks, folds + 1).astype(int)
     return np.arange(edges[fold], edges[fold + 1])
 

@@ -11,8 +11,8 @@ from identify.arrays import Array, Phi, Vec3, Vec4
 from identify.simulation import State, fast_rollout, single_shot
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
-from identify.validation.replay import BAND, ErrorBand, ReplayErrors, require_bodies
-from identify.validation.windows import Part
+from identify.validation.windowed import BAND, ErrorBand, ReplayErrors, require_bodies
+from identify.validation.windows import OffsetSegment
 
 _MOST_SHOWN = 2000
 """Samples of a path that are kept of sampled bodies."""
@@ -20,7 +20,7 @@ _MOST_SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class SingleShot:
-    """One stretch of a log, simulated from its first state with one or more bodies.
+    """One segment of a log, simulated from its first state with one or more bodies.
 
     Small errors of wrench and body add up over the whole of it, so it drifts where the windows of
     `Replay` do not; how fast is what it shows.
@@ -45,28 +45,28 @@ class SingleShot:
 
 
 def replay_in_one_shot(
-    parts: Sequence[Part],
+    segments: Sequence[OffsetSegment],
     bodies: Mapping[str, Phi],
     *,
     samples: Phi | None = None,
     interpolation: Interpolation = "linear",
 ) -> SingleShot | None:
-    """Simulate the longest stretch of the logs from its first measured state to its end.
+    """Simulate the longest segment of the logs from its first measured state to its end.
 
     Args:
-        parts: stretches of the logs at full rate, each with the sensor bias to take off.
+        segments: of the logs at full rate, each with the sensor offset to take off.
         bodies: ten parameters by name; the first is also returned as a trajectory.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
         interpolation: the wrench between samples: a straight line, or the last sample held.
 
     Returns:
-        The errors, or None where there is no stretch of two samples.
+        The errors, or None where there is no segment of two samples.
 
     Raises:
         SimulationError: a body is not possible, or its motion grew beyond all bounds.
     """
     require_bodies(bodies)
-    longest = max(parts, key=lambda part: len(part[0].time), default=None)
+    longest = max(segments, key=lambda one: len(one[0].time), default=None)
     if longest is None or len(longest[0].time) < 2:
         return None
     segment, bias = longest
@@ -104,9 +104,9 @@ def replay_in_one_shot(
 
 
 def _band(
-    part: Part, start: State, step: float, samples: Phi, interpolation: Interpolation
+    one: OffsetSegment, start: State, step: float, samples: Phi, interpolation: Interpolation
 ) -> ErrorBand:
-    segment, bias = part
+    segment, bias = one
     every = max(1, (len(segment.time) - 1) // _MOST_SHOWN)
     path = fast_rollout(
         samples,

@@ -1,4 +1,4 @@
-"""Windows of logs to replay: stretches of equal length, each begun at a measured state."""
+"""Windows of logs to replay: segments of equal length, each begun at a measured state."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from identify.arrays import Array, Vec3, Vec6
 from identify.signals import Segment
 
-Part = tuple[Segment, Vec6]
-"""A stretch of a log at full rate, and the sensor bias to take off its wrench."""
+OffsetSegment = tuple[Segment, Vec6]
+"""A segment of a log at full rate, and the sensor offset to take off its wrench."""
 
 MOST_WINDOWS = 200
 _MOST_STEPS = 1000
@@ -43,20 +43,20 @@ class Windows:
     gravity: Vec3
 
 
-def cut_windows(parts: Sequence[Part], horizon: float) -> tuple[Windows, ...]:
-    """Windows one after another over all stretches, thinned to a bounded number.
+def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Windows, ...]:
+    """Windows one after another over all segments, thinned to a bounded number.
 
     Windows step together, so those of another rate are stacked apart.
 
     Args:
-        parts: the stretches.
-        horizon: length of a window [s]; half of the longest stretch, where that is less.
+        segments: at full rate, each with the sensor offset to take off.
+        horizon: length of a window [s]; half of the longest segment, where that is less.
 
     Returns:
-        One stack for each sampling rate that has a stretch of enough samples.
+        One stack for each sampling rate that has a segment of enough samples.
     """
-    groups = _by_rate(parts)
-    longest = max((_duration(part) for group in groups for part in group), default=0.0)
+    groups = _by_rate(segments)
+    longest = max((_duration(one) for group in groups for one in group), default=0.0)
     length = min(horizon, 0.5 * longest)
     stacks = [_Cutting.of(group, length) for group in groups]
     cuttings = [cutting for cutting in stacks if cutting is not None]
@@ -64,30 +64,30 @@ def cut_windows(parts: Sequence[Part], horizon: float) -> tuple[Windows, ...]:
     return tuple(cutting.stack(MOST_WINDOWS, total) for cutting in cuttings)
 
 
-def _by_rate(parts: Sequence[Part]) -> list[list[Part]]:
-    """Stretches with the same time between samples, to a hundredth."""
-    groups: list[list[Part]] = []
-    for part in sorted((part for part in parts if len(part[0].time) > 1), key=_step):
-        if not groups or _step(part) > _step(groups[-1][0]) * (1.0 + _SAME_RATE):
+def _by_rate(segments: Sequence[OffsetSegment]) -> list[list[OffsetSegment]]:
+    """Segments with the same time between samples, to a hundredth."""
+    groups: list[list[OffsetSegment]] = []
+    for one in sorted((one for one in segments if len(one[0].time) > 1), key=_step):
+        if not groups or _step(one) > _step(groups[-1][0]) * (1.0 + _SAME_RATE):
             groups.append([])
-        groups[-1].append(part)
+        groups[-1].append(one)
     return groups
 
 
 @dataclass(frozen=True, slots=True)
 class _Cutting:
-    """Where windows of one rate begin: stretch and first sample."""
+    """Where windows of one rate begin: segment and first sample."""
 
-    parts: Sequence[Part]
+    segments: Sequence[OffsetSegment]
     step: float
     stride: int
     samples: int
     starts: Sequence[tuple[int, int]]
 
     @classmethod
-    def of(cls, parts: Sequence[Part], horizon: float) -> _Cutting | None:
-        """The windows of stretches of one rate; None where none is long enough."""
-        step = _step(max(parts, key=lambda part: len(part[0].time)))
+    def of(cls, segments: Sequence[OffsetSegment], horizon: float) -> _Cutting | None:
+        """The windows of segments of one rate; None where none is long enough."""
+        step = _step(max(segments, key=lambda one: len(one[0].time)))
         stride = max(1, int(np.ceil(horizon / step / _MOST_STEPS)))
         steps = int(horizon / (step * stride) * (1.0 + 1e-9))
         samples = steps * stride + 1
@@ -95,10 +95,10 @@ class _Cutting:
             return None
         starts = [
             (index, first)
-            for index, (segment, _) in enumerate(parts)
+            for index, (segment, _) in enumerate(segments)
             for first in range(0, len(segment.time) - samples + 1, samples - 1)
         ]
-        return cls(parts, step, stride, samples, starts) if starts else None
+        return cls(segments, step, stride, samples, starts) if starts else None
 
     def stack(self, most: int, total: int) -> Windows:
         """Some of the windows, evenly chosen, in its share of the most there may be of all."""
@@ -109,7 +109,7 @@ class _Cutting:
 
     def _window(self, index: int, first: int) -> tuple[Array, ...]:
         """Columns of one window, in the order of `Windows` from `time` on."""
-        segment, bias = self.parts[index]
+        segment, bias = self.segments[index]
         rows = slice(first, first + self.samples, self.stride)
         wrench = segment.wrench[first : first + self.samples] - bias
         if self.stride > 1:
@@ -132,10 +132,10 @@ def averaged(wrench: Vec6, stride: int) -> Vec6:
     return windows.mean(axis=-1)[::stride]
 
 
-def _step(part: Part) -> float:
-    """Time between the samples of a stretch [s]."""
-    return _duration(part) / max(len(part[0].time) - 1, 1)
+def _step(one: OffsetSegment) -> float:
+    """Time between the samples of a segment [s]."""
+    return _duration(one) / max(len(one[0].time) - 1, 1)
 
 
-def _duration(part: Part) -> float:
-    return float(np.ptp(part[0].time))
+def _duration(one: OffsetSegment) -> float:
+    return float(np.ptp(one[0].time))

@@ -142,7 +142,7 @@ WRONG = [
     ({"wrench": {"force": None}}, r"\[wrench\] the key 'force' is missing"),
     ({"wrench": {"frame": None}}, r"\[wrench\] the key 'frame' is missing"),
     ({"wrench": {"acts_on": None}}, r"\[wrench\] the key 'acts_on' is missing"),
-    ({"pose": 3}, r"expected a table \[pose\], got 3"),
+    ({"pose": 3}, r"\[pose\] expected a table, got 3"),
     # the clock
     ({"log": {"time": None}}, r"exactly one of time .* rate_hz .* still = true .*got none"),
     ({"log": {"rate_hz": 100}}, r"\[log\] give exactly one of time, rate_hz and still"),

@@ -9,7 +9,7 @@ import pytest
 
 from identify.errors import LogError, MissingColumn
 from identify.logs import read_log
-from identify.logs.readers.text import reader
+from identify.logs.readers import text as reader
 from identify.logs.rows import describe
 
 
@@ -17,7 +17,7 @@ from identify.logs.rows import describe
 def way(request, monkeypatch):
     """Both ways through a text file."""
     if request.param == "row by row":
-        monkeypatch.setattr(reader, "parse_regular", lambda *_: None)
+        monkeypatch.setattr(reader, "read_regular", lambda *_: None)
 
 
 def assert_is_small_log(recording, rows):
@@ -282,7 +282,7 @@ def test_remedies_fit_the_text(write, schema, numbered, lines):
 
 def test_a_line_of_units_is_a_bad_row(write, schema, lines, rows, way):
     path = write([lines[0], "s,m,m,m,,,,,N,N,N,Nm,Nm,Nm", *lines[1:]])
-    with pytest.raises(LogError, match=r"line 2, column .*got '\w+'; mend the line, or set drop_"):
+    with pytest.raises(LogError, match=r"line 2, column .*got '\w+'; fix the line, or set drop_"):
         read_log(path, schema())
     recording = read_log(path, schema(log={"drop_bad_rows": True}))
     np.testing.assert_array_equal(recording.time, rows[:, 0])
@@ -325,7 +325,7 @@ def test_too_many_rows_that_are_not_finite(write, schema, lines, way):
     assert read_log(write(lines), schema(log={"drop_bad_rows": True})).dropped.total == 6
     for i in range(8, 16):
         lines = replaced(lines, i, 9, "")
-    with pytest.raises(LogError, match=r"14 of 20 rows are unusable, more than 50%.*mend the file"):
+    with pytest.raises(LogError, match=r"14 of 20 rows are unusable, more than 50%.*fix the file"):
         read_log(write(lines), schema(log={"drop_bad_rows": True}))
 
 

@@ -215,7 +215,7 @@ def test_a_bias_left_out_against_the_data_is_noticed():
     recording = log(21, ALL)
     biased = {**recording.signals, "force": recording.signals["force"] + np.array([2.0, -1.0, 3.0])}
     noted = fit(replace(recording, signals=biased), FitSettings(bias="none")).notes
-    assert any("without sensor bias" in note and "contradict" in note for note in noted)
+    assert any("without sensor offset" in note and "contradict" in note for note in noted)
 
 
 def test_a_mass_given_against_the_data_is_noticed():

@@ -213,7 +213,7 @@ def test_decades_are_labelled_with_their_values(scale, width):
 
 
 def test_no_replay_is_an_error_that_says_why(still):
-    with pytest.raises(ProblemError, match="No replay: the data do not tell Ixx"):
+    with pytest.raises(ProblemError, match="No replay: Ixx"):
         plot.replay(still)
 
 

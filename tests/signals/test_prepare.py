@@ -15,7 +15,7 @@ from identify.regressors import FEATURE_TENSOR, newton_euler_wrench
 from identify.regressors.statistics import residual_rows
 from identify.signals import prepare
 from identify.signals.kernels import LowPass
-from identify.signals.prepare import rows_of
+from identify.signals.preparation import rows_of
 from identify.spatial import BodyMotion, Pose, coadjoint
 from identify.spatial.rotations import rotation_angle
 from tests.close import assert_close
@@ -373,7 +373,7 @@ def test_a_jump_splits_the_log_too():
     assert_true_features(log, 3e-5)
 
 
-def test_a_stretch_too_short_for_the_filter_is_left_out_and_counted():
+def test_a_segment_too_short_for_the_filter_is_left_out_and_counted():
     time = np.concatenate((TIME, TIME[-1] + 1.0 + np.arange(40) / RATE))
     log = prepare(record(PATH, PHI, time, ALL))
     assert len(log.segments) == 1
@@ -381,7 +381,7 @@ def test_a_stretch_too_short_for_the_filter_is_left_out_and_counted():
 
 
 @pytest.mark.parametrize("give", [ALL, POSE])
-def test_only_rows_of_stretches_too_short_count_as_unused(give):
+def test_only_rows_of_segments_too_short_count_as_unused(give):
     log = prepare(record(PATH, PHI, TIME, give))
     assert log.unused == 0
 

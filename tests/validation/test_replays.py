@@ -50,7 +50,7 @@ def test_a_band_that_is_lost_is_said():
     ]
 
 
-def test_long_stretches_have_a_band_in_one_shot_only_if_asked(monkeypatch):
+def test_long_segments_have_a_band_in_one_shot_only_if_asked(monkeypatch):
     monkeypatch.setattr(sys.modules[replays.__module__], "_LONG", 100)
     samples = posterior_bodies(PHI, SPREAD, np.random.default_rng(0))
     parts = [(segment(200.0, 3.0), BIAS)]

@@ -1,4 +1,4 @@
-"""A stretch in one shot, and bands of sampled bodies."""
+"""A segment in one shot, and bands of sampled bodies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.validation.test_replay import BIAS, PHI, segment
 SPREAD = np.diag((1e-2 * np.array([PHI[0], *[0.05 * PHI[0]] * 3, *[PHI[4]] * 6])) ** 2)
 
 
-def test_it_follows_the_longest_stretch_to_its_end():
+def test_it_follows_the_longest_segment_to_its_end():
     parts = [(segment(500.0, 1.0, 1), BIAS), (segment(500.0, 4.0, 2), BIAS)]
     done = replay_in_one_shot(parts, {"true": PHI})
     assert len(done.time) == 2000
@@ -68,7 +68,7 @@ def test_a_body_of_no_possible_neighbours_gives_none():
     assert posterior_bodies(impossible, 1e-6 * SPREAD, np.random.default_rng(0)) is None
 
 
-def test_there_has_to_be_a_body_and_a_stretch():
+def test_there_has_to_be_a_body_and_a_segment():
     with pytest.raises(SimulationError, match="at least one body"):
         replay_in_one_shot([(segment(100.0, 2.0), BIAS)], {})
     assert replay_in_one_shot([], {"true": PHI}) is None

@@ -1,4 +1,4 @@
-"""Windows cut from stretches of one or more rates."""
+"""Windows cut from segments of one or more rates."""
 
 from __future__ import annotations
 

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
 from identify.files import require_file
-from identify.logs.readers.npz import read_npz
-from identify.logs.readers.parquet import read_parquet
-from identify.logs.readers.text import read_text
 from identify.logs.table import Request, Table
 
 Reader: TypeAlias = Callable[[Path, Request], Table]
 
-READERS: Mapping[str, Reader] = MappingProxyType(
-    {
-        ".npz": read_npz,
-        ".parquet": read_parquet,
-        ".pq": read_parquet,
-    }
+READERS: Mapping[str, str] = MappingProxyType(
+    {".npz": "npz", ".parquet": "parquet", ".pq": "parquet"}
 )
-"""The reader of each suffix; any other file is read as delimited text."""
+"""The module here of each suffix, which has `read_…`; any other file is delimited text."""
 
 
 def read_table(path: Path, request: Request) -> Table:
-    """The columns asked for of a file, by the reader of its format.
+    """The columns asked for of a file, by the reader of its format, loaded when first used.
 
     Raises:
         MissingFile, MissingColumn, LogError: as the message says.
     """
     require_file(path)
-    return READERS.get(path.suffix.lower(), read_text)(path, request)
+    name = READERS.get(path.suffix.lower(), "text")
+    reader: Reader = getattr(import_module(f"{__name__}.{name}"), f"read_{name}")
+    return reader(path, request)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from identify.errors import LogError
 from identify.files import check_expansion, unreadable
 from identify.logs.schema import Column
-from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate
+from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (
@@ -46,20 +46,20 @@ _UNREADABLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Member:
-    """An array of the archive, of which only the header was read."""
-
-    file: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-
-
-@dataclass(frozen=True, slots=True)
 class _Slot:
-    """A column of the archive: a whole array, or one column of a two-dimensional one."""
+    """A column of the archive, of which only the header was read.
+
+    Attributes:
+        name: of the array, with a number for a column of a two-dimensional one.
+        file: of the array in the archive.
+        rows, dtype: of the array.
+        number: of the column in it, or None.
+    """
 
     name: str
-    member: _Member
+    file: str
+    rows: int
+    dtype: np.dtype[Any]
     number: int | None
 
 
@@ -71,8 +71,8 @@ def read_npz(path: Path, request: Request) -> Table:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            members = [_member(path, archive, info) for info in archive.infolist()]
-            slots = [slot for member in members if member for slot in _slots(member)]
+            infos = archive.infolist()
+            slots = [slot for info in infos for slot in _slots(path, archive, info)]
             return _read(path, archive, slots, request)
     except LogError:
         raise
@@ -83,12 +83,15 @@ def read_npz(path: Path, request: Request) -> Table:
 def _read(path: Path, archive: zipfile.ZipFile, slots: list[_Slot], request: Request) -> Table:
     names = tuple(slot.name for slot in slots)
     wanted = {column: slots[locate(path, names, column)] for column in request.columns}
-    stamps_of = _stamps_slot(path, names, slots, request)
+    place = locate_stamps(path, names, request.stamps)
+    stamps_of = None if place is None else slots[place]
+    if stamps_of and request.stamps is not None:
+        _require_kind(path, request.stamps, stamps_of, "iufmM")
     for column, slot in wanted.items():
         _require_kind(path, column, slot, "iuf")
     used = [*wanted.values(), *([stamps_of] if stamps_of else [])]
     rows = _rows(path, used)
-    arrays = {slot.member.file: _load(archive, slot.member) for slot in used}
+    arrays = {slot.file: _load(archive, slot.file) for slot in used}
     columns = {column: _column(arrays, slot).astype(np.float64) for column, slot in wanted.items()}
     flaws = np.zeros(rows, dtype=np.uint8)
     stamps, ticks = None, None
@@ -101,10 +104,10 @@ def _read(path: Path, archive: zipfile.ZipFile, slots: list[_Slot], request: Req
     return Table(path, names, columns, flaws, stamps, ticks)
 
 
-def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member | None:
-    """The header of an array; None for what is no array of the NPY format."""
+def _slots(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> list[_Slot]:
+    """The columns of an array, from its header; none of what is no array of the NPY format."""
     if not info.filename.endswith(".npy"):
-        return None
+        return []
     check_expansion(path, info.compress_size, info.file_size)
     with archive.open(info) as file:
         version = npy.read_magic(file)
@@ -113,7 +116,7 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Mem
         elif version == (2, 0):
             shape, _, dtype = npy.read_array_header_2_0(file)
         else:
-            return None
+            return []
     expected = dtype.itemsize * int(np.prod(shape, dtype=object))
     if not dtype.hasobject and expected > info.file_size:
         raise LogError(
@@ -121,31 +124,19 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Mem
             "the archive is damaged",
             path=path,
         )
-    return _Member(info.filename, shape, dtype)
-
-
-def _slots(member: _Member) -> list[_Slot]:
-    name = member.file.removesuffix(".npy")
-    if len(member.shape) == 1:
-        return [_Slot(name, member, None)]
-    if len(member.shape) == 2:
-        return [_Slot(f"{name}[{k}]", member, k) for k in range(min(member.shape[1], 10_000))]
-    return []
-
-
-def _stamps_slot(
-    path: Path, names: tuple[str, ...], slots: list[_Slot], request: Request
-) -> _Slot | None:
-    column = request.stamps
-    if column is None or (isinstance(column, str) and column not in names):
-        return None
-    slot = slots[locate(path, names, column)]
-    _require_kind(path, column, slot, "iufmM")
-    return slot
+    name = info.filename.removesuffix(".npy")
+    match shape:
+        case (rows,):
+            return [_Slot(name, info.filename, rows, dtype, None)]
+        case (rows, columns):
+            numbers = range(min(columns, 10_000))
+            return [_Slot(f"{name}[{k}]", info.filename, rows, dtype, k) for k in numbers]
+        case _:
+            return []
 
 
 def _require_kind(path: Path, column: Column, slot: _Slot, kinds: str) -> None:
-    dtype = slot.member.dtype
+    dtype = slot.dtype
     if dtype.kind in kinds:
         return
     got = "Python objects, and pickles are never loaded" if dtype.hasobject else f"{dtype}"
@@ -158,7 +149,7 @@ def _require_kind(path: Path, column: Column, slot: _Slot, kinds: str) -> None:
 
 
 def _rows(path: Path, used: list[_Slot]) -> int:
-    lengths = {slot.member.shape[0]: slot.name for slot in used}
+    lengths = {slot.rows: slot.name for slot in used}
     if len(lengths) > 1:
         (a, first), (b, second) = list(lengths.items())[:2]
         raise LogError(
@@ -170,13 +161,13 @@ def _rows(path: Path, used: list[_Slot]) -> int:
     return next(iter(lengths), 0)
 
 
-def _load(archive: zipfile.ZipFile, member: _Member) -> NDArray[Any]:
-    with archive.open(member.file) as file:
+def _load(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with archive.open(name) as file:
         return npy.read_array(file, allow_pickle=False)
 
 
 def _column(arrays: Mapping[str, NDArray[Any]], slot: _Slot) -> NDArray[Any]:
-    array = arrays[slot.member.file]
+    array = arrays[slot.file]
     return array if slot.number is None else array[:, slot.number]
 
 

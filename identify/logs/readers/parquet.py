@@ -12,7 +12,7 @@ from identify.errors import LogError
 from identify.files import unreadable
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps, is_number
 from identify.logs.schema import Column
-from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate
+from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (pa.ArrowException, OSError, MemoryError, OverflowError, ValueError)
@@ -57,9 +57,7 @@ def _field(path: Path, schema: pa.Schema, column: Column) -> pa.Field:
 
 
 def _stamps_field(path: Path, schema: pa.Schema, request: Request) -> pa.Field | None:
-    if request.stamps is None or (
-        isinstance(request.stamps, str) and request.stamps not in schema.names
-    ):
+    if request.stamps is None or locate_stamps(path, schema.names, request.stamps) is None:
         return None
     field = _field(path, schema, request.stamps)
     if not (is_number(field.type) or _ticks(field.type)):

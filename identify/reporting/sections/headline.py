@@ -69,7 +69,7 @@ def _inertia(result: FitResult) -> Tile:
 def _verdict(result: FitResult) -> Tile:
     if not result.estimate.parameters.consistent:
         return Tile("Verdict", "Not a possible body", "do not use it", "warn")
-    if result.doubts:
+    if result.findings:
         return Tile("Verdict", "Possible, but a poor fit", "see the notes before using it", "warn")
     detail = "some density makes this body; optimum proved"
     return Tile("Verdict", "Physically consistent", detail, "good")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from scipy.spatial.transform import Rotation
 
-from identify.signals.jumps import jump_starts
+from identify.signals.segments import jump_starts
 from tests.recordings import Path
 from tests.strategies import seeds
 

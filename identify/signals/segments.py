@@ -1,4 +1,4 @@
-"""Uninterrupted stretches of a log, on an even clock."""
+"""Uninterrupted segments of a log, on an even clock."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Indices
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.clock import gap_starts, uniform_rows
-from identify.signals.jumps import jump_starts
 from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import normalised_quaternion, rotation_angle
 
@@ -22,10 +21,25 @@ FEWEST_ROWS = 8
 _LARGEST_STEP = 0.5
 """Turn between neighbouring rows beyond which no motion can be seen between them [rad]."""
 
+_RATIO = 8.0
+"""A jump is so many times longer than the steps near it, but one: a glitch steps out and back …"""
+
+_NEIGHBOURS = 4
+"""… this many fresh rows to either side …"""
+
+_ANGLE = 5e-3
+"""… and longer than this [rad] …"""
+
+_DISTANCE = 2e-3
+"""… or this [m]."""
+
+_HOLD = 25
+"""A pose held for more rows than this was still; held rows of a slower sensor are fewer."""
+
 
 @dataclass(frozen=True, slots=True)
-class EvenStretch:
-    """Signals of a stretch without gaps or jumps, evenly sampled.
+class EvenSegment:
+    """Signals of a segment without gaps or jumps, evenly sampled.
 
     Attributes:
         time: [s], shape (n,).
@@ -43,8 +57,8 @@ class EvenStretch:
         return len(self.time)
 
 
-def even_stretches(recording: Recording) -> list[EvenStretch]:
-    """Cut a log at gaps and jumps, and put each stretch that has a few rows on an even clock.
+def even_segments(recording: Recording) -> list[EvenSegment]:
+    """Cut a log at gaps and jumps, and put each segment that has a few rows on an even clock.
 
     Raises:
         LogError: too few rows, stamps that never advance, or attitudes that are no motion.
@@ -64,7 +78,7 @@ def even_stretches(recording: Recording) -> list[EvenStretch]:
     )
     edges = [0, *(int(cut) for cut in cuts), len(recording)]
     return [
-        _even_stretch(recording, time, slice(start, stop))
+        _even_segment(recording, time, slice(start, stop))
         for start, stop in pairwise(edges)
         if stop - start >= FEWEST_ROWS and time[stop - 1] > time[start]
     ]
@@ -84,7 +98,7 @@ def _require_resolved_attitude(recording: Recording) -> None:
         )
 
 
-def _even_stretch(recording: Recording, time: Array, rows: slice) -> EvenStretch:
+def _even_segment(recording: Recording, time: Array, rows: slice) -> EvenSegment:
     parts = {name: values[rows] for name, values in recording.signals.items()}
     if "quaternion" in parts:
         parts["quaternion"] = unwrap_quaternions(parts["quaternion"])
@@ -96,4 +110,36 @@ def _even_stretch(recording: Recording, time: Array, rows: slice) -> EvenStretch
     signals = {name: even.columns[:, part] for name, part in slices.items()}
     if "quaternion" in signals:
         signals["quaternion"] = normalised_quaternion(signals["quaternion"])
-    return EvenStretch(even.time, even.rate_hz, signals, rows.stop - rows.start)
+    return EvenSegment(even.time, even.rate_hz, signals, rows.stop - rows.start)
+
+
+def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
+    """Indices of rows whose pose no motion explains, seen from the row before.
+
+    Args:
+        position: [m], shape (n, 3), or None.
+        quaternion: shape (n, 4), or None.
+    """
+    starts: list[Indices] = [np.empty(0, dtype=np.intp)]
+    if quaternion is not None:
+        chords = np.linalg.norm(np.diff(unwrap_quaternions(quaternion), axis=0), axis=1)
+        starts.append(_isolated_steps(2.0 * chords, _ANGLE))
+    if position is not None:
+        starts.append(_isolated_steps(np.linalg.norm(np.diff(position, axis=0), axis=1), _DISTANCE))
+    return np.unique(np.concatenate(starts))
+
+
+def _isolated_steps(steps: Array, least: float) -> Indices:
+    """Indices after steps that stand alone, held rows left out of the comparison."""
+    fresh = np.flatnonzero(steps > 0.0)
+    if len(fresh) == 0:
+        return fresh
+    lengths = np.pad(steps[fresh], _NEIGHBOURS)
+    around = np.lib.stride_tricks.sliding_window_view(lengths, 2 * _NEIGHBOURS + 1).copy()
+    around[:, _NEIGHBOURS] = 0.0
+    second_longest = np.partition(around, -2, axis=1)[:, -2]
+    alone = steps[fresh] > _RATIO * second_longest
+    after_hold = np.diff(fresh, prepend=-1) > _HOLD
+    before_hold = np.diff(fresh, append=len(steps)) > _HOLD
+    jumps = (steps[fresh] > least) & (alone | (after_hold & before_hold))
+    return fresh[jumps] + 1

@@ -13,7 +13,7 @@ from identify.errors import SimulationError
 from identify.simulation import State, Trajectory, fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
-from identify.validation.windows import Part, Windows, cut_windows
+from identify.validation.windows import OffsetSegment, Windows, cut_windows
 
 HORIZON = 1.0
 """Longest time a window is simulated for [s]."""
@@ -82,7 +82,7 @@ class Replay:
 
 
 def replay(
-    parts: Sequence[Part],
+    segments: Sequence[OffsetSegment],
     bodies: Mapping[str, Phi],
     *,
     horizon: float = HORIZON,
@@ -92,20 +92,20 @@ def replay(
     """Simulate windows of logs from their measured first states, all at once.
 
     Args:
-        parts: stretches of the logs at full rate, each with the sensor bias to take off.
+        segments: of the logs at full rate, each with the sensor offset to take off.
         bodies: ten parameters by name; the first is also returned as a trajectory.
-        horizon: length of a window [s], cut short where all stretches are shorter.
+        horizon: length of a window [s], cut short where all segments are shorter.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
         interpolation: the wrench between samples: a straight line, or the last sample held.
 
     Returns:
-        The errors, or None where no stretch is long enough.
+        The errors, or None where no segment is long enough.
 
     Raises:
         SimulationError: a body is not possible, or its motion grew beyond all bounds.
     """
     require_bodies(bodies)
-    stacks = cut_windows(parts, horizon)
+    stacks = cut_windows(segments, horizon)
     if not stacks:
         return None
     phi = np.array(list(bodies.values()))
@@ -203,7 +203,7 @@ def _evenly(count: int, chosen: int) -> Indices:
 
 def _band(stacks: Sequence[Windows], samples: Phi, interpolation: Interpolation) -> ErrorBand:
     """Quantiles over the samples of the errors that each leaves in the windows."""
-    errors = _pooled([_simulated_in_parts(windows, samples, interpolation) for windows in stacks])
+    errors = _pooled([_simulated_in_batches(windows, samples, interpolation) for windows in stacks])
     return ErrorBand(
         errors.horizon,
         np.quantile(errors.position, BAND, axis=0),
@@ -212,12 +212,12 @@ def _band(stacks: Sequence[Windows], samples: Phi, interpolation: Interpolation)
     )
 
 
-def _simulated_in_parts(windows: Windows, samples: Phi, interpolation: Interpolation) -> _Run:
+def _simulated_in_batches(windows: Windows, samples: Phi, interpolation: Interpolation) -> _Run:
     """As `_simulated`, at some of the samples and a few bodies at a time, in bounded memory."""
     every = max(1, windows.time.shape[1] // _MOST_SHOWN)
     count = max(1, every * _MOST_STATES // windows.time.size)
-    parts = [samples[k : k + count] for k in range(0, len(samples), count)]
-    runs = [_simulated(windows, part, interpolation, every) for part in parts]
+    batches = [samples[k : k + count] for k in range(0, len(samples), count)]
+    runs = [_simulated(windows, batch, interpolation, every) for batch in batches]
     return runs[0]._replace(
         squared_distance=np.concatenate([run.squared_distance for run in runs]),
         squared_angle=np.concatenate([run.squared_angle for run in runs]),

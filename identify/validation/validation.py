@@ -12,11 +12,10 @@ from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import BlockStatistics
 from identify.signals import PreparedLog
-from identify.validation.posterior import posterior_bodies
-from identify.validation.replay import Replay
-from identify.validation.replays import replays
+from identify.validation.replaying import posterior_bodies, replays
 from identify.validation.scores import HeldOutScores, held_out_scores
 from identify.validation.single_shot import SingleShot
+from identify.validation.windowed import Replay
 
 ESTIMATE = "estimate"
 LEAST_SQUARES = "least squares"
@@ -35,7 +34,7 @@ class Validation:
         scores: errors of predicting the wrench held out, or None with a note.
         replay: errors of the regenerated motion, or None with a note.
         notes: why something is missing, in words for the report.
-        single_shot: the longest stretch of the logs regenerated from its first state, or None.
+        single_shot: the longest segment of the logs regenerated from its first state, or None.
     """
 
     scores: HeldOutScores | None
@@ -61,14 +60,13 @@ def validate(
         truth: another body to replay beside the estimate.
     """
     notes: list[str] = []
-    scores = held_out_scores(blocks, lambda part: estimate_body(part, settings))
+    scores = held_out_scores(blocks, lambda training: estimate_body(training, settings))
     if scores is None:
         notes.append("No held-out scores: the data are too few to fit on a part of them.")
     elif scores.refused:
         notes.append(
             f"{scores.refused} of {scores.folds + scores.refused} folds could not be fitted "
-            f"without "
-            f"the part held out, and are not scored."
+            "without the part held out, and are not scored."
         )
     windows, single_shot = _replay(prepared, estimate, truth, notes)
     return Validation(scores, windows, tuple(notes), single_shot)
@@ -81,10 +79,10 @@ def _replay(
     notes: list[str],
 ) -> tuple[Replay | None, SingleShot | None]:
     if not estimate.complete:
-        untold = [name for name, by in estimate.decided_by.items() if by == "default"]
+        defaults = [name for name, by in estimate.decided_by.items() if by == "default"]
         notes.append(
-            f"No replay: the data do not tell {', '.join(untold)}, and a motion simulated with the "
-            f"default body would prove nothing."
+            f"No replay: {', '.join(defaults)} cannot be identified from the data, and a motion "
+            f"simulated with the default body would prove nothing."
         )
         return None, None
     segments = [
@@ -104,7 +102,7 @@ def _replay(
     done = replays(segments, bodies, samples=samples)
     notes += done.notes
     if done.windows is None and not done.notes:
-        notes.append("No replay: no uninterrupted stretch of the log is long enough.")
+        notes.append("No replay: no uninterrupted segment of the log is long enough.")
     if note:
         notes.append(note)
     return done.windows, done.single_shot

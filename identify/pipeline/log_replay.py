@@ -37,8 +37,8 @@ class LogReplay:
         bodies: ten parameters by name: the estimate first.
         bias: what was taken off the measured wrench, [f; t] at Bo in B [N, N m], shape (6,).
         bias_origin: where that comes from, in words.
-        windows: from measured states, again and again; None where no stretch is long enough.
-        single_shot: from the first state to the end of the longest stretch.
+        windows: from measured states, again and again; None where no segment is long enough.
+        single_shot: from the first state to the end of the longest segment.
         notes: what a person should know.
     """
 
@@ -62,8 +62,8 @@ def replay_log(
 ) -> LogReplay:
     """Regenerate the motion of a log from a body and the measured wrench.
 
-    The bias is that of the estimate's entry for this log, by its sha256; of another log it is
-    fitted with the body held: the mean of the wrench less that of the body's.
+    The sensor offset is that of the estimate's entry for this log, by its sha256; of another log
+    it is fitted with the body held: the mean of the wrench less that of the body's.
 
     Args:
         recording: the log, with pose and time.
@@ -86,16 +86,16 @@ def replay_log(
     if not log.segments:
         raise LogError(
             f"{recording.name}: a replay needs time stamps, attitude and position; the schema "
-            f"names no such columns, or every stretch is too short"
+            f"names no such columns, or every segment is too short"
         )
     bias, origin = _bias(log, estimate, no_bias)
     bodies: dict[str, Phi] = {ESTIMATE: phi}
     if truth is not None:
         bodies[TRUTH] = truth.phi
     samples, notes = _samples(estimate)
-    parts = [(segment, bias) for segment in log.segments]
+    segments = [(segment, bias) for segment in log.segments]
     done = replays(
-        parts,
+        segments,
         bodies,
         samples=samples,
         horizon=horizon,
@@ -103,9 +103,9 @@ def replay_log(
         long_bands=True,
     )
     if done.windows is None and done.single_shot is None:
-        raise SimulationError(" ".join(done.notes) or "no stretch of two samples to replay")
+        raise SimulationError(" ".join(done.notes) or "no segment of two samples to replay")
     if done.windows is None and not done.notes:
-        notes = (*notes, f"no windows: no uninterrupted stretch is long enough for {horizon:g} s")
+        notes = (*notes, f"no windows: no uninterrupted segment is long enough for {horizon:g} s")
     return LogReplay(
         log=log,
         bodies=bodies,
@@ -118,7 +118,7 @@ def replay_log(
 
 
 def fitted_bias(log: PreparedLog, phi: Phi) -> Vec6:
-    """The bias that explains a log best with the body held, [f; t] at Bo in B, shape (6,)."""
+    """The sensor offset that fits a log best with the body held, [f; t] at Bo in B, shape (6,)."""
     constant = log.rows[:, 0]
     residual = log.wrench - log.features @ (FEATURE_TENSOR @ phi)
     return constant @ residual / (constant @ constant)
@@ -143,10 +143,10 @@ def _bias(log: PreparedLog, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec
 
 def _samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
     """Bodies drawn from the estimate for a band, and why there are none."""
-    untold = [name for name, by in estimate.decided_by.items() if by == "default"]
-    if untold:
+    defaults = [name for name, by in estimate.decided_by.items() if by == "default"]
+    if defaults:
         return None, (
-            f"{', '.join(untold)} are those of a default body, not measured: the replay says "
+            f"{', '.join(defaults)} are those of a default body, not measured: the replay says "
             f"nothing of them, and there is no band",
         )
     if estimate.covariance is None:

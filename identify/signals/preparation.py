@@ -11,10 +11,10 @@ from identify.arrays import Array, Indices, Vec3, Vec6
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.filters import Filters, choose_cutoff_hz
-from identify.signals.kinematics import Kinematics, kinematics, still_motion
+from identify.signals.kinematics import Kinematics, kinematics_of, still_motion
 from identify.signals.noise import filtered_noise
 from identify.signals.prepared import PreparedLog, Segment
-from identify.signals.stretches import EvenStretch, even_stretches
+from identify.signals.segments import EvenSegment, even_segments
 from identify.spatial import BodyMotion, coadjoint, rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 
@@ -29,38 +29,38 @@ def prepare(recording: Recording, cutoff_hz: float | None = None) -> PreparedLog
     Args:
         recording: the log.
         cutoff_hz: cut-off of the low-pass [Hz]; where not given, min(5, rate/10), or higher where
-            all stretches of the log are too short for that.
+            all segments of the log are too short for that.
 
     Raises:
         LogError: too few rows, too short for the filter, or signals missing.
     """
     if recording.still:
         return _prepare_still(recording)
-    stretches = even_stretches(recording)
-    longest = max(stretches, key=len, default=None)
+    segments = even_segments(recording)
+    longest = max(segments, key=len, default=None)
     if longest is None:
         raise LogError(
-            f"{recording.name}: gaps and jumps leave no stretch of a few rows; if each row is a "
+            f"{recording.name}: gaps and jumps leave no segment of a few rows; if each row is a "
             f"still pose, set `still = true` in [log]"
         )
     try:
         cutoff, raised = choose_cutoff_hz(longest.rate_hz, len(longest), cutoff_hz)
     except LogError as error:
         raise LogError(f"{recording.name}: {error}") from error
-    pieces = [
-        piece
-        for stretch in stretches
-        if (piece := _prepare_stretch(recording, stretch, cutoff)) is not None
+    filtered = [
+        each
+        for segment in segments
+        if (each := _prepare_segment(recording, segment, cutoff)) is not None
     ]
     note = (
-        f"{recording.name}: its stretches between gaps or jumps are short, so the cut-off was "
+        f"{recording.name}: its segments between gaps or jumps are short, so the cut-off was "
         f"raised to {cutoff:.3g} Hz."
     )
-    return _join(recording, pieces, longest.rate_hz, cutoff, (note,) if raised else ())
+    return _join(recording, filtered, longest.rate_hz, cutoff, (note,) if raised else ())
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _FilteredSegment:
     time: Array
     rows: Array
     noise: Array
@@ -85,25 +85,27 @@ def _prepare_still(recording: Recording) -> PreparedLog:
     )
 
 
-def _prepare_stretch(recording: Recording, stretch: EvenStretch, cutoff_hz: float) -> _Piece | None:
-    """Rows of one stretch, or None where it is too short for the filters."""
-    filters = Filters.design(stretch.rate_hz, cutoff_hz)
-    if len(stretch) < filters.shortest:
+def _prepare_segment(
+    recording: Recording, segment: EvenSegment, cutoff_hz: float
+) -> _FilteredSegment | None:
+    """Rows of one segment, or None where it is too short for the filters."""
+    filters = Filters.design(segment.rate_hz, cutoff_hz)
+    if len(segment) < filters.shortest:
         return None
-    motion = kinematics(recording, stretch.signals, filters.differentiator)
-    inner = slice(motion.halo, len(stretch) - motion.halo)
-    inside = {name: stretch.signals[name][inner] for name in ("force", "torque")}
+    motion = kinematics_of(recording, segment.signals, filters.differentiator)
+    inner = slice(motion.halo, len(segment) - motion.halo)
+    inside = {name: segment.signals[name][inner] for name in ("force", "torque")}
     wrench = _wrench_in_body(recording, inside, motion.rotation)
-    time, rows = stretch.time[inner], rows_of(motion.motion, wrench)
+    time, rows = segment.time[inner], rows_of(motion.motion, wrench)
     outputs = len(rows) - 2 * filters.lowpass.halo
-    return _Piece(
+    return _FilteredSegment(
         time=filters.lowpass.apply_to_time(time),
         rows=filters.lowpass.apply(rows),
         noise=filtered_noise(
             rows[:, 1:], _column_orders(motion), filters.lowpass, filters.differentiator
         ),
         effective=max(1.0, filters.lowpass.independent_share * outputs),
-        used=stretch.rows,
+        used=segment.rows,
         segment=_segment(time, motion, wrench, recording.gravity),
     )
 
@@ -154,25 +156,25 @@ def _segment(time: Array, motion: Kinematics, wrench: Vec6, gravity: Vec3) -> Se
 
 def _join(
     recording: Recording,
-    pieces: list[_Piece],
+    filtered: list[_FilteredSegment],
     rate_hz: float,
     cutoff_hz: float,
     notes: tuple[str, ...],
 ) -> PreparedLog:
-    lengths = np.array([len(piece.rows) for piece in pieces])
+    lengths = np.array([len(each.rows) for each in filtered])
     time = recording.time
     return PreparedLog(
         recording=recording,
-        time=np.concatenate([piece.time for piece in pieces]),
-        rows=np.concatenate([piece.rows for piece in pieces]),
-        segment_ids=np.repeat(np.arange(len(pieces)), lengths),
+        time=np.concatenate([each.time for each in filtered]),
+        rows=np.concatenate([each.rows for each in filtered]),
+        segment_ids=np.repeat(np.arange(len(filtered)), lengths),
         # Decimated outputs cannot be worth more samples than there are.
-        effective=float(sum(min(len(piece.rows), piece.effective) for piece in pieces)),
-        noise=np.average([piece.noise for piece in pieces], axis=0, weights=lengths),
+        effective=float(sum(min(len(each.rows), each.effective) for each in filtered)),
+        noise=np.average([each.noise for each in filtered], axis=0, weights=lengths),
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
-        segments=tuple(piece.segment for piece in pieces if piece.segment is not None),
+        segments=tuple(each.segment for each in filtered if each.segment is not None),
         repeated=0 if time is None else int((np.diff(time) == 0.0).sum()),
-        unused=len(recording) - sum(piece.used for piece in pieces),
+        unused=len(recording) - sum(each.used for each in filtered),
         notes=notes,
     )

@@ -1,21 +1,40 @@
-"""How a line of delimited text falls into fields, and a field into a number."""
+"""How text falls into lines, a line into fields, and a field into a number."""
 
 from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-MISSING = frozenset({"", "na", "n/a", "null", "none"})
+_MISSING = ("", "na", "n/a", "null", "none")
 """What stands for a number that is not there, in small letters; NaN by any spelling is one too."""
 
+_LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?")
-_WHOLE = re.compile(r"-?[0-9]+")
+
+
+class Line(NamedTuple):
+    """A line: its one-based number, its content without the line end, the offset of the next."""
+
+    number: int
+    content: bytes
+    end: int
+
+
+def read_lines(text: bytes, start: int = 0, number: int = 1) -> Iterator[Line]:
+    """The lines from an offset on, the first of which has a number."""
+    for match in _LINE.finditer(text, start):
+        if match.start() == len(text):
+            return
+        yield Line(number, match[1], match.end())
+        number += 1
 
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """The separator and the comment mark of a file."""
+    """The separator (a character, or "whitespace") and the comment mark of a file."""
 
     separator: str
     comment: str
@@ -25,16 +44,31 @@ class Splitter:
         """Whether any run of blanks and tabs separates."""
         return self.separator == "whitespace"
 
+    @property
+    def spelled(self) -> str:
+        """The separator as TOML writes it."""
+        return '"\\t"' if self.separator == "\t" else f'"{self.separator}"'
+
+    def others(self) -> Iterator[Splitter]:
+        """As this one, with each separator that is usual."""
+        return (Splitter(mark, self.comment) for mark in (",", ";", "\t", "whitespace"))
+
     def fields(self, line: bytes) -> list[str] | None:
         """The fields of a line; None where it is blank or only a comment."""
         text = line.decode("latin-1")
         if self.comment and self.comment in text:
             text = self._before_comment(text)
-        return self._split(text) if self._says_something(text) else None
+        if text.strip() or (not self.whitespace and self.separator in text):
+            return self._split(text)
+        return None
 
     def names(self, line: bytes) -> tuple[str, ...]:
         """The names on a header line, without the mark of a comment, blanks and quotes."""
-        text = _decode(line).strip(" \r\n\ufeff")
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            text = line.decode("latin-1")
+        text = text.strip(" \r\n\ufeff")
         while self.comment and text.startswith(self.comment):
             text = text.removeprefix(self.comment).lstrip(" ")
         return tuple(name.strip(" \t\"'") for name in self._split(text))
@@ -44,13 +78,9 @@ class Splitter:
         text = line.decode("latin-1").lstrip()
         return bool(self.comment) and text.startswith(self.comment)
 
-    def _says_something(self, text: str) -> bool:
-        return bool(text.strip()) or (not self.whitespace and self.separator in text)
-
     def _split(self, text: str) -> list[str]:
         if self.whitespace:
             return text.split()
-        text = text.rstrip("\r\n")
         if '"' in text:
             try:
                 return next(csv.reader([text], delimiter=self.separator), [])
@@ -68,43 +98,37 @@ class Splitter:
         return text
 
 
-def parse_number(text: str) -> float:
-    """A number as text; NaN where nothing stands.
+def numbers_of(texts: Sequence[str]) -> list[float]:
+    """Numbers as text, NaN where a text says that there is none.
 
     Raises:
-        ValueError: it is no number.
+        ValueError: a text is no number.
     """
     try:
-        if "_" not in text:  # Python would read 1_000 as a thousand
-            return float(text)
+        if "_" not in "".join(texts):  # Python would read 1_000 as a thousand
+            return list(map(float, texts))
     except ValueError:
-        if is_missing(text):
-            return float("nan")
-    raise ValueError(text)
+        pass
+    return [_number_of(text) for text in texts]
+
+
+def _number_of(text: str) -> float:
+    if is_missing(text):
+        return float("nan")
+    if "_" in text:
+        raise ValueError(text)
+    return float(text)
 
 
 def is_number(text: str) -> bool:
-    """Whether the text is a number and not empty."""
+    """Whether the text is a number, or a word that stands for none, and not blank."""
     try:
-        parse_number(text)
+        return bool(text.strip()) and bool(numbers_of([text]))
     except ValueError:
         return False
-    return bool(text.strip())
 
 
 def is_missing(text: str) -> bool:
     """Whether the text says that there is no number."""
     word = text.strip().lower()
-    return word in MISSING or _NAN.fullmatch(word) is not None
-
-
-def is_whole(text: str) -> bool:
-    """Whether the text is a whole number."""
-    return _WHOLE.fullmatch(text.strip()) is not None
-
-
-def _decode(line: bytes) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        return line.decode("latin-1")
+    return word in _MISSING or _NAN.fullmatch(word) is not None

@@ -11,11 +11,9 @@ from identify.errors import LogError
 from identify.estimation import Estimate, NegativeMass, TooLittleMotion, estimate_body
 from identify.inertia import InertialParameters
 from identify.logs import Recording
-from identify.pipeline.checks import notes_on_log, require_live_wrench
-from identify.pipeline.fit_notes import notes_on_fit
+from identify.pipeline.notes import notes_on_fit, notes_on_log, require_live_wrench
 from identify.pipeline.provenance import provenance_of
-from identify.pipeline.result import FitResult
-from identify.pipeline.settings import FitSettings
+from identify.pipeline.result import FitResult, FitSettings
 from identify.pipeline.wrong_sign import wrong_sign
 from identify.regressors import BlockStatistics
 from identify.signals import PreparedLog, prepare
@@ -37,7 +35,7 @@ def fit(
 
     Args:
         recordings: the logs; each has its own sensor bias unless the settings say otherwise.
-        settings: bias, known mass, cut-off, gravity.
+        settings: sensor offset, known mass, cut-off, gravity.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
         truth: the true body, where it is known, to replay beside the estimate; the fit does not
@@ -48,15 +46,15 @@ def fit(
 
     Raises:
         LogError: a log cannot be used as it is.
-        ProblemError: the logs do not tell mass or centre of mass, or a sign is wrong.
+        ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its answer is not proved.
     """
     settings = settings or FitSettings()
     say = progress or (lambda line: None)
-    chosen = [recordings] if isinstance(recordings, Recording) else list(recordings)
-    _require_logs(chosen)
+    given = [recordings] if isinstance(recordings, Recording) else list(recordings)
+    _require_logs(given)
     logs = []
-    for recording in chosen:
+    for recording in given:
         say(f"preparing {recording.name} ({len(recording)} rows)")
         logs.append(_prepare(recording, settings))
     blocks = [block_statistics(log) for log in logs]
@@ -71,14 +69,14 @@ def fit(
     say("validating")
     validation = validate(logs, blocks, estimate, settings.estimator, truth)
     notes = [note for log in logs for note in (*log.notes, *notes_on_log(log))]
-    doubts = tuple(notes_on_fit(validation, estimate, blocks, settings))
+    findings = tuple(notes_on_fit(validation, estimate, blocks, settings))
     return FitResult(
         estimate=estimate,
         logs=tuple(logs),
         validation=validation,
         settings=settings,
-        notes=(*notes, *doubts),
-        doubts=doubts,
+        notes=(*notes, *findings),
+        findings=findings,
     )
 
 
@@ -108,8 +106,7 @@ def _require_logs(recordings: Sequence[Recording]) -> None:
         if recording.sha256 in seen:
             raise LogError(
                 f"{recording.name}: the same data as {seen[recording.sha256]}; counted twice, a "
-                f"log "
-                f"would look twice as sure. Give each log once"
+                "log would look twice as sure. Give each log once"
             )
         seen[recording.sha256] = recording.name
 
@@ -133,6 +130,5 @@ def _facts(log: PreparedLog) -> str:
     spin = np.sqrt(np.mean(np.sum(log.features[:, 6:9], axis=1)))
     return (
         f"{log.name}: {log.duration:.3g} s at {log.rate_hz:.4g} Hz, turning at {spin:.2g} rad/s "
-        f"RMS: if "
-        f"that is not so, check [log] time_unit and [pose] maps"
+        "RMS: if that is not so, check [log] time_unit and [pose] maps"
     )

@@ -1,0 +1,278 @@
+"""Delimited text: CSV and its kin.
+
+Arrow reads a regular file, which is nearly every one. Where anything is out of order, the rows are
+gone through one by one, to say in which line and column, or to leave out the bad ones. The last
+row, which may be cut short, always is.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import re
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from identify.arrays import Array
+from identify.errors import LogError
+from identify.files import check_expansion, read_bytes, unreadable
+from identify.logs.errors import BadValue, RaggedRow
+from identify.logs.readers.arrow_columns import as_numbers, as_stamps
+from identify.logs.readers.text_lines import Line, is_missing, is_number, numbers_of
+from identify.logs.readers.text_sheet import Row, Sheet, suggest_separator, survey
+from identify.logs.table import Flaw, Request, Stamps, Table, flag_not_finite
+
+_CHUNK = 2**24
+_NULLS = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
+_DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
+
+
+def read_text(path: Path, request: Request) -> Table:
+    """Reads the columns asked for.
+
+    Raises:
+        MissingColumn, LogError: as the message says.
+    """
+    sheet = survey(path, _content(path), request)
+    text, start, line = sheet.text, sheet.header.end, sheet.header.number + 1
+    end = len(text.rstrip(b"\r\n"))
+    last = max(text.rfind(b"\n", start, end), text.rfind(b"\r", start, end)) + 1
+    table = read_regular(sheet, start, last)
+    if table is None:
+        table = _read_one_by_one(sheet, start, line)
+    else:
+        table = _joined(table, _read_one_by_one(sheet, last, line + len(table)))
+    flag_not_finite(table.flaws, table.columns, table.stamps)
+    return table
+
+
+def _joined(head: Table, tail: Table) -> Table:
+    stamps = None
+    if head.stamps is not None and tail.stamps is not None:
+        stamps = np.concatenate((head.stamps, tail.stamps))
+    return replace(
+        head,
+        columns={k: np.concatenate((x, tail.columns[k])) for k, x in head.columns.items()},
+        flaws=np.concatenate((head.flaws, tail.flaws)),
+        stamps=stamps,
+        lines=range(head.row(0), head.row(0) + len(head) + len(tail)),
+    )
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a text file without byte order mark; one whose name ends in `.gz` is unpacked.
+
+    Raises:
+        LogError: it is empty, or not text in an encoding that ASCII is part of.
+    """
+    content = read_bytes(path)
+    if path.suffix.lower() == ".gz":
+        content = _unpacked(path, content)
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    if not content.strip():
+        raise LogError(f"{path}: is empty; expected a log with at least one row", path=path)
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise LogError(f"{path}: is text in UTF-16; save it as UTF-8", path=path)
+    if b"\0" in content[:65536]:
+        raise LogError(
+            f"{path}: is not text but a binary file; expected delimited text, or a file whose name "
+            "ends in .parquet or .npz",
+            path=path,
+        )
+    return content
+
+
+def _unpacked(path: Path, packed: bytes) -> bytes:
+    chunks, size = [], 0
+    try:
+        with gzip.open(io.BytesIO(packed)) as file:
+            while chunk := file.read(_CHUNK):
+                size += len(chunk)
+                check_expansion(path, len(packed), size)
+                chunks.append(chunk)
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(path, error, "gzip file") from error
+    return b"".join(chunks)
+
+
+def read_regular(sheet: Sheet, start: int, stop: int) -> Table | None:
+    """Reads the rows between two offsets by Arrow, or None where they are not perfectly regular.
+
+    Regular means: a row on every line, as many fields in each, only numbers (or nothing, or NaN)
+    in the fields asked for, no comment, no blank line. Arrow reads these as `float` does, to the
+    last bit.
+    """
+    text, comment = sheet.text, sheet.splitter.comment.encode()
+    count = text.count(b"\n", start, stop)
+    if not count or (comment and text.find(comment, start, stop) >= 0):
+        return None
+    content = memoryview(text)[start:stop]
+    if sheet.splitter.whitespace:
+        content = _single_spaced(bytes(content))
+    types = dict.fromkeys(map(str, sheet.fields), pa.float64())
+    parsed = None
+    if _may_be_whole(sheet):
+        parsed = _parse(sheet, content, types | {str(sheet.stamps): pa.int64()})
+    if parsed is None:
+        parsed = _parse(sheet, content, types)
+    if parsed is None or parsed.num_rows != count:
+        return None
+    columns = {column: as_numbers(parsed[str(k)]) for column, k in sheet.numbers.items()}
+    flaws, stamps = np.zeros(count, dtype=np.uint8), None
+    if sheet.stamps is not None:
+        stamps, missing = as_stamps(parsed[str(sheet.stamps)])
+        flaws[missing] = Flaw.NOT_FINITE
+    first = sheet.header.number + 1
+    return Table(sheet.path, sheet.names, columns, flaws, stamps, lines=range(first, first + count))
+
+
+def _may_be_whole(sheet: Sheet) -> bool:
+    """Whether the stamps may be whole numbers; Arrow would take hexadecimal for some too."""
+    first = sheet.first[1]
+    if sheet.stamps is None or (sheet.stamps < len(first) and "." in first[sheet.stamps]):
+        return False
+    return b"0x" not in sheet.text and b"0X" not in sheet.text
+
+
+def _single_spaced(content: bytes) -> bytes:
+    """Every run of blanks and tabs as one blank, none at the ends of lines."""
+    content = content.replace(b"\t", b" ")
+    while b"  " in content:
+        content = content.replace(b"  ", b" ")
+    return content.replace(b" \r", b"\r").replace(b" \n", b"\n").replace(b"\n ", b"\n").lstrip(b" ")
+
+
+def _parse(
+    sheet: Sheet, content: bytes | memoryview, types: Mapping[str, pa.DataType]
+) -> pa.Table | None:
+    whitespace = sheet.splitter.whitespace
+    names = [str(number) for number in range(len(sheet.first[1]))]
+    try:
+        return pacsv.read_csv(
+            pa.BufferReader(pa.py_buffer(content)),
+            pacsv.ReadOptions(column_names=names),
+            pacsv.ParseOptions(
+                delimiter=" " if whitespace else sheet.splitter.separator,
+                quote_char=False if whitespace else '"',
+            ),
+            pacsv.ConvertOptions(
+                column_types=types, include_columns=list(types), null_values=_NULLS
+            ),
+        )
+    except pa.ArrowException:
+        return None
+
+
+def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
+    """Reads the rows from an offset on, where the line of that number begins.
+
+    Raises:
+        BadValue: text where a number should be.
+        RaggedRow: another number of fields, other than too few in the last row.
+    """
+    values, stamps, flaws, lines = array("d"), list[str](), bytearray(), array("q")
+    for row, last in _marking_last(sheet.rows(start, number)):
+        numbers, flaw = None, Flaw.CUT_SHORT
+        if not (last and _cut_short(sheet, row)):
+            try:
+                numbers = _numbers(sheet, row)
+                flaw = Flaw.NONE if all(map(math.isfinite, numbers)) else Flaw.NOT_FINITE
+            except (BadValue, RaggedRow):
+                if not sheet.drop_bad_rows:
+                    raise
+                flaw = Flaw.NOT_NUMBERS
+        values.extend(numbers or [math.nan] * len(sheet.fields))
+        if sheet.stamps is not None:
+            stamps.append(row[1][sheet.stamps] if numbers else "")
+        flaws.append(flaw)
+        lines.append(row[0].number)
+    table = np.array(values).reshape(len(flaws), len(sheet.fields))
+    fields = {k: np.ascontiguousarray(table[:, i]) for i, k in enumerate(sheet.fields)}
+    return Table(
+        sheet.path,
+        sheet.names,
+        {column: fields[k] for column, k in sheet.numbers.items()},
+        np.frombuffer(bytes(flaws), dtype=np.uint8).copy(),
+        None if sheet.stamps is None else _whole(stamps, fields[sheet.stamps]),
+        lines=np.array(lines),
+    )
+
+
+def _marking_last(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
+    held = None
+    for row in rows:
+        if held is not None:
+            yield held, False
+        held = row
+    if held is not None:
+        yield held, True
+
+
+def _cut_short(sheet: Sheet, row: Row) -> bool:
+    """Whether the last row lacks fields, or its last number was not written to its end."""
+    fields, final = row[1], len(sheet.names) - 1
+    if len(fields) <= final:
+        return True
+    ended = sheet.text.endswith((b"\n", b"\r"))
+    return final in sheet.fields and not ended and not is_number(fields[final])
+
+
+def _numbers(sheet: Sheet, row: Row) -> list[float]:
+    fields, width = row[1], len(sheet.names)
+    if len(fields) < width or any(map(str.strip, fields[width:])):
+        raise _ragged(sheet, row)
+    try:
+        return numbers_of([fields[k] for k in sheet.fields])
+    except ValueError:
+        raise _bad_value(sheet, row) from None
+
+
+def _whole(texts: Sequence[str], numbers: Array) -> Stamps:
+    """Whole numbers as int64, or else the numbers as they are."""
+    try:
+        return np.array([0 if is_missing(text) else int(text) for text in texts], dtype=np.int64)
+    except (ValueError, OverflowError):  # also more digits than int64, or than Python, takes
+        return numbers
+
+
+def _bad_value(sheet: Sheet, row: Row) -> BadValue:
+    line, fields = row
+    k = next(k for k in sheet.fields if fields[k].strip() and not is_number(fields[k]))
+    text = fields[k].strip()[:80]
+    if _DECIMAL_COMMA.fullmatch(text):
+        remedy = "; it has a decimal comma: write numbers with a decimal point"
+    elif k == sheet.stamps and _DATE.fullmatch(text):
+        remedy = "; write time stamps as numbers of time_unit, not as dates"
+    else:
+        remedy = _if_header(sheet, line)
+    return BadValue(sheet.path, line.number, sheet.column(k), text, remedy)
+
+
+def _ragged(sheet: Sheet, row: Row) -> RaggedRow:
+    line, fields = row
+    comment = sheet.splitter.comment
+    if comment and comment.encode() in line.content:
+        remedy = (
+            f"; a comment begins at {comment!r}: "
+            "set comment in [log] to another mark if it does not"
+        )
+    else:
+        remedy = _if_header(sheet, line) or suggest_separator(line.content, sheet.splitter)
+    return RaggedRow(sheet.path, line.number, len(fields), len(sheet.names), remedy)
+
+
+def _if_header(sheet: Sheet, line: Line) -> str:
+    """A hint that the first row of a file whose columns are numbered may be of its header."""
+    number = line.number
+    if sheet.named or number != sheet.first[0].number:
+        return ""
+    return f"; if line {number} is of the header, set header_lines = {number} in [log]"

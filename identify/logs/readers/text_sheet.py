@@ -1,0 +1,246 @@
+"""`Sheet`: a text file with its header found, and the fields to read from each row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+from identify.errors import LogError
+from identify.logs.errors import MisnamedColumns, MissingNumberedColumn
+from identify.logs.readers.text_lines import Line, Splitter, is_number, read_lines
+from identify.logs.schema import Column
+from identify.logs.table import Request, locate, locate_stamps
+
+_SURVEYED = 1000
+"""Rows looked at to learn how many fields a row has."""
+_SEARCHED = 50
+"""Lines in which names are looked for, past those the schema says."""
+
+Row: TypeAlias = tuple[Line, list[str]]
+"""A line and its fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What is known of a text file before its rows are read.
+
+    Attributes:
+        text: its content.
+        header: the last line before the data; of number zero where there is none.
+        first: the first row.
+        named: whether the schema gives columns by name.
+        names: names of the columns that a row has, or their numbers.
+        numbers: the field of each column asked for.
+        stamps: the field of the time stamps.
+        fields: all of these fields, in order.
+    """
+
+    path: Path
+    text: bytes
+    splitter: Splitter
+    header: Line
+    first: Row
+    named: bool
+    names: tuple[str, ...]
+    numbers: Mapping[Column, int]
+    stamps: int | None
+    fields: tuple[int, ...]
+    drop_bad_rows: bool
+
+    def column(self, field: int) -> Column:
+        """What the schema calls a field."""
+        columns = (column for column, number in self.numbers.items() if number == field)
+        return next(columns, self.names[field])
+
+    def rows(self, start: int, number: int) -> Iterator[Row]:
+        """The rows from an offset on, where the line of that number begins."""
+        return _rows(self.text, self.splitter, start, number)
+
+
+def survey(path: Path, text: bytes, request: Request) -> Sheet:
+    """Finds the header and the columns of a text file.
+
+    Raises:
+        MissingColumn, LogError: as the message says.
+    """
+    layout = request.layout
+    splitter = Splitter(layout.separator, layout.comment)
+    header, names = _find_header(path, text, splitter, request)
+    rows = list(islice(_rows(text, splitter, header.end, header.number + 1), _SURVEYED))
+    if not rows:
+        raise LogError(
+            f"{path}: has no data rows after its header ({header.number} lines)", path=path
+        )
+    named, first = names is not None, rows[0]
+    if not named and "header_lines" not in layout.model_fields_set:
+        _require_header(path, splitter.fields(header.content), len(first[1]))
+    names = _columns(path, header, names, [fields for _, fields in rows], request)
+    try:
+        numbers = {column: locate(path, names, column) for column in request.columns}
+        stamps = locate_stamps(path, names, request.stamps)
+    except MissingNumberedColumn as error:
+        remedy = suggest_separator(first[0].content, splitter)
+        raise MissingNumberedColumn(path, error.number, len(names), remedy) from None
+    return Sheet(
+        path=path,
+        text=text,
+        splitter=splitter,
+        header=header,
+        first=first,
+        named=named,
+        names=names,
+        numbers=numbers,
+        stamps=stamps,
+        fields=tuple(sorted({*numbers.values(), *([] if stamps is None else [stamps])})),
+        drop_bad_rows=layout.drop_bad_rows,
+    )
+
+
+def suggest_separator(line: bytes, splitter: Splitter) -> str:
+    """A hint at the separator that the line seems to have, or nothing."""
+    here = len(splitter.fields(line) or ())
+    for other in splitter.others():
+        fields = other.fields(line) or ()
+        if len(fields) > max(here, 2) and sum(map(is_number, fields)) > 2:
+            return f"; set separator = {other.spelled} in [log] if that is what separates them"
+    return ""
+
+
+def _rows(text: bytes, splitter: Splitter, start: int, number: int) -> Iterator[Row]:
+    for line in read_lines(text, start, number):
+        fields = splitter.fields(line.content)
+        if fields is not None:
+            yield line, fields
+
+
+def _find_header(
+    path: Path, text: bytes, splitter: Splitter, request: Request
+) -> tuple[Line, tuple[str, ...] | None]:
+    """The last line of the header, and the names on it where the schema uses names.
+
+    It is where the schema says, or where comment lines that it does not count move it.
+
+    Raises:
+        MisnamedColumns: no line near holds the names, or another than the schema says.
+        LogError: the header is longer than the file.
+    """
+    count = request.layout.header_lines
+    lines = list(islice(read_lines(text), count + _SEARCHED))
+    if count > len(lines):
+        raise LogError(
+            f"{path}: header_lines = {count} in [log], but it has only {len(lines)} lines",
+            path=path,
+        )
+    last = lines[count - 1] if count else Line(0, b"", 0)
+    wanted = [name for name in request.columns if isinstance(name, str)]
+    if not wanted and not isinstance(request.stamps, str):
+        return last, None
+    places = _places(lines, count, splitter)
+    for line in places:
+        names = splitter.names(line.content)
+        if set(wanted or [request.stamps]) <= set(names):
+            return line, names
+    if wanted:
+        raise _misnamed(path, lines, places, splitter, wanted)
+    return last, splitter.names(last.content) if count else None  # another file has the stamps
+
+
+def _places(lines: Sequence[Line], count: int, splitter: Splitter) -> list[Line]:
+    """Lines on which the names may stand: the one the schema says comes first.
+
+    Then the one it says if comment and blank lines do not count, and the last of the comment lines
+    on top.
+    """
+    if count == 0:
+        return []
+    plain = [
+        line for line in lines if line.content.strip() and not splitter.is_comment(line.content)
+    ]
+    places = [lines[count - 1], *plain[count - 1 : count]]
+    if count == 1 and plain and plain[0].number > 1:
+        places.append(lines[plain[0].number - 2])
+    return places
+
+
+def _misnamed(
+    path: Path,
+    lines: Sequence[Line],
+    places: Sequence[Line],
+    splitter: Splitter,
+    wanted: Sequence[str],
+) -> LogError:
+    def missing(line: Line, split: Splitter = splitter) -> list[str]:
+        known = split.names(line.content)
+        return [name for name in wanted if name not in known]
+
+    remedy = ""
+    if elsewhere := next((line.number for line in lines if not missing(line)), None):
+        remedy = f"; line {elsewhere} has these names: set header_lines = {elsewhere} in [log]"
+    if not places:
+        return LogError(
+            f"{path}: the schema names columns ({', '.join(map(repr, wanted[:3]))}, …), but "
+            "header_lines = 0 says that no line holds names"
+            + (remedy or "; give the columns by zero-based number, or set header_lines"),
+            path=path,
+            column=wanted[0],
+        )
+    best = min(places, key=lambda line: len(missing(line)))
+    known = splitter.names(best.content)
+    other = next((other for other in splitter.others() if not missing(best, other)), None)
+    if not remedy and other:
+        remedy = f"; with another separator it has: set separator = {other.spelled} in [log]"
+    if not remedy and all(map(is_number, filter(None, known))):
+        remedy = (
+            "; it holds numbers: if the file has no header, set header_lines = 0 in [log] "
+            "and give the columns by zero-based number"
+        )
+    return MisnamedColumns(path, best.number, missing(best), known, remedy)
+
+
+def _columns(
+    path: Path,
+    header: Line,
+    names: tuple[str, ...] | None,
+    rows: Sequence[Sequence[str]],
+    request: Request,
+) -> tuple[str, ...]:
+    """The names of the columns that a row has, or their numbers.
+
+    A last column that is empty in every row is none, unless the header or the schema has it.
+    """
+    asked = (*request.columns, request.stamps)
+    width = Counter(map(len, rows)).most_common(1)[0][0]
+    trailing = width > 1 and all(not row[-1].strip() for row in rows if len(row) == width)
+    if names is None:
+        numbered = (column for column in asked if isinstance(column, int))
+        width -= trailing and max(numbered, default=-1) < width - 1
+        return tuple(map(str, range(width)))
+    while names and not names[-1] and len(names) > width - trailing:
+        names = names[:-1]
+    if (trailing and len(names) == width - 1) or (len(rows) == 1 and width < len(names)):
+        width = len(names)
+    if len(names) == width:
+        return names
+    if not set(asked) & set(names):  # the line is only supposed to hold names
+        return tuple(map(str, range(width)))
+    raise LogError(
+        f"{path}: line {header.number} names {len(names)} columns, but the rows have "
+        f"{width} fields; fix the header, or give the columns by zero-based number",
+        path=path,
+        row=header.number,
+    )
+
+
+def _require_header(path: Path, line: Sequence[str] | None, width: int) -> None:
+    """Refuses to skip a line of numbers only because a header is the default."""
+    if line is not None and len(line) == width and all(map(is_number, line)):
+        raise LogError(
+            f"{path}: line 1 holds numbers as the rows after it do, and would be skipped as the "
+            "header; set header_lines = 0 in [log] to read it, or header_lines = 1 to skip it",
+            path=path,
+            row=1,
+        )
