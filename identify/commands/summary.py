@@ -12,7 +12,7 @@ import numpy as np
 
 from identify.commands.terminal import metres, printable
 from identify.reporting import parameter_rich_table
-from identify.reporting.parameter_rows import GROUPS
+from identify.reporting.parameter_table import GROUPS
 
 if TYPE_CHECKING:
     from identify.estimation import Estimate
