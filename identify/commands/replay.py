@@ -82,9 +82,8 @@ class Replay(Command):
         return 0
 
     def _write(self, done: LogReplay) -> list[Path]:
-        from identify.reporting.canvas import compose
+        from identify.reporting.canvas import compose, png
         from identify.reporting.figures.replay import columns_of
-        from identify.reporting.picture import png
         from identify.reporting.replay_tables import single_shot_table, windows_table
 
         written: list[Path] = []

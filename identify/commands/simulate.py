@@ -150,8 +150,8 @@ class Simulate(Command):
         return [log, schema]
 
     def _draw(self, simulation: Simulation, path: Trajectory) -> Path:
+        from identify.reporting.canvas import png
         from identify.reporting.figures.motion import motion
-        from identify.reporting.picture import png
 
         picture = png(motion(path, simulation.body.phi, simulation.gravity))
         write_file(self.output / MOTION, picture)
@@ -164,8 +164,8 @@ class Simulate(Command):
             for name in (POINSOT, ANIMATION):
                 (self.output / name).unlink(missing_ok=True)
             return []
+        from identify.reporting.canvas import png
         from identify.reporting.figures.poinsot import poinsot
-        from identify.reporting.picture import png
         from identify.reporting.poinsot_animation import poinsot_html
 
         write_file(self.output / POINSOT, png(poinsot(construction)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from identify.commands.terminal import metres, print_table, printable
 from identify.reporting import parameter_rich_table
-from identify.reporting.parameter_rows import GROUPS
+from identify.reporting.parameter_table import GROUPS
 
 if TYPE_CHECKING:
     from identify.estimation import Estimate

@@ -1,24 +1,30 @@
-"""Figures without pyplot: columns of panels in one style, put side by side.
+"""Figures without pyplot: columns of panels in one style, put side by side, as SVG or PNG.
 
-Everything is placed in inches, so that no layout engine has to draw a figure in order to arrange
-it, and a column looks the same alone (in a report, one SVG each) as beside others
-(`identify.plot`).
+Matplotlib's constrained layout finds the room for titles, legends and labels. Its settings are
+global to a process, so all drawing is done inside `style`, by one thread at a time; a figure that
+is handed out has its layout and its fonts, whatever is set where it is saved.
 Matplotlib is imported when a figure is drawn, not before.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
+from io import BytesIO, StringIO
+from threading import RLock
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from identify.arrays import Array
 from identify.reporting.rounding import power_of_ten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.transforms import Transform
+    from matplotlib.figure import Figure, SubFigure
 
 INK = "#1f2933"
 MUTED = "#66727f"
@@ -31,13 +37,19 @@ AXES = (("x", "#0061a8", "-"), ("y", "#d1530a", (0, (5, 1.5))), ("z", "#17866b",
 """Name, colour and dashes of the three axes of a vector; they differ without colour, too."""
 
 WIDTH = 4.6
-LEFT = 0.74
-RIGHT = 0.12
-TITLE = 0.34
-NOTE = 0.22
-GAP = 0.13
-BOTTOM = 0.52
+"""Of a column [in]."""
 
+SQUARE = 3.7
+"""Height of a panel that is about as high as it is wide [in]."""
+
+_TITLE, _NOTE, _GAP, _BOTTOM = 0.34, 0.22, 0.13, 0.44
+"""What a column has beside its panels [in]: a title, a note, a gap between two, a labelled axis."""
+
+_PAD = 0.06
+"""Around a column [in]."""
+
+_DPI = 160
+_LOCK = RLock()
 _STYLE: dict[str, object] = {
     "axes.axisbelow": True,
     "axes.formatter.useoffset": False,
@@ -53,16 +65,21 @@ _STYLE: dict[str, object] = {
     "axes.xmargin": 0.0,
     "axes.ymargin": 0.08,
     "figure.facecolor": "white",
-    "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans"],
+    "font.family": ["DejaVu Sans"],
     "font.size": 8.5,
     "grid.color": GRID,
     "grid.linewidth": 0.6,
     "legend.fontsize": 8.0,
+    "legend.borderaxespad": 0.5,
+    "legend.borderpad": 0.0,
+    "legend.columnspacing": 1.2,
     "legend.frameon": False,
+    "legend.handlelength": 1.5,
+    "legend.handletextpad": 0.5,
     "lines.linewidth": 1.0,
     "lines.solid_joinstyle": "round",
     "svg.fonttype": "none",
+    "svg.hashsalt": "identify",
     "text.color": INK,
     "xtick.color": "#b4bdc7",
     "xtick.labelcolor": INK,
@@ -81,7 +98,7 @@ class Panel:
         draw: draws on them.
         ylabel: with its unit; empty where the rows are named.
         note: a few words above their right end.
-        height: [in].
+        height: beside the panels of its column, and about what it has [in].
         xlabel: where it differs from the column's.
     """
 
@@ -89,186 +106,217 @@ class Panel:
     ylabel: str = ""
     note: str = ""
     height: float = 0.95
-    xlabel: str | None = None
-
-    @property
-    def above(self) -> float:
-        """Room above the axes [in]."""
-        return NOTE if self.note else GAP
+    xlabel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Panels one above the other, under a title and a legend.
+    """Panels one above the other, under a title and a legend of all that is drawn.
 
     Attributes:
         title: a few words.
         xlabel: of the horizontal axis, with its unit.
         panels: from the top.
         shared: whether all panels have the same horizontal axis, which is then labelled once.
-        left, right: room for what stands beside the axes [in].
-        above: more room above the first panel [in].
-        legend_columns: entries in a row of a legend below the title, which `above` has to leave
-            room for; where not given, all stand in one row to the right of the title.
     """
 
     title: str
     xlabel: str
     panels: tuple[Panel, ...]
     shared: bool = True
-    left: float = LEFT
-    right: float = RIGHT
-    above: float = 0.0
-    legend_columns: int | None = None
 
     @property
     def height(self) -> float:
         """Height in all [in]."""
-        return TITLE + self.above + sum(self.room(index) for index in range(len(self.panels)))
-
-    def room(self, index: int) -> float:
-        """Height of a panel with what stands above and below it [in]."""
-        panel = self.panels[index]
-        return panel.above + panel.height + (BOTTOM if self.labelled(index) else 0.0)
-
-    def labelled(self, index: int) -> bool:
-        """Whether the horizontal axis of a panel is labelled."""
-        return not self.shared or index == len(self.panels) - 1
+        labelled = 1 if self.shared else len(self.panels)
+        above = sum(_NOTE if panel.note else _GAP for panel in self.panels)
+        return _TITLE + above + sum(panel.height for panel in self.panels) + labelled * _BOTTOM
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The style of these figures on matplotlib's own defaults, whatever the user has set."""
+    """The style of these figures on matplotlib's own defaults, whatever the user has set.
+
+    Other threads that want it wait: matplotlib has one set of settings for all.
+    """
     import matplotlib
 
-    with matplotlib.rc_context():
+    with _LOCK, matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)  # pyright: ignore[reportCallIssue, reportArgumentType]
         yield
 
 
 def compose(columns: Sequence[Column], across: int = 2) -> Figure:
-    """A figure of columns side by side, `across` in a row.
+    """A figure of columns side by side, `across` in a row, each as high as its row.
 
     Args:
         columns: at least one.
         across: columns in a row.
     """
+    with style():
+        return _arranged(columns, across)
+
+
+def png(figure: Figure) -> bytes:
+    """A figure as PNG."""
+    buffer = BytesIO()
+    with style():
+        figure.savefig(buffer, format="png", dpi=_DPI)
+    return buffer.getvalue()
+
+
+def svg(column: Column, key: str) -> str:
+    """A column as an `svg` element for a page, with ids that no other figure of the page has.
+
+    To be called inside `style`, once around all figures of a page.
+
+    Args:
+        column: to draw.
+        key: word put before each id; different for each figure of a page.
+
+    Returns:
+        Markup that is safe to put into a page: text was escaped when it was written.
+    """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    figure = _arranged([column], 1)
+    stream = StringIO()
+    FigureCanvasSVG(figure).print_svg(stream, metadata=_NO_METADATA)
+    drawn = stream.getvalue()
+    drawn = drawn[drawn.index(">", drawn.index("<svg")) + 1 :]
+    for pattern, instead in _FOR_A_PAGE:
+        drawn = pattern.sub(instead.replace("KEY", key), drawn)
+    labels = "; ".join(panel.ylabel or panel.xlabel or column.xlabel for panel in column.panels)
+    width, height = 72.0 * figure.get_size_inches()
+    label = escape(f"{column.title}: {labels}")
+    return f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{label}">{drawn}'
+
+
+_NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+_FOR_A_PAGE = (
+    (re.compile(r"^([LM] -?\d+(?:\.\d\d?)?)\d* (-?\d+(?:\.\d\d?)?)\d* $", re.MULTILINE), r"\1 \2"),
+    (re.compile(r'<g id="[^"]*"'), "<g"),
+    (re.compile(r'(\bid="|url\(#|xlink:href="#)'), r"\g<1>KEY-"),
+)
+"""What is replaced in the SVG of a figure: coordinates to a hundredth of a point, names of groups,
+ids and what refers to them."""
+
+
+def _arranged(columns: Sequence[Column], across: int) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     rows = [columns[start : start + across] for start in range(0, len(columns), across)]
-    width = WIDTH * max(len(row) for row in rows)
-    height = sum(max(column.height for column in row) for row in rows)
-    with style():
-        figure = Figure(figsize=(width, height))
-        top = height
-        for row in rows:
-            for place, column in enumerate(row):
-                _Placed(figure, WIDTH * place, top, width, height).draw(column)
-            top -= max(column.height for column in row)
+    heights = [max(column.height for column in row) for row in rows]
+    most = max(map(len, rows))
+    engine = ConstrainedLayoutEngine(w_pad=_PAD, h_pad=_PAD, wspace=0.0, hspace=0.0)
+    figure = Figure(figsize=(WIDTH * most, sum(heights)), layout=engine)
+    FigureCanvasAgg(figure)
+    grid = figure.subfigures(len(rows), most, squeeze=False, height_ratios=heights)
+    for places, row in zip(grid, rows, strict=True):
+        for place, column in zip(places, row, strict=False):
+            _draw(place, column)
+    engine.execute(figure)
+    figure.set_layout_engine("none")  # it stays as it is, whatever is set when it is saved
+    for place in figure.subfigs:
+        _settle(place)
     return figure
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A place in a figure: left and top edge of a column [in], and the figure's size."""
-
-    figure: Figure
-    left: float
-    top: float
-    width: float
-    height: float
-
-    def draw(self, column: Column) -> None:
-        """Draw a column there."""
-        begin, end = self.left + column.left, self.left + WIDTH - column.right
-        edge = self.top - TITLE - column.above
-        drawn: list[Axes] = []
-        for index, panel in enumerate(column.panels):
-            bottom = edge - panel.above - panel.height
-            place = (
-                begin / self.width,
-                bottom / self.height,
-                (end - begin) / self.width,
-                panel.height / self.height,
-            )
-            axes = self.figure.add_axes(place, sharex=drawn[0] if column.shared and drawn else None)
-            _fill(axes, panel, panel.xlabel or column.xlabel, column.labelled(index))
-            drawn.append(axes)
-            edge -= column.room(index)
-        self.figure.text(
-            (self.left + 0.06) / self.width,
-            (self.top - 0.12) / self.height,
-            column.title,
-            va="top",
-            weight="bold",
-            size=9.5,
-        )
-        self._legend(drawn, end, column.legend_columns)
-
-    def _legend(self, drawn: Sequence[Axes], end: float, columns: int | None) -> None:
-        """What the marks of all panels mean, each once, to the right of the title or below it."""
-        entries = {
-            label: handle
-            for axes in reversed(drawn)
-            for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-        }
-        order = [label for axes in drawn for label in axes.get_legend_handles_labels()[1]]
-        handles = [entries[label] for label in dict.fromkeys(order)]
-        if handles:
-            below = TITLE if columns else 0.06
-            self.figure.legend(
-                handles=handles,
-                loc="upper right",
-                bbox_to_anchor=(end / self.width, (self.top - below) / self.height),
-                ncols=columns or len(handles),
-                columnspacing=1.2,
-                handlelength=1.5,
-                handletextpad=0.5,
-                borderaxespad=0.0,
-            )
-
-
-def _fill(axes: Axes, panel: Panel, xlabel: str, labelled: bool) -> None:
+def _draw(place: SubFigure, column: Column) -> None:
+    """Draw a column in its place of a figure."""
     from matplotlib.ticker import MaxNLocator
 
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10]))
-    axes.tick_params(length=3.0)
-    panel.draw(axes)
-    axes.set_ylabel(panel.ylabel)
-    if panel.ylabel:
-        # A common place, so that labels of panels one above the other stand in line.
-        axes.yaxis.set_label_coords(-0.56, 0.5, transform=_inches(axes))
-    if labelled:
-        axes.set_xlabel(xlabel)
-    else:
-        axes.tick_params(labelbottom=False)
-    if panel.note:
-        axes.annotate(
-            panel.note,
-            (1.0, 1.0),
-            xytext=(0.0, 3.0),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            color=MUTED,
-            size=8.0,
-            annotation_clip=False,
+    drawn = place.subplots(
+        len(column.panels),
+        sharex=column.shared,
+        squeeze=False,
+        height_ratios=[panel.height for panel in column.panels],
+    )[:, 0]
+    for axes, panel in zip(drawn, column.panels, strict=True):
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 2.5, 5, 10]))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=7, steps=[1, 2, 2.5, 5, 10]))
+        axes.tick_params(length=3.0)
+        panel.draw(axes)
+        axes.set_ylabel(panel.ylabel)
+        axes.set_title(panel.note, loc="right", size=8.0, color=MUTED, y=1.0, pad=3.0)
+        if not column.shared or axes is drawn[-1]:
+            axes.set_xlabel(panel.xlabel or column.xlabel)
+        else:  # matplotlib takes long to find the place of a label, though it is empty
+            axes.xaxis.set_label_coords(0.5, 0.0)
+    _head(place, column.title, list(drawn))
+
+
+def _settle(place: SubFigure) -> None:
+    """Keep the axes where the layout put them, their vertical labels in line at the left."""
+    from matplotlib.transforms import blended_transform_factory
+
+    for axes in place.axes:
+        # The last digits of the layout's solver differ from run to run.
+        axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())
+        in_line = blended_transform_factory(place.transSubfigure, axes.transAxes)
+        axes.yaxis.set_label_coords(_PAD / WIDTH, 0.5, transform=in_line)
+        axes.yaxis.label.set_verticalalignment("top")
+
+
+def _head(place: SubFigure, title: str, drawn: Sequence[Axes]) -> None:
+    """Title, and what the marks of all panels mean, each once: beside it, or in rows below it."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    bold = {"weight": "bold", "size": 9.5}
+    above = place.suptitle(title, x=_PAD / WIDTH, ha="left", **bold)
+    found = [axes.get_legend_handles_labels() for axes in drawn]
+    entries = {
+        label: handle
+        for handles, labels in reversed(found)
+        for handle, label in zip(handles, labels, strict=True)
+    }
+    order = dict.fromkeys(label for _, labels in found for label in labels)
+    handles = [entries[label] for label in order]
+    if not handles:
+        return
+    canvas = place.figure.canvas
+    assert isinstance(canvas, FigureCanvasAgg)
+    renderer = canvas.get_renderer()
+    room = place.bbox.width * (1.0 - 2.0 * _PAD / WIDTH)
+    beside = place.legend(handles=handles, loc="outside upper right", ncols=len(handles))
+    taken = above.get_window_extent(renderer).width + beside.get_window_extent(renderer).width
+    if taken < 0.97 * room:
+        return
+    beside.remove()
+    place.suptitle("")
+    for rows in range(1, len(handles) + 1):
+        below = place.legend(
+            handles=handles,
+            loc="outside upper left",
+            ncols=-(-len(handles) // rows),
+            title=title,
+            title_fontproperties=bold,
+            alignment="left",
         )
+        if below.get_window_extent(renderer).width < room or rows == len(handles):
+            return
+        below.remove()
 
 
-def decades(axes: Axes) -> None:
-    """Make the horizontal axis logarithmic within its limits, with plain numbers where short."""
+def decades(axes: Axes, *, upward: bool = False) -> None:
+    """Make an axis logarithmic within its limits, with plain numbers where they are short.
+
+    Args:
+        axes: with their limits set.
+        upward: whether it is the vertical axis, not the horizontal one.
+    """
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    axes.set_xscale("log")
-    low, high = axes.get_xlim()
+    axis = axes.yaxis if upward else axes.xaxis
+    axes.set(**{"yscale" if upward else "xscale": "log"})
+    low, high = axis.get_view_interval()
     steps = (1.0, 2.0, 5.0) if high < 60.0 * low else (1.0,)
-    axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=8))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
-    axes.xaxis.set_minor_locator(NullLocator())
+    axis.set_major_locator(LogLocator(subs=steps, numticks=6 if upward else 8))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
+    axis.set_minor_locator(NullLocator())
 
 
 def _power(value: float) -> str:
@@ -280,12 +328,32 @@ def _power(value: float) -> str:
     return power if mantissa == "1" else f"{mantissa}·{power}"
 
 
-def _inches(axes: Axes) -> Transform:
-    """Horizontally inches from the left end of the axes, vertically their fraction."""
-    from matplotlib.transforms import ScaledTranslation, blended_transform_factory
+def name_rows(axes: Axes, names: Sequence[str], remarks: Sequence[str]) -> Array:
+    """Turn the vertical axis into rows with a name to the left and a remark to the right.
 
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    corner = axes.transAxes.transform((0.0, 0.0))[0] / figure.dpi
-    shift = figure.dpi_scale_trans + ScaledTranslation(corner, 0.0, figure.dpi_scale_trans)
-    return blended_transform_factory(shift, axes.transAxes)
+    Args:
+        axes: to draw on.
+        names: from the top.
+        remarks: one each.
+
+    Returns:
+        Where the rows are, from the top.
+    """
+    places = np.arange(len(names), dtype=np.float64)[::-1]
+    axes.set_yticks(places, names)
+    axes.set_ylim(-0.6, len(names) - 0.4)
+    axes.grid(visible=False, axis="y")
+    axes.tick_params(axis="y", length=0.0)
+    for place, remark in zip(places, remarks, strict=True):
+        axes.annotate(
+            remark,
+            (1.0, place),
+            xytext=(4.0, 0.0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            size=7.5,
+            color=INK,
+            annotation_clip=False,
+        )
+    return places

@@ -8,7 +8,6 @@ Every figure has its own file in `figures/`; a new one is a file there and a lin
 from identify.reporting.figures.excitation import excitation
 from identify.reporting.figures.parameters import parameters
 from identify.reporting.figures.replay import replay
-from identify.reporting.figures.residuals import residuals
-from identify.reporting.figures.wrench import wrench
+from identify.reporting.figures.wrench import residuals, wrench
 
 __all__ = ["excitation", "parameters", "replay", "residuals", "wrench"]

@@ -1,27 +1,40 @@
-"""Poinsot's construction in motion: as a GIF, or as an HTML page that can be turned by hand."""
+"""Poinsot's construction in motion: as a GIF, or as an HTML page that can be turned by hand.
+
+The ellipsoid rolls on the invariable plane, which lies below as a floor; L points down to it.
+"""
 
 from __future__ import annotations
 
 import io
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.arrays import Array, Indices
+from identify.arrays import Array, Indices, Mat33, Vec3
 from identify.errors import SimulationError
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import BAND, GRID, INK, MEASURED, MUTED, OTHER, style
-from identify.reporting.figures.poinsot import LENGTH
-from identify.reporting.poinsot_scene import FLOOR, VIEW, Scene, draw_scene, empty_picture
+from identify.reporting.figures.poinsot import LENGTH, View, extent, family
 from identify.reporting.rounding import significant
 from identify.simulation.poinsot import Poinsot
+from identify.simulation.poinsot_curves import herpolhode_curve, polhode_curve
+from identify.spatial import rotation_from_quaternion
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from PIL import Image
 
+_VIEW = View.of(azimuth=np.deg2rad(-60.0), elevation=np.deg2rad(20.0))
+_FLOOR = "#f4f6f8"
+_INCHES = 4.6
+_GROUND, _BODY, _ON_BODY, _ABOVE = 1.0, 2.0, 3.0, 4.0
+"""What covers what."""
+_CLEAR = 0.7
+"""How much of what lies behind it the body hides."""
 _FRAMES = 120
 _MOST_FRAMES = 2000
 _RATE_HZ = 20.0
@@ -71,7 +84,7 @@ def poinsot_gif(
     """
     from PIL import Image
 
-    scene = Scene.of(construction, _picked(construction, frames))
+    scene = _Scene.of(construction, _spread(construction, frames))
     pictures = [Image.fromarray(frame) for frame in _frames(scene, dpi)]
     palette = _palette()
     indexed = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
@@ -94,10 +107,10 @@ def poinsot_frame(construction: Poinsot, index: int = -1) -> Figure:
         construction: of one free rotation.
         index: of its times; the herpolhode is drawn up to there.
     """
-    scene = Scene.of(construction, np.arange(len(construction.time)))
+    scene = _Scene.of(construction, np.arange(len(construction.time)))
     with style():
-        figure, axes = empty_picture(scene)
-        draw_scene(axes, scene, range(len(construction.time))[index])
+        figure, axes = _empty_picture(scene)
+        _draw_scene(axes, scene, range(len(construction.time))[index])
     return figure
 
 
@@ -112,7 +125,7 @@ def poinsot_html(construction: Poinsot) -> str:
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    scene = Scene.of(construction, _picked(construction, _MOST_FRAMES))
+    scene = _Scene.of(construction, _spread(construction, _MOST_FRAMES))
     environment = Environment(
         loader=PackageLoader("identify.reporting"), autoescape=True, undefined=StrictUndefined
     )
@@ -120,7 +133,7 @@ def poinsot_html(construction: Poinsot) -> str:
     return template.render(data=_data(scene), facts=_facts(construction, scene.extent))
 
 
-def _picked(construction: Poinsot, most: int) -> Indices:
+def _spread(construction: Poinsot, most: int) -> Indices:
     count = len(construction.time)
     if count < 2:
         raise SimulationError(
@@ -137,7 +150,7 @@ def _palette() -> Image.Image:
     share = np.linspace(0.0, 1.0, 13)[:, None]
     mixed = [
         (1.0 - share) * np.array(to_rgb(ground)) + share * np.array(to_rgb(ink))
-        for ground in ("white", FLOOR, BAND)
+        for ground in ("white", _FLOOR, BAND)
         for ink in (INK, MUTED, MEASURED, OTHER, GRID, BAND)
     ]
     colours = np.unique(np.rint(255.0 * np.concatenate(mixed)).astype(np.uint8), axis=0)
@@ -146,25 +159,25 @@ def _palette() -> Image.Image:
     return image
 
 
-def _frames(scene: Scene, dpi: float) -> list[Array]:
+def _frames(scene: _Scene, dpi: float) -> list[Array]:
     """Pictures as arrays of red, green and blue, shape (height, width, 3)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     with style():
-        figure, axes = empty_picture(scene)
+        figure, axes = _empty_picture(scene)
         figure.set_dpi(dpi)
         canvas = FigureCanvasAgg(figure)
         pictures = []
         for index in range(len(scene.time)):
             for artist in [*axes.lines, *axes.patches, *axes.texts]:
                 artist.remove()
-            draw_scene(axes, scene, index)
+            _draw_scene(axes, scene, index)
             canvas.draw()
             pictures.append(np.asarray(canvas.buffer_rgba())[..., :3].copy())
     return pictures
 
 
-def _data(scene: Scene) -> str:
+def _data(scene: _Scene) -> str:
     """The scene as JSON; numbers only, so nothing in it can end the script element."""
 
     def listed(array: Array) -> list:
@@ -182,7 +195,7 @@ def _data(scene: Scene) -> str:
             "separatrix": [listed(curve[::3]) for curve in scene.separatrix],
             "own": listed(scene.own),
             "time": np.round(scene.time, 6).tolist(),
-            "view": VIEW.axes.tolist(),
+            "view": _VIEW.axes.tolist(),
         },
         separators=(",", ":"),
         allow_nan=False,
@@ -208,3 +221,131 @@ def _facts(construction: Poinsot, extent: str) -> list[tuple[str, str]]:
     if extent:
         facts.append(("herpolhode drawn", extent.removeprefix("; ")))
     return facts
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What moves, in a frame with its third axis up, against L.
+
+    Attributes:
+        inertia: in principal axes, diagonal, shape (3, 3).
+        rotations: from principal axes to this frame, shape (n, 3, 3).
+        contact: points of contact, shape (n, 3).
+        trail: the herpolhode, smooth, from the first time on, shape (k, 3).
+        drawn: how many of its points are behind each contact, shape (n,).
+        extent: what is said of a trail that ends before the last time.
+        distance: of the floor below the centre.
+        reach: half the width of what is shown.
+        curves, separatrix, own: on the ellipsoid, in principal axes, each (k, 3).
+        time: [s], shape (n,).
+    """
+
+    inertia: Mat33
+    rotations: Mat33
+    contact: Vec3
+    trail: Vec3
+    drawn: Indices
+    extent: str
+    distance: float
+    reach: float
+    curves: list[Array]
+    separatrix: list[Array]
+    own: Array
+    time: Array
+
+    @classmethod
+    def of(cls, construction: Poinsot, picked: Indices) -> _Scene:
+        """The scene at some of the construction's times."""
+        first, second, normal = construction.plane_axes.T
+        up = np.stack((first, -second, -normal))
+        R_WB = rotation_from_quaternion(construction.quaternion[picked])
+        curves, separatrix = family(construction.moments)
+        curve, time = herpolhode_curve(construction), construction.time[picked]
+        return cls(
+            inertia=np.diag(construction.moments),
+            rotations=up @ R_WB @ construction.axes,
+            contact=construction.herpolhode[picked] @ up.T,
+            trail=curve.points @ up.T,
+            drawn=np.searchsorted(curve.time, time, side="right"),
+            extent=extent(curve),
+            distance=construction.distance,
+            reach=1.12 * float(construction.semi_axes.max()),
+            curves=curves,
+            separatrix=separatrix,
+            own=polhode_curve(construction),
+            time=time,
+        )
+
+    def behind(self, index: int) -> Vec3:
+        """The herpolhode up to one of the times, as far as it is drawn, shape (k, 3)."""
+        done = int(self.drawn[index])
+        trail = self.trail[:done]
+        whole = done == len(self.trail)
+        return trail if whole else np.concatenate((trail, self.contact[index, None]))
+
+
+def _empty_picture(scene: _Scene) -> tuple[Figure, Axes]:
+    """A figure and its axes, as large as all the scene needs."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(_INCHES, _INCHES))
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    middle = -0.25 * scene.distance
+    axes.set_xlim(-1.25 * scene.reach, 1.25 * scene.reach)
+    axes.set_ylim(middle - 1.25 * scene.reach, middle + 1.25 * scene.reach)
+    return figure, axes
+
+
+def _draw_scene(axes: Axes, scene: _Scene, index: int) -> None:
+    """Draw the scene at one of its times, the herpolhode up to there."""
+    view, R = _VIEW, scene.rotations[index]
+    _floor(axes, scene)
+    axes.plot(*view.flat(scene.behind(index)).T, color=OTHER, lw=1.6, zorder=_GROUND)
+    body = View(view.axes @ R)  # the same view from the body's axes
+    outline = body.outline(scene.inertia).T
+    axes.fill(*outline, color=BAND, lw=0.0, alpha=_CLEAR, zorder=_BODY)
+    looks = (
+        (scene.curves, MEASURED, 0.7),
+        (scene.separatrix, INK, 0.9),
+        ([scene.own], OTHER, 1.8),
+    )
+    for curves, color, width in looks:
+        for curve in curves:
+            near, far = body.sides(curve, scene.inertia)
+            axes.plot(*far.T, color=color, lw=0.8 * width, alpha=0.25, zorder=_ON_BODY)
+            axes.plot(*near.T, color=color, lw=width, zorder=_ON_BODY)
+    axes.plot(*outline, color=MUTED, lw=0.9, zorder=_ON_BODY)
+    touch = view.flat(scene.contact[index])
+    axes.plot([0.0, touch[0]], [0.0, touch[1]], color=OTHER, lw=1.2, zorder=_ABOVE)
+    axes.plot(*touch, "o", color=OTHER, ms=6.0, mec="white", mew=0.9, zorder=_ABOVE)
+    axes.text(0.03, 0.97, "r = ω/√(2K)", color=OTHER, transform=axes.transAxes, va="top")
+    axes.text(
+        0.97, 0.97, f"t = {scene.time[index]:.2f} s", transform=axes.transAxes, va="top", ha="right"
+    )
+    axes.text(
+        0.03,
+        0.03,
+        f"the floor is the invariable plane, {significant(scene.distance, 3)} {LENGTH} below"
+        + scene.extent.replace(";", "\nherpolhode of"),
+        transform=axes.transAxes,
+        color=MUTED,
+    )
+
+
+def _floor(axes: Axes, scene: _Scene) -> None:
+    """A square of the plane with a grid, and the foot of L."""
+    half = 1.1 * scene.reach
+    lines = np.linspace(-half, half, 9)
+    corners = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
+    axes.fill(*_on_floor(scene, corners).T, color=_FLOOR, lw=0.0, zorder=_GROUND)
+    for x in lines:
+        for ends in ([[x, -half], [x, half]], [[-half, x], [half, x]]):
+            axes.plot(*_on_floor(scene, np.array(ends)).T, color=GRID, lw=0.7, zorder=_GROUND)
+    axes.plot(*_on_floor(scene, np.zeros((1, 2))).T, "+", color=INK, ms=7.0, zorder=_GROUND)
+
+
+def _on_floor(scene: _Scene, points: Array) -> Array:
+    """Points of the plane as they are seen."""
+    return _VIEW.flat(np.column_stack((points, np.full(len(points), -scene.distance))))

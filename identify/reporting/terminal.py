@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from identify.inertia import InertialParameters
-from identify.reporting.parameter_rows import ABOUT_COM, Group, ParameterRow, parameter_rows
+from identify.reporting.parameter_table import ABOUT_COM, Group, ParameterRow, parameter_rows
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,7 +22,7 @@ def parameter_rich_table(
 ) -> Table:
     """The parameters with, where known, their intervals, what decided each, truth and error.
 
-    It fits a terminal of 80 columns. What the data do not tell is dim and says so; a truth outside
+    It fits a terminal of 80 columns. What is not identifiable is dim and says so; a truth outside
     its interval is marked by a star.
 
     Args:
@@ -44,8 +44,8 @@ def parameter_rich_table(
     table.add_column("", no_wrap=True)
     table.add_column("unit", no_wrap=True)
     table.add_column("estimate", justify="right", no_wrap=True)
-    told = any(row.shown.interval or row.decided_by for row in rows)
-    if told:
+    known = any(row.shown.interval or row.decided_by for row in rows)
+    if known:
         table.add_column("95 %", justify="right", no_wrap=True)
         table.add_column("decided by", no_wrap=True)
     if truth is not None:
@@ -54,17 +54,17 @@ def parameter_rich_table(
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1].group != row.group
         table.add_row(
-            *_cells(row, told, truth is not None),
+            *_cells(row, known, truth is not None),
             style=None if row.measured else "dim",
             end_section=last and len(groups) > 3,
         )
     return table
 
 
-def _cells(row: ParameterRow, told: bool, compared: bool) -> list[str]:
+def _cells(row: ParameterRow, known: bool, compared: bool) -> list[str]:
     shown = row.shown
     cells = [row.name, shown.unit, shown.value]
-    if told:
+    if known:
         cells += [shown.interval, row.decided_by]
     if compared:
         cells += [shown.truth, shown.error + ("*" if row.outside else " ")]

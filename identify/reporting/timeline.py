@@ -1,23 +1,29 @@
-"""Where the rows of one or more logs stand on the common axis of a plot."""
+"""Where the rows of one or more logs stand on the common axis of a plot, and how many are drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from identify.arrays import Array
-from identify.reporting.thinning import thin
+from identify.reporting.canvas import MUTED
 from identify.signals import PreparedLog
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BUCKETS = 600
 """Buckets a signal is thinned to over the width of a panel, a few for each pixel."""
 
+_MOST_NUMBERS = 24
+
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Segment:
     """Uninterrupted rows of a log.
 
     Attributes:
@@ -37,13 +43,13 @@ class Timeline:
 
     Attributes:
         still: whether rows are still poses, numbered from one, and not times.
-        stretches: in order.
+        segments: in order.
         spans: index of each log, and where it begins and ends.
         alone: whether there is no timeline of the other kind beside it.
     """
 
     still: bool
-    stretches: tuple[Stretch, ...]
+    segments: tuple[Segment, ...]
     spans: tuple[tuple[int, float, float], ...]
     alone: bool = True
 
@@ -60,31 +66,31 @@ class Timeline:
         return f"{title}, {'still poses' if self.still else 'in motion'}"
 
     def trace(self, values: Sequence[Array]) -> tuple[Array, Array]:
-        """One signal of all logs as a line: thinned so that peaks stay, NaN between stretches.
+        """One signal of all logs as a line: thinned so that peaks stay, NaN between segments.
 
         Args:
             values: of each log, shape (n,).
         """
-        total = sum(len(stretch.x) for stretch in self.stretches)
+        total = sum(len(segment.x) for segment in self.segments)
         xs, ys = [], []
-        for stretch in self.stretches:
-            share = max(2, round(BUCKETS * len(stretch.x) / total))
-            x, y = thin(stretch.x, values[stretch.log][stretch.rows], share)
+        for segment in self.segments:
+            share = max(2, round(BUCKETS * len(segment.x) / total))
+            x, y = thin(segment.x, values[segment.log][segment.rows], share)
             xs += [x, [np.nan]]
             ys += [y, [np.nan]]
         return np.concatenate(xs), np.concatenate(ys)
 
 
-def timelines(logs: Sequence[PreparedLog], chosen: int | None = None) -> tuple[Timeline, ...]:
+def timelines(logs: Sequence[PreparedLog], only: int | None = None) -> tuple[Timeline, ...]:
     """Timelines of the logs: one of those with time, one of still poses, where there are any.
 
     Args:
         logs: all logs.
-        chosen: index of the only log to show, if any.
+        only: index of the only log to show, if any.
     """
-    picked = range(len(logs)) if chosen is None else (chosen,)
-    moving = [index for index in picked if not logs[index].recording.still]
-    still = [index for index in picked if logs[index].recording.still]
+    shown = range(len(logs)) if only is None else (only,)
+    moving = [index for index in shown if not logs[index].recording.still]
+    still = [index for index in shown if logs[index].recording.still]
     return tuple(
         replace(_timeline(logs, members, is_still), alone=not (moving and still))
         for members, is_still in ((moving, False), (still, True))
@@ -93,7 +99,7 @@ def timelines(logs: Sequence[PreparedLog], chosen: int | None = None) -> tuple[T
 
 
 def _timeline(logs: Sequence[PreparedLog], members: Sequence[int], still: bool) -> Timeline:
-    stretches, spans = [], []
+    segments, spans = [], []
     total = sum(logs[index].duration for index in members)
     begin = 0.5 if still else None
     for index in members:
@@ -105,13 +111,74 @@ def _timeline(logs: Sequence[PreparedLog], members: Sequence[int], still: bool) 
         # The first log keeps its own time; the others follow.
         shift = 0.0 if begin is None else begin - first
         x, first, last = x + shift, first + shift, last + shift
-        stretches += _stretches(index, log, x, still)
+        segments += _segments(index, log, x, still)
         spans.append((index, first, last))
         begin = last if still else last + 0.01 * total
-    return Timeline(still, tuple(stretches), tuple(spans))
+    return Timeline(still, tuple(segments), tuple(spans))
 
 
-def _stretches(index: int, log: PreparedLog, x: Array, still: bool) -> list[Stretch]:
+def _segments(index: int, log: PreparedLog, x: Array, still: bool) -> list[Segment]:
     cuts = np.zeros(0, dtype=int) if still else np.flatnonzero(np.diff(log.segment_ids)) + 1
     edges = [0, *(int(cut) for cut in cuts), len(x)]
-    return [Stretch(index, slice(start, stop), x[start:stop]) for start, stop in pairwise(edges)]
+    return [Segment(index, slice(start, stop), x[start:stop]) for start, stop in pairwise(edges)]
+
+
+def thin(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:
+    """The least and the largest of each bucket of neighbouring samples, in their order.
+
+    With a bucket as wide as a pixel the picture is that of the whole signal. First and last sample
+    stay as well.
+
+    Args:
+        x: shape (n,).
+        y: finite, shape (n,).
+        buckets: how many; signals of up to two samples a bucket are returned as they are.
+    """
+    count = len(y)
+    if buckets < 1 or count <= 2 * buckets:
+        return x, y
+    size = -(-count // buckets)
+    full = -(-count // size)
+    padded = np.pad(y, (0, full * size - count), mode="edge").reshape(full, size)
+    starts = size * np.arange(full)
+    kept = np.concatenate(
+        ([0, count - 1], starts + padded.argmin(axis=1), starts + padded.argmax(axis=1))
+    )
+    kept = np.unique(np.minimum(kept, count - 1))
+    return x[kept], y[kept]
+
+
+def mark_logs(axes: Axes, timeline: Timeline, *, numbered: bool, lift: float = 3.0) -> None:
+    """Set the horizontal limits, and part several logs by lines.
+
+    Args:
+        axes: to draw on.
+        timeline: of the logs.
+        numbered: whether to write the numbers of the logs above, as on the first panel of a column.
+        lift: how far above the axes they stand [pt]; over a note, more.
+    """
+    begin, end = timeline.spans[0][1], timeline.spans[-1][2]
+    axes.set_xlim(begin, end if end > begin else begin + 1.0)
+    if timeline.still:
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True))
+    if len(timeline.spans) == 1:
+        return
+    for _, first, _ in timeline.spans[1:]:
+        axes.axvline(first, color=MUTED, lw=0.7, dashes=(2, 2))
+    if numbered:
+        step = -(-len(timeline.spans) // _MOST_NUMBERS)
+        for index, first, last in timeline.spans[::step]:
+            axes.annotate(
+                f"log {index + 1}" if len(timeline.spans) <= 6 else f"{index + 1}",
+                (0.5 * (first + last), 1.0),
+                xytext=(0.0, lift),
+                xycoords=("data", "axes fraction"),
+                textcoords="offset points",
+                ha="center",
+                va="bottom",
+                color=MUTED,
+                size=7.5,
+                annotation_clip=False,
+            )

@@ -76,7 +76,7 @@ def test_seven_still_poses(cli, shared_data, tmp_path):
         assert estimate["intervals"][f"Ic{entry}"] is None
         for name in (f"I{entry}", f"Ic{entry}"):
             (line,) = (line for line in out.splitlines() if line.split()[:1] == [name])
-            assert "not told" in line
+            assert "unidentifiable" in line
             assert "±" not in line
             assert line.rstrip().endswith("default")
     assert "solid ball of 1000 kg/m³" in estimate["default_body"]

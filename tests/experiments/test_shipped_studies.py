@@ -15,8 +15,7 @@ from identify.experiments.corruptions.stars_noise import StarsNoise
 from identify.experiments.estimators import ESTIMATORS
 from identify.pipeline import fit
 from identify.reporting.study import StudyRows, rows_of_study
-from identify.reporting.study.published import TARGETED
-from identify.reporting.study.sections.targets import target_lines
+from identify.reporting.study.targets import TARGETED, target_lines
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 FILES = sorted(path.name for path in EXPERIMENTS.glob("*.toml"))

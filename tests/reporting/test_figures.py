@@ -6,9 +6,12 @@ import itertools
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import NamedTuple
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -21,8 +24,10 @@ from identify.reporting import plot
 from identify.reporting.canvas import decades
 from identify.reporting.figures.excitation import excited
 from identify.reporting.figures.parameters import body_scales
-from identify.reporting.prediction import predict
+from identify.reporting.figures.wrench import predict
+from identify.reporting.page import report_html
 from identify.reporting.timeline import timelines
+from tests.reporting.test_report import NOON
 
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 UNIT = re.compile(r"\[[^\]]+\]")
@@ -154,7 +159,7 @@ def test_lines_break_at_gaps_and_between_logs(case):
     for line in timelines(case.result.logs):
         values = [log.wrench[:, 0] for log in case.result.logs]
         x, y = line.trace(values)
-        assert np.isnan(y).sum() == len(line.stretches)
+        assert np.isnan(y).sum() == len(line.segments)
         assert (np.isnan(x) == np.isnan(y)).all()
         ordered = x[np.isfinite(x)]
         assert (np.diff(ordered) > 0.0).all()
@@ -164,7 +169,7 @@ def test_lines_break_at_gaps_and_between_logs(case):
 
 def test_a_gap_parts_the_line(case_of):
     (line,) = timelines(case_of("a gap, mass given").result.logs)
-    assert len(line.stretches) == 2
+    assert len(line.segments) == 2
 
 
 def test_one_log_of_several(constrained):
@@ -224,7 +229,11 @@ def test_replay_with_two_bodies_far_apart(result):
     both = replace(done, errors={"estimate": errors, "least squares": other})
     figure = plot.replay(replace(result, validation=replace(result.validation, replay=both)))
     assert [axes.get_yscale() for axes in figure.axes[:2]] == ["log", "log"]
-    named = [{text.get_text() for text in legend.get_texts()} for legend in figure.legends]
+    named = [
+        {text.get_text() for text in legend.get_texts()}
+        for place in figure.subfigs
+        for legend in place.legends
+    ]
     assert {"estimate", "least squares", "95 % of its uncertainty"} in named
 
 
@@ -237,13 +246,35 @@ def test_scales_of_the_body(result):
 
 
 def test_the_settings_of_the_user_stay_out_and_untouched(result):
-    import matplotlib
-
     with matplotlib.rc_context({"font.size": 30.0, "axes.grid": False, "lines.linewidth": 9.0}):
         before = dict(matplotlib.rcParams)
         figure = plot.wrench(result)
         assert dict(matplotlib.rcParams) == before
         assert figure.axes[0].yaxis.label.get_size() < 10.0
+
+
+def test_figures_drawn_side_by_side_are_those_drawn_alone(result, still, constrained):
+    fits = [result, still, constrained] * 2
+    alone = [report_html(each, written=NOON) for each in fits]
+    begin = threading.Barrier(len(fits), timeout=60.0)
+
+    def draw_with_others(each) -> str:
+        begin.wait()
+        return report_html(each, written=NOON)
+
+    before = dict(matplotlib.rcParams)
+    with ThreadPoolExecutor(len(fits)) as threads:
+        assert list(threads.map(draw_with_others, fits)) == alone
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_a_figure_keeps_its_looks_where_it_is_saved(result):
+    with matplotlib.rc_context({"font.family": ["serif"], "font.size": 30.0}):
+        other = draw(plot.wrench(result)).texts
+    usual = draw(plot.wrench(result)).texts
+    assert [(text, box.bounds) for text, box in other] == [
+        (text, box.bounds) for text, box in usual
+    ]
 
 
 def printed_by(code: str) -> str:

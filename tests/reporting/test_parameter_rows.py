@@ -69,7 +69,7 @@ def test_a_parameter_of_the_default_body_never_looks_measured(still):
         assert not rows[name].measured
         assert rows[name].interval is None
         assert rows[name].half_width is None
-        assert rows[name].shown.interval == "not told"
+        assert rows[name].shown.interval == "unidentifiable"
     assert rows["m"].measured
     assert rows["cz"].shown.interval.startswith("± ")
 

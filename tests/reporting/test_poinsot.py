@@ -15,8 +15,7 @@ from hypothesis import given
 from PIL import Image
 
 from identify.errors import SimulationError
-from identify.reporting.ellipsoid_view import View
-from identify.reporting.figures.poinsot import family
+from identify.reporting.figures.poinsot import View, family
 from identify.reporting.figures.poinsot import poinsot as draw
 from identify.reporting.poinsot_animation import (
     poinsot_frame,
@@ -48,6 +47,11 @@ def made(name: str, count: int = 301):
     return poinsot_motion(inertia, QUATERNION, w, np.linspace(0.0, 20.0, count))
 
 
+def notes(figure) -> str:
+    """What stands over the panels of a figure."""
+    return " ".join(axes.get_title(loc="right") for axes in figure.axes)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_figure_of_every_kind_of_motion(name):
     figure = draw(made(name))
@@ -71,8 +75,7 @@ def test_nothing_of_the_ellipsoid_is_cut_off():
 
 
 def test_the_figure_says_regime_and_period():
-    figure = draw(made("about the largest"))
-    words = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+    words = notes(draw(made("about the largest")))
     assert "about the axis of the largest moment, period 10.22 s" in words
     assert "I = 1.00, 2.00, 2.50 kg m²" in words
 
@@ -81,14 +84,11 @@ def test_sparse_times_are_drawn_as_smooth_curves():
     inertia, w = body(ALL["about the largest"], turned=True)
     sparse = poinsot_motion(inertia, QUATERNION, w, np.arange(0.0, 1e4, 10.0))
     figure = draw(sparse)
-    words = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
-    assert "from the centre; the first 12 periods (123 s)" in words
+    assert "from the centre; the first 12 periods (123 s)" in notes(figure)
     herpolhode = max((line.get_xydata() for line in figure.axes[1].lines), key=len)
     steps = np.linalg.norm(np.diff(herpolhode, axis=0), axis=1)
     assert steps.max() < 0.1 * np.abs(herpolhode).max()
-    assert "the first" not in " ".join(
-        text.get_text() for axes in draw(made("about the largest")).axes for text in axes.texts
-    )
+    assert "the first" not in notes(draw(made("about the largest")))
 
 
 def test_the_page_and_the_frame_draw_a_smooth_trail_from_sparse_times():
@@ -142,7 +142,7 @@ def test_the_outline_holds_all_points_and_touches_some(seed):
 def test_front_and_back_make_up_a_curve():
     p = made("about the largest")
     view, own = View.of(0.3, 0.4), p.polhode @ p.axes
-    near, far = view.parts(own, np.diag(p.moments))
+    near, far = view.sides(own, np.diag(p.moments))
     assert (np.isfinite(near[:, 0]) | np.isfinite(far[:, 0])).all()
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib import import_module
 
 import numpy as np
 import pytest
 
+from identify.reporting import page as page_module
 from identify.reporting import parameter_rows, report
 from identify.reporting.content import Section, Text
-from identify.reporting.report import report_html
+from identify.reporting.page import report_html
 from tests.reporting.page import Page
-
-MODULE = import_module("identify.reporting.report")
-"""The module, which the function of the same name hides."""
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 HOSTILE = (
@@ -107,7 +104,7 @@ def test_biases_are_shown(case, page):
 
 def test_the_certificate_is_told(case, page):
     proof = case.result.estimate.certificate
-    assert page.rows("Directions the data tell", f"{proof.rank} of 10")
+    assert page.rows("Identifiable directions", f"{proof.rank} of 10")
     ((_, eigenvalues, _),) = page.rows("Eigenvalues of the scaled pseudo-inertia")
     shown = [float(value) for value in eigenvalues.split(", ")]
     np.testing.assert_allclose(shown, proof.eigenvalues, rtol=0.01)
@@ -216,7 +213,7 @@ def test_an_error_leaves_the_old_file(still, tmp_path, monkeypatch):
     def broken(result, truth):
         raise RuntimeError("broken section")
 
-    monkeypatch.setattr(MODULE, "SECTIONS", (broken,))
+    monkeypatch.setattr(page_module, "SECTIONS", (broken,))
     with pytest.raises(RuntimeError, match="broken section"):
         report(still, path)
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
@@ -227,7 +224,7 @@ def test_a_section_is_a_function_in_a_list(still, monkeypatch):
     def extra(result, truth):
         return Section("extra", "Extra & more", (Text(f"{len(result.logs)} < 2"),))
 
-    monkeypatch.setattr(MODULE, "SECTIONS", (extra, lambda *_: None))
+    monkeypatch.setattr(page_module, "SECTIONS", (extra, lambda *_: None))
     html = report_html(still, written=NOON)
     assert "<h2>Extra &amp; more</h2>" in html
     assert "1 &lt; 2" in html

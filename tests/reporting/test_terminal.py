@@ -7,7 +7,7 @@ import io
 from rich.console import Console
 
 from identify.reporting import parameter_rich_table, parameter_rows
-from identify.reporting.parameter_rows import GROUPS
+from identify.reporting.parameter_table import GROUPS
 
 
 def printed(*arguments: object, width: int = 80) -> str:
@@ -34,7 +34,7 @@ def test_it_says_what_the_intervals_are(result):
 def test_it_says_what_the_default_body_is(still):
     text = " ".join(printed(still.estimate).split())
     assert "default: not identifiable from this log; solid ball" in text
-    assert text.count("not told") == 6
+    assert text.count("unidentifiable") == 6
 
 
 def test_without_truth_there_is_no_such_column(result):

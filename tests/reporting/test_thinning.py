@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from identify.reporting.thinning import thin
+from identify.reporting.timeline import thin
 
 
 @given(st.integers(1, 5000), st.integers(1, 400), st.integers(0, 2**32 - 1))

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.arrays import Array
-from identify.reporting.canvas import ESTIMATE, GRID, OTHER, Column, Panel, compose, decades
-from identify.reporting.marks import name_rows
+from identify.reporting.canvas import (
+    ESTIMATE,
+    GRID,
+    OTHER,
+    Column,
+    Panel,
+    compose,
+    decades,
+    name_rows,
+)
 from identify.reporting.rounding import significant
 
 if TYPE_CHECKING:
@@ -35,7 +43,7 @@ _DECADES = 1e-6
 def excitation(result: FitResult) -> Figure:
     """Root mean square of the twelve features of the motion, and the noise left in each.
 
-    With a sensor bias only what changes within a log tells anything, so the mean is taken off.
+    With a sensor offset only what changes within a log tells anything, so the mean is taken off.
 
     Args:
         result: of a fit.
@@ -54,24 +62,22 @@ def excitation_columns(result: FitResult) -> tuple[Column, ...]:
             title="Motion",
             xlabel="",
             shared=False,
-            left=0.62,
-            right=0.62,
             panels=tuple(
                 Panel(
-                    draw=lambda axes, names=names, picked=picked: _draw(
-                        axes, names, motion[picked], noise[picked]
+                    draw=lambda axes, names=names, columns=columns: _draw(
+                        axes, names, motion[columns], noise[columns]
                     ),
                     xlabel=label,
                     height=0.12 + 0.19 * len(names),
                 )
-                for label, names, picked in groups
+                for label, names, columns in groups
             ),
         ),
     )
 
 
 def excited(result: FitResult) -> tuple[Array, Array]:
-    """RMS of the twelve features over all logs, less their mean where a bias is fitted, and noise.
+    """RMS of the twelve features over all logs, less their mean beside a sensor offset, and noise.
 
     Returns:
         Two arrays of shape (12,): the motion, and the standard deviation of the noise left in it.

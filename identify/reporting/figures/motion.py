@@ -12,8 +12,7 @@ from identify.errors import ProblemError
 from identify.inertia import kinetic_energy, spatial_momentum
 from identify.reporting.canvas import AXES, ESTIMATE, Column, Panel, compose
 from identify.reporting.rounding import Unit, prefixed, scaled, unit_of_length
-from identify.reporting.thinning import thin
-from identify.reporting.timeline import BUCKETS
+from identify.reporting.timeline import BUCKETS, thin
 from identify.simulation import Trajectory
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
 

@@ -1,4 +1,4 @@
-"""How well each parameter is told, relative to the body's own scale."""
+"""How well each parameter is known, relative to the body's own scale."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from identify.reporting.canvas import (
     Panel,
     compose,
     decades,
+    name_rows,
 )
-from identify.reporting.marks import name_rows
-from identify.reporting.parameter_rows import ABOUT_COM, ParameterRow, parameter_rows
+from identify.reporting.parameter_table import ABOUT_COM, ParameterRow, parameter_rows
 from identify.reporting.rounding import significant
 
 if TYPE_CHECKING:
@@ -68,8 +68,6 @@ def parameter_columns(
         Column(
             title="Parameters",
             xlabel="95 % half-width over the body's own scale (m, L, m L²) [%]",
-            left=0.62,
-            right=0.62,
             panels=(
                 Panel(
                     draw=lambda axes: _draw(axes, rows, [scales[row.group] for row in rows]),
@@ -105,10 +103,10 @@ def _draw(axes: Axes, rows: Sequence[ParameterRow], scales: Sequence[float]) -> 
     axes.axvspan(100.0, high, color=_SHADE, lw=0.0)
     axes.hlines(places, low, np.nan_to_num(widths, nan=low), color=GRID, lw=5.0)
     for decided_by, marker, color, label in _MARKS:
-        picked = np.array([row.decided_by == decided_by for row in rows])
-        if picked.any():
+        there = np.array([row.decided_by == decided_by for row in rows])
+        if there.any():
             axes.plot(
-                widths[picked], places[picked], marker, color=color, ms=5.5, mew=0.0, label=label
+                widths[there], places[there], marker, color=color, ms=5.5, mew=0.0, label=label
             )
     if np.isfinite(errors).any():
         axes.plot(errors, places, "|", color=OTHER, ms=9.0, mew=2.0, label="true error")
@@ -126,7 +124,7 @@ def _relative(values: Sequence[float | None], scales: Sequence[float], known: Ar
 def _remark(row: ParameterRow, width: float) -> str:
     if row.decided_by == "given":
         return "given"
-    return _percent(width) if np.isfinite(width) else "not told"
+    return _percent(width) if np.isfinite(width) else "unidentifiable"
 
 
 def _percent(width: float) -> str:

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
+from identify.arrays import Array, Flags, Mat33, Vec3
 from identify.reporting.canvas import (
     AXES,
     BAND,
     INK,
-    LEFT,
     MEASURED,
     MUTED,
     OTHER,
-    RIGHT,
-    WIDTH,
+    SQUARE,
     Column,
     Panel,
     compose,
 )
-from identify.reporting.ellipsoid_view import View
 from identify.reporting.rounding import significant
 from identify.simulation.free_rotation import Regime
 from identify.simulation.poinsot import Poinsot, polhode_curves
@@ -31,9 +29,67 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A direction to look at an ellipsoid from, far away, so that lengths across it are kept.
+
+    Of a convex surface it is known point by point whether it faces the viewer.
+
+    Attributes:
+        axes: rows to the right, up and towards the viewer, shape (3, 3).
+    """
+
+    axes: Mat33
+
+    @classmethod
+    def of(cls, azimuth: float, elevation: float) -> View:
+        """From an azimuth about z and an elevation above the plane of x and y [rad], z up."""
+        ca, sa, ce, se = np.cos(azimuth), np.sin(azimuth), np.cos(elevation), np.sin(elevation)
+        return cls(np.array([[-sa, ca, 0.0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]]))
+
+    def flat(self, points: Vec3) -> Array:
+        """Where points are seen, shape (..., 2)."""
+        return points @ self.axes[:2].T
+
+    def front(self, points: Vec3, inertia: Mat33) -> Flags:
+        """Which points of the ellipsoid rᵀ I r = 1 face the viewer, shape (...)."""
+        return points @ inertia @ self.axes[2] >= 0.0
+
+    def outline(self, inertia: Mat33, count: int = 181) -> Array:
+        """Outline of the ellipsoid rᵀ I r = 1, shape (count, 2).
+
+        The shadow of r = I^-½ e along the view is the ellipse of S I⁻¹ Sᵀ.
+        """
+        theta = np.linspace(0.0, 2.0 * np.pi, count)
+        across = self.axes[:2]
+        root = np.linalg.cholesky(across @ np.linalg.inv(inertia) @ across.T)
+        return np.column_stack((np.cos(theta), np.sin(theta))) @ root.T
+
+    def sides(self, curve: Vec3, inertia: Mat33) -> tuple[Array, Array]:
+        """A curve on the ellipsoid, in front of it and behind, with NaN where it is not.
+
+        Args:
+            curve: shape (n, 3).
+            inertia: shape (3, 3).
+
+        Returns:
+            Two of shape (n, 2).
+        """
+        seen, front = self.flat(curve), self.front(curve, inertia)
+        # A point beyond each change belongs to both, so that the line has no hole there.
+        near, far = _widened(front), _widened(~front)
+        return np.where(near[:, None], seen, np.nan), np.where(far[:, None], seen, np.nan)
+
+
+def _widened(flags: Flags) -> Flags:
+    wide = flags.copy()
+    wide[1:] |= flags[:-1]
+    return wide
+
+
 LENGTH = "1/√(kg m²)"
 VIEW = View.of(azimuth=np.deg2rad(35.0), elevation=np.deg2rad(24.0))
-_SQUARE = WIDTH - LEFT - RIGHT
 _FAMILY = 7
 """Polhodes drawn on either side of the separatrix."""
 _SUBSCRIPTS = "₁₂₃"
@@ -63,7 +119,7 @@ def poinsot_columns(construction: Poinsot, view: View = VIEW) -> tuple[Column, .
                     draw=lambda axes: _ellipsoid(axes, construction, view),
                     ylabel=f"r up the view [{LENGTH}]",
                     note=f"I = {', '.join(significant(x, 3) for x in construction.moments)} kg m²",
-                    height=_SQUARE,
+                    height=SQUARE,
                 ),
             ),
         ),
@@ -76,7 +132,7 @@ def poinsot_columns(construction: Poinsot, view: View = VIEW) -> tuple[Column, .
                     ylabel=f"in the plane, across [{LENGTH}]",
                     note=f"{significant(construction.distance, 3)} {LENGTH} from the centre"
                     f"{extent(curve)}",
-                    height=_SQUARE,
+                    height=SQUARE,
                 ),
             ),
         ),
@@ -142,7 +198,7 @@ def _curves(
 ) -> None:
     """Curves on the ellipsoid: those in front as they are, those behind faint."""
     for index, curve in enumerate(curves):
-        near, far = view.parts(curve, inertia)
+        near, far = view.sides(curve, inertia)
         axes.plot(*far.T, color=color, lw=0.8 * lw, alpha=0.3)
         axes.plot(*near.T, color=color, lw=lw, label=label if index == 0 else None)
 

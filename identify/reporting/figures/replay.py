@@ -9,10 +9,19 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ProblemError
-from identify.reporting.canvas import AXES, BAND, ESTIMATE, MEASURED, OTHER, Column, Panel, compose
+from identify.reporting.canvas import (
+    AXES,
+    BAND,
+    ESTIMATE,
+    MEASURED,
+    OTHER,
+    Column,
+    Panel,
+    compose,
+    decades,
+)
 from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
-from identify.reporting.thinning import thin
-from identify.reporting.timeline import BUCKETS
+from identify.reporting.timeline import BUCKETS, thin
 from identify.validation import ErrorBand, Replay, ReplayErrors, SingleShot
 
 if TYPE_CHECKING:
@@ -144,6 +153,7 @@ def _growth(
     if logarithmic:
         axes.set_yscale("log")
         axes.set_ylim(bottom=max(axes.get_ylim()[0], least))
+        decades(axes, upward=True)
     else:
         axes.set_ylim(bottom=0.0)
 

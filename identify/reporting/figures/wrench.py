@@ -1,16 +1,27 @@
-"""Measured wrench against the one that the estimate predicts."""
+"""Measured and predicted wrench over time, and what the prediction leaves."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from identify.reporting.canvas import ESTIMATE, MEASURED, Column, Panel, compose
-from identify.reporting.marks import mark_logs, room_for_numbers
-from identify.reporting.prediction import Prediction, predict
-from identify.reporting.rounding import prefixed
-from identify.reporting.timeline import Timeline, timelines
+from identify.arrays import Array, Vec6
+from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.reporting.canvas import (
+    AXES,
+    BAND,
+    ESTIMATE,
+    MEASURED,
+    MUTED,
+    Column,
+    Panel,
+    compose,
+)
+from identify.reporting.rounding import prefixed, significant
+from identify.reporting.timeline import Timeline, mark_logs, timelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,12 +29,15 @@ if TYPE_CHECKING:
 
     from identify.pipeline import FitResult
 
-KINDS = (("force", "Force", "N", slice(0, 3)), ("torque", "Torque", "N m", slice(3, 6)))
-"""The two halves of a wrench: name, title, unit and columns."""
+_KINDS = (("Force", "N", slice(0, 3)), ("Torque", "N m", slice(3, 6)))
+"""The two halves of a wrench: title, unit and columns."""
+
+_FEWEST_FOR_HISTOGRAM = 100
+_EDGES = np.linspace(-5.2, 5.2, 27)
 
 
 def wrench(result: FitResult, log: int | None = None) -> Figure:
-    """Measured wrench, bias removed, and predicted one on six axes over time, both filtered alike.
+    """Measured wrench, less the sensor offset, and predicted one on six axes, both filtered alike.
 
     Args:
         result: of a fit.
@@ -36,54 +50,149 @@ def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, .
     """The columns of `wrench`: force and torque."""
     predictions = predict(result)
     return tuple(
-        _column(timeline, predictions, title, unit, columns)
+        _over_time(timeline, title, columns, lambda *where: _compared(predictions, *where), unit)
         for timeline in timelines(result.logs, log)
-        for _, title, unit, columns in KINDS
+        for title, unit, columns in _KINDS
     )
 
 
-def _column(
+def residuals(result: FitResult, log: int | None = None) -> Figure:
+    """Residual wrench on six axes over time, with its root mean square, and its distribution.
+
+    Args:
+        result: of a fit.
+        log: index of the only log to show; all, one after another, where not given.
+    """
+    return compose(residual_columns(result, log))
+
+
+def residual_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:
+    """The columns of `residuals`: force, torque and, where there are enough rows, histograms."""
+    values = [prediction.residual for prediction in predict(result)]
+    shown = timelines(result.logs, log)
+    columns = [
+        _over_time(timeline, f"{title} residual", axes, lambda *where: _left(values, *where), unit)
+        for timeline in shown
+        for title, unit, axes in _KINDS
+    ]
+    moving = [values[index] for line in shown if not line.still for index, _, _ in line.spans]
+    if sum(map(len, moving)) >= _FEWEST_FOR_HISTOGRAM:
+        together = np.concatenate(moving)
+        columns += [_distribution(together[:, axes], title) for title, _, axes in _KINDS]
+    return tuple(columns)
+
+
+def _over_time(
     timeline: Timeline,
-    predictions: tuple[Prediction, ...],
     title: str,
+    axes: slice,
+    panel: Callable[[Timeline, str, str, int], Panel],
     unit: str,
-    columns: slice,
 ) -> Column:
     return Column(
         title=timeline.titled(title),
         xlabel=timeline.label,
-        above=room_for_numbers(timeline),
         panels=tuple(
-            _panel(timeline, predictions, name, unit, axis)
-            for name, axis in zip("xyz", range(columns.start, columns.stop), strict=True)
+            panel(timeline, "xyz"[axis % 3], unit, axis) for axis in range(axes.start, axes.stop)
         ),
     )
 
 
-def _panel(
-    timeline: Timeline, predictions: tuple[Prediction, ...], name: str, unit: str, axis: int
+def _compared(
+    predictions: Sequence[Prediction], timeline: Timeline, name: str, unit: str, axis: int
 ) -> Panel:
     shown = [predictions[index] for index, _, _ in timeline.spans]
     scale = prefixed(unit, max(float(np.abs(one.measured[:, axis]).max()) for one in shown))
-    return Panel(
-        draw=lambda axes: _draw(axes, timeline, predictions, axis, scale.factor),
-        ylabel=f"{name} [{scale.name}]",
+
+    def draw(axes: Axes) -> None:
+        measured = timeline.trace([one.measured[:, axis] / scale.factor for one in predictions])
+        predicted = timeline.trace([one.predicted[:, axis] / scale.factor for one in predictions])
+        still = timeline.still
+        look: dict[str, Any] = {"marker": "o", "ls": "", "ms": 8.0, "mew": 0.0} if still else {}
+        axes.plot(*measured, color=MEASURED, lw=2.0, label="measured, less sensor offset", **look)
+        look = {"marker": "x", "ls": "", "ms": 5.0, "mew": 1.4} if still else {}
+        axes.plot(*predicted, color=ESTIMATE, lw=0.9, label="predicted", **look)
+        mark_logs(axes, timeline, numbered=axis % 3 == 0)
+
+    return Panel(draw, f"{name} [{scale.name}]")
+
+
+def _left(values: Sequence[Array], timeline: Timeline, name: str, unit: str, axis: int) -> Panel:
+    shown = np.concatenate([values[index][:, axis] for index, _, _ in timeline.spans])
+    scale = prefixed(unit, float(np.abs(shown).max()))
+    level = scale.of(float(np.sqrt(np.mean(shown**2))))
+
+    def draw(axes: Axes) -> None:
+        axes.axhspan(-level, level, color=BAND, lw=0.0, label="± RMS")
+        axes.axhline(0.0, color=MUTED, lw=0.7)
+        x, y = timeline.trace([one[:, axis] / scale.factor for one in values])
+        look: dict[str, Any] = {"marker": "o", "ls": "", "ms": 4.5, "mew": 0.0}
+        look = look if timeline.still else {"lw": 0.7}
+        axes.plot(x, y, color=ESTIMATE, label="measured − predicted", **look)
+        largest = max(float(np.nanmax(np.abs(y))), level, np.finfo(float).tiny)
+        axes.set_ylim(-1.12 * largest, 1.12 * largest)
+        mark_logs(axes, timeline, numbered=axis % 3 == 0, lift=14.0)
+
+    note = f"RMS {significant(level, 3)} {scale.name}"
+    return Panel(draw, f"{name} [{scale.name}]", note)
+
+
+def _distribution(values: Array, title: str) -> Column:
+    rms = np.sqrt(np.mean(values**2, axis=0))
+    scaled = values / np.where(rms > 0.0, rms, 1.0)
+    return Column(
+        title=f"{title}, distribution",
+        xlabel="residual over its RMS [–]",
+        panels=(
+            Panel(
+                draw=lambda axes: _histogram(axes, scaled),
+                ylabel="density [–]",
+                height=1.5,
+            ),
+        ),
     )
 
 
-def _draw(
-    axes: Axes,
-    timeline: Timeline,
-    predictions: tuple[Prediction, ...],
-    axis: int,
-    factor: float,
-) -> None:
-    measured = timeline.trace([one.measured[:, axis] / factor for one in predictions])
-    predicted = timeline.trace([one.predicted[:, axis] / factor for one in predictions])
-    if timeline.still:
-        axes.plot(*measured, "o", color=MEASURED, ms=8.0, mew=0.0, label="measured, bias removed")
-        axes.plot(*predicted, "x", color=ESTIMATE, ms=5.0, mew=1.4, label="predicted")
-    else:
-        axes.plot(*measured, color=MEASURED, lw=2.0, label="measured, bias removed")
-        axes.plot(*predicted, color=ESTIMATE, lw=0.9, label="predicted")
-    mark_logs(axes, timeline, numbered=axis % 3 == 0)
+def _histogram(axes: Axes, values: Array) -> None:
+    width = _EDGES[1] - _EDGES[0]
+    middles = 0.5 * (_EDGES[:-1] + _EDGES[1:])
+    fine = np.linspace(_EDGES[0], _EDGES[-1], 101)
+    bell = np.exp(-0.5 * fine**2) / np.sqrt(2.0 * np.pi)
+    axes.fill_between(fine, bell, color=BAND, lw=0.0, label="normal")
+    for (name, color, dashes), column in zip(AXES, values.T, strict=True):
+        # What lies beyond the axis is counted at its ends.
+        inside = np.clip(column, _EDGES[0], _EDGES[-1])
+        density = np.histogram(inside, _EDGES)[0] / (width * len(column))
+        axes.plot(middles, density, color=color, ls=dashes, lw=1.3, label=name)
+    axes.set_ylim(bottom=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Measured and predicted wrench on the body at Bo in B, filtered alike [N, N m].
+
+    Attributes:
+        measured: sensor offset removed, shape (n, 6).
+        predicted: Y(ψ) φ, shape (n, 6).
+    """
+
+    measured: Vec6
+    predicted: Vec6
+
+    @property
+    def residual(self) -> Vec6:
+        """Measured less predicted, shape (n, 6)."""
+        return self.measured - self.predicted
+
+
+def predict(result: FitResult) -> tuple[Prediction, ...]:
+    """The prediction for each log, in their order."""
+    response = FEATURE_TENSOR @ result.estimate.parameters.phi
+    return tuple(
+        Prediction(
+            # The filter acted on the constant too, so the offset goes with the first column.
+            measured=log.wrench - log.rows[:, :1] * offset,
+            predicted=np.asarray(log.features @ response),
+        )
+        for log, offset in zip(result.logs, result.estimate.biases, strict=True)
+    )

@@ -1,21 +1,16 @@
 """The sections of a report, in their order.
 
-A new section is a file here, with a function that makes a `Section` of a `FitResult` (or None where
-it has nothing to say), and a line in `SECTIONS`.
+A new section is a function that makes a `Section` of a `FitResult` and, if known, the true body (or
+None where it has nothing to say), and a line in `SECTIONS`.
 """
 
 from identify.reporting.content import Builder
-from identify.reporting.sections.bias import bias
-from identify.reporting.sections.certificate import certificate
-from identify.reporting.sections.data import data
-from identify.reporting.sections.excitation import excitation
-from identify.reporting.sections.headline import headline
-from identify.reporting.sections.notes import notes
-from identify.reporting.sections.parameters import parameters
-from identify.reporting.sections.principal import principal
-from identify.reporting.sections.provenance import provenance
-from identify.reporting.sections.replay import replay
-from identify.reporting.sections.wrench import residuals, scores, wrench
+from identify.reporting.sections.agreement import residuals, scores, wrench
+from identify.reporting.sections.body import parameters, principal
+from identify.reporting.sections.logs import data, provenance, sensor_offset
+from identify.reporting.sections.motion import excitation, replay
+from identify.reporting.sections.proof import certificate
+from identify.reporting.sections.result import headline, notes
 
 SECTIONS: tuple[Builder, ...] = (
     headline,
@@ -28,7 +23,7 @@ SECTIONS: tuple[Builder, ...] = (
     residuals,
     replay,
     excitation,
-    bias,
+    sensor_offset,
     data,
     provenance,
 )

@@ -1,16 +1,100 @@
-"""Which rows of a results folder a table is of: one code's, each cell once."""
+"""Which rows of a results folder a table or figure is of, and what is read off them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from identify.errors import StudyError
-from identify.experiments import Results, Study, open_results
+from identify.experiments import Results, RunSummary, Study, open_results
 from identify.experiments.code_mark import code_mark
+from identify.experiments.metrics import METRICS, NAMES
+from identify.experiments.results import BY, default_metrics
+from identify.experiments.store import COLUMNS
 
-_CELL = ["log", "corruption", "estimator", "seed"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+_COUNTS = ("n_identifiable", "told")
+
+PERTURBATION = BY[0]
+"""The column of what was done to a log before it was fitted."""
+
+IDENTIFIABLE = next(
+    name for metric in METRICS.values() for name in metric.columns if name in _COUNTS
+)
+"""The column of how many of the ten parameters the log identifies."""
+
+_ERRORS = ("mass_error", "first_moment_error", "relative_inertia_error", "inertia_error")
+_NOT_SETTINGS = ("log_body",)
+
+
+@dataclass(frozen=True)
+class StudyRows:
+    """The rows of a study, and what ran.
+
+    Attributes:
+        results: rows of one code, each cell once.
+        study: what was to run, where it is at hand.
+        run: of the run that was just done, where there was one.
+    """
+
+    results: Results
+    study: Study | None = None
+    run: RunSummary | None = None
+
+    @cached_property
+    def frame(self) -> Any:
+        """The rows as a pandas table; a failed fit is one that is not consistent."""
+        return failures_counted(self.results.frame)
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """Metrics of a single column that some row has."""
+        found: Any = self.results.frame
+        return tuple(name for name in default_metrics(self.results) if found[name].notna().any())
+
+    @cached_property
+    def errors(self) -> tuple[str, ...]:
+        """The errors that tables by log have room for: three, the published inertia first."""
+        found = [name for name in _ERRORS if name in self.metrics]
+        if "inertia_error" in found and self.all_from("stars/"):
+            found = [name for name in found if name != "relative_inertia_error"]
+        return tuple(found[:3])
+
+    @cached_property
+    def swept(self) -> tuple[str, ...]:
+        """Columns of the options that vary."""
+        return swept_settings(self.results)
+
+    @cached_property
+    def interval_names(self) -> tuple[str, ...]:
+        """Parameters that some row has an interval and a truth for."""
+        columns = {name: f"covered_{name}" for name in NAMES}
+        return tuple(
+            name
+            for name, column in columns.items()
+            if column in self.frame and self.frame[column].notna().any()
+        )
+
+    def labels(self, column: str) -> list[str]:
+        """Logs, perturbations or estimators that have rows, in the order of the study file."""
+        there = dict.fromkeys(map(str, self.frame[column].unique()))
+        listed = [label for label in self.results.info.order.get(column, ()) if label in there]
+        return list(dict.fromkeys([*listed, *there]))
+
+    @property
+    def noisy(self) -> list[str]:
+        """The perturbations, without `none` where there are others."""
+        labels = self.labels(PERTURBATION)
+        return [label for label in labels if label != "none"] or labels
+
+    def all_from(self, prefix: str) -> bool:
+        """Whether every log is of one data set."""
+        return bool(self.frame["log"].str.startswith(prefix).all())
 
 
 def rows_of_study(folder: Path, study: Study) -> Results:
@@ -29,10 +113,7 @@ def rows_of_study(folder: Path, study: Study) -> Results:
 
 
 def latest_rows(folder: Path, code: str | None = None) -> Results:
-    """The rows of one code, and of two for one cell the later.
-
-    A folder has several rows for a cell where the study's metrics, options or data were changed
-    between runs.
+    """The rows of one code, each cell once.
 
     Args:
         folder: of the results.
@@ -43,14 +124,85 @@ def latest_rows(folder: Path, code: str | None = None) -> Results:
         StudyError: no results, of another schema version, or none of that code.
     """
     if code is None:
-        code = _last_code(open_results(folder, code="all").frame)
-    results = open_results(folder, code=code)
+        frame: Any = open_results(folder, code="all").frame
+        if not (frame.empty or (frame["code"] == code_mark().short).any()):
+            code = str(frame.loc[frame["finished"].idxmax(), "code"])
+    return open_results(folder, code=code)
+
+
+def swept_settings(results: Results) -> tuple[str, ...]:
+    """Columns of options that vary; of several that vary together the first."""
+    chosen: list[str] = []
     frame: Any = results.frame
-    last = frame.sort_values("finished", kind="stable").drop_duplicates(_CELL, keep="last")
-    return replace(results, frame=frame.loc[sorted(last.index)].reset_index(drop=True))
+    for column in frame.columns:
+        if is_setting(column) and _numeric(frame[column]) and frame[column].nunique() > 1:
+            parted = [_same_parts(frame[column], frame[other]) for other in chosen]
+            if not any(parted):
+                chosen.append(column)
+    return tuple(chosen)
 
 
-def _last_code(frame: Any) -> str | None:
-    if frame.empty or (frame["code"] == code_mark().short).any():
-        return None
-    return str(frame.loc[frame["finished"].idxmax(), "code"])
+def is_setting(column: str) -> bool:
+    """Whether a column is an option of a log or a perturbation."""
+    metrics = {name for metric in METRICS.values() for name in metric.columns}
+    return not (
+        column in COLUMNS
+        or column in metrics
+        or column in _NOT_SETTINGS
+        or column.startswith("estimator_")
+    )
+
+
+def of_logs(column: str) -> bool:
+    """Whether it is an option of the logs, not of a perturbation."""
+    return column.startswith("log_")
+
+
+def _numeric(values: Any) -> bool:
+    return values.dtype.kind in "fiu"
+
+
+def _same_parts(first: Any, second: Any) -> bool:
+    """Whether two columns part the rows alike."""
+    pairs = first.astype(str) + "\n" + second.astype(str)
+    return pairs.nunique() == first.nunique(dropna=False) == second.nunique(dropna=False)
+
+
+def failures_counted(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows, those without an estimate as not consistent: the share is of all that were tried.
+
+    Args:
+        frame: of results; it stays as it is.
+    """
+    if "consistent" not in frame:
+        return frame
+    fitted: Any = frame["error_type"].isna()
+    return frame.assign(consistent=frame["consistent"].where(fitted, 0.0).astype(float))
+
+
+def partial_metrics(frame: Any, metrics: Sequence[str]) -> frozenset[str]:
+    """Metrics that some estimates lack, as inconsistent ones have no Riemannian distance.
+
+    Their means are of selected fits: they are shown with how many these are.
+    """
+    fitted = frame[frame["error_type"].isna()]
+    return frozenset(name for name in metrics if fitted[name].isna().any())
+
+
+def counted(shown: str, count: int) -> str:
+    """A mean with the number of fits that it is of."""
+    return f"{shown} (n {count})" if count else shown
+
+
+def common_means(part: Any, metric: str) -> tuple[dict[str, float], int]:
+    """Means over the noisy logs for which every estimator has the metric.
+
+    Args:
+        part: rows of one perturbation, each cell once.
+        metric: its column.
+
+    Returns:
+        The mean by label of the estimator, and of how many noisy logs.
+    """
+    wide = part.pivot(index=["log", "seed"], columns="estimator", values=metric).dropna()
+    return {str(label): float(value) for label, value in wide.mean().items()}, len(wide)

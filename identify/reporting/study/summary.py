@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from identify.files import write_bytes, write_text
-from identify.reporting.picture import png
+from identify.reporting.canvas import png
 from identify.reporting.study.figures import study_figures
+from identify.reporting.study.rows import StudyRows
 from identify.reporting.study.sections import SECTIONS
-from identify.reporting.study.study_rows import StudyRows
 
 SUMMARY = "summary.md"
 

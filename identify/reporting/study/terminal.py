@@ -8,7 +8,12 @@ from typing import Any
 
 from identify.experiments import Results, table
 from identify.experiments.results import BY, default_metrics, in_order
-from identify.reporting.study.survivors import counted, failures_counted, partial_metrics
+from identify.reporting.study.rows import (
+    PERTURBATION,
+    counted,
+    failures_counted,
+    partial_metrics,
+)
 from identify.reporting.study.wording import heading, percent
 
 WIDTH = 80
@@ -20,7 +25,7 @@ _LONGEST_NAME = 24
 def scores_text(
     results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = BY
 ) -> str:
-    """Means of the metrics, grouped by all but the last of `by`; wide tables come in pieces.
+    """Means of the metrics, grouped by all but the last of `by`; wide tables come in several.
 
     A failed fit counts as not consistent; a mean that not all estimates enter has their number
     beside it.
@@ -33,7 +38,7 @@ def scores_text(
     Raises:
         StudyError: a column that the results do not have; the nearest is named.
     """
-    names = _told(results) if metrics is None else list(metrics)
+    names = _with_values(results) if metrics is None else list(metrics)
     results = replace(results, frame=failures_counted(results.frame))
     means: Any = table(results, names, by=by)
     records = means.to_dict("records")
@@ -93,7 +98,7 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
         numbers = [record[key] for key in ("first", "second", "difference", "low", "high")]
         cells = [words.narrowly(value) for value in numbers]
         cells[-1] += "*" if record["low"] > 0.0 or record["high"] < 0.0 else " "
-        groups.append(str(record["corruption"]))
+        groups.append(str(record[PERTURBATION]))
         lines.append((words.narrow, [*cells, _of(percent(record["better"])), str(record["pairs"])]))
     return "\n".join(
         [f"A: {first}", f"B: {second}", *_grouped(heads, groups, lines), *_notes(frame)]
@@ -114,9 +119,9 @@ def _notes(frame: Any) -> Iterator[str]:
 def _legend(names: Sequence[str]) -> Iterator[str]:
     """What the short headings stand for, where they are not the metric's own name."""
     short = {name: heading(name).narrow for name in names}
-    told = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
+    said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
     line = ""
-    for words in told:
+    for words in said:
         if line and len(line) + 2 + len(words) > WIDTH:
             yield line
             line = ""
@@ -132,7 +137,7 @@ def _counted(group: str, cells: Sequence[int]) -> str:
     return f"{group} ({count})" if group else f"({count})"
 
 
-def _told(results: Results) -> list[str]:
+def _with_values(results: Results) -> list[str]:
     """Default metrics, without those that no row has."""
     names = default_metrics(results)
     frame: Any = results.frame

@@ -1,8 +1,8 @@
-"""How metrics are called in tables and figures, and the scale their numbers are shown in."""
+"""How metrics are called in tables and figures, the scale of their numbers, and Markdown tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from identify.reporting.rounding import significant
@@ -39,6 +39,7 @@ class Heading:
         return number(None if value is None else self.factor * value)
 
 
+_IDENTIFIABLE = Heading("identifiable of 10", "ident.", spread=False)
 _HEADINGS: Mapping[str, Heading] = {
     "mass_error": Heading("mass %", "mass %"),
     "first_moment_error": Heading("‖Δh‖/‖h‖ %", "h %"),
@@ -47,7 +48,8 @@ _HEADINGS: Mapping[str, Heading] = {
     "inertia_error": Heading("inertia % of box", "I %b"),
     "riemannian": Heading("Riemannian", "Riem."),
     "consistent": Heading("consistent %", "cons.%", 100.0, spread=False),
-    "told": Heading("told of 10", "told", spread=False),
+    "n_identifiable": _IDENTIFIABLE,
+    "told": _IDENTIFIABLE,
 }
 
 
@@ -91,3 +93,26 @@ def setting(column: str) -> str:
         "dropped_rows_share": "share of rows dropped",
     }
     return units.get(column, column.replace("_", " "))
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> str:
+    """A Markdown table.
+
+    Args:
+        heads: of the columns.
+        rows: their cells.
+        words: how many columns, from the left, hold words; the others hold numbers.
+    """
+    marks = ["---" if place < words else "--:" for place in range(len(heads))]
+    lines = [_row(heads), f"| {' | '.join(marks)} |", *map(_row, rows)]
+    return "\n".join(lines)
+
+
+def code(text: str) -> str:
+    """A name or message as it was written, on one line."""
+    words = " ".join(text.split()).replace("`", "'")
+    return f"`{words}`"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

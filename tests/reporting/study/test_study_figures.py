@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.text import Text
 
-from identify.reporting.picture import png
+from identify.reporting.canvas import png
 from identify.reporting.study.figures import study_figures
 from identify.reporting.study.figures.accuracy import accuracy_figures
 from identify.reporting.study.figures.coverage import coverage_figures
-from identify.reporting.study.figures.labels import NOTE_ROOM, fitted, key, legend
+from identify.reporting.study.figures.study_figure import NOTE_ROOM, fitted, key
 from tests.close import assert_close
 from tests.reporting.study.results import rows
 
@@ -126,22 +127,32 @@ def test_exact_errors_do_not_stretch_the_axis():
     assert axes.get_ylim()[0] > 0.1
     assert_close(axes.get_lines()[0].get_ydata()[1:], [2.0, 2.0])
     assert np.isnan(axes.get_lines()[0].get_ydata()[0])
-    assert "2 of 6 medians" in axes.texts[0].get_text()
+    assert "2 of 6 medians" in axes.get_title(loc="right")
+
+
+def test_a_perturbation_of_exact_errors_has_no_column_and_is_named():
+    def metrics(log, corruption, estimator, seed):
+        error = 1e-14 if corruption == "none" else 2.0
+        return {"mass_error": error, "log_duration": 1.0 if log == "a/0" else 20.0}
+
+    (made,) = accuracy_figures(rows(metrics, corruptions=("none", "low", "high")))
+    assert [place.get_suptitle() for place in made.figure.subfigs[:2]] == ["low", "high"]
+    assert "Without a column, as all errors are exact (below 10⁻⁶): `none`." in made.caption
 
 
 def overlap(figure) -> bool:
-    """Whether a legend lies on a title, an axes, or outside the figure."""
+    """Whether a legend lies on a title, on anything of an axes, or outside its column."""
     figure.canvas.draw()
     renderer = figure.canvas.get_renderer()
-    others = [text.get_window_extent(renderer) for text in figure.texts]
-    others += [axes.get_window_extent(renderer) for axes in figure.axes]
-    boxes = [each.get_window_extent(renderer) for each in figure.legends]
-    assert boxes
-    return any(
-        box.overlaps(other) or box.x0 < 0.0 or box.x1 > figure.bbox.x1
-        for box in boxes
-        for other in others
-    )
+    found = False
+    for place in figure.subfigs:
+        assert place.legends
+        others = [text.get_window_extent(renderer) for text in place.texts if text.get_text()]
+        others += [axes.get_tightbbox(renderer) for axes in place.axes]
+        for box in (each.get_window_extent(renderer) for each in place.legends):
+            found |= box.x0 < place.bbox.x0 or box.x1 > place.bbox.x1
+            found |= any(box.overlaps(other) for other in others)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -155,21 +166,26 @@ def overlap(figure) -> bool:
     ],
 )
 def test_legends_keep_clear_of_title_and_panels(names):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     def metrics(log, corruption, estimator, seed):
         return {"mass_error": 1.0, "log_duration": 1.0 if log == "a/0" else 20.0}
 
     facets = ("low", "a corruption whose label is too long for the title of a column")
     (made,) = accuracy_figures(rows(metrics, corruptions=facets, estimators=names))
-    FigureCanvasAgg(made.figure)
     assert not overlap(made.figure)
     assert "2: `a corruption whose label is too long for" in made.caption
 
 
 def test_a_short_legend_stands_beside_the_title():
-    assert legend(["ols", "wls", "psd"], ["Accuracy"]).columns is None
-    assert legend(["ols", "wls", "psd"], ["A title as long as a column is wide"]).columns == 3
+    def metrics(log, corruption, estimator, seed):
+        return {"mass_error": 1.0, "log_duration": 1.0 if log == "a/0" else 20.0}
+
+    def beside(*labels: str) -> list[bool]:
+        names = ("ols", "wls", "psd")
+        (made,) = accuracy_figures(rows(metrics, corruptions=labels, estimators=names))
+        assert not overlap(made.figure)
+        return [place.get_suptitle() != "" for place in made.figure.subfigs]
+
+    assert beside("low", "A TITLE THAT WANTS ALL OF THE ROOM") == [True, False]
 
 
 def test_long_labels_are_clipped_numbered_and_told_in_full():
@@ -183,16 +199,20 @@ def test_long_labels_are_clipped_numbered_and_told_in_full():
 
 
 def test_notes_of_coverage_stay_within_their_column():
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     label = "WM" * 50
     made = coverage_figures(
         rows(lambda *_: {"covered_m": 1.0}, corruptions=("low", label), estimators=("ols", "psd"))
     )[0]
-    FigureCanvasAgg(made.figure)
     made.figure.canvas.draw()
-    middle = 0.5 * made.figure.bbox.x1
-    right = made.figure.axes[3].texts[0].get_window_extent()
-    assert made.figure.axes[1].texts[0].get_window_extent().x0 > 0.0
-    assert right.x0 > middle
+    renderer = made.figure.canvas.get_renderer()
+    for place in made.figure.subfigs:
+        axes = place.axes[1]
+        said = axes.get_title(loc="right")
+        (note,) = (
+            child
+            for child in axes.get_children()
+            if isinstance(child, Text) and child.get_text() == said
+        )
+        assert said
+        assert note.get_window_extent(renderer).x0 > place.bbox.x0
     assert f"`{label}`" in made.caption

@@ -6,16 +6,11 @@ import pytest
 
 from identify.errors import DatasetError
 from identify.reporting.study import scores_text, write_summary
-from identify.reporting.study.published import TARGETS, published_levels
 from identify.reporting.study.sections import SECTIONS
-from identify.reporting.study.sections.by_log import by_log
-from identify.reporting.study.sections.by_setting import by_setting
-from identify.reporting.study.sections.coverage import coverage
-from identify.reporting.study.sections.failures import failures
-from identify.reporting.study.sections.head import head
-from identify.reporting.study.sections.scores import scores
-from identify.reporting.study.sections.targets import target_lines, targets
-from identify.reporting.study.sections.times import times
+from identify.reporting.study.sections.errors import by_log, by_setting, scores
+from identify.reporting.study.sections.intervals import coverage
+from identify.reporting.study.sections.run import failures, head, times
+from identify.reporting.study.targets import TARGETS, published_levels, target_lines, targets
 from tests.reporting.study.results import rows
 
 LEVELS = ("none", "low", "moderate", "high")
@@ -62,7 +57,7 @@ def selected(log, corruption, estimator, seed):
 
 def test_means_of_selected_fits_have_their_number_and_a_mean_over_common_cells():
     text = scores(rows(selected))
-    heads = cells(text, "corruption", "estimator")[0]
+    heads = cells(text, "perturbation", "estimator")[0]
     assert heads == ["Riemannian", "consistent %", "failed", "Riemannian, common cells"]
     assert cells(text, "`low`", "`ols`") == [["1.00 / 1.00 (n 2)", "50.0", "0", "1.00 (n 2)"]]
     assert cells(text, "`low`", "`psd`") == [["4.00 / 4.00 (n 4)", "100", "0", "2.00 (n 2)"]]
@@ -154,7 +149,7 @@ def test_other_studies_have_no_targets_and_nothing_published():
 def test_the_published_scores_stand_beside(shared_data, monkeypatch):
     monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
     text = scores(stars(0.1))
-    heads = cells(text, "corruption", "estimator")[0]
+    heads = cells(text, "perturbation", "estimator")[0]
     (line,) = cells(text, "`low`", "published HPS")
     assert dict(zip(heads, line, strict=True)) == {
         "mass %": "0.640",
@@ -177,7 +172,7 @@ def test_without_the_data_set_the_summary_says_so(monkeypatch):
     def missing(name: str) -> None:
         raise DatasetError("not here")
 
-    monkeypatch.setattr("identify.reporting.study.published.dataset_path", missing)
+    monkeypatch.setattr("identify.reporting.study.targets.dataset_path", missing)
     assert "The published scores are not on this machine." in scores(stars(0.1))
 
 

@@ -3,7 +3,7 @@
 from identify.reporting.study.figures.accuracy import accuracy_figures
 from identify.reporting.study.figures.coverage import coverage_figures
 from identify.reporting.study.figures.study_figure import StudyFigure
-from identify.reporting.study.study_rows import StudyRows
+from identify.reporting.study.rows import StudyRows
 
 __all__ = ["StudyFigure", "study_figures"]
 

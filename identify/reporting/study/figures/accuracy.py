@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Flags
 from identify.reporting.canvas import ESTIMATE, INK, OTHER, Column, Panel, compose, decades
-from identify.reporting.study.figures.labels import (
-    TITLE_ROOM,
-    Legend,
-    fitted,
-    key,
-    legend,
-)
-from identify.reporting.study.figures.spread import Spread, exact_note, quantiles, share
-from identify.reporting.study.figures.study_figure import StudyFigure
-from identify.reporting.study.markdown import code
-from identify.reporting.study.study_rows import StudyRows
-from identify.reporting.study.swept import of_logs
-from identify.reporting.study.wording import heading, setting
+from identify.reporting.study.figures.study_figure import TITLE_ROOM, StudyFigure, fitted, key
+from identify.reporting.study.rows import PERTURBATION, StudyRows, of_logs
+from identify.reporting.study.wording import code, heading, setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,6 +42,10 @@ _MOST_CATEGORIES = 8
 _LONGEST_LEGEND = 40
 """Characters of all labels together; longer ones are numbered and told in the caption."""
 
+EXACT = 1e-6
+"""A median error below it, in the unit of its axis, is rounding: without noise, or nearly so. On a
+logarithmic axis it would leave no room for the others."""
+
 _LOGARITHMIC = 8.0
 """Ratio of largest to least from which the horizontal axis is logarithmic."""
 
@@ -65,7 +59,7 @@ _CAPTION = (
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The horizontal axis: a swept option, or the corruptions one beside the other.
+    """The horizontal axis: a swept option, or the perturbations one beside the other.
 
     Attributes:
         column: of the results.
@@ -79,7 +73,7 @@ class _Axis:
 
     @property
     def categories(self) -> bool:
-        return self.column == "corruption"
+        return self.column == PERTURBATION
 
     @property
     def logarithmic(self) -> bool:
@@ -96,10 +90,10 @@ class _Axis:
 
 
 def accuracy_figures(rows: StudyRows) -> list[StudyFigure]:
-    """One figure for each option that varies; over the corruptions where none does."""
+    """One figure for each option that varies; over the perturbations where none does."""
     if not any(name in rows.metrics for name in PANELS):
         return []
-    axes = [_swept(rows, column) for column in rows.swept] or _over_corruptions(rows)
+    axes = [_swept(rows, column) for column in rows.swept] or _over_perturbations(rows)
     return [_figure(rows, axis) for axis in axes]
 
 
@@ -108,11 +102,11 @@ def _swept(rows: StudyRows, column: str) -> _Axis:
     return _Axis(column, setting(column), {value: float(value) for value in values})
 
 
-def _over_corruptions(rows: StudyRows) -> list[_Axis]:
+def _over_perturbations(rows: StudyRows) -> list[_Axis]:
     labels = rows.noisy
     if not 1 < len(labels) <= _MOST_CATEGORIES or sum(map(len, labels)) > 60:
         return []
-    return [_Axis("corruption", "corruption", {name: float(i) for i, name in enumerate(labels)})]
+    return [_Axis(PERTURBATION, "perturbation", {name: float(i) for i, name in enumerate(labels)})]
 
 
 def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
@@ -121,12 +115,14 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
     numbered = sum(map(len, estimators)) > _LONGEST_LEGEND
     names = {label: str(i + 1) if numbered else label for i, label in enumerate(estimators)}
     titles = fitted([facet or "Accuracy" for facet in facets], TITLE_ROOM)
-    placed = legend(list(names.values()), list(titles.values()))
     columns = [
-        _column(rows, axis, facet, title, names, placed)
+        _column(rows, axis, facet, title, names)
         for facet, title in zip(facets, titles.values(), strict=True)
     ]
     caption = _CAPTION + key(titles)
+    if facets != [None] and (exact := _exact(rows)):
+        left_out = ", ".join(map(code, exact))
+        caption += f" Without a column, as all errors are exact (below 10⁻⁶): {left_out}."
     if numbered:
         caption += " " + ", ".join(f"{short}: {code(label)}" for label, short in names.items())
     words = axis.label.split(" [")[0]
@@ -139,11 +135,19 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
 
 
 def _facets(rows: StudyRows, axis: _Axis) -> list[str | None]:
-    """Corruptions with a column each, where the axis is an option of the logs and they are few."""
-    labels = rows.labels("corruption")
+    """Perturbations with a column each, where the axis is an option of the logs; else None."""
+    labels = [label for label in rows.labels(PERTURBATION) if label not in _exact(rows)]
     if of_logs(axis.column) and 1 < len(labels) <= _MOST_COLUMNS:
         return list(labels)
     return [None]
+
+
+def _exact(rows: StudyRows) -> list[str]:
+    """Perturbations, of several, whose errors are all rounding: a column would show nothing."""
+    metrics = [name for name in PANELS if name in rows.metrics and name != "consistent"]
+    medians = rows.frame.groupby([PERTURBATION, "estimator"])[metrics].median().groupby(level=0)
+    largest = medians.max().max(axis=1)
+    return [label for label in rows.labels(PERTURBATION) if largest[label] < EXACT]
 
 
 def _column(
@@ -152,16 +156,13 @@ def _column(
     facet: str | None,
     title: str,
     names: dict[str, str],
-    placed: Legend,
 ) -> Column:
-    frame = rows.frame if facet is None else rows.frame[rows.frame["corruption"] == facet]
+    frame = rows.frame if facet is None else rows.frame[rows.frame[PERTURBATION] == facet]
     metrics = [name for name in PANELS if name in rows.metrics]
     return Column(
         title=title,
         xlabel=axis.label,
         panels=tuple(_panel(frame, axis, name, names) for name in metrics),
-        above=placed.above,
-        legend_columns=placed.columns,
     )
 
 
@@ -199,7 +200,7 @@ def _draw(axes: Axes, axis: _Axis, spreads: dict[str, Spread], *, shares: bool) 
     if shares:
         axes.set_ylim(-4.0, 104.0)
     elif any(np.isfinite(spread.drawn().middle).any() for spread in spreads.values()):
-        _decades_up(axes)
+        decades(axes, upward=True)
     else:
         axes.set_yticks([])
         axes.set_yticks([], minor=True)
@@ -219,16 +220,66 @@ def _scale_across(axes: Axes, axis: _Axis) -> None:
     axes.set_xlim(values.min() - margin, values.max() + margin)
 
 
-def _decades_up(axes: Axes) -> None:
-    """Few, plain labels on the logarithmic vertical axis."""
-    from matplotlib.ticker import LogLocator, NullLocator
-
-    low, high = axes.get_ylim()
-    steps: Sequence[float] = (1.0, 2.0, 5.0) if high < 60.0 * low else (1.0,)
-    axes.yaxis.set_major_locator(LogLocator(subs=steps, numticks=6))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-
-
 def _spans(values: Array) -> bool:
     return bool(values.max() >= _LOGARITHMIC * values.min())
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """One estimator's values of a metric, in the unit shown; arrays have an entry a place.
+
+    Attributes:
+        low: 10th percentile.
+        middle: median, or the share.
+        high: 90th percentile.
+        few: whether fewer than half of the cells have the metric.
+        exact: whether the median is below `EXACT`; it is not drawn.
+    """
+
+    low: Array
+    middle: Array
+    high: Array
+    few: Flags
+    exact: Flags
+
+    @property
+    def points(self) -> int:
+        """How many places have a value, drawn or not."""
+        return int(np.isfinite(self.middle).sum())
+
+    def drawn(self) -> Spread:
+        """The same with NaN for what is not drawn."""
+        low, middle, high = (
+            np.where(self.exact, np.nan, values) for values in (self.low, self.middle, self.high)
+        )
+        return Spread(low, middle, high, self.few, self.exact)
+
+
+def share(part: Any, column: str, places: Sequence[Hashable], metric: str) -> Spread:
+    """The mean of a metric that is 0 or 1, at each value of a column."""
+    means = _numbers(part.groupby(column)[metric].mean(), places)
+    no = np.zeros(len(places), dtype=bool)
+    values = heading(metric).factor * means
+    return Spread(values, values, values, no, no)
+
+
+def quantiles(part: Any, column: str, places: Sequence[Hashable], metric: str) -> Spread:
+    """Median and percentiles of an error, at each value of a column."""
+    groups = part.groupby(column)[metric]
+    factor = heading(metric).factor
+    low, middle, high = (
+        factor * _numbers(groups.quantile(level), places) for level in (0.1, 0.5, 0.9)
+    )
+    few = _numbers(2 * groups.count() < groups.size(), places) == 1.0
+    return Spread(low, middle, high, few, np.asarray(middle < EXACT))
+
+
+def exact_note(spreads: Sequence[Spread]) -> str:
+    """How many medians a panel leaves out; empty where it has all."""
+    exact = sum(int(spread.exact.sum()) for spread in spreads)
+    points = sum(spread.points for spread in spreads)
+    return f"exact (below 10⁻⁶), not drawn: {exact} of {points} medians" if exact else ""
+
+
+def _numbers(values: Any, places: Sequence[Hashable]) -> Array:
+    return np.asarray(values.reindex(list(places)).astype(float), dtype=np.float64)

@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel, compose
-from identify.reporting.study.figures.labels import NOTE_ROOM, TITLE_ROOM, clipped, fitted, key
-from identify.reporting.study.figures.study_figure import StudyFigure
-from identify.reporting.study.markdown import code
-from identify.reporting.study.sections.coverage import WANTED, by_log, pooled
-from identify.reporting.study.study_rows import StudyRows
+from identify.reporting.study.figures.study_figure import (
+    NOTE_ROOM,
+    TITLE_ROOM,
+    StudyFigure,
+    clipped,
+    fitted,
+    key,
+)
+from identify.reporting.study.rows import PERTURBATION, StudyRows
+from identify.reporting.study.sections.intervals import WANTED, by_log, pooled
+from identify.reporting.study.wording import code
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +27,7 @@ _MOST_ESTIMATORS = 6
 
 
 def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
-    """One figure: a column for each estimator with intervals, a panel for each corruption."""
+    """One figure: a column for each estimator with intervals, a panel for each perturbation."""
     names = rows.interval_names
     if not names:
         return []
@@ -45,7 +51,7 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
 
 def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...]) -> Column:
     chosen = frame[frame["estimator"] == estimator]
-    there = set(chosen["corruption"])
+    there = set(chosen[PERTURBATION])
     notes = {label: note for label, note in _notes(rows, frame).items() if label in there}
     return Column(
         title=clipped(f"Coverage, {estimator}", TITLE_ROOM),
@@ -53,7 +59,7 @@ def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...])
         panels=tuple(
             Panel(
                 draw=lambda axes, label=label: _draw(
-                    axes, chosen[chosen["corruption"] == label], names
+                    axes, chosen[chosen[PERTURBATION] == label], names
                 ),
                 ylabel="covered [%]",
                 note=note,
@@ -65,8 +71,8 @@ def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...])
 
 
 def _notes(rows: StudyRows, frame: Any) -> dict[str, str]:
-    """What is written over the panel of each corruption that has intervals."""
-    there = set(frame["corruption"])
+    """What is written over the panel of each perturbation that has intervals."""
+    there = set(frame[PERTURBATION])
     return fitted([label for label in rows.noisy if label in there], NOTE_ROOM)
 
 

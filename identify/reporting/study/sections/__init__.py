@@ -1,16 +1,12 @@
-"""Sections of a study's summary in their order: a new one is a file here and a line below."""
+"""Sections of a study's summary in their order: a new one is a function and a line below."""
 
 from collections.abc import Callable
 
-from identify.reporting.study.sections.by_log import by_log
-from identify.reporting.study.sections.by_setting import by_setting
-from identify.reporting.study.sections.coverage import coverage
-from identify.reporting.study.sections.failures import failures
-from identify.reporting.study.sections.head import head
-from identify.reporting.study.sections.scores import scores
-from identify.reporting.study.sections.targets import targets
-from identify.reporting.study.sections.times import times
-from identify.reporting.study.study_rows import StudyRows
+from identify.reporting.study.rows import StudyRows
+from identify.reporting.study.sections.errors import by_log, by_setting, scores
+from identify.reporting.study.sections.intervals import coverage
+from identify.reporting.study.sections.run import failures, head, times
+from identify.reporting.study.targets import targets
 
 SECTIONS: tuple[Callable[[StudyRows], str], ...] = (
     head,
@@ -23,5 +19,3 @@ SECTIONS: tuple[Callable[[StudyRows], str], ...] = (
     times,
 )
 """Each makes Markdown, or nothing where it has nothing to say."""
-
-__all__ = ["SECTIONS"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from identify.files import write_text
-from identify.reporting.canvas import Column, compose
+from identify.reporting.canvas import style, svg
 from identify.reporting.sections import SECTIONS
 
 if TYPE_CHECKING:
@@ -55,29 +55,21 @@ def report_html(
         truth: the true body, if it is known.
         written: the time the report gives as its own; now, where not given.
     """
-    sections = [section for build in SECTIONS if (section := build(result, truth)) is not None]
-    names = [log.name for log in result.logs]
-    return _template().render(
-        title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
-        names=names,
-        samples=result.estimate.samples,
-        effective=round(result.estimate.effective_samples),
-        written=written or datetime.now().astimezone(),
-        version=_version(result),
-        sections=sections,
-        draw=_draw,
-    )
-
-
-def _draw(column: Column, key: str) -> str:
-    """A column as SVG; `key` is its own on the page."""
     from markupsafe import Markup
 
-    from identify.reporting.vector_graphic import inline_svg
-
-    labels = "; ".join(panel.ylabel or panel.xlabel or column.xlabel for panel in column.panels)
-    # What the figure says was escaped when it was drawn.
-    return Markup(inline_svg(compose([column]), key, f"{column.title}: {labels}"))
+    sections = [section for build in SECTIONS if (section := build(result, truth)) is not None]
+    names = [log.name for log in result.logs]
+    with style():
+        return _template().render(
+            title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
+            names=names,
+            samples=result.estimate.samples,
+            effective=round(result.estimate.effective_samples),
+            written=written or datetime.now().astimezone(),
+            version=_version(result),
+            sections=sections,
+            draw=lambda column, key: Markup(svg(column, key)),
+        )
 
 
 @cache

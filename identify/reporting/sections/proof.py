@@ -66,7 +66,7 @@ def _checks(proof: Certificate) -> tuple[Row, ...]:
             "above was computed.",
         ),
         row(
-            "Directions the data tell",
+            "Identifiable directions",
             f"{proof.rank} of 10",
             "Combinations of the ten parameters that stand out of the noise of the motion"
             + (
@@ -76,7 +76,7 @@ def _checks(proof: Certificate) -> tuple[Row, ...]:
         row(
             "Condition number",
             significant(proof.condition, 2),
-            "Best-told over worst-told of those directions. Up to some thousands is harmless.",
+            "Best over worst determined of those directions. Up to some thousands is harmless.",
         ),
     )
 

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from identify.reporting.content import (
-    Block,
-    Head,
-    Pictures,
-    Section,
-    Table,
-    Text,
-    numbers,
-    row,
-)
-from identify.reporting.figures.residuals import residual_columns
-from identify.reporting.figures.wrench import wrench_columns
+from identify.reporting.content import Block, Head, Pictures, Section, Table, Text, numbers, row
+from identify.reporting.figures.wrench import residual_columns, wrench_columns
 from identify.reporting.rounding import prefixed, significant
 
 if TYPE_CHECKING:
@@ -40,14 +30,14 @@ def wrench(result: FitResult, truth: InertialParameters | None) -> Section:
     """Measured against predicted wrench."""
     caption = (
         "Wrench on the body at the origin of the body frame, in its axes. Measured: low-passed, "
-        "and less the bias of its log. Predicted: from the measured motion, low-passed alike, and "
-        "the ten parameters."
+        "and less the sensor offset of its log. Predicted: from the measured motion, low-passed "
+        "alike, and the ten parameters."
     )
     if all(log.recording.still for log in result.logs):
         caption = (
             "Wrench on the body at the origin of the body frame, in its axes, one mark a still "
-            "pose. Measured: less the bias of its log. Predicted: from the attitude and the ten "
-            "parameters."
+            "pose. Measured: less the sensor offset of its log. Predicted: from the attitude and "
+            "the ten parameters."
         )
     return Section(
         "wrench",
@@ -95,7 +85,7 @@ def _table(result: FitResult, found: HeldOutScores) -> Table:
                 f"{significant(scale.of(fitted), 3)} {scale.name}",
             )
         )
-    held = "pose left out in turn" if still else "stretch of time left out in turn"
+    held = "pose left out in turn" if still else "segment of time left out in turn"
     return Table(
         (Head("Axis"), *numbers("RMS error", "of the signal", "R²", "RMS, fitted data")),
         tuple(rows),

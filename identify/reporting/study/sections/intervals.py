@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from identify.reporting.study.markdown import code, table
-from identify.reporting.study.study_rows import StudyRows
-from identify.reporting.study.wording import number
+from identify.reporting.study.rows import PERTURBATION, StudyRows
+from identify.reporting.study.wording import code, number, table
 
 WANTED = (92.0, 98.0)
 """Pooled coverage of a parameter that 95 % intervals should have [%]."""
@@ -27,19 +26,19 @@ _FEWEST = 5
 
 
 def coverage(rows: StudyRows) -> str:
-    """A table for each estimator that gives intervals: four lines a corruption."""
+    """A table for each estimator that gives intervals: four lines a perturbation."""
     names = rows.interval_names
     tables = []
     for estimator in rows.labels("estimator"):
         chosen = rows.frame[rows.frame["estimator"] == estimator]
         lines = [
             line
-            for corruption in rows.noisy
-            for line in _lines(chosen[chosen["corruption"] == corruption], corruption, names)
+            for perturbation in rows.noisy
+            for line in _lines(chosen[chosen[PERTURBATION] == perturbation], perturbation, names)
         ]
         if lines:
             tables.append(_judged(rows, chosen, estimator))
-            heads = ("corruption", "", *names)
+            heads = ("perturbation", "", *names)
             tables.append(table(heads, lines, words=2))
     if not tables:
         return ""
@@ -50,8 +49,8 @@ def coverage(rows: StudyRows) -> str:
 def _judged(rows: StudyRows, chosen: Any, estimator: str) -> str:
     """How many parameters are covered as they should be, and how wide the intervals are."""
     lines = []
-    for corruption in rows.noisy:
-        part = chosen[chosen["corruption"] == corruption]
+    for perturbation in rows.noisy:
+        part = chosen[chosen[PERTURBATION] == perturbation]
         told = [name for name in rows.interval_names if part[f"covered_{name}"].notna().any()]
         if not told:
             continue
@@ -61,9 +60,9 @@ def _judged(rows: StudyRows, chosen: Any, estimator: str) -> str:
         width = float(np.nanmedian(widths)) if np.isfinite(widths).any() else float("nan")
         least = int((100.0 * logs >= LEAST_OF_A_LOG).sum())
         counts = (f"{sum(within)} of {len(told)}", f"{least} of {len(logs)}")
-        lines.append((code(corruption), *counts, number(width, 2)))
+        lines.append((code(perturbation), *counts, number(width, 2)))
     heads = (
-        "corruption",
+        "perturbation",
         f"parameters covered {WANTED[0]:g} to {WANTED[1]:g} %",
         f"log × parameter covered ≥ {LEAST_OF_A_LOG:g} %",
         "median width",
@@ -82,7 +81,7 @@ def by_log(part: Any, name: str) -> Any:
     return groups.mean()[groups.count() >= _FEWEST]
 
 
-def _lines(part: Any, corruption: str, names: tuple[str, ...]) -> list[list[str]]:
+def _lines(part: Any, perturbation: str, names: tuple[str, ...]) -> list[list[str]]:
     if part.empty or not part[[f"covered_{name}" for name in names]].notna().any(axis=None):
         return []
     worked = part[part["error_type"].isna()]
@@ -92,7 +91,7 @@ def _lines(part: Any, corruption: str, names: tuple[str, ...]) -> list[list[str]
         "given": [_percent(float(worked[f"covered_{name}"].notna().mean())) for name in names],
         "width": [number(_width(worked, name), 2) for name in names],
     }
-    return [[code(corruption), what, *cells] for what, cells in lines.items()]
+    return [[code(perturbation), what, *cells] for what, cells in lines.items()]
 
 
 def _width(part: Any, name: str) -> float:

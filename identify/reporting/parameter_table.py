@@ -224,7 +224,7 @@ def _interval(
     if decided_by == "given":
         return "given"
     if decided_by == "default":
-        return "not told"
+        return "unidentifiable"
     if interval is None:
         return ""
     low, high = unit.of(interval[0]), unit.of(interval[1])

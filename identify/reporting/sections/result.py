@@ -1,4 +1,4 @@
-"""The result at a glance."""
+"""The result at a glance, and what to know before believing it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.inertia import PHI
-from identify.reporting.content import Section, Tile, Tiles
-from identify.reporting.parameter_rows import ABOUT_COM, ParameterRow, parameter_rows
+from identify.reporting.content import Points, Section, Tile, Tiles
+from identify.reporting.parameter_table import ABOUT_COM, ParameterRow, parameter_rows
 from identify.reporting.rounding import fixed, prefixed, significant
-from identify.reporting.sections.principal import moment_texts
+from identify.reporting.sections.body import moment_texts
 from identify.validation import ESTIMATE, HeldOutScores, Replay
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ def _short(number: str) -> str:
 
 def _inertia(result: FitResult) -> Tile:
     decided = result.estimate.decided_by
-    untold = [name for name in PHI if decided[name] == "default"]
-    if untold:
+    missing = [name for name in PHI if decided[name] == "default"]
+    if missing:
         return Tile(
             "Inertia",
-            "not identifiable" if len(untold) >= _ENTRIES else "not all identifiable",
-            f"{', '.join(untold)}: not told by {_these(result)}; a default body stands in",
+            "not identifiable" if len(missing) >= _ENTRIES else "not all identifiable",
+            f"{', '.join(missing)}: unidentifiable from {_these(result)}; a default body stands in",
             "warn",
         )
     moments, unit = moment_texts(result.estimate)
@@ -98,3 +98,12 @@ def _replay(replay: Replay) -> Tile:
 
 def _these(result: FitResult) -> str:
     return "this log" if len(result.logs) == 1 else "these logs"
+
+
+def notes(result: FitResult, truth: InertialParameters | None) -> Section | None:
+    """Notes of readers, checks and validation, each once; those of the replay stand beside it."""
+    said = [note for note in result.validation.notes if "replay" not in note.lower()]
+    points = tuple(dict.fromkeys((*result.notes, *said)))
+    if not points:
+        return None
+    return Section("notes", "Notes", (Points(points, "warn"),))

@@ -1,0 +1,151 @@
+"""The logs: offset of each sensor, account of the rows, and where all of it came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from identify.reporting.content import (
+    Block,
+    Cell,
+    Head,
+    Listing,
+    Row,
+    Section,
+    Table,
+    Text,
+    numbers,
+    row,
+)
+from identify.reporting.rounding import decimals_for, fixed
+
+if TYPE_CHECKING:
+    from identify.inertia import InertialParameters
+    from identify.pipeline import FitResult
+    from identify.signals import PreparedLog
+
+_OFFSETS = (
+    Head("Log"),
+    *numbers(*(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [N m]" for axis in "xyz")),
+)
+
+
+def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Section:
+    """What each sensor was found to add to the wrench."""
+    return Section("sensor-offset", "Sensor offset", (_offsets(result),))
+
+
+def _offsets(result: FitResult) -> Block:
+    if result.settings.bias == "none":
+        return Text(
+            "None was fitted, as asked: the wrench is taken to be free of a constant offset."
+        )
+    decimals = [
+        decimals_for(float(rms) / max(result.estimate.effective_samples, 1.0) ** 0.5, 1.0)
+        for rms in result.estimate.residual_rms
+    ]
+    shared = result.settings.bias == "shared"
+    offsets = result.estimate.biases[:1] if shared else result.estimate.biases
+    names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
+    if shared:
+        names = ["all logs"]
+    return Table(
+        _OFFSETS,
+        tuple(
+            row(name, *(fixed(float(x), min(n, 5)) for x, n in zip(values, decimals, strict=True)))
+            for name, values in zip(names, offsets, strict=True)
+        ),
+        "What the sensor reads beside the wrench on the body, constant in the body's axes, at the "
+        "origin of the body frame: measured = on the body + offset.",
+    )
+
+
+_ACCOUNT = (
+    Head("Log"),
+    *numbers(
+        *("Rows", "Dropped", "Repeated", "Unused", "Rate [Hz]", "Cut-off [Hz]", "Span [s]"),
+        *("Used", "Effective"),
+    ),
+    Head("sha256"),
+)
+
+
+def data(result: FitResult, truth: InertialParameters | None) -> Section:
+    """Rows, rates, filters and digests of the logs."""
+    return Section(
+        "data",
+        "Data",
+        (
+            Table(
+                _ACCOUNT,
+                tuple(_account(index, log) for index, log in enumerate(result.logs)),
+                "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of "
+                "the row before. Unused: in segments too short to filter, and edges. Used: rows "
+                "after the low-pass. Effective: how many independent samples they stand for; "
+                "neighbours that went through one filter are not independent.",
+            ),
+        ),
+    )
+
+
+def _account(index: int, log: PreparedLog) -> Row:
+    dropped = log.recording.dropped
+    reasons = (
+        f"{dropped.not_finite} not finite, {dropped.cut_short} cut short, "
+        f"{dropped.not_numbers} not numbers"
+    )
+    return row(
+        f"{index + 1}: {log.name}",
+        f"{log.recording.rows}",
+        Cell(f"{dropped.total}", title=reasons, tone="warn" if dropped.total else ""),
+        f"{log.repeated}",
+        f"{log.unused}",
+        "still" if log.rate_hz is None else f"{log.rate_hz:.4g}",
+        "none" if log.cutoff_hz is None else f"{log.cutoff_hz:.3g}",
+        "–" if log.recording.still else f"{log.duration:.4g}",
+        f"{len(log.rows)}",
+        f"{log.effective:.0f}",
+        Cell(log.recording.sha256[:12], title=log.recording.sha256),
+    )
+
+
+def provenance(result: FitResult, truth: InertialParameters | None) -> Section:
+    """Everything needed to fit the same logs again."""
+    known = result.estimate.provenance
+    command = known.get("command")
+    rows = [row("Command", str(command))] if command else []
+    options = [f"{name} = {_said(value)}" for name, value in _items(known.get("options"))]
+    rows.append(row("Options", "; ".join(options)))
+    rows.append(row("Body frame", result.estimate.saved.frame))
+    versions = ", ".join(f"{name} {version}" for name, version in _items(known.get("versions")))
+    if versions:
+        rows.append(row("Versions", versions))
+    blocks: list[Block] = [Table((Head("What"), Head("How it was", "prose")), tuple(rows))]
+    blocks += _schemas(result)
+    return Section("provenance", "Provenance", tuple(blocks))
+
+
+def _items(table: object) -> list[tuple[str, object]]:
+    return (
+        [(str(name), value) for name, value in table.items()] if isinstance(table, Mapping) else []
+    )
+
+
+def _said(value: object) -> str:
+    if value is None:
+        return "not given"
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _schemas(result: FitResult) -> list[Block]:
+    """Each schema once, with the logs read by it."""
+    logs: dict[str, list[str]] = {}
+    for index, log in enumerate(result.logs):
+        text = json.dumps(dict(log.recording.schema), indent=2, ensure_ascii=False, default=str)
+        logs.setdefault(text, []).append(f"{index + 1}")
+    return [
+        Listing("Schema" if len(logs) == 1 else f"Schema, log {', '.join(numbers)}", text)
+        for text, numbers in logs.items()
+        if text != "{}"
+    ]
