@@ -262,7 +262,7 @@ def test_the_same_log_twice(cli, log, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--mass", "heavy"), "fit: --mass KG: expected a number, got 'heavy'"),
+        (("--mass", "heavy"), "Error parsing --mass: expected numbers, got 'heavy'"),
         (("--mass", "-1"), "mass: expected a positive number of kg, got -1.0"),
         (("--mass", "nan"), "mass: expected a positive number of kg, got nan"),
         (("--mass", "inf"), "mass: expected a positive number of kg, got inf"),
@@ -273,7 +273,7 @@ def test_the_same_log_twice(cli, log, tmp_path):
     ],
 )
 def test_nonsense(fit, tmp_path, words, message):
-    assert refused(fit(*words), tmp_path, 2).startswith(message)
+    assert message in refused(fit(*words), tmp_path, 2)
 
 
 def test_a_cut_off_the_log_is_too_slow_for(fit, tmp_path):
