@@ -45,7 +45,7 @@ class StudyCheck(Command):
     only: Annotated[
         tuple[str, ...], arg(metavar="WHAT=NAME", help_behavior_hint="(may be repeated)")
     ] = ()
-    """Only these cells: log=, corruption= or estimator= and a name, in which * stands for
+    """Only these cells: log=, perturbation= or estimator= and a name, in which * stands for
     anything."""
 
     def run(self, invocation: str) -> int:
@@ -82,8 +82,8 @@ def _require_countable(study: Study, file: Path) -> None:
     """
     if len(study) > _MOST_CELLS:
         raise StudyError(
-            f"{file}: {len(study)} cells: {len(study.logs)} logs × {len(study.corruptions)} "
-            f"corruptions with {len(study.seeds)} seeds × {len(study.estimators)} estimators; at "
+            f"{file}: {len(study)} cells: {len(study.logs)} logs × {len(study.perturbations)} "
+            f"perturbations with {len(study.seeds)} seeds × {len(study.estimators)} estimators; at "
             f"most {_MOST_CELLS} are checked: shorten the lists, or the seeds"
         )
 
@@ -94,18 +94,18 @@ def _print(lines: Iterator[str]) -> None:
 
 
 def _counts(study: Study, cells: list[Cell]) -> Iterator[str]:
-    """How many cells each log, corruption and estimator has."""
+    """How many cells each log, perturbation and estimator has."""
     logs = Counter(cell.noisy.log.name for cell in cells)
     noisy = dict.fromkeys(
-        (c.noisy.log.name, c.noisy.corruption.label, c.noisy.seed_index) for c in cells
+        (c.noisy.log.name, c.noisy.perturbation.label, c.noisy.seed_index) for c in cells
     )
     estimators = Counter(cell.estimator.label for cell in cells)
     yield f"{study.name}: {len(cells)} cells"
     yield f"  {len(noisy)} noisy logs ({len(logs)} logs) × {len(estimators)} estimators"
     yield from _listed("logs", Counter(name.rpartition("/")[0] or name for name in logs))
-    seeds = Counter(corruption for _, corruption, _ in noisy)
+    seeds = Counter(perturbation for _, perturbation, _ in noisy)
     each = {label: count // len(logs) for label, count in seeds.items()}
-    yield from _listed("corruptions: seeds of each log", each)
+    yield from _listed("perturbations: seeds of each log", each)
     yield from _listed("estimators: cells", estimators)
     yield from wrap(f"metrics: {', '.join(study.metrics)}", 80, subsequent_indent="  ")
 
@@ -119,7 +119,7 @@ def _listed(title: str, counts: Counter[str] | dict[str, int]) -> Iterator[str]:
 
 
 def _time(estimate: TimeEstimate) -> Iterator[str]:
-    from identify.experiments.display import duration
+    from identify.experiments.progress import duration
 
     yield (
         f"time: about {duration(estimate.seconds)} with {estimate.workers} workers "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudyTable(Command):
-    """Print the means of a study's metrics by corruption and estimator, or by other columns.
+    """Print the means of a study's metrics by perturbation and estimator, or by other columns.
 
     Consistent is the share of all fits that were tried; (n 37) beside a mean: of how many fits,
     where some estimates have no such value. A study that still runs, or that was interrupted, gives
@@ -36,7 +36,7 @@ class StudyTable(Command):
     by: Annotated[
         tuple[str, ...], arg(metavar="COLUMN", help_behavior_hint="(may be repeated)")
     ] = ()
-    """Columns to take means by: log, estimator, log_duration, … By default corruption, then
+    """Columns to take means by: log, estimator, log_duration, … By default perturbation, then
     estimator."""
 
     code: Annotated[str | None, arg(metavar="MARK", help_behavior_hint="")] = None
@@ -56,7 +56,7 @@ class StudyTable(Command):
 
 @dataclass(frozen=True, slots=True)
 class StudyCompare(Command):
-    """Compare two estimators of a study on the same noisy logs, by corruption and metric.
+    """Compare two estimators of a study on the same noisy logs, by perturbation and metric.
 
     Differences are B less A, paired, with 95 % intervals over the logs. Exit status: 2 where there
     are no results, or no such estimator or metric.

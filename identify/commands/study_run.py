@@ -48,7 +48,7 @@ class StudyRun(Command):
     only: Annotated[
         tuple[str, ...], arg(metavar="WHAT=NAME", help_behavior_hint="(may be repeated)")
     ] = ()
-    """Only these cells: log=, corruption= or estimator= and a name, in which * stands for
+    """Only these cells: log=, perturbation= or estimator= and a name, in which * stands for
     anything."""
 
     retry_failed: Annotated[bool, arg(help_behavior_hint="")] = False
@@ -89,7 +89,7 @@ class StudyRun(Command):
             )
 
     def _progress(self) -> AbstractContextManager[Callable[[Progress], None] | None]:
-        from identify.experiments.display import shown_progress
+        from identify.experiments.progress import shown_progress
 
         return nullcontext() if self.quiet else shown_progress()
 
@@ -108,7 +108,7 @@ class StudyRun(Command):
 
 
 def _lines(done: RunSummary) -> Iterator[str]:
-    from identify.experiments.display import duration
+    from identify.experiments.progress import duration
 
     yield (
         f"{done.cells} cells: {done.present} were there, {done.done} run in "

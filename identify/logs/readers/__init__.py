@@ -7,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
+from identify.errors import LogError
 from identify.files import require_file
 from identify.logs.readers.npz import read_npz
 from identify.logs.readers.parquet import read_parquet
@@ -32,4 +33,6 @@ def read_table(path: Path, request: Request) -> Table:
         MissingFile, MissingColumn, LogError: as the message says.
     """
     require_file(path)
+    if request.rows is not None and READERS.get(path.suffix.lower()) is not read_parquet:
+        raise LogError(f"{path}: is not Parquet, of which alone some rows can be read", path=path)
     return READERS.get(path.suffix.lower(), read_text)(path, request)

@@ -51,7 +51,7 @@ def published_levels(results: Results) -> dict[str, str]:
     others = [name for name in frame if is_setting(name) and not of_logs(name) and name != _LEVEL]
     others = [name for name in others if not name.startswith("stars_noise_")]
     alone = frame[frame[others].isna().all(axis=1)]
-    levels = alone.groupby("corruption")[_LEVEL].first().fillna("none")
+    levels = alone.groupby("perturbation")[_LEVEL].first().fillna("none")
     return {str(label): str(level) for label, level in levels.items()}
 
 

@@ -10,7 +10,7 @@ from identify.errors import StudyError
 from identify.experiments import Results, Study, open_results
 from identify.experiments.code_mark import code_mark
 
-_CELL = ["log", "corruption", "estimator", "seed"]
+_CELL = ["log", "perturbation", "estimator", "seed"]
 
 
 def rows_of_study(folder: Path, study: Study) -> Results:

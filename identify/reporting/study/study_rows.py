@@ -72,7 +72,7 @@ class StudyRows:
     @property
     def noisy(self) -> list[str]:
         """The corruptions, without the one that leaves logs as they are where there are others."""
-        labels = self.labels("corruption")
+        labels = self.labels("perturbation")
         return [label for label in labels if label != "none"] or labels
 
     def all_from(self, prefix: str) -> bool:

@@ -47,7 +47,7 @@ _HEADINGS: Mapping[str, Heading] = {
     "inertia_error": Heading("inertia % of box", "I %b"),
     "riemannian": Heading("Riemannian", "Riem."),
     "consistent": Heading("consistent %", "cons.%", 100.0, spread=False),
-    "told": Heading("told of 10", "told", spread=False),
+    "n_identifiable": Heading("identifiable of 10", "ident.", spread=False),
 }
 
 

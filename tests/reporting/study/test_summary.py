@@ -28,7 +28,11 @@ def cells(text: str, *begin: str) -> list[list[str]]:
 
 
 def plain(log, corruption, estimator, seed):
-    return {"mass_error": 1.0 + seed, "consistent": float(estimator == "psd"), "told": 10.0}
+    return {
+        "mass_error": 1.0 + seed,
+        "consistent": float(estimator == "psd"),
+        "n_identifiable": 10.0,
+    }
 
 
 def failing(log, corruption, estimator, seed):
@@ -62,7 +66,7 @@ def selected(log, corruption, estimator, seed):
 
 def test_means_of_selected_fits_have_their_number_and_a_mean_over_common_cells():
     text = scores(rows(selected))
-    heads = cells(text, "corruption", "estimator")[0]
+    heads = cells(text, "perturbation", "estimator")[0]
     assert heads == ["Riemannian", "consistent %", "failed", "Riemannian, common cells"]
     assert cells(text, "`low`", "`ols`") == [["1.00 / 1.00 (n 2)", "50.0", "0", "1.00 (n 2)"]]
     assert cells(text, "`low`", "`psd`") == [["4.00 / 4.00 (n 4)", "100", "0", "2.00 (n 2)"]]
@@ -154,7 +158,7 @@ def test_other_studies_have_no_targets_and_nothing_published():
 def test_the_published_scores_stand_beside(shared_data, monkeypatch):
     monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
     text = scores(stars(0.1))
-    heads = cells(text, "corruption", "estimator")[0]
+    heads = cells(text, "perturbation", "estimator")[0]
     (line,) = cells(text, "`low`", "published HPS")
     assert dict(zip(heads, line, strict=True)) == {
         "mass %": "0.640",
@@ -202,7 +206,10 @@ def test_coverage_is_counted_by_parameter_and_by_log():
 
 def test_errors_of_each_log_stand_beside_each_other():
     def metrics(log, corruption, estimator, seed):
-        return {"mass_error": 1.0 + (corruption == "high") + 10.0 * (log == "a/1"), "told": 4.0}
+        return {
+            "mass_error": 1.0 + (corruption == "high") + 10.0 * (log == "a/1"),
+            "n_identifiable": 4.0,
+        }
 
     text = by_log(rows(metrics, corruptions=("none", "low", "high")))
     assert "Means over seeds at `low` / `high`." in text

@@ -79,7 +79,7 @@ class _Axis:
 
     @property
     def categories(self) -> bool:
-        return self.column == "corruption"
+        return self.column == "perturbation"
 
     @property
     def logarithmic(self) -> bool:
@@ -112,7 +112,9 @@ def _over_corruptions(rows: StudyRows) -> list[_Axis]:
     labels = rows.noisy
     if not 1 < len(labels) <= _MOST_CATEGORIES or sum(map(len, labels)) > 60:
         return []
-    return [_Axis("corruption", "corruption", {name: float(i) for i, name in enumerate(labels)})]
+    return [
+        _Axis("perturbation", "perturbation", {name: float(i) for i, name in enumerate(labels)})
+    ]
 
 
 def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
@@ -140,7 +142,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
 
 def _facets(rows: StudyRows, axis: _Axis) -> list[str | None]:
     """Corruptions with a column each, where the axis is an option of the logs and they are few."""
-    labels = rows.labels("corruption")
+    labels = rows.labels("perturbation")
     if of_logs(axis.column) and 1 < len(labels) <= _MOST_COLUMNS:
         return list(labels)
     return [None]
@@ -154,7 +156,7 @@ def _column(
     names: dict[str, str],
     placed: Legend,
 ) -> Column:
-    frame = rows.frame if facet is None else rows.frame[rows.frame["corruption"] == facet]
+    frame = rows.frame if facet is None else rows.frame[rows.frame["perturbation"] == facet]
     metrics = [name for name in PANELS if name in rows.metrics]
     return Column(
         title=title,

@@ -45,7 +45,7 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
 
 def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...]) -> Column:
     chosen = frame[frame["estimator"] == estimator]
-    there = set(chosen["corruption"])
+    there = set(chosen["perturbation"])
     notes = {label: note for label, note in _notes(rows, frame).items() if label in there}
     return Column(
         title=clipped(f"Coverage, {estimator}", TITLE_ROOM),
@@ -53,7 +53,7 @@ def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...])
         panels=tuple(
             Panel(
                 draw=lambda axes, label=label: _draw(
-                    axes, chosen[chosen["corruption"] == label], names
+                    axes, chosen[chosen["perturbation"] == label], names
                 ),
                 ylabel="covered [%]",
                 note=note,
@@ -66,7 +66,7 @@ def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...])
 
 def _notes(rows: StudyRows, frame: Any) -> dict[str, str]:
     """What is written over the panel of each corruption that has intervals."""
-    there = set(frame["corruption"])
+    there = set(frame["perturbation"])
     return fitted([label for label in rows.noisy if label in there], NOTE_ROOM)
 
 

@@ -32,14 +32,14 @@ def _corruptions(rows: StudyRows) -> list[str]:
 
 
 def _table(rows: StudyRows, estimator: str) -> str:
-    names = [name for name in (*rows.errors, "told") if name in rows.metrics]
+    names = [name for name in (*rows.errors, "n_identifiable") if name in rows.metrics]
     frame = rows.frame[rows.frame["estimator"] == estimator]
     corruptions = _corruptions(rows)
     logs = rows.labels("log")
     lines = []
     for log in logs[:_MOST_LOGS]:
         part = frame[frame["log"] == log]
-        means = part.groupby("corruption")[names].mean()
+        means = part.groupby("perturbation")[names].mean()
         cells = [
             " / ".join(heading(name).shown(means[name].get(label)) for label in corruptions)
             if corruptions

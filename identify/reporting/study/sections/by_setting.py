@@ -20,7 +20,7 @@ def by_setting(rows: StudyRows) -> str:
 def _table(rows: StudyRows, column: str) -> str:
     heads = (
         setting(column),
-        "corruption",
+        "perturbation",
         "estimator",
         *(heading(name).text for name in rows.metrics),
         "failed",
@@ -32,9 +32,11 @@ def _table(rows: StudyRows, column: str) -> str:
 def _lines(rows: StudyRows, column: str) -> Iterator[list[str]]:
     partial = partial_metrics(rows.frame, rows.metrics)
     for value, part in rows.frame.groupby(column):
-        for corruption in rows.labels("corruption"):
+        for corruption in rows.labels("perturbation"):
             for estimator in rows.labels("estimator"):
-                chosen = part[(part["corruption"] == corruption) & (part["estimator"] == estimator)]
+                chosen = part[
+                    (part["perturbation"] == corruption) & (part["estimator"] == estimator)
+                ]
                 if len(chosen):
                     cells = score_cells(chosen, rows.metrics, partial)
                     yield [f"{value:g}", code(corruption), code(estimator), *cells]

@@ -35,11 +35,11 @@ def coverage(rows: StudyRows) -> str:
         lines = [
             line
             for corruption in rows.noisy
-            for line in _lines(chosen[chosen["corruption"] == corruption], corruption, names)
+            for line in _lines(chosen[chosen["perturbation"] == corruption], corruption, names)
         ]
         if lines:
             tables.append(_judged(rows, chosen, estimator))
-            heads = ("corruption", "", *names)
+            heads = ("perturbation", "", *names)
             tables.append(table(heads, lines, words=2))
     if not tables:
         return ""
@@ -51,7 +51,7 @@ def _judged(rows: StudyRows, chosen: Any, estimator: str) -> str:
     """How many parameters are covered as they should be, and how wide the intervals are."""
     lines = []
     for corruption in rows.noisy:
-        part = chosen[chosen["corruption"] == corruption]
+        part = chosen[chosen["perturbation"] == corruption]
         told = [name for name in rows.interval_names if part[f"covered_{name}"].notna().any()]
         if not told:
             continue
@@ -63,7 +63,7 @@ def _judged(rows: StudyRows, chosen: Any, estimator: str) -> str:
         counts = (f"{sum(within)} of {len(told)}", f"{least} of {len(logs)}")
         lines.append((code(corruption), *counts, number(width, 2)))
     heads = (
-        "corruption",
+        "perturbation",
         f"parameters covered {WANTED[0]:g} to {WANTED[1]:g} %",
         f"log × parameter covered ≥ {LEAST_OF_A_LOG:g} %",
         "median width",

@@ -28,13 +28,13 @@ def failures(rows: StudyRows) -> str:
 
 
 def _table(chosen: Any, what: str) -> str:
-    groups = chosen.groupby(["estimator", "corruption", "said"], sort=False)
+    groups = chosen.groupby(["estimator", "perturbation", "said"], sort=False)
     found = sorted(groups, key=lambda group: -len(group[1]))
     lines = [
         (code(estimator), code(corruption), str(len(part)), _logs(part), code(said[:_LONGEST]))
         for (estimator, corruption, said), part in found[:_SHOWN]
     ]
-    heads = ("estimator", "corruption", "cells", "logs", what)
+    heads = ("estimator", "perturbation", "cells", "logs", what)
     left = len(found) - _SHOWN
     return table(heads, lines, words=5) + (f"\n\n… and {left} other messages." if left > 0 else "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections import Counter
 
-from identify.experiments.display import duration
+from identify.experiments.progress import duration
 from identify.reporting.study.markdown import code, table
 from identify.reporting.study.study_rows import StudyRows
 
@@ -27,7 +27,7 @@ def _facts(rows: StudyRows) -> list[tuple[str, str]]:
         facts.append(("study file", f"{file}seed {rows.study.seed}"))
     facts += [
         ("logs", _logs(rows.labels("log"))),
-        ("corruptions", _named(rows.labels("corruption"))),
+        ("perturbations", _named(rows.labels("perturbation"))),
         ("seeds", str(frame["seed"].nunique())),
         ("estimators", _named(rows.labels("estimator"))),
     ]

@@ -31,7 +31,7 @@ def scores(rows: StudyRows) -> str:
     levels = published_levels(rows.results)
     names = [heading(name).text for name in rows.metrics]
     common = [f"{heading(_SELECTED).text}, common cells"] if _compared(rows) else []
-    heads = ("corruption", "estimator", *names, "failed", *common)
+    heads = ("perturbation", "estimator", *names, "failed", *common)
     lines = list(_lines(rows, levels))
     notes = [_explained(rows)]
     if levels:
@@ -90,8 +90,8 @@ def _lines(rows: StudyRows, levels: dict[str, str]) -> Iterator[list[str]]:
     published = published_scores() if levels else None
     partial = partial_metrics(rows.frame, rows.metrics)
     compared = _compared(rows)
-    for corruption in rows.labels("corruption"):
-        part = rows.frame[rows.frame["corruption"] == corruption]
+    for corruption in rows.labels("perturbation"):
+        part = rows.frame[rows.frame["perturbation"] == corruption]
         common, count = common_means(part, _SELECTED) if compared else ({}, 0)
         for estimator in rows.labels("estimator"):
             chosen = part[part["estimator"] == estimator]

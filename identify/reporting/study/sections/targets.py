@@ -24,16 +24,16 @@ def target_lines(rows: StudyRows) -> list[tuple[str, ...]]:
     """One line a target: what, noise, reached, target, met."""
     levels = published_levels(rows.results)
     chosen = rows.frame[rows.frame["estimator"] == TARGETED]
-    chosen = chosen[chosen["corruption"].isin(list(levels))]
+    chosen = chosen[chosen["perturbation"].isin(list(levels))]
     if chosen.empty:
         return []
-    ordered = {name: levels[name] for name in rows.labels("corruption") if name in levels}
+    ordered = {name: levels[name] for name in rows.labels("perturbation") if name in levels}
     return [*_errors(chosen, ordered), *_failures(chosen)]
 
 
 def _errors(chosen: Any, levels: dict[str, str]) -> Iterator[tuple[str, ...]]:
     for corruption, level in levels.items():
-        part = chosen[chosen["corruption"] == corruption]
+        part = chosen[chosen["perturbation"] == corruption]
         for metric, limits in TARGETS.items():
             if level in limits and metric in part:
                 mean, limit = float(part[metric].mean()), limits[level]
