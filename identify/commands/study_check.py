@@ -40,7 +40,7 @@ class StudyCheck(Command):
     """Processes that will share the work."""
 
     only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
-    """Only these cells: log=, corruption= or estimator= and a name, * in it for anything."""
+    """Only these cells: log=, perturbation= or estimator= and a name, * in it for anything."""
 
     def run(self, invocation: str) -> int:
         """Print the cells and the time."""
@@ -76,8 +76,8 @@ def _require_countable(study: Study, file: Path) -> None:
     """
     if len(study) > _MOST_CELLS:
         raise StudyError(
-            f"{file}: {len(study)} cells: {len(study.logs)} logs × {len(study.corruptions)} "
-            f"corruptions with {len(study.seeds)} seeds × {len(study.estimators)} estimators; at "
+            f"{file}: {len(study)} cells: {len(study.logs)} logs × {len(study.perturbations)} "
+            f"perturbations with {len(study.seeds)} seeds × {len(study.estimators)} estimators; at "
             f"most {_MOST_CELLS} are checked: shorten the lists, or the seeds"
         )
 
@@ -88,18 +88,18 @@ def _print(lines: Iterator[str]) -> None:
 
 
 def _counts(study: Study, cells: list[Cell]) -> Iterator[str]:
-    """How many cells each log, corruption and estimator has."""
+    """How many cells each log, perturbation and estimator has."""
     logs = Counter(cell.noisy.log.name for cell in cells)
     noisy = dict.fromkeys(
-        (c.noisy.log.name, c.noisy.corruption.label, c.noisy.seed_index) for c in cells
+        (c.noisy.log.name, c.noisy.perturbation.label, c.noisy.seed_index) for c in cells
     )
     estimators = Counter(cell.estimator.label for cell in cells)
     yield f"{study.name}: {len(cells)} cells"
     yield f"  {len(noisy)} noisy logs ({len(logs)} logs) × {len(estimators)} estimators"
     yield from _listed("logs", Counter(name.rpartition("/")[0] or name for name in logs))
-    seeds = Counter(corruption for _, corruption, _ in noisy)
+    seeds = Counter(perturbation for _, perturbation, _ in noisy)
     each = {label: count // len(logs) for label, count in seeds.items()}
-    yield from _listed("corruptions: seeds of each log", each)
+    yield from _listed("perturbations: seeds of each log", each)
     yield from _listed("estimators: cells", estimators)
     yield from wrap(f"metrics: {', '.join(study.metrics)}", 80, subsequent_indent="  ")
 
@@ -113,7 +113,7 @@ def _listed(title: str, counts: Counter[str] | dict[str, int]) -> Iterator[str]:
 
 
 def _time(estimate: TimeEstimate) -> Iterator[str]:
-    from identify.experiments.display import duration
+    from identify.experiments.progress import duration
 
     yield (
         f"time: about {duration(estimate.seconds)} with {estimate.workers} workers "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StudyTable(Command):
-    """Print the means of a study's metrics by corruption and estimator, or by other columns.
+    """Print the means of a study's metrics by perturbation and estimator, or by other columns.
 
     Consistent is the share of all fits that were tried; (n 37) beside a mean: of how many fits,
     where some estimates have no such value. A study that still runs, or that was interrupted, gives
@@ -31,7 +31,7 @@ class StudyTable(Command):
     """Metrics, as mass_error, or a column, as covered_m. By default those that fill one column."""
 
     by: Annotated[Repeated, option("COLUMN", "(may be repeated)")] = ()
-    """Columns to take means by: log, log_duration, … By default corruption, then estimator."""
+    """Columns to take means by: log, log_duration, … By default perturbation, then estimator."""
 
     code: Annotated[str | None, option("MARK")] = None
     """Rows of this code: by default those of the code that runs, or else of the last run."""
@@ -49,7 +49,7 @@ class StudyTable(Command):
 
 @dataclass(frozen=True, slots=True)
 class StudyCompare(Command):
-    """Compare two estimators of a study on the same noisy logs, by corruption and metric.
+    """Compare two estimators of a study on the same noisy logs, by perturbation and metric.
 
     Differences are B less A, paired, with 95 % intervals over the logs. Exit status: 2 where there
     are no results, or no such estimator or metric.

@@ -43,7 +43,7 @@ class StudyRun(Command):
     """Dask scheduler whose workers run the cells, in place of local processes: tcp://HOST:PORT."""
 
     only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
-    """Only these cells: log=, corruption= or estimator= and a name, * in it for anything."""
+    """Only these cells: log=, perturbation= or estimator= and a name, * in it for anything."""
 
     retry_failed: Flag = False
     """Run cells again whose row is an error."""
@@ -83,7 +83,7 @@ class StudyRun(Command):
             )
 
     def _progress(self) -> AbstractContextManager[Callable[[Progress], None] | None]:
-        from identify.experiments.display import shown_progress
+        from identify.experiments.progress import shown_progress
 
         return nullcontext() if self.quiet else shown_progress()
 
@@ -102,7 +102,7 @@ class StudyRun(Command):
 
 
 def _lines(done: RunSummary) -> Iterator[str]:
-    from identify.experiments.display import duration
+    from identify.experiments.progress import duration
 
     yield (
         f"{done.cells} cells: {done.present} were there, {done.done} run in "

@@ -1,4 +1,4 @@
-"""Studies: logs, corruptions and seeds through estimators, at any scale, resumable.
+"""Studies: logs, perturbations and seeds through estimators, at any scale, resumable.
 
 from identify.experiments import compare, load_study, open_results, run_study, table
 
@@ -9,15 +9,34 @@ print(table(results))
 print(compare(results, "wls", "psd"))
 """
 
-from identify.experiments.backends import choose_backend, default_workers
-from identify.experiments.cell import Cell
-from identify.experiments.comparison import compare
-from identify.experiments.progress import Progress
-from identify.experiments.reduction import reduce_statistics, tree_merge
-from identify.experiments.results import Results, open_results, table
-from identify.experiments.runner import RunSummary, run_study
-from identify.experiments.study import Study, load_study, parse_study
-from identify.experiments.time_estimate import TimeEstimate, estimate_time
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from identify.experiments.cell import Cell
+    from identify.experiments.comparison import compare
+    from identify.experiments.executors import choose_executor, default_workers
+    from identify.experiments.progress import Progress
+    from identify.experiments.reduction import reduce_statistics, tree_merge
+    from identify.experiments.results import Results, open_results, table
+    from identify.experiments.runner import RunSummary, run_study
+    from identify.experiments.study import Study, load_study, parse_study
+    from identify.experiments.time_estimate import TimeEstimate, estimate_time
+
+_MODULES = {
+    "cell": ("Cell",),
+    "comparison": ("compare",),
+    "executors": ("choose_executor", "default_workers"),
+    "progress": ("Progress",),
+    "reduction": ("reduce_statistics", "tree_merge"),
+    "results": ("Results", "open_results", "table"),
+    "runner": ("RunSummary", "run_study"),
+    "study": ("Study", "load_study", "parse_study"),
+    "time_estimate": ("TimeEstimate", "estimate_time"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "Cell",
@@ -26,7 +45,7 @@ __all__ = [
     "RunSummary",
     "Study",
     "TimeEstimate",
-    "choose_backend",
+    "choose_executor",
     "compare",
     "default_workers",
     "estimate_time",
@@ -38,3 +57,13 @@ __all__ = [
     "table",
     "tree_merge",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from identify.experiments.corruptions import CorruptionSequence
 from identify.experiments.estimators import Estimator
 from identify.experiments.options import Scalar
-from identify.experiments.sources import LogItem
+from identify.experiments.perturbations.perturbation import PerturbationSequence
+from identify.experiments.sources.source import LogItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +26,27 @@ class NamedEstimator:
 
 @dataclass(frozen=True, slots=True)
 class NoisyLog:
-    """One log with one corruption and one seed: all estimators work on the same.
+    """One log with one perturbation and one seed: all estimators work on the same.
 
     Attributes:
         log: which.
-        corruption: which.
+        perturbation: which.
         seed_index: number of the noise.
         noise_seed: the seed itself.
         cutoff_hz: of the low-pass [Hz], or None.
     """
 
     log: LogItem
-    corruption: CorruptionSequence
+    perturbation: PerturbationSequence
     seed_index: int
     noise_seed: int
     cutoff_hz: float | None
 
     def identity(self) -> str:
         """Text that is the same for the same noisy log and names."""
-        seed = f"{self.noise_seed:x}" if self.corruption.random else "-"
-        names = f"{self.log.name}\n{self.corruption.label}"
-        content = f"{self.log.identity} {self.corruption.identity()} {seed} {self.cutoff_hz}"
+        seed = f"{self.noise_seed:x}" if self.perturbation.random else "-"
+        names = f"{self.log.name}\n{self.perturbation.label}"
+        content = f"{self.log.identity} {self.perturbation.identity()} {seed} {self.cutoff_hz}"
         return f"{names}\n{content}"
 
     def columns(self) -> Mapping[str, Scalar]:
@@ -54,11 +54,11 @@ class NoisyLog:
         return {
             "log": self.log.name,
             "log_data": self.log.data,
-            "corruption": self.corruption.label,
+            "perturbation": self.perturbation.label,
             "seed": self.seed_index,
             "noise_seed": f"{self.noise_seed:032x}",
             **self.log.options,
-            **self.corruption.columns(),
+            **self.perturbation.columns(),
         }
 
 
@@ -87,4 +87,4 @@ def cell_key(noisy: str, estimator: str, metrics: str, code: str) -> str:
         code: mark of the code.
     """
     text = f"{noisy}\n{estimator}\n{metrics}\n{code}"
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]

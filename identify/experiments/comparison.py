@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LEVEL = 0.975
-PAIR = ("log_data", "log", "corruption", "noise_seed", "seed")
+PAIR = ("log_data", "log", "perturbation", "noise_seed", "seed")
 """Columns that two cells share if they worked on the same noisy log."""
 
 
@@ -25,7 +25,7 @@ def compare(
     second: str,
     metrics: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Differences of the metrics of two estimators, `second` less `first`, by corruption.
+    """Differences of the metrics of two estimators, `second` less `first`, by perturbation.
 
     Only noisy logs count on which both have the metric. Seeds of one log resemble each other more
     than logs do, so the interval is Student's over the logs: the difference is averaged over the
@@ -39,7 +39,7 @@ def compare(
         metrics: columns; where not given, those of metrics that fill a single column.
 
     Returns:
-        One row a corruption and metric: `first` and `second` (means over the logs), `difference`,
+        One row a perturbation and metric: `first` and `second` (means over the logs), `difference`,
         its 95 % interval `low`, `high` (empty with a single pair), `better` (share of pairs in
         which the second is smaller), `pairs`, `logs`, and `unpaired`: noisy logs on which only one
         of them, or neither, has the metric.
@@ -59,11 +59,11 @@ def compare(
         )
     both = left.add_suffix("|first").join(right.add_suffix("|second"), how="outer")
     rows = [
-        {"corruption": corruption, "metric": name, **_difference(part, name)}
-        for corruption, part in both.groupby("corruption", sort=False)
+        {"perturbation": perturbation, "metric": name, **_difference(part, name)}
+        for perturbation, part in both.groupby("perturbation", sort=False)
         for name in names
     ]
-    return in_order(pd.DataFrame(rows), results.info, ["corruption"])
+    return in_order(pd.DataFrame(rows), results.info, ["perturbation"])
 
 
 def _rows_of(results: Results, label: str, names: Sequence[str]) -> Any:

@@ -1,19 +1,30 @@
-"""The study file as it is written: TOML, its tables checked key by key."""
+"""The study file as it is written: TOML, its tables checked key by key, its lists expanded.
+
+A list where one value is expected is a list of alternatives, and several lists make every
+combination:
+
+    [[logs]]
+    kind = "synthetic"
+    mass = [0.1, 1.0, 10.0]      # three
+    duration = [5.0, 20.0]       # times two: six combinations
+
+An option that is a vector itself (three numbers, a list of names) takes a list of lists as its
+alternatives.
+"""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from types import UnionType
+from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from identify.errors import LogError, StudyError, did_you_mean
-from identify.experiments.grids import expand
+from identify.documents import lookup, read_toml, validate
+from identify.errors import LogError, StudyError
 from identify.experiments.options import Options
-from identify.experiments.registries import by_name
-from identify.files import read_bytes
 
 O = TypeVar("O", bound=Options)
 T = TypeVar("T")
@@ -31,10 +42,10 @@ class StudyDocument(BaseModel):
     Attributes:
         name: of the study.
         seed: from which all that is random is made.
-        seeds: how many noises for each log and corruption, or their numbers.
+        seeds: how many noises for each log and perturbation, or their numbers.
         metrics: names; all where not given.
         cutoff_hz: of the low-pass [Hz]; chosen for each log where not given.
-        logs, corruptions, estimators: tables, expanded elsewhere.
+        logs, perturbations, estimators: tables, expanded elsewhere.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,7 +58,7 @@ class StudyDocument(BaseModel):
     metrics: list[StrictStr] | None = None
     cutoff_hz: Annotated[float, Field(strict=True, gt=0.0, allow_inf_nan=False)] | None = None
     logs: list[Entry]
-    corruptions: list[Entry] = ["none"]
+    perturbations: list[Entry] = ["none"]
     estimators: list[Entry]
 
 
@@ -58,24 +69,25 @@ def read_document(path: Path) -> StudyDocument:
         StudyError: no such file, not TOML, or a key or value that is not one of a study.
     """
     try:
-        content = tomllib.loads(read_bytes(path).decode("utf-8-sig"))
-    except LogError as error:
+        return parse_document(read_toml(path, StudyError), str(path))
+    except LogError as error:  # it cannot be read
         raise StudyError(str(error)) from error
-    except (ValueError, RecursionError) as error:
-        raise StudyError(f"{path}: not a TOML file: {error}") from error
-    return parse_document(content, str(path))
 
 
 def parse_document(content: Mapping[str, Any], where: str) -> StudyDocument:
-    """The document from TOML's dictionaries.
+    """The document from TOML's dictionaries; `corruptions`, the older name, is read as well.
 
     Raises:
         StudyError: a key or value that is not one of a study.
     """
-    try:
-        return StudyDocument.model_validate(dict(content))
-    except ValidationError as error:
-        raise StudyError(f"{where}: {explain(error, StudyDocument)}") from error
+    tables = dict(content)
+    if "corruptions" in tables:
+        if "perturbations" in tables:
+            raise StudyError(
+                f"{where}: has perturbations, and corruptions, which is their older name; keep one"
+            )
+        tables["perturbations"] = tables.pop("corruptions")
+    return validate(StudyDocument, tables, where, StudyError)
 
 
 def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -94,7 +106,7 @@ def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[st
 def settings_of(
     table: Mapping[str, Any], registry: Mapping[str, type[O]], what: str, where: str
 ) -> list[O]:
-    """Every combination of the options in one table.
+    """Every combination of the options in one table, the last key moving fastest.
 
     Args:
         table: with the key `kind`.
@@ -109,14 +121,10 @@ def settings_of(
     kind = options.pop("kind", None)
     if not isinstance(kind, str):
         raise StudyError(f"{where}: the key 'kind' is missing; one of {', '.join(registry)}")
-    model = located(lambda: by_name(registry, kind, what), where)
-    found: list[O] = []
-    for combination in located(lambda: list(bounded(expand(options, model))), where):
-        try:
-            found.append(model.model_validate(combination))
-        except ValidationError as error:
-            raise StudyError(f"{where} ({kind}): {explain(error, model)}") from error
-    return found
+    model = located(lambda: lookup(registry, kind, what, StudyError), where)
+    axes = [located(lambda k=k, v=v: _alternatives(k, v, model), where) for k, v in options.items()]
+    found = [dict(zip(options, each, strict=True)) for each in combinations(axes, where)]
+    return [validate(model, each, f"{where} ({kind})", StudyError) for each in found]
 
 
 def located(act: Callable[[], T], where: str) -> T:
@@ -131,34 +139,33 @@ def located(act: Callable[[], T], where: str) -> T:
         raise StudyError(f"{where}: {error}") from error
 
 
-def bounded(combinations: Iterator[T]) -> Iterator[T]:
-    """The combinations, as long as they are not too many to be meant.
+def combinations(axes: Iterable[Iterable[T]], where: str) -> list[tuple[T, ...]]:
+    """Every combination of the alternatives, as long as they are not too many to be meant.
 
     Raises:
         StudyError: they are.
     """
-    for number, combination in enumerate(combinations):
-        if number == _MOST_COMBINATIONS:
-            raise StudyError(f"the lists make more than {_MOST_COMBINATIONS} combinations")
-        yield combination
+    found: list[tuple[T, ...]] = []
+    for combination in product(*axes):
+        if len(found) == _MOST_COMBINATIONS:
+            raise StudyError(f"{where}: the lists make more than {_MOST_COMBINATIONS} combinations")
+        found.append(combination)
+    return found
 
 
-def explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """What pydantic found, in words: each key with what was got and expected."""
-    return "; and ".join(dict.fromkeys(_one(detail, model) for detail in error.errors()))
+def _alternatives(key: str, value: Any, model: type[Options]) -> list[Any]:
+    if not isinstance(value, list):
+        return [value]
+    field = model.model_fields.get(key)
+    is_vector = field is not None and _holds_a_tuple(field.annotation)
+    if is_vector and not any(isinstance(entry, list) for entry in value):
+        return [tuple(value)]
+    if not value:
+        raise StudyError(f"{key} = []: an empty grid; give it a value, or leave the key out")
+    return [tuple(entry) if isinstance(entry, list) else entry for entry in value]
 
 
-def _one(detail: Any, model: type[BaseModel]) -> str:
-    key = str(detail["loc"][0]) if detail["loc"] else ""
-    known = [field.alias or name for name, field in model.model_fields.items()]
-    match detail["type"]:
-        case "extra_forbidden" if len(detail["loc"]) == 1:
-            hint = did_you_mean(key, known) or f"; known keys are {', '.join(known) or 'none'}"
-            return f"unknown key {key!r}{hint}"
-        case "missing" if len(detail["loc"]) == 1:
-            return f"the key {key!r} is missing"
-        case "value_error":
-            return f"{key}: {detail['ctx']['error']}"
-        case _:
-            message = detail["msg"][:1].lower() + detail["msg"][1:]
-            return f"{key}: {message}, got {detail['input']!r}"
+def _holds_a_tuple(annotation: Any) -> bool:
+    if get_origin(annotation) in (Union, UnionType):
+        return any(map(_holds_a_tuple, get_args(annotation)))
+    return annotation is tuple or get_origin(annotation) is tuple

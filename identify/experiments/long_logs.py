@@ -1,8 +1,8 @@
 """Logs larger than memory: a Parquet file in chunks of rows, each made into block statistics.
 
     chunks = log_chunks("long.parquet", "schema.toml", rows=1_000_000)
-    with choose_backend(workers=4) as backend:
-        blocks = reduce_statistics(chunks, chunk_blocks, join_blocks, backend)
+    with choose_executor(workers=4) as executor:
+        blocks = reduce_statistics(chunks, chunk_blocks, join_blocks, executor)
     estimate = estimate_body([blocks])
 
 A chunk is read with as many rows on either side as the filters need, and keeps the outputs of its
@@ -11,7 +11,6 @@ own time: none is lost or counted twice.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -68,7 +67,7 @@ def log_chunks(
     """
     path, schema = Path(path).resolve(), Path(schema).resolve()
     total = _count(path)
-    head = _read(path, schema, 0, min(_HEAD, total))
+    head = read_log(path, schema, rows=(0, min(_HEAD, total)))
     if head.time is None or len(head) < 2:
         raise LogError(f"{path}: a log is cut into chunks by its time, and this one has none")
     rate = 1.0 / float(np.median(np.diff(head.time)))
@@ -91,7 +90,8 @@ def chunk_blocks(chunk: LogChunk) -> BlockStatistics:
         LogError: the rows cannot be read or prepared.
     """
     first = max(0, chunk.start - chunk.margin)
-    recording = _read(chunk.path, chunk.schema, first, min(chunk.rows, chunk.stop + chunk.margin))
+    last = min(chunk.rows, chunk.stop + chunk.margin)
+    recording = read_log(chunk.path, chunk.schema, rows=(first, last))
     log = prepare(recording, chunk.cutoff_hz)
     begin = -np.inf if first == chunk.start else _time(recording, chunk.start - first)
     end = np.inf if chunk.stop == chunk.rows else _time(recording, chunk.stop - first)
@@ -107,7 +107,7 @@ def chunk_blocks(chunk: LogChunk) -> BlockStatistics:
 
 
 def join_blocks(first: BlockStatistics, second: BlockStatistics) -> BlockStatistics:
-    """Blocks of two parts of one log, the earlier first."""
+    """Blocks of two segments of one log, the earlier first."""
     counts = np.array([first.samples.sum(), second.samples.sum()])
     return BlockStatistics(
         factors=np.concatenate((first.factors, second.factors)),
@@ -132,20 +132,3 @@ def _count(path: Path) -> int:
         return pq.read_metadata(path).num_rows
     except pa.ArrowInvalid as error:
         raise LogError(f"{path}: is not Parquet; convert it, then cut it into chunks") from error
-
-
-def _read(path: Path, schema: Path, start: int, stop: int) -> Recording:
-    """Some rows as a recording: a small Parquet file of them is read as any log is."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path) as file, tempfile.TemporaryDirectory() as folder:
-        edges = np.cumsum(
-            [0, *(file.metadata.row_group(i).num_rows for i in range(file.num_row_groups))]
-        )
-        groups = [i for i in range(file.num_row_groups) if edges[i] < stop and edges[i + 1] > start]
-        table: pa.Table = file.read_row_groups(groups, use_threads=False)
-        part = Path(folder) / path.name
-        pq.write_table(table.slice(start - int(edges[groups[0]]), stop - start), part)
-        del table
-        return read_log(part, schema)

@@ -1,4 +1,4 @@
-"""`Options`: what a study file may say of one log source, corruption or estimator."""
+"""`Options`: what a study file may say of one log source, perturbation or estimator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Options(BaseModel):
     """Base of everything a registry holds: frozen, its keys checked, its defaults left unsaid.
 
     A subclass is a concept's file: its fields are the keys that a study file may give it, and their
-    types decide what is a list of alternatives (see `identify.experiments.grids`).
+    types decide what is a list of alternatives (see `identify.experiments.document`).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,6 +50,17 @@ class Options(BaseModel):
             for name, value in values.items()
             if value is not None
         }
+
+
+def plain_text(text: str, most: int = 2000) -> str:
+    """A text of any origin as results keep it: lone surrogates as their codes, its length bounded.
+
+    Args:
+        text: a message, or a name made of that of a file.
+        most: characters.
+    """
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def canonical(value: object) -> str:

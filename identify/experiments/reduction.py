@@ -8,12 +8,13 @@ the result is the same to the bit whenever parts arrive, however many workers th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Generic, TypeVar
+from functools import partial
+from typing import TypeVar
 
 from identify.errors import StudyError
-from identify.experiments.backends import Backend
-from identify.experiments.sources import LogItem
+from identify.experiments.executors import Executor
+from identify.experiments.retry import WorkersDied, completed
+from identify.experiments.sources.source import LogItem
 from identify.pipeline import block_statistics
 from identify.regressors import WrenchStatistics, merge_logs
 from identify.signals import prepare
@@ -21,111 +22,56 @@ from identify.signals import prepare
 T = TypeVar("T")
 C = TypeVar("C")
 
-_TRIES = 3
-"""Times a part is tried whose worker died."""
-
-
-class MergeTree(Generic[T]):
-    """Merges parts as they arrive; holds about as many as there are levels and gaps."""
-
-    def __init__(self, count: int, merge: Callable[[T, T], T]) -> None:
-        """A tree over `count` parts.
-
-        Args:
-            count: at least one.
-            merge: of two neighbours, the earlier first.
-        """
-        if count < 1:
-            raise ValueError("a tree needs at least one part")
-        self._merge = merge
-        self._waiting: dict[tuple[int, int], T] = {}
-        self._widths = [count]
-        while self._widths[-1] > 1:
-            self._widths.append((self._widths[-1] + 1) // 2)
-
-    def add(self, index: int, part: T) -> None:
-        """Take in the part of a number, and merge what now has its partner."""
-        level = 0
-        while level + 1 < len(self._widths):
-            partner = index ^ 1
-            if partner < self._widths[level]:
-                other = self._waiting.pop((level, partner), None)
-                if other is None:
-                    break
-                part = self._merge(other, part) if partner < index else self._merge(part, other)
-            level, index = level + 1, index // 2
-        self._waiting[level, index] = part
-
-    def result(self) -> T:
-        """The merge of all parts.
-
-        Raises:
-            ValueError: parts are missing.
-        """
-        top = len(self._widths) - 1
-        if (top, 0) not in self._waiting:
-            raise ValueError("parts of the tree are missing")
-        return self._waiting[top, 0]
-
 
 def tree_merge(parts: Sequence[T], merge: Callable[[T, T], T]) -> T:
-    """The merge of parts that are all there, in the tree's order.
+    """The merge of parts in the tree's order.
 
     Args:
         parts: at least one.
         merge: of two neighbours, the earlier first.
+
+    Raises:
+        ValueError: there is none.
     """
-    tree = MergeTree(len(parts), merge)
-    for index, part in enumerate(parts):
-        tree.add(index, part)
-    return tree.result()
+    if not parts:
+        raise ValueError("a tree needs at least one part")
+    level = list(parts)
+    while len(level) > 1:
+        pairs = zip(level[::2], level[1::2], strict=False)
+        level = [merge(*pair) for pair in pairs] + level[len(level) // 2 * 2 :]
+    return level[0]
 
 
 def reduce_statistics(
-    parts: Sequence[C], statistics: Callable[[C], T], merge: Callable[[T, T], T], backend: Backend
+    parts: Sequence[C], statistics: Callable[[C], T], merge: Callable[[T, T], T], executor: Executor
 ) -> T:
-    """Statistics of every part on the workers, merged here as they come.
+    """Statistics of every part, made on the workers and merged here.
 
-    Neither the parts' data nor more than a few of their statistics are ever in this process.
+    The parts' data are never in this process, their statistics are: a few kilobytes of a log.
 
     Args:
         parts: what to make statistics of: logs, or ranges of rows; picklable.
         statistics: of one part; a function of a module, run on a worker.
         merge: of two neighbours, the earlier first.
-        backend: where it runs.
+        executor: where it runs.
 
     Returns:
-        The same to the bit for any backend.
+        The same to the bit for any executor.
 
     Raises:
-        StudyError: workers died three times over one part.
+        ValueError: no parts.
+        StudyError: workers died each time over one part, or cannot run `statistics`.
         IdentifyError: what `statistics` raises.
     """
-    tree: MergeTree[T] = MergeTree(len(parts), merge)
-    tries = [0] * len(parts)
-    todo = list(range(len(parts)))[::-1]
-    running: dict[Future[T], int] = {}
-    while todo or running:
-        while todo and len(running) < backend.in_flight:
-            index = todo.pop()
-            running[backend.submit(statistics, parts[index])] = index
-        broken = False
-        for future in wait(running, return_when=FIRST_COMPLETED).done:
-            index = running.pop(future)
-            try:
-                tree.add(index, future.result())
-            except backend.died as error:
-                broken = True
-                tries[index] += 1
-                if tries[index] >= _TRIES:
-                    raise StudyError(
-                        f"workers died {_TRIES} times over part {index} of {len(parts)}: {error}"
-                    ) from error
-                todo.append(index)
-        if broken:
-            wait(running)
-            backend.renew()
-    return tree.result()
+    made: dict[int, T] = {}
+    call = partial(_numbered, statistics)
+    for finished in completed(executor, call, enumerate(parts)):
+        if finished is not None:
+            (index, _), result = finished
+            if isinstance(result, WorkersDied):
+                raise StudyError(f"part {index} of {len(parts)}: {result}") from result
+            made[index] = result
+    return tree_merge([made[index] for index in range(len(parts))], merge)
 
 
 def log_statistics(log: LogItem) -> WrenchStatistics:
@@ -134,9 +80,14 @@ def log_statistics(log: LogItem) -> WrenchStatistics:
     Raises:
         LogError: the log cannot be read or prepared.
     """
-    return block_statistics(prepare(log.load().recording)).total()
+    recording, _ = log.load()
+    return block_statistics(prepare(recording)).total()
 
 
 def merge_two_logs(first: WrenchStatistics, second: WrenchStatistics) -> WrenchStatistics:
-    """Statistics of the logs of both, each log with a sensor bias of its own."""
+    """Statistics of the logs of both, each log with a sensor offset of its own."""
     return merge_logs([first, second])
+
+
+def _numbered(statistics: Callable[[C], T], part: tuple[int, C]) -> T:
+    return statistics(part[1])

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from identify.errors import StudyError, did_you_mean
 from identify.experiments.code_mark import code_mark
 from identify.experiments.metrics import METRICS
-from identify.experiments.store import StoreInfo, read_cells, read_info, read_rows
+from identify.experiments.store import StoreInfo, read_info, read_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-BY = ("corruption", "estimator")
+BY = ("perturbation", "estimator")
 """What means are taken by, unless said otherwise."""
 
 
@@ -25,7 +25,7 @@ class Results:
 
     Attributes:
         folder: where they are.
-        frame: one row a cell, in the order of code, log, corruption, estimator and seed.
+        frame: one row a cell, in the order of code, log, perturbation, estimator and seed.
         info: which study, and which codes there are.
         code: mark of the code that made the rows; None where they are of several.
     """
@@ -60,8 +60,8 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     """The results of a study; a run that is writing them may go on.
 
     Where there are several rows of the same labels, because metrics, data, seed or settings were
-    changed between runs, the one of the study that was run last counts; where none is, or the
-    folder does not say which study that was, the one that was finished last.
+    changed between runs, the one of the study that was run last counts (column `current`); where
+    none is, the one that was finished last.
 
     Args:
         folder: of the results.
@@ -80,10 +80,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     wanted = code or code_mark().short
     chosen: Any = frame[frame["code"] == wanted]
     of_code = len(chosen)
-    keys = read_cells(folder, wanted) if of_code else None
-    if code is None:
-        chosen = _of_study(chosen, info) if keys is None else chosen[chosen["key"].isin(keys)]
-    chosen = _latest(chosen, keys or ())
+    chosen = _latest(chosen[chosen["current"]] if code is None else chosen)
     if chosen.empty and of_code:
         raise StudyError(
             f"{folder}: no results yet of the study that was run last; run it again, or name "
@@ -102,25 +99,11 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     return Results(folder, chosen, info, wanted)
 
 
-def _latest(frame: Any, preferred: Sequence[str]) -> pd.DataFrame:
-    """Of rows with the same labels, the one that was finished last, those preferred before others.
-
-    Args:
-        frame: rows.
-        preferred: keys.
-    """
-    by_time = frame.assign(preferred=frame["key"].isin(preferred))
-    by_time = by_time.sort_values(["preferred", "finished"], kind="stable")
-    by_time = by_time.drop(columns="preferred")
-    kept = by_time.drop_duplicates(["log", "corruption", "estimator", "seed"], keep="last")
+def _latest(frame: Any) -> pd.DataFrame:
+    """Of rows with the same labels, the one of the last study, else that was finished last."""
+    by_time = frame.sort_values(["current", "finished"], kind="stable")
+    kept = by_time.drop_duplicates(["log", "perturbation", "estimator", "seed"], keep="last")
     return kept.sort_index().reset_index(drop=True)
-
-
-def _of_study(frame: Any, info: StoreInfo) -> pd.DataFrame:
-    """Rows whose labels and seed the study has."""
-    for column, labels in info.order.items():
-        frame = frame[frame[column].isin(list(labels))]
-    return frame.reset_index(drop=True)
 
 
 def table(
@@ -153,7 +136,7 @@ def table(
 
 
 def in_order(frame: pd.DataFrame, info: StoreInfo, by: Sequence[str]) -> pd.DataFrame:
-    """Rows in the order that the study file gives to logs, corruptions and estimators.
+    """Rows in the order that the study file gives to logs, perturbations and estimators.
 
     Args:
         frame: with the columns `by`.

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from identify.errors import StudyError
-from identify.experiments.backends import Backend, choose_backend
+from identify.experiments.batching import Pace, batches
+from identify.experiments.cell import Cell
 from identify.experiments.code_mark import code_mark
-from identify.experiments.dispatch import Dispatcher
-from identify.experiments.pacing import Pace, TaskCutter
+from identify.experiments.executors import Executor, choose_executor
 from identify.experiments.progress import Progress
-from identify.experiments.selection import Selected, selected, units
-from identify.experiments.store import Store, StoreInfo, write_cells
+from identify.experiments.retry import WorkersDied, completed
+from identify.experiments.selection import Selected, selected
+from identify.experiments.store import WORKER_DIED, Store, StoreInfo
 from identify.experiments.study import Study
-from identify.experiments.work import Row, Task, TaskResult, Unit
+from identify.experiments.work import Row, by_noisy_log, failed_rows, run_cells
 from identify.files import write_bytes
 
 _COMMIT_EVERY = 0.2
@@ -72,7 +74,7 @@ def run_study(
         folder: for the results: made where it is not there.
         workers: local processes; as many as cores where not given; 0 runs in this process.
         scheduler: address of a Dask scheduler, to run on its workers instead.
-        only: `log=…`, `corruption=…`, `estimator=…`, with `*`: the cells to run.
+        only: `log=…`, `perturbation=…`, `estimator=…`, with `*`: the cells to run.
         retry_failed: run cells again whose row is an error.
         progress: called with how far the run is, a few times a second.
 
@@ -85,14 +87,13 @@ def run_study(
     wanted = selected(study, only)
     with ExitStack() as stack:
         store = stack.enter_context(Store(Path(folder), _info(study)))
-        write_cells(Path(folder), code_mark().short, (cell.key for cell in study.cells()))
+        store.select(cell.key for cell in study.cells())
         _keep_study_file(study, Path(folder))
         run = _Run(study, store, wanted, retry_failed, progress or (lambda _: None))
         run.report(run.progress)
         if run.progress.left:
-            backend = stack.enter_context(choose_backend(workers, scheduler))
-            run.through(backend)
-        store.compact()
+            run.through(stack.enter_context(choose_executor(workers, scheduler)))
+        store.write_table()
         return run.summary()
 
 
@@ -110,24 +111,26 @@ class _Run:
         self.study, self.store, self.wanted, self.report = study, store, wanted, report
         self.retry_failed = retry_failed
         self.began = time.perf_counter()
-        cells = sum(map(len, units(study, wanted)))
-        missing = sum(map(len, self._missing()))
+        cells, missing = (sum(1 for _ in some) for some in (self._wanted(), self._missing()))
         self.progress = Progress(cells=cells, present=cells - missing)
         self.waiting: list[Row] = []
         self.committed = self.began
         self.cpu_seconds = 0.0
         self.workers = 1
 
-    def through(self, backend: Backend) -> None:
+    def through(self, executor: Executor) -> None:
         """Run all that is missing."""
-        pace = Pace()
-        dispatcher = Dispatcher(backend, TaskCutter(self._missing(), pace), self._task)
+        study, pace = self.study, Pace()
+        work = partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short)
+        groups = by_noisy_log(self._missing())
         self.began = time.perf_counter()
         try:
-            for result in dispatcher.results():
-                self._take(result)
-                pace.learn(result.rows)
-                self.workers = backend.workers
+            for finished in completed(executor, work, batches(groups, pace), _apart):
+                if finished is not None:
+                    self._take(*finished, pace)
+                    self.workers = executor.workers
+                if time.perf_counter() - self.committed >= _COMMIT_EVERY:
+                    self._commit()
         finally:
             self._commit()
 
@@ -136,21 +139,23 @@ class _Run:
             cells=self.progress.cells,
             present=self.progress.present,
             done=self.progress.done,
-            failed=sum(
-                self.store.failed(key)
-                for unit in units(self.study, self.wanted)
-                for key, _ in unit.estimators
-            ),
+            failed=sum(self.store.failed(cell.key) for cell in self._wanted()),
             seconds=time.perf_counter() - self.began,
             cpu_seconds=self.cpu_seconds,
             workers=self.workers,
         )
 
-    def _take(self, result: TaskResult) -> None:
-        self.waiting += result.rows
-        self.cpu_seconds += result.cpu_seconds
-        if time.perf_counter() - self.committed >= _COMMIT_EVERY:
-            self._commit()
+    def _take(
+        self, cells: Sequence[Cell], result: tuple[list[Row], float] | WorkersDied, pace: Pace
+    ) -> None:
+        """Note the rows of some cells, and what they took."""
+        if isinstance(result, WorkersDied):
+            self.waiting += failed_rows(cells, self.study.name, WORKER_DIED, str(result))
+            return
+        rows, seconds = result
+        self.waiting += rows
+        self.cpu_seconds += seconds
+        pace.learn(rows)
 
     def _commit(self) -> None:
         rows, self.waiting = self.waiting, []
@@ -165,25 +170,24 @@ class _Run:
         )
         self.report(self.progress)
 
-    def _missing(self) -> Iterable[Unit]:
-        """What is to run, made as it is asked for."""
-        for unit in units(self.study, self.wanted):
-            cells = tuple(
-                cell
-                for cell in unit.estimators
-                if not self.store.has(cell[0], retry_failed=self.retry_failed)
-            )
-            if cells:
-                yield Unit(unit.noisy, cells)
+    def _wanted(self) -> Iterator[Cell]:
+        return filter(self.wanted, self.study.cells())
 
-    def _task(self, group: tuple[Unit, ...]) -> Task:
-        return Task(group, self.study.name, self.study.metrics, code_mark().short)
+    def _missing(self) -> Iterator[Cell]:
+        """What is to run, made as it is asked for."""
+        for cell in self._wanted():
+            if not self.store.has(cell.key, retry_failed=self.retry_failed):
+                yield cell
+
+
+def _apart(cells: tuple[Cell, ...]) -> list[tuple[Cell, ...]]:
+    return [(cell,) for cell in cells]
 
 
 def _info(study: Study) -> StoreInfo:
     order = {
         "log": [log.name for log in study.logs],
-        "corruption": [corruption.label for corruption in study.corruptions],
+        "perturbation": [perturbation.label for perturbation in study.perturbations],
         "estimator": [named.label for named in study.estimators],
         "seed": study.seeds,
     }

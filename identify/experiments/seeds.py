@@ -15,7 +15,7 @@ def seed_of(*parts: str | int) -> int:
     return int.from_bytes(digest[:16], "little")
 
 
-def noise_seed(study_seed: int, log: str, corruption: str, index: int) -> int:
+def noise_seed(study_seed: int, log: str, perturbation: str, index: int) -> int:
     """The seed of the noise of one cell.
 
     It does not depend on the estimator, so all estimators see the same noise and comparisons are
@@ -24,12 +24,12 @@ def noise_seed(study_seed: int, log: str, corruption: str, index: int) -> int:
     Args:
         study_seed: of the study file.
         log: digest of the log's data.
-        corruption: identity of the corruption (its settings, not its label).
+        perturbation: identity of the perturbation (its settings, not its label).
         index: number of the noise, from 0.
     """
-    return seed_of("noise", study_seed, log, corruption, index)
+    return seed_of("noise", study_seed, log, perturbation, index)
 
 
 def generators(seed: int, count: int) -> list[np.random.Generator]:
-    """Independent generators, one for each step of a corruption."""
+    """Independent generators, one for each step of a perturbation."""
     return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(count)]

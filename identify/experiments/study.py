@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
+from identify.documents import lookup
 from identify.errors import StudyError
 from identify.experiments.cell import Cell, NamedEstimator, NoisyLog, cell_key
 from identify.experiments.code_mark import code_mark
-from identify.experiments.corruptions import CORRUPTIONS, Corruption, CorruptionSequence
 from identify.experiments.document import (
     Entry,
     StudyDocument,
-    bounded,
+    combinations,
     located,
     parse_document,
     read_document,
@@ -24,20 +23,26 @@ from identify.experiments.document import (
 )
 from identify.experiments.estimators import ESTIMATORS
 from identify.experiments.metrics import METRICS
-from identify.experiments.registries import by_name
+from identify.experiments.options import plain_text
+from identify.experiments.perturbations.perturbation import Perturbation, PerturbationSequence
+from identify.experiments.perturbations.registry import PERTURBATIONS
 from identify.experiments.seeds import noise_seed
-from identify.experiments.sources import SOURCES, LogItem, Place
+from identify.experiments.sources.registry import SOURCES
+from identify.experiments.sources.source import LogItem
+
+_OLDER_METRICS = {"told": "n_identifiable"}
+"""Older names of metrics, which are still read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """A study: every log with every corruption and seed, through every estimator.
+    """A study: every log with every perturbation and seed, through every estimator.
 
     Attributes:
         name: of the study.
         seed: from which all that is random is made.
-        seeds: numbers of the noises; a corruption that draws nothing uses the first alone.
-        logs, corruptions, estimators: in the order of the file.
+        seeds: numbers of the noises; a perturbation that draws nothing uses the first alone.
+        logs, perturbations, estimators: in the order of the file.
         metrics: names.
         cutoff_hz: of the low-pass [Hz], or None.
         path: the study file, where there is one.
@@ -47,21 +52,21 @@ class Study:
     seed: int
     seeds: tuple[int, ...]
     logs: tuple[LogItem, ...]
-    corruptions: tuple[CorruptionSequence, ...]
+    perturbations: tuple[PerturbationSequence, ...]
     estimators: tuple[NamedEstimator, ...]
     metrics: tuple[str, ...]
     cutoff_hz: float | None = None
     path: Path | None = None
 
     def noisy_logs(self) -> Iterator[NoisyLog]:
-        """Every log with every corruption and seed; one log's come together."""
+        """Every log with every perturbation and seed; one log's come together."""
         for log in self.logs:
-            for corruption in self.corruptions:
-                identity = corruption.identity()
-                for index in self.seeds if corruption.random else self.seeds[:1]:
+            for perturbation in self.perturbations:
+                identity = perturbation.identity()
+                for index in self.seeds if perturbation.random else self.seeds[:1]:
                     yield NoisyLog(
                         log=log,
-                        corruption=corruption,
+                        perturbation=perturbation,
                         seed_index=index,
                         noise_seed=noise_seed(self.seed, log.data, identity, index),
                         cutoff_hz=self.cutoff_hz,
@@ -78,7 +83,7 @@ class Study:
 
     def __len__(self) -> int:
         """How many cells there are."""
-        noises = sum(len(self.seeds) if each.random else 1 for each in self.corruptions)
+        noises = sum(len(self.seeds) if each.random else 1 for each in self.perturbations)
         return len(self.logs) * noises * len(self.estimators)
 
 
@@ -113,8 +118,8 @@ def study_of(document: StudyDocument, folder: Path, where: str, path: Path | Non
         name=document.name,
         seed=document.seed,
         seeds=_seeds(document.seeds, where),
-        logs=tuple(_logs(document.logs, Place(folder, document.seed), where)),
-        corruptions=tuple(_corruptions(document.corruptions, where)),
+        logs=tuple(_logs(document, folder, where)),
+        perturbations=tuple(_perturbations(document.perturbations, where)),
         estimators=tuple(_estimators(document.estimators, where)),
         metrics=_metrics(document.metrics, where),
         cutoff_hz=document.cutoff_hz,
@@ -135,16 +140,17 @@ def _metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
         return tuple(METRICS)
     if not names:
         raise StudyError(f"{where}: metrics = []: leave the key out for all of them")
-    for name in names:
-        located(lambda name=name: by_name(METRICS, name, "metric"), f"{where}: metrics")
-    return tuple(name for name in METRICS if name in names)
+    wanted = [_OLDER_METRICS.get(name, name) for name in names]
+    for name in wanted:
+        located(lambda name=name: lookup(METRICS, name, "metric", StudyError), f"{where}: metrics")
+    return tuple(name for name in METRICS if name in wanted)
 
 
-def _logs(entries: list[Entry], place: Place, where: str) -> Iterator[LogItem]:
+def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem]:
     seen: dict[str, str] = {}
-    for table, here in tables(entries, "logs", where):
+    for table, here in tables(document.logs, "logs", where):
         for source in settings_of(table, SOURCES, "source of logs", here):
-            for log in located(lambda source=source: source.logs(place), here):
+            for log in located(lambda source=source: source.logs(folder, document.seed), here):
                 if log.name in seen:
                     raise StudyError(f"{here}: the log {log.name!r} is in {seen[log.name]} already")
                 seen[log.name] = here.removeprefix(f"{where}: ")
@@ -162,38 +168,36 @@ def _estimators(entries: list[Entry], where: str) -> list[NamedEstimator]:
     return found
 
 
-def _corruptions(entries: list[Entry], where: str) -> list[CorruptionSequence]:
+def _perturbations(entries: list[Entry], where: str) -> list[PerturbationSequence]:
     found = []
-    for table, here in tables(entries, "corruptions", where):
+    for table, here in tables(entries, "perturbations", where):
         label = _label(table, here)
-        sequences = list(_sequences(table, here))
-        labels = _labels(label, [_spell(steps) for steps in sequences])
+        sequences = _sequences(table, here)
+        labels = _labels(
+            label, [" + ".join(step.spelled() for step in steps) for steps in sequences]
+        )
         found += [
-            CorruptionSequence(name, tuple(step for step in steps if step.kind != "none"))
+            PerturbationSequence(name, tuple(step for step in steps if step.kind != "none"))
             for name, steps in zip(labels, sequences, strict=True)
         ]
-    _require_different([each.label for each in found], "corruption", where)
+    _require_different([each.label for each in found], "perturbation", where)
     return found
 
 
-def _sequences(table: dict[str, Any], where: str) -> Iterable[tuple[Corruption, ...]]:
+def _sequences(table: dict[str, Any], where: str) -> Sequence[tuple[Perturbation, ...]]:
     """Every combination of the steps' options: one step in the table, or several in `steps`."""
     if "steps" not in table:
-        return [(step,) for step in settings_of(table, CORRUPTIONS, "corruption", where)]
+        return [(step,) for step in settings_of(table, PERTURBATIONS, "perturbation", where)]
     steps = table.pop("steps")
     if table:
         raise StudyError(f"{where}: unknown key {next(iter(table))!r} beside 'steps'")
     if not isinstance(steps, list) or not steps:
         raise StudyError(f"{where}: steps: expected a list of tables, got {steps!r}")
     alternatives = [
-        settings_of(step, CORRUPTIONS, "corruption", here.replace("[[steps]]", "step"))
+        settings_of(step, PERTURBATIONS, "perturbation", here.replace("[[steps]]", "step"))
         for step, here in tables(steps, "steps", where)
     ]
-    return located(lambda: list(bounded(product(*alternatives))), where)
-
-
-def _spell(steps: Sequence[Corruption]) -> str:
-    return " + ".join(step.spelled() for step in steps)
+    return combinations(alternatives, where)
 
 
 def _label(table: dict[str, Any], where: str) -> str | None:
@@ -206,8 +210,10 @@ def _label(table: dict[str, Any], where: str) -> str | None:
 def _labels(label: str | None, spelled: Sequence[str]) -> list[str]:
     """The label that was given, with the options where it stands for several."""
     if label is None:
-        return list(spelled)
-    return [label] if len(spelled) == 1 else [f"{label}: {each}" for each in spelled]
+        labels = spelled
+    else:
+        labels = [label] if len(spelled) == 1 else [f"{label}: {each}" for each in spelled]
+    return [plain_text(each) for each in labels]
 
 
 def _require_different(names: Sequence[str], what: str, where: str) -> None:

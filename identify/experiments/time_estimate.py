@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from identify.experiments.cell import Cell
 from identify.experiments.code_mark import code_mark
-from identify.experiments.selection import selected, units
+from identify.experiments.selection import selected
 from identify.experiments.study import Study
-from identify.experiments.work import Row, Task, Unit, run_task
+from identify.experiments.work import Row, by_noisy_log, run_cells
 
 _SAMPLED_LOGS = 3
 """Noisy logs that are tried, spread over the study."""
@@ -58,24 +61,21 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
     Raises:
         StudyError: `only` names what the study does not have.
     """
-    every = list(units(study, selected(study, only)))
+    every = list(by_noisy_log(filter(selected(study, only), study.cells())))
     chosen = [
         every[i] for i in np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
     ]
-    rows = [row for unit in chosen for row in _second_run(unit, study)]
+    rows = [row for cells in chosen for row in _second_run(cells, study)]
     prepare = float(np.mean([_seconds(row, "prepare_seconds") for row in rows]))
     labels = dict.fromkeys(str(row["estimator"]) for row in rows)
     means = {
         label: float(np.mean([_seconds(r, "seconds") for r in rows if r["estimator"] == label]))
         for label in labels
     }
-    counts = dict.fromkeys(labels, 0)
-    for unit in every:
-        for _, named in unit.estimators:
-            counts[named.label] = counts.get(named.label, 0) + 1
+    counts = Counter(cell.estimator.label for cells in every for cell in cells)
     fallback = float(np.mean(list(means.values())))
     return TimeEstimate(
-        cells=sum(counts.values()),
+        cells=counts.total(),
         prepare_seconds=prepare,
         estimator_seconds=means,
         cpu_seconds=len(every) * prepare
@@ -87,10 +87,11 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
     )
 
 
-def _second_run(unit: Unit, study: Study) -> list[Row]:
-    task = Task((unit,), study.name, study.metrics, code_mark().short)
-    run_task(task)
-    return run_task(task).rows
+def _second_run(cells: Sequence[Cell], study: Study) -> list[Row]:
+    run = partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short)
+    run(cells)
+    rows, _ = run(cells)
+    return rows
 
 
 def _seconds(row: Row, column: str) -> float:

@@ -1,4 +1,4 @@
-"""What a worker does: a task of cells in, their rows out."""
+"""What a worker does: cells in, their rows out."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import TypeAlias
 
 import numpy as np
 
 from identify.errors import LogError, StudyError
-from identify.experiments.backends.threads import hold_threads
-from identify.experiments.cell import NamedEstimator, NoisyLog
+from identify.experiments.cell import Cell
 from identify.experiments.code_mark import code_mark
 from identify.experiments.estimators import Answer, Evidence
+from identify.experiments.executors import hold_threads
 from identify.experiments.metrics import METRICS
-from identify.experiments.sources import LoadedLog, LogItem, Truth
+from identify.experiments.sources.source import LogItem, Truth
+from identify.logs import Recording
 
 Row: TypeAlias = dict[str, str | int | float | bool | None]
 """Columns of the results and their values; None where there is nothing."""
@@ -32,52 +33,25 @@ _ONE_AT_A_TIME = threading.Lock()
 """Compiled solvers are a process's own: threads of one worker take turns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """Cells of one noisy log, which share its statistics.
-
-    Attributes:
-        noisy: the log.
-        estimators: each with the key of its cell.
-    """
-
-    noisy: NoisyLog
-    estimators: tuple[tuple[str, NamedEstimator], ...]
-
-    def __len__(self) -> int:
-        return len(self.estimators)
+def by_noisy_log(cells: Iterator[Cell] | Sequence[Cell]) -> Iterator[tuple[Cell, ...]]:
+    """Cells that stand together and share a noisy log, and so its statistics."""
+    for _, group in groupby(cells, key=lambda cell: id(cell.noisy)):
+        yield tuple(group)
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Units that are sent to a worker together.
+def run_cells(
+    cells: Sequence[Cell], *, study: str, metrics: tuple[str, ...], code: str
+) -> tuple[list[Row], float]:
+    """Run cells; whatever one raises becomes part of its row.
 
-    Attributes:
-        units: in order.
+    Args:
+        cells: those of one noisy log together.
         study: name of the study.
         metrics: names.
         code: mark of the code that made the keys.
-    """
 
-    units: tuple[Unit, ...]
-    study: str
-    metrics: tuple[str, ...]
-    code: str
-
-    def __len__(self) -> int:
-        return sum(map(len, self.units))
-
-
-@dataclass(frozen=True, slots=True)
-class TaskResult:
-    """Rows of a task, in its order, and the processor time they took [s]."""
-
-    rows: list[Row]
-    cpu_seconds: float
-
-
-def run_task(task: Task) -> TaskResult:
-    """Run the cells of a task; whatever a cell raises becomes part of its row.
+    Returns:
+        Rows in the order of the cells, and the processor time they took [s].
 
     Raises:
         StudyError: this worker has other code than the runner.
@@ -85,120 +59,106 @@ def run_task(task: Task) -> TaskResult:
     with _ONE_AT_A_TIME:
         hold_threads()
         began = time.thread_time()
-        if code_mark().short != task.code:
+        if code_mark().short != code:
             raise StudyError(
-                f"a worker has code {code_mark().short} and the runner {task.code}: install the "
+                f"a worker has code {code_mark().short} and the runner {code}: install the "
                 f"same package and solvers ({dict(code_mark().versions)}) everywhere"
             )
-        rows = [row for unit in task.units for row in _run_unit(unit, task)]
-        return TaskResult(rows, time.thread_time() - began)
+        rows = [
+            {"study": study, **row} for group in by_noisy_log(cells) for row in _run(group, metrics)
+        ]
+        return rows, time.thread_time() - began
 
 
-def _run_unit(unit: Unit, task: Task) -> list[Row]:
-    shared: Row = {"study": task.study, "code": task.code, **unit.noisy.columns()}
+def failed_rows(cells: Sequence[Cell], study: str, kind: str, message: str) -> list[Row]:
+    """Rows of cells that no worker could finish."""
+    return [{"study": study, **_name(cell), **_failure(kind, message)} for cell in cells]
+
+
+def _run(cells: Sequence[Cell], metrics: tuple[str, ...]) -> Iterator[Row]:
+    """Rows of cells of one noisy log."""
+    noisy = cells[0].noisy
     began = time.perf_counter()
     try:
         with warnings.catch_warnings(record=True):  # each estimator meets, and tells, its own
             warnings.simplefilter("always")
-            loaded = _load(unit.noisy.log)
-            evidence = _evidence(unit.noisy, loaded)
+            recording, truth = _load(noisy.log)
+            mass = None if truth is None else float(truth.phi[0])
+            perturbed = noisy.perturbation.apply(recording, noisy.noise_seed)
+            evidence = Evidence(perturbed, mass, noisy.cutoff_hz)
+            with suppress(Exception):  # an estimator that needs them meets the error itself
+                _ = evidence.blocks  # made once, before any estimator's time is taken
     except Exception as error:  # noqa: BLE001 - what a log raises is a finding of the study
-        failed = {"prepare_seconds": time.perf_counter() - began, **_failure(error)}
-        return [shared | _name(cell) | failed for cell in unit.estimators]
-    shared["prepare_seconds"] = time.perf_counter() - began
-    return [
-        shared | _name(cell) | _run_cell(cell[1], evidence, loaded.truth, task.metrics)
-        for cell in unit.estimators
-    ]
+        outcome = _failure(type(error).__name__, str(error))
+        shared: Row = {"prepare_seconds": time.perf_counter() - began}
+        yield from (_name(cell) | shared | outcome for cell in cells)
+        return
+    shared = {"prepare_seconds": time.perf_counter() - began}
+    for cell in cells:
+        yield _name(cell) | shared | _estimate(cell, evidence, truth, metrics)
 
 
-def _name(cell: tuple[str, NamedEstimator]) -> Row:
-    key, named = cell
-    columns = named.estimator.columns("estimator")
-    return {"key": key, "estimator": named.label, "estimator_kind": named.estimator.kind, **columns}
+def _name(cell: Cell) -> Row:
+    """The columns that say which cell it is."""
+    noisy, estimator = cell.noisy, cell.estimator.estimator
+    return {
+        "key": cell.key,
+        "code": code_mark().short,
+        **noisy.columns(),
+        "estimator": cell.estimator.label,
+        "estimator_kind": estimator.kind,
+        **estimator.columns("estimator"),
+    }
 
 
-def _evidence(noisy: NoisyLog, loaded: LoadedLog) -> Evidence:
-    recording = noisy.corruption.apply(loaded.recording, noisy.noise_seed)
-    evidence = Evidence(recording, loaded.known, noisy.cutoff_hz)
-    with suppress(Exception):  # an estimator that needs them meets the error itself
-        _ = evidence.blocks  # made once, before any estimator's time is taken
-    return evidence
-
-
-def _run_cell(
-    named: NamedEstimator, evidence: Evidence, truth: Truth | None, metrics: tuple[str, ...]
-) -> Row:
+def _estimate(cell: Cell, evidence: Evidence, truth: Truth | None, metrics: tuple[str, ...]) -> Row:
     """The part of a row that estimation makes."""
     began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            answer = named.estimator.estimate(evidence)
+            answer = cell.estimator.estimator.estimate(evidence)
             seconds = time.perf_counter() - began
-            _require_finite(answer)
-            outcome: Row = {**_outcome(answer), **_scores(answer, truth, metrics)}
+            outcome = _outcome(answer, truth, metrics)
         except Exception as error:  # noqa: BLE001 - any failure is a finding of the study
-            seconds, outcome = time.perf_counter() - began, _failure(error)
+            seconds = time.perf_counter() - began
+            outcome = _failure(type(error).__name__, str(error))
     said = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
     return outcome | {"seconds": seconds, "warnings": said or None, "finished": _now()}
 
 
-def _require_finite(answer: Answer) -> None:
+def _outcome(answer: Answer, truth: Truth | None, metrics: tuple[str, ...]) -> Row:
     if not np.isfinite(answer.phi).all():
         raise StudyError(f"the estimator answered {np.asarray(answer.phi).tolist()}: not a number")
-
-
-def _outcome(answer: Answer) -> Row:
-    return {"solver": answer.solver, "status": answer.status}
-
-
-def _scores(answer: Answer, truth: Truth | None, metrics: tuple[str, ...]) -> Row:
-    values: Row = {}
+    values: Row = {"solver": answer.solver, "status": answer.status}
     for name in metrics:
-        scored: Mapping[str, float | None] = METRICS[name].score(answer, truth)
+        scored = METRICS[name].score(answer, truth)
         values |= {key: None if value != value else value for key, value in scored.items()}
     return values
 
 
-def _failure(error: BaseException) -> Row:
-    return failure(type(error).__name__, str(error))
-
-
-def failure(kind: str, message: str) -> Row:
-    """The columns of a cell without an answer."""
+def _failure(kind: str, message: str) -> Row:
     return {"status": "failed", "error_type": kind, "error": message, "finished": _now()}
-
-
-def failed_rows(task: Task, kind: str, message: str) -> list[Row]:
-    """Rows for cells that no worker could finish."""
-    return [
-        {"study": task.study, "code": task.code, **unit.noisy.columns()}
-        | _name(cell)
-        | failure(kind, message)
-        for unit in task.units
-        for cell in unit.estimators
-    ]
 
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-_LOADED: OrderedDict[str, LoadedLog] = OrderedDict()
+_LOADED: OrderedDict[str, tuple[Recording, Truth | None]] = OrderedDict()
 """Logs in this process's memory by identity, the latest used last."""
 
 
-def _load(log: LogItem) -> LoadedLog:
+def _load(log: LogItem) -> tuple[Recording, Truth | None]:
     """The log, from memory where this process had it lately.
 
     Raises:
         LogError: the file changed since the study looked at it.
     """
-    loaded = _LOADED.pop(log.identity, None) or log.load()
-    if loaded.recording.sources and loaded.recording.sha256 != log.data:
+    recording, truth = loaded = _LOADED.pop(log.identity, None) or log.load()
+    if recording.sources and recording.sha256 != log.data:
         raise LogError(f"{log.name}: the file changed since the study looked at it; run it again")
     _LOADED[log.identity] = loaded
     while len(_LOADED) > _LOGS_KEPT:
         _LOADED.popitem(last=False)
-    return loaded
+    return recording, truth

@@ -27,7 +27,9 @@ from identify.logs.sources import Source, plan_sources, read_source
 from identify.spatial import Pose
 
 
-def read_log(path: str | PathLike[str], schema: SchemaLike) -> Recording:
+def read_log(
+    path: str | PathLike[str], schema: SchemaLike, *, rows: tuple[int, int] | None = None
+) -> Recording:
     """Reads a log as its schema says.
 
     Units, order and signs become those of the toolkit: SI, quaternions [x, y, z, w] of R_WB, the
@@ -38,6 +40,8 @@ def read_log(path: str | PathLike[str], schema: SchemaLike) -> Recording:
         path: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the
             files that the schema names in `[streams.*]`.
         schema: the schema, its file, or a mapping of its keys.
+        rows: of a Parquet file, the first that is read and the one after the last, counted from
+            zero; all where not given. The recording then names no source files.
 
     Raises:
         SchemaError: the schema is not one.
@@ -47,7 +51,7 @@ def read_log(path: str | PathLike[str], schema: SchemaLike) -> Recording:
     """
     schema, log = load_schema(schema), Path(path)
     sources = plan_sources(log, schema)
-    tables = [read_source(source, schema, alone=len(sources) == 1) for source in sources]
+    tables = [read_source(source, schema, alone=len(sources) == 1, rows=rows) for source in sources]
     layouts = [source.layout for source in sources]
     selected = select_rows(tables, drop_bad_rows=any(layout.drop_bad_rows for layout in layouts))
     by_group: dict[Group, Selection] = {
@@ -58,7 +62,7 @@ def read_log(path: str | PathLike[str], schema: SchemaLike) -> Recording:
     time = read_time(selected.tables, layouts)
     with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
         signals = _signals(by_group, schema)
-    files = _source_files(sources)
+    files = _source_files(sources) if rows is None else ()
     return Recording(
         name=_name(log),
         time=None if time is None else _sealed(log, "time", time),

@@ -50,20 +50,24 @@ def plan_sources(log: Path, schema: Schema) -> tuple[Source, ...]:
     return tuple(plan.values())
 
 
-def read_source(source: Source, schema: Schema, *, alone: bool) -> Table:
+def read_source(
+    source: Source, schema: Schema, *, alone: bool, rows: tuple[int, int] | None = None
+) -> Table:
     """The columns of one file.
 
     Args:
         source: the file.
         schema: what it holds.
         alone: whether no other file may have the time stamps in its stead.
+        rows: which of a Parquet file; all where not given.
 
     Raises:
         MissingColumn, LogError: as the message says.
     """
     columns = [column for group in source.groups for column in schema.columns(group)]
     stamps = source.layout.time
-    table = read_table(source.path, Request(tuple(dict.fromkeys(columns)), stamps, source.layout))
+    request = Request(tuple(dict.fromkeys(columns)), stamps, source.layout, rows)
+    table = read_table(source.path, request)
     if len(table) == 0:
         raise LogError(f"{source.path}: has columns but no rows", path=source.path)
     if stamps is not None and table.stamps is None and (alone or source.own_clock):

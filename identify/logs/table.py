@@ -37,11 +37,13 @@ class Request:
         columns: columns that must be there.
         stamps: the column of time stamps, which a file may lack where another file has it.
         layout: how the file is laid out.
+        rows: of a Parquet file, the first and the one after the last; all where None.
     """
 
     columns: tuple[Column, ...]
     stamps: Column | None
     layout: LogTable
+    rows: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,10 +29,10 @@ number = 2
 duration = 4.0
 rate_hz = 50.0
 
-[[corruptions]]
+[[perturbations]]
 kind = "none"
 
-[[corruptions]]
+[[perturbations]]
 label = "noisy"
 kind = "noise"
 force = 0.05
@@ -82,7 +82,7 @@ def test_check_says_what_fails(cli, file):
     file.write_text(
         STUDY.replace(
             "force = 0.05",
-            "force = 0.05\n[[corruptions]]\nlabel = 'few'\nkind = 'decimation'\nevery = 400",
+            "force = 0.05\n[[perturbations]]\nlabel = 'few'\nkind = 'decimation'\nevery = 400",
         )
     )
     assert "note: a cell that was tried failed: " in cli("study", "check", file).out
@@ -130,7 +130,9 @@ def test_only_some_cells_and_then_the_rest(cli, file, tmp_path):
 
 
 def test_failing_cells_are_rows_and_the_exit_status_stays_0(cli, file, tmp_path):
-    file.write_text(STUDY + "\n[[corruptions]]\nlabel = 'few'\nkind = 'decimation'\nevery = 400\n")
+    file.write_text(
+        STUDY + "\n[[perturbations]]\nlabel = 'few'\nkind = 'decimation'\nevery = 400\n"
+    )
     out = tmp_path / "out"
     words = ("study", "run", file, "-o", out, "--workers", "0")
     status, printed, _ = cli(*words)
@@ -149,8 +151,11 @@ def test_quiet_is_quiet(cli, file, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (('"wls"]', '"wlss"]'), r"unknown estimator 'wlss'; did you mean 'wls'\?"),
-        (('"mass_error"', '"mas_error"'), r"unknown metric 'mas_error'; did you mean 'mass_error'"),
+        (('"wls"]', '"wlss"]'), r"no estimator 'wlss' among ols, wls, psd; did you mean 'wls'\?"),
+        (
+            ('"mass_error"', '"mas_error"'),
+            r"no metric 'mas_error' among .*; did you mean 'mass_error'",
+        ),
         (("force = 0.05", "force = []"), "empty grid"),
         (("seeds = 2", "seeds = []"), "empty grid"),
         (
@@ -206,7 +211,7 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(cli, file):
 
 def test_a_folder_of_another_schema_version_is_an_error(cli, file, done):
     store = done / "store.json"
-    store.write_text(store.read_text().replace('"schema_version": 1', '"schema_version": 99'))
+    store.write_text(store.read_text().replace('"schema_version": 2', '"schema_version": 99'))
     for words in (("run", file, "-o", done, "--workers", "0"), ("table", done)):
         outcome = cli("study", *words)
         assert outcome.status == 2
@@ -235,8 +240,8 @@ def test_an_interrupted_run_says_that_it_resumes_and_does(cli, file, tmp_path):
         [*words, "--workers", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 60.0
-    journal = out / "journal.jsonl"
-    while not (journal.exists() and journal.stat().st_size):
+    table = out / "results.parquet"
+    while not table.exists():
         assert time.monotonic() < deadline
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
@@ -276,7 +281,7 @@ def test_table_by_other_columns_in_pieces_where_they_are_many(cli, done):
 def test_table_means_are_those_of_the_rows(cli, done):
     out = cli("study", "table", done, "--metric", "mass_error").out
     frame = open_results(done).frame
-    noisy = frame[(frame["corruption"] == "noisy") & (frame["estimator"] == "wls")]
+    noisy = frame[(frame["perturbation"] == "noisy") & (frame["estimator"] == "wls")]
     line = out.splitlines()[-3]
     assert line.split()[0] == "wls"
     assert float(line.split()[1]) == pytest.approx(noisy["mass_error"].mean(), rel=5e-3)
@@ -304,7 +309,7 @@ def test_compare_is_paired_and_fits_80_columns(cli, done):
     assert (status, err) == (0, "")
     assert out.startswith("A: ols\nB: wls\n")
     frame = open_results(done).frame
-    means = frame[frame["corruption"] == "noisy"].groupby("estimator")["mass_error"].mean()
+    means = frame[frame["perturbation"] == "noisy"].groupby("estimator")["mass_error"].mean()
     row = out.splitlines()[out.splitlines().index("noisy") + 1].split()
     first, second, difference, low, high = (float(x.rstrip("*")) for x in row[2:7])
     assert first == pytest.approx(means["ols"], rel=5e-3)

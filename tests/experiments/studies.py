@@ -19,7 +19,7 @@ QUICK: dict[str, Any] = {
     "seeds": 3,
     "metrics": ["mass_error", "relative_inertia_error", "consistent"],
     "logs": [{"kind": "synthetic", "number": 2, "duration": 4.0, "rate_hz": 50.0}],
-    "corruptions": ["none", {"kind": "noise", "force": [0.05, 0.2]}],
+    "perturbations": ["none", {"kind": "noise", "force": [0.05, 0.2]}],
     "estimators": ["ols", "wls"],
 }
 """2 logs × (1 + 2 × 3 noises) × 2 estimators = 28 cells, none of which needs cvxpy."""

@@ -14,7 +14,7 @@ from tests.experiments.studies import quick
 
 def seeds_of(study) -> dict[tuple[str, str, int], int]:
     return {
-        (noisy.log.name, noisy.corruption.label, noisy.seed_index): noisy.noise_seed
+        (noisy.log.name, noisy.perturbation.label, noisy.seed_index): noisy.noise_seed
         for noisy in study.noisy_logs()
     }
 
@@ -23,7 +23,7 @@ def keys_of(study) -> dict[tuple[str, str, int, str], str]:
     return {
         (
             cell.noisy.log.name,
-            cell.noisy.corruption.label,
+            cell.noisy.perturbation.label,
             cell.noisy.seed_index,
             cell.estimator.label,
         ): cell.key
@@ -48,7 +48,7 @@ def test_a_grid_may_grow_without_touching_what_is_there() -> None:
             {"kind": "synthetic", "number": 2, "duration": 2.0, "rate_hz": 50.0},
             {"kind": "synthetic", "number": 4, "duration": 4.0, "rate_hz": 50.0},
         ],
-        corruptions=[
+        perturbations=[
             {"kind": "decimation", "every": 2},
             {"kind": "noise", "force": [0.1, 0.05, 0.2]},
             "none",
@@ -60,8 +60,8 @@ def test_a_grid_may_grow_without_touching_what_is_there() -> None:
 
 
 def test_a_label_changes_no_noise() -> None:
-    plain = quick(corruptions=[{"kind": "noise", "force": 0.1}])
-    named = quick(corruptions=[{"kind": "noise", "force": 0.1, "label": "light"}])
+    plain = quick(perturbations=[{"kind": "noise", "force": 0.1}])
+    named = quick(perturbations=[{"kind": "noise", "force": 0.1, "label": "light"}])
     assert list(seeds_of(plain).values()) == list(seeds_of(named).values())
 
 
@@ -71,7 +71,7 @@ def test_a_label_changes_no_noise() -> None:
         {"seed": 6},
         {"metrics": ["mass_error"]},
         {"cutoff_hz": 3.0},
-        {"corruptions": [{"kind": "noise", "force": 0.05, "torque": 0.1}]},
+        {"perturbations": [{"kind": "noise", "force": 0.05, "torque": 0.1}]},
         {"estimators": [{"kind": "wls", "bias": "none"}]},
         {"logs": [{"kind": "synthetic", "number": 2, "duration": 4.0, "rate_hz": 51.0}]},
     ],

@@ -17,7 +17,8 @@ import pytest
 
 from identify.errors import StudyError
 from identify.experiments import run_study
-from identify.experiments.backends import DaskCluster, InProcess
+from identify.experiments.dask_cluster import DaskCluster
+from identify.experiments.executors import InProcess
 from identify.experiments.reduction import log_statistics, merge_two_logs, reduce_statistics
 from tests.experiments.hostile import Sleeps
 from tests.experiments.studies import assert_same_rows, quick, with_estimators
@@ -159,7 +160,7 @@ def test_an_address_that_is_none(address: str) -> None:
 def test_a_scheduler_without_workers_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("identify.experiments.backends.cluster._WORKERS_WITHIN", 1.0)
+    monkeypatch.setattr("identify.experiments.dask_cluster._WORKERS_WITHIN", 1.0)
     with ExitStack() as stack:
         alone = Cluster(stack, tmp_path, workers=0)
         with pytest.raises(StudyError, match=f"no workers .*`dask worker {alone.address}`"):

@@ -10,7 +10,7 @@ import pytest
 
 from identify.errors import LogError
 from identify.estimation import estimate_body
-from identify.experiments.backends import InProcess, LocalProcesses
+from identify.experiments.executors import InProcess, LocalProcesses
 from identify.experiments.long_logs import chunk_blocks, join_blocks, log_chunks
 from identify.experiments.reduction import reduce_statistics
 from identify.inertia import InertialParameters
@@ -74,8 +74,8 @@ def test_workers_give_the_same_bits(tmp_path: Path) -> None:
     log, schema = write(tmp_path)
     chunks = log_chunks(log, schema, rows=1000)
     here = reduce_statistics(chunks, chunk_blocks, join_blocks, InProcess())
-    with LocalProcesses(2) as backend:
-        there = reduce_statistics(chunks, chunk_blocks, join_blocks, backend)
+    with LocalProcesses(2) as executor:
+        there = reduce_statistics(chunks, chunk_blocks, join_blocks, executor)
     assert here.factors.tobytes() == there.factors.tobytes()
     assert here.noise.tobytes() == there.noise.tobytes()
 
@@ -90,3 +90,10 @@ def test_chunks_too_short_for_the_filters(tmp_path: Path) -> None:
     log, schema = write(tmp_path)
     with pytest.raises(LogError, match="long enough for a cut-off"):
         log_chunks(log, schema, rows=20, cutoff_hz=5.0)
+
+
+def test_some_rows_of_text_cannot_be_read(tmp_path: Path) -> None:
+    recording = synthetic_recording(BODY.phi, rng=np.random.default_rng(7), duration=2.0)
+    write_log(recording, tmp_path / "log.csv", tmp_path / "schema.toml")
+    with pytest.raises(LogError, match="is not Parquet, of which alone some rows can be read"):
+        read_log(tmp_path / "log.csv", tmp_path / "schema.toml", rows=(0, 10))

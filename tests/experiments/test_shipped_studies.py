@@ -10,9 +10,8 @@ import pytest
 
 from identify.errors import DatasetError
 from identify.experiments import Study, load_study, parse_study, run_study
-from identify.experiments.corruptions.noise import Noise
-from identify.experiments.corruptions.stars_noise import StarsNoise
 from identify.experiments.estimators import ESTIMATORS
+from identify.experiments.perturbations.noise import StarsNoise, WhiteNoise
 from identify.pipeline import fit
 from identify.reporting.study import StudyRows, rows_of_study
 from identify.reporting.study.targets import TARGETED, target_lines
@@ -36,7 +35,7 @@ def test_all_are_there():
 def test_those_of_synthetic_logs_need_no_data_and_run_a_cell(name, tmp_path):
     study = load_study(EXPERIMENTS / name)
     assert study.name == Path(name).stem
-    one = replace(study, logs=study.logs[:1], corruptions=study.corruptions[:1], seeds=(0,))
+    one = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1], seeds=(0,))
     done = run_study(one, tmp_path, workers=0)
     assert (done.done, done.failed) == (len(study.estimators), 0)
 
@@ -47,12 +46,12 @@ def test_those_of_the_tools_never_differentiate_what_is_exact(name, shared_data,
     study = load_study(EXPERIMENTS / name)
     assert len(study.logs) == 20
     for log in study.logs:
-        given = log.load().recording.signals
+        given = log.load()[0].signals
         assert {"linear_acceleration", "angular_acceleration"} <= set(given)
-    for corruption in study.corruptions:
-        for step in corruption.steps:
-            assert isinstance(step, Noise if name == "stars_all_noise.toml" else StarsNoise)
-            if isinstance(step, Noise):
+    for perturbation in study.perturbations:
+        for step in perturbation.steps:
+            assert isinstance(step, WhiteNoise if name == "stars_all_noise.toml" else StarsNoise)
+            if isinstance(step, WhiteNoise):
                 assert min(step.orientation, step.position, step.angular_velocity) > 0.0
                 assert min(step.linear_acceleration, step.angular_acceleration) > 0.0
 
@@ -67,7 +66,7 @@ def test_without_data_the_message_says_how_to_have_it(monkeypatch, tmp_path):
 
 def test_the_stars_study_has_every_estimator_and_level(stars):
     assert {each.estimator.kind for each in stars.estimators} == set(ESTIMATORS)
-    assert [each.label for each in stars.corruptions] == ["none", "low", "moderate", "high"]
+    assert [each.label for each in stars.perturbations] == ["none", "low", "moderate", "high"]
     assert len(stars.seeds) == 10
     assert len(stars) == 20 * (1 + 3 * 10) * len(ESTIMATORS)
 
@@ -84,7 +83,7 @@ def test_the_stars_study_meets_its_targets(stars, tmp_path):
     lines = target_lines(rows)
     assert len(lines) == 2 * 3 + 3
     assert [line for line in lines if line[-1] != "yes"] == []
-    exact = rows.frame[rows.frame["corruption"] == "none"]
+    exact = rows.frame[rows.frame["perturbation"] == "none"]
     assert len(exact) == 20
     assert exact[["mass_error", "first_moment_error"]].to_numpy().max() <= 5e-4
 
@@ -96,13 +95,13 @@ def test_a_cell_is_what_fit_gives_for_the_noisy_log():
             "seed": 3,
             "seeds": 1,
             "logs": [{"kind": "synthetic", "number": 1, "duration": 10.0}],
-            "corruptions": [{"kind": "stars_noise", "level": "low"}],
+            "perturbations": [{"kind": "stars_noise", "level": "low"}],
             "estimators": ["psd"],
         }
     )
     (cell,) = study.cells()
     noisy = cell.noisy
-    recording = noisy.corruption.apply(noisy.log.load().recording, noisy.noise_seed)
+    recording = noisy.perturbation.apply(noisy.log.load()[0], noisy.noise_seed)
     (named,) = study.estimators
     from identify.experiments.estimators import Evidence
 

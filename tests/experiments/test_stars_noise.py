@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from identify.errors import LogError
-from identify.experiments.corruptions.stars_noise import LEVELS, StarsNoise
+from identify.experiments.perturbations.noise import LEVELS, StarsNoise
 from identify.logs import Recording
 from identify.logs.synthetic import synthetic_recording
 
@@ -29,13 +29,13 @@ def recording() -> Recording:
     return synthetic_recording(PHI, rng=rng, duration=40.0, include="all", frame="world")
 
 
-def corrupt(recording: Recording, level: str) -> Recording:
+def perturbed(recording: Recording, level: str) -> Recording:
     return StarsNoise(level=level).apply(recording, np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("level", FACTORS)
 def test_noise_has_the_published_sigma_and_is_white(recording, level):
-    noisy = corrupt(recording, level)
+    noisy = perturbed(recording, level)
     for name, sigma in SIGMAS.items():
         noise = noisy.signals[name] - recording.signals[name]
         count = noise.size
@@ -60,7 +60,7 @@ def test_levels_are_the_published_ones_and_only_none_draws_nothing():
 
 
 def test_pose_and_twist_stay_exact(recording):
-    noisy = corrupt(recording, "high")
+    noisy = perturbed(recording, "high")
     for name in UNTOUCHED:
         np.testing.assert_array_equal(noisy.signals[name], recording.signals[name])
     assert set(noisy.signals) == set(recording.signals)
@@ -71,4 +71,4 @@ def test_a_log_whose_exact_twist_would_be_differentiated_is_refused():
     rng = np.random.default_rng(0)
     twist_only = synthetic_recording(PHI, rng=rng, duration=5.0, include="twist")
     with pytest.raises(LogError, match="the noise needs linear_acceleration"):
-        corrupt(twist_only, "low")
+        perturbed(twist_only, "low")

@@ -1,10 +1,14 @@
-"""The store: torn lines, full disks, two writers, other versions, compaction cut short."""
+"""The store: crashes, full disks, two writers, other versions, damaged files, odd texts."""
 
 from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
+import random
+import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +18,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from identify.errors import StudyError
+from identify.experiments import open_results, run_study
 from identify.experiments.code_mark import code_mark
 from identify.experiments.store import RESULTS, Store, StoreInfo, read_info, read_rows
-from identify.experiments.store import journal as journal_module
+from identify.experiments.store import columns as columns_module
 from identify.experiments.store import store as store_module
-from identify.experiments.store.columns import COLUMNS, join, to_table
-from identify.experiments.store.journal import Journal, read_journal
+from identify.experiments.store.columns import COLUMNS, read_table, table_of
+from identify.experiments.store.store import DATABASE
+from tests.experiments.studies import quick
 
 INFO = StoreInfo("test", {"estimator": ["ols"]})
 
@@ -38,9 +44,17 @@ def keys(folder: Path) -> list[str]:
     return read_rows(folder)["key"].to_pylist()
 
 
-def test_rows_are_there_after_a_crash_without_compaction(tmp_path: Path) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1, mass_error=0.1), row(2)])
+def killed(store: Store) -> None:
+    """The process is gone before its end: nothing is put in order."""
+    store._behind = True
+    store.close()
+
+
+def test_rows_are_there_after_a_crash_without_a_table(tmp_path: Path) -> None:
+    store = Store(tmp_path, INFO)
+    store._next_table = float("inf")
+    store.add([row(1, mass_error=0.1), row(2)])
+    killed(store)
     assert not (tmp_path / RESULTS).exists()
     assert read_rows(tmp_path)["mass_error"].to_pylist() == [0.1, None]
     with Store(tmp_path, INFO) as store:
@@ -49,131 +63,80 @@ def test_rows_are_there_after_a_crash_without_compaction(tmp_path: Path) -> None
         assert not store.has(row(3)["key"])
 
 
-@pytest.mark.parametrize("lost", [1, 10, 60])
-def test_a_torn_last_line_is_cut_off(tmp_path: Path, lost: int) -> None:
-    journal = Journal(tmp_path / "journal")
-    journal.append([row(1), row(2)])
-    whole = journal.size
-    journal.append([row(3, error="x" * 100)])
-    journal.close()
-    os.truncate(tmp_path / "journal", journal.size - lost)
-    assert [r["seed"] for r in read_journal(tmp_path / "journal")] == [1, 2]
-    mended = Journal(tmp_path / "journal")
-    assert mended.size == whole
-    mended.append([row(4)])
-    mended.close()
-    assert [r["seed"] for r in read_journal(tmp_path / "journal")] == [1, 2, 4]
+def test_a_torn_end_of_the_write_ahead_log_costs_the_last_rows_alone(tmp_path: Path) -> None:
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    with Store(source, INFO) as store:
+        store._next_table = float("inf")
+        for number in range(5):
+            store.add([row(number, error="x" * 1000)])
+        shutil.copytree(source, copy)  # as a crash would leave it
+    wal = copy / f"{DATABASE}-wal"
+    os.truncate(wal, wal.stat().st_size - 100)
+    assert keys(copy) == [row(number)["key"] for number in range(4)]
 
 
-def test_a_line_of_zeros_after_a_power_cut_is_cut_off(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal")
-    journal.append([row(1)])
-    journal.close()
-    with open(tmp_path / "journal", "ab") as file:
-        file.write(b"\0" * 500)
-    assert Journal(tmp_path / "journal").size == journal.size
-
-
-def test_a_damaged_line_is_not_believed(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal")
-    journal.append([row(1, status="good"), row(2)])
-    journal.close()
-    path = tmp_path / "journal"
-    path.write_bytes(path.read_bytes().replace(b"good", b"goad"))
-    assert [r["seed"] for r in read_journal(path)] == [2]
-
-
-def test_a_full_disk_leaves_no_half_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_no_half_row(tmp_path: Path) -> None:
     with Store(tmp_path, INFO) as store:
         store.add([row(1)])
-        written = os.write
-
-        def fills_up(handle: int, content: Any) -> int:
-            if len(content) > 50:
-                return written(handle, content[:50])
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-        monkeypatch.setattr(journal_module.os, "write", fills_up)
-        with pytest.raises(StudyError, match=r"cannot be written to: No space left.*make room"):
-            store.add([row(2), row(3)])
-        monkeypatch.undo()
-        assert keys(tmp_path) == [row(1)["key"]]
+        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+        store._db.execute(f"PRAGMA max_page_count = {pages + 3}")
+        with pytest.raises(StudyError, match=r"cannot be written to: .*full.*make room"):
+            store.add([row(2), *(row(n, error="x" * 1900) for n in range(3, 50))])
         assert not store.has(row(2)["key"])
+        store._db.execute("PRAGMA max_page_count = 1000000")
         store.add([row(2)])
     assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs limits of a process")
 def test_a_real_limit_on_the_size_of_files(tmp_path: Path) -> None:
-    """The system itself refuses the write, in the middle of a line."""
+    """The system itself refuses the write."""
     code = f"""
 import resource, signal
 from pathlib import Path
 from identify.errors import StudyError
 from identify.experiments.store import Store, StoreInfo
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-with Store(Path({str(tmp_path)!r}), StoreInfo("test")) as store:
-    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-    try:
-        for number in range(100):
-            store.add([{{"key": str(number), "code": "c", "error": "x" * 200}}])
-    except StudyError as error:
-        print(number, error)
+store = Store(Path({str(tmp_path)!r}), StoreInfo("test"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+try:
+    for number in range(1000):
+        store.add([{{"key": str(number), "code": "c", "error": "x" * 200}}])
+except StudyError as error:
+    print(number, error)
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path.cwd(), check=True
     )
     reported, message = done.stdout.split(" ", 1)
-    assert "File too large" in message
+    assert "cannot be written to" in message
     assert len(keys(tmp_path)) == int(reported) > 0
 
 
-def test_compaction_cut_short_before_the_rename(
+def test_a_table_that_cannot_be_written_costs_no_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1)])
-        store.compact()
-        store.add([row(2)])
+    store = Store(tmp_path, INFO)
+    store.add([row(1)])
+    store.write_table()
+    store.add([row(2)])
 
-        def fails(*paths: object) -> None:
-            raise OSError(errno.ENOSPC, "No space left on device")
+    def fails(*paths: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr(store_module.os, "replace", fails)
-        with pytest.raises(StudyError, match="every row that was reported done is kept"):
-            store.compact()
-        monkeypatch.undo()
-        assert sorted(keys(tmp_path)) == [row(1)["key"], row(2)["key"]]
+    monkeypatch.setattr(columns_module, "write_bytes", fails)
+    with pytest.raises(StudyError, match="every row that was reported done is kept"):
+        store.write_table()
+    monkeypatch.undo()
+    assert keys(tmp_path) == [row(1)["key"]]  # what readers have while it is at work
+    killed(store)
+    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "journal.jsonl",
         "lock",
         "results.parquet",
+        "results.sqlite",
         "store.json",
     ]
-
-
-def test_compaction_cut_short_after_the_rename(tmp_path: Path) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1), row(2)])
-        journal = (tmp_path / "journal.jsonl").read_bytes()
-        store.compact()
-    (tmp_path / "journal.jsonl").write_bytes(journal)  # as if it had not been cleared
-    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
-    with Store(tmp_path, INFO) as store:
-        assert len(store) == 2
-        store.compact()
-    assert pq.read_table(tmp_path / RESULTS)["key"].to_pylist() == keys(tmp_path)
-
-
-def test_the_journal_is_compacted_when_it_is_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store_module, "_COMPACT_FROM", 10)
-    with Store(tmp_path, INFO) as store:
-        for number in range(25):
-            store.add([row(number)])
-        assert pq.read_metadata(tmp_path / RESULTS).num_rows == 20
-        assert len(keys(tmp_path)) == len(store) == 25
 
 
 def test_the_later_row_of_a_key_counts(tmp_path: Path) -> None:
@@ -181,10 +144,9 @@ def test_the_later_row_of_a_key_counts(tmp_path: Path) -> None:
         store.add([row(1, error_type="WorkerDied", error="gone")])
         assert not store.has(row(1)["key"])
         assert store.failed(row(1)["key"])
-        store.compact()
+        store.write_table()
         store.add([row(1, status="solved")])
         assert store.has(row(1)["key"])
-        store.compact()
     table = read_rows(tmp_path)
     assert table["status"].to_pylist() == ["solved"]
     assert table["error"].to_pylist() == [None]
@@ -205,21 +167,24 @@ def test_a_second_writer_is_refused_and_told_of_the_first(tmp_path: Path) -> Non
     Store(tmp_path, INFO).close()
 
 
-def test_another_schema_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [1, 99])
+def test_another_schema_version_is_refused(tmp_path: Path, version: int) -> None:
     Store(tmp_path, INFO).close()
     path = tmp_path / "store.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": 99}))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": version}))
     for use in (lambda: Store(tmp_path, INFO), lambda: read_rows(tmp_path)):
-        with pytest.raises(StudyError, match="version 99, and this program writes version 1"):
+        with pytest.raises(
+            StudyError, match=f"version {version}, and this program reads and writes version 2"
+        ):
             use()
-    path.write_text("[]")
-    with pytest.raises(StudyError, match="is not the description of a results folder"):
-        Store(tmp_path, INFO)
 
 
-def test_the_lock_is_let_go_after_a_refusal(tmp_path: Path) -> None:
-    (tmp_path / "store.json").write_text("{}")
-    with pytest.raises(StudyError, match="is not the description"):
+@pytest.mark.parametrize("text", ["[]", "{}", "3", '{"format": 1, "schema_version": []}', "\xff"])
+def test_a_description_that_is_none_is_refused_and_the_lock_let_go(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "store.json").write_text(text, encoding="latin-1")
+    with pytest.raises(StudyError, match=r"is not the description|results of 1 version"):
         Store(tmp_path, INFO)
     (tmp_path / "store.json").unlink()
     Store(tmp_path, INFO).close()
@@ -229,14 +194,7 @@ def test_results_without_a_description_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / RESULTS).write_bytes(b"mine")
     with pytest.raises(StudyError, match=r"has results but no store\.json"):
         Store(tmp_path, INFO)
-
-
-def test_a_damaged_parquet_file_is_said(tmp_path: Path) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1)])
-        store.compact()
-    (tmp_path / RESULTS).write_bytes(b"not parquet, not at all")
-    with pytest.raises(StudyError, match=r"results\.parquet: cannot be read"):
+    with pytest.raises(StudyError, match=r"has results but no store\.json"):
         read_rows(tmp_path)
 
 
@@ -251,46 +209,151 @@ def test_no_results(tmp_path: Path) -> None:
         read_rows(tmp_path)
 
 
-def test_the_codes_that_ran_are_kept(tmp_path: Path) -> None:
+def test_the_codes_that_ran_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Store(tmp_path, INFO).close()
-    path = tmp_path / "store.json"
-    content = json.loads(path.read_text())
-    content["codes"]["older"] = {"source_sha256": "x", "versions": {}, "first_run": "2026-01-01"}
-    path.write_text(json.dumps(content))
+    newer = type(code_mark())("newer", ())
+    monkeypatch.setattr(store_module, "code_mark", lambda: newer)
     Store(tmp_path, StoreInfo("renamed")).close()
     info = read_info(tmp_path)
     assert info is not None
     assert info.study == "renamed"
-    assert set(info.codes) == {"older", code_mark().short}
+    assert set(info.codes) == {newer.short, code_mark().short}
 
 
 def test_columns_of_settings_take_the_type_that_fits() -> None:
-    table = to_table(
+    table = table_of(
         [
-            row(1, a=1, b=True, c="x", d=None, e=1.5),
-            row(2, a=2.5, b=None, c=2.0, d=None, e=None),
+            row(2, a=1, b=True, c="x", d=None, e=1.5, mass="known"),
+            row(1, a=2.5, b=None, c=2.0, d=None, mass=2.0, new=True),
         ]
     )
-    assert table["a"].to_pylist() == [1.0, 2.5]
-    assert table["b"].to_pylist() == [True, None]
-    assert table["c"].to_pylist() == ["x", "2.0"]
+    assert table["seed"].to_pylist() == [1, 2]
+    assert table["a"].to_pylist() == [2.5, 1.0]
+    assert table["b"].to_pylist() == [None, True]
+    assert table["c"].to_pylist() == ["2.0", "x"]
+    assert table["d"].to_pylist() == [None, None]
+    assert table["e"].to_pylist() == [None, 1.5]
+    assert table["mass"].to_pylist() == ["2.0", "known"]
+    assert table["new"].to_pylist() == [True, None]
     assert list(table.column_names)[: len(COLUMNS)] == list(COLUMNS)
-
-
-def test_tables_with_other_columns_join() -> None:
-    older = to_table([row(2, mass="known", gone=1.0), row(3, mass="known")])
-    newer = to_table([row(1, mass=2.0, new=True), row(2, mass=None)])
-    joined = join(older, newer)
-    assert joined["seed"].to_pylist() == [1, 2, 3]
-    assert joined["mass"].to_pylist() == ["2.0", None, "known"]
-    assert joined["new"].to_pylist() == [True, None, None]
-    assert joined["gone"].to_pylist() == [None, None, None]
 
 
 def test_numbers_come_back_to_the_bit(tmp_path: Path) -> None:
     values = [0.1 + 0.2, 1e-300, -1.0 / 3.0, 2.0**60 + 1.0]
     with Store(tmp_path, INFO) as store:
         store.add([row(i, mass_error=value) for i, value in enumerate(values)])
-        assert read_rows(tmp_path)["mass_error"].to_pylist() == values
-        store.compact()
     assert read_rows(tmp_path)["mass_error"].to_pylist() == values
+
+
+def test_texts_of_any_origin_are_escaped_and_bounded(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1, error="x" * 5_000_000), row(2, error="\udcff\0µ", log="bad\udcff")])
+    assert (tmp_path / DATABASE).stat().st_size < 50_000
+    table = read_rows(tmp_path)
+    assert set(table["log"].to_pylist()) == {"a", "bad\\udcff"}
+    long, odd = sorted(table["error"].to_pylist(), reverse=True)
+    assert (len(long), odd) == (2000, "\\udcff\0µ")
+
+
+def test_pyarrow_reads_the_sealed_table(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1), row(2)])
+    assert pq.read_table(tmp_path / RESULTS).equals(read_table(tmp_path))
+
+
+def test_a_lost_table_or_database_is_made_anew_of_the_other(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1, c=2.5), row(2, c="known", error_type="SolveError")])
+    before = read_rows(tmp_path)
+    for lost in (RESULTS, DATABASE):
+        (tmp_path / lost).unlink()
+        with Store(tmp_path, INFO) as store:
+            assert len(store) == 2
+            assert store.failed(row(2)["key"])
+        assert read_rows(tmp_path).equals(before)
+
+
+def test_a_database_that_is_none_is_said_and_its_rows_come_from_the_table(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1)])
+    (tmp_path / DATABASE).write_bytes(b"not a database, not at all " * 1000)
+    with Store(tmp_path, INFO) as store:
+        assert store.has(row(1)["key"])
+        store.add([row(2)])
+    assert f"{DATABASE}: is damaged: file is not a database" in caplog.text
+    assert (tmp_path / f"{DATABASE}.damaged").exists()
+    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
+
+
+def test_a_row_whose_checksum_does_not_hold_counts_as_not_done(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1, mass_error=1.0)])
+    (tmp_path / RESULTS).unlink()
+    with sqlite3.connect(tmp_path / DATABASE) as db:
+        db.execute(
+            "UPDATE results "
+            "SET content = CAST(replace(CAST(content AS TEXT), '1.0', '2.0') AS BLOB)"
+        )
+    db.close()
+    with Store(tmp_path, INFO) as store:
+        assert not store.has(row(1)["key"])
+    assert "the checksum of a row does not hold" in caplog.text
+
+
+def flipped(path: Path, rng: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    bit = rng.randrange(8 * len(content))
+    content[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(content)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("whole") / "out"
+    run_study(quick(), folder, workers=0)
+    return folder
+
+
+@pytest.mark.parametrize("name", [RESULTS, "store.json", DATABASE])
+def test_flipped_bits_are_never_read_as_other_numbers(
+    whole: Path, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Read as they were, or the damage is said; and a run of the study makes the table again."""
+    caplog.set_level(logging.WARNING)
+    rng = random.Random(name)
+    expected = open_results(whole).frame
+    settled = ["seconds", "prepare_seconds", "finished"]
+    for flip in range(120):
+        folder = tmp_path / str(flip)
+        shutil.copytree(whole, folder)
+        flipped(folder / name, rng)
+        if flip % 2:  # as if the run had been killed: readers go to the database
+            (folder / "lock").write_text("process 1 on nowhere")
+        try:
+            assert open_results(folder).frame.equals(expected), "read as others without a word"
+        except StudyError:
+            assert name == "store.json"
+            (folder / "store.json").unlink()
+        if flip % 6 == 0:
+            caplog.clear()
+            done = run_study(quick(), folder, workers=0)
+            assert done.done == 0 or caplog.text
+            frame = open_results(folder).frame
+            assert frame.drop(columns=settled).equals(expected.drop(columns=settled))
+
+
+def test_flipped_bits_of_the_database_alone_are_found(whole: Path, tmp_path: Path) -> None:
+    """Without a table to fall back on: rows are lost and run again, none is read as another."""
+    rng = random.Random(5)
+    expected = {row["key"]: row for row in read_rows(whole).to_pylist()}
+    for flip in range(120):
+        folder = tmp_path / str(flip)
+        shutil.copytree(whole, folder)
+        (folder / RESULTS).unlink()
+        flipped(folder / DATABASE, rng)
+        for found in read_rows(folder).to_pylist():
+            assert found == expected[found["key"]]

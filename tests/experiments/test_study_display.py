@@ -6,8 +6,7 @@ import io
 
 import pytest
 
-from identify.experiments.display import duration, line, shown_progress
-from identify.experiments.progress import Progress
+from identify.experiments.progress import Progress, duration, line, shown_progress
 
 
 class Terminal(io.StringIO):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,8 @@ import pytest
 
 from identify.catalog import DatasetLog
 from identify.errors import DatasetError, StudyError
-from identify.experiments import load_study, parse_study
-from identify.experiments.estimators.consistent import Consistent
+from identify.experiments import load_study, open_results, parse_study, run_study
+from identify.experiments.estimators import Consistent
 from identify.experiments.metrics import METRICS
 from identify.experiments.sources import datasets
 from identify.files import digest
@@ -22,11 +23,11 @@ from tests.experiments.studies import QUICK, quick
 
 
 def labels(study: Any) -> list[str]:
-    return [corruption.label for corruption in study.corruptions]
+    return [perturbation.label for perturbation in study.perturbations]
 
 
 def test_a_list_is_a_grid_and_the_last_key_moves_fastest() -> None:
-    study = quick(corruptions=[{"kind": "noise", "force": [0.1, 0.2], "torque": [0.01, 0.02]}])
+    study = quick(perturbations=[{"kind": "noise", "force": [0.1, 0.2], "torque": [0.01, 0.02]}])
     assert labels(study) == [
         "noise(force=0.1, torque=0.01)",
         "noise(force=0.1, torque=0.02)",
@@ -36,29 +37,29 @@ def test_a_list_is_a_grid_and_the_last_key_moves_fastest() -> None:
 
 
 def test_a_vector_is_one_value_and_a_list_of_vectors_a_grid() -> None:
-    one = quick(corruptions=[{"kind": "bias", "force": [1.0, 2.0, 3.0]}])
-    two = quick(corruptions=[{"kind": "bias", "force": [[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]]}])
+    one = quick(perturbations=[{"kind": "bias", "force": [1.0, 2.0, 3.0]}])
+    two = quick(perturbations=[{"kind": "bias", "force": [[1.0, 2.0, 3.0], [0.0, 0.0, 1.0]]}])
     assert labels(one) == ["bias(force=[1, 2, 3])"]
     assert labels(two) == ["bias(force=[1, 2, 3])", "bias(force=[0, 0, 1])"]
 
 
 def test_steps_are_combined_in_sequence() -> None:
     steps = [{"kind": "delay", "wrench": [0.01, 0.02]}, {"kind": "noise", "force": [0.1, 0.2]}]
-    study = quick(corruptions=[{"steps": steps}])
+    study = quick(perturbations=[{"steps": steps}])
     assert labels(study)[1] == "delay(wrench=0.01) + noise(force=0.2)"
-    assert [len(each.steps) for each in study.corruptions] == [2] * 4
-    assert study.corruptions[0].columns()["delay_wrench"] == 0.01
+    assert [len(each.steps) for each in study.perturbations] == [2] * 4
+    assert study.perturbations[0].columns()["delay_wrench"] == 0.01
 
 
 def test_the_second_step_of_a_kind_has_columns_of_its_own() -> None:
     steps = [{"kind": "decimation", "every": 2}, {"kind": "decimation", "every": 3}]
-    columns = quick(corruptions=[{"steps": steps}]).corruptions[0].columns()
+    columns = quick(perturbations=[{"steps": steps}]).perturbations[0].columns()
     assert columns == {"decimation_every": 2, "decimation2_every": 3}
 
 
 def test_a_label_stands_for_the_settings() -> None:
     study = quick(
-        corruptions=[{"kind": "noise", "force": 0.1, "label": "light"}],
+        perturbations=[{"kind": "noise", "force": 0.1, "label": "light"}],
         estimators=[{"kind": "psd", "mass": ["known", 2.0], "label": "given"}],
     )
     assert labels(study) == ["light"]
@@ -84,28 +85,40 @@ def test_all_metrics_where_none_are_named() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"estimators": ["pds"]}, r"\[\[estimators\]\] no\. 1: unknown estimator 'pds'; did you"),
-        ({"metrics": ["mas_error"]}, "metrics: unknown metric 'mas_error'; did you mean 'mass_err"),
-        ({"corruptions": ["noize"]}, "unknown corruption 'noize'; did you mean 'noise'"),
-        ({"logs": [{"kind": "sythetic"}]}, "unknown source of logs 'sythetic'; did you mean 'syn"),
+        (
+            {"estimators": ["pds"]},
+            r"\[\[estimators\]\] no\. 1: no estimator 'pds' among ols, wls, psd; did you",
+        ),
+        (
+            {"metrics": ["mas_error"]},
+            "metrics: no metric 'mas_error' among .*'mass_err",
+        ),
+        ({"perturbations": ["noize"]}, "no perturbation 'noize' among .*; did you mean 'noise'"),
+        (
+            {"logs": [{"kind": "sythetic"}]},
+            "no source of logs 'sythetic' among .*'syn",
+        ),
         ({"logs": []}, "logs = \\[\\]: an empty grid"),
         ({"estimators": []}, "estimators = \\[\\]: an empty grid"),
         ({"seeds": []}, "seeds = \\[\\]: an empty grid"),
         ({"seeds": [1, 1]}, "the seed '1' is there twice"),
         ({"seeds": 0}, "seeds: .*greater than or equal to 1, got 0"),
         ({"metrics": []}, "metrics = \\[\\]"),
-        ({"corruptions": [{"kind": "noise", "force": []}]}, "no. 1: force = \\[\\]: an empty grid"),
-        ({"corruptions": [{"kind": "noise", "forze": 1.0}]}, "unknown key 'forze'; did you mean"),
-        ({"corruptions": [{"kind": "noise", "force": -1.0}]}, "force: .* got -1.0"),
-        ({"corruptions": [{"kind": "noise", "force": "x"}]}, "force: .* got 'x'"),
-        ({"corruptions": [{"force": 1.0}]}, "the key 'kind' is missing"),
-        ({"corruptions": [{"kind": "delay"}]}, "the key 'wrench' is missing"),
-        ({"corruptions": [{"steps": []}]}, "steps: expected a list of tables"),
-        ({"corruptions": [{"steps": ["none"], "force": 1.0}]}, "unknown key 'force' beside"),
-        ({"corruptions": ["none", "none"]}, "the corruption 'none' is there twice"),
+        (
+            {"perturbations": [{"kind": "noise", "force": []}]},
+            "1: force = \\[\\]: an empty grid",
+        ),
+        ({"perturbations": [{"kind": "noise", "forze": 1.0}]}, "unknown key 'forze'; did you mean"),
+        ({"perturbations": [{"kind": "noise", "force": -1.0}]}, "force: .* got -1.0"),
+        ({"perturbations": [{"kind": "noise", "force": "x"}]}, "force: .* got 'x'"),
+        ({"perturbations": [{"force": 1.0}]}, "the key 'kind' is missing"),
+        ({"perturbations": [{"kind": "delay"}]}, "the key 'wrench' is missing"),
+        ({"perturbations": [{"steps": []}]}, "steps: expected a list of tables"),
+        ({"perturbations": [{"steps": ["none"], "force": 1.0}]}, "unknown key 'force' beside"),
+        ({"perturbations": ["none", "none"]}, "the perturbation 'none' is there twice"),
         ({"estimators": ["ols", "ols"]}, "the estimator 'ols' is there twice"),
         ({"estimators": [{"kind": "psd", "mass": -1.0}]}, "mass: .* got -1.0"),
-        ({"corruptions": [{"kind": "noise", "label": 3}]}, "label: expected a text"),
+        ({"perturbations": [{"kind": "noise", "label": 3}]}, "label: expected a text"),
         ({"colour": "red"}, "unknown key 'colour'"),
         ({"seed": -1}, "seed: "),
         ({"logs": [{"kind": "synthetic", "mass": {"from": 2.0, "to": 1.0}}]}, "from = 2 is above"),
@@ -114,6 +127,17 @@ def test_all_metrics_where_none_are_named() -> None:
 def test_what_is_wrong_is_said_with_its_place(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(StudyError, match=message):
         parse_study(QUICK | changes)
+
+
+def test_the_older_names_are_read_as_well() -> None:
+    content = {key: value for key, value in QUICK.items() if key != "perturbations"}
+    older = content | {"corruptions": QUICK["perturbations"], "metrics": ["told", "consistent"]}
+    newer = QUICK | {"metrics": ["n_identifiable", "consistent"]}
+    assert [c.key for c in parse_study(older).cells()] == [
+        c.key for c in parse_study(newer).cells()
+    ]
+    with pytest.raises(StudyError, match="corruptions, which is their older name; keep one"):
+        parse_study(QUICK | {"corruptions": ["none"]})
 
 
 @pytest.fixture
@@ -143,10 +167,10 @@ def test_logs_in_files_are_found_beside_the_study_file(two_logs: Path) -> None:
     text = 'pattern = "run_*.csv"\nschema = "schema.toml"\ntruth = "truth.json"'
     study = load_study(study_file(two_logs, text))
     assert [log.name for log in study.logs] == ["run_0", "run_1"]
-    loaded = study.logs[1].load()
-    assert loaded.recording.sha256 == study.logs[1].data
-    assert loaded.truth is not None
-    assert loaded.truth.phi[0] == loaded.known.mass == 1.0
+    recording, truth = study.logs[1].load()
+    assert recording.sha256 == study.logs[1].data
+    assert truth is not None
+    assert truth.phi[0] == 1.0
 
 
 def test_a_truth_of_another_body_is_another_log(two_logs: Path) -> None:
@@ -208,10 +232,10 @@ def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(datasets, "dataset_logs", logs_of)
     study = quick(logs=[{"kind": "dataset", "name": "stars", "only": ["B*", "Rod"]}])
     assert [log.name for log in study.logs] == ["stars/Box", "stars/Rod"]
-    box, rod = (log.load() for log in study.logs)
-    assert box.recording.sha256 == study.logs[0].data
-    np.testing.assert_array_equal(box.truth.sides, [0.12, 0.15, 0.2])
-    assert (box.known.mass, rod.truth, rod.known.mass) == (1.0, None, None)
+    (recording, truth), (_, unknown) = (log.load() for log in study.logs)
+    assert recording.sha256 == study.logs[0].data
+    np.testing.assert_array_equal(truth.sides, [0.12, 0.15, 0.2])
+    assert (truth.phi[0], unknown) == (1.0, None)
     with pytest.raises(StudyError, match="stars has no log 'Bax'; did you mean 'Box'"):
         quick(logs=[{"kind": "dataset", "name": "stars", "only": ["Bax"]}])
 
@@ -229,10 +253,9 @@ def test_the_twenty_tools(shared_data: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
     study = quick(logs=[{"kind": "dataset", "name": "stars"}])
     assert len(study.logs) == 20
-    loaded = study.logs[9].load()
-    assert loaded.truth is not None
-    assert loaded.known.shape is not None
-    assert loaded.known.mass == loaded.truth.phi[0]
+    _, truth = study.logs[9].load()
+    assert truth is not None
+    assert truth.sides is not None
 
 
 def test_a_range_is_drawn_evenly_in_its_logarithm() -> None:
@@ -245,7 +268,7 @@ def test_a_range_is_drawn_evenly_in_its_logarithm() -> None:
             "rate_hz": 10.0,
         }
     ]
-    masses = [log.load().known.mass for log in quick(logs=logs).logs]
+    masses = [log.load()[1].phi[0] for log in quick(logs=logs).logs]
     assert 0.1 <= min(masses) < 0.2
     assert 5.0 < max(masses) <= 10.0
     assert 0.8 < np.median(masses) < 1.25
@@ -254,16 +277,27 @@ def test_a_range_is_drawn_evenly_in_its_logarithm() -> None:
 def test_a_sweep_of_synthetic_logs_keeps_bodies_and_motions() -> None:
     logs = [{"kind": "synthetic", "number": 2, "duration": [1.0, 2.0], "rate_hz": 50.0}]
     short, other, long, _ = [log.load() for log in quick(logs=logs).logs]
-    np.testing.assert_array_equal(short.truth.phi, long.truth.phi)
-    count = len(short.recording)
-    for name, signal in short.recording.signals.items():
-        np.testing.assert_array_equal(signal, long.recording.signals[name][:count])
-    assert not np.array_equal(short.truth.phi, other.truth.phi)
+    np.testing.assert_array_equal(short[1].phi, long[1].phi)
+    count = len(short[0])
+    for name, signal in short[0].signals.items():
+        np.testing.assert_array_equal(signal, long[0].signals[name][:count])
+    assert not np.array_equal(short[1].phi, other[1].phi)
 
 
 def test_synthetic_bodies_are_possible_and_inside_their_box() -> None:
     logs = [{"kind": "synthetic", "number": 20, "duration": 1.0, "rate_hz": 10.0}]
     for log in quick(logs=logs).logs:
-        truth = log.load().truth
+        _, truth = log.load()
         assert is_consistent(truth.phi)
         assert (truth.sides > 0.0).all()
+
+
+def test_a_log_whose_name_is_no_text_is_run_like_any(two_logs: Path) -> None:
+    odd = Path(os.fsdecode(bytes(two_logs) + b"/bad\xff.csv"))
+    (two_logs / "run_0.csv").rename(odd)
+    text = 'pattern = "*.csv"\nschema = "schema.toml"'
+    study = load_study(study_file(two_logs, text))
+    assert [log.name for log in study.logs] == ["bad\\udcff", "run_1"]
+    done = run_study(study, two_logs / "out", workers=0)
+    assert (done.done, done.failed) == (2, 0)
+    assert set(open_results(two_logs / "out").frame["log"]) == {"bad\\udcff", "run_1"}

@@ -32,14 +32,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def made_up(errors: dict[tuple[str, str, int], float]) -> Results:
-    """Rows of one corruption from errors by (estimator, log, seed)."""
+    """Rows of one perturbation from errors by (estimator, log, seed)."""
     frame = pd.DataFrame(
         [
             {
                 "key": str(number),
                 "log": log,
                 "log_data": log,
-                "corruption": "noise",
+                "perturbation": "noise",
                 "seed": seed,
                 "noise_seed": f"{log}{seed}",
                 "estimator": estimator,
@@ -52,15 +52,17 @@ def made_up(errors: dict[tuple[str, str, int], float]) -> Results:
     return Results(Path("made_up"), frame, StoreInfo("made up"), "code")
 
 
-def test_means_are_by_corruption_and_estimator_in_the_order_of_the_study(results: Results) -> None:
+def test_means_are_by_perturbation_and_estimator_in_the_studys_order(
+    results: Results,
+) -> None:
     means = table(results)
-    assert means["corruption"].tolist() == [
+    assert means["perturbation"].tolist() == [
         each for each in ("none", "noise(force=0.05)", "noise(force=0.2)") for _ in range(3)
     ]
     assert means["estimator"].tolist() == ["ols", "wls", "bad"] * 3
     row = means.iloc[4]
     frame = results.frame
-    chosen = frame[(frame["corruption"] == "noise(force=0.05)") & (frame["estimator"] == "wls")]
+    chosen = frame[(frame["perturbation"] == "noise(force=0.05)") & (frame["estimator"] == "wls")]
     assert_close(row["mass_error"], np.mean(chosen["mass_error"]))
     assert (row["cells"], row["failed"]) == (9, 0)
     assert means.iloc[5]["failed"] == 9
@@ -77,7 +79,7 @@ def test_means_by_other_columns(results: Results) -> None:
     ("call", "message"),
     [
         (lambda r: table(r, ["mass_eror"]), "no metric 'mass_eror'; did you mean 'mass_error'"),
-        (lambda r: table(r, by=["corruptoin"]), "no column 'corruptoin'; did you mean"),
+        (lambda r: table(r, by=["perturbatoin"]), "no column 'perturbatoin'; did you mean"),
         (lambda r: compare(r, "ols", "wlss"), "no estimator 'wlss'; did you mean 'wls'"),
         (lambda r: compare(r, "ols", "wls", ["riemann"]), "no metric 'riemann'"),
     ],
@@ -131,7 +133,7 @@ def test_comparing_swaps_its_sign(results: Results) -> None:
     )
     assert_close(forth["difference"].to_numpy(), -back["difference"].to_numpy())
     assert_close(forth["low"].to_numpy(), -back["high"].to_numpy())
-    assert forth["corruption"].tolist() == ["none", "noise(force=0.05)", "noise(force=0.2)"]
+    assert forth["perturbation"].tolist() == ["none", "noise(force=0.05)", "noise(force=0.2)"]
 
 
 def test_intervals_of_the_difference_cover_as_they_say() -> None:

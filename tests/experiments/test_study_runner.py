@@ -18,12 +18,12 @@ from identify.experiments import (
     run_study,
     runner,
 )
-from identify.experiments import dispatch as dispatch_module
-from identify.experiments.backends import DaskCluster, InProcess
-from identify.experiments.code_mark import CodeMark, code_mark
-from identify.experiments.pacing import Pace, TaskCutter
-from identify.experiments.selection import selected, units
-from identify.experiments.store import write_cells
+from identify.experiments.batching import Pace, batches
+from identify.experiments.code_mark import CodeMark
+from identify.experiments.dask_cluster import DaskCluster
+from identify.experiments.executors import InProcess
+from identify.experiments.store import Store, StoreInfo
+from identify.experiments.work import by_noisy_log
 from identify.logs.writing import write_log
 from tests.experiments.hostile import KillsItsWorker, Raises, Warns
 from tests.experiments.studies import QUICK, assert_same_rows, quick, rows, with_estimators
@@ -85,11 +85,11 @@ def test_other_code_adds_rows_beside_the_old(
 
 def test_other_metrics_are_run_again_and_the_latest_rows_count(tmp_path: Path) -> None:
     run_study(quick(), tmp_path, workers=0)
-    summary = run_study(quick(metrics=["mass_error", "told"]), tmp_path, workers=0)
+    summary = run_study(quick(metrics=["mass_error", "n_identifiable"]), tmp_path, workers=0)
     assert (summary.present, summary.done) == (0, 28)
     frame = open_results(tmp_path).frame
     assert len(frame) == 28
-    assert frame["told"].notna().all()
+    assert frame["n_identifiable"].notna().all()
     assert len(open_results(tmp_path, code="all").frame) == 56
 
 
@@ -124,16 +124,16 @@ def test_a_failing_cell_is_a_row_with_its_error(tmp_path: Path) -> None:
 
 def test_a_log_that_cannot_be_corrupted_fails_every_estimator_alone(tmp_path: Path) -> None:
     logs = [{"kind": "synthetic", "number": 1, "duration": 4.0, "include": "pose"}]
-    study = quick(logs=logs, corruptions=["none", {"kind": "stars_noise", "level": "low"}])
+    study = quick(logs=logs, perturbations=["none", {"kind": "stars_noise", "level": "low"}])
     assert run_study(study, tmp_path, workers=0).failed == 2 * 3
     frame = open_results(tmp_path).frame
     failed = frame[frame["error"].notna()]
-    assert set(failed["corruption"]) == {"stars_noise(level=low)"}
+    assert set(failed["perturbation"]) == {"stars_noise(level=low)"}
     assert failed["error"].str.contains("needs linear_acceleration").all()
 
 
 def test_a_log_too_short_to_prepare_is_each_estimators_own_error(tmp_path: Path) -> None:
-    study = quick(corruptions=[{"kind": "decimation", "every": 150}])
+    study = quick(perturbations=[{"kind": "decimation", "every": 150}])
     run_study(study, tmp_path, workers=0)
     frame = open_results(tmp_path).frame
     assert set(frame["error_type"]) == {"LogError"}
@@ -141,7 +141,7 @@ def test_a_log_too_short_to_prepare_is_each_estimators_own_error(tmp_path: Path)
 
 
 def test_a_file_that_changed_meanwhile_is_an_error(tmp_path: Path) -> None:
-    recording = quick().logs[0].load().recording
+    recording, _ = quick().logs[0].load()
     write_log(recording, tmp_path / "a.csv", tmp_path / "schema.toml")
     logs = [{"kind": "files", "pattern": str(tmp_path / "a.csv"), "schema": "schema.toml"}]
     study = parse_study(QUICK | {"logs": logs}, tmp_path)
@@ -158,10 +158,10 @@ def test_warnings_are_kept_once_each(tmp_path: Path) -> None:
 
 
 def test_only_some_cells(tmp_path: Path) -> None:
-    only = ("estimator=ols", "corruption=noise*0.2)", "log=*/001")
+    only = ("estimator=ols", "perturbation=noise*0.2)", "log=*/001")
     summary = run_study(quick(), tmp_path, workers=0, only=only)
     assert summary.cells == summary.done == 3
-    assert set(rows(tmp_path)["corruption"]) == {"noise(force=0.2)"}
+    assert set(rows(tmp_path)["perturbation"]) == {"noise(force=0.2)"}
     assert run_study(quick(), tmp_path, workers=0).present == 3
 
 
@@ -170,7 +170,7 @@ def test_only_some_cells(tmp_path: Path) -> None:
     [
         ("estimator=wlss", "the study has no such estimator; did you mean 'wls'"),
         ("estimators=wls", "unknown 'estimators'; did you mean 'estimator'"),
-        ("wls", "expected log=NAME or corruption=NAME or estimator=NAME"),
+        ("wls", "expected log=NAME or perturbation=NAME or estimator=NAME"),
     ],
 )
 def test_only_what_the_study_has(only: str, message: str, tmp_path: Path) -> None:
@@ -179,24 +179,50 @@ def test_only_what_the_study_has(only: str, message: str, tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-def test_progress_counts_what_is_on_the_disk(tmp_path: Path) -> None:
-    seen: list[tuple[Progress, int]] = []
+def test_progress_counts_what_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Progress] = []
+    added: list[int] = []
+    add = Store.add
+
+    def counted(store: Store, rows: list) -> None:
+        add(store, rows)
+        added.append(len(rows))
 
     def look(progress: Progress) -> None:
-        done = open_results(tmp_path).frame if progress.done else []
-        seen.append((progress, len(done)))
+        assert progress.done == sum(added)
+        seen.append(progress)
+
+    monkeypatch.setattr(Store, "add", counted)
+    run_study(quick(), tmp_path, workers=0, progress=look)
+    assert seen[-1].done == 28
+    assert seen[0] == Progress(cells=28, present=0)
+    assert seen[-1].left == seen[-1].remaining == 0
+
+
+def test_readers_have_rows_while_a_study_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("identify.experiments.store.store._SHOWN_EVERY", 0.0)
+    monkeypatch.setattr("identify.experiments.store.store._COST", 0.0)
+    monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
+    monkeypatch.setattr("identify.experiments.batching.BATCH_SECONDS", 0.0)
+    shown: list[tuple[int, int]] = []
+
+    def look(progress: Progress) -> None:
+        if progress.done:
+            shown.append((progress.done, len(open_results(tmp_path).frame)))
 
     run_study(quick(), tmp_path, workers=0, progress=look)
-    assert seen[-1][0].done == 28
-    assert seen[0][0] == Progress(cells=28, present=0)
-    assert all(progress.done <= present for progress, present in seen)
-    assert seen[-1][0].left == seen[-1][0].remaining == 0
+    assert len(shown) > 10
+    assert all(done == rows for done, rows in shown)
 
 
 def test_a_cell_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
     """Two processes; the killer dies with others in flight, then alone, and is given up."""
     study = with_estimators(quick(seeds=1), killer=KillsItsWorker(tally=str(tmp_path / "tally")))
-    study = replace(study, logs=study.logs[:1], corruptions=study.corruptions[:1])
+    study = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1])
     summary = run_study(study, tmp_path / "out", workers=2)
     assert (summary.done, summary.failed) == (3, 1)
     frame = open_results(tmp_path / "out").frame.set_index("estimator")
@@ -223,7 +249,7 @@ def test_workers_that_cannot_start_end_the_run(
             future.set_exception(EOFError("gone"))
             return future
 
-    monkeypatch.setattr(runner, "choose_backend", lambda workers, scheduler: Dead())
+    monkeypatch.setattr(runner, "choose_executor", lambda workers, scheduler: Dead())
     with pytest.raises(StudyError, match="workers die, or do not answer, as soon as they start"):
         run_study(quick(), tmp_path, workers=2)
 
@@ -231,30 +257,29 @@ def test_workers_that_cannot_start_end_the_run(
 def test_a_worker_that_lacks_the_package_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent(task: object) -> None:
+    def absent(cells: object, **settings: object) -> None:
         raise ModuleNotFoundError("No module named 'identify'")
 
-    monkeypatch.setattr(dispatch_module, "run_task", absent)
-    with pytest.raises(StudyError, match="a worker cannot run cells: ModuleNotFoundError"):
+    monkeypatch.setattr(runner, "run_cells", absent)
+    with pytest.raises(StudyError, match="a worker cannot run its task: ModuleNotFoundError"):
         run_study(quick(), tmp_path, workers=0)
 
 
 def test_a_full_disk_ends_the_run_and_the_next_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from identify.experiments.store.journal import Journal
+    insert, calls = Store._insert, []
 
-    append, calls = Journal.append, []
-
-    def fills_up(journal: Journal, content: list) -> None:
-        calls.append(len(content))
+    def fills_up(store: Store, rows: list) -> None:
+        calls.append(len(rows))
         if len(calls) == 2:
-            raise OSError(28, "No space left on device")
-        append(journal, content)
+            with store._written():
+                raise OSError(28, "No space left on device")
+        insert(store, rows)
 
-    monkeypatch.setattr(Journal, "append", fills_up)
+    monkeypatch.setattr(Store, "_insert", fills_up)
     monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
-    monkeypatch.setattr("identify.experiments.pacing.TASK_SECONDS", 0.0)
+    monkeypatch.setattr("identify.experiments.batching.BATCH_SECONDS", 0.0)
     with pytest.raises(StudyError, match="No space left on device"):
         run_study(quick(), tmp_path / "full", workers=0)
     monkeypatch.undo()
@@ -270,9 +295,8 @@ def test_an_absent_cluster_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
         DaskCluster("tcp://127.0.0.1:1")
 
 
-def test_tasks_are_about_as_long_as_they_should_be() -> None:
+def test_batches_are_about_as_long_as_they_should_be() -> None:
     study = quick(seeds=50)
-    every = list(units(study, selected(study, ())))
     pace = Pace()
     pace.learn(
         [
@@ -280,20 +304,18 @@ def test_tasks_are_about_as_long_as_they_should_be() -> None:
             {"estimator": "wls", "seconds": 0.01, "prepare_seconds": 0.03},
         ]
     )
-    cutter = TaskCutter(every, pace)
-    groups = list(iter(cutter.next, ()))
-    assert {len(group) for group in groups[:-1]} == {5}  # 5 × 0.05 s = 0.25 s
-    assert [unit for group in groups for unit in group] == every
+    found = list(batches(by_noisy_log(study.cells()), pace))
+    assert {len(batch) for batch in found[:-1]} == {10}  # 5 × (0.03 + 2 × 0.01) s = 0.25 s
+    assert [c.key for batch in found for c in batch] == [c.key for c in study.cells()]
 
 
 def test_slow_estimators_of_one_log_go_to_different_workers() -> None:
     study = quick(seeds=1)
     pace = Pace()
     pace.learn([{"estimator": name, "seconds": 2.0} for name in ("ols", "wls")])
-    cutter = TaskCutter(units(study, selected(study, ())), pace)
-    groups = list(iter(cutter.next, ()))
-    assert all(len(group) == 1 and len(group[0]) == 1 for group in groups)
-    assert sum(len(unit) for group in groups for unit in group) == len(study)
+    found = list(batches(by_noisy_log(study.cells()), pace))
+    assert all(len(batch) == 1 for batch in found)
+    assert len(found) == len(study)
 
 
 def test_the_estimate_of_time_counts_every_cell() -> None:
@@ -329,16 +351,9 @@ def test_rows_of_a_study_run_in_parts_are_all_of_it(tmp_path: Path) -> None:
     assert set(shown["key"]) == {cell.key for cell in quick().cells()}
 
 
-def test_a_folder_that_does_not_say_which_study_was_last_shows_the_latest(tmp_path: Path) -> None:
-    for seed in (7, 8):
-        run_study(quick(seed=seed), tmp_path, workers=0)
-    for kept in tmp_path.glob("cells-*.txt"):
-        kept.unlink()
-    assert set(open_results(tmp_path).frame["key"]) == {c.key for c in quick(seed=8).cells()}
-
-
 def test_a_study_run_last_without_a_row_yet_shows_none_of_another(tmp_path: Path) -> None:
     run_study(quick(), tmp_path, workers=0)
-    write_cells(tmp_path, code_mark().short, (cell.key for cell in quick(seed=8).cells()))
+    with Store(tmp_path, StoreInfo("other")) as store:
+        store.select(cell.key for cell in quick(seed=8).cells())
     with pytest.raises(StudyError, match="no results yet of the study that was run last"):
         open_results(tmp_path)

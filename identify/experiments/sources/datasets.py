@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from identify.catalog import DatasetLog, dataset_logs
 from identify.errors import StudyError, did_you_mean
-from identify.experiments.options import Scalar, canonical
-from identify.experiments.sources.log_item import KnownBody, LoadedLog, Truth
-from identify.experiments.sources.source import Place, Source
+from identify.experiments.options import canonical
+from identify.experiments.sources.source import LogItem, Source, Truth, joint_digest
 from identify.files import digest
-from identify.logs import read_log
-
-
-@dataclass(frozen=True, slots=True)
-class CatalogLog:
-    """One log of a data set.
-
-    Attributes:
-        name: the data set's and the log's: "stars/Hammer".
-        log: where it lies, and what is known of its body.
-        data: digest of the log.
-        identity: digest of log, schema, truth and shape together.
-        options: none.
-    """
-
-    name: str
-    log: DatasetLog
-    data: str
-    identity: str
-    options: Mapping[str, Scalar] = field(default_factory=dict)
-
-    def load(self) -> LoadedLog:
-        """Read the log; the true mass, the shape and its box may be told to estimators."""
-        log = self.log
-        recording = read_log(log.path, log.schema)
-        if log.truth is None:
-            return LoadedLog(recording, None, KnownBody(shape=log.points, sides=log.sides))
-        known = KnownBody(mass=log.truth.mass, shape=log.points, sides=log.sides)
-        return LoadedLog(recording, Truth(log.truth.phi, log.sides), known)
+from identify.logs import Recording, read_log
 
 
 class NamedDataset(Source):
@@ -58,33 +29,31 @@ class NamedDataset(Source):
     name: str
     only: tuple[str, ...] | None = None
 
-    def logs(self, place: Place) -> Sequence[CatalogLog]:
+    def logs(self, folder: Path, seed: int) -> Sequence[LogItem]:
         """The logs of the set that are asked for, in alphabetical order, their files verified."""
         found = dataset_logs(self.name)
-        if self.only is not None:
-            _require_matches(self.only, [log.name for log in found], self.name)
-        return [
-            _item(log)
-            for log in found
-            if self.only is None or any(fnmatchcase(log.name, each) for each in self.only)
-        ]
+        if self.only is None:
+            return [_item(log) for log in found]
+        names = [log.name for log in found]
+        for pattern in self.only:
+            if not any(fnmatchcase(name, pattern) for name in names):
+                hint = did_you_mean(pattern, names)
+                raise StudyError(f"only: {self.name} has no log {pattern!r}{hint}")
+        wanted = [log for log in found if any(fnmatchcase(log.name, each) for each in self.only)]
+        return [_item(log) for log in wanted]
 
 
-def _item(log: DatasetLog) -> CatalogLog:
+def _item(log: DatasetLog) -> LogItem:
     truth = None if log.truth is None else log.truth.phi.tolist()
     sides = None if log.sides is None else log.sides.tolist()
-    parts = [log.sha256, digest(log.schema), canonical([truth, sides])]
-    parts += [] if log.points is None else [digest(log.points)]
-    return CatalogLog(
+    return LogItem(
         name=f"{log.dataset}/{log.name}",
-        log=log,
         data=log.sha256,
-        identity=hashlib.sha256(" ".join(parts).encode("utf-8")).hexdigest(),
+        identity=joint_digest([log.sha256, digest(log.schema), canonical([truth, sides])]),
+        load=partial(_load, log),
     )
 
 
-def _require_matches(patterns: Sequence[str], names: Sequence[str], dataset: str) -> None:
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            hint = did_you_mean(pattern, names)
-            raise StudyError(f"only: {dataset} has no log {pattern!r}{hint}")
+def _load(log: DatasetLog) -> tuple[Recording, Truth | None]:
+    truth = None if log.truth is None else Truth(log.truth.phi, log.sides)
+    return read_log(log.path, log.schema), truth

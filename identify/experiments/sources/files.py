@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -12,39 +10,10 @@ from pydantic import Field
 
 from identify.errors import StudyError
 from identify.exchange import read_estimate
-from identify.experiments.options import Scalar
-from identify.experiments.sources.log_item import KnownBody, LoadedLog, Truth
-from identify.experiments.sources.source import Place, Source
+from identify.experiments.options import plain_text
+from identify.experiments.sources.source import LogItem, Source, Truth, joint_digest
 from identify.files import digest
-from identify.logs import read_log
-
-
-@dataclass(frozen=True, slots=True)
-class FileLog:
-    """One log in a file, with its schema.
-
-    Attributes:
-        name: path from the study file, without the suffix.
-        path, schema, truth: absolute paths; `truth` is an estimate.json or the like, or None.
-        data, identity: digests of the log, and of log, schema and truth together.
-        options: none.
-    """
-
-    name: str
-    path: Path
-    schema: Path
-    truth: Path | None
-    data: str
-    identity: str
-    options: Mapping[str, Scalar] = field(default_factory=dict)
-
-    def load(self) -> LoadedLog:
-        """Read the log, and the true body where there is one."""
-        recording = read_log(self.path, self.schema)
-        if self.truth is None:
-            return LoadedLog(recording)
-        body = read_estimate(self.truth).parameters
-        return LoadedLog(recording, Truth(body.phi), KnownBody(mass=body.mass))
+from identify.logs import Recording, read_log
 
 
 class Files(Source):
@@ -63,10 +32,10 @@ class Files(Source):
     schema_file: Annotated[str, Field(alias="schema")]
     truth: str | None = None
 
-    def logs(self, place: Place) -> list[FileLog]:
+    def logs(self, folder: Path, seed: int) -> list[LogItem]:
         """One log for each file that matches, in the order of their paths."""
         pattern = Path(self.pattern)
-        top = Path(pattern.anchor) if pattern.is_absolute() else place.folder
+        top = Path(pattern.anchor) if pattern.is_absolute() else folder
         inside = str(pattern.relative_to(pattern.anchor)) if pattern.is_absolute() else self.pattern
         try:
             found = sorted(path for path in top.glob(inside) if path.is_file())
@@ -74,32 +43,27 @@ class Files(Source):
             raise StudyError(f"pattern = {self.pattern!r} is not a glob: {error}") from error
         if not found:
             raise StudyError(f"pattern = {self.pattern!r} matches no file under {top.resolve()}")
-        schema = _existing(place.folder / self.schema_file, "schema")
-        return [self._log(path, schema, place) for path in found]
+        schema = _existing(folder / self.schema_file, "schema")
+        return [self._log(path, schema, folder) for path in found]
 
-    def _log(self, path: Path, schema: Path, place: Place) -> FileLog:
+    def _log(self, path: Path, schema: Path, folder: Path) -> LogItem:
         truth = None
         if self.truth is not None:
-            truth = _existing(place.folder / self.truth.replace("{name}", path.stem), "truth")
-        return file_log(_name(path, place.folder), path, schema, truth)
+            truth = _existing(folder / self.truth.replace("{name}", path.stem), "truth")
+        digests = [digest(file) for file in (path, schema, truth) if file is not None]
+        within = path.relative_to(folder) if path.is_relative_to(folder) else path
+        return LogItem(
+            name=plain_text(within.with_suffix("").as_posix()),
+            data=digests[0],
+            identity=joint_digest(digests),
+            load=partial(_load, path.resolve(), schema.resolve(), truth and truth.resolve()),
+        )
 
 
-def file_log(name: str, path: Path, schema: Path, truth: Path | None) -> FileLog:
-    """A log in a file, its files hashed."""
-    digests = [digest(file) for file in (path, schema, truth) if file is not None]
-    return FileLog(
-        name=name,
-        path=path.resolve(),
-        schema=schema.resolve(),
-        truth=None if truth is None else truth.resolve(),
-        data=digests[0],
-        identity=hashlib.sha256(" ".join(digests).encode("ascii")).hexdigest(),
-    )
-
-
-def _name(path: Path, folder: Path) -> str:
-    within = path.relative_to(folder) if path.is_relative_to(folder) else path
-    return within.with_suffix("").as_posix()
+def _load(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Truth | None]:
+    """The log, and the true body of an estimate.json or the like."""
+    recording = read_log(path, schema)
+    return recording, None if truth is None else Truth(read_estimate(truth).parameters.phi)
 
 
 def _existing(path: Path, key: str) -> Path:

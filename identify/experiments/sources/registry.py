@@ -1,4 +1,4 @@
-"""Sources of logs by name: one file and one line each."""
+"""Sources of logs by name: one class and one line each."""
 
 from __future__ import annotations
 

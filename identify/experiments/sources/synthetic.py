@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from identify.arrays import Vec3
-from identify.experiments.options import (
-    Count,
-    NotNegative,
-    Positive,
-    Scalar,
-    canonical,
-    spelled,
-)
+from identify.experiments.options import Count, NotNegative, Positive, canonical, spelled
 from identify.experiments.seeds import seed_of
-from identify.experiments.sources.log_item import KnownBody, LoadedLog, Truth
-from identify.experiments.sources.source import Place, Source
+from identify.experiments.sources.source import LogItem, Source, Truth
 from identify.inertia import InertialParameters
+from identify.logs import Recording
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.synthetic_motion import random_motion
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
@@ -45,65 +38,6 @@ class Range(BaseModel):
     def draw(self, rng: np.random.Generator) -> float:
         """One value."""
         return float(self.low * (self.high / self.low) ** rng.uniform())
-
-
-@dataclass(frozen=True, slots=True)
-class SyntheticLog:
-    """One random body on one random motion.
-
-    Attributes:
-        name: "synthetic", the options that were given, and the body's number.
-        source: the options.
-        number: of the body, from 0.
-        study_seed: of the study.
-        data, identity: digest of all of these.
-        options: columns of the results.
-    """
-
-    name: str
-    source: Synthetic
-    number: int
-    study_seed: int
-    data: str
-    identity: str
-    options: Mapping[str, Scalar] = field(default_factory=dict)
-
-    def load(self) -> LoadedLog:
-        """Make the log."""
-        source = self.source
-        body, sides = self._body()
-        motion = random_motion(
-            self._generator("motion"),
-            bandwidth_hz=source.bandwidth_hz,
-            reach=source.excitation * source.reach,
-            turn=source.excitation * source.turn,
-        )
-        recording = synthetic_recording(
-            body.phi,
-            rng=self._generator("noise"),
-            motion=motion,
-            duration=source.duration,
-            rate_hz=source.rate_hz,
-            include=source.include,
-        )
-        return LoadedLog(recording, Truth(body.phi, sides), KnownBody(mass=body.mass, sides=sides))
-
-    def _body(self) -> tuple[InertialParameters, Vec3]:
-        """A solid box of random sides in a random attitude, and its extent along the axes of B."""
-        rng, source = self._generator("body"), self.source
-        mass = source.mass.draw(rng) if isinstance(source.mass, Range) else source.mass
-        size = source.size.draw(rng) if isinstance(source.size, Range) else source.size
-        sides = size * rng.uniform(0.2, 1.0, 3)
-        R = rotation_from_quaternion(exp_rotation(rng.uniform(-np.pi, np.pi, 3)))
-        com = 0.5 * size * rng.uniform(-1.0, 1.0, 3)
-        inertia = R @ np.diag(mass / 12.0 * (sides @ sides - sides**2)) @ R.T
-        return InertialParameters.from_com(mass, com, 0.5 * (inertia + inertia.T)), np.abs(
-            R
-        ) @ sides
-
-    def _generator(self, what: str) -> np.random.Generator:
-        """Of the body or its motion: the same for all options, so that sweeps compare like."""
-        return np.random.default_rng(seed_of("synthetic", what, self.study_seed, self.number))
 
 
 class Synthetic(Source):
@@ -138,22 +72,56 @@ class Synthetic(Source):
     excitation: Positive = 1.0
     include: Literal["all", "twist", "pose"] = "all"
 
-    def logs(self, place: Place) -> list[SyntheticLog]:
+    def logs(self, folder: Path, seed: int) -> list[LogItem]:
         """The bodies, by number."""
-        return [self._log(number, place.seed) for number in range(self.number)]
+        return [self._log(number, seed) for number in range(self.number)]
 
-    def _log(self, number: int, seed: int) -> SyntheticLog:
+    def _log(self, number: int, seed: int) -> LogItem:
         # More bodies leave the others as they are: how many there are is not part of a log.
         given = {key: value for key, value in self.given().items() if key != "number"}
         digest = hashlib.sha256(canonical([given, seed, number]).encode()).hexdigest()
         columns = self.columns("log")
         del columns["log_number"]
-        return SyntheticLog(
+        return LogItem(
             name=f"{spelled(self.kind, given)}/{number:03d}",
-            source=self,
-            number=number,
-            study_seed=seed,
             data=digest,
             identity=digest,
+            load=partial(_make, self, seed, number),
             options={**columns, "log_body": number},
         )
+
+
+def _make(source: Synthetic, seed: int, number: int) -> tuple[Recording, Truth]:
+    """One random body on one random motion, both the same for all options."""
+    generators = {
+        what: np.random.default_rng(seed_of("synthetic", what, seed, number))
+        for what in ("body", "motion", "noise")
+    }
+    body, sides = _box(source, generators["body"])
+    motion = random_motion(
+        generators["motion"],
+        bandwidth_hz=source.bandwidth_hz,
+        reach=source.excitation * source.reach,
+        turn=source.excitation * source.turn,
+    )
+    recording = synthetic_recording(
+        body.phi,
+        rng=generators["noise"],
+        motion=motion,
+        duration=source.duration,
+        rate_hz=source.rate_hz,
+        include=source.include,
+    )
+    return recording, Truth(body.phi, sides)
+
+
+def _box(source: Synthetic, rng: np.random.Generator) -> tuple[InertialParameters, Vec3]:
+    """A solid box of random sides in a random attitude, and its extent along the axes of B."""
+    mass = source.mass.draw(rng) if isinstance(source.mass, Range) else source.mass
+    size = source.size.draw(rng) if isinstance(source.size, Range) else source.size
+    sides = size * rng.uniform(0.2, 1.0, 3)
+    R = rotation_from_quaternion(exp_rotation(rng.uniform(-np.pi, np.pi, 3)))
+    com = 0.5 * size * rng.uniform(-1.0, 1.0, 3)
+    inertia = R @ np.diag(mass / 12.0 * (sides @ sides - sides**2)) @ R.T
+    body = InertialParameters.from_com(mass, com, 0.5 * (inertia + inertia.T))
+    return body, np.abs(R) @ sides

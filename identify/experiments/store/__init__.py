@@ -1,14 +1,21 @@
-"""Results on disk: a journal that survives crashes, compacted into one Parquet file."""
+"""Results on disk: a database that one runner writes, and the Parquet table that all read."""
 
-from identify.experiments.store.columns import COLUMNS, SCHEMA_VERSION, VOLATILE
-from identify.experiments.store.layout import (
-    RESULTS,
-    StoreInfo,
-    read_cells,
-    read_info,
-    write_cells,
-)
-from identify.experiments.store.store import WORKER_DIED, Store, read_rows
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from identify.experiments.store.columns import COLUMNS, RESULTS, VOLATILE
+    from identify.experiments.store.folder import SCHEMA_VERSION, StoreInfo, read_info
+    from identify.experiments.store.store import WORKER_DIED, Store, read_rows
+
+_MODULES = {
+    "columns": ("COLUMNS", "RESULTS", "VOLATILE"),
+    "folder": ("SCHEMA_VERSION", "StoreInfo", "read_info"),
+    "store": ("WORKER_DIED", "Store", "read_rows"),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "COLUMNS",
@@ -18,8 +25,16 @@ __all__ = [
     "WORKER_DIED",
     "Store",
     "StoreInfo",
-    "read_cells",
     "read_info",
     "read_rows",
-    "write_cells",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

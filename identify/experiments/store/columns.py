@@ -1,26 +1,30 @@
-"""Rows as columns of Parquet: fixed ones first, then what settings and metrics add."""
+"""The table of results: fixed columns first, then what settings and metrics add; sealed on disk."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from identify.errors import StudyError
 from identify.experiments.work import Row
+from identify.files import write_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION = 1
-"""Of the store: raised when a column changes its meaning or the files their layout."""
+RESULTS = "results.parquet"
 
 COLUMNS: Mapping[str, str] = {
     "key": "string",
     "code": "string",
     "study": "string",
+    "current": "bool",
     "log": "string",
     "log_data": "string",
-    "corruption": "string",
+    "perturbation": "string",
     "seed": "int64",
     "noise_seed": "string",
     "estimator": "string",
@@ -39,88 +43,95 @@ COLUMNS: Mapping[str, str] = {
 VOLATILE = ("seconds", "prepare_seconds", "finished")
 """Columns that differ from run to run; all others come out the same to the bit."""
 
-ORDER = ("code", "log", "corruption", "estimator", "seed", "key")
+ORDER = ("code", "log", "perturbation", "estimator", "seed", "key")
 """What rows are sorted by."""
 
 
-def to_table(rows: Iterable[Row]) -> pa.Table:
-    """Rows as an Arrow table; of two with one key the last stays.
+def table_of(rows: Iterable[Row]) -> pa.Table:
+    """Rows as a sorted Arrow table.
 
     A column of options that holds texts as well as numbers becomes one of texts.
+
+    Args:
+        rows: each key once.
     """
     import pyarrow as pa
 
-    last = list({row["key"]: row for row in rows}.values())
-    extra = dict.fromkeys(name for row in last for name in row if name not in COLUMNS)
-    arrays: dict[str, pa.Array] = {}
-    for name, kind in COLUMNS.items():
-        arrays[name] = pa.array([row.get(name) for row in last], type=pa.type_for_alias(kind))
-    for name in extra:
-        arrays[name] = _free_column([row.get(name) for row in last])
-    return pa.table(arrays)
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    count = 0
+    for row in rows:
+        for name, value in row.items():
+            column = columns.setdefault(name, [])
+            column += [None] * (count - len(column))
+            column.append(value)
+        count += 1
+    for column in columns.values():
+        column += [None] * (count - len(column))
+    names = [*COLUMNS, *sorted(set(columns) - set(COLUMNS))]
+    table = pa.table({name: _array(columns[name], COLUMNS.get(name)) for name in names})
+    return table.sort_by([(name, "ascending") for name in ORDER])
 
 
-def join(older: pa.Table | None, newer: pa.Table) -> pa.Table:
-    """Both tables' rows, sorted; where they share a key, the newer row."""
+def write_table(folder: Path, table: pa.Table) -> None:
+    """Write `results.parquet`, whole or not at all.
+
+    Its pages carry checksums. The sha256 of the whole file stands between the last page and the
+    footer, where readers of Parquet look for nothing.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    stream = pa.BufferOutputStream()
+    pq.write_table(table, stream, write_page_checksum=True)
+    content = stream.getvalue().to_pybytes()
+    body, footer = content[: -_footer(content)], content[-_footer(content) :]
+    write_bytes(folder / RESULTS, body + _digest(body, footer) + footer)
+
+
+def read_table(folder: Path) -> pa.Table | None:
+    """The table of a folder, verified; None where there is none.
+
+    Raises:
+        StudyError: it is damaged, or cannot be read.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / RESULTS
+    try:
+        content = path.read_bytes()
+        footer = _footer(content)
+        seal = len(content) - footer - hashlib.sha256().digest_size
+        if seal < 0 or content[seal:-footer] != _digest(content[:seal], content[-footer:]):
+            raise StudyError(f"{path}: is damaged: its checksum does not hold")
+        source = pa.BufferReader(content)
+        return pq.read_table(source, use_threads=False, page_checksum_verification=True)
+    except FileNotFoundError:
+        return None
+    except (OSError, pa.ArrowException) as error:
+        raise StudyError(f"{path}: cannot be read: {error}; move it away") from error
+
+
+def _footer(content: bytes) -> int:
+    """Length of what follows the last page: the footer, its length, the magic number."""
+    return 8 + int.from_bytes(content[-8:-4], "little")
+
+
+def _digest(body: bytes, footer: bytes) -> bytes:
+    digest = hashlib.sha256(body)
+    digest.update(footer)
+    return digest.digest()
+
+
+def _array(values: list[Any], kind: str | None) -> pa.Array:
+    """A column of the type of that name, or of the one that fits."""
     import pyarrow as pa
 
-    tables = [newer]
-    if older is not None and len(older):
-        replaced = set(newer["key"].to_pylist())
-        kept = [key not in replaced for key in older["key"].to_pylist()]
-        tables.insert(0, older.filter(pa.array(kept)))
-    alike = _same_columns(tables)
-    whole = pa.concat_tables(alike)
-    return whole.sort_by([(name, "ascending") for name in ORDER]).combine_chunks()
-
-
-def _free_column(values: list[Any]) -> pa.Array:
-    import pyarrow as pa
-
+    if kind is not None:
+        return pa.array(values, type=pa.type_for_alias(kind))
     kinds = {type(value) for value in values if value is not None}
-    if not kinds:
-        return pa.nulls(len(values))
-    if kinds == {bool}:
-        return pa.array(values, type=pa.bool_())
     if kinds <= {int, float}:
         return pa.array([None if v is None else float(v) for v in values], type=pa.float64())
-    return pa.array([_text(value) for value in values], type=pa.string())
-
-
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
-def _same_columns(tables: list[pa.Table]) -> list[pa.Table]:
-    """The tables with all columns of each, of one type."""
-    import pyarrow as pa
-
-    fields: dict[str, set[pa.DataType]] = {}
-    for table in tables:
-        for field in table.schema:
-            fields.setdefault(field.name, set()).add(field.type)
-    types = {name: _common(kinds) for name, kinds in fields.items()}
-    names = [*COLUMNS, *sorted(name for name in types if name not in COLUMNS)]
-    return [pa.table({name: _cast(table, name, types[name]) for name in names}) for table in tables]
-
-
-def _common(kinds: set[pa.DataType]) -> pa.DataType:
-    import pyarrow as pa
-
-    told = {kind for kind in kinds if not pa.types.is_null(kind)}
-    if not told:
-        return pa.float64()
-    return next(iter(told)) if len(told) == 1 else pa.string()
-
-
-def _cast(table: pa.Table, name: str, kind: pa.DataType) -> Any:
-    import pyarrow as pa
-
-    if name not in table.column_names:
-        return pa.nulls(len(table), type=kind)
-    column = table[name]
-    if column.type == kind:
-        return column
-    if pa.types.is_null(column.type):
-        return pa.nulls(len(table), type=kind)
-    return pa.array([_text(value) for value in column.to_pylist()], type=kind)
+    if len(kinds) > 1:
+        values = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
+    return pa.array(values)

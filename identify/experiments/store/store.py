@@ -2,124 +2,145 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
-from collections.abc import Iterable, Sequence
+import sqlite3
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from identify.errors import StudyError
 from identify.experiments.code_mark import code_mark
-from identify.experiments.store.columns import join, to_table
-from identify.experiments.store.journal import Journal, read_journal
-from identify.experiments.store.layout import JOURNAL, RESULTS, StoreInfo, read_info
-from identify.experiments.store.lock import FolderLock
+from identify.experiments.options import plain_text
+from identify.experiments.store.columns import RESULTS, read_table, table_of, write_table
+from identify.experiments.store.folder import (
+    STORE,
+    FolderLock,
+    StoreInfo,
+    left_unfinished,
+    read_info,
+    write_info,
+)
 from identify.experiments.work import Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_COMPACT_FROM, _COMPACT_SHARE = 5_000, 0.25
-"""The journal is compacted when it has so many rows, and this share of those compacted already."""
+_LOG = logging.getLogger(__name__)
 
-_AT_A_TIME = 1_000
-"""Rows of the journal that are in memory as JSON."""
+DATABASE = "results.sqlite"
 
 WORKER_DIED = "WorkerDied"
 """Error of a cell whose worker died every time: a later run tries it again."""
 
+_SHOWN_EVERY, _COST = 5.0, 50.0
+"""Seconds between tables that a run writes for readers, and how many times what one takes."""
+
+_OF_THE_DISK = {3, 5, 6, 7, 10, 13, 14}
+"""Primary codes of sqlite: permission, busy, locked, memory, input or output, full, cannot open."""
+
 
 class Store:
-    """Results that one process at a time adds to.
+    """Results that one process at a time adds to; only this process opens the database.
 
-    New rows go to a journal (`journal.jsonl`), which is synced to the disk before they count as
-    done. From time to time, and at the end, they are joined with `results.parquet`, which is
-    written under another name and renamed. Between the rename and the clearing of the journal a row
-    may be in both; readers and the next run take it once.
+    A row is a record of `results.sqlite`, with a checksum, and on the disk before it counts as
+    done. Readers have `results.parquet`, which is made of the database now and then while a study
+    runs, and at its end. A damaged database is made anew of the rows of that file: those of the
+    last seconds count as not done.
     """
 
-    def __init__(self, folder: Path, info: StoreInfo) -> None:
+    def __init__(self, folder: Path, info: StoreInfo | None = None) -> None:
         """Open or make the folder's store, and lock it.
 
         Args:
             folder: made where it is not there.
-            info: of the study that is going to run; codes that ran before stay.
+            info: of the study that is going to run; codes that ran before stay. None leaves what
+                there is.
 
         Raises:
             StudyError: another process holds it, its results are of another schema version, or it
                 cannot be written.
         """
         self.folder = folder
-        try:
+        with self._written():
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(folder)
-        except OSError as error:
-            raise StudyError(f"{folder}: cannot be written to: {error}") from error
+        self._behind = self._lock.left_unfinished
+        """Whether there are rows that the Parquet file does not have."""
+        self._next_table = time.monotonic()
         try:
-            before = read_info(folder)
-            codes = {} if before is None else before.codes
-            replace(info, codes=codes).with_code(code_mark()).write(folder)
-            self._journal = Journal(folder / JOURNAL)
-            self._read_keys()
-        except OSError as error:
-            self._lock.close()
-            raise StudyError(f"{folder}: cannot be written to: {error}") from error
+            with self._written():
+                before = read_info(folder) or _described_anew(folder)
+                if info is not None:
+                    write_info(folder, replace(info, codes=before.codes), code_mark())
+                self._db, self._errors = self._opened()
+                self._take_from_table()
         except BaseException:
-            self._lock.close()
+            self._lock.close(finished=not self._behind)
             raise
 
     def __len__(self) -> int:
         """How many rows there are."""
-        return len(self._failed)
+        return len(self._errors)
 
     def has(self, key: str, *, retry_failed: bool = False) -> bool:
         """Whether the row of a cell is there, and is to stay."""
-        error = self._failed.get(key)
-        if key not in self._failed or error == WORKER_DIED:
+        if key not in self._errors or self._errors[key] == WORKER_DIED:
             return False
-        return not (retry_failed and error)
+        return not (retry_failed and self.failed(key))
 
     def failed(self, key: str) -> bool:
         """Whether the row of a cell is one of a failure."""
-        return bool(self._failed.get(key))
+        return bool(self._errors.get(key))
+
+    def select(self, keys: Iterable[str]) -> None:
+        """Note which cells the study has that is going to run: their rows are `current`.
+
+        All cells of the study count, also those that a run leaves out or does not come to: rows
+        that earlier runs of the same study made stay rows of it.
+        """
+        wanted, code = set(keys), code_mark().short
+        mine = [row for row in _rows(self._db) if row["code"] == code]
+        changed = [row for row in mine if row["current"] != (row["key"] in wanted)]
+        if changed:
+            self._insert([row | {"current": row["key"] in wanted} for row in changed])
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Add rows; when this returns they are on the disk.
+        """Add rows of the study that runs; when this returns they are on the disk.
 
         Raises:
             StudyError: the disk is full, or fails: none of these rows is there.
         """
-        try:
-            self._journal.append(rows)
-        except OSError as error:
-            raise self._unwritable(error) from error
-        self._note(rows)
-        self._in_journal += len(rows)
-        if self._in_journal >= max(_COMPACT_FROM, _COMPACT_SHARE * self._compacted):
-            self.compact()
+        self._insert([row | {"current": True} for row in rows])
+        if time.monotonic() >= self._next_table:
+            self.write_table()
 
-    def compact(self) -> None:
-        """Join the journal's rows with `results.parquet`.
+    def write_table(self) -> None:
+        """Write `results.parquet` for readers, where it lacks rows.
 
         Raises:
             StudyError: the disk is full, or fails; every row is still there.
         """
-        if not self._in_journal and (self.folder / RESULTS).exists():
+        if not self._behind:
             return
-        try:
-            table = join(_read_parquet(self.folder), _read_journal(self._journal.path))
-            _write_parquet(self.folder, table)
-            self._journal.clear()
-        except OSError as error:
-            raise self._unwritable(error) from error
-        self._in_journal, self._compacted = 0, len(table)
+        began = time.monotonic()
+        with self._written():
+            write_table(self.folder, table_of(_rows(self._db)))
+        self._behind = False
+        ended = time.monotonic()
+        self._next_table = ended + max(_SHOWN_EVERY, _COST * (ended - began))
 
     def close(self) -> None:
         """Let go of the folder."""
-        self._journal.close()
-        self._lock.close()
+        with suppress(sqlite3.Error):
+            self._db.close()
+        self._lock.close(finished=not self._behind)
 
     def __enter__(self) -> Store:
         return self
@@ -130,90 +151,134 @@ class Store:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        try:
+            with suppress(*(() if kind is None else (StudyError,))):
+                self.write_table()
+        finally:
+            self.close()
 
-    def _read_keys(self) -> None:
-        """Find the error of each row by its key, None where it has none."""
-        self._failed: dict[str, str | None] = {}
-        self._in_journal = 0
-        table = _read_parquet(self.folder, ["key", "error_type"])
-        self._compacted = 0 if table is None else len(table)
-        if table is not None:
-            pairs = zip(table["key"].to_pylist(), table["error_type"].to_pylist(), strict=True)
-            self._failed |= dict(pairs)
-        for row in read_journal(self._journal.path):
-            self._note([row])
-            self._in_journal += 1
+    def _opened(self) -> tuple[sqlite3.Connection, dict[str, Any]]:
+        """The database, and the error of each row by its key; empty where it was damaged."""
+        path = self.folder / DATABASE
+        try:
+            return _verified(path)
+        except (sqlite3.Error, OverflowError, TypeError, ValueError) as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
+                raise
+            for suffix in ("", "-wal"):
+                with suppress(FileNotFoundError):
+                    os.replace(f"{path}{suffix}", f"{path}.damaged{suffix}")
+            _LOG.warning(
+                "%s: is damaged: %s; its rows that are not in %s either count as not done: run the "
+                "study again. What was there is kept as %s.damaged",
+                *(path, error, RESULTS, DATABASE),
+            )
+            return _verified(path)
 
-    def _note(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            error = row.get("error_type")
-            self._failed[str(row["key"])] = None if error is None else str(error)
+    def _take_from_table(self) -> None:
+        """Take in rows of the Parquet file that the database lacks."""
+        try:
+            table = read_table(self.folder)
+        except StudyError as error:
+            _LOG.warning("%s; it is made anew of %s", error, DATABASE)
+            table = None
+        if table is None:
+            self._behind |= bool(self._errors)
+        elif lost := [row for row in table.to_pylist() if row["key"] not in self._errors]:
+            self._insert(lost)
 
-    def _unwritable(self, error: OSError) -> StudyError:
-        return StudyError(
-            f"{self.folder}: cannot be written to: {error.strerror or error}; every row that was "
-            f"reported done is kept, so make room and run the study again"
+    def _insert(self, rows: Iterable[Row]) -> None:
+        """Write rows in one transaction: all of them, or none."""
+        rows = [{k: plain_text(v) if isinstance(v, str) else v for k, v in r.items()} for r in rows]
+        contents = [json.dumps(row, separators=(",", ":")).encode("ascii") for row in rows]
+        records = [
+            (row["key"], content, zlib.crc32(content))
+            for row, content in zip(rows, contents, strict=True)
+        ]
+        with self._written(), self._db:
+            self._db.executemany("INSERT OR REPLACE INTO results VALUES (?, ?, ?)", records)
+        self._behind = True
+        self._errors |= {str(row["key"]): row.get("error_type") for row in rows}
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """Errors of the disk as a `StudyError`."""
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise StudyError(
+                f"{self.folder}: cannot be written to: {reason}; every row that was reported done "
+                f"is kept, so make room and run the study again"
+            ) from error
+
+
+def _verified(path: Path) -> tuple[sqlite3.Connection, dict[str, Any]]:
+    """The database, made where it is not there, and the error of each row by its key.
+
+    Raises:
+        sqlite3.Error, OverflowError, TypeError, ValueError: it is damaged, or the disk fails.
+    """
+    db = sqlite3.connect(path)
+    try:
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute(
+            "CREATE TABLE IF NOT EXISTS results "
+            "(key TEXT PRIMARY KEY, content BLOB, checksum INTEGER)"
         )
+        (verdict,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+        if verdict != "ok":
+            raise sqlite3.DatabaseError(str(verdict))
+        return db, {str(row["key"]): row.get("error_type") for row in _rows(db)}
+    except BaseException:
+        db.close()
+        raise
+
+
+def _rows(db: sqlite3.Connection) -> Iterator[Row]:
+    """All rows.
+
+    Raises:
+        sqlite3.DatabaseError: the checksum of one does not hold.
+    """
+    for key, content, checksum in db.execute("SELECT key, content, checksum FROM results"):
+        row = json.loads(content) if zlib.crc32(content) == checksum else {}
+        if row.get("key") != key:
+            raise sqlite3.DatabaseError("the checksum of a row does not hold")
+        yield row
+
+
+def _described_anew(folder: Path) -> StoreInfo:
+    """What is known of a folder without a `store.json`: nothing.
+
+    Raises:
+        StudyError: it has results all the same, which are not ours.
+    """
+    if (folder / RESULTS).exists() and not (folder / DATABASE).exists():
+        raise StudyError(f"{folder}: has results but no {STORE}; choose another folder")
+    return StoreInfo("")
 
 
 def read_rows(folder: Path) -> pa.Table:
     """All rows of a results folder, each once, whether or not a study is writing to it.
 
+    While another process writes to it they are those of the table that it wrote last. Where one
+    ended before its end, or the table is damaged, it is first made anew from the database.
+
     Raises:
-        StudyError: it holds no results, or results of another schema version.
+        StudyError: it holds no results, results of another schema version, or damaged ones.
     """
     if read_info(folder) is None:
+        _described_anew(folder)
         raise StudyError(f"{folder}: holds no results; run a study with -o {folder}")
-    # The journal first: it is cleared only after its rows are in the Parquet file.
-    recent = _read_journal(folder / JOURNAL)
-    return join(_read_parquet(folder), recent)
-
-
-def _read_journal(path: Path) -> pa.Table:
-    """The journal's rows, each key once, without all of them in memory as JSON."""
-    rows = read_journal(path)
-    table = to_table(islice(rows, _AT_A_TIME))
-    while part := list(islice(rows, _AT_A_TIME)):
-        table = join(table, to_table(part))
-    return table
-
-
-def _read_parquet(folder: Path, columns: list[str] | None = None) -> pa.Table | None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = folder / RESULTS
-    if not path.exists():
-        return None
     try:
-        return pq.read_table(path, columns=columns, use_threads=False)
-    except pa.ArrowInvalid as error:
-        raise StudyError(f"{path}: cannot be read: {error}; move it away") from error
-
-
-def _write_parquet(folder: Path, table: pa.Table) -> None:
-    """Write `results.parquet` under another name, sync it and rename it."""
-    import pyarrow.parquet as pq
-
-    path, temporary = folder / RESULTS, folder / f".{RESULTS}.part"
-    try:
-        pq.write_table(table, temporary)
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last (a folder cannot be synced on Windows, and need not be)."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        table = None if left_unfinished(folder) else read_table(folder)
+    except StudyError:
+        table = None
+    if table is None:
+        with suppress(StudyError), Store(folder):  # refused while another process writes
+            pass
+        table = read_table(folder)
+    return table_of([]) if table is None else table

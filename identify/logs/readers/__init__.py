@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
+from identify.errors import LogError
 from identify.files import require_file
 from identify.logs.table import Request, Table
 
@@ -27,5 +28,7 @@ def read_table(path: Path, request: Request) -> Table:
     """
     require_file(path)
     name = READERS.get(path.suffix.lower(), "text")
+    if request.rows is not None and name != "parquet":
+        raise LogError(f"{path}: is not Parquet, of which alone some rows can be read", path=path)
     reader: Reader = getattr(import_module(f"{__name__}.{name}"), f"read_{name}")
     return reader(path, request)

@@ -37,7 +37,7 @@ def read_parquet(path: Path, request: Request) -> Table:
             raise _not_numbers(path, column, field.type)
     used = {field.name for field in wanted.values()} | ({stamps_of.name} if stamps_of else set())
     try:
-        table = file.read(columns=sorted(used))
+        table = _read(file, sorted(used), request.rows)
         columns = {column: as_numbers(table[field.name]) for column, field in wanted.items()}
         stamps, missing = as_stamps(table[stamps_of.name]) if stamps_of else (None, None)
     except (*_UNREADABLE, KeyError) as error:
@@ -48,6 +48,18 @@ def read_parquet(path: Path, request: Request) -> Table:
     flag_not_finite(flaws, columns, stamps)
     ticks = _ticks(stamps_of.type) if stamps_of else None
     return Table(path, names, columns, flaws, stamps, ticks)
+
+
+def _read(file: pq.ParquetFile, names: list[str], rows: tuple[int, int] | None) -> pa.Table:
+    """Columns, of all rows or of those asked for: only the row groups that hold them are read."""
+    if rows is None:
+        return file.read(columns=names)
+    start, stop = rows
+    sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
+    edges = np.cumsum([0, *sizes])
+    groups = np.flatnonzero((edges[:-1] < stop) & (edges[1:] > start)).tolist()
+    table = file.read_row_groups(groups, columns=names)
+    return table.slice(start - int(edges[groups[0]]) if groups else 0, stop - start)
 
 
 def _field(path: Path, schema: pa.Schema, column: Column) -> pa.Field:

@@ -25,13 +25,13 @@ def rows(
 ) -> StudyRows:
     """Every combination, with the columns that `metrics` gives for log, corruption, estimator,
     seed."""
-    order = {"log": logs, "corruption": corruptions, "estimator": estimators}
+    order = {"log": logs, "perturbation": corruptions, "estimator": estimators}
     found = [
         {
             "key": f"{log} {corruption} {estimator} {seed}",
             "code": "abc",
             "log": log,
-            "corruption": corruption,
+            "perturbation": corruption,
             "estimator": estimator,
             "seed": seed,
             "solver": "none",

@@ -23,7 +23,11 @@ def cells(text: str, *begin: str) -> list[list[str]]:
 
 
 def plain(log, corruption, estimator, seed):
-    return {"mass_error": 1.0 + seed, "consistent": float(estimator == "psd"), "told": 10.0}
+    return {
+        "mass_error": 1.0 + seed,
+        "consistent": float(estimator == "psd"),
+        "n_identifiable": 10.0,
+    }
 
 
 def failing(log, corruption, estimator, seed):
@@ -197,7 +201,10 @@ def test_coverage_is_counted_by_parameter_and_by_log():
 
 def test_errors_of_each_log_stand_beside_each_other():
     def metrics(log, corruption, estimator, seed):
-        return {"mass_error": 1.0 + (corruption == "high") + 10.0 * (log == "a/1"), "told": 4.0}
+        return {
+            "mass_error": 1.0 + (corruption == "high") + 10.0 * (log == "a/1"),
+            "n_identifiable": 4.0,
+        }
 
     text = by_log(rows(metrics, corruptions=("none", "low", "high")))
     assert "Means over seeds at `low` / `high`." in text

@@ -6,7 +6,7 @@ import platform
 from collections import Counter
 from typing import Any
 
-from identify.experiments.display import duration
+from identify.experiments.progress import duration
 from identify.reporting.study.rows import PERTURBATION, StudyRows
 from identify.reporting.study.wording import code, number, table
 

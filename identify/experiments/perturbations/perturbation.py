@@ -1,4 +1,4 @@
-"""`Corruption`: one way a log is made worse, and sequences of them."""
+"""`Perturbation`: one way a log is made worse, and sequences of them."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from identify.experiments.seeds import generators
 from identify.logs import Recording
 
 
-class Corruption(Options):
-    """Base of the corruptions: a recording in, a worse one out."""
+class Perturbation(Options):
+    """Base of the perturbations: a recording in, a worse one out."""
 
     @property
-    @abstractmethod
     def random(self) -> bool:
         """Whether it draws anything: one seed is enough for what does not."""
+        return False
 
     @abstractmethod
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
-        """The corrupted recording.
+        """The perturbed recording.
 
         Args:
             recording: is not changed.
             rng: all that is drawn comes from here.
 
         Raises:
-            LogError: the log lacks what the corruption needs.
+            LogError: the log lacks what the perturbation needs.
         """
 
 
 @dataclass(frozen=True, slots=True)
-class CorruptionSequence:
-    """Corruptions one after the other; none at all leave the log as it is.
+class PerturbationSequence:
+    """Perturbations one after the other; none at all leave the log as it is.
 
     Attributes:
-        label: in tables and in the column `corruption`.
+        label: in tables and in the column `perturbation`.
         steps: in order.
     """
 
     label: str
-    steps: tuple[Corruption, ...]
+    steps: tuple[Perturbation, ...]
 
     @property
     def random(self) -> bool:
@@ -109,14 +109,3 @@ def require_signals(recording: Recording, names: Sequence[str], what: str) -> No
             f"{recording.name}: {what} needs {', '.join(missing)}, which the log does not have "
             f"(it has {', '.join(sorted(recording.signals))})"
         )
-
-
-def require_time(recording: Recording, what: str) -> Array:
-    """The time of each row.
-
-    Raises:
-        LogError: the rows are still poses.
-    """
-    if recording.time is None:
-        raise LogError(f"{recording.name}: {what} needs time, and this log is of still poses")
-    return recording.time

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import MissingExtra, StudyError
-from identify.experiments.backends.backend import Backend
+from identify.experiments.executors import Executor
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,12 +22,11 @@ _ANSWER_WITHIN = 6.0
 _COUNT_EVERY = 2.0
 """Seconds between looks at how many workers there are: clusters grow and shrink."""
 
-
 _WORKERS_WITHIN = 30.0
 """Seconds that tasks wait for a first worker, or for another where the last one left."""
 
 
-class DaskCluster(Backend):
+class DaskCluster(Executor):
     """The workers of a `dask scheduler`, however they were started."""
 
     def __init__(self, address: str) -> None:

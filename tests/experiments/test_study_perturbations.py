@@ -1,21 +1,21 @@
-"""Each corruption against what it says it does, worked out another way."""
+"""Each perturbation against what it says it does, worked out another way."""
 
 from __future__ import annotations
+
+from dataclasses import fields
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError
-from identify.experiments.corruptions import CORRUPTIONS, CorruptionSequence
-from identify.experiments.corruptions.bias import Bias
-from identify.experiments.corruptions.decimation import Decimation
-from identify.experiments.corruptions.delay import Delay
-from identify.experiments.corruptions.dropped_rows import DroppedRows
-from identify.experiments.corruptions.noise import Noise
-from identify.experiments.corruptions.nothing import Nothing
+from identify.experiments.perturbations.noise import WhiteNoise
+from identify.experiments.perturbations.perturbation import PerturbationSequence
+from identify.experiments.perturbations.registry import PERTURBATIONS
+from identify.experiments.perturbations.rows import Decimation, DroppedRows, Nothing
+from identify.experiments.perturbations.sensor import Delay, SensorOffset
 from identify.logs import Recording
-from identify.logs.synthetic import synthetic_recording, synthetic_still_recording
+from identify.logs.synthetic import Noise, synthetic_recording, synthetic_still_recording
 from tests.close import assert_close
 
 PHI = [1.0, 0.01, 0.02, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
@@ -39,7 +39,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 @pytest.mark.parametrize("name", ["position", "linear_velocity", "angular_velocity", "force"])
 def test_noise_has_its_sigma_and_leaves_the_rest(name: str) -> None:
     recording = log()
-    noisy = Noise(**{name: 0.3}).apply(recording, rng())
+    noisy = WhiteNoise(**{name: 0.3}).apply(recording, rng())
     added = noisy.signals[name] - recording.signals[name]
     assert_close(np.std(added), 0.3, rtol=0.05)
     assert abs(np.mean(added)) < 0.02
@@ -49,7 +49,7 @@ def test_noise_has_its_sigma_and_leaves_the_rest(name: str) -> None:
 
 def test_noise_of_the_attitude_turns_it_by_its_sigma() -> None:
     recording = log()
-    noisy = Noise(orientation=0.01).apply(recording, rng())
+    noisy = WhiteNoise(orientation=0.01).apply(recording, rng())
     exact = Rotation.from_quat(recording.signals["quaternion"])
     turned = (exact.inv() * Rotation.from_quat(noisy.signals["quaternion"])).as_rotvec()
     assert_close(np.std(turned), 0.01, rtol=0.05)
@@ -57,23 +57,28 @@ def test_noise_of_the_attitude_turns_it_by_its_sigma() -> None:
 
 def test_a_scale_multiplies_the_same_draws() -> None:
     recording = log()
-    once = Noise(force=0.1).apply(recording, rng()).signals["force"]
-    thrice = Noise(force=0.1, scale=3.0).apply(recording, rng()).signals["force"]
+    once = WhiteNoise(force=0.1).apply(recording, rng()).signals["force"]
+    thrice = WhiteNoise(force=0.1, scale=3.0).apply(recording, rng()).signals["force"]
     exact = recording.signals["force"]
     assert_close(thrice - exact, 3.0 * (once - exact), rtol=1e-9)
-    assert not Noise(force=0.1, scale=0.0).random
-    assert not Noise().random
+    assert not WhiteNoise(force=0.1, scale=0.0).random
+    assert not WhiteNoise().random
+
+
+def test_the_sigmas_are_those_of_synthetic_logs() -> None:
+    names = {field.name for field in fields(Noise)}
+    assert set(WhiteNoise.model_fields) == names | {"scale"}
 
 
 def test_noise_on_a_signal_that_is_not_there_is_an_error() -> None:
     with pytest.raises(LogError, match="needs linear_acceleration, which the log does not have"):
-        Noise(linear_acceleration=0.1).apply(log(include="pose"), rng())
+        WhiteNoise(linear_acceleration=0.1).apply(log(include="pose"), rng())
 
 
 @pytest.mark.parametrize("frame", ["body", "world"])
 def test_a_bias_is_constant_in_the_axes_of_the_sensor(frame: str) -> None:
     recording = log(frame)
-    biased = Bias(force=(1.0, -2.0, 3.0), torque=(0.1, 0.0, -0.2)).apply(recording, rng())
+    biased = SensorOffset(force=(1.0, -2.0, 3.0), torque=(0.1, 0.0, -0.2)).apply(recording, rng())
     for name, value in (("force", [1.0, -2.0, 3.0]), ("torque", [0.1, 0.0, -0.2])):
         added = biased.signals[name] - recording.signals[name]
         if frame == "world":
@@ -144,8 +149,8 @@ def test_decimation_keeps_every_so_many_rows() -> None:
 
 def test_steps_follow_one_another_with_numbers_of_their_own() -> None:
     recording = log(duration=4.0)
-    both = CorruptionSequence("both", (Noise(force=0.1), Noise(torque=0.1)))
-    first = CorruptionSequence("first", (Noise(force=0.1),))
+    both = PerturbationSequence("both", (WhiteNoise(force=0.1), WhiteNoise(torque=0.1)))
+    first = PerturbationSequence("first", (WhiteNoise(force=0.1),))
     noisy = both.apply(recording, 9)
     np.testing.assert_array_equal(
         noisy.signals["force"], first.apply(recording, 9).signals["force"]
@@ -154,13 +159,13 @@ def test_steps_follow_one_another_with_numbers_of_their_own() -> None:
     assert np.abs(added[0] - added[1]).min() > 0.0
 
 
-@pytest.mark.parametrize("kind", CORRUPTIONS)
-def test_a_corruption_that_is_not_random_draws_nothing(kind: str) -> None:
+@pytest.mark.parametrize("kind", PERTURBATIONS)
+def test_a_perturbation_that_is_not_random_draws_nothing(kind: str) -> None:
     needed = {"stars_noise": {"level": "none"}, "delay": {"wrench": 0.1}}
     needed |= {"dropped_rows": {"share": 0.0}, "decimation": {"every": 2}}
-    corruption = CORRUPTIONS[kind](**needed.get(kind, {}))
-    assert not corruption.random
-    one, other = (corruption.apply(log(duration=4.0), rng(seed)) for seed in (1, 2))
+    perturbation = PERTURBATIONS[kind](**needed.get(kind, {}))
+    assert not perturbation.random
+    one, other = (perturbation.apply(log(duration=4.0), rng(seed)) for seed in (1, 2))
     for name in one.signals:
         np.testing.assert_array_equal(one.signals[name], other.signals[name])
 

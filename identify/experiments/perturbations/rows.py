@@ -1,4 +1,4 @@
-"""Rows lost on the way."""
+"""Rows that are lost, thinned out, or all kept."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ from typing import Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from identify.experiments.corruptions.corruption import Corruption, with_rows
 from identify.experiments.options import Count
+from identify.experiments.perturbations.perturbation import Perturbation, with_rows
 from identify.logs import Recording
 
 
-class DroppedRows(Corruption):
+class Nothing(Perturbation):
+    """The log as it is, to stand beside the others."""
+
+    kind: ClassVar[str] = "none"
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """The recording itself."""
+        return recording
+
+
+class DroppedRows(Perturbation):
     """Rows are missing at random, alone or in bursts; the others keep their times.
 
     Attributes:
@@ -39,3 +49,19 @@ class DroppedRows(Corruption):
         )
         lost = np.convolve(starts, np.ones(self.burst), mode="valid") > 0.5
         return with_rows(recording, ~lost)
+
+
+class Decimation(Perturbation):
+    """One row of every `every`, nothing filtered: as a slower logger would have written it.
+
+    Attributes:
+        every: 1 keeps all rows.
+    """
+
+    kind: ClassVar[str] = "decimation"
+
+    every: Count
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Keep the first row and every so many after it."""
+        return with_rows(recording, slice(None, None, self.every))

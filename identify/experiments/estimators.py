@@ -1,0 +1,167 @@
+"""The estimators a study compares: from the evidence of a log to an answer.
+
+A new one is a class and one line of `ESTIMATORS`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Literal, TypeAlias
+
+from identify.arrays import Phi
+from identify.errors import ProblemError
+from identify.estimation import (
+    EstimatorSettings,
+    estimate_body,
+    ordinary_least_squares,
+    weighted_least_squares,
+)
+from identify.experiments.options import Options, Positive
+from identify.logs import Recording
+from identify.pipeline import block_statistics
+from identify.regressors import Bias, BlockStatistics
+from identify.signals import PreparedLog, prepare
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What an estimator may use of one perturbed log; the estimators of a study share it.
+
+    Attributes:
+        recording: the log as it was perturbed.
+        mass: of the body as if weighed [kg], for options that ask for it; None where not known.
+        cutoff_hz: of the low-pass [Hz]; chosen by the log where None.
+    """
+
+    recording: Recording
+    mass: float | None = None
+    cutoff_hz: float | None = None
+
+    @cached_property
+    def prepared(self) -> PreparedLog:
+        """The log on an even clock, differentiated and low-passed."""
+        return prepare(self.recording, self.cutoff_hz)
+
+    @cached_property
+    def blocks(self) -> BlockStatistics:
+        """One-pass statistics of the prepared log, by blocks of time."""
+        return block_statistics(self.prepared)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an estimator says of one log.
+
+    Attributes:
+        phi: the ten parameters about Bo in B, shape (10,).
+        n_identifiable: how many of them are measured; a default body completes the others.
+        intervals: 95 % bounds by name (the ten, cx … cz, Icxx … Iczz), None where not measured.
+        solver: what solved it; "none" where closed form was enough.
+        status: what the solver said.
+    """
+
+    phi: Phi
+    n_identifiable: int = 10
+    intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
+    solver: str = "none"
+    status: str = "solved"
+
+
+class Estimator(Options):
+    """Base of the estimators; the options of one are its fields."""
+
+    @abstractmethod
+    def estimate(self, evidence: Evidence) -> Answer:
+        """The estimate from one log.
+
+        Raises:
+            IdentifyError: there is none; the row of the cell says why.
+        """
+
+
+class OrdinaryLeastSquares(Estimator):
+    """All equations alike, no constraint, a sensor offset fitted."""
+
+    kind: ClassVar[str] = "ols"
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        """The minimiser of Σ rᵀ r."""
+        return Answer(ordinary_least_squares(evidence.blocks.total()))
+
+
+GivenMass: TypeAlias = Positive | Literal["known"] | None
+"""In kg; "known": as the log's source knows it, as if weighed; None: fitted."""
+
+
+class WeightedLeastSquares(Estimator):
+    """Weighted least squares without constraints; what is not identifiable is completed.
+
+    Attributes:
+        bias: "per_log" (default) or "none".
+        mass: fixed at a number of kg, or "known".
+    """
+
+    kind: ClassVar[str] = "wls"
+
+    bias: Bias = "per_log"
+    mass: GivenMass = None
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        """The weighted minimiser; identifiable is what has a half-width below the body's scale."""
+        log = evidence.blocks
+        fit = weighted_least_squares(
+            log.total(),
+            log.samples.sum() * log.noise[:12],
+            bias=self.bias,
+            mass=self._mass(evidence),
+        )
+        return Answer(fit.phi, int((fit.identifiability.half_widths < 1.0).sum()))
+
+    def _mass(self, evidence: Evidence) -> float | None:
+        """The mass to fix [kg], or None.
+
+        Raises:
+            ProblemError: it is to be known, and the source of the log does not know it.
+        """
+        if self.mass != "known":
+            return self.mass
+        if evidence.mass is None:
+            raise ProblemError('mass = "known": the source of this log does not know the mass')
+        return evidence.mass
+
+
+class Consistent(WeightedLeastSquares):
+    """Weighted least squares under Pi ⪰ 0, certified, with intervals: what `identify fit` gives.
+
+    Attributes:
+        bias: "per_log" (default) or "none".
+        mass: fixed at a number of kg, or "known".
+    """
+
+    kind: ClassVar[str] = "psd"
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        """The estimate, with its intervals and what solved it."""
+        settings = EstimatorSettings(self.bias, self._mass(evidence))
+        estimate = estimate_body([evidence.blocks], settings)
+        return Answer(
+            phi=estimate.parameters.phi,
+            n_identifiable=sum(what != "default" for what in estimate.decided_by.values()),
+            intervals=dict(estimate.intervals),
+            solver=estimate.certificate.solver,
+            status=estimate.certificate.status or "solved",
+        )
+
+
+ESTIMATORS: Mapping[str, type[Estimator]] = {
+    estimator.kind: estimator
+    for estimator in (
+        OrdinaryLeastSquares,
+        WeightedLeastSquares,
+        Consistent,
+    )
+}
+"""By the `kind` of an `[[estimators]]` table."""
