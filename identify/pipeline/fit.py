@@ -17,7 +17,7 @@ from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult
 from identify.pipeline.settings import FitSettings
 from identify.pipeline.wrong_sign import wrong_sign
-from identify.regressors import BlockStatistics
+from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.signals import PreparedLog, prepare
 from identify.validation import validate
 
@@ -82,14 +82,16 @@ def fit(
     )
 
 
-def block_statistics(log: PreparedLog) -> BlockStatistics:
-    """Block statistics of a prepared log."""
-    return BlockStatistics.from_rows(
+def block_statistics(log: PreparedLog) -> Statistics:
+    """Statistics of a prepared log, by blocks of time."""
+    return Statistics.from_rows(
+        WRENCH_LAYOUT,
         log.rows,
         log.effective,
-        noise=log.noise,
+        noise=np.concatenate(([0.0], log.noise)),
         segment_ids=log.segment_ids,
         still=log.recording.still,
+        log=log.recording.sha256,
     )
 
 
@@ -115,7 +117,7 @@ def _require_logs(recordings: Sequence[Recording]) -> None:
 
 
 def _estimate(
-    logs: Sequence[PreparedLog], blocks: Sequence[BlockStatistics], settings: FitSettings
+    logs: Sequence[PreparedLog], blocks: Sequence[Statistics], settings: FitSettings
 ) -> Estimate:
     try:
         return estimate_body(blocks, settings.estimator)
@@ -123,7 +125,7 @@ def _estimate(
         raise wrong_sign(logs, error) from error
     except TooLittleMotion as error:
         read = "; ".join(map(_facts, logs))
-        raise TooLittleMotion(error.untold, f"{error.advice}. Read was {read}") from error
+        raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
 
 
 def _facts(log: PreparedLog) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.pipeline.settings import FitSettings
-from identify.regressors import WRENCH, BlockStatistics
+from identify.regressors import WRENCH, Statistics
 from identify.validation import ESTIMATE, Validation
 
 _POOR_FIT = 0.9
@@ -28,7 +28,7 @@ _WORSE = 1.5
 def notes_on_fit(
     validation: Validation,
     estimate: Estimate,
-    blocks: Sequence[BlockStatistics],
+    blocks: Sequence[Statistics],
     settings: FitSettings,
 ) -> list[str]:
     """Notes on what the equations leave unexplained, and on choices that the data contradict."""
@@ -72,7 +72,7 @@ def _replay_runs_off(validation: Validation) -> list[str]:
 
 
 def _contradicted(
-    estimate: Estimate, blocks: Sequence[BlockStatistics], settings: FitSettings
+    estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
 ) -> list[str]:
     """A note where a given mass, or a bias left out or shared, makes the residual clearly worse."""
     said = {"none": "without sensor bias", "shared": "with one sensor bias for all logs"}

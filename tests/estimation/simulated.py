@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.inertia import inertia_about_com, phi_from_inertia
-from identify.regressors import BlockStatistics, newton_euler_wrench
+from identify.regressors import WRENCH_LAYOUT, Statistics, newton_euler_wrench
 from identify.spatial import BodyMotion
 from tests.strategies import random_motion
 
@@ -25,8 +25,9 @@ class Samples:
         return np.concatenate((ones, self.motion.features, self.wrench), axis=1)
 
     def blocks(self, effective: float | None = None, noise: np.ndarray | None = None):
-        count = len(self.wrench) if effective is None else effective
-        return BlockStatistics.from_rows(self.rows, count, noise=noise)
+        if noise is not None:
+            noise = np.concatenate(([0.0], noise))
+        return Statistics.from_rows(WRENCH_LAYOUT, self.rows, effective, noise=noise)
 
 
 def size_of(phi: np.ndarray) -> float:
