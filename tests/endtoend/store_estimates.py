@@ -16,7 +16,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -102,9 +102,16 @@ def stored(log: Path, schema: Path) -> Stored:
             name: None if span is None else float(f"{0.5 * (span[1] - span[0]):.11g}")
             for name, span in estimate.intervals.items()
         },
+        "digits_lost": float(f"{_digits_lost(estimate.intervals):.2g}"),
         "decided_by": dict(estimate.decided_by),
         "on_cone": estimate.certificate.solver != "none",
     }
+
+
+def _digits_lost(intervals: Mapping[str, tuple[float, float] | None]) -> float:
+    """Rounding of an interval's ends, in half-widths: they agree in most digits without noise."""
+    spans = [span for span in intervals.values() if span is not None and span[0] < span[1]]
+    return max(np.finfo(float).eps * max(map(abs, span)) / (span[1] - span[0]) for span in spans)
 
 
 def difference(old: Stored, new: Stored) -> Difference:
@@ -146,7 +153,9 @@ def allowed(files: list[dict[str, Stored]]) -> dict[str, Stored]:
         if any(other[name]["decided_by"] != entry["decided_by"] for other in others):
             raise SystemExit(f"{name}: kernels decide differently what the log tells")
         least = Difference(
-            SAME_GROUPS_ON_CONE if entry["on_cone"] else SAME_GROUPS, SAME_WIDTHS, SAME_WIDTHS
+            SAME_GROUPS_ON_CONE if entry["on_cone"] else SAME_GROUPS,
+            SAME_WIDTHS + _KERNELS * float(entry["digits_lost"]),
+            SAME_WIDTHS,
         )
         entry["allowed"] = [
             float(f"{max(floor, _KERNELS * max(seen)):.2g}")
