@@ -94,7 +94,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class ScaledProblem:
-    """The problem a certificate is about: min ½‖A θ − b‖² over θ = reference + free y and the terms.
+    """What a certificate is about: min ½‖A θ − b‖², θ = reference + free y, under the terms.
 
     Attributes:
         A, b: whitened rows in scaled unknowns, shapes (p, p) and (p,).
@@ -133,8 +133,8 @@ class ScaledProblem:
     def dual_bound(self, multiplier: Array | None = None, rows: ConicRows | None = None) -> float:
         """A lower bound of the objective over all θ that meet the terms.
 
-        With z in the dual cone, zᵀ(F θ + G u + f) ≥ 0 for every θ and u that meet the terms, so that
-        the minimum over all θ of ½‖A θ − b‖² − zᵀ(F θ + f) is such a bound, less |Gᵀz| times the
+        With z in the dual cone, zᵀ(F θ + G u + f) ≥ 0 for every θ and u that meet the terms. So the
+        minimum over all θ of ½‖A θ − b‖² − zᵀ(F θ + f) is such a bound, less |Gᵀz| times the
         largest u where Gᵀz is not zero.
 
         Args:

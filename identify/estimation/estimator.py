@@ -256,7 +256,7 @@ def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> E
     estimates = {}
     for number, body in enumerate(space.bodies):
         block = space.of_body(number)
-        decided_by = dict(zip(PHI, decided[block], strict=True))
+        decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
         estimates[body] = Estimate(
             parameters=InertialParameters(x[block]),
             least_squares=InertialParameters(fit.x[block]),
@@ -272,12 +272,8 @@ def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> E
             certificate=certificate,
         )
     errors = np.sqrt(np.diag(covariance))
-    scalars = {
-        scalar.name: (float(x[k]), float(errors[k]))
-        for scalar, k in zip(
-            space.scalars, range(*space.of_scalars.indices(len(space))), strict=True
-        )
-    }
+    found = zip(x[space.of_scalars].tolist(), errors[space.of_scalars].tolist(), strict=True)
+    scalars = dict(zip((scalar.name for scalar in space.scalars), found, strict=True))
     first, *_ = estimates
     return estimates.pop(first).with_others(estimates, scalars)
 

@@ -196,10 +196,10 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
         x = ScaledSpace(space, bodies, theta[space.of_scalars], units)
     constraints = [constraint for term in terms for constraint in term.build(x)]
     problem = cp.Problem(cp.Minimize(bound), [cp.SOC(bound, A @ theta - b), *constraints])
-    if not problem.is_dcp(dpp=True):
+    if not problem.is_dpp():
         raise SolveError(
-            f"the terms {', '.join(map(str, terms))} are not convex, or not affine in the "
-            f"parameters of the scaled unknowns (cvxpy's rules of disciplined parametrised programs)"
+            f"the terms {', '.join(map(str, terms))} are not convex, or not affine in the units of "
+            f"the scaled unknowns (cvxpy's rules of disciplined parametrised programs)"
         )
     return _compile(problem, parameters, theta, bound, space)
 

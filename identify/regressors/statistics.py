@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dtpqrt
@@ -226,9 +227,8 @@ class Statistics:
         keys = np.stack((log, joined.block, joined.group), axis=1)
         cells, owner = np.unique(keys, axis=0, return_inverse=True)
         owner = owner.reshape(-1)
-        samples, effective = (
-            np.bincount(owner, weights) for weights in (joined.samples, joined.effective_samples)
-        )
+        samples = np.bincount(owner, joined.samples).astype(np.float64)
+        effective = np.bincount(owner, joined.effective_samples).astype(np.float64)
         K = len(self.layout.columns)
         stacks = [triangle(joined.factors[owner == k].reshape(-1, K)) for k in range(len(cells))]
         rows = joined.counts(joined.samples)
@@ -295,8 +295,9 @@ class Statistics:
     def load(cls, path: Path | str, layout: Layout) -> Statistics:
         """Read what `save` wrote, given its layout."""
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return cls(layout=layout, **arrays | {"logs": tuple(arrays["logs"].tolist())})
+            arrays: dict[str, Any] = {name: file[name] for name in file.files}
+        arrays["logs"] = tuple(arrays["logs"].tolist())
+        return cls(layout=layout, **arrays)
 
 
 def join_logs(parts: Sequence[Statistics]) -> Statistics:

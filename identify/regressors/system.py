@@ -140,7 +140,7 @@ class System:
         """
         roots = [whitener(weight) for weight in weights]
         p = len(self.space)
-        stacks = [
+        stacks: list[Array] = [
             (root @ group.rest).reshape(-1, 1 + p)
             for root, group in zip(roots, self.groups, strict=True)
         ]

@@ -41,7 +41,7 @@ class MassBetween(Term):
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """low ≤ m ≤ high."""
         body = x.body(self.body)
-        bounds = [body.mass >= body.in_masses(self.low)]
+        bounds: list[cp.Constraint] = [body.mass >= body.in_masses(self.low)]
         if np.isfinite(self.high):
             bounds.append(body.mass <= body.in_masses(self.high))
         return bounds

@@ -71,13 +71,13 @@ class ScaledSpace:
     Attributes:
         space: of the unknowns.
         bodies: in the space's order.
-        scalars: each in a unit of its own, shape (s,); None where there are none.
+        scalars: each in a unit of its own, an expression of shape (s,); None where there are none.
         inverse_units: one over those units, shape (s,).
     """
 
     space: ParameterSpace
     bodies: Sequence[ScaledBody]
-    scalars: cp.Expression | None = None
+    scalars: Any = None
     inverse_units: Any = None
 
     def body(self, name: str | None) -> ScaledBody:
