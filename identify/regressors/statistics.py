@@ -177,7 +177,9 @@ class Statistics:
             block=zero,
             group=zero,
             samples=np.array([samples]),
-            effective_samples=np.array([effective_samples or samples]),
+            effective_samples=np.array(
+                [samples if effective_samples is None else effective_samples]
+            ),
             noise=np.zeros((1, 1, K, K)),
             logs=(log,),
         )

@@ -95,20 +95,33 @@ class System:
         )
 
     @cached_property
+    def sensors(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
+        """For each statistics, the numbers of the groups of each sensor: those of equal channels.
+
+        Groups of one sensor, such as its bands of frequency, have one offset.
+        """
+        sensors, start = [], 0
+        for statistics, _ in self.data:
+            by_channels: dict[tuple[str, ...], list[int]] = {}
+            for number, group in enumerate(statistics.layout.groups, start):
+                by_channels.setdefault(group.channels, []).append(number)
+            start += len(statistics.layout.groups)
+            sensors.append(tuple(map(tuple, by_channels.values())))
+        return tuple(sensors)
+
+    @cached_property
     def owners(self) -> tuple[tuple[tuple[int, int], ...], ...]:
         """For each fitted offset, the (group, log) whose first rows it acts on."""
         owners: list[tuple[tuple[int, int], ...]] = []
-        start = 0
-        for statistics, equations in self.data:
-            numbers = range(start, start + len(statistics.layout.groups))
-            start = numbers.stop
-            logs = range(len(statistics.logs))
+        for sensors, (statistics, equations) in zip(self.sensors, self.data, strict=True):
             if not statistics.layout.has_constant or equations.offsets == "none":
                 continue
-            if equations.offsets == "shared":
-                owners.append(tuple((g, log) for g in numbers for log in logs))
-            else:
-                owners.extend(tuple((g, log) for g in numbers) for log in logs)
+            logs = range(len(statistics.logs))
+            for groups in sensors:
+                if equations.offsets == "shared":
+                    owners.append(tuple((g, log) for g in groups for log in logs))
+                else:
+                    owners.extend(tuple((g, log) for g in groups) for log in logs)
         return tuple(owners)
 
     @property
@@ -191,21 +204,22 @@ class System:
         return maps
 
     def offsets(self, x: Array, weights: Weights) -> Array:
-        """The sensor offset of each log that suits x: (logs, m), zero where none is fitted.
+        """The sensor offsets of each log that suit x: (logs, m), zero where none is fitted.
 
-        An offset is what the sensor adds: measured = modelled + offset.
+        An offset is what the sensor adds: measured = modelled + offset. Those of a log's sensors
+        stand one after the other; logs with fewer channels than others end in zeros.
         """
         by_row = self._offset_of_row(self.offset_maps(weights))
         lever = np.concatenate(([1.0], -x))
         found: list[Array] = []
-        start = 0
-        for statistics, _ in self.data:
-            m = self.groups[start].channels
+        for sensors, (statistics, _) in zip(self.sensors, self.data, strict=True):
             for log in range(len(statistics.logs)):
-                offset = by_row.get((start, log))
-                found.append(np.zeros(m) if offset is None else offset @ lever)
-            start += len(statistics.layout.groups)
-        widest = max(len(offset) for offset in found)
+                maps = [
+                    by_row.get((first, log), np.zeros((self.groups[first].channels, len(lever))))
+                    for first, *_ in sensors
+                ]
+                found.append(np.concatenate(maps) @ lever)
+        widest = max(map(len, found))
         return np.array([np.pad(offset, (0, widest - len(offset))) for offset in found])
 
     def _offset_of_row(self, maps: Sequence[Array]) -> dict[tuple[int, int], Array]:
@@ -241,9 +255,10 @@ class System:
         ]
 
     def scores(self, x: Array, weights: Weights) -> Array:
-        """Σ Bᵀ W r over the rows of each block of each log, offsets removed: (blocks, p).
+        """Σ Bᵀ W r over the rows of each block of each log, offsets eliminated: (blocks, p).
 
-        Groups of one block of time count as one block.
+        Offsets follow x, so B here is what they leave of it. Groups of one block of time count as
+        one block.
         """
         by_row = self._offset_of_row(self.offset_maps(weights))
         lever = np.concatenate(([1.0], -x))

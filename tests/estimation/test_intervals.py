@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from scipy.stats import t as student
 
-from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.estimator import fit_least_squares
+from identify.estimation import estimate_body
 from identify.estimation.intervals import DERIVED, derived, derived_jacobian
 from identify.inertia import PHI
-from identify.regressors import BlockStatistics
+from identify.regressors import WRENCH_LAYOUT, Statistics
 from tests.close import assert_close
-from tests.estimation.simulated import Samples, samples, size_of, wrench_noise
+from tests.estimation.simulated import Samples, fit_of, fitted, samples, size_of, wrench_noise
 from tests.recordings import Path
 from tests.strategies import bodies, random_body
 
@@ -80,7 +79,7 @@ def test_the_block_covariance_of_white_noise_is_the_classical_one():
     rng = np.random.default_rng(1)
     phi = random_body(rng)
     log = samples(phi, rng, 4000, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
-    fit = fit_least_squares([log.blocks()], EstimatorSettings())
+    fit = fitted(log)
     classical = np.linalg.inv(fit.problem.A.T @ fit.problem.A)
     covariance = estimate_body([log.blocks()]).covariance
     ratio = np.sqrt(np.diag(covariance) / np.diag(classical))
@@ -113,7 +112,7 @@ def test_noise_that_remembers_widens_the_intervals_as_much_as_it_moves_the_estim
         blocks = log.blocks()
         assert blocks.samples.min() >= 5.0 * (1.0 + colour) / (1.0 - colour) / 2.0
         estimate = estimate_body([blocks])
-        fit = fit_least_squares([blocks], EstimatorSettings())
+        fit = fit_of([blocks])
         classical = np.linalg.inv(fit.problem.A.T @ fit.problem.A)
         ratios.append(np.diag(estimate.covariance) / np.diag(classical))
         squares.append((estimate.parameters.phi - phi) ** 2 / np.diag(estimate.covariance))
@@ -169,11 +168,11 @@ def test_the_covariance_is_symmetric_and_positive_semidefinite():
     assert np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] > 0.0
 
 
-def test_chosen_blocks_make_a_fit_of_their_own():
+def test_a_subset_of_the_blocks_makes_a_fit_of_their_own():
     rng = np.random.default_rng(8)
     phi = random_body(rng)
     rows = samples(phi, rng, 400, noise=wrench_noise(phi, 0.02)).rows
-    blocks = BlockStatistics.from_rows(rows, 400.0)
-    half = estimate_body([blocks.chosen(np.arange(40))]).parameters.phi
-    same = estimate_body([BlockStatistics.from_rows(rows[:200], 200.0)]).parameters.phi
+    blocks = Statistics.from_rows(WRENCH_LAYOUT, rows, 400.0)
+    half = estimate_body([blocks.subset(np.arange(40))]).parameters.phi
+    same = estimate_body([Statistics.from_rows(WRENCH_LAYOUT, rows[:200], 200.0)]).parameters.phi
     assert_close(half, same, 1e-9)

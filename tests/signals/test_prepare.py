@@ -12,7 +12,6 @@ from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError
 from identify.regressors import FEATURE_TENSOR, newton_euler_wrench
-from identify.regressors.statistics import residual_rows
 from identify.signals import prepare
 from identify.signals.kernels import LowPass
 from identify.signals.prepare import rows_of
