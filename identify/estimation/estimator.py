@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, seal
-from identify.errors import ProblemError
+from identify.errors import ProblemError, SolveError
 from identify.estimation.certificate import Certificate, ScaledProblem, SolverRun, certify
 from identify.estimation.errors import ContradictoryTerms
 from identify.estimation.estimate import DecidedBy, Estimate
@@ -42,6 +42,9 @@ from identify.regressors import (
 
 _MET = 1e-12
 """Violation of a term, in scaled units, that is rounding: least squares meets it."""
+
+_NOTICEABLE = 1e-6
+"""Scaled mass from which on a body counts where terms are searched for a contradiction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,17 @@ def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, C
     problem = _scaled_problem(fit, terms)
     if max(problem.violations(fit.theta)) <= _MET:
         return fit.theta, certify(problem, fit.theta, SolverRun())
-    solution = _solved(problem)
+    try:
+        return _solved(problem)
+    except SolveError as error:
+        contradiction = _contradiction(problem)
+        if contradiction is None:
+            raise
+        raise contradiction from error
+
+
+def _solved(problem: ScaledProblem) -> tuple[Array, Certificate]:
+    solution = _solution(problem, problem.terms)
     run = SolverRun(
         solver="Clarabel",
         status=solution.status,
@@ -186,17 +199,28 @@ def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, C
     return theta, certify(problem, theta, run, solution.multiplier, solution.rows)
 
 
-def _solved(problem: ScaledProblem) -> ConeSolution:
-    space = problem.scaling.space
-    try:
-        return cone_program(space, problem.terms).solve(problem.A, problem.b, problem.scaling)
-    except Infeasible:
-        for pair in combinations(problem.terms, 2):
-            try:
-                cone_program(space, pair).solve(problem.A, problem.b, problem.scaling)
-            except Infeasible as error:
-                raise ContradictoryTerms(tuple(map(str, pair))) from error
-        raise
+def _solution(problem: ScaledProblem, terms: tuple[Term, ...]) -> ConeSolution:
+    program = cone_program(problem.scaling.space, terms)
+    return program.solve(problem.A, problem.b, problem.scaling)
+
+
+def _contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
+    """The first terms that no body of noticeable mass meets, if there are such.
+
+    Bodies of hardly any mass are left out: they meet terms that no other body does, as two boxes
+    for the centre of mass that are apart.
+    """
+    consistent = Consistent(least_mass=_NOTICEABLE)
+    others = [term for term in problem.terms if not isinstance(term, Consistent)]
+    for said in (*((term,) for term in others), *combinations(others, 2)):
+        try:
+            _solution(problem, (consistent, *said))
+        except Infeasible:
+            pair = said if len(said) > 1 else (consistent, *said)
+            return ContradictoryTerms(tuple(map(str, pair)))
+        except SolveError:  # says nothing of a contradiction
+            continue
+    return None
 
 
 def _scaled_problem(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> ScaledProblem:

@@ -194,14 +194,21 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
         units = cp.Parameter(len(space.scalars))
         parameters.append(units)
         x = ScaledSpace(space, bodies, theta[space.of_scalars], units)
-    constraints = [constraint for term in terms for constraint in term.build(x)]
+    constraints = [constraint for term in terms for constraint in _built(term, x)]
     problem = cp.Problem(cp.Minimize(bound), [cp.SOC(bound, A @ theta - b), *constraints])
-    if not problem.is_dpp():
-        raise SolveError(
-            f"the terms {', '.join(map(str, terms))} are not convex, or not affine in the units of "
-            f"the scaled unknowns (cvxpy's rules of disciplined parametrised programs)"
-        )
     return _compile(problem, parameters, theta, bound, space)
+
+
+def _built(term: Term, x: ScaledSpace) -> list[cp.Constraint]:
+    """The constraints of a term, checked by cvxpy's rules of disciplined parametrised programs."""
+    constraints = term.build(x)
+    for constraint in constraints:
+        if not constraint.is_dcp(dpp=True):
+            raise SolveError(
+                f"{term}: the constraint {constraint} is not convex, or not affine in the units of "
+                f"the scaled unknowns (see cvxpy's rules, DCP and DPP)"
+            )
+    return constraints
 
 
 def _compile(

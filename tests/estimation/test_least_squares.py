@@ -223,5 +223,5 @@ def test_a_known_mass_must_be_positive_and_finite(mass):
 
 def test_an_offset_of_no_known_kind_is_refused_where_it_is_said():
     kind: Any = "per_day"
-    with pytest.raises(ProblemError, match="bias: expected one of per_log, .* got 'per_day'"):
+    with pytest.raises(ProblemError, match=r"bias: expected one of per_log, .* got 'per_day'"):
         EstimatorSettings(bias=kind)

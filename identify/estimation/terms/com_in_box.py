@@ -59,12 +59,14 @@ class ComInBox(Term):
         ]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far the centre of mass is outside, in units of length."""
+        """How far the first moment is outside, in units of mass times length."""
         number = body_number(scaling.space, self.body)
-        phi = x[10 * number : 10 * number + 4]
-        com = phi[1:4] / phi[0]
-        outside = np.maximum(np.array(self.low) - com, com - np.array(self.high))
-        return float(outside.max()) / scaling.bodies[number].length
+        mass, moment = x[10 * number], x[10 * number + 1 : 10 * number + 4]
+        outside = np.maximum(
+            mass * np.array(self.low) - moment, moment - mass * np.array(self.high)
+        )
+        unit = scaling.bodies[number]
+        return float(outside.max()) / (unit.mass * unit.length)
 
     def __str__(self) -> str:
         spans = zip("xyz", self.low, self.high, strict=True)

@@ -25,23 +25,30 @@ class Consistent(Term):
     """Some distribution of mass, nowhere negative, has the parameters: Pi ⪰ margin 1, m ≥ margin.
 
     The margin is relative to the body's own scale, `MARGIN`.
+
+    Attributes:
+        least_mass: of each body, relative to its own scale.
     """
 
     kind: ClassVar[str] = "consistent"
+
+    least_mass: float = MARGIN
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """One matrix inequality and one bound of the mass for each body."""
         return [
             constraint
             for body in x.bodies
-            for constraint in (body.Pi >> MARGIN * np.eye(4), body.mass >= MARGIN)
+            for constraint in (body.Pi >> MARGIN * np.eye(4), body.mass >= self.least_mass)
         ]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far the least eigenvalue, or the mass, of any body is below the margin."""
+        """How far the least eigenvalue, or the mass, of any body is below its bound."""
         thetas = scaling.theta(x)[: 10 * len(scaling.bodies)].reshape(-1, 10)
-        least = min(min(least_eigenvalue(theta), float(theta[0])) for theta in thetas)
-        return MARGIN - least
+        return max(
+            max(MARGIN - least_eigenvalue(theta), self.least_mass - float(theta[0]))
+            for theta in thetas
+        )
 
     def __str__(self) -> str:
         return "physical consistency"
