@@ -67,8 +67,10 @@ def measured_scales(system: System) -> tuple[Array, ...]:
             scale[kinds == kind] = np.sqrt(power[kinds == kind].mean())
         if not (scale > 0.0).all():
             dead = kinds[np.argmin(scale > 0.0)]
+            of = f" of group {group.group.name!r}" if len(system.groups) > 1 else ""
             raise ProblemError(
-                f"the measured {dead} is zero throughout: check its columns in the schema"
+                f"the measured {dead}{of} is zero throughout: check its columns (those of a log in "
+                f"its schema)"
             )
         scales.append(scale)
     return tuple(scales)
