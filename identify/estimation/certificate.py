@@ -130,6 +130,14 @@ class ScaledProblem:
         x = self.scaling.x(theta)
         return [term.violation(x, self.scaling) for term in self.terms]
 
+    def off_plane(self, theta: Array) -> float:
+        """How far theta is from reference + free y for any y."""
+        if self.free.shape[1] == len(theta):
+            return 0.0
+        moved = theta - self.reference
+        along = self.free @ np.linalg.lstsq(self.free, moved, rcond=None)[0]
+        return float(np.abs(moved - along).max())
+
     def dual_bound(self, multiplier: Array | None = None, rows: ConicRows | None = None) -> float:
         """A lower bound of the objective over all θ that meet the terms.
 
@@ -225,10 +233,8 @@ def scaled_eigenvalues(theta: Array, bodies: int) -> Sequence[float]:
 
 
 def _violation(problem: ScaledProblem, theta: Array, run: SolverRun) -> float:
-    moved = theta - problem.reference
-    off_plane = moved - problem.free @ np.linalg.lstsq(problem.free, moved, rcond=None)[0]
     violations = problem.violations(theta)
-    violation = max(0.0, float(np.abs(off_plane).max()), *violations)
+    violation = max(0.0, problem.off_plane(theta), *violations)
     if not violation <= _FEASIBLE:
         worst = problem.terms[int(np.argmax(violations))]
         raise SolveError(

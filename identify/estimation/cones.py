@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Indices
 from identify.errors import SolveError
 
 
@@ -93,12 +94,18 @@ def _in_second_order(z: Array) -> Array:
 
 def _matrix(rows: Array, order: int) -> Array:
     matrix = np.zeros((order, order))
-    column, row = np.tril_indices(order)  # the upper triangle, column by column
-    scaled = np.where(row == column, 1.0, np.sqrt(0.5)) * rows
-    matrix[row, column] = matrix[column, row] = scaled
+    row, column, products = _upper(order)
+    matrix[row, column] = matrix[column, row] = rows / products
     return matrix
 
 
 def _triangle(matrix: Array) -> Array:
-    column, row = np.tril_indices(len(matrix))
-    return np.where(row == column, 1.0, np.sqrt(2.0)) * matrix[row, column]
+    row, column, products = _upper(len(matrix))
+    return products * matrix[row, column]
+
+
+@lru_cache
+def _upper(order: int) -> tuple[Indices, Indices, Array]:
+    """The upper triangle column by column: its rows, columns and factors of its entries."""
+    column, row = np.tril_indices(order)
+    return row, column, np.where(row == column, 1.0, np.sqrt(2.0))

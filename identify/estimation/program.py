@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -84,21 +85,27 @@ class ConeProgram:
     Attributes:
         space: of the unknowns.
         reduced: maps the parameters and a one to the nonzero entries of [F | f], column by column.
-        form: matrix [F | f] of the right pattern.
+        left: matrix −F of the right pattern.
+        entries: row and column of every nonzero entry of [F | f].
+        quadratic: of the cost: zero.
         cost: of the standard form's variables.
         theta, own: columns of the scaled unknowns, and of the terms' own variables.
-        data: rows of the norm; all others are the terms'.
+        rows: the terms' rows; all others are those of the norm.
         cones: of all rows.
+        terms_cones: of the terms' rows.
     """
 
     space: ParameterSpace
     reduced: sp.csr_array
-    form: sp.csc_array
+    left: sp.csc_array
+    entries: tuple[Indices, Indices]
+    quadratic: sp.csc_array
     cost: Array
     theta: Indices
     own: Indices
-    data: Indices
+    rows: Indices
     cones: tuple[Cone, ...]
+    terms_cones: tuple[Cone, ...]
 
     def solve(self, A: Array, b: Array, scaling: Scaling) -> ConeSolution:
         """Solve for one set of data.
@@ -117,19 +124,13 @@ class ConeProgram:
         scale = float(np.linalg.norm(A))
         if not (np.isfinite(scale) and scale > 0.0):
             raise SolveError("the problem has no data: its matrix is zero or not finite")
-        form = self._filled(A / scale, b / scale, scaling)
-        count = form.shape[1] - 1
-        split = form.indptr[-2]
-        offset = np.zeros(form.shape[0])
-        offset[form.indices[split:]] = form.data[split:]
-        sp = import_module("scipy.sparse")
-        left = sp.csc_array(
-            (-form.data[:split], form.indices[:split], form.indptr[:-1]),
-            shape=(form.shape[0], count),
-        )
-        quadratic = sp.csc_array((count, count))
+        form = self._form(A / scale, b / scale, scaling)
+        left = copy(self.left)
+        left.data = -form[self.entries][: len(left.indices)]
         cones = [cone.of_clarabel(clarabel) for cone in self.cones]
-        solver = clarabel.DefaultSolver(quadratic, self.cost, left, offset, cones, _settings())
+        solver = clarabel.DefaultSolver(
+            self.quadratic, self.cost, left, form[:, -1], cones, _settings()
+        )
         built = time.perf_counter()
         solution = solver.solve()
         finished = time.perf_counter()
@@ -144,34 +145,26 @@ class ConeProgram:
         theta = np.asarray(solution.x)[self.theta]
         # From the norm's multipliers to those of its half square, which is what is certified.
         factor = scale**2 * float(np.linalg.norm((A @ theta - b) / scale))
-        terms = np.setdiff1d(np.arange(form.shape[0]), self.data)
+        rows = form[self.rows]
         return ConeSolution(
             theta=theta,
-            multiplier=factor * np.asarray(solution.z)[terms],
-            rows=self._rows(form, offset, terms),
+            multiplier=factor * np.asarray(solution.z)[self.rows],
+            rows=ConicRows(rows[:, self.theta], rows[:, self.own], rows[:, -1], self.terms_cones),
             status=status,
             iterations=int(solution.iterations),
             build_time=built - started,
             solve_time=finished - built,
         )
 
-    def _filled(self, A: Array, b: Array, scaling: Scaling) -> sp.csc_array:
+    def _form(self, A: Array, b: Array, scaling: Scaling) -> Array:
+        """[F | f] for these data and units."""
         values = [A.ravel("F"), b]
         for body in scaling.bodies:
-            values += [[1.0 / body.mass], [1.0 / body.length], body.com / body.length]
+            values += [[1.0 / body.mass, 1.0 / body.length], body.com / body.length]
         parameters = np.concatenate((*values, 1.0 / scaling.units, [1.0]))
-        form = self.form.copy()
-        form.data = self.reduced @ parameters
+        form = np.zeros((self.left.shape[0], self.left.shape[1] + 1))
+        form[self.entries] = self.reduced @ parameters
         return form
-
-    def _rows(self, form: sp.csc_array, offset: Array, terms: Indices) -> ConicRows:
-        dense = form.toarray()[terms]
-        cones, start = [], 0
-        for cone in self.cones:
-            if start != self.data[0]:
-                cones.append(cone)
-            start += cone.size
-        return ConicRows(dense[:, self.theta], dense[:, self.own], offset[terms], tuple(cones))
 
 
 @lru_cache(maxsize=64)
@@ -246,17 +239,23 @@ def _compile(
     ours[:, np.flatnonzero(used)] = program.reduced_A.reduced_mat[:, columns]
     start, first = program.var_id_to_col[theta.id], program.var_id_to_col[bound.id]
     of_theta = np.arange(start, start + theta.size)
+    count = shape[1] - 1
     cones = cones_of(data["dims"])
-    rows_before = sum(cone.size for cone in cones if cone.kind in ("zero", "nonnegative"))
+    before = sum(cone.size for cone in cones if cone.kind in ("zero", "nonnegative"))
+    norm = next(k for k, cone in enumerate(cones) if cone.kind == "second_order")
+    split = indptr[-2]
     return ConeProgram(
         space=space,
         reduced=ours.tocsr(),
-        form=sp.csc_array((np.ones(len(indices)), indices, indptr), shape=shape),
+        left=sp.csc_array((np.ones(split), indices[:split], indptr[:-1]), shape=(shape[0], count)),
+        entries=(indices, np.repeat(np.arange(shape[1]), np.diff(indptr))),
+        quadratic=sp.csc_array((count, count)),
         cost=np.asarray(data["c"]),
         theta=of_theta,
-        own=np.setdiff1d(np.arange(shape[1] - 1), [*of_theta, first]),
-        data=np.arange(rows_before, rows_before + theta.size + 1),
+        own=np.setdiff1d(np.arange(count), [*of_theta, first]),
+        rows=np.delete(np.arange(shape[0]), slice(before, before + theta.size + 1)),
         cones=cones,
+        terms_cones=cones[:norm] + cones[norm + 1 :],
     )
 
 

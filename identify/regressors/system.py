@@ -138,7 +138,7 @@ class System:
     def blocks(self) -> int:
         """How many blocks of time the data have, over all logs."""
         return sum(
-            len(np.unique(np.stack((statistics.log, statistics.block)), axis=1).T)
+            len(set(zip(statistics.log.tolist(), statistics.block.tolist(), strict=True)))
             for statistics, _ in self.data
         )
 

@@ -240,7 +240,7 @@ def bounds_that_cut(phi: np.ndarray) -> dict[str, Term]:
     return {
         "known mass": KnownMass(1.04 * phi[0]),
         "mass above": MassBetween(1.04 * phi[0], np.inf),
-        "mass below": MassBetween(0.0, 0.97 * phi[0]),
+        "mass below": MassBetween(0.0, 0.99 * phi[0]),
         "com in box": ComInBox(low, high),
         "com in ball": ComInBall(far, 0.43 * size),
         "com in diamond": ComInDiamond(far, 0.75 * size),

@@ -12,7 +12,7 @@ from identify.estimation.terms import Consistent, MassBetween
 from identify.inertia import PHI
 from identify.regressors import BodyWrench, ParameterSpace, System, join_logs
 from tests.close import assert_close, assert_same_body, body_scale
-from tests.estimation.simulated import flat_body, samples, wrench_noise
+from tests.estimation.simulated import samples, wrench_noise
 from tests.strategies import random_body, seeds
 
 SPACE = ParameterSpace(("payload", "carrier"))
@@ -87,10 +87,7 @@ def test_a_light_payload_is_possible_where_the_difference_is_not():
     impossible = 0
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        payload, carrier = flat_body(rng, (1.0, 0.5, 0.0)), random_body(rng, 3.0, 0.2)
-        payload = payload * (0.3 / payload[0])
-        payload[1:4] *= 0.1 / np.linalg.norm(payload[1:4] / payload[0])
-        payload = random_body(rng, 0.15, 0.03)
+        payload, carrier = random_body(rng, 0.15, 0.03), random_body(rng, 3.0, 0.2)
         logs = logs_of(rng, payload, carrier, share=0.01)
         estimate = estimate_unknowns(system_of(logs))
         other = estimate.others["carrier"]
@@ -101,9 +98,9 @@ def test_a_light_payload_is_possible_where_the_difference_is_not():
         assert len(estimate.certificate.eigenvalues) == 8
         total, alone = (estimate_body([log]) for log in logs)
         difference = type(estimate.parameters)(total.parameters.phi - alone.parameters.phi)
-        if not difference.consistent:
-            impossible += 1
-            assert estimate.certificate.solver == "Clarabel"
+        impossible += not difference.consistent
+        met = estimate.least_squares.consistent and other.least_squares.consistent
+        assert estimate.certificate.solver == ("none" if met else "Clarabel")
     assert impossible >= 4
 
 
@@ -112,10 +109,10 @@ def test_terms_may_be_of_either_body():
     payload, carrier = random_body(rng, 1.0), random_body(rng, 3.0)
     system = system_of(logs_of(rng, payload, carrier, share=0.005))
     estimate = estimate_unknowns(
-        system, [MassBetween(1.05, 2.0, "payload"), MassBetween(0.0, 2.95, "carrier")]
+        system, [MassBetween(1.1, 2.0, "payload"), MassBetween(0.0, 2.93, "carrier")]
     )
-    assert_close(estimate.parameters.mass, 1.05, 1e-6)
-    assert_close(estimate.others["carrier"].parameters.mass, 2.95, 1e-6)
+    assert_close(estimate.parameters.mass, 1.1, 1e-6)
+    assert_close(estimate.others["carrier"].parameters.mass, 2.93, 1e-6)
     assert estimate.decided_by["m"] == "constraint"
     assert estimate.certificate.distance_to_optimum < 0.1
 
