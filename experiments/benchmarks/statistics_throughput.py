@@ -7,9 +7,12 @@ import numpy as np
 from experiments.benchmarks.measure import Effort, Line, Spread, race
 from identify.arrays import Array, Phi, Vec6
 from identify.regressors import (
-    WrenchStatistics,
+    BodyWrench,
+    LinearProblem,
+    System,
     newton_euler_regressor,
     newton_euler_wrench,
+    wrench_statistics,
 )
 from identify.spatial import BodyMotion
 
@@ -22,13 +25,13 @@ _PHI = np.array([1.3, 0.03, -0.02, 0.08, 0.021, 0.001, -0.002, 0.019, 0.0015, 0.
 
 
 def run(effort: Effort) -> list[Line]:
-    """Throughput of `WrenchStatistics.from_samples`, and its ratio to rows with QR."""
+    """Throughput of `wrench_statistics`, and its ratio to rows with QR."""
     count = effort.scaled(SAMPLES, least=100)
     motion, wrench = samples(count)
     _require_same_answer(motion, wrench)
     seconds = race(
         {
-            "statistics": lambda: WrenchStatistics.from_samples(motion, wrench).factor,
+            "statistics": lambda: wrench_statistics(motion, wrench).factors,
             "rows": lambda: factor_of_regressor_rows(motion, wrench),
         },
         effort,
@@ -71,8 +74,14 @@ def factor_of_regressor_rows(motion: BodyMotion, wrench: Vec6) -> Array:
     return factor
 
 
+def problem_of(motion: BodyMotion, wrench: Vec6) -> LinearProblem:
+    """The least-squares problem of the statistics, without an offset, unweighted."""
+    statistics = wrench_statistics(motion, wrench)
+    return System.of([(statistics, BodyWrench(offsets="none"))]).problem([np.eye(6)])
+
+
 def _require_same_answer(motion: BodyMotion, wrench: Vec6) -> None:
-    problem = WrenchStatistics.from_samples(motion, wrench).problem(bias="none")
+    problem = problem_of(motion, wrench)
     factor = factor_of_regressor_rows(motion, wrench)
     ours: Phi = np.linalg.solve(problem.A, problem.b)
     theirs: Phi = np.linalg.solve(factor[:10, :10], factor[:10, 10])

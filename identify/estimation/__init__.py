@@ -1,19 +1,29 @@
-"""Estimators: least squares, the semidefinite program, its certificate and intervals."""
+"""Estimators: least squares, the cone program of the terms, its certificate and intervals."""
 
 from identify.estimation.certificate import Certificate
-from identify.estimation.errors import NegativeMass, TooLittleMotion
+from identify.estimation.errors import ContradictoryTerms, NegativeMass, TooLittleMotion
 from identify.estimation.estimate import DecidedBy, Estimate
-from identify.estimation.estimator import EstimatorSettings, estimate_body
+from identify.estimation.estimator import (
+    EstimatorSettings,
+    body_system,
+    estimate_body,
+    estimate_unknowns,
+    solve,
+)
 from identify.estimation.least_squares import ordinary_least_squares, weighted_least_squares
 
 __all__ = [
     "Certificate",
+    "ContradictoryTerms",
     "DecidedBy",
     "Estimate",
     "EstimatorSettings",
     "NegativeMass",
     "TooLittleMotion",
+    "body_system",
     "estimate_body",
+    "estimate_unknowns",
     "ordinary_least_squares",
+    "solve",
     "weighted_least_squares",
 ]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Mat44
+from identify.arrays import Array
 from identify.errors import SolveError
-from identify.estimation.program import MARGIN
+from identify.estimation.cones import in_dual
+from identify.estimation.program import ConicRows
+from identify.estimation.scaling import Scaling
+from identify.estimation.terms import Term
+from identify.estimation.terms.consistent import MARGIN
 from identify.inertia import PSEUDO_INERTIA_BASIS
 
 _FEASIBLE = 1e-9
@@ -20,13 +25,18 @@ _STANDARD_ERRORS = 1e-2
 _RELATIVE = 1e-7
 """… or this near, relative to the data, where they have almost no noise."""
 
+DATA = "the data"
+COMPLETED = "the data and the default body"
+"""What an estimate is the optimum of: where the data leave directions open, the default body fills
+them, and an optimum of the data alone is not what was looked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class SolverRun:
     """What a solver says of itself.
 
     Attributes:
-        solver: "Clarabel", or "none" where least squares was consistent already.
+        solver: "Clarabel", or "none" where least squares met all terms already.
         status: its own word.
         iterations: how many it took.
         versions: of the solver and of cvxpy.
@@ -43,23 +53,23 @@ class SolverRun:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What was checked, in scaled parameters and in units of the noise.
+    """What was checked, in scaled unknowns and in units of the noise.
 
     The objective is strongly convex, so a dual bound bounds the distance to the optimum as well:
     ‖A (θ − θ*)‖² ≤ 2 (primal − dual).
 
     Attributes:
-        solver: "Clarabel", or "none": least squares was consistent already and so is the optimum.
+        solver: "Clarabel", or "none": least squares met all terms already and so is the optimum.
         status: the solver's word.
         iterations: its iterations.
-        primal_residual: largest violation of a constraint.
-        dual_residual: how far the solver's multiplier was from being positive semidefinite,
-            relative.
+        primal_residual: largest violation of a term.
+        dual_residual: how far the solver's multiplier was from the dual cone, relative.
         gap: primal less dual objective, relative to the data.
-        distance_to_optimum: sqrt(2 (primal − dual)), in standard errors of the parameters.
-        eigenvalues: of the scaled pseudo-inertia, ascending, shape (4,).
+        distance_to_optimum: sqrt(2 (primal − dual)), in standard errors of the unknowns.
+        optimal_for: what it is the optimum of: the data, or the data and the default body.
+        eigenvalues: of the scaled pseudo-inertias, ascending for each body, shape (4 bodies,).
         margin: least eigenvalue asked for.
-        condition: of the scaled problem, over the directions the data tell.
+        condition: of the scaled problem, over the directions that are identifiable.
         rank: number of those directions.
         versions: of the solver and of cvxpy, where they ran.
         build_time, solve_time: [s].
@@ -72,6 +82,7 @@ class Certificate:
     dual_residual: float
     gap: float
     distance_to_optimum: float
+    optimal_for: str
     eigenvalues: tuple[float, ...]
     margin: float
     condition: float
@@ -83,15 +94,17 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class ScaledProblem:
-    """The problem a certificate is about: min ½‖A θ − b‖², θ = reference + told y, Pi(θ) ⪰ margin.
+    """What a certificate is about: min ½‖A θ − b‖², θ = reference + free y, under the terms.
 
     Attributes:
-        A, b: whitened rows in scaled parameters, shapes (10, 10) and (10,).
-        floor: norm of the residual no parameter reaches.
-        told: columns that span the free directions, shape (10, k).
-        fixed: rows C of the constraint C (θ − reference) = 0 that says the same, shape (10 − k,
-            10).
-        reference: point the others are held at, shape (10,).
+        A, b: whitened rows in scaled unknowns, shapes (p, p) and (p,).
+        floor: norm of the residual no unknown reaches.
+        free: columns that span the directions equalities leave open, shape (p, k).
+        reference: a point that meets the equalities, shape (p,).
+        terms: all of them.
+        scaling: the units of the unknowns.
+        identifiable: columns that span the directions the data identify, shape (p, j).
+        completed: whether the rows hold a default body for the others.
         equations: how many independent equations the rows are worth; residuals beyond the noise
             then widen what counts as near.
     """
@@ -99,9 +112,12 @@ class ScaledProblem:
     A: Array
     b: Array
     floor: float
-    told: Array
-    fixed: Array
+    free: Array
     reference: Array
+    terms: tuple[Term, ...]
+    scaling: Scaling
+    identifiable: Array
+    completed: bool = False
     equations: float = np.inf
 
     def objective(self, theta: Array) -> float:
@@ -109,56 +125,95 @@ class ScaledProblem:
         residual = self.A @ theta - self.b
         return 0.5 * float(residual @ residual)
 
-    def dual_bound(self, multiplier: Mat44, mass_multiplier: float) -> float:
-        """A lower bound of the objective over all consistent bodies, for any multipliers ⪰ 0."""
-        pull = PSEUDO_INERTIA_BASIS.T @ multiplier.ravel()
-        pull[0] += mass_multiplier
-        columns = self.A @ self.told
+    def violations(self, theta: Array) -> list[float]:
+        """By how much each term is broken, in scaled units."""
+        x = self.scaling.x(theta)
+        return [term.violation(x, self.scaling) for term in self.terms]
+
+    def off_plane(self, theta: Array) -> float:
+        """How far theta is from reference + free y for any y."""
+        if self.free.shape[1] == len(theta):
+            return 0.0
+        moved = theta - self.reference
+        along = self.free @ np.linalg.lstsq(self.free, moved, rcond=None)[0]
+        return float(np.abs(moved - along).max())
+
+    def dual_bound(self, multiplier: Array | None = None, rows: ConicRows | None = None) -> float:
+        """A lower bound of the objective over all θ that meet the terms.
+
+        With z in the dual cone, zᵀ(F θ + G u + f) ≥ 0 for every θ and u that meet the terms. So the
+        minimum over all θ of ½‖A θ − b‖² − zᵀ(F θ + f) is such a bound, less |Gᵀz| times the
+        largest u where Gᵀz is not zero.
+
+        Args:
+            multiplier: z; without one, the bound is the optimum without terms.
+            rows: F, G, f of the terms.
+        """
+        pull, slack = np.zeros(len(self.b)), 0.0
+        if multiplier is not None and rows is not None:
+            pull = rows.F.T @ multiplier
+            own = float(np.abs(rows.G.T @ multiplier).sum())
+            slack = -float(multiplier @ rows.f) - (self._own_bound() * own if own else 0.0)
+        Q, R = np.linalg.qr(self.A @ self.free)
         target = self.b - self.A @ self.reference
-        Q, R = np.linalg.qr(columns)
-        from_pull = np.linalg.solve(R.T, self.told.T @ pull)
-        y = np.linalg.solve(R, Q.T @ target + from_pull)
-        theta = self.reference + self.told @ y
-        slack = MARGIN * (float(np.trace(multiplier)) + mass_multiplier) - float(pull @ theta)
-        return self.objective(theta) + slack
+        y = np.linalg.solve(R, Q.T @ target + np.linalg.solve(R.T, self.free.T @ pull))
+        theta = self.reference + self.free @ y
+        return self.objective(theta) - float(pull @ theta) + slack
+
+    def _own_bound(self) -> float:
+        bounds = [term.own_bound for term in self.terms if term.own_bound is not None]
+        if not bounds:
+            raise SolveError(
+                "a term brings variables of its own and no `own_bound` of their size, which the "
+                "certificate needs"
+            )
+        return max(bounds)
 
 
 def certify(
     problem: ScaledProblem,
     theta: Array,
-    multiplier: Mat44,
-    mass_multiplier: float,
     run: SolverRun,
+    multiplier: Array | None = None,
+    rows: ConicRows | None = None,
 ) -> Certificate:
     """Check a solution against its own problem.
 
     Args:
         problem: the data.
-        theta: the solution, shape (10,).
-        multiplier: dual matrix of Pi ⪰ margin; what of it is not positive semidefinite is cut off.
-        mass_multiplier: dual of the mass bound.
+        theta: the solution, shape (p,).
         run: what the solver said of itself.
+        multiplier: dual of the terms' rows; what of it is not in the dual cone is cut off.
+        rows: those rows.
 
     Raises:
-        SolveError: a constraint is violated or the optimum is not proved.
+        SolveError: a term is violated or the optimum is not proved.
     """
-    Pi = (PSEUDO_INERTIA_BASIS @ theta).reshape(4, 4)
-    eigenvalues = np.linalg.eigvalsh(Pi)
-    off_plane = np.abs(problem.fixed @ (theta - problem.reference)).max(initial=0.0)
-    violation = max(MARGIN - eigenvalues[0], MARGIN - theta[0], off_plane, 0.0)
-    values, vectors = np.linalg.eigh(multiplier)
-    positive = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    primal = problem.objective(theta)
-    dual = problem.dual_bound(positive, max(mass_multiplier, 0.0))
+    violation = _violation(problem, theta, run)
+    dual_residual = 0.0
+    if multiplier is not None and rows is not None:
+        inside = in_dual(multiplier, rows.cones)
+        largest = max(float(np.abs(multiplier).max(initial=0.0)), float(np.finfo(float).tiny))
+        dual_residual = float(np.abs(inside - multiplier).max(initial=0.0)) / largest
+        multiplier = inside
+    primal, dual = problem.objective(theta), problem.dual_bound(multiplier, rows)
     size = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
     distance = float(np.sqrt(2.0 * max(primal - dual, 0.0)))
-    singular = np.linalg.svd(problem.A @ problem.told, compute_uv=False)
-    certificate = Certificate(
-        primal_residual=float(violation),
-        dual_residual=max(0.0, -float(values[0]) / max(abs(values).max(), np.finfo(float).tiny)),
+    # Where constraints leave more residual than noise does, standard errors grow with it.
+    excess = np.sqrt((2.0 * primal + problem.floor**2) / problem.equations)
+    if not distance <= max(_STANDARD_ERRORS * max(1.0, excess), _RELATIVE * size):
+        raise SolveError(
+            f"the optimum is not proved: the solution may be {distance:.1e} standard errors away "
+            f"from it; {run.solver} said {run.status!r}"
+        )
+    singular = np.linalg.svd(problem.A @ problem.identifiable, compute_uv=False)
+    return Certificate(
+        primal_residual=violation,
+        dual_residual=dual_residual,
         gap=abs(primal - dual) / (0.5 * size**2),
         distance_to_optimum=distance,
-        eigenvalues=tuple(eigenvalues.tolist()),
+        optimal_for=COMPLETED if problem.completed else DATA,
+        eigenvalues=tuple(scaled_eigenvalues(theta, len(problem.scaling.bodies))),
         margin=MARGIN,
         condition=float(singular[0] / singular[-1]),
         rank=len(singular),
@@ -169,16 +224,21 @@ def certify(
         build_time=run.build_time,
         solve_time=run.solve_time,
     )
-    if violation > _FEASIBLE:
+
+
+def scaled_eigenvalues(theta: Array, bodies: int) -> Sequence[float]:
+    """Of the scaled pseudo-inertias of all bodies, ascending for each."""
+    Pi = theta[: 10 * bodies].reshape(-1, 10) @ PSEUDO_INERTIA_BASIS.T
+    return np.linalg.eigvalsh(Pi.reshape(-1, 4, 4)).ravel().tolist()
+
+
+def _violation(problem: ScaledProblem, theta: Array, run: SolverRun) -> float:
+    violations = problem.violations(theta)
+    violation = max(0.0, problem.off_plane(theta), *violations)
+    if not violation <= _FEASIBLE:
+        worst = problem.terms[int(np.argmax(violations))]
         raise SolveError(
-            f"the solution violates its constraints by {violation:.1e} in scaled units (allowed "
-            f"{_FEASIBLE:g}); {certificate.solver} said {certificate.status!r}"
+            f"the solution violates {worst} by {violation:.1e} in scaled units (allowed "
+            f"{_FEASIBLE:g}); {run.solver} said {run.status!r}"
         )
-    # Where constraints leave more residual than noise does, standard errors grow with it.
-    excess = np.sqrt((2.0 * primal + problem.floor**2) / problem.equations)
-    if not distance <= max(_STANDARD_ERRORS * max(1.0, excess), _RELATIVE * size):
-        raise SolveError(
-            f"the optimum is not proved: the solution may be {distance:.1e} standard errors away "
-            f"from it; {certificate.solver} said {certificate.status!r}"
-        )
-    return certificate
+    return violation

@@ -10,25 +10,45 @@ class NegativeMass(ProblemError):
 
     Attributes:
         mass: the unconstrained mass [kg].
+        body: its name, where there are several.
     """
 
-    def __init__(self, mass: float, advice: str | None = None) -> None:
-        self.mass = mass
+    def __init__(self, mass: float, advice: str | None = None, body: str | None = None) -> None:
+        self.mass, self.body = mass, body
         advice = advice or (
             "the wrench has the other sign (in the schema, change `acts_on` in [wrench] from "
             '"body" to "sensor" or back), or gravity does ([world] gravity)'
         )
-        super().__init__(f"the unconstrained mass is {mass:.4g} kg, so a sign is wrong: {advice}")
+        of = "" if body is None else f" of the {body}"
+        super().__init__(
+            f"the unconstrained mass{of} is {mass:.4g} kg, so a sign is wrong: {advice}"
+        )
 
 
 class TooLittleMotion(ProblemError):
-    """The data do not tell the mass or the centre of mass.
+    """The data do not identify the mass or the centre of mass.
 
     Attributes:
-        untold: names of the parameters among m, hx, hy, hz that the data do not tell.
+        unidentifiable: names of the parameters among m, hx, hy, hz that the data do not identify.
         advice: what would help.
     """
 
-    def __init__(self, untold: tuple[str, ...], advice: str) -> None:
-        self.untold, self.advice = untold, advice
-        super().__init__(f"the log does not tell {', '.join(untold)}: {advice}")
+    def __init__(self, unidentifiable: tuple[str, ...], advice: str) -> None:
+        self.unidentifiable, self.advice = unidentifiable, advice
+        super().__init__(f"the log does not identify {', '.join(unidentifiable)}: {advice}")
+
+
+class ContradictoryTerms(ProblemError):
+    """Two things that are said of a body cannot both be true, whatever the data.
+
+    Attributes:
+        terms: what was said, in words.
+    """
+
+    exit_code = 2
+
+    def __init__(self, terms: tuple[str, ...]) -> None:
+        self.terms = terms
+        super().__init__(
+            f"no body meets both {' and '.join(terms)}: correct or leave out one of them"
+        )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from identify.arrays import Array, Mat66, Vec6
+from identify.arrays import Array, Vec6
 from identify.estimation.certificate import Certificate
 from identify.exchange import SavedBias, SavedEstimate, write_estimate
 from identify.inertia import InertialParameters
 
 DecidedBy: TypeAlias = Literal["data", "constraint", "given", "default"]
 """What fixed a parameter: the data; a constraint that moved it by more than a standard error; the
-user; or the default body, because the data do not tell it."""
+user; or the default body, because the data do not identify it."""
 
 Interval: TypeAlias = tuple[float, float]
 
@@ -28,20 +28,22 @@ class Estimate:
         least_squares: those without the consistency constraint, for comparison.
         covariance: of phi, shape (10, 10).
         intervals: 95 % bounds by name: the ten of phi, cx, cy, cz, Icxx … Iczz; None for what the
-            data do not tell.
+            data do not identify.
         interval_kind: what the intervals are, and what they leave out.
         decided_by: for each of the ten, what fixed it.
-        default_body: the body that completes what the data do not tell, in words, or None.
-        biases: sensor bias of each log, [f; t] at Bo in B, measured = on the body + bias,
+        default_body: the body that completes what the data do not identify, in words, or None.
+        biases: sensor offset of each log, [f; t] at Bo in B, measured = on the body + offset,
             shape (logs, 6).
-        residual_covariance: of the residual wrench, shape (6, 6).
-        residual_rms: its root mean square on six axes [N, N m], shape (6,).
+        residual_rms: root mean square of the residual wrench on six axes [N, N m], shape (6,); of
+            each channel, where others were measured.
         samples: rows used.
         effective_samples: how many independent samples they are worth.
         certificate: consistency and optimality, as checked.
         log_ids: sha256 of each log.
         dropped_rows: rows of the logs the reader left out.
         provenance: logs, schema, options, versions and command.
+        others: estimates of the other bodies of the same fit, by name.
+        scalars: the other unknowns of the same fit by name, each with its standard error.
     """
 
     parameters: InertialParameters
@@ -52,7 +54,6 @@ class Estimate:
     decided_by: Mapping[str, DecidedBy]
     default_body: str | None
     biases: Array
-    residual_covariance: Mat66
     residual_rms: Vec6
     samples: int
     effective_samples: float
@@ -60,15 +61,23 @@ class Estimate:
     log_ids: tuple[str, ...] = ()
     dropped_rows: int = 0
     provenance: Mapping[str, object] = field(default_factory=dict)
+    others: Mapping[str, Estimate] = field(default_factory=dict)
+    scalars: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         body = self.parameters
         com = ", ".join(f"{1e3 * c:.4g}" for c in body.com)
         return f"Estimate(mass={body.mass:.6g} kg, com=[{com}] mm, samples={self.samples})"
 
+    def with_others(
+        self, others: Mapping[str, Estimate], scalars: Mapping[str, tuple[float, float]]
+    ) -> Estimate:
+        """The same estimate with the other unknowns of its fit."""
+        return replace(self, others=others, scalars=scalars) if others or scalars else self
+
     @property
     def complete(self) -> bool:
-        """Whether the data told every parameter, so that none is of the default body."""
+        """Whether the data identify every parameter, so that none is of the default body."""
         return "default" not in self.decided_by.values()
 
     @property

@@ -1,18 +1,20 @@
-"""From statistics to a certified estimate."""
+"""From statistics, or from anybody's regressor, to a certified estimate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
-from typing import get_args
+from itertools import combinations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from identify.arrays import Array
-from identify.errors import ProblemError
+from identify.arrays import Array, Indices, seal
+from identify.errors import ProblemError, SolveError
 from identify.estimation.certificate import Certificate, ScaledProblem, SolverRun, certify
+from identify.estimation.errors import ContradictoryTerms
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
     INTERVAL_KIND,
@@ -21,10 +23,28 @@ from identify.estimation.intervals import (
     intervals_of,
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
-from identify.estimation.program import MARGIN, ConeSolution, cone_program
-from identify.inertia import PHI, PSEUDO_INERTIA_BASIS, InertialParameters
+from identify.estimation.program import ConeSolution, Infeasible, cone_program
+from identify.estimation.terms import Consistent, KnownMass, ScalarBounds, Term
+from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
+from identify.inertia import PHI, InertialParameters
 from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
-from identify.regressors import Bias, BlockStatistics, merge_logs
+from identify.regressors import (
+    ONE_BODY,
+    BodyWrench,
+    Offsets,
+    ParameterSpace,
+    StackedRows,
+    Statistics,
+    System,
+    join_logs,
+    stacked_statistics,
+)
+
+_MET = 1e-12
+"""Violation of a term, in scaled units, that is rounding: least squares meets it."""
+
+_NOTICEABLE = 1e-6
+"""Scaled mass from which on a body counts where terms are searched for a contradiction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,67 +52,141 @@ class EstimatorSettings:
     """What a person may choose.
 
     Attributes:
-        bias: whose sensor bias is fitted.
-        mass: known mass [kg], if any.
+        bias: whose sensor offset is fitted.
+        mass: known mass [kg], if any: short for the term `KnownMass`.
+        terms: what else is known of the body.
     """
 
-    bias: Bias = "per_log"
+    bias: Offsets = "per_log"
     mass: float | None = None
+    terms: tuple[Term, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.bias not in get_args(Bias):
-            raise ProblemError(f"bias: expected one of {get_args(Bias)}, got {self.bias!r}")
-        if self.mass is not None and not (np.isfinite(self.mass) and self.mass > 0.0):
-            raise ProblemError(f"a known mass must be positive and finite, got {self.mass} kg")
+        BodyWrench(offsets=self.bias)
+        object.__setattr__(self, "terms", tuple(self.terms))
+        if self.mass is not None:
+            KnownMass(self.mass)
+
+    @property
+    def all_terms(self) -> tuple[Term, ...]:
+        """The terms, the known mass among them."""
+        return self.terms if self.mass is None else (KnownMass(self.mass), *self.terms)
 
 
 def estimate_body(
-    logs: Sequence[BlockStatistics], settings: EstimatorSettings | None = None
+    logs: Sequence[Statistics], settings: EstimatorSettings | None = None
 ) -> Estimate:
     """Fit the ten parameters of one body to the statistics of its logs.
 
-    Weighted least squares first; where its body is not a possible one, the semidefinite program
-    with the same data and Pi ⪰ 0. What the data do not tell is completed by a compact default body.
-
     Args:
-        logs: block statistics, one for each log.
-        settings: bias, known mass.
+        logs: statistics of the wrench layout, one for each log.
+        settings: offsets, what is known of the body.
 
     Raises:
-        ProblemError: the data do not tell mass or centre of mass, or their sign is wrong.
+        ProblemError: the data do not identify mass or centre of mass, or their sign is wrong.
+        ContradictoryTerms: two terms exclude each other.
         SolveError: the solver failed, or its solution is not proved.
     """
     settings = settings or EstimatorSettings()
-    fit = fit_least_squares(logs, settings)
-    theta, certificate = solve_consistent(fit)
-    return _assemble(logs, fit, theta, certificate, settings)
+    system = body_system(logs, settings)
+    return estimate_unknowns(system, settings.all_terms)
 
 
-def fit_least_squares(
-    logs: Sequence[BlockStatistics], settings: EstimatorSettings
-) -> LeastSquaresFit:
-    """The unconstrained part of `estimate_body`."""
-    noise = np.sum([log.samples.sum() * log.noise[:12] for log in logs], axis=0)
-    return weighted_least_squares(
-        merge_logs([log.total() for log in logs]), noise, bias=settings.bias, mass=settings.mass
-    )
+def solve(
+    A: ArrayLike,
+    b: ArrayLike,
+    *,
+    space: ParameterSpace = ONE_BODY,
+    terms: Sequence[Term] = (),
+    groups: Indices | Sequence[object] | None = None,
+) -> Estimate:
+    """Fit bodies to the stacked rows of anybody's regressor: A x = b + noise.
 
+    Weighted by the residuals of each group, physically consistent, certified, with intervals: the
+    same estimate as from a log. Rows are taken to stand in order of time, for the intervals.
 
-def solve_consistent(fit: LeastSquaresFit) -> tuple[Array, Certificate]:
-    """The consistent body nearest to the data, and the proof.
+    Args:
+        A: regressor, columns in the order of `space` (for one body m, hx, hy, hz, Ixx, Ixy, Ixz,
+            Iyy, Iyz, Izz about Bo), SI, shape (n, p).
+        b: what was measured, shape (n,).
+        space: of the unknowns; one body where not given.
+        terms: what is known besides.
+        groups: rows with equal entries have noise of one size, such as those of one joint or of one
+            channel of a sensor, shape (n,); all rows where not given.
 
     Returns:
-        Scaled parameters theta, shape (10,), and the certificate.
+        The estimate of the first body; the others and the scalars are in `others` and `scalars`.
 
     Raises:
+        ProblemError: shapes that do not fit, numbers that are not finite, or data that do not
+            identify a mass or a centre of mass.
+        ContradictoryTerms: two terms exclude each other.
         SolveError: the solver failed, or its solution is not proved.
     """
-    problem = _scaled_problem(fit)
-    if _least_eigenvalue(fit.theta) >= MARGIN and fit.theta[0] >= MARGIN:
-        return fit.theta, _certificate(fit, problem, fit.theta, None, SolverRun())
-    solution = cone_program(len(problem.fixed)).solve(
-        problem.A, problem.b, problem.fixed, problem.fixed @ problem.reference
-    )
+    p = len(space)
+    rows, measured = seal(A, "A", (None, p)), seal(b, "b", (None,))
+    if len(rows) != len(measured):
+        raise ProblemError(
+            f"A has {len(rows)} rows and b {len(measured)}: expected one measured number a row"
+        )
+    if len(rows) <= p:
+        raise ProblemError(f"{len(rows)} rows for {p} unknowns: expected more rows than unknowns")
+    if groups is not None and len(groups) != len(rows):
+        raise ProblemError(f"groups: expected {len(rows)} entries, one a row, got {len(groups)}")
+    statistics = stacked_statistics(rows, measured, groups)
+    return estimate_unknowns(System.of([(statistics, StackedRows(space))]), terms)
+
+
+def body_system(logs: Sequence[Statistics], settings: EstimatorSettings) -> System:
+    """The system of one body in a wrench sensor."""
+    return System.of([(join_logs(logs), BodyWrench(offsets=settings.bias))])
+
+
+def estimate_unknowns(system: System, terms: Sequence[Term] = ()) -> Estimate:
+    """The estimate of all unknowns of a system.
+
+    Weighted least squares first; where it breaks a term, the cone program with the same data. What
+    the data do not identify is completed by a compact default body.
+
+    Args:
+        system: data and equations.
+        terms: what is known besides; consistency of the bodies and the bounds of the scalars need
+            not be said.
+
+    Returns:
+        The estimate of the first body; the others and the scalars are in `others` and `scalars`.
+    """
+    bounds = (ScalarBounds(),) if system.space.scalars else ()
+    every = tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
+    fit = weighted_least_squares(system, every)
+    theta, certificate = solve_terms(fit, every)
+    return _assemble(fit, theta, certificate)
+
+
+def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
+    """The unknowns nearest to the data that meet the terms, and the proof.
+
+    Returns:
+        Scaled unknowns theta, shape (p,), and the certificate.
+
+    Raises:
+        ContradictoryTerms: two terms exclude each other.
+        SolveError: the solver failed, or its solution is not proved.
+    """
+    problem = _scaled_problem(fit, terms)
+    if max(problem.violations(fit.theta)) <= _MET:
+        return fit.theta, certify(problem, fit.theta, SolverRun())
+    try:
+        return _solved(problem)
+    except SolveError as error:
+        contradiction = _contradiction(problem)
+        if contradiction is None:
+            raise
+        raise contradiction from error
+
+
+def _solved(problem: ScaledProblem) -> tuple[Array, Certificate]:
+    solution = _solution(problem, problem.terms)
     run = SolverRun(
         solver="Clarabel",
         status=solution.status,
@@ -101,56 +195,65 @@ def solve_consistent(fit: LeastSquaresFit) -> tuple[Array, Certificate]:
         build_time=solution.build_time,
         solve_time=solution.solve_time,
     )
-    theta = _lifted(solution.theta, problem.reference)
-    return theta, _certificate(fit, problem, theta, solution, run)
+    theta = _moved_inside(solution.theta, problem)
+    return theta, certify(problem, theta, run, solution.multiplier, solution.rows)
 
 
-def _scaled_problem(fit: LeastSquaresFit) -> ScaledProblem:
-    completed = fit.completed
-    mass_given = fit.identifiability.mass_given
+def _solution(problem: ScaledProblem, terms: tuple[Term, ...]) -> ConeSolution:
+    program = cone_program(problem.scaling.space, terms)
+    return program.solve(problem.A, problem.b, problem.scaling)
+
+
+def _contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
+    """The first terms that no body of noticeable mass meets, if there are such.
+
+    Bodies of hardly any mass are left out: they meet terms that no other body does, as two boxes
+    for the centre of mass that are apart.
+    """
+    consistent = Consistent(least_mass=_NOTICEABLE)
+    others = [term for term in problem.terms if not isinstance(term, Consistent)]
+    for said in (*((term,) for term in others), *combinations(others, 2)):
+        try:
+            _solution(problem, (consistent, *said))
+        except Infeasible:
+            pair = said if len(said) > 1 else (consistent, *said)
+            return ContradictoryTerms(tuple(map(str, pair)))
+        except SolveError:  # says nothing of a contradiction
+            continue
+    return None
+
+
+def _scaled_problem(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> ScaledProblem:
+    completed, split = fit.completed, fit.identifiability
     return ScaledProblem(
         A=completed.A,
         b=completed.b,
         floor=completed.floor,
-        equations=completed.equations,
-        told=np.eye(10)[:, 1:] if mass_given else np.eye(10),
-        fixed=np.eye(10)[: int(mass_given)],
+        free=split.free,
         reference=fit.reference,
+        terms=terms,
+        scaling=fit.scaling,
+        identifiable=split.identifiable,
+        completed=not split.complete,
+        equations=completed.equations,
     )
 
 
-def _lifted(theta: Array, inside: Array) -> Array:
+def _moved_inside(theta: Array, problem: ScaledProblem) -> Array:
     """The last step to a solver's solution that is outside the cone by its tolerance.
 
     The least eigenvalue is concave, so a step towards a body well inside the cone raises it at
     least in proportion.
     """
-    least = _least_eigenvalue(theta)
-    if least >= MARGIN:
-        return theta
-    share = (MARGIN - least) / (_least_eigenvalue(inside) - least)
-    return theta + share * (inside - theta)
-
-
-def _least_eigenvalue(theta: Array) -> float:
-    return float(np.linalg.eigvalsh((PSEUDO_INERTIA_BASIS @ theta).reshape(4, 4))[0])
-
-
-def _certificate(
-    fit: LeastSquaresFit,
-    problem: ScaledProblem,
-    theta: Array,
-    solution: ConeSolution | None,
-    run: SolverRun,
-) -> Certificate:
-    multiplier = np.zeros((4, 4)) if solution is None else solution.multiplier
-    mass_multiplier = 0.0 if solution is None else solution.mass_multiplier
-    certificate = certify(problem, theta, multiplier, mass_multiplier, run)
-    split = fit.identifiability
-    if not split.untold.size:
-        return certificate
-    singular = np.linalg.svd(fit.scaled_matrix @ split.told, compute_uv=False)
-    return replace(certificate, condition=float(singular[0] / singular[-1]), rank=len(singular))
+    moved = theta.copy()
+    for body in range(len(problem.scaling.bodies)):
+        block = slice(10 * body, 10 * body + 10)
+        outside, inside = theta[block], problem.reference[block]
+        least = least_eigenvalue(outside)
+        if least < MARGIN:
+            share = (MARGIN - least) / (least_eigenvalue(inside) - least)
+            moved[block] = outside + share * (inside - outside)
+    return moved
 
 
 @lru_cache(maxsize=1)
@@ -158,56 +261,67 @@ def _solver_versions() -> tuple[tuple[str, str], ...]:
     return tuple((name, version(name)) for name in ("clarabel", "cvxpy"))
 
 
-def _assemble(
-    logs: Sequence[BlockStatistics],
-    fit: LeastSquaresFit,
-    theta: Array,
-    certificate: Certificate,
-    settings: EstimatorSettings,
-) -> Estimate:
-    phi = fit.scaling.phi(theta)
-    covariance = block_covariance(fit, logs)
-    decided_by = _decide(fit, phi, covariance, settings)
-    moment = fit.statistics.residual_moment(phi, fit.bias)
-    samples = float(fit.statistics.samples.sum())
-    default = None
-    if "default" in decided_by.values():
-        radius = default_radius(float(phi[0]))
-        default = (
-            f"solid ball of {DEFAULT_DENSITY:g} kg/m³ about the centre of mass, "
-            f"radius {1e3 * radius:.1f} mm"
+def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> Estimate:
+    system, space = fit.data.system, fit.data.space
+    x = fit.scaling.x(theta)
+    covariance = block_covariance(fit)
+    samples = sum(group.samples for group in system.groups)
+    rms = np.concatenate(
+        [
+            np.sqrt(np.diag(moment) / group.samples)
+            for moment, group in zip(
+                system.residual_moments(x, fit.weights), system.groups, strict=True
+            )
+        ]
+    )
+    decided = _decide(fit, x, covariance)
+    degrees = degrees_of_freedom(fit)
+    offsets = system.offsets(x, fit.weights)
+    estimates = {}
+    for number, body in enumerate(space.bodies):
+        block = space.of_body(number)
+        decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
+        estimates[body] = Estimate(
+            parameters=InertialParameters(x[block]),
+            least_squares=InertialParameters(fit.x[block]),
+            covariance=covariance[block, block],
+            intervals=intervals_of(x[block], covariance[block, block], degrees, decided_by),
+            interval_kind=INTERVAL_KIND,
+            decided_by=decided_by,
+            default_body=_default_in_words(float(x[block][0]), decided_by),
+            biases=offsets,
+            residual_rms=rms,
+            samples=int(samples),
+            effective_samples=sum(group.effective_samples for group in system.groups),
+            certificate=certificate,
         )
-    return Estimate(
-        parameters=InertialParameters(phi),
-        least_squares=InertialParameters(fit.phi),
-        covariance=covariance,
-        intervals=intervals_of(phi, covariance, degrees_of_freedom(fit, logs), decided_by),
-        interval_kind=INTERVAL_KIND,
-        decided_by=decided_by,
-        default_body=default,
-        biases=fit.statistics.biases(phi, fit.bias),
-        residual_covariance=moment / samples,
-        residual_rms=np.sqrt(np.diag(moment) / samples),
-        samples=int(samples),
-        effective_samples=float(fit.statistics.effective.sum()),
-        certificate=certificate,
+    errors = np.sqrt(np.diag(covariance))
+    found = zip(x[space.of_scalars].tolist(), errors[space.of_scalars].tolist(), strict=True)
+    scalars = dict(zip((scalar.name for scalar in space.scalars), found, strict=True))
+    first, *_ = estimates
+    return estimates.pop(first).with_others(estimates, scalars)
+
+
+def _default_in_words(mass: float, decided_by: dict[str, DecidedBy]) -> str | None:
+    if "default" not in decided_by.values():
+        return None
+    return (
+        f"solid ball of {DEFAULT_DENSITY:g} kg/m³ about the centre of mass, "
+        f"radius {1e3 * default_radius(mass):.1f} mm"
     )
 
 
-def _decide(
-    fit: LeastSquaresFit, phi: Array, covariance: Array, settings: EstimatorSettings
-) -> dict[str, DecidedBy]:
-    """What fixed each of the ten parameters."""
-    errors = np.sqrt(np.diag(covariance))
-    moved = np.abs(phi - fit.phi)
-    decided: dict[str, DecidedBy] = {}
-    for index, name in enumerate(PHI):
-        if index == 0 and settings.mass is not None:
-            decided[name] = "given"
-        elif moved[index] > errors[index]:
-            decided[name] = "constraint"
-        elif fit.identifiability.half_widths[index] < 1.0:
-            decided[name] = "data"
+def _decide(fit: LeastSquaresFit, x: Array, covariance: Array) -> list[DecidedBy]:
+    """What fixed each of the unknowns."""
+    errors, moved = np.sqrt(np.diag(covariance)), np.abs(x - fit.x)
+    decided: list[DecidedBy] = []
+    for k, known in enumerate(fit.data.known):
+        if known:
+            decided.append("given")
+        elif moved[k] > errors[k]:
+            decided.append("constraint")
+        elif fit.identifiability.half_widths[k] < 1.0:
+            decided.append("data")
         else:
-            decided[name] = "default"
+            decided.append("default")
     return decided

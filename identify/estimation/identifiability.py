@@ -1,4 +1,4 @@
-"""What the data tell: which directions of the ten parameters stand out of the motion's noise."""
+"""What the data identify: directions of the unknowns that stand out of the motion's noise."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Mat66
-from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.regressors.statistics import whitener
+from identify.arrays import Array
 
 HALF_WIDTH = 1.96
 """Standard errors in a 95 % half-width."""
@@ -26,62 +24,70 @@ TRACE = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
 
 @dataclass(frozen=True, slots=True)
 class Identifiability:
-    """The scaled parameter space, split by what the data tell.
+    """The scaled space of unknowns, split by what the data identify.
 
-    A direction is told where its 95 % half-width, with the motion's noise counted, is below the
-    body's own scale.
+    A direction is identifiable where its 95 % half-width, with the motion's noise counted, is below
+    the body's own scale.
 
     Attributes:
-        told: columns that span the directions the data tell, shape (10, k).
-        untold: columns that span those they do not, of one body scale each, shape (10, j).
-        mass_given: whether the mass was given, and belongs to neither.
-        half_widths: of each scaled parameter, relative to the body's scale, shape (10,).
-        resolved: columns that span every direction with more excitation than noise, shape (10, r).
-        size_error: standard error of the trace of the scaled inertia; infinite where that is not
-            resolved.
+        identifiable: columns that span the directions the data identify, shape (p, k).
+        unidentifiable: columns that span those they do not, of one body scale each, shape (p, j).
+        free: columns that span both: what equalities leave open, shape (p, k + j).
+        half_widths: of each scaled unknown, relative to its scale, shape (p,).
+        resolved: columns that span every direction with more excitation than noise, shape (p, r).
+        size_errors: standard error of the trace of each body's scaled inertia; infinite where that
+            is not resolved.
     """
 
-    told: Array
-    untold: Array
-    mass_given: bool
+    identifiable: Array
+    unidentifiable: Array
+    free: Array
     half_widths: Array
     resolved: Array
-    size_error: float
+    size_errors: tuple[float, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the data identify every direction."""
+        return self.unidentifiable.size == 0
 
 
 def identifiability(
-    scaled_matrix: Array, noise_information: Array, units: Array, known_mass: bool
+    scaled_matrix: Array, noise_rows: Array, units: Array, free: Array, bodies: int
 ) -> Identifiability:
-    """Split the parameter space by the excitation that is left once noise is taken off.
+    """Split the space of unknowns by the excitation that is left once noise is taken off.
 
     Noise in acceleration or attitude looks like motion: it enters AᵀA as n N. What remains of AᵀA
-    without it is what the body's motion told. The least that is known of any direction, without
+    without it is what the body's motion excites. The least that is known of any direction, without
     data, is the body's own scale.
 
     Args:
-        scaled_matrix: A of the whitened problem in scaled parameters, shape (10, 10).
-        noise_information: n N in the same parameters, shape (10, 10).
-        units: the body's scale in each scaled parameter, shape (10,).
-        known_mass: whether the mass is given, and so not asked of the data.
+        scaled_matrix: A of the whitened problem in scaled unknowns, shape (p, p).
+        noise_rows: a root of n N in the same unknowns, shape (l, p).
+        units: the scale of each scaled unknown, shape (p,).
+        free: columns that span what equalities leave open, in unknowns divided by `units`.
+        bodies: how many bodies the unknowns begin with.
     """
-    free = np.diag(units)[:, 1:] if known_mass else np.diag(units)
-    information = free.T @ (scaled_matrix.T @ scaled_matrix) @ free
-    clean = information - _NOISE_SHARE * (free.T @ noise_information @ free)
+    free = units[:, None] * free
+    along, noise = scaled_matrix @ free, noise_rows @ free
+    information = along.T @ along
+    clean = information - _NOISE_SHARE * (noise.T @ noise)
     values, vectors = np.linalg.eigh(0.5 * (clean + clean.T))
     resolved = values > _NOTHING * float(np.trace(information))
     errors = np.full(len(values), np.inf)
     errors[resolved] = values[resolved] ** -0.5
-    told = HALF_WIDTH * errors < 1.0
+    found = HALF_WIDTH * errors < 1.0
     directions = free @ vectors
-    in_units = directions / units[:, None]
     spread = np.minimum(errors, 1.0)
     return Identifiability(
-        told=directions[:, told],
-        untold=directions[:, ~told],
-        mass_given=known_mass,
-        half_widths=HALF_WIDTH * np.linalg.norm(in_units * spread, axis=1),
+        identifiable=directions[:, found],
+        unidentifiable=directions[:, ~found],
+        free=free,
+        half_widths=HALF_WIDTH * np.linalg.norm(directions / units[:, None] * spread, axis=1),
         resolved=directions[:, resolved],
-        size_error=_size_error(directions, errors),
+        size_errors=tuple(
+            _size_error(directions[10 * body : 10 * body + 10], errors) for body in range(bodies)
+        ),
     )
 
 
@@ -91,14 +97,17 @@ def _size_error(directions: Array, errors: Array) -> float:
     return float(np.linalg.norm(weights[matters] * errors[matters]))
 
 
-def noise_information(feature_noise: Array, weight: Mat66, to_phi: Array) -> Array:
-    """n N = Σ_j n var_j T_jᵀ W T_j: what noise in the features adds to AᵀA.
+def free_directions(equalities: Array) -> Array:
+    """Columns that span the null space of rows E: unit vectors where E fixes single unknowns.
 
     Args:
-        feature_noise: number of rows times noise variance of each feature, shape (12,).
-        weight: W, shape (6, 6).
-        to_phi: matrix of the parameters' change to those wanted, shape (10, 10).
+        equalities: shape (k, p), of full rank.
+
+    Returns:
+        Shape (p, p − k).
     """
-    columns = whitener(weight) @ (FEATURE_TENSOR @ to_phi)
-    rows = (np.sqrt(feature_noise)[:, None, None] * columns).reshape(-1, 10)
-    return rows.T @ rows
+    p = equalities.shape[1]
+    touched = equalities != 0.0
+    if (touched.sum(axis=1) == 1).all():
+        return np.eye(p)[:, ~touched.any(axis=0)]
+    return np.linalg.qr(equalities.T, mode="complete")[0][:, len(equalities) :]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from scipy.special import stdtrit
@@ -11,9 +11,6 @@ from identify.arrays import Array, Phi
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
-from identify.regressors.blocks import BlockStatistics
-from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.regressors.statistics import WIDTH
 
 INTERVAL_KIND = "95 %, from blocks of residuals; noise of the motion not counted"
 """What the intervals of this estimator are, in the words every table and file repeats."""
@@ -29,64 +26,40 @@ _BLOCKS_A_PARAMETER = 4
 _LEVEL = 0.975
 
 
-def block_covariance(fit: LeastSquaresFit, blocks: Sequence[BlockStatistics]) -> Array:
-    """Covariance of phi, from the scatter of the blocks' contributions to the normal equations.
+def block_covariance(fit: LeastSquaresFit) -> Array:
+    """Covariance of x, from the scatter of the blocks' contributions to the normal equations.
 
-    With H = AᵀA and g_b = Σ_{t in b} YᵀW r the score of block b, the sandwich H⁻¹ (Σ g_b g_bᵀ) H⁻¹
-    holds whatever the correlation within a block. With too few blocks for its 55 entries, H⁻¹ is
+    With H = AᵀA and g_b = Σ_{t in b} BᵀW r the score of block b, the sandwich H⁻¹ (Σ g_b g_bᵀ) H⁻¹
+    holds whatever the correlation within a block. With too few blocks for its entries, H⁻¹ is
     scaled by the scatter's mean over all directions instead, if that is larger than one. Directions
-    the data do not tell have the spread of the body's own scale.
+    the data do not identify have the spread of the body's own scale.
 
     Args:
         fit: the unconstrained estimate.
-        blocks: the blocks of each log.
 
     Returns:
-        Shape (10, 10), in the order and units of phi.
+        Shape (p, p), in the order and units of x.
     """
-    split = fit.identifiability
-    told, to_phi = split.told, fit.scaling.to_phi
-    columns = fit.scaled_matrix @ told
-    root = np.linalg.inv(np.linalg.qr(columns, mode="r"))
-    scores = np.concatenate([_scores(fit, log) for log in blocks]) @ to_phi @ told @ root
+    split, to_x = fit.identifiability, fit.scaling.to_x
+    along = split.identifiable
+    root = np.linalg.inv(np.linalg.qr(fit.scaled_matrix @ along, mode="r"))
+    scores = fit.data.system.scores(fit.x, fit.weights) @ to_x @ along @ root
     count, size = scores.shape
     scatter = scores.T @ scores * (count / max(count - 1, 1))
     if count < _BLOCKS_A_PARAMETER * size:
         scatter = max(1.0, float(np.trace(scatter)) / size) * np.eye(size)
-    covariance = told @ root @ scatter @ root.T @ told.T
-    covariance = covariance + split.untold @ split.untold.T
-    covariance = to_phi @ covariance @ to_phi.T
+    covariance = along @ root @ scatter @ root.T @ along.T
+    covariance = covariance + split.unidentifiable @ split.unidentifiable.T
+    covariance = to_x @ covariance @ to_x.T
     return 0.5 * (covariance + covariance.T)
 
 
-def degrees_of_freedom(fit: LeastSquaresFit, blocks: Sequence[BlockStatistics]) -> float:
+def degrees_of_freedom(fit: LeastSquaresFit) -> float:
     """Of Student's t in the intervals: from blocks, or from equations where blocks are few."""
-    count = sum(len(log) for log in blocks)
-    if count < _BLOCKS_A_PARAMETER * fit.identifiability.told.shape[1]:
+    count = fit.data.system.blocks
+    if count < _BLOCKS_A_PARAMETER * fit.identifiability.identifiable.shape[1]:
         return fit.problem.degrees_of_freedom
     return float(count - 1)
-
-
-def _scores(fit: LeastSquaresFit, log: BlockStatistics) -> Array:
-    """Σ Yᵀ W r over each block of one log, with features less the log's mean: (blocks, 10)."""
-    mean = _bias_mean(fit, log)
-    # One product takes rows [1, ψ, w] to [ψ, W r], both less the mean.
-    psi_of_row = np.concatenate((-mean[None, :12], np.eye(18)[:, :12]))
-    wrench_of_row = np.concatenate((-mean[None, 12:], np.eye(18)[:, 12:]))
-    residual_of_row = (wrench_of_row - psi_of_row @ (FEATURE_TENSOR @ fit.phi)) @ fit.weight
-    transform = np.concatenate((psi_of_row, residual_of_row), axis=1)
-    rows = (log.factors.reshape(-1, WIDTH) @ transform).reshape(-1, WIDTH, WIDTH - 1)
-    # Σ_n Y(ψ_n)ᵀ W r_n is linear in the 12×6 moments Σ_n ψ_n (W r_n)ᵀ.
-    moments = rows[..., :12].swapaxes(-1, -2) @ rows[..., 12:]
-    return moments.reshape(-1, 72) @ FEATURE_TENSOR.reshape(72, 10)
-
-
-def _bias_mean(fit: LeastSquaresFit, log: BlockStatistics) -> Array:
-    """Mean of [ψ, w] that the fitted bias takes out of a log's rows, shape (18,)."""
-    if fit.bias == "none":
-        return np.zeros(18)
-    first = log.total().first_rows[0] if fit.bias == "per_log" else fit.statistics.factor[0]
-    return first[1:] / first[0]
 
 
 def intervals_of(

@@ -1,34 +1,37 @@
-"""Weighted least squares in the ten parameters, with the weight taken from its own residuals."""
+"""Weighted least squares in the unknowns, with the weights taken from its own residuals."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from identify.arrays import Array, Mat66, Phi
+from identify.arrays import Array, Phi
 from identify.errors import ProblemError
-from identify.estimation.first_guess import (
-    FitData,
-    first_guess,
-    require_positive_mass,
-    too_little,
-    wrench_scale_of,
-)
 from identify.estimation.identifiability import (
     TRACE,
     Identifiability,
+    free_directions,
     identifiability,
-    noise_information,
+)
+from identify.estimation.initial_estimate import (
+    FitData,
+    initial_estimate,
+    measured_scales,
+    require_positive_masses,
+    too_little,
 )
 from identify.estimation.scaling import Scaling
-from identify.inertia import PHI, default_body
+from identify.estimation.terms import Term
+from identify.inertia import default_body
 from identify.inertia.parameters import default_radius
-from identify.regressors import Bias, LinearProblem, WrenchStatistics
+from identify.regressors import LinearProblem, System
+from identify.regressors.system import GroupEquations
 
 FULL_COVARIANCE_FROM = 200.0
-"""Effective samples from which all 21 entries of the residual covariance are estimated; with fewer,
-one scale for force and one for torque: on seven still poses anything finer drifts."""
+"""Effective samples from which all entries of the residual covariance are estimated; with fewer,
+one scale for each kind of channel: on seven still poses anything finer drifts."""
 
 _MOST_ROUNDS = 10
 _SETTLED = 1e-2
@@ -37,41 +40,39 @@ _SETTLED = 1e-2
 _LEAST_INDEPENDENT = 1e-8
 """Share of each axis' residual variance that is taken to be independent of the other axes."""
 
-_SIZE_TOLD = 4.0
+_SIZE_RESOLVED = 4.0
 """Standard errors by which a body's size has to stand out before its scale is taken from it."""
 
 _FARTHEST = 10.0
 """Distance of the centre of mass from Bo, in body sizes, beyond which no scale is taken from it."""
 
 _RESOLUTION = 1e-9
-"""Residuals below this share of the wrench are rounding, and weigh no more than it."""
+"""Residuals below this share of what was measured are rounding, and weigh no more than it."""
 
 _MOST_UNEVEN = 1e-5
-"""Least residual of an axis, as a share of its wrench, over the largest of the others: an exact
-torque beside a noisy force would outweigh it by more than double precision holds, and hide what the
-force alone tells, the mass."""
+"""Least residual of a channel, as a share of what it measured, over the largest of the others: an
+exact torque beside a noisy force would outweigh it by more than double precision holds, and hide
+what the force alone tells, the mass."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeastSquaresFit:
-    """The unconstrained estimate and the problem it solves.
+    """The estimate without inequalities, and the problem it solves.
 
     Attributes:
-        statistics: the data.
-        bias: whose sensor bias was fitted.
-        weight: W, the inverse residual covariance times the share of independent rows, so that
-            (AᵀA)⁻¹ is the covariance of the parameters, shape (6, 6).
-        problem: the whitened problem in phi.
-        scaling: of the body found.
-        identifiability: what the data tell, in scaled parameters.
-        reference: scaled parameters of the default body (with the mass, where it is given), which
-            hold in the directions the data do not tell.
-        theta: scaled parameters of the estimate.
+        data: system and equalities.
+        weights: W of each group, the inverse residual covariance times the share of independent
+            rows, so that (AᵀA)⁻¹ is the covariance of the unknowns.
+        problem: the whitened problem in x.
+        scaling: of the bodies found.
+        identifiability: what the data identify, in scaled unknowns.
+        reference: scaled unknowns of the default bodies (with what is known exactly), which hold in
+            the directions the data do not identify.
+        theta: scaled unknowns of the estimate.
     """
 
-    statistics: WrenchStatistics
-    bias: Bias
-    weight: Mat66
+    data: FitData
+    weights: tuple[Array, ...]
     problem: LinearProblem
     scaling: Scaling
     identifiability: Identifiability
@@ -79,86 +80,88 @@ class LeastSquaresFit:
     theta: Array
 
     @property
-    def phi(self) -> Phi:
-        """Ten parameters of the estimate."""
-        return self.scaling.phi(self.theta)
+    def x(self) -> Array:
+        """The unknowns in SI."""
+        return self.scaling.x(self.theta)
 
     @property
     def scaled_matrix(self) -> Array:
-        """A of the whitened problem in scaled parameters."""
-        return self.problem.A @ self.scaling.to_phi
+        """A of the whitened problem in scaled unknowns."""
+        return self.problem.A @ self.scaling.to_x
 
     @property
     def completed(self) -> LinearProblem:
-        """The problem in scaled parameters with what the data do not tell completed.
+        """The problem in scaled unknowns with what the data do not identify completed.
 
-        Of the data it keeps what they say along the told directions. Along each other direction it
-        asks for the default body with a standard error of the body's own scale, so that constraints
-        move what is not known before they move what is.
+        Of the data it keeps what they say along the identifiable directions. Along each other
+        direction it asks for the default body with a standard error of the body's own scale, so
+        that constraints move what is not known before they move what is.
         """
         split = self.identifiability
         A, b = self.scaled_matrix, self.problem.b
-        if not split.untold.size:
+        if split.complete:
             return replace(self.problem, A=A)
-        told_of = np.linalg.pinv(np.concatenate((split.told, split.untold), axis=1))
-        count = split.told.shape[1]
-        along_told, along_untold = A @ split.told @ told_of[:count], told_of[count:]
-        from_reference = b - A @ self.reference + along_told @ self.reference
-        rows = np.concatenate((along_told, along_untold))
-        target = np.concatenate((from_reference, along_untold @ self.reference))
+        inverse = np.linalg.pinv(np.concatenate((split.identifiable, split.unidentifiable), axis=1))
+        count = split.identifiable.shape[1]
+        by_data, by_default = A @ split.identifiable @ inverse[:count], inverse[count:]
+        from_reference = b - A @ self.reference + by_data @ self.reference
+        rows = np.concatenate((by_data, by_default))
+        target = np.concatenate((from_reference, by_default @ self.reference))
         reduced = LinearProblem.from_rows(
             np.concatenate((rows, target[:, None]), axis=1),
             self.problem.equations,
             nuisances=self.problem.nuisances,
+            names=self.problem.names,
         )
         return replace(reduced, floor=float(np.hypot(reduced.floor, self.problem.floor)))
 
 
-def weighted_least_squares(
-    statistics: WrenchStatistics,
-    feature_noise: Array,
-    *,
-    bias: Bias = "per_log",
-    mass: float | None = None,
-) -> LeastSquaresFit:
+def weighted_least_squares(system: System, terms: Sequence[Term] = ()) -> LeastSquaresFit:
     """Least squares, re-weighted by the covariance of its own residuals until it settles.
 
-    Directions of the parameters that the data do not tell are those of the default body.
+    Directions of the unknowns that the data do not identify are those of the default bodies. Of the
+    terms it knows the equalities alone.
 
     Args:
-        statistics: of one or more logs.
-        feature_noise: number of rows times noise variance, for each of the 12 features.
-        bias: whose sensor bias is fitted.
-        mass: known mass [kg], if any.
+        system: data and equations.
+        terms: what is known besides.
 
     Raises:
-        NegativeMass: the mass comes out negative.
-        TooLittleMotion: the data do not tell mass or centre of mass.
-        ProblemError: the data are not worth as many equations as there are unknowns.
+        NegativeMass: a mass comes out negative.
+        TooLittleMotion: the data do not identify a mass or a centre of mass.
+        ProblemError: a kind of channel is zero throughout.
     """
-    data = FitData(statistics, feature_noise, bias, mass, wrench_scale_of(statistics))
-    phi = first_guess(data)
-    fit = _solve(data, phi, default_length(float(phi[0])))
+    space = system.space
+    rows = [term.equalities(space) for term in terms]
+    data = FitData(
+        system=system,
+        scales=measured_scales(system),
+        equalities=np.concatenate([np.zeros((0, len(space))), *(E for E, _ in rows)]),
+        values=np.concatenate([np.zeros(0), *(e for _, e in rows)]),
+    )
+    x = initial_estimate(data)
+    masses = (float(x[space.of_body(body)][0]) for body in range(len(space.bodies)))
+    fit = _solve(data, x, [default_length(mass) for mass in masses])
     for _ in range(_MOST_ROUNDS):
         before = fit
-        fit = _solve(data, fit.phi, _length(fit))
+        fit = _solve(data, fit.x, _lengths(fit))
         if _settled(before, fit):
             break
-    _require_mass_and_com(fit)
+    _require_masses_and_coms(fit)
     return fit
 
 
-def ordinary_least_squares(statistics: WrenchStatistics, bias: Bias = "per_log") -> Phi:
-    """Plain least squares, every component of the wrench weighted alike in its own SI unit.
+def ordinary_least_squares(system: System) -> Phi:
+    """Plain least squares, every channel weighted alike in its own SI unit.
 
     Raises:
-        ProblemError: the data do not tell all ten parameters.
+        ProblemError: the data do not identify all unknowns.
     """
-    problem = statistics.problem(None, bias)
+    problem = system.problem([np.eye(group.channels) for group in system.groups])
     norms = np.linalg.norm(problem.A, axis=0)
     if not (norms > 0.0).all() or np.linalg.cond(problem.A / norms) > 1e12:
         raise ProblemError(
-            "the data do not tell all ten parameters; ordinary least squares needs it"
+            "the data do not identify all parameters; ordinary least squares needs it"
         )
     return np.linalg.solve(problem.A / norms, problem.b) / norms
 
@@ -168,22 +171,30 @@ def default_length(mass: float) -> float:
     return float(np.sqrt(0.6)) * default_radius(mass)
 
 
-def _solve(data: FitData, phi: Phi, length: float) -> LeastSquaresFit:
-    """One round: weight, scaling and what is told from the last phi; then least squares."""
-    com = phi[1:4] / phi[0]
-    scaling = Scaling.of(float(phi[0]), length, com)
-    weight = _residual_weight(data, phi)
-    problem = data.statistics.problem(weight, data.bias)
-    matrix = problem.A @ scaling.to_phi
-    noise = noise_information(data.feature_noise, weight, scaling.to_phi)
-    split = identifiability(matrix, noise, _body_units(scaling), known_mass=data.mass is not None)
-    reference = scaling.theta(default_body(float(phi[0]), com))
-    theta = _least_squares_along(split.told, matrix, problem.b, reference)
-    require_positive_mass(scaling.phi(theta), scaling.mass * split.half_widths[0], data.bias)
+def _solve(data: FitData, x: Array, lengths: Sequence[float]) -> LeastSquaresFit:
+    """One round: weights, scaling and what is identifiable from the last x; then least squares."""
+    space = data.space
+    weights = _residual_weights(data, x)
+    problem = data.system.problem(weights)
+    scaling = Scaling.of(space, x, lengths, _units_of_scalars(problem, data))
+    matrix = problem.A @ scaling.to_x
+    split = identifiability(
+        matrix,
+        data.system.noise_information(weights) @ scaling.to_x,
+        _body_units(scaling),
+        _free(data, scaling),
+        len(space.bodies),
+    )
+    reference = _reference(data, x, scaling)
+    theta = _least_squares_along(split.identifiable, matrix, problem.b, reference)
+    found = scaling.x(theta)
+    errors = np.zeros(len(space))
+    for number, body in enumerate(scaling.bodies):
+        errors[10 * number] = body.mass * split.half_widths[10 * number]
+    require_positive_masses(found, errors, data)
     return LeastSquaresFit(
-        statistics=data.statistics,
-        bias=data.bias,
-        weight=weight,
+        data=data,
+        weights=weights,
         problem=problem,
         scaling=scaling,
         identifiability=split,
@@ -192,35 +203,88 @@ def _solve(data: FitData, phi: Phi, length: float) -> LeastSquaresFit:
     )
 
 
+def _free(data: FitData, scaling: Scaling) -> Array:
+    """Columns that span what equalities leave open, in scaled unknowns divided by their units."""
+    if not len(data.values):
+        return np.eye(len(data.space))
+    return free_directions(data.equalities @ scaling.to_x * _body_units(scaling))
+
+
+def _reference(data: FitData, x: Array, scaling: Scaling) -> Array:
+    """Scaled unknowns of default bodies of these masses and centres; scalars as they are."""
+    reference = x.copy()
+    for number, body in enumerate(scaling.bodies):
+        reference[data.space.of_body(number)] = default_body(body.mass, body.com)
+    if len(data.values):  # x meets the equalities; a default body of it need not
+        missing = data.values - data.equalities @ reference
+        if np.abs(missing).max() > 1e-12 * np.abs(data.values).max():
+            scaled = data.equalities @ scaling.to_x
+            return scaling.theta(reference) + np.linalg.lstsq(scaled, missing, rcond=None)[0]
+    return scaling.theta(reference)
+
+
+def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
+    """For each scalar the value that alone would explain everything: its scale."""
+    columns = problem.A[:, data.space.of_scalars]
+    norms = np.linalg.norm(columns, axis=0)
+    whole = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
+    return whole / np.where(norms > 0.0, norms, whole)
+
+
 def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
-    """Whether a round moved the estimate by less than a small part of its standard error.
+    """Whether a round moved the estimate by less than a small share of its standard error.
 
-    The unit of length has to settle too, where it decides what is told.
+    The units of length have to settle too, where they decide what is identifiable.
     """
-    moved = np.linalg.norm(after.problem.A @ (after.phi - before.phi))
-    grown = after.scaling.length / before.scaling.length - 1.0
-    everything_told = all(fit.identifiability.untold.size == 0 for fit in (before, after))
-    return bool(moved < _SETTLED and (everything_told or abs(grown) < _SETTLED))
+    moved = np.linalg.norm(after.problem.A @ (after.x - before.x))
+    grown = [
+        abs(new.length / old.length - 1.0)
+        for new, old in zip(after.scaling.bodies, before.scaling.bodies, strict=True)
+    ]
+    complete = before.identifiability.complete and after.identifiability.complete
+    return bool(moved < _SETTLED and (complete or max(grown) < _SETTLED))
 
 
-def _residual_weight(data: FitData, phi: Phi) -> Mat66:
-    """W from the residuals at phi: all 21 entries, or two scales where the data are few."""
-    statistics = data.statistics
-    effective = float(statistics.effective.sum())
-    unknowns = (10 + statistics.nuisances(data.bias)) / 6.0
-    moment = statistics.residual_moment(phi, data.bias)
-    covariance = moment / max(effective - unknowns, 1.0)
-    if effective < FULL_COVARIANCE_FROM:
-        power = np.diag(covariance)
-        covariance = np.diag(np.repeat([power[:3].mean(), power[3:].mean()], 3))
-    # The wrench's own scale bounds a residual that is nothing but rounding.
-    rounding = (_RESOLUTION * data.wrench_scale) ** 2 * statistics.samples.sum() / effective
-    # Residuals of all axes that move as one would make the weight singular.
-    rounding = rounding + _LEAST_INDEPENDENT * np.diag(covariance)
-    relative = np.diag(covariance) / data.wrench_scale**2
-    rounding = rounding + _MOST_UNEVEN**2 * relative.max() * data.wrench_scale**2
-    covariance = covariance + np.diag(rounding)
-    # Forces and torques differ by orders of magnitude: invert the correlation.
+def _residual_weights(data: FitData, x: Array) -> tuple[Array, ...]:
+    """W of each group from the residuals at x."""
+    system = data.system
+    moments = system.residual_moments(x, [np.diag(scale**-2) for scale in data.scales])
+    # Unknowns are taken off the groups' effective samples in proportion.
+    unknowns = (len(data.space) + system.nuisances) / system.equations
+    covariances = [
+        _residual_covariance(group, moment, unknowns)
+        for group, moment in zip(system.groups, moments, strict=True)
+    ]
+    pairs = list(zip(covariances, data.scales, strict=True))
+    largest = max(float((np.diag(C) / scale**2).max()) for C, scale in pairs)
+    weights = []
+    for group, (covariance, scale) in zip(system.groups, pairs, strict=True):
+        # What was measured bounds a residual that is nothing but rounding.
+        rounding = (_RESOLUTION * scale) ** 2 * group.samples / group.effective_samples
+        # Residuals of all channels that move as one would make the weight singular.
+        rounding = rounding + _LEAST_INDEPENDENT * np.diag(covariance)
+        rounding = rounding + _MOST_UNEVEN**2 * largest * scale**2
+        weights.append(_inverse(covariance + np.diag(rounding)))
+    return tuple(weights)
+
+
+def _residual_covariance(group: GroupEquations, moment: Array, unknowns: float) -> Array:
+    """The whole covariance of a group's residuals, or a scale for each kind where data are few.
+
+    Args:
+        group: the group.
+        moment: Σ r rᵀ, shape (m, m).
+        unknowns: share of the equations that the unknowns take.
+    """
+    covariance = moment / max(group.effective_samples * (1.0 - unknowns), 1.0)
+    if group.effective_samples >= FULL_COVARIANCE_FROM:
+        return covariance
+    power, kinds = np.diag(covariance), np.array(group.group.kinds)
+    return np.diag([power[kinds == kind].mean() for kind in kinds])
+
+
+def _inverse(covariance: Array) -> Array:
+    """Of a covariance whose entries differ by orders of magnitude: through the correlation."""
     sigma = np.sqrt(np.diag(covariance))
     inverse = np.linalg.inv(covariance / np.outer(sigma, sigma))
     return 0.5 * (inverse + inverse.T) / np.outer(sigma, sigma)
@@ -235,33 +299,42 @@ def _least_squares_along(columns: Array, A: Array, b: Array, reference: Array) -
 
 
 def _body_units(scaling: Scaling) -> Array:
-    """The body's scale in each scaled parameter: one, but for the first moment.
+    """The body's scale in each scaled unknown: one, but for the first moment.
 
     That is about Bo, and is known well if it is known to within the body's distance from there.
     """
-    distance = min(float(np.linalg.norm(scaling.com)) / scaling.length, _FARTHEST)
-    units = np.ones(10)
-    units[1:4] = np.hypot(1.0, distance)
+    units = np.ones(len(scaling.space))
+    for number, body in enumerate(scaling.bodies):
+        distance = min(float(np.linalg.norm(body.com)) / body.length, _FARTHEST)
+        units[10 * number + 1 : 10 * number + 4] = np.hypot(1.0, distance)
     return units
 
 
-def _length(fit: LeastSquaresFit) -> float:
-    """The body's size: from its inertia where the data tell that, else that of the default ball."""
-    split = fit.identifiability
-    theta = fit.theta
-    if split.resolved.shape != split.told.shape:
+def _lengths(fit: LeastSquaresFit) -> list[float]:
+    """Each body's size: from its inertia where the data resolve that, else the default ball's."""
+    split, theta = fit.identifiability, fit.theta
+    if split.resolved.shape != split.identifiable.shape:
         theta = _least_squares_along(
             split.resolved, fit.scaled_matrix, fit.problem.b, fit.reference
         )
-    trace = float(TRACE @ theta)
-    if trace > _SIZE_TOLD * split.size_error:
-        return fit.scaling.length * float(np.sqrt(0.5 * trace))
-    return default_length(float(fit.phi[0]))
+    lengths = []
+    for number, body in enumerate(fit.scaling.bodies):
+        trace = float(TRACE @ theta[10 * number : 10 * number + 10])
+        if trace > _SIZE_RESOLVED * split.size_errors[number]:
+            lengths.append(body.length * float(np.sqrt(0.5 * trace)))
+        else:
+            lengths.append(default_length(float(fit.x[10 * number])))
+    return lengths
 
 
-def _require_mass_and_com(fit: LeastSquaresFit) -> None:
-    """Raise unless mass and first moment are told."""
-    widths = fit.identifiability.half_widths[:4]
-    untold = [name for name, width in zip(PHI[:4], widths, strict=True) if not width < 1.0]
-    if untold:
-        raise too_little(untold, fit.bias)
+def _require_masses_and_coms(fit: LeastSquaresFit) -> None:
+    """Raise unless masses and first moments are identifiable."""
+    space, widths = fit.data.space, fit.identifiability.half_widths
+    missing = [
+        space.names[k]
+        for body in range(len(space.bodies))
+        for k in range(10 * body, 10 * body + 4)
+        if not widths[k] < 1.0
+    ]
+    if missing:
+        raise too_little(missing, fit.data)

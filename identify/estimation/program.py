@@ -1,17 +1,19 @@
-"""The semidefinite program, written once in cvxpy and solved again and again by Clarabel.
+"""The cone program, written in cvxpy once for its terms and solved again and again by Clarabel.
 
-    minimise ‖A θ − b‖   subject to   Pi(θ) ⪰ margin 1,  θ_m ≥ margin,  C θ = d
+    minimise ‖A θ − b‖   subject to the terms
 
-in scaled parameters θ. The objective is a norm on QR-reduced rows, never θᵀHθ: squared, solvers
+in scaled unknowns θ. The objective is a norm on QR-reduced rows, never θᵀHθ: squared, solvers
 stop "optimal" far from the optimum where the noise is small.
 
-cvxpy turns the program into Clarabel's standard form once. Every entry of that form is a constant
-or plus or minus one parameter, so later data are written straight into it.
+cvxpy turns the program into conic standard form F x + f ∈ K once. The entries of F and f are affine
+in the program's parameters; cvxpy's own map of them fills in later data without cvxpy.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -19,20 +21,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Mat44
+from identify.arrays import Array, Indices
 from identify.errors import SolveError
-from identify.inertia import PSEUDO_INERTIA_BASIS
+from identify.estimation.cones import Cone, cones_of
+from identify.estimation.scaling import Scaling
+from identify.estimation.terms.term import ScaledBody, ScaledSpace, Term
+from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
+    import cvxpy as cp
     import scipy.sparse as sp
 
-MARGIN = 1e-9
-"""Least eigenvalue of the scaled pseudo-inertia, and least scaled mass: a sheet of paper passes."""
-
 _TOLERANCE = 1e-10
-_UPPER_ROWS, _UPPER_COLUMNS = zip(
-    *((row, column) for column in range(4) for row in range(column + 1)), strict=True
-)
+
+
+class Infeasible(SolveError):
+    """The solver found that no unknowns meet the terms."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConicRows:
+    """The terms in standard form at one scaling: F θ + G u + f ∈ K.
+
+    Attributes:
+        F: coefficients of the scaled unknowns, shape (n, p).
+        G: those of the terms' own variables, shape (n, q).
+        f: shape (n,).
+        cones: K, in the order of the rows.
+    """
+
+    F: Array
+    G: Array
+    f: Array
+    cones: tuple[Cone, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,195 +61,202 @@ class ConeSolution:
     """What the solver said, before anything of it is believed.
 
     Attributes:
-        theta: scaled parameters, shape (10,).
-        multiplier: dual matrix Z of Pi ⪰ margin, for the objective ½‖A θ − b‖², shape (4, 4).
-        mass_multiplier: dual of the mass bound.
+        theta: scaled unknowns, shape (p,).
+        multiplier: dual of the terms' rows, for the objective ½‖A θ − b‖², shape (n,).
+        rows: the terms' rows it belongs to.
         status: the solver's own word.
         iterations: its iterations.
         build_time, solve_time: [s].
     """
 
     theta: Array
-    multiplier: Mat44
-    mass_multiplier: float
+    multiplier: Array
+    rows: ConicRows
     status: str
     iterations: int
     build_time: float
     solve_time: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ConeProgram:
-    """Clarabel's standard form of the program, and where each parameter stands in it.
+    """The compiled program of some terms.
 
-    The standard form is min qᵀx, A x + s = b, s in the cones. `data_sources` says which entry of
-    the parameter vector each entry of A.data and b is (−1: a constant), with `data_signs`.
+    Attributes:
+        space: of the unknowns.
+        reduced: maps the parameters and a one to the nonzero entries of [F | f], column by column.
+        left: matrix −F of the right pattern.
+        entries: row and column of every nonzero entry of [F | f].
+        quadratic: of the cost: zero.
+        cost: of the standard form's variables.
+        theta, own: columns of the scaled unknowns, and of the terms' own variables.
+        rows: the terms' rows; all others are those of the norm.
+        cones: of all rows.
+        terms_cones: of the terms' rows.
     """
 
-    equalities: int
-    form: sp.csc_array
-    offset: Array
-    cost: Array
+    space: ParameterSpace
+    reduced: sp.csr_array
+    left: sp.csc_array
+    entries: tuple[Indices, Indices]
     quadratic: sp.csc_array
-    cones: tuple[object, ...]
-    data_sources: Indices
-    data_signs: Array
-    theta_columns: Indices
-    mass_row: int
-    psd_rows: Indices
+    cost: Array
+    theta: Indices
+    own: Indices
+    rows: Indices
+    cones: tuple[Cone, ...]
+    terms_cones: tuple[Cone, ...]
 
-    def solve(self, A: Array, b: Array, C: Array, d: Array) -> ConeSolution:
+    def solve(self, A: Array, b: Array, scaling: Scaling) -> ConeSolution:
         """Solve for one set of data.
 
         Args:
-            A: shape (10, 10).
-            b: shape (10,).
-            C: shape (equalities, 10).
-            d: shape (equalities,).
+            A: shape (p, p), in scaled unknowns.
+            b: shape (p,).
+            scaling: the units of the unknowns.
 
         Raises:
-            SolveError: the solver found the program infeasible, or failed.
+            Infeasible: no unknowns meet the terms.
+            SolveError: the solver failed.
         """
         clarabel = _clarabel()
         started = time.perf_counter()
         scale = float(np.linalg.norm(A))
         if not (np.isfinite(scale) and scale > 0.0):
             raise SolveError("the problem has no data: its matrix is zero or not finite")
-        parameters = np.concatenate((A.ravel("F"), b, C.ravel("F"), d))
-        parameters[:110] /= scale
-        entries = np.concatenate((self.form.data, self.offset))
-        live = self.data_sources >= 0
-        entries[live] = self.data_signs[live] * parameters[self.data_sources[live]]
-        count = len(self.form.data)
-        form = self.form.copy()
-        form.data = entries[:count]
+        form = self._form(A / scale, b / scale, scaling)
+        left = copy(self.left)
+        left.data = -form[self.entries][: len(left.indices)]
+        cones = [cone.of_clarabel(clarabel) for cone in self.cones]
         solver = clarabel.DefaultSolver(
-            self.quadratic, self.cost, form, entries[count:], list(self.cones), _settings()
+            self.quadratic, self.cost, left, form[:, -1], cones, _settings()
         )
         built = time.perf_counter()
         solution = solver.solve()
         finished = time.perf_counter()
         status = str(solution.status)
+        if status in ("PrimalInfeasible", "AlmostPrimalInfeasible"):
+            raise Infeasible(f"no unknowns meet the terms: Clarabel stopped with {status!r}")
         if status not in ("Solved", "AlmostSolved", "InsufficientProgress"):
             raise SolveError(
                 f"Clarabel stopped with {status!r} after {solution.iterations} iterations: no "
-                f"consistent body was found for these data and constraints"
+                f"consistent body was found for these data and terms"
             )
-        x, z = np.asarray(solution.x), np.asarray(solution.z)
-        theta = x[self.theta_columns]
+        theta = np.asarray(solution.x)[self.theta]
         # From the norm's multipliers to those of its half square, which is what is certified.
         factor = scale**2 * float(np.linalg.norm((A @ theta - b) / scale))
+        rows = form[self.rows]
         return ConeSolution(
             theta=theta,
-            multiplier=factor * _matrix_of_triangle(z[self.psd_rows]),
-            mass_multiplier=factor * float(z[self.mass_row]),
+            multiplier=factor * np.asarray(solution.z)[self.rows],
+            rows=ConicRows(rows[:, self.theta], rows[:, self.own], rows[:, -1], self.terms_cones),
             status=status,
             iterations=int(solution.iterations),
             build_time=built - started,
             solve_time=finished - built,
         )
 
+    def _form(self, A: Array, b: Array, scaling: Scaling) -> Array:
+        """[F | f] for these data and units."""
+        values = [A.ravel("F"), b]
+        for body in scaling.bodies:
+            values += [[1.0 / body.mass, 1.0 / body.length], body.com / body.length]
+        parameters = np.concatenate((*values, 1.0 / scaling.units, [1.0]))
+        form = np.zeros((self.left.shape[0], self.left.shape[1] + 1))
+        form[self.entries] = self.reduced @ parameters
+        return form
 
-@lru_cache(maxsize=16)
-def cone_program(equalities: int) -> ConeProgram:
-    """The compiled program with the given number of equality constraints."""
+
+@lru_cache(maxsize=64)
+def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
+    """The compiled program of some terms, written once a process."""
     import cvxpy as cp
 
-    theta = cp.Variable(10)
-    bound = cp.Variable()
-    A, b = cp.Parameter((10, 10)), cp.Parameter(10)
-    Pi = cp.reshape(PSEUDO_INERTIA_BASIS @ theta, (4, 4), order="C")
-    constraints = [
-        cp.SOC(bound, A @ theta - b),
-        Pi >> MARGIN * np.eye(4),
-        theta[0] >= MARGIN,
+    p = len(space)
+    theta, bound = cp.Variable(p), cp.Variable()
+    A, b = cp.Parameter((p, p)), cp.Parameter(p)
+    bodies = [
+        ScaledBody(theta[block], cp.Parameter(), cp.Parameter(), cp.Parameter(3))
+        for block in map(space.of_body, range(len(space.bodies)))
     ]
     parameters = [A, b]
-    if equalities:
-        C, d = cp.Parameter((equalities, 10)), cp.Parameter(equalities)
-        constraints.append(C @ theta == d)
-        parameters += [C, d]
-    problem = cp.Problem(cp.Minimize(bound), constraints)
-    return _compile(problem, parameters, theta, bound, equalities)
+    for body in bodies:
+        parameters += [body.inverse_mass, body.inverse_length, body.com]
+    x = ScaledSpace(space, bodies)
+    if space.scalars:
+        units = cp.Parameter(len(space.scalars))
+        parameters.append(units)
+        x = ScaledSpace(space, bodies, theta[space.of_scalars], units)
+    constraints = [constraint for term in terms for constraint in _built(term, x)]
+    problem = cp.Problem(cp.Minimize(bound), [cp.SOC(bound, A @ theta - b), *constraints])
+    return _compile(problem, parameters, theta, bound, space)
 
 
-def _compile(problem, parameters, theta, bound, equalities: int) -> ConeProgram:
-    """Read the standard form off cvxpy, and find each parameter in it.
-
-    Probing with a different value for every parameter shows which entry is which; a second probe
-    with other values proves it.
-    """
-    size = sum(parameter.size for parameter in parameters)
-    codes = 2.0 + np.arange(size)
-    data = _standard_form(problem, parameters, codes)
-    entries = np.concatenate((data["A"].data, data["b"]))
-    sources = np.full(len(entries), -1)
-    signs = np.ones(len(entries))
-    for index, entry in enumerate(entries):
-        match = np.flatnonzero(codes == abs(entry))
-        if len(match):
-            sources[index], signs[index] = match[0], np.sign(entry)
-    other = np.random.default_rng(0).uniform(2.0, 3.0, size)
-    check = _standard_form(problem, parameters, other)
-    live = sources >= 0
-    expected = entries.copy()
-    expected[live] = signs[live] * other[sources[live]]
-    got = np.concatenate((check["A"].data, check["b"]))
-    if got.shape != expected.shape or np.abs(got - expected).max() > 1e-12:
-        raise SolveError(
-            "cvxpy writes the program in a form that this version of the toolkit does not know; "
-            "install the versions of the lock file"
-        )
-    return _read_form(data, problem, theta, equalities, sources, signs)
+def _built(term: Term, x: ScaledSpace) -> list[cp.Constraint]:
+    """The constraints of a term, checked by cvxpy's rules of disciplined parametrised programs."""
+    constraints = term.build(x)
+    for constraint in constraints:
+        if not constraint.is_dcp(dpp=True):
+            raise SolveError(
+                f"{term}: the constraint {constraint} is not convex, or not affine in the units of "
+                f"the scaled unknowns (see cvxpy's rules, DCP and DPP)"
+            )
+    return constraints
 
 
-def _standard_form(problem, parameters, values: Array):
-    start = 0
-    for parameter in parameters:
-        stop = start + parameter.size
-        parameter.value = values[start:stop].reshape(parameter.shape, order="F")
-        start = stop
-    return problem.get_problem_data("CLARABEL")[0]
-
-
-def _read_form(data, problem, theta, equalities, sources, signs) -> ConeProgram:
+def _compile(
+    problem: cp.Problem,
+    parameters: Sequence[cp.Parameter],
+    theta: cp.Variable,
+    bound: cp.Variable,
+    space: ParameterSpace,
+) -> ConeProgram:
+    """The standard form as cvxpy makes it for Clarabel, and the map of its parameters to it."""
     import scipy.sparse as sp
 
-    clarabel = _clarabel()
-    dims = data["dims"]
-    cones = []
-    if dims.zero:
-        cones.append(clarabel.ZeroConeT(dims.zero))
-    cones.append(clarabel.NonnegativeConeT(dims.nonneg))
-    cones.extend(clarabel.SecondOrderConeT(size) for size in dims.soc)
-    cones.extend(clarabel.PSDTriangleConeT(size) for size in dims.psd)
-    if (dims.nonneg, list(dims.soc), list(dims.psd)) != (1, [11], [4]):
-        raise SolveError(f"cvxpy made other cones of the program than it has: {dims}")
-    start = data["param_prob"].var_id_to_col[theta.id]
-    count = len(data["c"])
-    return ConeProgram(
-        equalities=equalities,
-        form=data["A"],
-        offset=data["b"],
-        cost=data["c"],
-        quadratic=sp.csc_array((count, count)),
-        cones=tuple(cones),
-        data_sources=sources,
-        data_signs=signs,
-        theta_columns=np.arange(start, start + 10),
-        mass_row=dims.zero,
-        psd_rows=np.arange(dims.zero + 1 + 11, dims.zero + 1 + 11 + 10),
+    for parameter in parameters:  # the form does not depend on the values; cvxpy asks for some
+        parameter.value = np.ones(parameter.shape)
+    data = problem.get_problem_data("CLARABEL")[0]
+    program = data["param_prob"]
+    program.reduced_A.cache()
+    indices, indptr, shape = program.reduced_A.problem_data_index
+    columns = np.concatenate(
+        [
+            program.param_id_to_col[parameter.id] + np.arange(parameter.size)
+            for parameter in parameters
+            if parameter.id in program.param_id_to_col
+        ]
+        + [[program.total_param_size]]
     )
-
-
-def _matrix_of_triangle(entries: Array) -> Mat44:
-    """Symmetric matrix of Clarabel's scaled upper triangle, column by column."""
-    matrix = np.zeros((4, 4))
-    rows, columns = np.array(_UPPER_ROWS), np.array(_UPPER_COLUMNS)
-    scaled = np.where(rows == columns, 1.0, np.sqrt(0.5)) * entries
-    matrix[rows, columns] = scaled
-    matrix[columns, rows] = scaled
-    return matrix
+    used = np.concatenate(
+        [
+            np.full(parameter.size, parameter.id in program.param_id_to_col)
+            for parameter in parameters
+        ]
+        + [[True]]
+    )
+    ours = sp.lil_array((program.reduced_A.reduced_mat.shape[0], len(used)))
+    ours[:, np.flatnonzero(used)] = program.reduced_A.reduced_mat[:, columns]
+    start, first = program.var_id_to_col[theta.id], program.var_id_to_col[bound.id]
+    of_theta = np.arange(start, start + theta.size)
+    count = shape[1] - 1
+    cones = cones_of(data["dims"])
+    before = sum(cone.size for cone in cones if cone.kind in ("zero", "nonnegative"))
+    norm = next(k for k, cone in enumerate(cones) if cone.kind == "second_order")
+    split = indptr[-2]
+    return ConeProgram(
+        space=space,
+        reduced=ours.tocsr(),
+        left=sp.csc_array((np.ones(split), indices[:split], indptr[:-1]), shape=(shape[0], count)),
+        entries=(indices, np.repeat(np.arange(shape[1]), np.diff(indptr))),
+        quadratic=sp.csc_array((count, count)),
+        cost=np.asarray(data["c"]),
+        theta=of_theta,
+        own=np.setdiff1d(np.arange(count), [*of_theta, first]),
+        rows=np.delete(np.arange(shape[0]), slice(before, before + theta.size + 1)),
+        cones=cones,
+        terms_cones=cones[:norm] + cones[norm + 1 :],
+    )
 
 
 def _clarabel() -> Any:

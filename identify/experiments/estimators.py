@@ -15,6 +15,7 @@ from identify.arrays import Phi
 from identify.errors import ProblemError
 from identify.estimation import (
     EstimatorSettings,
+    body_system,
     estimate_body,
     ordinary_least_squares,
     weighted_least_squares,
@@ -22,7 +23,7 @@ from identify.estimation import (
 from identify.experiments.options import Options, Positive
 from identify.logs import Recording
 from identify.pipeline import block_statistics
-from identify.regressors import Bias, BlockStatistics
+from identify.regressors import Offsets, Statistics
 from identify.signals import PreparedLog, prepare
 
 
@@ -46,7 +47,7 @@ class Evidence:
         return prepare(self.recording, self.cutoff_hz)
 
     @cached_property
-    def blocks(self) -> BlockStatistics:
+    def blocks(self) -> Statistics:
         """One-pass statistics of the prepared log, by blocks of time."""
         return block_statistics(self.prepared)
 
@@ -89,7 +90,8 @@ class OrdinaryLeastSquares(Estimator):
 
     def estimate(self, evidence: Evidence) -> Answer:
         """The minimiser of Σ rᵀ r."""
-        return Answer(ordinary_least_squares(evidence.blocks.total()))
+        system = body_system([evidence.blocks], EstimatorSettings())
+        return Answer(ordinary_least_squares(system))
 
 
 GivenMass: TypeAlias = Positive | Literal["known"] | None
@@ -106,19 +108,15 @@ class WeightedLeastSquares(Estimator):
 
     kind: ClassVar[str] = "wls"
 
-    bias: Bias = "per_log"
+    bias: Offsets = "per_log"
     mass: GivenMass = None
 
     def estimate(self, evidence: Evidence) -> Answer:
         """The weighted minimiser; identifiable is what has a half-width below the body's scale."""
-        log = evidence.blocks
-        fit = weighted_least_squares(
-            log.total(),
-            log.samples.sum() * log.noise[:12],
-            bias=self.bias,
-            mass=self._mass(evidence),
-        )
-        return Answer(fit.phi, int((fit.identifiability.half_widths < 1.0).sum()))
+        settings = EstimatorSettings(self.bias, self._mass(evidence))
+        system = body_system([evidence.blocks], settings)
+        fit = weighted_least_squares(system, settings.all_terms)
+        return Answer(fit.x, int((fit.identifiability.half_widths < 1.0).sum()))
 
     def _mass(self, evidence: Evidence) -> float | None:
         """The mass to fix [kg], or None.

@@ -11,7 +11,7 @@ own time: none is lost or counted twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import numpy as np
 from identify.errors import LogError
 from identify.files import require_file
 from identify.logs import Recording, read_log
-from identify.regressors import BlockStatistics
+from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.signals import prepare
 from identify.signals.filters import Filters, choose_cutoff_hz
 
@@ -83,7 +83,7 @@ def log_chunks(
     ]
 
 
-def chunk_blocks(chunk: LogChunk) -> BlockStatistics:
+def chunk_blocks(chunk: LogChunk) -> Statistics:
     """Block statistics of a chunk's own time, as a worker makes them.
 
     Raises:
@@ -98,23 +98,18 @@ def chunk_blocks(chunk: LogChunk) -> BlockStatistics:
     own = (log.time >= begin) & (log.time < end)
     if not own.any():
         raise LogError(f"{chunk.path}: rows {chunk.start} to {chunk.stop} leave nothing to use")
-    return BlockStatistics.from_rows(
+    return Statistics.from_rows(
+        WRENCH_LAYOUT,
         log.rows[own],
         log.effective * float(own.mean()),
-        noise=log.noise,
+        noise=np.concatenate(([0.0], log.noise)),
         segment_ids=log.segment_ids[own],
     )
 
 
-def join_blocks(first: BlockStatistics, second: BlockStatistics) -> BlockStatistics:
+def join_blocks(first: Statistics, second: Statistics) -> Statistics:
     """Blocks of two segments of one log, the earlier first."""
-    counts = np.array([first.samples.sum(), second.samples.sum()])
-    return BlockStatistics(
-        factors=np.concatenate((first.factors, second.factors)),
-        samples=np.concatenate((first.samples, second.samples)),
-        effective=np.concatenate((first.effective, second.effective)),
-        noise=counts @ np.stack((first.noise, second.noise)) / counts.sum(),
-    )
+    return first + replace(second, block=second.block + first.block.max() + 1)
 
 
 def _time(recording: Recording, row: int) -> float:

@@ -16,7 +16,7 @@ from identify.experiments.executors import Executor
 from identify.experiments.retry import WorkersDied, completed
 from identify.experiments.sources.source import LogItem
 from identify.pipeline import block_statistics
-from identify.regressors import WrenchStatistics, merge_logs
+from identify.regressors import Statistics, join_logs
 from identify.signals import prepare
 
 T = TypeVar("T")
@@ -74,19 +74,19 @@ def reduce_statistics(
     return tree_merge([made[index] for index in range(len(parts))], merge)
 
 
-def log_statistics(log: LogItem) -> WrenchStatistics:
+def log_statistics(log: LogItem) -> Statistics:
     """One-pass statistics of one log, as a worker makes them.
 
     Raises:
         LogError: the log cannot be read or prepared.
     """
     recording, _ = log.load()
-    return block_statistics(prepare(recording)).total()
+    return block_statistics(prepare(recording)).merged()
 
 
-def merge_two_logs(first: WrenchStatistics, second: WrenchStatistics) -> WrenchStatistics:
+def merge_two_logs(first: Statistics, second: Statistics) -> Statistics:
     """Statistics of the logs of both, each log with a sensor offset of its own."""
-    return merge_logs([first, second])
+    return join_logs([first, second])
 
 
 def _numbered(statistics: Callable[[C], T], part: tuple[int, C]) -> T:

@@ -15,7 +15,7 @@ from identify.pipeline.notes import notes_on_fit, notes_on_log, require_live_wre
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
 from identify.pipeline.wrong_sign import wrong_sign
-from identify.regressors import BlockStatistics
+from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.signals import PreparedLog, prepare
 from identify.validation import validate
 
@@ -80,14 +80,16 @@ def fit(
     )
 
 
-def block_statistics(log: PreparedLog) -> BlockStatistics:
-    """Block statistics of a prepared log."""
-    return BlockStatistics.from_rows(
+def block_statistics(log: PreparedLog) -> Statistics:
+    """Statistics of a prepared log, by blocks of time."""
+    return Statistics.from_rows(
+        WRENCH_LAYOUT,
         log.rows,
         log.effective,
-        noise=log.noise,
+        noise=np.concatenate(([0.0], log.noise)),
         segment_ids=log.segment_ids,
         still=log.recording.still,
+        log=log.recording.sha256,
     )
 
 
@@ -112,7 +114,7 @@ def _require_logs(recordings: Sequence[Recording]) -> None:
 
 
 def _estimate(
-    logs: Sequence[PreparedLog], blocks: Sequence[BlockStatistics], settings: FitSettings
+    logs: Sequence[PreparedLog], blocks: Sequence[Statistics], settings: FitSettings
 ) -> Estimate:
     try:
         return estimate_body(blocks, settings.estimator)
@@ -120,7 +122,7 @@ def _estimate(
         raise wrong_sign(logs, error) from error
     except TooLittleMotion as error:
         read = "; ".join(map(_facts, logs))
-        raise TooLittleMotion(error.untold, f"{error.advice}. Read was {read}") from error
+        raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
 
 
 def _facts(log: PreparedLog) -> str:

@@ -11,7 +11,7 @@ from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.logs import Recording
 from identify.pipeline.result import FitSettings
-from identify.regressors import WRENCH, BlockStatistics
+from identify.regressors import WRENCH, Statistics
 from identify.signals import PreparedLog
 from identify.validation import ESTIMATE, Validation
 
@@ -91,7 +91,7 @@ def _fastest(values: Array) -> float:
 def notes_on_fit(
     validation: Validation,
     estimate: Estimate,
-    blocks: Sequence[BlockStatistics],
+    blocks: Sequence[Statistics],
     settings: FitSettings,
 ) -> list[str]:
     """Notes on what the equations leave unexplained, and on choices that the data contradict."""
@@ -134,7 +134,7 @@ def _replay_runs_off(validation: Validation) -> list[str]:
 
 
 def _contradicted(
-    estimate: Estimate, blocks: Sequence[BlockStatistics], settings: FitSettings
+    estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
 ) -> list[str]:
     """A note where a given mass, or an offset left out or shared, makes the residual worse."""
     said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}

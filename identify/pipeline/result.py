@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings
-from identify.regressors import Bias
+from identify.regressors import Offsets
 from identify.signals import PreparedLog
 from identify.validation import Validation
 
@@ -25,7 +25,7 @@ class FitSettings:
         gravity: g in W [m/s²] in place of the logs' own.
     """
 
-    bias: Bias = "per_log"
+    bias: Offsets = "per_log"
     mass: float | None = None
     cutoff_hz: float | None = None
     gravity: tuple[float, float, float] | None = None

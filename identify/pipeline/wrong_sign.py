@@ -9,7 +9,7 @@ import numpy as np
 
 from identify.errors import IdentifyError
 from identify.estimation import NegativeMass, ordinary_least_squares
-from identify.regressors import WrenchStatistics, merge_logs
+from identify.regressors import WRENCH_LAYOUT, BodyWrench, Statistics, System, join_logs
 from identify.signals import PreparedLog, prepare
 
 _CLEARLY = 0.5
@@ -51,16 +51,15 @@ def _gravity_explains(logs: Sequence[PreparedLog]) -> bool:
             prepare(replace(log.recording, gravity=-log.recording.gravity), log.cutoff_hz)
             for log in logs
         ]
-        now, then = _statistics(logs), _statistics(turned)
+        now, then = _system(logs), _system(turned)
         phi_now, phi_then = ordinary_least_squares(now), ordinary_least_squares(then)
     except IdentifyError:
         return False
-    residual_now = float(np.trace(now.residual_moment(phi_now)))
-    residual_then = float(np.trace(then.residual_moment(phi_then)))
+    residual_now = float(np.trace(now.residual_moments(phi_now)[0]))
+    residual_then = float(np.trace(then.residual_moments(phi_then)[0]))
     return phi_then[0] > 0.0 and residual_then < _CLEARLY * residual_now
 
 
-def _statistics(logs: Sequence[PreparedLog]) -> WrenchStatistics:
-    return merge_logs(
-        [WrenchStatistics.from_rows(log.rows, effective=log.effective) for log in logs]
-    )
+def _system(logs: Sequence[PreparedLog]) -> System:
+    statistics = [Statistics.from_rows(WRENCH_LAYOUT, log.rows, log.effective) for log in logs]
+    return System.of([(join_logs(statistics), BodyWrench())])

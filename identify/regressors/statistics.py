@@ -1,298 +1,366 @@
-"""One pass over a log: the triangular factor that every wrench estimator works from.
+"""One pass over a log: the triangular factors that every estimator works from.
 
-Every entry of the Newton-Euler regressor is linear in the twelve features ψ, so the residual of a
-sample is linear in the 19 numbers z = [1, ψ, w]:
+The residual of a sample is linear in a few numbers z (for a wrench z = [1, ψ, w], 19 numbers):
+r = z · (B0 − B x). For any weight W and any x the cost Σ rᵀ W r therefore depends on the log only
+through the triangular factor R of the matrix of all z, its sufficient statistics (the square-root
+information). R is built in chunks by QR and never through a Gram matrix, so nothing is squared.
 
-    r = w − Y(ψ) φ − bias = C(φ, bias) z
-
-For any weight W the cost Σ rᵀ W r therefore depends on the log only through the factor R (19×19,
-upper triangular) of the matrix of all z: it is ‖W^½ C Rᵀ‖². R is built in chunks by QR and never
-through a Gram matrix, so nothing is squared. The constant comes first: R without its first row and
-column is the factor of the centred data, from which a bias is eliminated exactly.
+`Statistics` keeps such factors for cells, a cell being one log × one block of time × one group of
+channels. It is data alone: it knows no unknowns, no weights and no physics.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dtpqrt
 
-from identify.arrays import Array, Mat66, Phi, Vec6, seal
-from identify.errors import ProblemError
-from identify.regressors.linear_problem import LinearProblem
-from identify.regressors.newton_euler import FEATURE_TENSOR, regressor_from_features
+from identify.arrays import Array, Flags, Indices, seal
 from identify.regressors.triangular import triangle
-from identify.spatial import BodyMotion, Pose, coadjoint
 
-Bias: TypeAlias = Literal["per_log", "shared", "none"]
-"""Whose sensor bias is fitted: one a log (sensors are zeroed between logs), one in all, or none."""
+MOST_BLOCKS = 200
+"""Blocks a log is cut into at the most, but for the cuts between its segments."""
 
-WIDTH = 19
-"""Length of z = [1, ψ, w]: the constant, twelve features and six wrench components."""
-PSI = slice(1, 13)
-W = slice(13, 19)
+FEWEST_SAMPLES = 5.0
+"""Least effective samples in a block: five correlation times."""
 
-_CHUNK = 2048
+CHUNK = 2048
+"""Rows that one step of the QR takes in."""
+
 _PANEL = 4
 
 
 @dataclass(frozen=True, slots=True)
-class WrenchStatistics:
-    """The factor of all samples z of one or more logs, and their counts.
-
-    Chunks of one log add up (`+`); logs join by `merge_logs`, which keeps each log's own first row
-    so that a bias per log, a shared one or none come back exactly.
+class Group:
+    """Rows that share one weight: the channels of one sensor.
 
     Attributes:
-        centred: factor of the features and wrenches less each log's mean, shape (18, 18).
-        first_rows: first row of each log's R, shape (logs, 19): entry 0 is the norm of the
-            constant, the others are the projections of ψ and w on it.
-        samples: number of samples of each log, shape (logs,).
-        effective: how many of them count as independent, shape (logs,).
+        name: of the sensor.
+        channels: what it measures at once, one residual each.
+        kinds: what each channel is; channels of one kind have noise of one size where the data
+            are too few to tell more.
     """
 
-    centred: Array
-    first_rows: Array
+    name: str
+    channels: tuple[str, ...]
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the columns of statistics are; two statistics add only if their layouts are equal.
+
+    Attributes:
+        columns: names of the K numbers z. The constant, where there is one, comes first and is
+            called "1".
+        groups: the rows' groups.
+        fit: a fit reads the leading columns of this number; a leading block of a triangular factor
+            is triangular again.
+    """
+
+    columns: tuple[str, ...]
+    groups: tuple[Group, ...]
+    fit: int
+
+    @property
+    def has_constant(self) -> bool:
+        """Whether the first column is the constant, on which a sensor's offset acts."""
+        return self.columns[:1] == ("1",)
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """Factors of z by cell (log × block of time × group), with their counts.
+
+    Attributes:
+        layout: of the columns.
+        factors: of each cell's rows; cells of fewer rows than k have zero rows, shape (cells, k, K)
+            with k ≤ K.
+        log, block, group: which log, block of time and group a cell is of, shape (cells,).
+        samples: rows of the log in each cell, shape (cells,).
+        effective_samples: how many of them count as independent, shape (cells,).
+        noise: roots ν of the noise in one row of each log and group: its moment is νᵀν, shape
+            (logs, groups, K, K).
+        logs: a name for each log; `+` takes equal names for one log.
+    """
+
+    layout: Layout
+    factors: Array
+    log: Indices
+    block: Indices
+    group: Indices
     samples: Array
-    effective: Array
+    effective_samples: Array
+    noise: Array
+    logs: tuple[str, ...] = ("",)
 
     def __post_init__(self) -> None:
+        K, G = len(self.layout.columns), len(self.layout.groups)
         for name, shape in (
-            ("centred", (WIDTH - 1, WIDTH - 1)),
-            ("first_rows", (None, WIDTH)),
+            ("factors", (None, None, K)),
             ("samples", (None,)),
-            ("effective", (None,)),
+            ("effective_samples", (None,)),
+            ("noise", (len(self.logs), G, K, K)),
         ):
             object.__setattr__(self, name, seal(getattr(self, name), name, shape))
+        for name in ("log", "block", "group"):
+            numbers = np.array(getattr(self, name), dtype=np.intp)
+            numbers.flags.writeable = False
+            object.__setattr__(self, name, numbers)
 
     @classmethod
-    def from_samples(
+    def from_rows(
         cls,
-        motion: BodyMotion,
-        wrench: Vec6,
+        layout: Layout,
+        rows: Array,
+        effective_samples: float | None = None,
         *,
-        effective: float | None = None,
-    ) -> WrenchStatistics:
-        """Statistics of samples of one log.
+        noise: Array | None = None,
+        segment_ids: Indices | None = None,
+        still: bool = False,
+        log: str = "",
+    ) -> Statistics:
+        """Cut rows z of one log, in order of time, into blocks of about equal length.
 
         Args:
-            motion: in B, n samples.
-            wrench: the wrench on the body at Bo in B [N, N m], shape (n, 6).
-            effective: how many samples count as independent; n where not given.
+            layout: of one group.
+            rows: shape (n, K).
+            effective_samples: how many of them count as independent in all; n where not given.
+            noise: variance of the noise in each of the K columns; zero where not given.
+            segment_ids: rows of different segments do not share a block, where given.
+            still: whether each row is a still pose, and so a block of its own.
+            log: name of the log.
         """
-        factor = factor_of_motion(motion, np.asarray(wrench, dtype=np.float64))
-        return cls.from_factor(factor, len(wrench), effective)
-
-    @classmethod
-    def from_rows(cls, rows: Array, *, effective: float | None = None) -> WrenchStatistics:
-        """Statistics of rows z = [constant, ψ, w] as a filter leaves them, shape (n, 19)."""
-        return cls.from_factor(factor_of_rows(rows), len(rows), effective)
+        count, K = rows.shape
+        effective = float(count) if effective_samples is None else effective_samples
+        edges = _block_edges(count, effective, segment_ids, still)
+        samples = np.diff(edges).astype(np.float64)
+        factors = np.zeros((len(samples), min(K, int(samples.max())), K))
+        for factor, (start, stop) in zip(factors, pairwise(edges.tolist()), strict=True):
+            factor[:] = factor_of_rows(rows[start:stop])[: len(factor)]
+        variances = np.zeros(K) if noise is None else np.asarray(noise)
+        zeros = np.zeros(len(samples), dtype=np.intp)
+        return cls(
+            layout=layout,
+            factors=factors,
+            log=zeros,
+            block=np.arange(len(samples)),
+            group=zeros,
+            samples=samples,
+            effective_samples=samples * (effective / count),
+            noise=np.diag(np.sqrt(variances))[None, None],
+            logs=(log,),
+        )
 
     @classmethod
     def from_factor(
-        cls, factor: Array, samples: int, effective: float | None = None
-    ) -> WrenchStatistics:
-        """Statistics of one log from its factor R, shape (19, 19)."""
+        cls,
+        layout: Layout,
+        factor: Array,
+        samples: int,
+        effective_samples: float | None = None,
+        *,
+        log: str = "",
+    ) -> Statistics:
+        """Statistics of one log as one block, from its factor R, shape (K, K)."""
+        K, zero = len(layout.columns), np.zeros(1, dtype=np.intp)
         return cls(
-            centred=factor[1:, 1:],
-            first_rows=factor[:1],
+            layout=layout,
+            factors=factor[None],
+            log=zero,
+            block=zero,
+            group=zero,
             samples=np.array([samples]),
-            effective=np.array([samples if effective is None else effective]),
+            effective_samples=np.array(
+                [samples if effective_samples is None else effective_samples]
+            ),
+            noise=np.zeros((1, 1, K, K)),
+            logs=(log,),
         )
 
-    @property
-    def logs(self) -> int:
-        """How many logs are joined."""
-        return len(self.first_rows)
+    def __len__(self) -> int:
+        """How many cells there are."""
+        return len(self.factors)
 
     @property
-    def factor(self) -> Array:
-        """R of all samples together, as if of one log, shape (19, 19)."""
-        stacked = np.zeros((self.logs + WIDTH - 1, WIDTH))
-        stacked[: self.logs] = self.first_rows
-        stacked[self.logs :, 1:] = self.centred
-        return triangle(stacked)
+    def independent(self) -> bool:
+        """Whether each cell is one sample, as still poses are."""
+        return bool((self.samples == 1.0).all())
 
-    def __add__(self, other: WrenchStatistics) -> WrenchStatistics:
-        """Statistics of two chunks of one log.
+    @cached_property
+    def totals(self) -> Array:
+        """R of each log and group over all its blocks, shape (logs, groups, K, K)."""
+        K = len(self.layout.columns)
+        totals = np.zeros(self.noise.shape)
+        for number, of_log in enumerate(totals):
+            for group in range(len(of_log)):
+                cells = self.factors[(self.log == number) & (self.group == group)]
+                of_log[group] = triangle(cells.reshape(-1, K))
+        totals.flags.writeable = False
+        return totals
+
+    def counts(self, values: Array) -> Array:
+        """Sum of a number a cell (samples, effective samples) over blocks: (logs, groups)."""
+        counts = np.zeros(self.noise.shape[:2])
+        np.add.at(counts, (self.log, self.group), values)
+        return counts
+
+    @property
+    def noise_rows(self) -> Array:
+        """Roots of the noise in all rows of each log and group, shape (logs, groups, K, K)."""
+        return np.sqrt(self.counts(self.samples))[..., None, None] * self.noise
+
+    def __add__(self, other: Statistics) -> Statistics:
+        """Statistics of both: cells of the same log, block and group become one.
 
         Raises:
-            ValueError: one of them holds several logs; join logs by `merge_logs`.
+            ValueError: the layouts differ.
         """
-        if self.logs != 1 or other.logs != 1:
-            raise ValueError("only chunks of one log add up; join logs by merge_logs")
-        factor = triangle(np.concatenate((self.factor, other.factor)))
-        return WrenchStatistics(
-            centred=factor[1:, 1:],
-            first_rows=factor[:1],
-            samples=self.samples + other.samples,
-            effective=self.effective + other.effective,
+        joined = join_logs((self, other))
+        names = tuple(dict.fromkeys(joined.logs))
+        of_name = np.array([names.index(name) for name in joined.logs])
+        log = of_name[joined.log]
+        keys = np.stack((log, joined.block, joined.group), axis=1)
+        cells, owner = np.unique(keys, axis=0, return_inverse=True)
+        owner = owner.reshape(-1)
+        samples = np.bincount(owner, joined.samples).astype(np.float64)
+        effective = np.bincount(owner, joined.effective_samples).astype(np.float64)
+        K = len(self.layout.columns)
+        stacks = [triangle(joined.factors[owner == k].reshape(-1, K)) for k in range(len(cells))]
+        rows = joined.counts(joined.samples)
+        noise = np.zeros((len(names), *joined.noise.shape[1:]))
+        for k in range(len(names)):
+            mine = of_name == k
+            share = np.sqrt(rows[mine] / np.maximum(rows[mine].sum(axis=0), 1.0))
+            weighted = share[..., None, None] * joined.noise[mine]
+            for g in range(weighted.shape[1]):
+                noise[k, g] = triangle(weighted[:, g].reshape(-1, K))
+        return Statistics(
+            layout=self.layout,
+            factors=np.array(stacks),
+            log=cells[:, 0],
+            block=cells[:, 1],
+            group=cells[:, 2],
+            samples=samples,
+            effective_samples=effective,
+            noise=noise,
+            logs=names,
         )
 
-    def in_frame(self, X_CB: Pose) -> WrenchStatistics:
-        """The same log with body axes and reference point C in place of B.
+    def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
+        """The cells of the given numbers, of the same logs."""
+        return Statistics(
+            layout=self.layout,
+            factors=self.factors[cells],
+            log=self.log[cells],
+            block=self.block[cells],
+            group=self.group[cells],
+            samples=self.samples[cells],
+            effective_samples=self.effective_samples[cells],
+            noise=self.noise,
+            logs=self.logs,
+        )
 
-        Features and wrench change linearly, so the log is not read again.
+    def merged(self) -> Statistics:
+        """All blocks of each log and group as one."""
+        one = replace(self, block=np.zeros_like(self.block))
+        return one + one.subset(np.zeros(0, dtype=np.intp))
+
+    def mapped(self, M: Array, layout: Layout | None = None) -> Statistics:
+        """Statistics of z M in place of z: another frame, a delay, a gain.
 
         Args:
-            X_CB: pose of the old body frame B in the new one C (both fixed in the body).
+            M: shape (K, K').
+            layout: of the K' columns; the same where not given.
         """
-        G = frame_change(X_CB)
-        first = self.first_rows.copy()
-        first[:, 1:] = first[:, 1:] @ G.T
-        return WrenchStatistics(
-            centred=triangle(self.centred @ G.T),
-            first_rows=first,
+        factors = np.array([triangle(factor @ M) for factor in self.factors])
+        noise = np.array([[triangle(root @ M) for root in of_log] for of_log in self.noise])
+        return Statistics(
+            layout=layout or self.layout,
+            factors=factors,
+            log=self.log,
+            block=self.block,
+            group=self.group,
             samples=self.samples,
-            effective=self.effective,
+            effective_samples=self.effective_samples,
+            noise=noise,
+            logs=self.logs,
         )
 
-    def rows(self, bias: Bias = "per_log") -> Array:
-        """Rows [ψ, w] that hold the whole cost once the bias is eliminated, shape (18, 18)."""
-        if bias == "per_log":
-            return self.centred
-        if bias == "shared":
-            return self.factor[1:, 1:]
-        return triangle(np.concatenate((self.first_rows[:, 1:], self.centred)))
+    def save(self, path: Path | str) -> None:
+        """Write the numbers to an NPZ file; the layout is not in it."""
+        arrays = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "layout"}
+        np.savez(path, allow_pickle=False, **arrays)
 
-    def nuisances(self, bias: Bias) -> int:
-        """How many bias parameters are fitted."""
-        return {"per_log": 6 * self.logs, "shared": 6, "none": 0}[bias]
-
-    def problem(self, weight: Mat66 | None = None, bias: Bias = "per_log") -> LinearProblem:
-        """The least-squares problem in the ten parameters.
-
-        Args:
-            weight: W of the cost Σ rᵀ W r, symmetric positive definite, shape (6, 6); the identity
-                where not given.
-            bias: whose sensor bias is fitted with them, and eliminated.
-
-        Raises:
-            ProblemError: the weight is not positive definite.
-        """
-        rows = self.rows(bias)
-        A = regressor_from_features(rows[:, :12])
-        b = rows[:, 12:]
-        if weight is not None:
-            L = whitener(weight)
-            A, b = L @ A, b @ L.T
-        return LinearProblem.from_rows(
-            np.concatenate((A.reshape(-1, 10), b.reshape(-1, 1)), axis=1),
-            equations=6.0 * float(self.effective.sum()),
-            nuisances=self.nuisances(bias),
-        )
-
-    def residual_moment(self, phi: Phi, bias: Bias = "per_log") -> Mat66:
-        """Σ r rᵀ at parameters phi, with the bias that suits them best, shape (6, 6)."""
-        residuals = residual_rows(self.rows(bias), phi)
-        return residuals.T @ residuals
-
-    def biases(self, phi: Phi, bias: Bias = "per_log") -> Vec6:
-        """The sensor bias [f; t] of each log at Bo in B that suits parameters phi, shape (logs, 6).
-
-        A bias is what the sensor adds: measured wrench = wrench on the body + bias.
-        """
-        if bias == "none":
-            return np.zeros((self.logs, 6))
-        first = self.factor[:1] if bias == "shared" else self.first_rows
-        values = residual_rows(first[:, 1:], phi) / first[:, :1]
-        return np.repeat(values, self.logs, axis=0) if bias == "shared" else values
+    @classmethod
+    def load(cls, path: Path | str, layout: Layout) -> Statistics:
+        """Read what `save` wrote, given its layout."""
+        with np.load(path, allow_pickle=False) as file:
+            arrays: dict[str, Any] = {name: file[name] for name in file.files}
+        arrays["logs"] = tuple(arrays["logs"].tolist())
+        return cls(layout=layout, **arrays)
 
 
-def merge_logs(logs: Sequence[WrenchStatistics]) -> WrenchStatistics:
-    """Statistics of several logs of the same body, each with its own sensor bias.
+def join_logs(parts: Sequence[Statistics]) -> Statistics:
+    """Statistics side by side: every log of each stays a log of its own, in this order.
 
     Args:
-        logs: at least one.
-    """
-    if not logs:
-        raise ValueError("merge_logs needs at least one log")
-    return WrenchStatistics(
-        centred=triangle(np.concatenate([log.centred for log in logs])),
-        first_rows=np.concatenate([log.first_rows for log in logs]),
-        samples=np.concatenate([log.samples for log in logs]),
-        effective=np.concatenate([log.effective for log in logs]),
-    )
-
-
-def residual_rows(rows: Array, phi: Phi) -> Array:
-    """Residuals w − Y(ψ) φ of rows [ψ, w], shape (..., 18) to (..., 6)."""
-    return rows[..., 12:] - rows[..., :12] @ (FEATURE_TENSOR @ phi)
-
-
-def whitener(weight: Mat66) -> Mat66:
-    """L with Lᵀ L = W.
+        parts: at least one, of one layout.
 
     Raises:
-        ProblemError: the weight is not positive definite.
+        ValueError: there is none, or the layouts differ.
     """
-    try:
-        return np.linalg.cholesky(weight).T
-    except np.linalg.LinAlgError as error:
-        raise ProblemError("the weight of the residuals is not positive definite") from error
-
-
-def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
-    """R of the samples z = [1, ψ, w] of a motion and its wrench, shape (19, 19)."""
-    a, w = motion.proper_acceleration, motion.angular_velocity
-    al = motion.angular_acceleration
-    factor = np.zeros((WIDTH, WIDTH), order="F")
-    chunk = np.empty((WIDTH, _CHUNK))
-    for start in range(0, len(wrench), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        rates = w[part].T
-        z = chunk[:, : rates.shape[1]]
-        z[0] = 1.0
-        z[1:4], z[4:7], z[W] = a[part].T, al[part].T, wrench[part].T
-        np.multiply(rates, rates, out=z[7:10])
-        np.multiply(rates[0], rates[1:], out=z[10:12])
-        np.multiply(rates[1], rates[2], out=z[12])
-        factor = _absorb(factor, z)
-    return np.triu(factor)
+    if not parts:
+        raise ValueError("join_logs needs the statistics of at least one log")
+    if len(parts) == 1:
+        return parts[0]
+    if any(part.layout != parts[0].layout for part in parts):
+        raise ValueError("statistics of different layouts do not add up")
+    first = np.cumsum([0, *(len(part.logs) for part in parts)])
+    k = max(part.factors.shape[1] for part in parts)
+    joined = Statistics(
+        layout=parts[0].layout,
+        factors=np.concatenate([_with_rows(part.factors, k) for part in parts]),
+        log=np.concatenate([part.log + start for part, start in zip(parts, first, strict=False)]),
+        block=np.concatenate([part.block for part in parts]),
+        group=np.concatenate([part.group for part in parts]),
+        samples=np.concatenate([part.samples for part in parts]),
+        effective_samples=np.concatenate([part.effective_samples for part in parts]),
+        noise=np.concatenate([part.noise for part in parts]),
+        logs=tuple(name for part in parts for name in part.logs),
+    )
+    joined.__dict__["totals"] = np.concatenate([part.totals for part in parts])
+    return joined
 
 
 def factor_of_rows(rows: Array) -> Array:
-    """R of rows z, shape (n, 19) to (19, 19)."""
-    factor = np.zeros((WIDTH, WIDTH), order="F")
-    for start in range(0, len(rows), _CHUNK):
-        factor = _absorb(factor, rows[start : start + _CHUNK].T)
+    """R of rows z in chunks, shape (n, K) to (K, K)."""
+    factor = np.zeros((rows.shape[1], rows.shape[1]), order="F")
+    for start in range(0, len(rows), CHUNK):
+        factor = absorb(factor, rows[start : start + CHUNK].T)
     return np.triu(factor)
 
 
-def _absorb(factor: Array, z: Array) -> Array:
-    """R of [R; zᵀ] by a triangular-pentagonal QR; `z` is (19, n) and is overwritten."""
+def absorb(factor: Array, z: Array) -> Array:
+    """R of [R; zᵀ] by a triangular-pentagonal QR; `z` is (K, n), the factor is overwritten."""
     panel = np.array(z.T, order="F")
     return dtpqrt(0, _PANEL, factor, panel, overwrite_a=1, overwrite_b=1)[0]
 
 
-def frame_change(X_CB: Pose) -> Array:
-    """Matrix that maps [ψ, w] about Bo in B to those about Co in C, shape (18, 18).
-
-    a'_C = R (a'_B + (α× + ω×ω×) p) with p = p_BoCo_B and R = R_CB; α and the products of ω rotate;
-    the wrench moves by the coadjoint.
-    """
-    R = X_CB.rotation
-    p = X_CB.inverse().position
-    G = np.zeros((WIDTH - 1, WIDTH - 1))
-    # ∂f/∂h of the Newton-Euler equations is (α× + ω×ω×): the same matrix carries p here.
-    carry = np.einsum("jik,k->ij", FEATURE_TENSOR[:, :3, 1:4], p)
-    G[:3, :12] = R @ carry
-    G[:3, :3] += R
-    G[3:6, 3:6] = R
-    G[6:12, 6:12] = _rotated_products(R)
-    G[12:, 12:] = coadjoint(X_CB)
-    return G
+def _block_edges(count: int, effective: float, segment_ids: Indices | None, still: bool) -> Indices:
+    wanted = count if still else min(MOST_BLOCKS, int(effective / FEWEST_SAMPLES))
+    edges = np.linspace(0, count, max(1, min(wanted, count)) + 1).astype(int)
+    if segment_ids is not None and not still:
+        edges = np.union1d(edges, np.flatnonzero(np.diff(segment_ids)) + 1)
+    return edges
 
 
-def _rotated_products(R: Array) -> Array:
-    """Matrix of ωωᵀ → R ωωᵀ Rᵀ on [xx, yy, zz, xy, xz, yz], shape (6, 6)."""
-    pairs = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
-    matrix = np.empty((6, 6))
-    for row, (i, j) in enumerate(pairs):
-        for column, (k, m) in enumerate(pairs):
-            both = R[i, k] * R[j, m] + (R[i, m] * R[j, k] if k != m else 0.0)
-            matrix[row, column] = both
-    return matrix
+def _with_rows(factors: Array, k: int) -> Array:
+    missing = k - factors.shape[1]
+    return np.pad(factors, ((0, 0), (0, missing), (0, 0))) if missing else factors

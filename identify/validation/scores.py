@@ -10,13 +10,13 @@ import numpy as np
 from identify.arrays import Array, Indices, Vec6
 from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate
-from identify.regressors import BlockStatistics
+from identify.regressors import Statistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
 
 FOLDS = 5
 """Segments of time a log is cut into; still poses are left out one at a time instead."""
 
-Fit = Callable[[Sequence[BlockStatistics]], Estimate]
+Fit = Callable[[Sequence[Statistics]], Estimate]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class HeldOutScores:
     r_squared: Vec6
 
 
-def held_out_scores(logs: Sequence[BlockStatistics], fit: Fit) -> HeldOutScores | None:
+def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | None:
     """Cross-validation over segments of time.
 
     Every log is cut into the same number of segments; fold k leaves out the k-th of each. A log's
@@ -61,7 +61,7 @@ def held_out_scores(logs: Sequence[BlockStatistics], fit: Fit) -> HeldOutScores 
         kept = [np.setdiff1d(np.arange(len(log)), out) for log, out in zip(logs, held, strict=True)]
         if any(len(keep) == 0 for keep in kept):
             continue
-        training = [log.chosen(keep) for log, keep in zip(logs, kept, strict=True)]
+        training = [log.subset(keep) for log, keep in zip(logs, kept, strict=True)]
         try:
             estimate = fit(training)
         except (ProblemError, SolveError):
@@ -79,7 +79,7 @@ def held_out_scores(logs: Sequence[BlockStatistics], fit: Fit) -> HeldOutScores 
     return HeldOutScores(scored, refused, rms, rms / safe, 1.0 - (rms / safe) ** 2)
 
 
-def _fold_count(logs: Sequence[BlockStatistics]) -> int:
+def _fold_count(logs: Sequence[Statistics]) -> int:
     fewest = min(len(log) for log in logs)
     if all(log.independent for log in logs):
         return max(len(log) for log in logs)
@@ -98,9 +98,9 @@ def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
     return (residuals**2).sum(axis=(0, 1))
 
 
-def _spread(log: BlockStatistics, chosen: Indices) -> Vec6:
+def _spread(log: Statistics, chosen: Indices) -> Vec6:
     """Σ (w − mean of the log)² per axis over the chosen blocks."""
-    first = log.total().first_rows[0]
+    first = log.totals[0, 0, 0]
     mean = first[13:] / first[0]
     centred = log.factors[chosen][..., 13:] - log.factors[chosen][..., :1] * mean
     return (centred**2).sum(axis=(0, 1))

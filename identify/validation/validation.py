@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Phi
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.inertia import InertialParameters, is_consistent
-from identify.regressors import BlockStatistics
+from identify.regressors import Statistics
 from identify.signals import PreparedLog
 from identify.validation.replaying import posterior_bodies, replays
 from identify.validation.scores import HeldOutScores, held_out_scores
@@ -45,7 +45,7 @@ class Validation:
 
 def validate(
     prepared: Sequence[PreparedLog],
-    blocks: Sequence[BlockStatistics],
+    blocks: Sequence[Statistics],
     estimate: Estimate,
     settings: EstimatorSettings,
     truth: InertialParameters | None = None,

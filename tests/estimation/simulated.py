@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from identify.estimation import EstimatorSettings, body_system, weighted_least_squares
 from identify.inertia import inertia_about_com, phi_from_inertia
-from identify.regressors import BlockStatistics, newton_euler_wrench
+from identify.regressors import WRENCH_LAYOUT, Statistics, newton_euler_wrench
+from identify.regressors.newton_euler import regressor_from_features
 from identify.spatial import BodyMotion
 from tests.strategies import random_motion
 
@@ -25,8 +27,9 @@ class Samples:
         return np.concatenate((ones, self.motion.features, self.wrench), axis=1)
 
     def blocks(self, effective: float | None = None, noise: np.ndarray | None = None):
-        count = len(self.wrench) if effective is None else effective
-        return BlockStatistics.from_rows(self.rows, count, noise=noise)
+        if noise is not None:
+            noise = np.concatenate(([0.0], noise))
+        return Statistics.from_rows(WRENCH_LAYOUT, self.rows, effective, noise=noise)
 
 
 def size_of(phi: np.ndarray) -> float:
@@ -61,3 +64,19 @@ def flat_body(rng: np.random.Generator, sides: tuple[float, float, float]) -> np
     spread = (axes * np.square(sides)) @ axes.T
     inertia = mass * size**2 / 12.0 * (np.trace(spread) * np.eye(3) - spread)
     return phi_from_inertia(mass, size * rng.uniform(-2.0, 2.0, 3), inertia)
+
+
+def residual_rows(rows: np.ndarray, phi: np.ndarray) -> np.ndarray:
+    """Residuals w − Y(ψ) φ of rows z = [1, ψ, w], shape (n, 19) to (n, 6)."""
+    return rows[:, 13:] - regressor_from_features(rows[:, 1:13]) @ phi
+
+
+def fitted(log: Samples, settings=None, effective: float | None = None):
+    """The least-squares part of `estimate_body`."""
+    return fit_of([log.blocks(effective)], settings)
+
+
+def fit_of(logs, settings=None):
+    """The least-squares part of `estimate_body`."""
+    settings = settings or EstimatorSettings()
+    return weighted_least_squares(body_system(logs, settings), settings.all_terms)

@@ -7,14 +7,15 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.estimator import fit_least_squares, solve_consistent
+from identify.estimation import estimate_body
+from identify.estimation.estimator import solve_terms
 from identify.estimation.intervals import INTERVAL_KIND
-from identify.estimation.scaling import Scaling
+from identify.estimation.scaling import BodyScaling, Scaling
+from identify.estimation.terms import Consistent
 from identify.inertia import PHI, pseudo_inertia
-from identify.regressors.statistics import residual_rows
+from identify.regressors import ParameterSpace, Scalar
 from tests.close import assert_close
-from tests.estimation.simulated import samples, wrench_noise
+from tests.estimation.simulated import fit_of, residual_rows, samples, wrench_noise
 from tests.strategies import random_body
 
 
@@ -29,15 +30,14 @@ def made():
     return phi, logs, estimate_body([logs[0].blocks(150.0), logs[1].blocks(100.0)])
 
 
-def test_residuals_are_those_of_the_samples_without_the_bias(made):
+def test_residuals_are_those_of_the_samples_without_the_offset(made):
     _, logs, estimate = made
     residuals = np.concatenate(
         [
-            residual_rows(log.rows[:, 1:], estimate.parameters.phi) - bias
+            residual_rows(log.rows, estimate.parameters.phi) - bias
             for log, bias in zip(logs, estimate.biases, strict=True)
         ]
     )
-    assert_close(estimate.residual_covariance, residuals.T @ residuals / 500.0, 1e-10)
     assert_close(estimate.residual_rms, np.sqrt(np.mean(residuals**2, axis=0)), 1e-10)
 
 
@@ -75,12 +75,12 @@ def test_without_log_ids_the_saved_biases_have_empty_ones(made):
 
 def test_the_theta_of_the_program_is_the_body_in_its_own_units(made):
     _, logs, estimate = made
-    fit = fit_least_squares([log.blocks() for log in logs], EstimatorSettings())
-    theta, _ = solve_consistent(fit)
+    fit = fit_of([log.blocks() for log in logs])
+    theta, _ = solve_terms(fit, (Consistent(),))
     assert_close(theta[0], 1.0, 0.01)
     assert_close(theta[1:4], np.zeros(3), 0.02, scale=1.0)
     assert_close(theta[[4, 7, 9]].sum(), 2.0, 0.05)
-    assert_close(fit.scaling.phi(theta), estimate.parameters.phi, 0.05)
+    assert_close(fit.scaling.x(theta), estimate.parameters.phi, 0.05)
 
 
 @pytest.mark.parametrize("mass", [1e-3, 1.0, 1e5])
@@ -88,13 +88,31 @@ def test_scaling_is_a_congruence_there_and_back(mass):
     rng = np.random.default_rng(1)
     phi = random_body(rng, mass, 0.2 * np.cbrt(mass))
     length, com = 0.3 * np.cbrt(mass), phi[1:4] / phi[0]
-    scaling = Scaling.of(mass, length, com)
+    body = BodyScaling(mass, length, com)
     T = np.eye(4)
     T[:3, :3] /= length
     T[:3, 3] = -com / length
-    theta = scaling.theta(phi)
+    theta = body.to_theta @ phi
     assert_close(pseudo_inertia(theta), T @ pseudo_inertia(phi) @ T.T / mass, 1e-13)
-    back = scaling.phi(theta)
+    back = body.to_phi @ theta
     units = mass * np.repeat([1.0, length, length**2], [1, 3, 6])
     assert_close(back, phi, 1e-14, scale=10.0 * units)
-    assert_close(scaling.to_theta @ scaling.to_phi, np.eye(10), 1e-12)
+    assert_close(body.to_theta @ body.to_phi, np.eye(10), 1e-12)
+
+
+def test_the_scaling_of_a_space_is_that_of_each_body_and_scalar():
+    rng = np.random.default_rng(2)
+    space = ParameterSpace(("payload", "carrier"), (Scalar("friction"), Scalar("gain")))
+    bodies = random_body(rng, 2.0), random_body(rng, 30.0, 1.0)
+    x = np.concatenate((*bodies, [0.3, 500.0]))
+    scaling = Scaling.of(space, x, [0.1, 0.7], np.array([0.1, 1000.0]))
+    theta = scaling.theta(x)
+    for number, (phi, length) in enumerate(zip(bodies, [0.1, 0.7], strict=True)):
+        alone = BodyScaling(phi[0], length, phi[1:4] / phi[0])
+        assert scaling.bodies[number].mass == phi[0]
+        mine = theta[10 * number : 10 * number + 10]
+        assert_close(mine, alone.to_theta @ phi, 1e-13, scale=10.0)
+        assert_close(mine[:4], [1.0, 0.0, 0.0, 0.0], 1e-12)
+    assert_close(theta[20:], [3.0, 0.5], 1e-14)
+    assert_close(scaling.x(theta), x, 1e-13)
+    assert_close(scaling.to_theta @ scaling.to_x, np.eye(22), 1e-12)

@@ -1,4 +1,4 @@
-"""What a log tells, what it does not, and that the rest is marked."""
+"""What a log identifies, what it does not, and that the rest is marked."""
 
 from __future__ import annotations
 
@@ -97,11 +97,13 @@ def dwells(
 
 @pytest.mark.parametrize("mass", [None, 1.0])
 @pytest.mark.parametrize("noise", [0.0, 1.0])
-def test_one_still_pose_cannot_tell_mass_from_bias(mass, noise):
+def test_one_still_pose_does_not_tell_mass_from_offset(mass, noise):
     phi = random_body(np.random.default_rng(0))
-    with pytest.raises(TooLittleMotion, match=r"does not tell .*hx, hy, hz: .*--no-bias") as caught:
+    with pytest.raises(
+        TooLittleMotion, match=r"does not identify .*hx, hy, hz: .*--no-bias"
+    ) as caught:
         estimate_of(still(phi, 1, noise=noise * SENSOR), EstimatorSettings(mass=mass))
-    assert caught.value.untold == (PHI[:4] if mass is None else PHI[1:4])
+    assert caught.value.unidentifiable == (PHI[:4] if mass is None else PHI[1:4])
     assert caught.value.exit_code == 3
 
 
@@ -110,7 +112,7 @@ def test_the_same_still_pose_many_times_is_one_pose(count):
     phi = random_body(np.random.default_rng(1))
     R = Rotation.random(1, random_state=1)
     same = still_poses(phi, R[np.zeros(count, dtype=int)], bias=BIAS, noise=SENSOR, seed=1)
-    with pytest.raises(TooLittleMotion, match=r"does not tell .*--no-bias"):
+    with pytest.raises(TooLittleMotion, match=r"does not identify .*--no-bias"):
         estimate_of(same)
 
 
@@ -157,9 +159,9 @@ def test_turning_about_the_vertical_alone_does_not_tell_the_height_of_the_centre
         np.column_stack((zero, zero, -(np.pi**2) * swing[0])),
     )
     log = samples(phi, np.random.default_rng(4), motion=motion, noise=wrench_noise(phi, noise))
-    with pytest.raises(TooLittleMotion, match=r"does not tell .*hz") as caught:
+    with pytest.raises(TooLittleMotion, match=r"does not identify .*hz") as caught:
         estimate_body([log.blocks(300.0)], EstimatorSettings(bias=bias))
-    assert "hz" in caught.value.untold
+    assert "hz" in caught.value.unidentifiable
 
 
 def test_two_poses_without_bias_tell_mass_and_first_moment():

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from scipy.stats import t as student
 
-from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.estimator import fit_least_squares
-from identify.estimation.intervals import DERIVED, derived, derived_jacobian
+from identify.estimation import estimate_body
+from identify.estimation.estimator import _decide
+from identify.estimation.intervals import DERIVED, block_covariance, derived, derived_jacobian
 from identify.inertia import PHI
-from identify.regressors import BlockStatistics
+from identify.regressors import WRENCH_LAYOUT, Statistics
 from tests.close import assert_close
-from tests.estimation.simulated import Samples, samples, size_of, wrench_noise
+from tests.estimation.simulated import Samples, fit_of, fitted, samples, size_of, wrench_noise
 from tests.recordings import Path
 from tests.strategies import bodies, random_body
 
@@ -80,7 +83,7 @@ def test_the_block_covariance_of_white_noise_is_the_classical_one():
     rng = np.random.default_rng(1)
     phi = random_body(rng)
     log = samples(phi, rng, 4000, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
-    fit = fit_least_squares([log.blocks()], EstimatorSettings())
+    fit = fitted(log)
     classical = np.linalg.inv(fit.problem.A.T @ fit.problem.A)
     covariance = estimate_body([log.blocks()]).covariance
     ratio = np.sqrt(np.diag(covariance) / np.diag(classical))
@@ -113,7 +116,7 @@ def test_noise_that_remembers_widens_the_intervals_as_much_as_it_moves_the_estim
         blocks = log.blocks()
         assert blocks.samples.min() >= 5.0 * (1.0 + colour) / (1.0 - colour) / 2.0
         estimate = estimate_body([blocks])
-        fit = fit_least_squares([blocks], EstimatorSettings())
+        fit = fit_of([blocks])
         classical = np.linalg.inv(fit.problem.A.T @ fit.problem.A)
         ratios.append(np.diag(estimate.covariance) / np.diag(classical))
         squares.append((estimate.parameters.phi - phi) ** 2 / np.diag(estimate.covariance))
@@ -169,11 +172,83 @@ def test_the_covariance_is_symmetric_and_positive_semidefinite():
     assert np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] > 0.0
 
 
-def test_chosen_blocks_make_a_fit_of_their_own():
+def test_a_subset_of_the_blocks_makes_a_fit_of_their_own():
     rng = np.random.default_rng(8)
     phi = random_body(rng)
     rows = samples(phi, rng, 400, noise=wrench_noise(phi, 0.02)).rows
-    blocks = BlockStatistics.from_rows(rows, 400.0)
-    half = estimate_body([blocks.chosen(np.arange(40))]).parameters.phi
-    same = estimate_body([BlockStatistics.from_rows(rows[:200], 200.0)]).parameters.phi
+    blocks = Statistics.from_rows(WRENCH_LAYOUT, rows, 400.0)
+    half = estimate_body([blocks.subset(np.arange(40))]).parameters.phi
+    same = estimate_body([Statistics.from_rows(WRENCH_LAYOUT, rows[:200], 200.0)]).parameters.phi
     assert_close(half, same, 1e-9)
+
+
+# The parts, on few numbers -----------------------------------------------------------------------
+
+
+def few(scores: np.ndarray, matrix: np.ndarray) -> Any:
+    """What the covariance takes of a fit of few unknowns, all of them identifiable."""
+    p = len(matrix)
+    return SimpleNamespace(
+        identifiability=SimpleNamespace(identifiable=np.eye(p), unidentifiable=np.zeros((p, 0))),
+        scaling=SimpleNamespace(to_x=np.eye(p)),
+        scaled_matrix=matrix,
+        data=SimpleNamespace(system=SimpleNamespace(scores=lambda x, weights: scores)),
+        x=np.zeros(p),
+        weights=(),
+    )
+
+
+@pytest.mark.parametrize("count", [4, 5, 40])
+def test_the_scatter_of_few_blocks_is_widened_by_the_degree_that_their_mean_takes(count):
+    """One unknown: H⁻² Σ g² n/(n − 1), the variance of a mean of n from its own scatter."""
+    scores = np.random.default_rng(9).normal(size=(count, 1))
+    found = block_covariance(few(scores, np.array([[2.0]])))
+    expected = np.sum(scores**2) * count / (count - 1) / 4.0**2
+    assert_close(found, [[expected]], 1e-13)
+
+
+def test_the_scatter_of_few_blocks_is_right_on_average():
+    """Blocks of white scores about a fitted mean: their variance comes back, not 4/5 of it."""
+    rng = np.random.default_rng(10)
+    found = []
+    for _ in range(4000):
+        scores = 3.0 * rng.normal(size=(5, 1))
+        scores -= scores.mean()  # as they are at the optimum
+        found.append(block_covariance(few(scores, np.eye(1)))[0, 0])
+    assert_close(np.mean(found), 5 * 9.0, 0.05)
+
+
+def test_with_too_few_blocks_the_mean_scatter_of_all_directions_is_taken_if_above_one():
+    rng = np.random.default_rng(11)
+    R = np.triu(rng.normal(size=(3, 3))) + 3.0 * np.eye(3)
+    scores = rng.normal(size=(6, 3)) @ R
+    inverse = np.linalg.inv(R.T @ R)
+    for size in (10.0, 0.01):
+        mean = size**2 * np.trace(inverse @ scores.T @ scores) * 6 / 5 / 3
+        found = block_covariance(few(size * scores, R))
+        assert_close(found, max(1.0, mean) * inverse, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("moved", "half_width", "known", "word"),
+    [
+        (0.9, 0.5, False, "data"),
+        (-0.9, 0.5, False, "data"),
+        (1.1, 0.5, False, "constraint"),
+        (-1.1, 0.5, False, "constraint"),
+        (0.9, 1.5, False, "default"),
+        (1.1, 1.5, False, "constraint"),
+        (1.1, 0.5, True, "given"),
+    ],
+)
+def test_a_constraint_decides_what_it_moved_by_more_than_a_standard_error(
+    moved, half_width, known, word
+):
+    covariance = np.diag([4.0, 1e-6])
+    fit: Any = SimpleNamespace(
+        x=np.array([10.0, 5.0]),
+        data=SimpleNamespace(known=np.array([known, False])),
+        identifiability=SimpleNamespace(half_widths=np.array([half_width, 0.1])),
+    )
+    x = fit.x + np.array([2.0 * moved, 0.0])
+    assert _decide(fit, x, covariance) == [word, "data"]

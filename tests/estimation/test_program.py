@@ -12,32 +12,40 @@ from hypothesis import strategies as st
 
 from identify.errors import SolveError
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.estimator import fit_least_squares
-from identify.estimation.program import MARGIN, cone_program
+from identify.estimation.cones import Cone, in_dual
+from identify.estimation.program import Infeasible, cone_program
+from identify.estimation.scaling import Scaling
+from identify.estimation.terms import ComInBox, Consistent, KnownMass, MassBetween, ScalarBounds
+from identify.estimation.terms.consistent import MARGIN
 from identify.inertia import PSEUDO_INERTIA_BASIS, is_consistent, smallest_pseudo_eigenvalue
-from identify.regressors import newton_euler_regressor
+from identify.regressors import ONE_BODY, ParameterSpace, Scalar, newton_euler_regressor
 from tests.close import assert_close
-from tests.estimation.simulated import flat_body, samples, wrench_noise
+from tests.estimation.simulated import fitted, flat_body, samples, wrench_noise
 from tests.strategies import seeds
 
 EXACT = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
 
 def noisy_plate(
-    seed: int, sides=(1.0, 0.5, 0.0), share: float = 0.02, known: bool = False, told: bool = True
+    seed: int,
+    sides=(1.0, 0.5, 0.0),
+    share: float = 0.02,
+    known: bool = False,
+    complete: bool = True,
 ):
     """A flat body, with noise enough that least squares is no possible body.
 
-    `told` asks for data that tell every direction of the parameters.
+    `complete` asks for data that identify every direction of the parameters.
     """
     rng = np.random.default_rng(seed)
     while True:
         phi = flat_body(rng, sides)
         log = samples(phi, rng, 60, noise=wrench_noise(phi, share), bias=wrench_noise(phi, 1.0))
         settings_ = EstimatorSettings(mass=float(phi[0]) if known else None)
-        fit = fit_least_squares([log.blocks()], settings_)
-        complete = fit.identifiability.told.shape[1] == (9 if known else 10)
-        if smallest_pseudo_eigenvalue(fit.phi) < -1e-3 and (complete or not told):
+        fit = fitted(log, settings_)
+        if smallest_pseudo_eigenvalue(fit.x) < -1e-3 and (
+            fit.identifiability.complete or not complete
+        ):
             return phi, log, settings_, fit
 
 
@@ -58,7 +66,7 @@ def solve_otherwise(
     All rows, and the bias as a variable; the unknown is the body in units of its own.
     """
     L = np.linalg.cholesky(weight).T
-    Y = (L @ newton_euler_regressor(log.motion) @ scaling.to_phi).reshape(-1, 10)
+    Y = (L @ newton_euler_regressor(log.motion) @ scaling.to_x).reshape(-1, 10)
     shift = np.tile(L, (len(log.wrench), 1))
     target = (log.wrench @ L.T).ravel()
     size = np.linalg.norm(target)
@@ -75,10 +83,10 @@ def solve_otherwise(
     )
     shift_size = np.linalg.norm(shift)
     cost = cp.norm(Y @ theta / size + shift @ bias / shift_size - target / size)
-    constraints = [] if mass is None else [Pi[3, 3] == mass / scaling.mass]
+    constraints = [] if mass is None else [Pi[3, 3] == mass / scaling.bodies[0].mass]
     problem = cp.Problem(cp.Minimize(cost), constraints)
     solve(problem, solver)
-    return scaling.to_phi @ theta.value
+    return scaling.x(theta.value)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -89,7 +97,7 @@ def test_the_estimate_is_the_optimum_of_the_program_written_otherwise(seed, side
     estimate = estimate_body([log.blocks()], settings_)
     assert estimate.certificate.solver == "Clarabel"
     assert not is_consistent(estimate.least_squares.phi)
-    other = solve_otherwise(log, fit.weight, fit.scaling, settings_.mass, "CLARABEL")
+    other = solve_otherwise(log, fit.weights[0], fit.scaling, settings_.mass, "CLARABEL")
     apart = fit.problem.A @ (estimate.parameters.phi - other)
     assert np.linalg.norm(apart) < 2e-2  # standard errors
     ours = fit.problem.residual_norm(estimate.parameters.phi)
@@ -99,7 +107,7 @@ def test_the_estimate_is_the_optimum_of_the_program_written_otherwise(seed, side
 def test_another_solver_finds_the_same_optimum():
     _, log, _, fit = noisy_plate(7)
     estimate = estimate_body([log.blocks()])
-    other = solve_otherwise(log, fit.weight, fit.scaling, None, "SCS")
+    other = solve_otherwise(log, fit.weights[0], fit.scaling, None, "SCS")
     apart = fit.problem.A @ (estimate.parameters.phi - other)
     assert np.linalg.norm(apart) < 5e-2
 
@@ -125,7 +133,7 @@ def test_to_know_what_is_true_of_the_body_does_not_make_the_fit_worse_on_average
     assert np.mean(np.square(constrained)) < 0.95 * np.mean(np.square(free))
 
 
-def test_directions_that_are_hardly_told_do_not_spoil_those_that_are():
+def test_directions_that_are_hardly_identifiable_do_not_spoil_those_that_are():
     """Noise so large that some directions are held at the default body.
 
     The true body is consistent, and about sqrt(10) standard errors from least squares; the estimate
@@ -133,61 +141,144 @@ def test_directions_that_are_hardly_told_do_not_spoil_those_that_are():
     """
     far = {}
     for seed in range(40):
-        _, log, _, fit = noisy_plate(seed, share=0.05, told=False)
+        _, log, _, fit = noisy_plate(seed, share=0.05, complete=False)
         estimate = estimate_body([log.blocks()])
-        moved = np.linalg.norm(fit.problem.A @ (estimate.parameters.phi - fit.phi))
+        moved = np.linalg.norm(fit.problem.A @ (estimate.parameters.phi - fit.x))
         if moved > 10.0:
             far[seed] = f"{moved:.0f} standard errors"
     assert not far
 
 
+UNITS = Scaling.of(ONE_BODY, np.eye(10)[0], [1.0], np.zeros(0))
+"""Scaled unknowns are those in SI."""
+
+
 def test_the_program_is_solved_at_its_own_optimality_conditions():
-    """Zero gradient: AᵀA θ − Aᵀb = Eᵀ vec Z, with Z ⪰ 0 and Z (Pi − margin) = 0."""
+    """Zero gradient: AᵀA θ − Aᵀb = Fᵀz, with z in the dual cone and zᵀ(F θ + f) = 0."""
     rng = np.random.default_rng(0)
     A = rng.normal(size=(10, 10))
     theta = np.array([1.0, 0, 0, 0, 0.3, 0, 0, 0.9, 0, 0.2])  # breaks the triangle inequality
     b = A @ theta
-    solution = cone_program(0).solve(A, b, np.zeros((0, 10)), np.zeros(0))
-    Z = solution.multiplier
+    solution = cone_program(ONE_BODY, (Consistent(),)).solve(A, b, UNITS)
+    rows, z = solution.rows, solution.multiplier
     gradient = A.T @ (A @ solution.theta - b)
-    pull = PSEUDO_INERTIA_BASIS.T @ Z.ravel() + solution.mass_multiplier * np.eye(10)[0]
-    assert_close(pull, gradient, 1e-4, scale=np.abs(gradient).max())
-    assert np.linalg.eigvalsh(Z)[0] > -1e-6 * np.abs(Z).max()
-    Pi = (PSEUDO_INERTIA_BASIS @ solution.theta).reshape(4, 4)
-    assert_close(Z @ (Pi - MARGIN * np.eye(4)), np.zeros((4, 4)), 1e-5, scale=np.abs(Z).max())
-    assert abs(solution.mass_multiplier) < 1e-6 * np.abs(Z).max()
+    assert_close(rows.F.T @ z, gradient, 1e-4, scale=np.abs(gradient).max())
+    assert_close(in_dual(z, rows.cones), z, 1e-6)
+    slack = rows.F @ solution.theta + rows.f
+    assert_close(in_dual(slack, rows.cones), slack, 1e-8)
+    assert abs(z @ slack) < 1e-5 * np.abs(z).max()
+    assert not rows.G.size
+    assert sum(cone.size for cone in rows.cones) == len(rows.f) == 11
 
 
-@pytest.mark.parametrize("equalities", [0, 1, 3])
-def test_the_compiled_program_can_be_given_other_data_again_and_again(equalities):
-    program = cone_program(equalities)
-    assert cone_program(equalities) is program
+@pytest.mark.parametrize(
+    "terms",
+    [
+        (Consistent(),),
+        (Consistent(), KnownMass(2.0)),
+        (Consistent(), MassBetween(1.5, 3.0), ComInBox((0.0, -0.2, -0.1), (0.3, 0.2, 0.3))),
+    ],
+    ids=["consistent", "known mass", "mass and centre"],
+)
+def test_the_compiled_program_can_be_given_other_data_and_units_again_and_again(terms):
+    program = cone_program(ONE_BODY, terms)
+    assert cone_program(ONE_BODY, terms) is program
     for seed in range(5):
         rng = np.random.default_rng(seed)
+        com, mass, length = rng.uniform(-0.3, 0.3, 3), rng.uniform(0.5, 4.0), rng.uniform(0.2, 2.0)
+        scaling = Scaling.of(ONE_BODY, mass * np.r_[1.0, com, np.zeros(6)], [length], np.zeros(0))
         A, target = rng.normal(size=(10, 10)), rng.normal(size=10)
-        C = rng.normal(size=(equalities, 10))
-        inside = np.array([1.0, 0.1, -0.1, 0.0, 1.0, 0.05, 0.0, 1.0, 0.0, 1.0])
-        solution = program.solve(A, A @ target, C, C @ inside)
+        solution = program.solve(A, A @ target, scaling)
         theta = cp.Variable(10)
         Pi = cp.reshape(PSEUDO_INERTIA_BASIS @ theta, (4, 4), order="F")
         constraints = [0.5 * (Pi + Pi.T) >> MARGIN * np.eye(4), theta[0] >= MARGIN]
-        constraints += [C @ theta == C @ inside] if equalities else []
+        phi = scaling.to_x @ theta
+        if len(terms) == 2:
+            constraints.append(phi[0] == 2.0)
+        if len(terms) == 3:
+            low, high = np.array(terms[2].low), np.array(terms[2].high)
+            constraints += [phi[0] >= 1.5, phi[0] <= 3.0]
+            constraints += [phi[1:4] - phi[0] * low >= 0.0, phi[0] * high - phi[1:4] >= 0.0]
         fresh = cp.Problem(cp.Minimize(cp.norm(A @ theta - A @ target)), constraints)
         solve(fresh, "CLARABEL")
         cost = np.linalg.norm(A @ (solution.theta - target))
         assert_close(cost, fresh.value, 1e-8)
         assert_close(A @ solution.theta, A @ theta.value, 1e-3)
-        assert_close(C @ solution.theta, C @ inside, 1e-7, scale=10.0)
+        x = scaling.x(solution.theta)
+        assert max(term.violation(x, scaling) for term in terms) < 1e-7
 
 
-def test_data_without_numbers_or_contradictory_constraints_raise():
-    program = cone_program(0)
-    none = np.zeros((0, 10)), np.zeros(0)
+def test_the_program_of_two_bodies_and_scalars_is_that_of_each_where_the_data_are():
+    """Block-diagonal data: each body as alone, each scalar clipped to its bounds."""
+    scalars = (Scalar("low", low=1.0), Scalar("high", high=2.0), Scalar("free"))
+    space = ParameterSpace(("one", "other"), scalars)
+    rng = np.random.default_rng(1)
+    A, target = np.zeros((23, 23)), np.concatenate((rng.normal(size=20), [0.5, 5.0, 7.0]))
+    blocks = [slice(0, 10), slice(10, 20)]
+    for block in blocks:
+        A[block, block] = rng.normal(size=(10, 10))
+    A[20:, 20:] = np.diag([1.0, 2.0, 3.0])
+    x = np.concatenate((np.eye(10)[0], np.eye(10)[0], np.zeros(3)))
+    units = np.array([0.1, 10.0, 3.0])
+    scaling = Scaling.of(space, x, [1.0, 1.0], units)
+    in_units = A.copy()
+    in_units[20:, 20:] *= units
+    solution = cone_program(space, (Consistent(), ScalarBounds())).solve(
+        in_units, A @ target, scaling
+    )
+    found = scaling.x(solution.theta)
+    assert_close(found[20:], [1.0, 2.0, 7.0], 1e-5)
+    for block in blocks:
+        small, b = A[block, block], A[block, block] @ target[block]
+        alone = cone_program(ONE_BODY, (Consistent(),)).solve(small, b, UNITS).theta
+        assert_close(small @ found[block], small @ alone, 1e-3)
+
+
+def test_data_without_numbers_or_contradictory_terms_raise():
+    program = cone_program(ONE_BODY, (Consistent(),))
     with pytest.raises(SolveError, match="has no data: its matrix is zero or not finite"):
-        program.solve(np.zeros((10, 10)), np.ones(10), *none)
+        program.solve(np.zeros((10, 10)), np.ones(10), UNITS)
     with pytest.raises(SolveError, match="has no data"):
-        program.solve(np.full((10, 10), np.nan), np.ones(10), *none)
-    C = np.eye(10)[:1]
-    with pytest.raises(SolveError, match="no consistent body was found") as caught:
-        cone_program(1).solve(np.eye(10), np.ones(10), C, np.array([-1.0]))
+        program.solve(np.full((10, 10), np.nan), np.ones(10), UNITS)
+    both = cone_program(ONE_BODY, (Consistent(), MassBetween(1.0, 2.0), KnownMass(3.0)))
+    with pytest.raises(Infeasible, match="no unknowns meet the terms") as caught:
+        both.solve(np.eye(10), np.ones(10), UNITS)
     assert caught.value.exit_code == 3
+
+
+# Cones -------------------------------------------------------------------------------------------
+
+CONES = [Cone("zero", 3), Cone("nonnegative", 4), Cone("second_order", 5), Cone("semidefinite", 10)]
+
+
+@given(seeds(), st.sampled_from(CONES))
+def test_the_nearest_point_of_the_dual_cone_is_a_projection(seed, cone):
+    """In the cone, and (z − p) · (q − p) <= 0 for every q in the cone: no other is nearer."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=cone.size) * 10.0 ** rng.uniform(-3, 3)
+    p = cone.in_dual(z)
+    assert_close(cone.in_dual(p), p, 1e-12, scale=np.abs(z).max())
+    for _ in range(10):
+        q = inside(rng, cone) * np.abs(z).max()
+        assert (z - p) @ (q - p) <= 1e-12 * np.abs(z).max() * np.linalg.norm(q - p)
+        assert p @ dual_of_dual(q, cone) >= -1e-12 * np.linalg.norm(p) * np.linalg.norm(q)
+
+
+def inside(rng: np.random.Generator, cone: Cone) -> np.ndarray:
+    """A random point of the dual cone, from its definition."""
+    point = rng.normal(size=cone.size)
+    if cone.kind == "nonnegative":
+        return np.abs(point)
+    if cone.kind == "second_order":
+        point[0] = np.linalg.norm(point[1:]) * rng.uniform(1.0, 2.0)
+    if cone.kind == "semidefinite":
+        root = rng.normal(size=(cone.order, cone.order))
+        matrix = root @ root.T
+        upper = [(i, j) for j in range(cone.order) for i in range(j + 1)]
+        point = np.array([matrix[i, j] * (1.0 if i == j else np.sqrt(2.0)) for i, j in upper])
+    return point
+
+
+def dual_of_dual(q: np.ndarray, cone: Cone) -> np.ndarray:
+    """A point of the cone itself: the cones are their own duals, but for zero."""
+    return np.zeros_like(q) if cone.kind == "zero" else q

@@ -13,9 +13,10 @@ from experiments.benchmarks import fit_command, import_time, psd_fit, statistics
 from experiments.benchmarks import run as command
 from experiments.benchmarks.measure import Effort, Line, Spread, consume, race
 from experiments.benchmarks.registry import BENCHMARKS
-from identify.estimation.estimator import EstimatorSettings, fit_least_squares
+from identify.estimation import estimate_unknowns
 from identify.estimation.program import cone_program
-from identify.regressors import WrenchStatistics
+from identify.estimation.terms import Consistent
+from identify.regressors import ONE_BODY
 
 TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
 
@@ -53,7 +54,7 @@ def test_a_benchmark_runs(name):
 def test_rows_and_statistics_hold_the_same_problem():
     motion, wrench = statistics_throughput.samples(3000)
     rows = statistics_throughput.factor_of_regressor_rows(motion, wrench)
-    problem = WrenchStatistics.from_samples(motion, wrench).problem(bias="none")
+    problem = statistics_throughput.problem_of(motion, wrench)
     np.testing.assert_allclose(
         rows.T @ rows,
         _gram(problem.A, problem.b, problem.floor),
@@ -76,9 +77,15 @@ def test_the_fit_that_is_timed_needs_a_solver_and_agrees_with_plain_cvxpy():
 def test_clarabel_alone_solves_what_the_fit_solves():
     log = psd_fit.noisy_log(1000)
     alone = psd_fit.clarabel_alone(log.blocks)
-    fit = fit_least_squares([log.blocks], EstimatorSettings())
-    theta = alone()[cone_program(0).theta_columns]
-    np.testing.assert_allclose(fit.scaling.phi(theta), log.estimate.parameters.phi, rtol=1e-9)
+    theta = alone()[cone_program(ONE_BODY, (Consistent(),)).theta]
+    np.testing.assert_allclose(log.fit.scaling.x(theta), log.estimate.parameters.phi, rtol=1e-9)
+
+
+def test_the_fit_of_two_bodies_that_is_timed_needs_a_solver():
+    estimate = estimate_unknowns(psd_fit.two_bodies(psd_fit.noisy_log(1000)))
+    assert estimate.certificate.solver == "Clarabel"
+    assert estimate.complete
+    assert estimate.others["carrier"].complete
 
 
 def test_a_fresh_interpreter_is_timed():

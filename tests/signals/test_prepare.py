@@ -12,13 +12,13 @@ from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError
 from identify.regressors import FEATURE_TENSOR, newton_euler_wrench
-from identify.regressors.statistics import residual_rows
 from identify.signals import prepare
 from identify.signals.kernels import LowPass
 from identify.signals.preparation import rows_of
 from identify.spatial import BodyMotion, Pose, coadjoint
 from identify.spatial.rotations import rotation_angle
 from tests.close import assert_close
+from tests.estimation.simulated import residual_rows
 from tests.recordings import GRAVITY, POSE, Path, filtered_truth, record, still_poses
 from tests.strategies import random_body
 
@@ -62,7 +62,7 @@ def true_time(log, stamps: np.ndarray, rate: float) -> np.ndarray:
 
 
 def residuals(log, phi: np.ndarray = PHI) -> np.ndarray:
-    return residual_rows(log.rows[:, 1:], phi)
+    return residual_rows(log.rows, phi)
 
 
 # What a log gives --------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def test_filtering_before_the_products_or_in_turning_axes_does_not_obey_it():
     )
     wrench = right.wrench
     exact = np.abs(residuals(right)).max()
-    products = np.abs(residual_rows(rows_of(early, wrench)[:, 1:], PHI)).max()
+    products = np.abs(residual_rows(rows_of(early, wrench), PHI)).max()
     assert exact < 1e-12 * np.abs(wrench).max()
     assert products > 1e-4 * np.abs(wrench).max()
 

@@ -7,11 +7,10 @@ import pytest
 
 from identify.errors import ProblemError, SolveError
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.regressors import BlockStatistics
-from identify.regressors.statistics import residual_rows
+from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.validation import held_out_scores
 from tests.close import assert_close
-from tests.estimation.simulated import samples, wrench_noise
+from tests.estimation.simulated import residual_rows, samples, wrench_noise
 from tests.strategies import random_body
 
 
@@ -36,12 +35,12 @@ def by_hand(rows, blocks, folds: int, settings: EstimatorSettings):
             edges = np.linspace(0, len(log), folds + 1).astype(int)
             out = np.arange(edges[fold], edges[fold + 1])
             held.append(out)
-            training.append(log.chosen(np.setdiff1d(np.arange(len(log)), out)))
+            training.append(log.subset(np.setdiff1d(np.arange(len(log)), out)))
         estimate = estimate_body(training, settings)
         for z, log, out, bias in zip(rows, blocks, held, estimate.biases, strict=True):
             starts = np.concatenate(([0], np.cumsum(log.samples))).astype(int)
             picked = np.concatenate([np.arange(starts[b], starts[b + 1]) for b in out])
-            errors.append(residual_rows(z[picked, 1:], estimate.parameters.phi) - bias)
+            errors.append(residual_rows(z[picked], estimate.parameters.phi) - bias)
             spread.append(z[picked, 13:] - z[:, 13:].mean(axis=0))
     return np.concatenate(errors), np.concatenate(spread)
 
@@ -58,7 +57,7 @@ def by_hand(rows, blocks, folds: int, settings: EstimatorSettings):
 )
 def test_scores_are_those_of_every_row_predicted_without_its_fold(counts, settings):
     _, rows = simulated(0, counts, bias=settings.bias != "none")
-    blocks = [BlockStatistics.from_rows(z, float(len(z))) for z in rows]
+    blocks = [Statistics.from_rows(WRENCH_LAYOUT, z, float(len(z))) for z in rows]
     scores = held_out_scores(blocks, lambda part: estimate_body(part, settings))
     assert scores is not None
     assert (scores.folds, scores.refused) == (5, 0)
@@ -72,7 +71,7 @@ def test_scores_are_those_of_every_row_predicted_without_its_fold(counts, settin
 
 def test_scores_are_of_the_size_of_the_noise_and_a_wrong_body_scores_worse():
     phi, rows = simulated(1, [400])
-    blocks = [BlockStatistics.from_rows(rows[0], 400.0)]
+    blocks = [Statistics.from_rows(WRENCH_LAYOUT, rows[0], 400.0)]
     good = held_out_scores(blocks, estimate_body)
     assert_close(good.rms / wrench_noise(phi, 0.02), np.ones(6), 0.2)
     assert (good.r_squared > 0.9).all()
@@ -94,7 +93,7 @@ def test_still_poses_are_left_out_one_at_a_time():
     rows[:, 13:16] = 1.1 * rows[:, 1:4]
     rows[:, 16:] = np.cross([0.01, 0.02, 0.05], rows[:, 1:4])
     rows[:, 13:] += rng.normal(size=(7, 6)) * 1e-3
-    blocks = BlockStatistics.from_rows(rows, 7.0, still=True)
+    blocks = Statistics.from_rows(WRENCH_LAYOUT, rows, 7.0, still=True)
     scores = held_out_scores([blocks], estimate_body)
     assert scores.folds == 7
     errors, _ = by_hand([rows], [blocks], 7, EstimatorSettings())
@@ -103,7 +102,7 @@ def test_still_poses_are_left_out_one_at_a_time():
 
 def test_folds_that_cannot_be_fitted_are_counted_and_not_scored():
     _, rows = simulated(3, [200])
-    blocks = [BlockStatistics.from_rows(rows[0], 200.0)]
+    blocks = [Statistics.from_rows(WRENCH_LAYOUT, rows[0], 200.0)]
     calls = iter([ProblemError("too little"), None, SolveError("failed"), None, None])
 
     def sometimes(part):
@@ -124,25 +123,25 @@ def test_other_errors_of_the_fit_are_not_swallowed():
         raise ZeroDivisionError("a defect")
 
     with pytest.raises(ZeroDivisionError, match="a defect"):
-        held_out_scores([BlockStatistics.from_rows(rows[0], 100.0)], broken)
+        held_out_scores([Statistics.from_rows(WRENCH_LAYOUT, rows[0], 100.0)], broken)
 
 
 def test_without_two_folds_or_any_fit_there_are_no_scores():
     _, rows = simulated(5, [100])
-    one = BlockStatistics.from_rows(rows[0], 4.0)
+    one = Statistics.from_rows(WRENCH_LAYOUT, rows[0], 4.0)
     assert len(one) == 1
     assert held_out_scores([one], estimate_body) is None
 
     def never(part):
         raise ProblemError("too little")
 
-    assert held_out_scores([BlockStatistics.from_rows(rows[0], 100.0)], never) is None
+    assert held_out_scores([Statistics.from_rows(WRENCH_LAYOUT, rows[0], 100.0)], never) is None
 
 
 def test_an_axis_that_never_changes_has_no_finite_share_to_explain():
     _, rows = simulated(6, [150])
     rows[0][:, 13] = 0.0
-    blocks = [BlockStatistics.from_rows(rows[0], 150.0)]
+    blocks = [Statistics.from_rows(WRENCH_LAYOUT, rows[0], 150.0)]
     scores = held_out_scores(blocks, estimate_body)
     assert np.isfinite(scores.normalised_rms).all()
     assert np.isfinite(scores.r_squared).all()

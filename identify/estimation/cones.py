@@ -1,0 +1,111 @@
+"""The cones of a program in standard form, and what lies nearest in their duals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from identify.arrays import Array, Indices
+from identify.errors import SolveError
+
+
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """A cone and how many rows it takes; all are their own duals, but for zero.
+
+    A positive semidefinite matrix of order n takes n (n + 1)/2 rows: its upper triangle column by
+    column, off-diagonal entries times √2, so that products of rows are those of matrices.
+
+    Attributes:
+        kind: which.
+        size: rows.
+    """
+
+    kind: Literal["zero", "nonnegative", "second_order", "semidefinite"]
+    size: int
+
+    @property
+    def order(self) -> int:
+        """Of the matrix, where the cone is semidefinite."""
+        return int(np.sqrt(2 * self.size))
+
+    def of_clarabel(self, clarabel: Any) -> object:
+        """The cone in Clarabel's words."""
+        match self.kind:
+            case "zero":
+                return clarabel.ZeroConeT(self.size)
+            case "nonnegative":
+                return clarabel.NonnegativeConeT(self.size)
+            case "second_order":
+                return clarabel.SecondOrderConeT(self.size)
+            case "semidefinite":
+                return clarabel.PSDTriangleConeT(self.order)
+
+    def in_dual(self, z: Array) -> Array:
+        """The point of the dual cone nearest to z."""
+        match self.kind:
+            case "zero":
+                return z
+            case "nonnegative":
+                return np.maximum(z, 0.0)
+            case "second_order":
+                return _in_second_order(z)
+            case "semidefinite":
+                values, vectors = np.linalg.eigh(_matrix(z, self.order))
+                return _triangle((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+def cones_of(dims: Any) -> tuple[Cone, ...]:
+    """The cones of a program as cvxpy counts them, in Clarabel's order.
+
+    Raises:
+        SolveError: it has cones of other kinds (exponential, power).
+    """
+    if dims.exp or dims.p3d or getattr(dims, "pnd", None):
+        raise SolveError("terms with exponential or power cones cannot be certified")
+    cones = [Cone("zero", dims.zero)] if dims.zero else []
+    cones += [Cone("nonnegative", dims.nonneg)] if dims.nonneg else []
+    cones += [Cone("second_order", size) for size in dims.soc]
+    cones += [Cone("semidefinite", n * (n + 1) // 2) for n in dims.psd]
+    return tuple(cones)
+
+
+def in_dual(z: Array, cones: Sequence[Cone]) -> Array:
+    """The point of the product of dual cones nearest to z."""
+    edges = np.cumsum([cone.size for cone in cones])[:-1]
+    return np.concatenate(
+        [cone.in_dual(part) for cone, part in zip(cones, np.split(z, edges), strict=True)]
+    )
+
+
+def _in_second_order(z: Array) -> Array:
+    head, norm = float(z[0]), float(np.linalg.norm(z[1:]))
+    if norm <= head:
+        return z
+    if norm <= -head:
+        return np.zeros_like(z)
+    share = 0.5 * (1.0 + head / norm)
+    return np.concatenate(([share * norm], share * z[1:]))
+
+
+def _matrix(rows: Array, order: int) -> Array:
+    matrix = np.zeros((order, order))
+    row, column, products = _upper(order)
+    matrix[row, column] = matrix[column, row] = rows / products
+    return matrix
+
+
+def _triangle(matrix: Array) -> Array:
+    row, column, products = _upper(len(matrix))
+    return products * matrix[row, column]
+
+
+@lru_cache
+def _upper(order: int) -> tuple[Indices, Indices, Array]:
+    """The upper triangle column by column: its rows, columns and factors of its entries."""
+    column, row = np.tril_indices(order)
+    return row, column, np.where(row == column, 1.0, np.sqrt(2.0))

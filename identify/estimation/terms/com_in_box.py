@@ -1,0 +1,74 @@
+"""A centre of mass that is known to lie in a box, as inside the housing of a tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import ProblemError
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class ComInBox(Term):
+    """The centre of mass of a body lies in a box along the axes of B: low m ≤ h ≤ high m.
+
+    Attributes:
+        low, high: corners [m], three numbers each.
+        body: its name; the first of the space where not given.
+    """
+
+    kind: ClassVar[str] = "com_in_box"
+
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high"):
+            corner = tuple(float(value) for value in getattr(self, name))
+            object.__setattr__(self, name, corner)
+            if len(corner) != 3 or not np.isfinite(corner).all():
+                raise ProblemError(
+                    f"box of the centre of mass: {name} must be three finite numbers [m], "
+                    f"got {corner}"
+                )
+        if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
+            raise ProblemError(
+                "box of the centre of mass: each low must be below its high [m], got "
+                f"{self.low} and {self.high}"
+            )
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """(low − c0)/L m ≤ h ≤ (high − c0)/L m in scaled units."""
+        import cvxpy as cp
+
+        body = x.body(self.body)
+        low, high = body.point(np.array(self.low)), body.point(np.array(self.high))
+        return [
+            body.moment >= cp.multiply(low, body.mass),
+            body.moment <= cp.multiply(high, body.mass),
+        ]
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """How far the first moment is outside, in units of mass times length."""
+        number = body_number(scaling.space, self.body)
+        mass, moment = x[10 * number], x[10 * number + 1 : 10 * number + 4]
+        outside = np.maximum(
+            mass * np.array(self.low) - moment, moment - mass * np.array(self.high)
+        )
+        unit = scaling.bodies[number]
+        return float(outside.max()) / (unit.mass * unit.length)
+
+    def __str__(self) -> str:
+        spans = zip("xyz", self.low, self.high, strict=True)
+        inside = ", ".join(f"{axis} {low:g} … {high:g}" for axis, low, high in spans)
+        return f"centre of mass{words_of(self.body)} in {inside} m"

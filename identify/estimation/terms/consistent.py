@@ -1,0 +1,59 @@
+"""Every body is physically consistent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.terms.term import ScaledSpace, Term
+from identify.inertia import PSEUDO_INERTIA_BASIS
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+MARGIN = 1e-9
+"""Least eigenvalue of the scaled pseudo-inertia, and least scaled mass: a sheet of paper passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consistent(Term):
+    """Some distribution of mass, nowhere negative, has the parameters: Pi ⪰ margin 1, m ≥ margin.
+
+    The margin is relative to the body's own scale, `MARGIN`.
+
+    Attributes:
+        least_mass: of each body, relative to its own scale.
+    """
+
+    kind: ClassVar[str] = "consistent"
+
+    least_mass: float = MARGIN
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """One matrix inequality and one bound of the mass for each body."""
+        return [
+            constraint
+            for body in x.bodies
+            for constraint in (body.Pi >> MARGIN * np.eye(4), body.mass >= self.least_mass)
+        ]
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """How far the least eigenvalue, or the mass, of any body is below its bound."""
+        thetas = scaling.theta(x)[: 10 * len(scaling.bodies)].reshape(-1, 10)
+        return max(
+            max(MARGIN - least_eigenvalue(theta), self.least_mass - float(theta[0]))
+            for theta in thetas
+        )
+
+    def __str__(self) -> str:
+        return "physical consistency"
+
+
+def least_eigenvalue(theta: Array) -> float:
+    """Of the pseudo-inertia of ten parameters."""
+    return float(np.linalg.eigvalsh((PSEUDO_INERTIA_BASIS @ theta).reshape(4, 4))[0])

@@ -1,0 +1,58 @@
+"""A mass that is known, as from a scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import ProblemError
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.regressors import ParameterSpace
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMass(Term):
+    """The mass of a body is known.
+
+    Attributes:
+        mass: [kg].
+        body: its name; the first of the space where not given.
+    """
+
+    kind: ClassVar[str] = "known_mass"
+
+    mass: float
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.mass) and self.mass > 0.0):
+            raise ProblemError(f"a known mass must be positive and finite, got {self.mass} kg")
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """m = mass."""
+        body = x.body(self.body)
+        return [body.mass == body.in_masses(self.mass)]
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """Relative error of the mass."""
+        return abs(float(x[self._row(scaling.space)]) / self.mass - 1.0)
+
+    def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
+        """One row."""
+        row = np.zeros((1, len(space)))
+        row[0, self._row(space)] = 1.0
+        return row, np.array([self.mass])
+
+    def _row(self, space: ParameterSpace) -> int:
+        return 10 * body_number(space, self.body)
+
+    def __str__(self) -> str:
+        return f"mass{words_of(self.body)} = {self.mass:g} kg"

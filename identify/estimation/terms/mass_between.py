@@ -1,0 +1,56 @@
+"""A mass that is known to lie between two bounds, as from a data sheet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import ProblemError
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class MassBetween(Term):
+    """The mass of a body lies between two bounds.
+
+    Attributes:
+        low, high: [kg]; `high` may be infinite.
+        body: its name; the first of the space where not given.
+    """
+
+    kind: ClassVar[str] = "mass_between"
+
+    low: float
+    high: float
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.low < self.high and np.isfinite(self.low)):
+            raise ProblemError(
+                f"bounds of the mass: expected 0 <= low < high, got {self.low} and {self.high} kg"
+            )
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """low ≤ m ≤ high."""
+        body = x.body(self.body)
+        bounds: list[cp.Constraint] = [body.mass >= body.in_masses(self.low)]
+        if np.isfinite(self.high):
+            bounds.append(body.mass <= body.in_masses(self.high))
+        return bounds
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """How far the mass is outside, in units of mass."""
+        number = body_number(scaling.space, self.body)
+        mass = float(x[10 * number])
+        return max(self.low - mass, mass - self.high) / scaling.bodies[number].mass
+
+    def __str__(self) -> str:
+        return f"mass{words_of(self.body)} between {self.low:g} and {self.high:g} kg"

@@ -1,0 +1,48 @@
+"""The bounds that scalars of the space have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.terms.term import ScaledSpace, Term
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarBounds(Term):
+    """Every scalar of the space is between its own bounds, as far as they are finite."""
+
+    kind: ClassVar[str] = "scalar_bounds"
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """low ≤ s ≤ high."""
+        constraints = []
+        for number, scalar in enumerate(x.space.scalars):
+            value, inverse_unit = x.scalars[number], x.inverse_units[number]
+            if np.isfinite(scalar.low):
+                constraints.append(value >= scalar.low * inverse_unit)
+            if np.isfinite(scalar.high):
+                constraints.append(value <= scalar.high * inverse_unit)
+        return constraints
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """How far any scalar is outside, in its own unit."""
+        values = x[scaling.space.of_scalars]
+        outside = [
+            max(scalar.low - value, value - scalar.high) / unit
+            for scalar, value, unit in zip(
+                scaling.space.scalars, values.tolist(), scaling.units, strict=True
+            )
+        ]
+        return max(outside, default=-np.inf)
+
+    def __str__(self) -> str:
+        return "bounds of the scalars"

@@ -1,0 +1,128 @@
+"""`Term`: a constraint on the unknowns, in cvxpy for the solver and in NumPy for the check."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array, Vec3
+from identify.inertia import PSEUDO_INERTIA_BASIS
+from identify.regressors import ParameterSpace
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledBody:
+    """A body's unknowns in the program, scaled to mass one, size one, about its centre of mass.
+
+    The units are parameters of the program: expressions below are affine in them, so that the
+    compiled program serves bodies of any size.
+
+    Attributes:
+        theta: the ten scaled parameters, shape (10,).
+        inverse_mass: one over the unit of mass [1/kg].
+        inverse_length: one over the unit of length [1/m].
+        com: the reference point in units of length, c0/L, shape (3,).
+    """
+
+    theta: cp.Expression
+    inverse_mass: cp.Parameter
+    inverse_length: cp.Parameter
+    com: cp.Parameter
+
+    @property
+    def Pi(self) -> cp.Expression:
+        """The scaled pseudo-inertia, shape (4, 4)."""
+        import cvxpy as cp
+
+        return cp.reshape(PSEUDO_INERTIA_BASIS @ self.theta, (4, 4), order="C")
+
+    @property
+    def mass(self) -> cp.Expression:
+        """The mass in units of mass."""
+        return self.theta[0]
+
+    @property
+    def moment(self) -> cp.Expression:
+        """The first moment about the reference point, in units of mass times length, shape (3,)."""
+        return self.theta[1:4]
+
+    def point(self, p: Vec3) -> cp.Expression:
+        """A point of the body, p_BoP_B [m], from the reference point in units of length."""
+        return np.asarray(p, dtype=np.float64) * self.inverse_length - self.com
+
+    def in_masses(self, mass: float) -> cp.Expression:
+        """A mass [kg] in units of mass."""
+        return mass * self.inverse_mass
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledSpace:
+    """All unknowns in the program.
+
+    Attributes:
+        space: of the unknowns.
+        bodies: in the space's order.
+        scalars: each in a unit of its own, an expression of shape (s,); None where there are none.
+        inverse_units: one over those units, shape (s,).
+    """
+
+    space: ParameterSpace
+    bodies: Sequence[ScaledBody]
+    scalars: Any = None
+    inverse_units: Any = None
+
+    def body(self, name: str | None) -> ScaledBody:
+        """The body of a name; the first where it is None."""
+        return self.bodies[body_number(self.space, name)]
+
+
+class Term(ABC):
+    """What is known of the unknowns besides the data.
+
+    A subclass is a frozen dataclass (compiled programs are kept by their terms), with a line in
+    `TERMS`. It says the same thing twice: to the solver in `build`, to the check in `violation`.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    """Name in provenance and studies."""
+
+    own_bound: ClassVar[float | None] = None
+    """Largest size, in scaled units, of the variables that `build` brings of its own; needed for
+    the certificate where there are such."""
+
+    @abstractmethod
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """The constraints in cvxpy, on scaled unknowns; affine in the parameters of `x`."""
+
+    @abstractmethod
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """By how much x [SI] breaks the term, in scaled units; zero or less where it holds."""
+
+    def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
+        """Rows E and values e of the equations E x = e among it, shapes (k, p) and (k,)."""
+        return np.zeros((0, len(space))), np.zeros(0)
+
+
+def body_number(space: ParameterSpace, name: str | None) -> int:
+    """Number of the body of a name in a space; the first where it is None.
+
+    Raises:
+        ProblemError: there is no such body.
+    """
+    return 0 if name is None else space.of_body(name).start // 10
+
+
+def words_of(body: str | None) -> str:
+    """What follows "mass" where a body is named."""
+    return "" if body is None else f" of the {body}"

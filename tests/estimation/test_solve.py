@@ -1,0 +1,270 @@
+"""`solve`: rows of anybody's regressor, with groups, bounds and more bodies than one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from identify.errors import IdentifyError, ProblemError
+from identify.estimation import (
+    NegativeMass,
+    TooLittleMotion,
+    estimate_body,
+    solve,
+    weighted_least_squares,
+)
+from identify.estimation.terms import KnownMass, MassBetween
+from identify.inertia import PHI
+from identify.regressors import (
+    ParameterSpace,
+    Scalar,
+    StackedRows,
+    System,
+    newton_euler_regressor,
+    stacked_statistics,
+)
+from tests.close import assert_close, assert_same_body, group_errors
+from tests.estimation.simulated import flat_body, samples, wrench_noise
+from tests.strategies import bodies, random_body, seeds
+
+OFFSETS = tuple(Scalar(f"offset {name}") for name in ("fx", "fy", "fz", "tx", "ty", "tz"))
+KINDS = ["force"] * 3 + ["torque"] * 3
+
+
+def stacked(log) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Rows of a log's wrench, their groups, sample after sample."""
+    A = newton_euler_regressor(log.motion)
+    return A.reshape(-1, 10), log.wrench.ravel(), KINDS * len(A)
+
+
+def with_offsets(A: np.ndarray) -> np.ndarray:
+    return np.concatenate((A, np.tile(np.eye(6), (len(A) // 6, 1))), axis=1)
+
+
+# The same as from a log --------------------------------------------------------------------------
+
+
+@settings(max_examples=10)
+@given(seeds(), st.sampled_from([0.0, 0.02]))
+def test_rows_of_a_log_with_offsets_as_scalars_give_its_estimate(seed, share):
+    """Below 200 samples a log's weights are one for force and one for torque, as of two groups."""
+    rng = np.random.default_rng(seed)
+    phi = random_body(rng)
+    log = samples(phi, rng, 150, noise=wrench_noise(phi, share), bias=rng.normal(size=6))
+    A, b, groups = stacked(log)
+    ours = solve(with_offsets(A), b, space=ParameterSpace(("body",), OFFSETS), groups=groups)
+    theirs = estimate_body([log.blocks()])
+    errors = np.sqrt(np.diag(theirs.covariance))
+    # Rounds of weighting stop a hundredth of a standard error from where they would end.
+    apart = np.abs(ours.parameters.phi - theirs.parameters.phi)
+    assert (apart <= 0.02 * errors + 1e-9 * np.abs(phi).max()).all()
+    found = [ours.scalars[offset.name][0] for offset in OFFSETS]
+    assert_close(found, theirs.biases[0], 1e-3 if share else 1e-8)
+    if share:
+        assert_close(np.sqrt(np.diag(ours.covariance)) / errors, np.ones(10), 0.35)
+        per_kind = np.sqrt(np.mean(theirs.residual_rms.reshape(2, 3) ** 2, axis=1))
+        assert_close(ours.residual_rms, per_kind, 1e-3)
+    assert ours.decided_by == theirs.decided_by
+    assert ours.samples == 6 * theirs.samples
+
+
+@settings(max_examples=25)
+@given(bodies(flat=False), seeds())
+def test_any_body_is_recovered_from_rows_without_noise(phi, seed):
+    rng = np.random.default_rng(seed)
+    A, b, groups = stacked(samples(phi, rng, 60))
+    estimate = solve(A, b, groups=groups)
+    assert max(group_errors(estimate.parameters.phi, phi)) < 1e-9
+    assert estimate.parameters.consistent
+    assert estimate.certificate.primal_residual <= 1e-9
+    assert estimate.complete
+    assert set(estimate.decided_by) == set(PHI)
+
+
+def test_a_thin_body_is_certified_from_rows_as_from_a_log():
+    solved = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        phi = flat_body(rng, (1.0, 0.5, 0.0))
+        A, b, groups = stacked(samples(phi, rng, 60, noise=wrench_noise(phi, 0.02)))
+        estimate = solve(A, b, groups=groups)
+        assert estimate.parameters.consistent
+        assert estimate.certificate.distance_to_optimum < 1e-2
+        assert estimate.certificate.primal_residual <= 1e-9
+        if not estimate.least_squares.consistent:
+            assert estimate.certificate.solver == "Clarabel"
+            solved += 1
+    assert solved >= 2
+
+
+def test_intervals_cover_the_truth_of_rows():
+    rng = np.random.default_rng(2)
+    phi = random_body(rng)
+    hits = np.zeros(10)
+    for _ in range(60):
+        A, b, groups = stacked(samples(phi, rng, 100, noise=wrench_noise(phi, 0.02)))
+        intervals = solve(A, b, groups=groups).intervals
+        hits += [intervals[n][0] <= x <= intervals[n][1] for n, x in zip(PHI, phi, strict=True)]
+    assert 0.9 <= hits.mean() / 60 <= 0.985
+
+
+# Groups ------------------------------------------------------------------------------------------
+
+
+def test_groups_of_different_noise_are_weighted_each_by_its_own():
+    """Axes whose noise differs by a hundred: all rows alike are several times worse."""
+    alike, grouped = [], []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        phi = random_body(rng)
+        noise = wrench_noise(phi, 0.1) * [1.0, 0.01, 1.0, 0.01, 1.0, 0.01]
+        A, b, _ = stacked(samples(phi, rng, 200, noise=noise))
+        names = ["fx", "fy", "fz", "tx", "ty", "tz"] * 200
+        alike.append(group_errors(solve(A, b).parameters.phi, phi))
+        estimate = solve(A, b, groups=names)
+        grouped.append(group_errors(estimate.parameters.phi, phi))
+        assert_close(estimate.residual_rms / noise, np.ones(6), 0.25)  # names in sorted order
+    ratio = np.sqrt(np.mean(np.square(alike), axis=0) / np.mean(np.square(grouped), axis=0))
+    assert (ratio > 3.0).all(), ratio
+
+
+def test_groups_may_be_numbers_or_words_in_any_order():
+    rng = np.random.default_rng(3)
+    phi = random_body(rng)
+    A, b, groups = stacked(samples(phi, rng, 100, noise=wrench_noise(phi, 0.02)))
+    words = solve(A, b, groups=groups)
+    numbers = solve(A, b, groups=np.array([7 if g == "force" else 3 for g in groups]))
+    assert_close(numbers.parameters.phi, words.parameters.phi, 1e-10)
+    assert_close(numbers.residual_rms, words.residual_rms[::-1], 1e-10)
+
+
+# Scalars and bodies ------------------------------------------------------------------------------
+
+
+def friction_rows(rng: np.random.Generator, phi: np.ndarray, friction: float, share: float):
+    """Rows with one more column, such as the sign of a joint's speed."""
+    log = samples(phi, rng, 150, noise=wrench_noise(phi, share))
+    A, b, groups = stacked(log)
+    column = np.sign(rng.normal(size=len(b))) * 9.81 * phi[0] * 0.3
+    return np.column_stack((A, column)), b + friction * column, groups
+
+
+@pytest.mark.parametrize("mass", [1e-3, 1.0, 1e5])
+def test_scalars_are_found_beside_the_body(mass):
+    rng = np.random.default_rng(4)
+    phi = random_body(rng, mass, 0.2 * np.cbrt(mass))
+    A, b, groups = friction_rows(rng, phi, 0.2, 0.0)
+    for scalar in (Scalar("friction"), Scalar("friction", low=0.0), Scalar("friction", high=1.0)):
+        estimate = solve(A, b, space=ParameterSpace(("body",), (scalar,)), groups=groups)
+        assert_same_body(estimate.parameters.phi, phi, 1e-9)
+        assert_close(estimate.scalars["friction"][0], 0.2, 1e-9)
+        assert estimate.certificate.solver == "none"
+
+
+@pytest.mark.parametrize(
+    ("scalar", "bound"),
+    [(Scalar("friction", low=0.22), 0.22), (Scalar("friction", low=-1.0, high=0.18), 0.18)],
+)
+def test_a_scalar_stops_at_its_bound_and_the_body_gives_way(scalar, bound):
+    rng = np.random.default_rng(5)
+    phi = random_body(rng)
+    A, b, groups = friction_rows(rng, phi, 0.2, 0.02)
+    space = ParameterSpace(("body",), (scalar,))
+    estimate = solve(A, b, space=space, groups=groups)
+    assert_close(estimate.scalars["friction"][0], bound, 1e-8)
+    assert estimate.certificate.solver == "Clarabel"
+    assert estimate.certificate.distance_to_optimum < 0.1
+    system = System.of([(stacked_statistics(A, b, groups), StackedRows(space))])
+    force, torque = weighted_least_squares(system).weights
+    root = np.sqrt(np.where(np.array(groups) == "force", force.item(), torque.item()))
+    held = np.linalg.lstsq(root[:, None] * A[:, :10], root * (b - bound * A[:, 10]), rcond=None)[0]
+    assert_same_body(estimate.parameters.phi, held, 1e-6)
+    assert estimate.scalars["friction"][1] > 0.0
+
+
+def test_two_bodies_are_recovered_and_each_is_consistent():
+    rng = np.random.default_rng(6)
+    payload, carrier = random_body(rng, 0.5), random_body(rng, 3.0)
+    first, second = samples(payload, rng, 80), samples(carrier, rng, 80)
+    A1, b1, g1 = stacked(first)
+    A2, b2, g2 = stacked(second)
+    both = stacked(samples(payload + carrier, rng, 80, motion=first.motion))
+    A = np.concatenate((np.hstack((A1, A1)), np.hstack((0.0 * A2, A2))))
+    space = ParameterSpace(("payload", "carrier"))
+    estimate = solve(A, np.concatenate((both[1], b2)), space=space, groups=[*g1, *g2])
+    assert_same_body(estimate.parameters.phi, payload, 1e-8)
+    assert_same_body(estimate.others["carrier"].parameters.phi, carrier, 1e-8)
+    assert list(estimate.others) == ["carrier"]
+    assert estimate.others["carrier"].certificate == estimate.certificate
+    heavy = solve(
+        A,
+        np.concatenate((both[1], b2)),
+        space=space,
+        groups=[*g1, *g2],
+        terms=[MassBetween(3.1, np.inf, "carrier")],
+    )
+    assert_close(heavy.others["carrier"].parameters.mass, 3.1, 1e-7)
+    assert b1.shape == both[1].shape
+
+
+def test_a_known_mass_is_kept():
+    rng = np.random.default_rng(7)
+    phi = random_body(rng)
+    A, b, groups = stacked(samples(phi, rng, 100, noise=wrench_noise(phi, 0.02)))
+    estimate = solve(A, b, groups=groups, terms=[KnownMass(1.01)])
+    assert_close(estimate.parameters.mass, 1.01, 1e-12)
+    assert estimate.decided_by["m"] == "given"
+
+
+def test_the_estimate_is_kept_in_a_file(tmp_path):
+    rng = np.random.default_rng(8)
+    phi = random_body(rng)
+    A, b, groups = stacked(samples(phi, rng, 60))
+    assert solve(A, b, groups=groups).save(tmp_path / "estimate.json").is_file()
+
+
+# Refusals ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda A, b, g: (A[:, :9], b, g), r"A: expected shape \(n, 10\), got \(600, 9\)"),
+        (lambda A, b, g: (A.ravel(), b, g), r"A: expected shape \(n, 10\)"),
+        (lambda A, b, g: (A, b[:, None], g), r"b: expected shape \(n\)"),
+        (lambda A, b, g: (A, b[:-1], g), "A has 600 rows and b 599"),
+        (lambda A, b, g: (A[:10], b[:10], g[:10]), "10 rows for 10 unknowns: expected more"),
+        (lambda A, b, g: (A[:0], b[:0], g[:0]), "0 rows for 10 unknowns"),
+        (lambda A, b, g: (A, b, g[:-1]), "groups: expected 600 entries, one a row, got 599"),
+        (lambda A, b, g: (np.where(A > 1.0, np.nan, A), b, g), r"A: entry .* is nan"),
+        (lambda A, b, g: (A, np.where(b > 1.0, np.inf, b), g), r"b: entry .* is inf"),
+        (lambda A, b, g: ([["x"] * 10] * 20, b, g), "A: expected numbers"),
+    ],
+)
+def test_input_that_does_not_fit_is_refused(change, message):
+    rng = np.random.default_rng(9)
+    A, b, groups = change(*stacked(samples(random_body(rng), rng, 100)))
+    with pytest.raises(IdentifyError, match=message):
+        solve(A, b, groups=groups)
+
+
+def test_a_group_that_measured_nothing_is_named():
+    rng = np.random.default_rng(10)
+    A, b, groups = stacked(samples(random_body(rng), rng, 100))
+    dead = np.where(np.array(groups) == "torque", 0.0, b)
+    with pytest.raises(ProblemError, match="measured b of group 'torque' is zero throughout"):
+        solve(A, dead, groups=groups)
+
+
+def test_rows_that_do_not_identify_a_mass_or_have_another_sign_are_refused():
+    rng = np.random.default_rng(11)
+    phi = random_body(rng)
+    A, b, groups = stacked(samples(phi, rng, 100, noise=wrench_noise(phi, 0.01)))
+    with pytest.raises(NegativeMass, match="unconstrained mass is -"):
+        solve(A, -b, groups=groups)
+    nothing = A.copy()
+    nothing[:, 0] = 0.0
+    with pytest.raises(TooLittleMotion, match="does not identify m"):
+        solve(nothing, b - phi[0] * A[:, 0], groups=groups)

@@ -1,0 +1,464 @@
+"""Terms: what NumPy checks is what the solver was given, and what all rows give with it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from identify.errors import ProblemError, SolveError
+from identify.estimation import (
+    ContradictoryTerms,
+    EstimatorSettings,
+    estimate_body,
+)
+from identify.estimation.program import ConicRows, cone_program
+from identify.estimation.scaling import Scaling
+from identify.estimation.terms import (
+    TERMS,
+    ComInBox,
+    Consistent,
+    KnownMass,
+    MassBetween,
+    ScalarBounds,
+    ScaledSpace,
+    Term,
+)
+from identify.estimation.terms.consistent import MARGIN
+from identify.inertia import PSEUDO_INERTIA_BASIS
+from identify.regressors import ONE_BODY, ParameterSpace, Scalar, newton_euler_regressor
+from tests.close import assert_close, assert_same_body, body_scale
+from tests.estimation.simulated import fitted, samples, size_of, wrench_noise
+from tests.strategies import random_body
+
+MASSES = [1e-3, 1.0, 1e5]
+"""From a gram to a hundred tonnes [kg]."""
+
+
+# Terms of the tests' own -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ComInBall(Term):
+    """The centre of mass is within a ball: ‖h − c m‖ ≤ r m."""
+
+    kind: ClassVar[str] = "com_in_ball"
+
+    centre: tuple[float, float, float]
+    radius: float
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        body = x.body(None)
+        away = body.moment - cp.multiply(body.point(np.array(self.centre)), body.mass)
+        return [cp.SOC(self.radius * body.inverse_length * body.mass, away)]
+
+    def violation(self, x: np.ndarray, scaling: Scaling) -> float:
+        away = np.linalg.norm(x[1:4] - np.array(self.centre) * x[0])
+        unit = scaling.bodies[0]
+        return float(away - self.radius * x[0]) / (unit.mass * unit.length)
+
+
+@dataclass(frozen=True, slots=True)
+class ComInDiamond(Term):
+    """‖h − c m‖₁ ≤ r m, written with variables of its own: |h − c m| ≤ u, Σ u ≤ r m."""
+
+    kind: ClassVar[str] = "com_in_diamond"
+    own_bound: ClassVar[float | None] = 10.0
+
+    centre: tuple[float, float, float]
+    radius: float
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        body = x.body(None)
+        away = body.moment - cp.multiply(body.point(np.array(self.centre)), body.mass)
+        u = cp.Variable(3)
+        return [away <= u, -away <= u, cp.sum(u) <= self.radius * body.inverse_length * body.mass]
+
+    def violation(self, x: np.ndarray, scaling: Scaling) -> float:
+        away = np.abs(x[1:4] - np.array(self.centre) * x[0]).sum()
+        unit = scaling.bodies[0]
+        return float(away - self.radius * x[0]) / (unit.mass * unit.length)
+
+
+@dataclass(frozen=True, slots=True)
+class ComInDiamondOfNoBound(ComInDiamond):
+    """The same, and nothing said of the size of its variables."""
+
+    own_bound: ClassVar[float | None] = None
+
+
+@dataclass(frozen=True, slots=True)
+class FullOfNumbers(Term):
+    """5 Sxx ≤ 3 Syy + 7 m and 4 Sxx ≥ 2 m in scaled units: numbers that a parameter may have."""
+
+    kind: ClassVar[str] = "full_of_numbers"
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        Pi, mass = x.body(None).Pi, x.body(None).mass
+        return [5.0 * Pi[0, 0] <= 3.0 * Pi[1, 1] + 7.0 * mass, 4.0 * Pi[0, 0] >= 2.0 * mass]
+
+    def violation(self, x: np.ndarray, scaling: Scaling) -> float:
+        theta = scaling.theta(x)[:10]
+        Pi = (PSEUDO_INERTIA_BASIS @ theta).reshape(4, 4)
+        return max(5 * Pi[0, 0] - 3 * Pi[1, 1] - 7 * theta[0], 2 * theta[0] - 4 * Pi[0, 0])
+
+
+@dataclass(frozen=True, slots=True)
+class NotConvex(Term):
+    """The centre of mass is at least so far from Bo, which is not a convex thing to ask."""
+
+    kind: ClassVar[str] = "not_convex"
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        return [cp.norm(x.body(None).moment) >= 5.0]
+
+    def violation(self, x: np.ndarray, scaling: Scaling) -> float:
+        return 1.0
+
+    def __str__(self) -> str:
+        return "a hole"
+
+
+@dataclass(frozen=True, slots=True)
+class NotAffineInUnits(NotConvex):
+    """A product of two units, which the compiled program cannot follow."""
+
+    kind: ClassVar[str] = "not_affine"
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        body = x.body(None)
+        return [body.mass >= 5.0 * body.inverse_mass * body.inverse_length]
+
+
+# Two routes to one thing -------------------------------------------------------------------------
+
+SPACE = ParameterSpace(
+    ("payload", "carrier"), (Scalar("friction", low=0.0, high=2.0), Scalar("gain", low=-1.0))
+)
+
+
+def scaled_space(rng: np.random.Generator, mass: float, space: ParameterSpace = SPACE):
+    """Unknowns x of bodies of about this mass, and their scaling."""
+    bodies = [random_body(rng, m, 0.2 * np.cbrt(mass)) for m in (mass, 3.0 * mass)]
+    x = np.concatenate((*bodies[: len(space.bodies)], np.full(len(space.scalars), 0.5)))
+    lengths = [1.3 * size_of(phi) for phi in bodies[: len(space.bodies)]]
+    return x, Scaling.of(space, x, lengths, np.array([0.7, 20.0])[: len(space.scalars)])
+
+
+def rows_of(term: Term, scaling: Scaling) -> ConicRows:
+    p = len(scaling.space)
+    target = np.zeros(p)
+    target[0] = 1.0
+    return cone_program(scaling.space, (term,)).solve(np.eye(p), target, scaling).rows
+
+
+def outside(rows: ConicRows, theta: np.ndarray) -> float:
+    """By how much F θ + f is outside its cones; the definition of each written out."""
+    s, start, worst = rows.F @ theta + rows.f, 0, -np.inf
+    for cone in rows.cones:
+        part = s[start : start + cone.size]
+        start += cone.size
+        if cone.kind == "zero":
+            worst = max(worst, np.abs(part).max())
+        elif cone.kind == "nonnegative":
+            worst = max(worst, -part.min())
+        elif cone.kind == "second_order":
+            worst = max(worst, np.linalg.norm(part[1:]) - part[0])
+        else:
+            matrix = np.zeros((cone.order, cone.order))
+            upper = [(i, j) for j in range(cone.order) for i in range(j + 1)]
+            for value, (i, j) in zip(part, upper, strict=True):
+                matrix[i, j] = matrix[j, i] = value if i == j else value / np.sqrt(2.0)
+            worst = max(worst, -np.linalg.eigvalsh(matrix)[0])
+    assert start == len(s)
+    return float(worst)
+
+
+def terms_about(x: np.ndarray, space: ParameterSpace) -> dict[str, Term]:
+    """Terms whose bounds are near the bodies of x."""
+    carrier = x[space.of_body(space.bodies[-1])]
+    com, size = carrier[1:4] / carrier[0], size_of(carrier)
+    low, high = com - size * np.array([0.1, 0.2, 0.3]), com + size * np.array([0.2, 0.1, 0.4])
+    name = space.bodies[-1]
+    return {
+        "consistent": Consistent(),
+        "known mass": KnownMass(float(carrier[0]), name),
+        "mass between": MassBetween(0.9 * carrier[0], 1.05 * carrier[0], name),
+        "mass above": MassBetween(0.95 * carrier[0], np.inf, name),
+        "com in box": ComInBox(tuple(low), tuple(high), name),
+        "scalar bounds": ScalarBounds(),
+        "com in ball": ComInBall(tuple(x[1:4] / x[0]), float(0.2 * size_of(x[:10]))),
+        "numbers": FullOfNumbers(),
+    }
+
+
+@pytest.mark.parametrize("mass", MASSES)
+@pytest.mark.parametrize("name", terms_about(scaled_space(np.random.default_rng(0), 1.0)[0], SPACE))
+def test_the_check_in_numpy_and_the_rows_of_the_solver_agree_at_random_points(name, mass):
+    rng = np.random.default_rng(3)
+    x0, scaling = scaled_space(rng, mass)
+    term = terms_about(x0, SPACE)[name]
+    rows, theta0 = rows_of(term, scaling), scaling.theta(x0)
+    assert not rows.G.size
+    inside = 0
+    for k in range(200):
+        step = rng.normal(size=len(SPACE)) * 10.0 ** rng.uniform(-3.0, 0.3)
+        if k % 2:
+            step[[0, 10]] = 0.0
+        theta = theta0 + step
+        by_rows = outside(rows, theta)
+        by_check = term.violation(scaling.x(theta), scaling)
+        near = 1e-9 * max(1.0, np.abs(theta).max())
+        assert (by_rows > near) == (by_check > near), (by_rows, by_check)
+        inside += by_rows <= near
+    assert 10 < inside < 190
+
+
+def test_equalities_are_the_same_thing_said_a_third_time():
+    x, scaling = scaled_space(np.random.default_rng(4), 2.0)
+    term = KnownMass(float(x[10]), "carrier")
+    E, e = term.equalities(SPACE)
+    assert E.shape == (1, len(SPACE))
+    assert_close(E @ x, e, 1e-15)
+    assert term.violation(x, scaling) == 0.0
+    for other in (Consistent(), MassBetween(1.0, 2.0), ScalarBounds()):
+        assert other.equalities(SPACE)[0].shape == (0, len(SPACE))
+
+
+# All rows, written otherwise ---------------------------------------------------------------------
+
+
+def bounds_that_cut(phi: np.ndarray) -> dict[str, Term]:
+    """Terms that the body which made the data does not meet, by a noticeable part of itself."""
+    com, size = phi[1:4] / phi[0], size_of(phi)
+    far = tuple((com + size * np.array([0.3, 0.3, 0.2])).tolist())
+    low, high = (tuple((com + share * size).tolist()) for share in (0.03, 1.0))
+    return {
+        "known mass": KnownMass(1.04 * phi[0]),
+        "mass above": MassBetween(1.04 * phi[0], np.inf),
+        "mass below": MassBetween(0.0, 0.99 * phi[0]),
+        "com in box": ComInBox(low, high),
+        "com in ball": ComInBall(far, 0.43 * size),
+        "com in diamond": ComInDiamond(far, 0.75 * size),
+        "numbers": FullOfNumbers(),
+    }
+
+
+def plain_constraints(term: Term, phi: Any, phi_units: np.ndarray, theta: Any) -> list[Any]:
+    """The same in SI, divided by units of phi for the solver's sake."""
+    m, h = phi[0], phi[1:4]
+    mu, hu = phi_units[0], phi_units[1]
+    match term:
+        case KnownMass():
+            return [m / mu == term.mass / mu]
+        case MassBetween():
+            upper = [m / mu <= term.high / mu] if np.isfinite(term.high) else []
+            return [m / mu >= term.low / mu, *upper]
+        case ComInBox():
+            low, high = np.array(term.low), np.array(term.high)
+            return [h / hu - m * (low / hu) >= 0, m * (high / hu) - h / hu >= 0]
+        case ComInBall():
+            c = np.array(term.centre)
+            return [cp.norm(h / hu - m * (c / hu)) <= m * (term.radius / hu)]
+        case ComInDiamond():
+            c = np.array(term.centre)
+            return [cp.norm1(h / hu - m * (c / hu)) <= m * (term.radius / hu)]
+        case FullOfNumbers():
+            half = (theta[4] + theta[7] + theta[9]) / 2.0
+            Sxx, Syy = half - theta[4], half - theta[7]
+            return [5.0 * Sxx - 3.0 * Syy - 7.0 * theta[0] <= 0, 4.0 * Sxx - 2.0 * theta[0] >= 0]
+    raise NotImplementedError(term)
+
+
+def by_all_rows(log, weight: np.ndarray, scaling: Scaling, term: Term) -> np.ndarray:
+    """min ‖whitened rows‖² over body and offset, in plain cvxpy from every row."""
+    L = np.linalg.cholesky(weight).T
+    Y = (L @ newton_euler_regressor(log.motion) @ scaling.to_x).reshape(-1, 10)
+    shift = np.tile(L, (len(log.wrench), 1))
+    target = (log.wrench @ L.T).ravel()
+    shift_size = np.linalg.norm(shift)
+    theta, offset = cp.Variable(10), cp.Variable(6)
+    Pi = cp.reshape(PSEUDO_INERTIA_BASIS @ theta, (4, 4), order="F")
+    phi = scaling.to_x @ theta
+    units = body_scale(scaling.x(np.array([1.0, 0, 0, 0, 0.6, 0, 0, 0.6, 0, 0.6])))
+    cost = cp.sum_squares(Y @ theta + shift @ offset / shift_size - target)
+    constraints = [0.5 * (Pi + Pi.T) >> MARGIN * np.eye(4)]
+    constraints += plain_constraints(term, phi, units, theta)
+    problem = cp.Problem(cp.Minimize(cost), constraints)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate", UserWarning)
+        problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+    assert problem.status in ("optimal", "optimal_inaccurate")
+    return scaling.x(theta.value)
+
+
+@pytest.mark.parametrize("mass", MASSES)
+@pytest.mark.parametrize("name", bounds_that_cut(random_body(np.random.default_rng(0))))
+def test_the_estimate_is_the_optimum_of_all_rows_and_on_the_bound(name, mass):
+    rng = np.random.default_rng(5)
+    phi = random_body(rng, mass, 0.2 * np.cbrt(mass))
+    log = samples(phi, rng, 150, noise=wrench_noise(phi, 0.02), bias=wrench_noise(phi, 1.0))
+    settings = EstimatorSettings(terms=(bounds_that_cut(phi)[name],))
+    (term,) = settings.terms
+    estimate = estimate_body([log.blocks()], settings)
+    fit = fitted(log, settings)
+    found = estimate.parameters.phi
+    assert abs(term.violation(found, fit.scaling)) < 1e-7  # neither broken nor short of it
+    assert term.violation(fit.x, fit.scaling) > 1e-3 or name == "known mass"
+    assert estimate.parameters.consistent
+    certificate = estimate.certificate
+    assert certificate.primal_residual <= 1e-9
+    assert certificate.distance_to_optimum < 0.1
+    if name != "known mass":
+        assert certificate.solver == "Clarabel"
+        assert "constraint" in estimate.decided_by.values()
+    assert_same_body(found, by_all_rows(log, fit.weights[0], fit.scaling, term), 1e-6)
+
+
+def test_terms_that_the_data_meet_change_nothing_and_need_no_solver():
+    rng = np.random.default_rng(6)
+    phi = random_body(rng)
+    log = samples(phi, rng, 200, noise=wrench_noise(phi, 0.01)).blocks()
+    com = phi[1:4] / phi[0]
+    terms = (MassBetween(0.5, 2.0), ComInBox(tuple(com - 0.1), tuple(com + 0.1)))
+    free, said = estimate_body([log]), estimate_body([log], EstimatorSettings(terms=terms))
+    assert said.certificate.solver == "none"
+    assert_close(said.parameters.phi, free.parameters.phi, 0.0)
+
+
+def test_all_terms_at_once_are_met():
+    rng = np.random.default_rng(7)
+    phi = random_body(rng)
+    log = samples(phi, rng, 150, noise=wrench_noise(phi, 0.02)).blocks()
+    cut = bounds_that_cut(phi)
+    terms = tuple(cut[name] for name in ("mass above", "com in box", "com in ball"))
+    estimate = estimate_body([log], EstimatorSettings(terms=terms))
+    scaling = fitted(samples(phi, rng, 150)).scaling
+    violations = [term.violation(estimate.parameters.phi, scaling) for term in terms]
+    assert max(violations) < 1e-8
+    assert max(violations) > -1e-6
+    assert estimate.certificate.primal_residual <= 1e-9
+
+
+# Refusals ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("term", [NotConvex(), NotAffineInUnits()])
+def test_a_term_the_program_cannot_hold_is_named(term):
+    rng = np.random.default_rng(8)
+    log = samples(random_body(rng), rng, 100).blocks()
+    with pytest.raises(SolveError, match=r"a hole: the constraint .* is not convex, or not affine"):
+        estimate_body([log], EstimatorSettings(terms=(MassBetween(0.1, 9.0), term)))
+
+
+def test_variables_of_a_terms_own_need_a_bound_of_their_size():
+    rng = np.random.default_rng(9)
+    phi = random_body(rng)
+    log = samples(phi, rng, 100, noise=wrench_noise(phi, 0.02)).blocks()
+    with_bound = bounds_that_cut(phi)["com in diamond"]
+    without = ComInDiamondOfNoBound(with_bound.centre, with_bound.radius)
+    estimate_body([log], EstimatorSettings(terms=(with_bound,)))
+    with pytest.raises(SolveError, match=r"variables of its own and no `own_bound` of their size"):
+        estimate_body([log], EstimatorSettings(terms=(without,)))
+
+
+BOXES = (
+    ComInBox((0.0, 0.0, 0.0), (0.01, 0.01, 0.01)),
+    ComInBox((0.1, 0.1, 0.1), (0.2, 0.2, 0.2)),
+)
+
+
+@pytest.mark.parametrize("mass", MASSES)
+@pytest.mark.parametrize(
+    ("terms", "clash"),
+    [
+        ((MassBetween(2, 3), MassBetween(4, 5)), (0, 1)),
+        ((KnownMass(1.0), MassBetween(2, 3)), (0, 1)),
+        ((KnownMass(1.0), KnownMass(2.0)), (0, 1)),
+        (BOXES, (0, 1)),
+        ((MassBetween(1, 3), *BOXES), (1, 2)),
+        ((BOXES[0], MassBetween(2, 3), MassBetween(4, 5)), (1, 2)),
+        ((KnownMass(1.0), BOXES[1], MassBetween(4, 5)), (0, 2)),
+    ],
+)
+def test_terms_that_exclude_each_other_are_named_both_and_no_other(terms, clash, mass):
+    rng = np.random.default_rng(10)
+    phi = random_body(rng, mass, 0.2 * np.cbrt(mass))
+    log = samples(phi, rng, 100, noise=wrench_noise(phi, 0.02)).blocks()
+    unit = np.cbrt(mass)
+    terms = tuple(_in_units(term, mass, unit) for term in terms)
+    expected = tuple(str(terms[k]) for k in clash)
+    with pytest.raises(ContradictoryTerms) as caught:
+        estimate_body([log], EstimatorSettings(terms=terms))
+    assert caught.value.terms == expected
+    assert caught.value.exit_code == 2
+    assert all(words in str(caught.value) for words in expected)
+
+
+def _in_units(term: Term, mass: float, length: float) -> Term:
+    match term:
+        case KnownMass():
+            return KnownMass(mass * term.mass)
+        case MassBetween():
+            return MassBetween(mass * term.low, mass * term.high)
+        case ComInBox():
+            return ComInBox(
+                tuple(length * x for x in term.low), tuple(length * x for x in term.high)
+            )
+    raise NotImplementedError(term)
+
+
+@dataclass(frozen=True, slots=True)
+class NegativeSpread(NotConvex):
+    """Sxx ≤ −m, which no body has."""
+
+    kind: ClassVar[str] = "negative_spread"
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        return [x.body(None).Pi[0, 0] <= -x.body(None).mass]
+
+    def __str__(self) -> str:
+        return "a negative spread"
+
+
+def test_a_term_that_no_body_meets_contradicts_consistency():
+    rng = np.random.default_rng(11)
+    log = samples(random_body(rng), rng, 100).blocks()
+    with pytest.raises(ContradictoryTerms) as caught:
+        estimate_body([log], EstimatorSettings(terms=(MassBetween(0.1, 9.0), NegativeSpread())))
+    assert caught.value.terms == ("physical consistency", "a negative spread")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: MassBetween(2.0, 1.0), "0 <= low < high, got 2.0 and 1.0 kg"),
+        (lambda: MassBetween(-1.0, 1.0), "0 <= low < high"),
+        (lambda: MassBetween(np.nan, 1.0), "0 <= low < high"),
+        (lambda: MassBetween(np.inf, np.inf), "0 <= low < high"),
+        (lambda: KnownMass(-1.0), "must be positive and finite, got -1.0 kg"),
+        (lambda: ComInBox((0, 0, 0), (1, 0, 1)), "each low must be below its high"),
+        (lambda: ComInBox((0, 0, np.inf), (1, 1, 1)), "low must be three finite numbers"),
+        (lambda: ComInBox((0, 0, 0), (1, 1)), "high must be three finite numbers"),
+    ],
+)
+def test_terms_that_make_no_sense_are_refused_where_they_are_said(make, message):
+    with pytest.raises(ProblemError, match=message):
+        make()
+
+
+def test_a_term_of_a_body_that_is_not_there_is_refused():
+    rng = np.random.default_rng(12)
+    log = samples(random_body(rng), rng, 100).blocks()
+    with pytest.raises(ProblemError, match="no body 'tool' among body"):
+        estimate_body([log], EstimatorSettings(terms=(MassBetween(1.0, 2.0, "tool"),)))
+
+
+def test_every_term_is_registered_under_its_name():
+    assert {name: term.kind for name, term in TERMS.items()} == {name: name for name in TERMS}
+    assert set(TERMS) >= {"consistent", "known_mass", "mass_between", "com_in_box"}
+    assert cone_program(ONE_BODY, (Consistent(),)) is cone_program(ONE_BODY, (Consistent(),))

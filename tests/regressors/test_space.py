@@ -1,0 +1,43 @@
+"""`ParameterSpace`: names and places of the unknowns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from identify.errors import ProblemError
+from identify.inertia import PHI
+from identify.regressors import ONE_BODY, ParameterSpace, Scalar
+
+SPACE = ParameterSpace(("payload", "carrier"), (Scalar("friction", low=0.0), Scalar("gain")))
+
+
+def test_bodies_come_first_then_scalars():
+    assert len(SPACE) == 22
+    assert SPACE.of_body("payload") == SPACE.of_body(0) == slice(0, 10)
+    assert SPACE.of_body("carrier") == SPACE.of_body(1) == slice(10, 20)
+    assert SPACE.of_scalars == slice(20, 22)
+    assert SPACE.names[:2] == ("payload.m", "payload.hx")
+    assert SPACE.names[10:12] == ("carrier.m", "carrier.hx")
+    assert SPACE.names[20:] == ("friction", "gain")
+    assert len(SPACE.names) == len(SPACE)
+
+
+def test_one_body_has_the_plain_names():
+    assert ONE_BODY.names == PHI
+    assert len(ONE_BODY) == 10
+    assert ONE_BODY.of_scalars == slice(10, 10)
+
+
+def test_errors_name_what_is_wrong():
+    with pytest.raises(ProblemError, match="no body 'tool' among payload, carrier"):
+        SPACE.of_body("tool")
+    with pytest.raises(ProblemError, match="at least one body"):
+        ParameterSpace(())
+    with pytest.raises(ProblemError, match="must differ, got arm, arm"):
+        ParameterSpace(("arm",), (Scalar("arm"),))
+    with pytest.raises(ProblemError, match="must differ, got arm, arm"):
+        ParameterSpace(("arm", "arm"))
+    for low, high in ((1.0, 1.0), (2.0, 1.0), (np.nan, 1.0)):
+        with pytest.raises(ProblemError, match="friction: expected low < high"):
+            Scalar("friction", low, high)

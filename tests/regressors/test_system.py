@@ -1,0 +1,299 @@
+"""`System` against all rows stacked: any weights, offsets, logs, groups and statistics together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from identify.errors import ProblemError
+from identify.regressors import (
+    BodyWrench,
+    ParameterSpace,
+    StackedRows,
+    System,
+    join_logs,
+    newton_euler_wrench,
+    stacked_statistics,
+    wrench_statistics,
+)
+from identify.regressors.system import whitener
+from identify.spatial import BodyMotion
+from tests.close import assert_close
+from tests.regressors.rows import (
+    BLOCK,
+    SPACE,
+    brute,
+    random_data,
+    random_weights,
+    residuals_of,
+)
+from tests.strategies import random_body, random_motion, seeds
+
+OFFSETS = ["per_log", "shared", "none"]
+ONE_SENSOR = (("x", "y"), ("x", "y"))
+"""Two groups of rows of one sensor, such as two bands of frequency: one offset acts on both."""
+TWO_SENSORS = (("x", "y"), ("u", "v", "w"))
+"""Groups of different channels are of two sensors, each with an offset of its own."""
+KINDS = {
+    "one group": (("x", "y", "z"),),
+    "two groups of one sensor": ONE_SENSOR,
+    "two sensors": TWO_SENSORS,
+    "two sensors, one of two groups": (("x", "y"), ("u", "v", "w"), ("x", "y")),
+}
+all_kinds = pytest.mark.parametrize("channels", KINDS.values(), ids=KINDS)
+all_offsets = pytest.mark.parametrize("offsets", OFFSETS)
+
+
+def system_of(data) -> System:
+    return System.of([(data.statistics, data.equations)])
+
+
+@all_kinds
+@all_offsets
+@given(seed=seeds(), logs=st.integers(1, 3), alike=st.booleans())
+def test_problem_has_the_solution_and_cost_of_all_rows_stacked(
+    channels, offsets, seed, logs, alike
+):
+    rng = np.random.default_rng(seed)
+    data = random_data(rng, offsets, logs=logs, channels=channels, alike=alike)
+    weights = random_weights(rng, data)
+    rows = brute(data, weights)
+    problem = system_of(data).problem(weights)
+    x = np.linalg.solve(problem.A, problem.b)
+    solution = rows.solution
+    assert_close(x, solution[: len(SPACE)], 1e-8)
+    assert_close(problem.floor, rows.cost(solution), 1e-11)
+    other = rng.normal(size=len(SPACE))
+    best = np.concatenate((other, rows.best_offsets(other)))
+    assert_close(problem.residual_norm(other), rows.cost(best), 1e-11)
+    assert problem.nuisances == rows.columns.shape[1] - len(SPACE)
+    assert problem.names == SPACE.names
+
+
+@all_kinds
+@all_offsets
+@given(seed=seeds(), alike=st.booleans())
+def test_offsets_and_residuals_are_those_of_all_rows(channels, offsets, seed, alike):
+    rng = np.random.default_rng(seed)
+    data = random_data(rng, offsets, logs=3, channels=channels, alike=alike)
+    weights = random_weights(rng, data)
+    rows, system = brute(data, weights), system_of(data)
+    x = rng.normal(size=len(SPACE))
+    values = np.concatenate((x, rows.best_offsets(x)))
+    expected = {key: values[at] for key, at in rows.where.items()}
+    zeros = [np.zeros(width) for width in rows.widths]
+    by_log = [
+        np.concatenate([expected.get((n, s), zero) for s, zero in enumerate(zeros)])
+        for n in range(3)
+    ]
+    assert_close(system.offsets(x, weights), by_log, 1e-9, scale=10.0)
+    residuals = residuals_of(data, x, expected)
+    for g, moment in enumerate(system.residual_moments(x, weights)):
+        r = np.concatenate([residuals[n, g] for n in range(3)])
+        assert_close(moment, r.T @ r, 1e-10)
+
+
+@all_kinds
+@all_offsets
+@given(seed=seeds())
+def test_scores_of_blocks_are_those_of_their_rows(channels, offsets, seed):
+    """Σ Bᵀ W r of every block of time of every log, all groups together, offsets eliminated.
+
+    An offset follows x, so that of B is left what no offset explains.
+    """
+    rng = np.random.default_rng(seed)
+    data = random_data(rng, offsets, channels=channels)
+    weights = random_weights(rng, data)
+    rows, system = brute(data, weights), system_of(data)
+    p = len(SPACE)
+    x = rng.normal(size=p)
+    values = np.concatenate((x, rows.best_offsets(x)))
+    residuals = residuals_of(data, x, {key: values[at] for key, at in rows.where.items()})
+    still = rows.best_offsets(np.zeros(p))
+    follow = np.column_stack([still - rows.best_offsets(unit) for unit in np.eye(p)])
+    follow = np.concatenate((np.zeros((p, p)), follow))
+    expected = []
+    for n, of_log in enumerate(data.rows):
+        blocks = max(-(-len(rows_) // BLOCK) for rows_ in of_log)
+        scores = np.zeros((blocks, p))
+        for g, rows_ in enumerate(of_log):
+            B = np.tensordot(rows_[:, :-1], data.coefficients(n, g)[..., 1:], 1)
+            at = rows.where.get((n, data.sensors[g]))
+            if at is not None:
+                B = B - rows_[:, 0, None, None] * follow[at]
+            each = np.einsum("nmp,mk,nk->np", B, weights[g], residuals[n, g])
+            for b in range(blocks):
+                scores[b] += each[BLOCK * b : BLOCK * (b + 1)].sum(axis=0)
+        expected.append(scores)
+    found = system.scores(x, weights)
+    assert found.shape == (system.blocks, len(SPACE))
+    assert_close(found, np.concatenate(expected), 1e-9)
+
+
+@all_offsets
+@given(seed=seeds())
+def test_without_a_constant_no_offset_is_fitted(offsets, seed):
+    rng = np.random.default_rng(seed)
+    data = random_data(rng, offsets, constant=False)
+    weights = random_weights(rng, data)
+    rows, problem = brute(data, weights), system_of(data).problem(weights)
+    assert problem.nuisances == 0
+    assert_close(np.linalg.solve(problem.A, problem.b), rows.solution, 1e-8)
+    assert_close(problem.floor, rows.cost(rows.solution), 1e-11)
+    assert not system_of(data).offsets(rows.solution, weights).any()
+
+
+@given(seed=seeds())
+def test_statistics_of_different_layouts_are_one_problem(seed):
+    """A sensor with an offset a log beside one with none, and rows of anybody's regressor."""
+    rng = np.random.default_rng(seed)
+    first = random_data(rng, "per_log", logs=2)
+    second = random_data(rng, "none", logs=1, channels=(("p",),))
+    A, b = rng.normal(size=(30, len(SPACE))), rng.normal(size=30)
+    stacked = stacked_statistics(A, b)
+    system = System.of(
+        [
+            (first.statistics, first.equations),
+            (second.statistics, second.equations),
+            (stacked, StackedRows(SPACE)),
+        ]
+    )
+    weights = [*random_weights(rng, first), *random_weights(rng, second), np.array([[2.0]])]
+    one, two = brute(first, weights[:2]), brute(second, weights[2:3])
+    free = one.columns.shape[1] - len(SPACE)
+    others = np.concatenate((two.columns, np.sqrt(2.0) * A))
+    columns = np.concatenate((one.columns, np.pad(others, ((0, 0), (0, free)))))
+    target = np.concatenate((one.target, two.target, np.sqrt(2.0) * b))
+    solution = np.linalg.lstsq(columns, target, rcond=None)[0]
+    problem = system.problem(weights)
+    x = np.linalg.solve(problem.A, problem.b)
+    assert_close(x, solution[: len(SPACE)], 1e-8)
+    assert_close(problem.floor, np.linalg.norm(columns @ solution - target), 1e-11)
+    offsets = system.offsets(x, weights)
+    assert offsets.shape == (4, 2)  # of two logs, one log and the rows; padded to the widest
+    assert_close(offsets[:2].ravel(), solution[len(SPACE) :], 1e-8)
+    assert not offsets[2:].any()
+    assert system.scores(x, weights).shape == (system.blocks, len(SPACE))
+    assert_close(system.scores(x, weights).sum(axis=0), np.zeros(len(SPACE)), 1e-8, scale=1e2)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.25, 0.04])
+def test_equations_are_counted_by_effective_samples_and_not_by_rows(share):
+    rng = np.random.default_rng(0)
+    motion = random_motion(rng, 200)
+    logs = [
+        wrench_statistics(motion, rng.normal(size=(200, 6)), effective_samples=share * 200)
+        for _ in range(2)
+    ]
+    system = System.of([(log, BodyWrench()) for log in logs])
+    expected = 6 * 2 * share * 200
+    assert_close(system.equations, expected, 1e-14)
+    problem = system.problem([np.eye(6)] * 2)
+    assert_close(problem.equations, expected, 1e-14)
+    assert problem.nuisances == 12
+    assert_close(problem.degrees_of_freedom, expected - 10 - 12, 1e-14)
+
+
+def test_groups_are_counted_each_by_its_own_channels_and_effective_samples():
+    data = random_data(np.random.default_rng(1), "per_log", channels=TWO_SENSORS)
+    by_group = [sum(len(of_log[g]) for of_log in data.rows) for g in range(2)]
+    system = system_of(data)
+    assert_close(system.equations, 0.4 * (2 * by_group[0] + 3 * by_group[1]), 1e-13)
+    assert [group.samples for group in system.groups] == by_group
+
+
+def test_measured_power_is_the_mean_square_of_the_measured_columns():
+    data = random_data(np.random.default_rng(2), "per_log", channels=TWO_SENSORS)
+    for g, power in enumerate(system_of(data).measured_power()):
+        measured = np.concatenate(
+            [
+                np.tensordot(of_log[g][:, :-1], data.coefficients(n, g)[..., 0], 1)
+                for n, of_log in enumerate(data.rows)
+            ]
+        )
+        assert_close(power, np.mean(measured**2, axis=0), 1e-11)
+
+
+@given(seeds())
+def test_noise_of_the_columns_enters_the_normal_matrix_row_by_row(seed):
+    """Σ over rows of E[dBᵀ W dB], with dB what noise in z does to B."""
+    rng = np.random.default_rng(seed)
+    data = random_data(rng, "per_log", channels=TWO_SENSORS)
+    K = len(data.statistics.layout.columns)
+    roots = rng.normal(size=(2, 2, K, K))
+    object.__setattr__(data.statistics, "noise", roots)
+    weights = random_weights(rng, data)
+    expected = np.zeros((len(SPACE), len(SPACE)))
+    for n, of_log in enumerate(data.rows):
+        for g, rows in enumerate(of_log):
+            covariance = (roots[n, g].T @ roots[n, g])[:-1, :-1]
+            B = data.coefficients(n, g)[..., 1:]
+            expected += len(rows) * np.einsum("kl,kmp,mn,lnq->pq", covariance, B, weights[g], B)
+    found = system_of(data).noise_information(weights)
+    assert_close(found.T @ found, expected, 1e-11)
+
+
+def test_a_shared_offset_of_logs_zeroed_apart_spoils_what_one_a_log_gets_right():
+    rng = np.random.default_rng(11)
+    phi = random_body(rng, mass=1.0)
+    offsets = np.array([[4.0, -3.0, 5.0, 0.3, 0.2, -0.4], [-3.0, 5, -4, -0.4, 0.1, 0.3]])
+    data = random_wrench(rng, phi, offsets)
+    weights = [np.eye(6)]
+    apart, shared = (
+        System.of([(data, BodyWrench(offsets=which))]).problem(weights)
+        for which in ("per_log", "shared")
+    )
+    exact = np.linalg.solve(apart.A, apart.b)
+    spoiled = np.linalg.solve(shared.A, shared.b)
+    assert_close(exact, phi, 1e-10)
+    assert abs(spoiled[0] - phi[0]) > 0.05 * phi[0]
+    assert np.linalg.norm(spoiled[4:] - phi[4:]) > 0.1 * np.linalg.norm(phi[4:])
+    found = System.of([(data, BodyWrench())]).offsets(exact, weights)
+    assert_close(found, offsets, 1e-9)
+
+
+def random_wrench(rng, phi, offsets):
+    """Each log keeps to its own side of gravity, as logs of one task do."""
+    logs = []
+    for offset, attitude in zip(offsets, (0.0, 2.0), strict=True):
+        motion = random_motion(rng, 400)
+        motion = BodyMotion(
+            0.2 * motion.proper_acceleration
+            + 9.81 * np.array([np.sin(attitude), 0, np.cos(attitude)]),
+            0.3 * motion.angular_velocity,
+            0.2 * motion.angular_acceleration,
+        )
+        logs.append(wrench_statistics(motion, newton_euler_wrench(phi, motion) + offset))
+    return join_logs(logs)
+
+
+@given(seeds())
+def test_whitener_is_a_square_root_of_the_weight(seed):
+    B = np.random.default_rng(seed).normal(size=(6, 6))
+    weight = B @ B.T + 0.1 * np.eye(6)
+    L = whitener(weight)
+    assert_close(L.T @ L, weight, 1e-14)
+
+
+def test_errors_say_what_is_wrong():
+    rng = np.random.default_rng(17)
+    motion = random_motion(rng, 20)
+    one = wrench_statistics(motion, rng.normal(size=(20, 6)))
+    with pytest.raises(ProblemError, match="weight of the residuals is not positive definite"):
+        System.of([(one, BodyWrench())]).problem([np.diag([1.0, 1, 1, 1, 1, -1])])
+    with pytest.raises(ProblemError, match="there are no data to fit"):
+        System.of([])
+    with pytest.raises(ProblemError, match="of different parameter spaces"):
+        System.of(
+            [
+                (one, BodyWrench()),
+                (one, BodyWrench(ParameterSpace(("a",)), bodies=(("a",),))),
+            ]
+        )
+    word: Any = "per_day"
+    with pytest.raises(ProblemError, match="expected one of per_log, shared, none, got 'per_day'"):
+        BodyWrench(offsets=word)

@@ -1,0 +1,169 @@
+"""The wrench layout: factors straight from a motion, equations of bodies, and other frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from identify.errors import ProblemError
+from identify.inertia import in_frame as body_in_frame
+from identify.regressors import (
+    WRENCH_LAYOUT,
+    BodyWrench,
+    ParameterSpace,
+    Statistics,
+    System,
+    in_frame,
+    join_logs,
+    newton_euler_regressor,
+    newton_euler_wrench,
+    stacked_statistics,
+    wrench_statistics,
+)
+from identify.regressors.statistics import factor_of_rows
+from identify.regressors.wrench import frame_change
+from identify.spatial import BodyMotion, Pose, coadjoint
+from tests.close import assert_close
+from tests.estimation.simulated import Samples, residual_rows
+from tests.strategies import poses, random_body, random_motion, seeds
+
+OFFSETS = ["per_log", "shared", "none"]
+
+
+def samples(rng: np.random.Generator, count: int) -> Samples:
+    """Samples that no body explains exactly, with an offset of their own."""
+    motion = random_motion(rng, count)
+    wrench = newton_euler_wrench(random_body(rng), motion) + rng.normal(0.0, 0.5, (count, 6))
+    return Samples(motion, wrench + rng.normal(0, 3, 6))
+
+
+def statistics_of(log: Samples) -> Statistics:
+    return wrench_statistics(log.motion, log.wrench)
+
+
+def system_of(logs, offsets="per_log") -> System:
+    return System.of([(join_logs(logs), BodyWrench(offsets=offsets))])
+
+
+def random_weight(rng: np.random.Generator) -> np.ndarray:
+    B = rng.normal(size=(6, 6))
+    return B @ B.T + 0.1 * np.eye(6)
+
+
+@given(seeds())
+def test_the_factor_is_that_of_the_stacked_rows(seed):
+    data = samples(np.random.default_rng(seed), 64)
+    R = statistics_of(data).totals[0, 0]
+    assert_close(R, np.triu(R), 0.0)
+    assert_close(R.T @ R, data.rows.T @ data.rows, 1e-13)
+    assert_close(np.abs(factor_of_rows(data.rows)), np.abs(R), 1e-11)
+
+
+@pytest.mark.parametrize("count", [1, 2, 18, 19, 20, 2047, 2048, 2049, 5000])
+def test_any_number_of_samples_around_the_chunk_length_is_counted_once(count):
+    data = samples(np.random.default_rng(count), count)
+    by_rows = Statistics.from_rows(WRENCH_LAYOUT, data.rows)
+    for statistics in (statistics_of(data), by_rows):
+        R = statistics.totals[0, 0]
+        assert_close(R.T @ R, data.rows.T @ data.rows, 1e-12)
+        assert statistics.samples.sum() == count
+        assert_close(statistics.effective_samples.sum(), count, 1e-14)
+
+
+def test_what_the_factor_is_made_of_is_left_as_it_was():
+    data = samples(np.random.default_rng(3), 50)
+    rows, wrench = data.rows, data.wrench.copy()
+    kept = rows.copy()
+    factor_of_rows(rows)
+    statistics_of(data)
+    assert_close(rows, kept, 0.0)
+    assert_close(data.wrench, wrench, 0.0)
+
+
+def test_the_equations_of_a_sample_are_those_of_newton_and_euler():
+    rng = np.random.default_rng(4)
+    data = samples(rng, 20)
+    space = ParameterSpace(("payload", "carrier"))
+    equations = BodyWrench(space, bodies=(("payload", "carrier"), ("carrier",)))
+    Y = newton_euler_regressor(data.motion)
+    for log, columns in ((0, [Y, Y]), (1, [0.0 * Y, Y])):
+        rows = np.tensordot(data.rows, equations.residual(log, 0), axes=1)
+        assert_close(rows[..., 0], data.wrench, 1e-14)
+        assert_close(rows[..., 1:], np.concatenate(columns, axis=-1), 1e-13)
+    assert equations.same_as(0) != equations.same_as(1)
+
+
+def test_a_body_that_is_not_of_the_space_is_named():
+    log = statistics_of(samples(np.random.default_rng(5), 30))
+    space = ParameterSpace(("payload", "carrier"))
+    with pytest.raises(ProblemError, match="no body 'tool' among payload, carrier"):
+        System.of([(log, BodyWrench(space, bodies=(("tool",),)))]).problem([np.eye(6)])
+
+
+# Frames ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("offsets", OFFSETS)
+@given(seed=seeds(), X_CB=poses(0.5))
+def test_statistics_in_another_frame_are_those_of_the_log_in_that_frame(offsets, seed, X_CB):
+    rng = np.random.default_rng(seed)
+    data = [samples(rng, 50), samples(rng, 40)]
+    R, p = X_CB.rotation, X_CB.inverse().position
+
+    def moved(log: Samples) -> Samples:
+        m = log.motion
+        a, w, alpha = m.proper_acceleration, m.angular_velocity, m.angular_acceleration
+        at_C = a + np.cross(alpha, p) + np.cross(w, np.cross(w, p))
+        motion = BodyMotion(at_C @ R.T, w @ R.T, alpha @ R.T)
+        return Samples(motion, log.wrench @ coadjoint(X_CB).T)
+
+    here = in_frame(join_logs([statistics_of(log) for log in data]), X_CB)
+    ours = System.of([(here, BodyWrench(offsets=offsets))])
+    theirs = system_of([statistics_of(moved(log)) for log in data], offsets)
+    weights = [random_weight(rng)]
+    phi = random_body(rng)
+    mine, expected = ours.problem(weights), theirs.problem(weights)
+    assert_close(mine.floor, expected.floor, 1e-11)
+    assert_close(mine.residual_norm(phi), expected.residual_norm(phi), 1e-11)
+    assert_close(ours.offsets(phi, weights), theirs.offsets(phi, weights), 1e-10, scale=100.0)
+    assert mine.equations == expected.equations
+
+
+@given(seeds(), poses(0.5), poses(0.5))
+def test_frame_changes_compose(seed, X_DC, X_CB):
+    rows = samples(np.random.default_rng(seed), 5).rows[:, 1:]
+    once = rows @ frame_change(X_DC @ X_CB).T
+    assert_close(rows @ frame_change(X_CB).T @ frame_change(X_DC).T, once, 1e-12)
+    back = frame_change(X_CB.inverse()) @ frame_change(X_CB)
+    assert_close(back, np.eye(18), 1e-12, scale=10.0)
+
+
+@given(seeds(), poses(0.5))
+def test_residuals_of_the_moved_body_are_the_moved_residuals(seed, X_CB):
+    rng = np.random.default_rng(seed)
+    rows, phi = samples(rng, 5).rows, random_body(rng)
+    residuals = residual_rows(rows, phi) @ coadjoint(X_CB).T
+    there = rows.copy()
+    there[:, 1:] = rows[:, 1:] @ frame_change(X_CB).T
+    moved = residual_rows(there, body_in_frame(phi, X_CB))
+    assert_close(moved, residuals, 1e-11, scale=100.0)
+
+
+def test_the_best_cost_does_not_depend_on_the_frame_when_the_weight_moves_along():
+    rng = np.random.default_rng(9)
+    statistics = statistics_of(samples(rng, 100))
+    X_CB = Pose.from_quaternion([0.1, 0.5, -0.3, 0.7], [0.2, -0.1, 0.3])
+    weight = random_weight(rng)
+    inverse = np.linalg.inv(coadjoint(X_CB))
+    before = system_of([statistics]).problem([weight])
+    after = system_of([in_frame(statistics, X_CB)]).problem([inverse.T @ weight @ inverse])
+    assert_close(after.floor, before.floor, 1e-12)
+    phi = np.linalg.solve(before.A, before.b)
+    assert_close(np.linalg.solve(after.A, after.b), body_in_frame(phi, X_CB), 1e-10)
+
+
+def test_statistics_of_other_rows_have_no_frame():
+    stacked = stacked_statistics(np.ones((20, 10)), np.ones(20))
+    with pytest.raises(ProblemError, match="of a wrench and a body's motion"):
+        in_frame(stacked, Pose.identity())
