@@ -21,6 +21,10 @@ from identify.lazy import attach
 if TYPE_CHECKING:
     from identify.errors import IdentifyError as IdentifyError
     from identify.estimation import Estimate as Estimate
+    from identify.estimation import solve as solve
+    from identify.estimation.terms import ComInBox as ComInBox
+    from identify.estimation.terms import KnownMass as KnownMass
+    from identify.estimation.terms import MassBetween as MassBetween
     from identify.exchange import SavedEstimate as SavedEstimate
     from identify.exchange import read_estimate
     from identify.inertia import InertialParameters as InertialParameters
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult as FitResult
     from identify.pipeline import FitSettings as FitSettings
     from identify.pipeline import fit as fit
+    from identify.regressors import ParameterSpace as ParameterSpace
+    from identify.regressors import Scalar as Scalar
     from identify.reporting import plot as plot
     from identify.reporting import report as report
     from identify.spatial import BodyMotion as BodyMotion
@@ -40,11 +46,13 @@ else:
         __name__,
         {
             "errors": ("IdentifyError",),
-            "estimation": ("Estimate",),
+            "estimation": ("Estimate", "solve"),
+            "estimation.terms": ("ComInBox", "KnownMass", "MassBetween"),
             "exchange": ("SavedEstimate", "read_estimate as load_estimate"),
             "inertia": ("InertialParameters",),
             "logs": ("Recording", "read_log"),
             "pipeline": ("FitResult", "FitSettings", "fit"),
+            "regressors": ("ParameterSpace", "Scalar"),
             "reporting": ("plot", "report"),
             "spatial": ("BodyMotion", "Pose"),
         },

@@ -16,6 +16,7 @@ from identify.commands.output import require_writable, unwritable
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
+    from identify.estimation.terms import Term
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult, FitSettings
 
@@ -45,6 +46,14 @@ class Fit(Command):
 
     mass: Annotated[Number, option("KG")] = None
     """Known mass."""
+
+    mass_between: Annotated[tuple[float, float] | None, option("LO HI")] = None
+    """Bounds of the mass [kg]."""
+
+    com_box: Annotated[
+        tuple[float, float, float, float, float, float] | None, option("X0 X1 Y0 Y1 Z0 Z1")
+    ] = None
+    """Box that the centre of mass lies in, along the axes of B [m]."""
 
     no_bias: Flag = False
     """The sensor has no offset."""
@@ -94,7 +103,19 @@ class Fit(Command):
             mass=self.mass,
             cutoff_hz=self.cutoff,
             gravity=self.gravity,
+            terms=self._terms(),
         )
+
+    def _terms(self) -> tuple[Term, ...]:
+        from identify.estimation.terms import ComInBox, MassBetween
+
+        terms: list[Term] = []
+        if self.mass_between is not None:
+            terms.append(MassBetween(*self.mass_between))
+        if self.com_box is not None:
+            x0, x1, y0, y1, z0, z1 = self.com_box
+            terms.append(ComInBox((x0, y0, z0), (x1, y1, z1)))
+        return tuple(terms)
 
     def _fit(
         self,

@@ -38,14 +38,18 @@ class TooLittleMotion(ProblemError):
         super().__init__(f"the log does not identify {', '.join(unidentifiable)}: {advice}")
 
 
-class ContradictoryTerms(ProblemError):
+class TermError(ProblemError):
+    """What is said of a body cannot be true of any."""
+
+    exit_code = 2
+
+
+class ContradictoryTerms(TermError):
     """Two things that are said of a body cannot both be true, whatever the data.
 
     Attributes:
         terms: what was said, in words.
     """
-
-    exit_code = 2
 
     def __init__(self, terms: tuple[str, ...]) -> None:
         self.terms = terms

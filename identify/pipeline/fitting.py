@@ -9,13 +9,14 @@ import numpy as np
 
 from identify.errors import LogError
 from identify.estimation import Estimate, NegativeMass, TooLittleMotion, estimate_body
+from identify.estimation.terms import Term
 from identify.inertia import InertialParameters
 from identify.logs import Recording
 from identify.pipeline.notes import notes_on_fit, notes_on_log, require_live_wrench
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
 from identify.pipeline.wrong_sign import wrong_sign
-from identify.regressors import WRENCH_LAYOUT, Statistics
+from identify.regressors import WRENCH_LAYOUT, Offsets, Statistics
 from identify.signals import PreparedLog, prepare
 from identify.validation import validate
 
@@ -27,6 +28,11 @@ def fit(
     recordings: Recording | Sequence[Recording],
     settings: FitSettings | None = None,
     *,
+    bias: Offsets | None = None,
+    mass: float | None = None,
+    cutoff_hz: float | None = None,
+    gravity: tuple[float, float, float] | None = None,
+    terms: Sequence[Term] | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     truth: InertialParameters | None = None,
@@ -34,8 +40,13 @@ def fit(
     """Fit one body to one or more logs of it.
 
     Args:
-        recordings: the logs; each has its own sensor bias unless the settings say otherwise.
-        settings: sensor offset, known mass, cut-off, gravity.
+        recordings: the logs; each has its own sensor offset unless the settings say otherwise.
+        settings: all choices in one; each can be given by its name instead, and then replaces it.
+        bias: sensor offset fitted "per_log" (default), "shared" by all logs, or "none".
+        mass: known mass [kg].
+        cutoff_hz: cut-off of the low-pass that all signals go through [Hz].
+        gravity: g in W [m/s²] in place of the logs' own.
+        terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
         truth: the true body, where it is known, to replay beside the estimate; the fit does not
@@ -46,12 +57,17 @@ def fit(
 
     Raises:
         LogError: a log cannot be used as it is.
+        ContradictoryTerms: two things that are said of the body exclude each other.
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its answer is not proved.
     """
-    settings = settings or FitSettings()
+    named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
+    named |= {"terms": None if terms is None else tuple(terms)}
+    named = {name: value for name, value in named.items() if value is not None}
+    settings = replace(settings or FitSettings(), **named)
     say = progress or (lambda line: None)
-    given = [recordings] if isinstance(recordings, Recording) else list(recordings)
+    several = isinstance(recordings, list | tuple)
+    given = list(recordings) if several else [recordings]
     _require_logs(given)
     logs = []
     for recording in given:
@@ -103,6 +119,12 @@ def _prepare(recording: Recording, settings: FitSettings) -> PreparedLog:
 def _require_logs(recordings: Sequence[Recording]) -> None:
     if not recordings:
         raise LogError("fit needs at least one log")
+    for recording in recordings:
+        if not isinstance(recording, Recording):
+            raise LogError(
+                f"fit: expected recordings, got {type(recording).__name__}; read a log with "
+                "identify.read_log(log, schema), where the schema says what its columns mean"
+            )
     seen: dict[str, str] = {}
     for recording in recordings:
         if recording.sha256 in seen:

@@ -33,6 +33,9 @@ _SHARE_OF_SIGNAL = 0.2
 _FAR_OFF, _TURNED_OFF = 0.5, 0.5
 """Replay errors [m, rad] at the end of the horizon beyond which it runs off."""
 
+_FAR = 5.0
+"""Standard errors by which the data contradict a term that moves the estimate as far."""
+
 _WORSE = 1.5
 """Ratio of residuals beyond which a choice is called wrong for the data."""
 
@@ -136,11 +139,12 @@ def _replay_runs_off(validation: Validation) -> list[str]:
 def _contradicted(
     estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
 ) -> list[str]:
-    """A note where a given mass, or an offset left out or shared, makes the residual worse."""
+    """A note where what is known, or an offset left out or shared, makes the residual worse."""
     said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
     choices = [said[settings.bias]] if settings.bias in said else []
     if settings.mass is not None:
         choices.append(f"with the mass given as {settings.mass:g} kg")
+    choices += [f"with {term}" for term in settings.terms]
     if not choices:
         return []
     try:
@@ -149,10 +153,20 @@ def _contradicted(
         return []
     tiny = np.finfo(float).tiny
     worse = float(np.max(estimate.residual_rms / np.maximum(free.residual_rms, tiny)))
-    if worse < _WORSE:
+    moved = _standard_errors(estimate, free) if settings.terms else 0.0
+    if worse < _WORSE and moved < _FAR:
         return []
     return [
         f"Fitted {' and '.join(choices)}, the residual of an axis is {worse:.2g} times that of a "
         f"fit that leaves this to the data, whose mass is {free.parameters.mass:.5g} kg: the data "
-        "contradict the choice."
+        f"contradict the choice{f', by {moved:.2g} standard errors' if moved else ''}."
     ]
+
+
+def _standard_errors(estimate: Estimate, free: Estimate) -> float:
+    """How far terms moved an estimate from the one without, in standard errors of that."""
+    away = estimate.parameters.phi - free.parameters.phi
+    sigma = np.sqrt(np.diag(free.covariance))
+    sigma = np.where(sigma > 0.0, sigma, np.inf)
+    inverse = np.linalg.pinv(free.covariance / np.outer(sigma, sigma), rcond=1e-12, hermitian=True)
+    return float(np.sqrt(max(away / sigma @ inverse @ (away / sigma), 0.0)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 
 from identify.logs import Recording
@@ -20,7 +20,8 @@ def provenance_of(
     """The provenance of a fit as plain dictionaries, lists and numbers."""
     return {
         "command": command,
-        "options": asdict(settings),
+        "options": asdict(replace(settings, terms=()))
+        | {"terms": [{"kind": term.kind} | asdict(term) for term in settings.terms]},
         "logs": [_log(log) for log in logs],
         "versions": versions(),
     }

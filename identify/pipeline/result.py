@@ -8,6 +8,7 @@ import numpy as np
 
 from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings
+from identify.estimation.terms import Term
 from identify.regressors import Offsets
 from identify.signals import PreparedLog
 from identify.validation import Validation
@@ -23,12 +24,14 @@ class FitSettings:
         cutoff_hz: cut-off of the low-pass [Hz]; chosen where not given: min(5, rate/10), or higher
             where all segments of a log are too short for that.
         gravity: g in W [m/s²] in place of the logs' own.
+        terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
     """
 
     bias: Offsets = "per_log"
     mass: float | None = None
     cutoff_hz: float | None = None
     gravity: tuple[float, float, float] | None = None
+    terms: tuple[Term, ...] = ()
 
     def __post_init__(self) -> None:
         if self.bias not in ("per_log", "shared", "none"):
@@ -45,7 +48,7 @@ class FitSettings:
     @property
     def estimator(self) -> EstimatorSettings:
         """What the estimator needs of them."""
-        return EstimatorSettings(bias=self.bias, mass=self.mass)
+        return EstimatorSettings(bias=self.bias, mass=self.mass, terms=self.terms)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
-from identify.errors import ProblemError
+from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ class ComInBox(Term):
             corner = tuple(float(value) for value in getattr(self, name))
             object.__setattr__(self, name, corner)
             if len(corner) != 3 or not np.isfinite(corner).all():
-                raise ProblemError(
+                raise TermError(
                     f"box of the centre of mass: {name} must be three finite numbers [m], "
                     f"got {corner}"
                 )
         if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
-            raise ProblemError(
+            raise TermError(
                 "box of the centre of mass: each low must be below its high [m], got "
                 f"{self.low} and {self.high}"
             )

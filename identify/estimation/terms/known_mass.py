@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
-from identify.errors import ProblemError
+from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
 from identify.regressors import ParameterSpace
 
@@ -34,7 +34,7 @@ class KnownMass(Term):
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mass) and self.mass > 0.0):
-            raise ProblemError(f"a known mass must be positive and finite, got {self.mass} kg")
+            raise TermError(f"a known mass must be positive and finite, got {self.mass} kg")
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """m = mass."""

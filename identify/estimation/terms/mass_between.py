@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from identify.arrays import Array
-from identify.errors import ProblemError
+from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class MassBetween(Term):
 
     def __post_init__(self) -> None:
         if not (0.0 <= self.low < self.high and np.isfinite(self.low)):
-            raise ProblemError(
+            raise TermError(
                 f"bounds of the mass: expected 0 <= low < high, got {self.low} and {self.high} kg"
             )
 
