@@ -95,8 +95,9 @@ def initial_estimate(data: FitData) -> Array:
         if missing and not data.known[block.start]:
             raise too_little(missing, data)
     norms = np.where(excited, norms, np.inf)
-    columns = problem.A / norms
-    inverse = np.linalg.pinv(columns, rcond=1e-9)
+    U, singular, Vt = np.linalg.svd(problem.A / norms)
+    kept = singular > 1e-9 * singular[0]
+    inverse = (Vt[kept].T / singular[kept]) @ U[:, kept].T
     x = (inverse @ problem.b) / norms
     scatter = problem.residual_norm(x) / np.sqrt(problem.degrees_of_freedom)
     errors = scatter * np.linalg.norm(inverse, axis=1) / norms

@@ -212,15 +212,17 @@ def _free(data: FitData, scaling: Scaling) -> Array:
 
 def _reference(data: FitData, x: Array, scaling: Scaling) -> Array:
     """Scaled unknowns of default bodies of these masses and centres; scalars as they are."""
-    reference = x.copy()
+    reference = np.zeros(len(x))
+    reference[data.space.of_scalars] = x[data.space.of_scalars] / scaling.units
     for number, body in enumerate(scaling.bodies):
-        reference[data.space.of_body(number)] = default_body(body.mass, body.com)
+        block = data.space.of_body(number)
+        reference[block] = default_body(body.mass, np.zeros(3)) / body.units
     if len(data.values):  # x meets the equalities; a default body of it need not
-        missing = data.values - data.equalities @ reference
+        scaled = data.equalities @ scaling.to_x
+        missing = data.values - scaled @ reference
         if np.abs(missing).max() > 1e-12 * np.abs(data.values).max():
-            scaled = data.equalities @ scaling.to_x
-            return scaling.theta(reference) + np.linalg.lstsq(scaled, missing, rcond=None)[0]
-    return scaling.theta(reference)
+            return reference + np.linalg.lstsq(scaled, missing, rcond=None)[0]
+    return reference
 
 
 def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:

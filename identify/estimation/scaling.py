@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from identify.arrays import Array, Vec3
 from identify.inertia.frames import congruence_map
 from identify.regressors import ParameterSpace
+
+_POWERS = np.repeat([0.0, 1.0, 2.0], [1, 3, 6])
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,11 @@ class BodyScaling:
     com: Vec3
 
     @property
+    def units(self) -> Array:
+        """Of the ten parameters about the centre of mass [SI], shape (10,)."""
+        return self.mass * self.length**_POWERS
+
+    @property
     def to_phi(self) -> Array:
         """Matrix of theta → phi, shape (10, 10)."""
         T = np.eye(4)
@@ -47,7 +55,7 @@ class BodyScaling:
         return congruence_map(T) / self.mass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scaling:
     """The units of all unknowns of a space: x = `to_x` theta.
 
@@ -56,14 +64,12 @@ class Scaling:
         bodies: the congruence of each.
         units: of each scalar, shape (s,).
         to_x: matrix of theta → x, shape (p, p).
-        to_theta: its inverse.
     """
 
     space: ParameterSpace
     bodies: tuple[BodyScaling, ...]
     units: Array
     to_x: Array
-    to_theta: Array
 
     @classmethod
     def of(cls, space: ParameterSpace, x: Array, lengths: Sequence[float], units: Array) -> Scaling:
@@ -79,14 +85,12 @@ class Scaling:
         for number, length in enumerate(lengths):
             phi = x[space.of_body(number)]
             bodies.append(BodyScaling(float(phi[0]), length, phi[1:4] / phi[0]))
-        p = len(space)
-        to_x, to_theta = np.zeros((p, p)), np.zeros((p, p))
-        for number, body in enumerate(bodies):
-            block = space.of_body(number)
-            to_x[block, block], to_theta[block, block] = body.to_phi, body.to_theta
-        rest = np.arange(p)[space.of_scalars]
-        to_x[rest, rest], to_theta[rest, rest] = units, 1.0 / units
-        return cls(space, tuple(bodies), units, to_x, to_theta)
+        return cls(space, tuple(bodies), units, _diagonal([body.to_phi for body in bodies], units))
+
+    @cached_property
+    def to_theta(self) -> Array:
+        """Matrix of x → theta, the inverse of `to_x`, shape (p, p)."""
+        return _diagonal([body.to_theta for body in self.bodies], 1.0 / self.units)
 
     def x(self, theta: Array) -> Array:
         """Unknowns in SI from scaled ones."""
@@ -95,3 +99,14 @@ class Scaling:
     def theta(self, x: Array) -> Array:
         """Scaled unknowns from those in SI."""
         return self.to_theta @ x
+
+
+def _diagonal(blocks: Sequence[Array], rest: Array) -> Array:
+    """Block-diagonal matrix of the bodies' matrices and the scalars' factors."""
+    start = 10 * len(blocks)
+    matrix = np.zeros((start + len(rest), start + len(rest)))
+    for number, block in enumerate(blocks):
+        matrix[10 * number : 10 * number + 10, 10 * number : 10 * number + 10] = block
+    scalars = np.arange(start, start + len(rest))
+    matrix[scalars, scalars] = rest
+    return matrix

@@ -220,6 +220,8 @@ class System:
                 ]
                 found.append(np.concatenate(maps) @ lever)
         widest = max(map(len, found))
+        if all(len(offset) == widest for offset in found):
+            return np.array(found)
         return np.array([np.pad(offset, (0, widest - len(offset))) for offset in found])
 
     def _offset_of_row(self, maps: Sequence[Array]) -> dict[tuple[int, int], Array]:
@@ -277,8 +279,8 @@ class System:
                         mean = statistics.totals[log, g, 0, :fit] / statistics.totals[log, g, 0, 0]
                         z = z - z[..., :1] * np.concatenate(([0.0], mean[1:]))
                         C[0] = np.tensordot(mean, C, axes=1) - offset
-                    weighted = z @ ((C @ lever) @ weights[start + g])
-                    moments = z.swapaxes(-1, -2) @ weighted
+                    weighted = z.reshape(-1, fit) @ ((C @ lever) @ weights[start + g])
+                    moments = z.swapaxes(-1, -2) @ weighted.reshape(*z.shape[:2], -1)
                     found[cells] = np.tensordot(moments, C[..., 1:], axes=2)
             start += len(statistics.layout.groups)
             scores.append(_by_block(statistics, found))

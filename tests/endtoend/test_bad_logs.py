@@ -217,7 +217,7 @@ def test_nothing_changes_but_noise(fit, spoil, tmp_path):
 
     spoil(change)
     message = refused(fit(), tmp_path, 3)
-    assert "does not tell m" in message
+    assert "does not identify m" in message
 
 
 def test_every_signal_is_constant(fit, spoil, tmp_path):
@@ -232,7 +232,7 @@ def test_one_still_pose(fit, spoil, edit_schema, tmp_path):
     edit_schema('time = "t"', "still = true")
     spoil(lambda rows: rows[:2])
     message = refused(fit(), tmp_path, 3)
-    assert "does not tell m" in message
+    assert "does not identify m" in message
     assert "poses" in message
 
 
@@ -241,7 +241,7 @@ def test_one_still_pose_without_bias_tells_the_mass_but_not_where_it_is(
 ):
     edit_schema('time = "t"', "still = true")
     spoil(lambda rows: rows[:2])
-    assert "does not tell" in refused(fit("--no-bias"), tmp_path, 3)
+    assert "does not identify" in refused(fit("--no-bias"), tmp_path, 3)
 
 
 def test_wrench_of_the_other_sign(fit, edit_schema, tmp_path):

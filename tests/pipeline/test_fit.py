@@ -285,7 +285,7 @@ def test_gravity_of_the_other_sign_is_a_negative_mass_too():
 
 def test_one_still_pose_is_too_little():
     recording = still_poses(BODY, Rotation.random(1, random_state=1), bias=BIAS)
-    with pytest.raises(TooLittleMotion, match="does not tell m, hx, hy, hz"):
+    with pytest.raises(TooLittleMotion, match="does not identify m, hx, hy, hz"):
         fit(recording)
 
 

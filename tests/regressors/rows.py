@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -204,7 +204,3 @@ def random_weights(rng: np.random.Generator, data: Data) -> list[np.ndarray]:
         B = rng.normal(size=(m, m))
         weights.append(B @ B.T + 0.1 * np.eye(m))
     return weights
-
-
-def with_offsets(data: Data, offsets: Offsets) -> Data:
-    return replace(data, equations=replace(data.equations, offsets=offsets))
