@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -223,8 +223,9 @@ class Statistics:
             ValueError: the layouts differ.
         """
         joined = join_logs((self, other))
-        names = tuple(dict.fromkeys(joined.logs))
-        of_name = np.array([names.index(name) for name in joined.logs])
+        given = (*self.logs, *other.logs)
+        names = tuple(dict.fromkeys(given))
+        of_name = np.array([names.index(name) for name in given])
         log = of_name[joined.log]
         keys = np.stack((log, joined.block, joined.group), axis=1)
         cells, owner = np.unique(keys, axis=0, return_inverse=True)
@@ -333,7 +334,7 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
         samples=np.concatenate([part.samples for part in parts]),
         effective_samples=np.concatenate([part.effective_samples for part in parts]),
         noise=np.concatenate([part.noise for part in parts]),
-        logs=tuple(name for part in parts for name in part.logs),
+        logs=_distinct([name for part in parts for name in part.logs]),
     )
     joined.__dict__["totals"] = np.concatenate([part.totals for part in parts])
     return joined
@@ -359,6 +360,16 @@ def _block_edges(count: int, effective: float, segment_ids: Indices | None, stil
     if segment_ids is not None and not still:
         edges = np.union1d(edges, np.flatnonzero(np.diff(segment_ids)) + 1)
     return edges
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, numbered where one was there before: `+` takes equal ones for one log."""
+    distinct: list[str] = []
+    for name in names:
+        numbered = (f"{name} ({number})" for number in count(2))
+        free = next(word for word in chain([name], numbered) if word not in distinct)
+        distinct.append(free)
+    return tuple(distinct)
 
 
 def _with_rows(factors: Array, k: int) -> Array:

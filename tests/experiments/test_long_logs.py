@@ -55,7 +55,7 @@ def test_the_body_is_that_of_the_whole_log(tmp_path: Path) -> None:
     chunks = log_chunks(log, schema, rows=1500)
     blocks = reduce_statistics(chunks, chunk_blocks, join_blocks, InProcess())
     whole = block_statistics(prepare(read_log(log, schema), chunks[0].cutoff_hz))
-    assert_close(blocks.effective.sum(), whole.effective.sum(), rtol=0.02)
+    assert_close(blocks.effective_samples.sum(), whole.effective_samples.sum(), rtol=0.02)
     there, here = estimate_body([blocks]), estimate_body([whole])
     errors = np.sqrt(np.diag(here.covariance))
     assert (np.abs(there.parameters.phi - here.parameters.phi) < errors).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from concurrent.futures import Future
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from identify.experiments.reduction import (
     reduce_statistics,
     tree_merge,
 )
-from identify.regressors import WrenchStatistics, merge_logs
+from identify.regressors import WRENCH_LAYOUT, Statistics, join_logs
 from tests.close import assert_close
 from tests.experiments.studies import quick
 
@@ -54,10 +55,10 @@ def logs_of(count: int):
 def test_statistics_of_logs_are_those_of_all_at_once() -> None:
     logs = logs_of(5)
     tree = reduce_statistics(logs, log_statistics, merge_two_logs, InProcess())
-    at_once = merge_logs([log_statistics(log) for log in logs])
-    assert tree.logs == 5
-    assert_close(tree.first_rows, at_once.first_rows)
-    assert_close(tree.centred.T @ tree.centred, at_once.centred.T @ at_once.centred, rtol=1e-9)
+    at_once = join_logs([log_statistics(log) for log in logs])
+    assert len(set(tree.logs)) == 5
+    assert tree.logs == at_once.logs
+    assert_close(tree.totals, at_once.totals)
 
 
 class OutOfOrder(InProcess):
@@ -79,10 +80,10 @@ class OutOfOrder(InProcess):
         return late
 
 
-def same_bits(a: WrenchStatistics, b: WrenchStatistics) -> bool:
+def same_bits(a: Statistics, b: Statistics) -> bool:
     return all(
         getattr(a, name).tobytes() == getattr(b, name).tobytes()
-        for name in ("centred", "first_rows", "samples", "effective")
+        for name in ("factors", "log", "samples", "effective_samples", "noise")
     )
 
 
@@ -101,12 +102,9 @@ def test_chunks_of_one_log_add_up_on_workers() -> None:
     rows = np.random.default_rng(1).standard_normal((5000, 19))
     rows[:, 0] = 1.0
     chunks = np.array_split(rows, 7)
-    total = reduce_statistics(
-        chunks, WrenchStatistics.from_rows, WrenchStatistics.__add__, InProcess()
-    )
-    whole = WrenchStatistics.from_rows(rows)
-    assert_close(total.factor.T @ total.factor, whole.factor.T @ whole.factor, rtol=1e-9)
-    assert total.samples.sum() == 5000
+    made = partial(Statistics.from_rows, WRENCH_LAYOUT)
+    total = reduce_statistics(chunks, made, Statistics.__add__, InProcess()).totals[0, 0]
+    assert_close(total.T @ total, rows.T @ rows, rtol=1e-9)
 
 
 class Dying(InProcess):

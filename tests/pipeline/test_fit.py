@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError, ProblemError, SchemaError
 from identify.estimation import NegativeMass, TooLittleMotion
+from identify.estimation.terms import MassBetween
 from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES
 from identify.logs import DroppedRows
@@ -93,6 +94,31 @@ def test_dropped_rows_are_a_note(result):
     ]
 
 
+def test_settings_may_be_given_by_name_and_terms_are_said_in_the_provenance():
+    mass = float(BODY[0])
+    term = MassBetween(0.5 * mass, 2.0 * mass)
+    settings = FitSettings(bias="none", mass=mass, terms=(term,))
+    named = fit(log(3), bias="none", mass=mass, terms=[term])
+    assert named.settings == settings
+    expected = fit(log(3), settings).estimate
+    assert named.estimate.parameters.phi.tolist() == expected.parameters.phi.tolist()
+    (said,) = named.estimate.provenance["options"]["terms"]
+    assert said == {"kind": "mass_between", "low": 0.5 * mass, "high": 2.0 * mass, "body": None}
+
+
+def test_a_term_that_the_data_reject_is_kept_and_said():
+    away = fit(log(4), terms=[MassBetween(1.5 * float(BODY[0]), 2.0 * float(BODY[0]))])
+    assert_close(away.estimate.mass, 1.5 * BODY[0], 1e-6)
+    (note,) = [note for note in away.findings if "contradict" in note]
+    assert "standard errors" in note
+
+
+@pytest.mark.parametrize("thing", ["log.csv", {"t": [0.0]}, [np.zeros(3)]])
+def test_what_is_no_recording_is_refused_with_the_way_to_one(thing):
+    with pytest.raises(LogError, match=r"expected recordings, got .*identify\.read_log"):
+        fit(thing)
+
+
 def test_provenance_is_plain_json_and_says_how_it_was_made(result, tmp_path):
     provenance = json.loads(json.dumps(result.estimate.provenance, allow_nan=False))
     assert provenance["command"] == "identify fit a.csv b.csv"
@@ -101,6 +127,7 @@ def test_provenance_is_plain_json_and_says_how_it_was_made(result, tmp_path):
         "mass": None,
         "cutoff_hz": 4.0,
         "gravity": None,
+        "terms": [],
     }
     assert [entry["name"] for entry in provenance["logs"]] == ["log 1", "log 2"]
     assert provenance["logs"][0]["schema"]["wrench"] == {"acts_on": "body"}

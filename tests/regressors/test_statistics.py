@@ -256,8 +256,11 @@ def test_joined_logs_stay_apart_even_of_one_name_and_keep_their_order():
     parts = [statistics(random_rows(rng, n), log="same") for n in (30, 40, 50)]
     flat = join_logs(parts)
     nested = join_logs([join_logs(parts[:2]), parts[2]])
-    assert flat.logs == ("same",) * 3
+    assert flat.logs == nested.logs == ("same", "same (2)", "same (3)")
     assert_same(flat, nested, 0.0)
+    assert flat.merged().logs == flat.logs
+    assert len(flat.merged()) == 3
+    assert_close(np.abs(flat.merged().totals), np.abs(flat.totals), 1e-12)
     assert flat.counts(flat.samples).ravel().tolist() == [30.0, 40.0, 50.0]
     for number, part in enumerate(parts):
         assert_close(flat.totals[number], part.totals[0], 0.0)

@@ -208,7 +208,7 @@ def test_too_few_data_for_folds_are_a_note():
     time = np.arange(0.0, 1.6, 0.005)
     recording = record(Path.random(1, fastest_hz=2.0), PHI, time, ALL)
     prepared = [prepare(recording)]
-    blocks = [block_statistics(prepared[0]).chosen([0])]
+    blocks = [block_statistics(prepared[0]).subset([0])]
     estimate = estimate_body([block_statistics(prepared[0])])
     validation = validate(prepared, blocks, estimate, EstimatorSettings())
     assert validation.scores is None
