@@ -19,6 +19,9 @@ from identify.inertia import PSEUDO_INERTIA_BASIS
 _FEASIBLE = 1e-9
 """Violation of a constraint that counts as rounding, in scaled units."""
 
+_AT_THE_EDGE = 1e-6
+"""Distance from where a term is broken at which it counts as active, in scaled units."""
+
 _STANDARD_ERRORS = 1e-2
 """An optimum this near, in standard errors, is reached …"""
 
@@ -67,6 +70,7 @@ class Certificate:
         gap: primal less dual objective, relative to the data.
         distance_to_optimum: sqrt(2 (primal − dual)), in standard errors of the unknowns.
         optimal_for: what it is the optimum of: the data, or the data and the default body.
+        active: terms at whose edge the solution lies, in words.
         eigenvalues: of the scaled pseudo-inertias, ascending for each body, shape (4 bodies,).
         margin: least eigenvalue asked for.
         condition: of the scaled problem, over the directions that are identifiable.
@@ -83,6 +87,7 @@ class Certificate:
     gap: float
     distance_to_optimum: float
     optimal_for: str
+    active: tuple[str, ...]
     eigenvalues: tuple[float, ...]
     margin: float
     condition: float
@@ -213,6 +218,11 @@ def certify(
         gap=abs(primal - dual) / (0.5 * size**2),
         distance_to_optimum=distance,
         optimal_for=COMPLETED if problem.completed else DATA,
+        active=tuple(
+            str(term)
+            for term, broken in zip(problem.terms, problem.violations(theta), strict=True)
+            if broken > -_AT_THE_EDGE
+        ),
         eigenvalues=tuple(scaled_eigenvalues(theta, len(problem.scaling.bodies))),
         margin=MARGIN,
         condition=float(singular[0] / singular[-1]),

@@ -127,4 +127,5 @@ def _plain(certificate: Certificate) -> dict[str, object]:
     document = asdict(certificate)
     document["versions"] = dict(certificate.versions)
     document["eigenvalues"] = list(certificate.eigenvalues)
+    document["active"] = list(certificate.active)
     return document
