@@ -35,40 +35,44 @@ from identify.simulation.free_rotation.elliptic import (
     JacobiFunctions,
     incomplete_third,
 )
-from identify.simulation.free_rotation.polhode import Polhode
+from identify.simulation.free_rotation.polhode import OrderedSpin, polhode
+from identify.spatial import quaternion_from_rotation, quaternion_product
+from identify.spatial.rotations import quaternion_conjugate
 
 _MOST_HALVES = 2.0**52
 _TWO_TURNS = 4.0 * PI
 """A quaternion comes back after two turns of the body."""
 
 
-class PolhodeMotion:
-    """Motions along their polhodes, to be asked for any times."""
+class PolhodeRotation:
+    """Bodies whose ω runs along a polhode, to be asked for any times."""
 
-    __slots__ = ("_columns", "_evaluate", "_polhode")
+    __slots__ = ("_axes", "_evaluate", "_frames", "_polhode")
 
-    def __init__(self, polhode: Polhode) -> None:
-        """Prepare the constants.
-
-        Args:
-            polhode: constants of n bodies.
-        """
-        self._polhode = polhode
-        self._evaluate = JacobiEvaluator(polhode.complementary[:, None])
+    def __init__(self, ordered: OrderedSpin, quaternion: Vec4) -> None:
+        """Prepare the constants of n bodies at attitudes R_WB, shape (n, 4), at time zero."""
+        self._axes, self._polhode = ordered.axes, polhode(ordered)
+        self._evaluate = JacobiEvaluator(self._polhode.complementary[:, None])
+        first = self._in_principal_axes(np.zeros((len(quaternion), 1)))[0][..., 0]
+        q_PB = quaternion_conjugate(quaternion_from_rotation(ordered.axes))
+        q_BN = quaternion_conjugate(quaternion_product(first, q_PB))
+        q_WN = quaternion_product(quaternion, q_BN)
+        # The matrices, shape (n, 4, 4), of q_NP ↦ q_WN ⊗ q_NP ⊗ q_PB = q_WB.
+        left = quaternion_product(q_WN[:, None], np.eye(4)).swapaxes(1, 2)
+        right = quaternion_product(np.eye(4), q_PB[:, None]).swapaxes(1, 2)
+        self._frames = left @ right
 
     def at(self, time: Array) -> tuple[Vec4, Vec3]:
-        """Quaternions R_NP and angular velocities in P, where the third axis of N is along L.
+        """R_WB, shape (n, k, 4), continuous in time, and w_WB_B, (n, k, 3), at times (n, k)."""
+        q_NP, w = self._in_principal_axes(time)
+        return (self._frames @ q_NP).swapaxes(1, 2), (self._axes @ w).swapaxes(1, 2)
 
-        Args:
-            time: shape (n, k).
-
-        Returns:
-            Shapes (n, 4, k), continuous in time, and (n, 3, k).
-        """
+    def _in_principal_axes(self, time: Array) -> tuple[Vec4, Vec3]:
+        """R_NP and ω in P, shapes (n, 4, k) and (n, 3, k), where the third axis of N is along L."""
         halves, within = self._half_periods(time)
         u = self._polhode.rate.high[:, None] * within.high + self._polhode.start[:, None]
         functions = self._evaluate(u)
-        angle = self._secular(halves, within) + self._periodic(functions, u)
+        angle = self._secular(halves, within) + self._periodic(functions)
         sign = np.where(halves % 2.0 == 0.0, 1.0, -1.0)
         components = np.stack((sign * functions.cn, sign * functions.sn, functions.dn), axis=1)
         direction = self._polhode.momentum.T[:, :, None] * components
@@ -98,7 +102,7 @@ class PolhodeMotion:
         grown = p.turn[:, None] * halves + p.base_rate[:, None] * within
         return remainder(grown, _TWO_TURNS)
 
-    def _periodic(self, functions: JacobiFunctions, u: Array) -> Array:
+    def _periodic(self, functions: JacobiFunctions) -> Array:
         """What comes back after half a period."""
         p = self._polhode
         sn, cn, dn = functions

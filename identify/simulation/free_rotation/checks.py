@@ -18,7 +18,11 @@ from identify.simulation.checks import (
     require_possible,
     spell_index,
 )
-from identify.simulation.free_rotation.double_double import DoubleDouble, double_double
+from identify.simulation.free_rotation.double_double import (
+    DoubleDouble,
+    double_double,
+    rearranged,
+)
 from identify.simulation.free_rotation.principal_moments import central_inertia
 
 _SYMMETRIC = 1e-12
@@ -76,13 +80,13 @@ def checked_start(
         tail = values.shape[values.ndim - kept :]
         return np.broadcast_to(values, (*batch, *tail)).reshape(count, *tail)
 
-    high, low = (np.moveaxis(rows(part, 2), 0, -1) for part in (inertia.high, inertia.low))
-    unit_of_inertia = _power_of_two(np.abs(high).max(axis=(0, 1), initial=0.0))
+    inertia = rearranged(lambda part: np.moveaxis(rows(part, 2), 0, -1), inertia)
+    unit_of_inertia = _power_of_two(np.abs(inertia.high).max(axis=(0, 1), initial=0.0))
     w = rows(w, 1)
     unit_of_spin = _power_of_two(np.abs(w).max(axis=-1, initial=0.0))
     return Start(
         batch=batch,
-        inertia=DoubleDouble(high / unit_of_inertia, low / unit_of_inertia),
+        inertia=rearranged(lambda part: part / unit_of_inertia, inertia),
         unit_of_inertia=unit_of_inertia,
         quaternion=rows(_unit(q), 1),
         spin=w / unit_of_spin[:, None],
@@ -100,8 +104,7 @@ def checked_inertia(body: ArrayLike | InertialParameters) -> tuple[DoubleDouble,
     if body.shape[-2:] == (3, 3):
         tensor = double_double(_symmetric(body))
         batch = body.shape[:-2]
-        scale = np.abs(body).max(axis=(-2, -1), initial=0.0)
-        unit = _power_of_two(scale)
+        unit = _power_of_two(np.abs(body).max(axis=(-2, -1), initial=0.0))
         six = six_from_symmetric(body / unit[..., None, None])
         phi = np.concatenate((np.ones((*batch, 1)), np.zeros((*batch, 3)), six), axis=-1)
         require_possible(phi, unit)
@@ -109,10 +112,7 @@ def checked_inertia(body: ArrayLike | InertialParameters) -> tuple[DoubleDouble,
         batch = body.shape[:-1]
         require_possible(body)
         central = central_inertia(body.reshape(-1, 10))
-        high, low = (
-            np.moveaxis(part, -1, 0).reshape(*batch, 3, 3) for part in (central.high, central.low)
-        )
-        tensor = DoubleDouble(high, low)
+        tensor = rearranged(lambda part: np.moveaxis(part, -1, 0).reshape(*batch, 3, 3), central)
     else:
         raise SimulationError(
             "body: expected an inertia about the centre of mass, shape (..., 3, 3), or ten "
