@@ -13,7 +13,6 @@ Reference: Poinsot, "Théorie nouvelle de la rotation des corps" (1834); Goldste
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,20 +36,6 @@ _UNSEEN = 1e-9
 """Excess of a polhode's I_eff over a bound, relative to the span, at which it is still drawn."""
 
 
-class Given(NamedTuple):
-    """What a construction was made from: the motion at any other time follows from it exactly.
-
-    Attributes:
-        body: I_BBcm_B [kg m²], shape (3, 3), or ten parameters.
-        quaternion: R_WB at time zero, shape (4,).
-        angular_velocity: w_WB_B at time zero [rad/s], shape (3,).
-    """
-
-    body: Array | InertialParameters
-    quaternion: Vec4
-    angular_velocity: Vec3
-
-
 @dataclass(frozen=True, slots=True)
 class Poinsot:
     """The construction of one free rotation, over time.
@@ -69,7 +54,8 @@ class Poinsot:
         herpolhode_radii: of the circles about the foot of L in the plane between which the
             herpolhode runs, the lesser first [1/√(kg m²)]; zero on the separatrix, where it winds
             about the foot for ever.
-        given: what it was made from.
+        given: body, R_WB and w_WB_B at time zero that it was made from: the motion at any other
+            time follows from them exactly.
     """
 
     inertia: Mat33
@@ -82,7 +68,7 @@ class Poinsot:
     polhode: Vec3
     herpolhode: Vec3
     herpolhode_radii: tuple[float, float]
-    given: Given
+    given: tuple[Array | InertialParameters, Vec4, Vec3]
 
     @property
     def semi_axes(self) -> Vec3:
@@ -166,7 +152,7 @@ def poinsot_motion(
         polhode=r,
         herpolhode=rotate(rotation_from_quaternion(rotation.quaternion), r),
         herpolhode_radii=_radii(body, angular_velocity, invariants),
-        given=Given(
+        given=(
             body if isinstance(body, InertialParameters) else np.array(body, dtype=np.float64),
             np.array(quaternion, dtype=np.float64),
             np.array(angular_velocity, dtype=np.float64),

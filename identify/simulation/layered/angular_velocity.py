@@ -77,11 +77,12 @@ class _Rows:
         self.first, self.second, self.third = rows[0], rows[1], rows[2]
 
 
-Method: TypeAlias = Callable[[int], None]
-"""Fills the nodes 1 … steps of θ, of which the first is given."""
+Layer1: TypeAlias = Callable[[Array, Array, StageTorques | None], Callable[[int], None]]
+"""Prepares layer 1 for a, θ and the torques, arrays that stay where they are: what it makes fills
+the nodes 1 … steps of θ, of which the first is given."""
 
 
-def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Method:
+def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Callable[[int], None]:
     """Layer 1 of many bodies together.
 
     Args:
@@ -99,18 +100,19 @@ def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Method
     return advance
 
 
-def by_floats(ratios: Array, theta: Array, torques: StageTorques | None) -> Method:
+def by_floats(ratios: Array, theta: Array, torques: StageTorques | None) -> Callable[..., None]:
     """Layer 1 of one body after the other, in Python's own numbers; arguments as of `by_rows`.
 
-    For one body a NumPy call costs more than the step itself.
+    For one body a NumPy call costs more than the step itself. What it makes also takes the node to
+    begin at.
     """
 
-    def advance(steps: int) -> None:
-        for body in range(theta.shape[-1]):
+    def advance(steps: int, first: int = 0) -> None:
+        for body in range(theta.shape[-1] if steps > first else 0):
             a, nodes = ratios[:, body].tolist(), theta[:, :, body]
-            stages = stages_of(torques, slice(0, steps), body)
-            path = list(runge_kutta(nodes[:, 0].tolist(), a, stages, steps))
-            nodes[:, 1 : steps + 1] = list(zip(*path, strict=True))
+            stages = stages_of(torques, slice(first, steps), body)
+            path = runge_kutta(nodes[:, first].tolist(), a, stages, steps - first)
+            nodes[:, first + 1 : steps + 1] = list(zip(*path, strict=True))
 
     return advance
 

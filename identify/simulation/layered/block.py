@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isfinite
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
 
 import numpy as np
 
 from identify.arrays import Array
-from identify.simulation.divergence import (
-    BEYOND,
-    LARGEST_TURN,
-    Diverged,
-    grew_beyond_bounds,
-    turned_too_far,
-)
-from identify.simulation.layered.angular_velocity import Method, StageTorques, euler_ratios
+from identify.simulation.divergence import BEYOND, LARGEST_TURN, Diverged, diverged
+from identify.simulation.layered.angular_velocity import Layer1, StageTorques, euler_ratios
 from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows, turns
 from identify.simulation.layered.principal_frame import LoadLayer, MotionOfOrigin
-from identify.simulation.layered.problem import Problem
+from identify.simulation.layered.problem import Problem, require_finite_samples
 from identify.simulation.layered.translation import TranslationLayer
 from identify.simulation.layered.workspace import Workspace
 from identify.spatial import quaternion_product
@@ -27,10 +20,6 @@ from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from
 
 _LARGEST_SQUARE = (0.5 * LARGEST_TURN) ** 2
 """Of |σ|, half the angle of a step."""
-
-
-Layer1: TypeAlias = Callable[[Array, Array, StageTorques | None], Method]
-"""Prepares layer 1 for a, θ and the torques: arrays that stay where they are."""
 
 
 class Block:
@@ -45,7 +34,7 @@ class Block:
             chunk: most steps at a time.
             method: of layer 1.
         """
-        body, start = problem.body_of(bodies), problem.start.vector[bodies]
+        body, start = problem.body_of(bodies), problem.start[bodies]
         count, step = len(start), problem.step
         self._problem, self._bodies, self._chunk = problem, bodies, chunk
         self._workspace = Workspace(chunk + 1, count)
@@ -124,36 +113,27 @@ class Block:
 
     def _require_finite(self, first: int, steps: int) -> None:
         """Look at the last node: what is not finite once stays so."""
-        histories, places = [self._theta, self._attitude.pair], [self._translation.position]
+        spin, place = [self._theta, self._attitude.pair], self._translation.position
         loaded = self._problem.wrench is not None  # then the place comes from all the rest
-        for nodes in places if loaded else histories + places:
-            if not isfinite(abs(np.add.reduce(nodes[:, steps], axis=None))):
-                break
-        else:
+        looked_at = [place] if loaded else [*spin, place]
+        if all(isfinite(abs(np.add.reduce(nodes[:, steps], axis=None))) for nodes in looked_at):
             return
-        if self._problem.wrench is not None:
-            self._problem.wrench.require_finite()
-            histories += places  # of free bodies, only some nodes are filled
-        raise self._divergence(first, [nodes[:, 1 : steps + 1] for nodes in histories])
+        histories = [*spin, place] if loaded else spin  # of free bodies, not all places are filled
+        finite = [np.isfinite(nodes[:, 1 : steps + 1]).all(axis=0) for nodes in histories]
+        bad = np.argwhere(~np.all(finite, axis=0))
+        node, body = bad[0] if len(bad) else (steps - 1, 0)
+        raise self._diverged(np.nan, first + int(node), int(body))
 
     def _refuse_turns(self, first: int, square: Array) -> NoReturn:
         """The error of the first step whose turn, 2|σ|, is too large or not finite."""
-        if self._problem.wrench is not None:
-            self._problem.wrench.require_finite()
         step, body = (int(i) for i in np.argwhere(~(square <= _LARGEST_SQUARE))[0])
-        turn, h = 2.0 * float(np.sqrt(square[step, body])), self._problem.step
-        if turn < BEYOND:
-            raise turned_too_far(turn, (first + step) * h, h, self._index(body))
-        raise grew_beyond_bounds((first + step + 1) * h, self._index(body))
+        raise self._diverged(2.0 * float(np.sqrt(square[step, body])), first + step, body)
 
-    def _divergence(self, first: int, histories: list[Array]) -> Diverged:
-        good = np.all([np.isfinite(nodes).all(axis=0) for nodes in histories], axis=0)
-        bad = np.argwhere(~good)
-        node, body = bad[0] if len(bad) else (len(good) - 1, 0)
-        return grew_beyond_bounds((first + 1 + int(node)) * self._problem.step, self._index(body))
-
-    def _index(self, body: int) -> tuple[int, ...]:
-        """Where in the batch one of the block's bodies is."""
-        batch = self._problem.batch
-        index = np.unravel_index((self._bodies.start or 0) + body, batch) if batch else ()
-        return tuple(int(i) for i in index)
+    def _diverged(self, turn: float, step: int, body: int) -> Diverged:
+        """The error of a turn in a step, of one of the block's bodies."""
+        if self._problem.wrench is not None:
+            require_finite_samples(self._problem.wrench.samples)
+        batch, h = self._problem.batch, self._problem.step
+        index = np.unravel_index(self._bodies.start + body, batch) if batch else ()
+        node = step if turn < BEYOND else step + 1  # where it is not finite
+        return diverged(turn, node * h, h, tuple(int(i) for i in index))

@@ -13,8 +13,6 @@ then stepped through one by one (multiple shooting; Bellen and Zennaro 1989).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from identify.arrays import Array
@@ -47,9 +45,8 @@ _FRESH = 1e-9
 """Defects that are larger are corrected with new derivatives."""
 
 
-@dataclass(slots=True)
-class ShootingRecord:
-    """What happened while windows were shot.
+class WindowedShooting:
+    """Shoots one window after the other; what cannot be shot is stepped through.
 
     Attributes:
         windows: how many were tried.
@@ -58,63 +55,39 @@ class ShootingRecord:
         sequential: steps that were taken one by one.
     """
 
-    windows: int = 0
-    passes: int = 0
-    not_converged: list[int] = field(default_factory=list)
-    sequential: int = 0
-
-
-class WindowedShooting:
-    """Shoots one window after the other; what cannot be shot is stepped through."""
-
-    def __init__(
-        self,
-        ratios: Array,
-        theta: Array,
-        torques: StageTorques | None,
-        record: ShootingRecord,
-    ) -> None:
+    def __init__(self, ratios: Array, theta: Array, torques: StageTorques | None) -> None:
         """Prepare for chunks that are windows.
 
         Args:
             ratios: a, shape (3, 1).
             theta: shape (3, steps + 1, 1), its first node given.
             torques: of as many steps; None for a free body.
-            record: written to.
         """
         self._ratios, self._theta, self._torques = ratios, theta, torques
         self._one_by_one = by_floats(ratios, theta, torques)
-        self._record, self._done = record, 0
+        self.windows = self.passes = self.sequential = self._done = 0
+        self.not_converged: list[int] = []
 
     def advance(self, steps: int) -> None:
         """Fill the nodes 1 … steps of θ."""
         segments = steps // _SEGMENT
-        hopeful = len(self._record.not_converged) < _MOST_FAILURES and segments >= _FEWEST_SEGMENTS
-        if not (hopeful and self._shoot(segments)):
-            self._record.sequential += steps
+        hopeful = len(self.not_converged) < _MOST_FAILURES and segments >= _FEWEST_SEGMENTS
+        if hopeful and self._shoot(segments):
+            self._one_by_one(steps, segments * _SEGMENT)
+        else:
+            self.sequential += steps
             self._one_by_one(steps)
-        elif (rest := steps - segments * _SEGMENT) > 0:
-            self._step_through(slice(steps - rest, steps))
         self._done += steps
 
     def _shoot(self, segments: int) -> bool:
         """Whether the window's whole segments converged, and are filled in."""
         window = _Window(self._ratios, self._theta, self._torques, segments)
-        self._record.windows += 1
         converged = window.converge()
-        self._record.passes += window.passes
+        self.windows += 1
+        self.passes += window.passes
         if not converged:
-            self._record.not_converged.append(self._done)
+            self.not_converged.append(self._done)
         return converged
-
-    def _step_through(self, steps: slice) -> None:
-        theta = self._theta[:, :, 0]
-        stages = stages_of(self._torques, steps)
-        path = runge_kutta(
-            theta[:, steps.start].tolist(), self._ratios[:, 0].tolist(), stages, steps.stop
-        )
-        for node in range(steps.start + 1, steps.stop + 1):
-            theta[:, node] = next(path)
 
 
 class _Window:
