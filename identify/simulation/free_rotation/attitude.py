@@ -69,14 +69,17 @@ class PolhodeRotation:
 
     def _in_principal_axes(self, time: Array) -> tuple[Vec4, Vec3]:
         """R_NP and ω in P, shapes (n, 4, k) and (n, 3, k), where the third axis of N is along L."""
+        p = self._polhode
         halves, within = self._half_periods(time)
-        u = self._polhode.rate.high[:, None] * within.high + self._polhode.start[:, None]
+        u = p.rate.high[:, None] * within.high + p.start[:, None]
         functions = self._evaluate(u)
-        angle = self._secular(halves, within) + self._periodic(functions)
+        # What grows with time, less whole turns of the quaternion, and what comes back.
+        grown = p.turn[:, None] * halves + p.base_rate[:, None] * within
+        angle = remainder(grown, _TWO_TURNS) + self._periodic(functions)
         sign = np.where(halves % 2.0 == 0.0, 1.0, -1.0)
         components = np.stack((sign * functions.cn, sign * functions.sn, functions.dn), axis=1)
-        direction = self._polhode.momentum.T[:, :, None] * components
-        w = self._polhode.amplitude.T[:, :, None] * components
+        direction = p.momentum.T[:, :, None] * components
+        w = p.amplitude.T[:, :, None] * components
         return _attitude(direction, angle), w
 
     def _half_periods(self, time: Array) -> tuple[Array, DoubleDouble]:
@@ -95,12 +98,6 @@ class PolhodeRotation:
         if np.any(more):
             within, halves = within - T * more, halves + more
         return halves, within
-
-    def _secular(self, halves: Array, within: DoubleDouble) -> Array:
-        """What grows with time, less whole turns of the quaternion."""
-        p = self._polhode
-        grown = p.turn[:, None] * halves + p.base_rate[:, None] * within
-        return remainder(grown, _TWO_TURNS)
 
     def _periodic(self, functions: JacobiFunctions) -> Array:
         """What comes back after half a period."""

@@ -146,28 +146,24 @@ class BatchSteps:
 
     def march(self, steps: int) -> None:
         """Fill the nodes 1 … steps of the path."""
+        x, y, z, F, last = self._stages
+        a, twice_a = self._ratios, self._twice_ratios
         ends = zip(self._nodes[:steps], self._nodes[1:], strict=False)
         for (theta, after), torques in zip(ends, self._torques, strict=False):
-            self._step(theta, after, *torques)
-
-    def _step(
-        self,
-        theta: _Rows,
-        after: _Rows,
-        now: Array | None,
-        middle: Array | None,
-        twice: Array | None,
-        ahead: Array | None,
-    ) -> None:
-        x, y, z, F, last = self._stages
-        _slope(F, theta, self._ratios, now)
-        add(F.all, theta.all, x.all)
-        _slope(F, x, self._ratios, middle)
-        add(F.all, theta.all, y.all)
-        _slope(F, y, self._twice_ratios, twice)
-        add(F.all, theta.all, z.all)
-        _slope(last, z, self._ratios, ahead)
-        _combine(F.all, x.all, y.all, last.all, after.all)
+            now, middle, twice, ahead = torques
+            _slope(F, theta, a, now)
+            add(F.all, theta.all, x.all)
+            _slope(F, x, a, middle)
+            add(F.all, theta.all, y.all)
+            _slope(F, y, twice_a, twice)
+            add(F.all, theta.all, z.all)
+            _slope(last, z, a, ahead)
+            total = F.all  # F + x + 2 y + last
+            add(total, x.all, total)
+            add(total, y.all, total)
+            add(total, y.all, total)
+            add(total, last.all, total)
+            divide(total, 3.0, after.all)  # times a rounded ⅓ would bias every step alike
 
 
 def _slope(out: _Rows, v: _Rows, ratios: Array, torque: Array | None) -> None:
@@ -178,15 +174,6 @@ def _slope(out: _Rows, v: _Rows, ratios: Array, torque: Array | None) -> None:
     multiply(out.all, ratios, out.all)
     if torque is not None:
         add(out.all, torque, out.all)
-
-
-def _combine(F: Array, x: Array, y: Array, last: Array, after: Array) -> None:
-    """[F + x + 2 y + last] / 3."""
-    add(F, x, F)
-    add(F, y, F)
-    add(F, y, F)
-    add(F, last, F)
-    divide(F, 3.0, after)  # times a rounded ⅓ would bias every step by the same digit
 
 
 Triple: TypeAlias = tuple[float, float, float]

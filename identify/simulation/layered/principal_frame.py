@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Vec4
+from identify.arrays import Array
 from identify.simulation.layered.problem import SampledWrench
 from identify.simulation.layered.workspace import Workspace, bodies_last, cross_into, transform_into
 from identify.simulation.principal_axes import PrincipalBody
@@ -59,7 +59,9 @@ class MotionOfOrigin:
         com = rotate_back(axes, body.com).T
         self._com, self._fast_com = com[:, None].copy(), self._rate * com[:, None]
         self._fast_axes = self._rate * bodies_last(axes)
-        self._to_body = bodies_last(_times(quaternion_conjugate(body.quaternion)))
+        q_PB = quaternion_conjugate(body.quaternion)
+        images = quaternion_product(np.eye(4), q_PB[..., None, :])  # of q_WP ↦ q_WP ⊗ q_PB
+        self._to_body = bodies_last(np.moveaxis(images, -1, -2))
 
     def write(
         self,
@@ -82,8 +84,3 @@ class MotionOfOrigin:
         np.multiply(travel, self._rate, out=scratch)
         np.subtract(scratch, turned, out=states[7:10])
         transform_into(states[10:13], self._fast_axes, theta)
-
-
-def _times(q: Vec4) -> Array:
-    """The matrices that multiply a quaternion by q from the right, shape (..., 4, 4)."""
-    return np.moveaxis(quaternion_product(np.eye(4), q[..., None, :]), -1, -2)

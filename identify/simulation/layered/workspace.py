@@ -64,20 +64,6 @@ def cross_into(out: Array, a: Array, b: Array, scratch: Array) -> Array:
     return out
 
 
-def euler_term_into(out: Array, ratios: Array, theta: Array) -> Array:
-    """a ∘ (θ2 θ3, θ3 θ1, θ1 θ2), the gyroscopic part of Euler's equations, written into `out`.
-
-    Args:
-        out: shape (3, n, b); not `theta`.
-        ratios: a, shape (3, 1, b).
-        theta: shape (3, n, b).
-    """
-    np.multiply(theta[1::-1], theta[2], out=out[:2])
-    np.multiply(theta[0], theta[1], out=out[2])
-    out *= ratios
-    return out
-
-
 def bodies_last(matrices: Array) -> Array:
     """Matrices (bodies, i, j) as the functions here take them, shape (i, j, bodies)."""
     return np.moveaxis(matrices, 0, -1).copy()
