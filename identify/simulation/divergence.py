@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
-from identify.arrays import Array
 from identify.errors import SimulationError
-from identify.simulation.checks import first_of, spell_index
-
-if TYPE_CHECKING:
-    from identify.simulation.forced_body import ForcedBody
+from identify.simulation.checks import spell_index
 
 LARGEST_TURN = 1.0
 """Angle [rad] a body may turn by in one step. Beyond it no method here has two digits left, and
@@ -56,16 +48,3 @@ def diverged(turn: float, time: float, step: float, index: tuple[int, ...]) -> D
             f"step than {step:g} s"
         )
     return Diverged(message, time=time, index=index)
-
-
-def require_followed(motion: ForcedBody, phase: Array, time: float, step: float) -> None:
-    """Looks at the phases of a batch after a step.
-
-    Raises:
-        Diverged: a body left the finite numbers, or turns too far in a step: says which, and when.
-    """
-    turn = np.where(np.isfinite(phase).all(axis=-1), step * motion.spin(phase), np.nan)
-    good = turn <= LARGEST_TURN
-    if not good.all():
-        index = first_of(~good)
-        raise diverged(float(turn[index]), time, step, index)

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi, Vec3
 from identify.inertia import InertialParameters
-from identify.simulation.checks import as_numbers, broadcast_batches
-from identify.simulation.divergence import require_followed
+from identify.simulation.checks import as_numbers, broadcast_batches, first_of
+from identify.simulation.divergence import LARGEST_TURN, diverged
 from identify.simulation.forced_body import ForcedBody, jump_of
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
 from identify.simulation.integrators import Integrator, find_integrator
@@ -72,18 +72,24 @@ def simulate(
     method = find_integrator(integrator)
     free = FreeBody.of(body, added_mass)
     gravity = as_numbers(gravity, "gravity", 3)
-    breaks = np.concatenate([np.empty(0), *(load.breaks() for load in loads)])
-    times = schedule(duration, step, every, [breaks, np.array([one.time for one in impulses])])
+    breaks = [*(load.breaks() for load in loads), np.array([one.time for one in impulses])]
+    times = schedule(duration, step, every, breaks)
     for load in loads:
         load.require(duration)
-    phase = _broadcast(free, start, loads, impulses, gravity)
+    shapes = {"body": free.batch, "start": start.position.shape[:-1], "gravity": gravity.shape[:-1]}
+    for k, load in enumerate(loads):
+        shapes |= {f"load {k}": load.batch, f"point of load {k}": load.point.shape[:-1]}
+    for k, one in enumerate(impulses):
+        for name in ("linear", "angular", "point"):
+            shapes[f"{name} of impulse {k}"] = getattr(one, name).shape[:-1]
+    batch = broadcast_batches(shapes)
+    phase = np.array(np.broadcast_to(free.phase_of(start), (*batch, 13)))
     due: dict[int, list[Impulse]] = defaultdict(list)
     for impulse in impulses:
         if impulse.time <= duration:
             due[times.index_of(impulse.time)].append(impulse)
-    stepper, breaks = method(free), np.unique(breaks)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in each step
-        phases, jumps = _run(stepper, phase, times, step, loads, breaks, due, gravity)
+        phases, jumps = _run(method(free), phase, times, step, loads, due, gravity)
         states = free.states_of(phases)
     return Trajectory.from_vectors(times.instants[times.kept], states, tuple(jumps))
 
@@ -94,25 +100,17 @@ def _run(
     times: Schedule,
     step: float,
     loads: Sequence[Load],
-    breaks: Array,
     impulses: Mapping[int, Sequence[Impulse]],
     gravity: Vec3,
 ) -> tuple[Array, list[Jump]]:
     """The kept phases, shape (n, ..., 13), of a phase at time 0, and what the impulses did.
 
-    Args:
-        integrator: made for the bodies.
-        phase: shape (..., 13).
-        times: when to step.
-        step: the longest [s].
-        loads: each a straight line between breaks.
-        breaks: of all loads, increasing [s].
-        impulses: by the index of the instant they act at.
-        gravity: g in W.
+    `impulses` are by the index of the instant they act at; `step` is the longest.
 
     Raises:
         Diverged: a body diverges.
     """
+    breaks = np.unique(np.concatenate([np.empty(0), *(load.breaks() for load in loads)]))
     body, instants = integrator.body, times.instants.tolist()
     kept, jumps = np.empty((int(times.kept.sum()), *phase.shape)), []
     motion, row = ForcedBody.of(body, loads, gravity, 0.5 * instants[1]), 0
@@ -130,30 +128,10 @@ def _run(
             phase[..., MOMENTUM] += jump_of(impulse, body, R_WC)
             states = (State.from_vector(body.states_of(each)) for each in (unstruck, phase))
             jumps.append(Jump(impulse.time, *states))
-        require_followed(motion, phase, now, step)
+        turn = np.where(np.isfinite(phase).all(axis=-1), step * motion.spin(phase), np.nan)
+        if not (turn <= LARGEST_TURN).all():
+            index = first_of(~(turn <= LARGEST_TURN))
+            raise diverged(float(turn[index]), now, step, index)
         if times.kept[k]:
             kept[row], row = phase, row + 1
     return kept, jumps
-
-
-def _broadcast(
-    free: FreeBody,
-    start: State,
-    loads: Sequence[Load],
-    impulses: Sequence[Impulse],
-    gravity: Vec3,
-) -> Array:
-    """The phase of the start, repeated for the whole batch.
-
-    Raises:
-        SimulationError: batch shapes that do not go together.
-        ModelError: a quaternion of zeros.
-    """
-    shapes = {"body": free.batch, "start": start.position.shape[:-1], "gravity": gravity.shape[:-1]}
-    for k, load in enumerate(loads):
-        shapes |= {f"load {k}": load.batch, f"point of load {k}": load.point.shape[:-1]}
-    for k, one in enumerate(impulses):
-        for name in ("linear", "angular", "point"):
-            shapes[f"{name} of impulse {k}"] = getattr(one, name).shape[:-1]
-    batch = broadcast_batches(shapes)
-    return np.array(np.broadcast_to(free.phase_of(start), (*batch, 13)))

@@ -123,7 +123,8 @@ def poinsot_motion(
             invariable plane.
     """
     time = as_numbers(time, "time")
-    tensor, batch = checked_inertia(body)
+    inertia = checked_inertia(body).value
+    batch = inertia.shape[:-2]
     if batch or np.ndim(quaternion) != 1 or np.ndim(angular_velocity) != 1 or time.ndim != 1:
         raise SimulationError(
             "Poinsot's construction is of one body: expected an inertia (3, 3) or phi (10,), a "
@@ -137,9 +138,11 @@ def poinsot_motion(
             "the body is at rest: without angular momentum there is no invariable plane; give it "
             "an angular velocity"
         )
-    inertia = tensor.value
     rotation = rotate_freely(body, quaternion, angular_velocity, time)
-    moments, axes = _principal_axes(inertia, np.asarray(angular_velocity, dtype=np.float64))
+    moments, axes = np.linalg.eigh(inertia)
+    w = np.array(angular_velocity, dtype=np.float64)
+    axes *= np.where(w @ axes < 0.0, -1.0, 1.0)
+    axes[:, 1] *= np.sign(np.linalg.det(axes))
     r = rotation.angular_velocity / np.sqrt(2.0 * invariants.kinetic_energy)
     return Poinsot(
         inertia=inertia,
@@ -155,17 +158,9 @@ def poinsot_motion(
         given=(
             body if isinstance(body, InertialParameters) else np.array(body, dtype=np.float64),
             np.array(quaternion, dtype=np.float64),
-            np.array(angular_velocity, dtype=np.float64),
+            w,
         ),
     )
-
-
-def _principal_axes(inertia: Mat33, w: Vec3) -> tuple[Vec3, Mat33]:
-    """Moments in ascending order and right-handed axes with ω₁ ≥ 0 and ω₃ ≥ 0."""
-    moments, axes = np.linalg.eigh(inertia)
-    axes = axes * np.where(w @ axes < 0.0, -1.0, 1.0)
-    axes[:, 1] *= np.sign(np.linalg.det(axes))
-    return moments, axes
 
 
 def _radii(

@@ -51,10 +51,10 @@ class PolhodeRotation:
 
     def __init__(self, ordered: OrderedSpin, quaternion: Vec4) -> None:
         """Prepare the constants of n bodies at attitudes R_WB, shape (n, 4), at time zero."""
-        self._axes, self._polhode = ordered.axes, polhode(ordered)
+        self._axes, self._polhode = np.moveaxis(ordered.axes, -1, 0), polhode(ordered)
         self._evaluate = JacobiEvaluator(self._polhode.complementary[:, None])
         first = self._in_principal_axes(np.zeros((len(quaternion), 1)))[0][..., 0]
-        q_PB = quaternion_conjugate(quaternion_from_rotation(ordered.axes))
+        q_PB = quaternion_conjugate(quaternion_from_rotation(self._axes))
         q_BN = quaternion_conjugate(quaternion_product(first, q_PB))
         q_WN = quaternion_product(quaternion, q_BN)
         # The matrices, shape (n, 4, 4), of q_NP ↦ q_WN ⊗ q_NP ⊗ q_PB = q_WB.

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -124,12 +126,8 @@ def rearranged(rule: Callable[..., Array], *numbers: Operand) -> DoubleDouble:
 
 def total(number: DoubleDouble, axis: int = 0) -> DoubleDouble:
     """Sum of the few entries along an axis."""
-    count = number.shape[axis]
-    terms = [number[(slice(None),) * axis + (k,)] for k in range(count)]
-    result = terms[0]
-    for term in terms[1:]:
-        result = result + term
-    return result
+    first = rearranged(lambda part: np.moveaxis(part, axis, 0), number)
+    return reduce(add, (first[k] for k in range(len(first.high))))
 
 
 def remainder(number: DoubleDouble, period: DoubleDouble) -> Array:

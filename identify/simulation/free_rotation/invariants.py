@@ -82,7 +82,7 @@ def rotation_invariants(
     steady = ordered.regime <= Regime.STEADY
     period, precession = (np.full(len(L), np.nan) for _ in range(2))
     if not steady.all():
-        path = polhode(ordered[~steady])
+        path = polhode(ordered.of(~steady))
         period[~steady] = 2.0 * path.half_period.high
         unbounded = np.isinf(path.half_period.high)
         precession[~steady] = np.where(unbounded, np.inf, 2.0 * path.precession.value)
@@ -128,7 +128,7 @@ def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
     # Its second component has the sign of the end that ω tends to.
     which = np.where(separatrix, 1, 2)
     index = np.arange(len(which))
-    axis = ordered.axes[index, :, which]
+    axis = ordered.axes[:, which, index].T
     moment = ordered.moments.high[which, index]
     steady = ordered.regime <= Regime.STEADY
     w = double_double(start.spin.T)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,8 +60,7 @@ class Regime(IntEnum):
     """It tends to the axis of the middle moment and never comes back: 2 K I_mid = L²."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrderedSpin:
+class OrderedSpin(NamedTuple):
     """Principal moments and components, numbered so that axis 3 is the one encircled.
 
     I₁ ≥ I₂ ≥ I₃ where it belongs to the smallest moment, I₁ ≤ I₂ ≤ I₃ elsewhere; the axes P are
@@ -70,7 +70,7 @@ class OrderedSpin:
         moments: I₁, I₂, I₃, shape (3, n).
         deviations: the same less one number, to form differences of, shape (3, n).
         spin: ω₁, ω₂, ω₃, shape (3, n).
-        axes: R_BP, shape (n, 3, 3).
+        axes: R_BP, shape (3, 3, n).
         excess: 2 K I_mid − L², shape (n,).
         regime: a `Regime` of each, shape (n,).
     """
@@ -82,15 +82,9 @@ class OrderedSpin:
     excess: DoubleDouble
     regime: np.ndarray
 
-    def __getitem__(self, bodies: Flags) -> OrderedSpin:
-        return OrderedSpin(
-            self.moments[:, bodies],
-            self.deviations[:, bodies],
-            self.spin[:, bodies],
-            self.axes[bodies],
-            self.excess[bodies],
-            self.regime[bodies],
-        )
+    def of(self, bodies: Flags) -> OrderedSpin:
+        """Those of some bodies."""
+        return OrderedSpin._make(field[..., bodies] for field in self)
 
 
 def ordered_spin(inertia: DoubleDouble, angular_velocity: Vec3) -> OrderedSpin:
@@ -125,8 +119,7 @@ def ordered_spin(inertia: DoubleDouble, angular_velocity: Vec3) -> OrderedSpin:
     signs = np.where(spin.high < 0.0, -1.0, 1.0)
     handed = np.sign(np.linalg.det(np.moveaxis(axes.high, -1, 0)))
     signs[1] = handed * signs[0] * signs[2]
-    R_BP = np.moveaxis(axes.value * signs, -1, 0)
-    return OrderedSpin(moments, deviations, spin * signs, R_BP, excess, regime)
+    return OrderedSpin(moments, deviations, spin * signs, axes.value * signs, excess, regime)
 
 
 @dataclass(frozen=True, slots=True)

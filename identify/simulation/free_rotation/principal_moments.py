@@ -96,14 +96,8 @@ def _rotate(
 ) -> DoubleDouble:
     """Turn in the plane of axes p and q until I_pq vanishes; r is the other axis.
 
-    Args:
-        moments: I₁₁, I₂₂, I₃₃; changed.
-        products: I₂₃, I₁₃, I₁₂: each has the number of the axis that it does not name; changed.
-        axes: as columns, shape (3, 3, n).
-        plane: p, q and r.
-
-    Returns:
-        The axes as they are then.
+    The moments I₁₁, I₂₂, I₃₃ and the products I₂₃, I₁₃, I₁₂, each with the number of the axis that
+    it does not name, are changed; the axes, as columns (3, 3, n), are returned as they are then.
     """
     p, q, r = plane
     t = _tangent(moments[q] - moments[p], 2.0 * products[r])

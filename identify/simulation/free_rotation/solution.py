@@ -87,14 +87,10 @@ def rotate_freely(
             quaternion of zeros, or a time so far away that turns cannot be counted.
     """
     times = as_numbers(time, "time")
-    own = times.shape[:-1]
-    start = checked_start(body, quaternion, angular_velocity, own)
-    if own:
-        rows = np.broadcast_to(times, (*start.batch, times.shape[-1]))
-        rows = rows.reshape(-1, times.shape[-1])
-    else:
-        rows = np.broadcast_to(times.reshape(1, -1), (len(start.spin), times.size))
-    q, w = _rotate(start, rows)
+    start = checked_start(body, quaternion, angular_velocity, times.shape[:-1])
+    rows = np.atleast_1d(times)
+    rows = np.broadcast_to(rows, (*start.batch, rows.shape[-1]))
+    q, w = _rotate(start, rows.reshape(len(start.spin), rows.shape[-1]))
     shape = (*start.batch, *times.shape[-1:])
     return FreeRotation(times, q.reshape(*shape, 4), w.reshape(*shape, 3))
 
@@ -116,7 +112,7 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
             if some_of_them is steady:
                 at = _steady_rotation(start.spin[which], quaternion)
             else:
-                at = PolhodeRotation(ordered[some_of_them], quaternion).at
+                at = PolhodeRotation(ordered.of(some_of_them), quaternion).at
             for begin in range(0, samples, _AT_A_TIME):
                 columns = slice(begin, begin + _AT_A_TIME)
                 with np.errstate(over="ignore"):

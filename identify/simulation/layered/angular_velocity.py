@@ -67,14 +67,12 @@ def euler_ratios(moments: Vec3) -> Vec3:
     return np.stack(((I2 - I3) / I1, (I3 - I1) / I2, (I1 - I2) / I3), axis=-1)
 
 
-class _Rows:
-    """Three components of many bodies in one piece of memory, and each of them."""
+Rows: TypeAlias = tuple[Array, Array, Array, Array]
+"""Three components of many bodies in one piece of memory, and each of them."""
 
-    __slots__ = ("all", "first", "second", "third")
 
-    def __init__(self, rows: Array) -> None:
-        self.all = rows
-        self.first, self.second, self.third = rows[0], rows[1], rows[2]
+def _rows(all_three: Array) -> Rows:
+    return (all_three, *all_three)
 
 
 Layer1: TypeAlias = Callable[[Array, Array, StageTorques | None], Callable[[int], None]]
@@ -128,17 +126,11 @@ class BatchSteps:
     """
 
     def __init__(self, ratios: Array, steps: int, torques: StageTorques | None) -> None:
-        """Make the arrays.
-
-        Args:
-            ratios: a, shape (3, ...).
-            steps: most that are taken.
-            torques: of as many steps; None for free bodies.
-        """
+        """Make the arrays for ratios a, shape (3, ...), and torques of as many steps, or None."""
         self._ratios, self._twice_ratios = ratios.copy(), 2.0 * ratios
         self.path = np.empty((steps + 1, *ratios.shape))
-        self._nodes = [_Rows(self.path[n]) for n in range(steps + 1)]
-        self._stages = [_Rows(np.empty(ratios.shape)) for _ in range(5)]
+        self._nodes = [_rows(self.path[n]) for n in range(steps + 1)]
+        self._stages = [_rows(np.empty(ratios.shape)) for _ in range(5)]
         self._torques: Iterable[tuple[Array | None, ...]] = repeat((None,) * 4)
         if torques is not None:
             stages = (torques.now, torques.middle, torques.twice_middle, torques.ahead)
@@ -146,34 +138,36 @@ class BatchSteps:
 
     def march(self, steps: int) -> None:
         """Fill the nodes 1 … steps of the path."""
-        x, y, z, F, last = self._stages
+        stages = self._stages
+        x, y, z, F, last = (rows[0] for rows in stages)
         a, twice_a = self._ratios, self._twice_ratios
         ends = zip(self._nodes[:steps], self._nodes[1:], strict=False)
-        for (theta, after), torques in zip(ends, self._torques, strict=False):
-            now, middle, twice, ahead = torques
-            _slope(F, theta, a, now)
-            add(F.all, theta.all, x.all)
-            _slope(F, x, a, middle)
-            add(F.all, theta.all, y.all)
-            _slope(F, y, twice_a, twice)
-            add(F.all, theta.all, z.all)
-            _slope(last, z, a, ahead)
-            total = F.all  # F + x + 2 y + last
-            add(total, x.all, total)
-            add(total, y.all, total)
-            add(total, y.all, total)
-            add(total, last.all, total)
-            divide(total, 3.0, after.all)  # times a rounded ⅓ would bias every step alike
+        for (before, after), torques in zip(ends, self._torques, strict=False):
+            theta, (now, middle, twice, ahead) = before[0], torques
+            _slope(stages[3], before, a, now)
+            add(F, theta, x)
+            _slope(stages[3], stages[0], a, middle)
+            add(F, theta, y)
+            _slope(stages[3], stages[1], twice_a, twice)
+            add(F, theta, z)
+            _slope(stages[4], stages[2], a, ahead)
+            add(F, x, F)
+            add(F, y, F)
+            add(F, y, F)
+            add(F, last, F)
+            divide(F, 3.0, after[0])  # times a rounded ⅓ would bias every step by the same digit
 
 
-def _slope(out: _Rows, v: _Rows, ratios: Array, torque: Array | None) -> None:
+def _slope(out: Rows, v: Rows, ratios: Array, torque: Array | None) -> None:
     """a ∘ (v2 v3, v3 v1, v1 v2) + τ."""
-    multiply(v.second, v.third, out.first)
-    multiply(v.third, v.first, out.second)
-    multiply(v.first, v.second, out.third)
-    multiply(out.all, ratios, out.all)
+    slope, first, second, third = out
+    _, v1, v2, v3 = v
+    multiply(v2, v3, first)
+    multiply(v3, v1, second)
+    multiply(v1, v2, third)
+    multiply(slope, ratios, slope)
     if torque is not None:
-        add(out.all, torque, out.all)
+        add(slope, torque, slope)
 
 
 Triple: TypeAlias = tuple[float, float, float]

@@ -145,15 +145,9 @@ class AttitudeLayer:
         self.pair[:, 0] = w + 1j * z, y - 1j * x
 
     def advance(self, vector: Array, scalar: Array, workspace: Workspace) -> Pair:
-        """Fill the nodes after the first.
+        """Fill the nodes after the first, and return the pairs at all, (2, steps + 1, bodies).
 
-        Args:
-            vector: of the turns of the steps, shape (3, steps, bodies).
-            scalar: of the turns, shape (steps, bodies).
-            workspace: for the work.
-
-        Returns:
-            The pairs at the nodes, shape (2, steps + 1, bodies).
+        Vector and scalar of the turns have shapes (3, steps, bodies) and (steps, bodies).
         """
         steps, count = scalar.shape
         matrix = workspace.complex_rows(MATRIX, 4, steps).reshape(2, 2, steps, count)
@@ -180,11 +174,7 @@ def matrix_of(pair: Pair) -> Pair:
 
 
 def attitude_rows(pair: Pair, workspace: Workspace) -> tuple[Array, Array]:
-    """Attitudes as quaternions and rotation matrices.
-
-    Args:
-        pair: shape (2, nodes, bodies).
-        workspace: where they are worked out and left.
+    """Attitudes of pairs (2, nodes, bodies), worked out and left in the workspace.
 
     Returns:
         x, y, z, w, shape (4, nodes, bodies), and R, shape (3, 3, nodes, bodies).

@@ -96,10 +96,8 @@ class Problem:
 
     def body_of(self, which: slice) -> PrincipalBody:
         """Some of the bodies."""
-        body = self.body
-        return PrincipalBody(
-            body.mass[which], body.com[which], body.moments[which], body.quaternion[which]
-        )
+        b = self.body
+        return PrincipalBody(b.mass[which], b.com[which], b.moments[which], b.quaternion[which])
 
     @classmethod
     def of(

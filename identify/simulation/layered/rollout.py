@@ -76,13 +76,7 @@ def fast_rollout(
 
 
 def integrate(problem: Problem, every: int, method: Layer1, chunk: int | None = None) -> Trajectory:
-    """Integrate a problem, block by block of its bodies.
-
-    Args:
-        problem: what to integrate.
-        every: which states to keep.
-        method: of layer 1.
-        chunk: steps at a time; None for as many as suit the cache.
+    """Integrate a problem, block by block of its bodies, `chunk` steps at a time if given.
 
     Raises:
         SimulationError: `every` is not a positive whole number.

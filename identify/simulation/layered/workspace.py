@@ -49,13 +49,9 @@ def transform_into(out: Array, matrix: Array, v: Array) -> Array:
 
 
 def cross_into(out: Array, a: Array, b: Array, scratch: Array) -> Array:
-    """The cross products a × b, written into `out`.
+    """The cross products a × b, written into `out`, which is neither of them.
 
-    Args:
-        out: shape (3, n, b); neither `a` nor `b`.
-        a: shape (3, n, b or 1).
-        b: shape (3, n or 1, b).
-        scratch: shape (3, n, b).
+    All have shape (3, n, b), but n or b may be 1 of a or b.
     """
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         np.multiply(a[j], b[k], out=out[i])
