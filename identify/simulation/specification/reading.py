@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Mat66, Vec3
 from identify.documents import read_toml, spell_place, validate
-from identify.errors import MissingFile, ModelError, SchemaError, SimulationError
+from identify.errors import IdentifyError, MissingFile, ModelError, SchemaError, SimulationError
 from identify.exchange import read_estimate
 from identify.inertia import InertialParameters, checked_added_mass
 from identify.simulation.checks import as_numbers, require_simulable
@@ -158,10 +158,8 @@ def _body(table: BodyTable, path: Path) -> InertialParameters:
 
 
 def _require_simulable(body: InertialParameters, place: str) -> None:
-    try:
+    with _placed(place, ModelError):
         require_simulable(body)
-    except SimulationError as error:
-        raise ModelError(f"{place}: {error}") from error
 
 
 def _state(table: StateTable) -> State:
@@ -188,8 +186,8 @@ def _load_of(table: LoadTable, path: Path, index: int) -> Load:
 
 
 @contextmanager
-def _placed(place: str) -> Iterator[None]:
-    """Errors from within say where in which file their cause stands."""
+def _placed(place: str, kind: type[IdentifyError] = SchemaError) -> Iterator[None]:
+    """Errors from within say where in which file their cause stands; `kind` is a simulation's."""
     try:
         yield
     except MissingFile as error:
@@ -197,4 +195,4 @@ def _placed(place: str) -> Iterator[None]:
     except ModelError as error:
         raise ModelError(f"{place}: {error}") from error
     except (SchemaError, SimulationError) as error:
-        raise SchemaError(f"{place}: {error}") from error
+        raise kind(f"{place}: {error}") from error
