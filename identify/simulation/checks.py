@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Flags, Phi, Vec6
+from identify.arrays import Array, Flags, Phi
 from identify.errors import SimulationError, did_you_mean
 from identify.inertia import InertialParameters, check, is_consistent, spatial_inertia
 
@@ -17,7 +17,6 @@ Interpolation: TypeAlias = Literal["linear", "hold"]
 """The load between samples: a straight line, or the last sample held."""
 
 _WORST_CONDITION = 1e13
-_AT_A_TIME = 1 << 16
 
 
 def require_simulable(phi: Phi | InertialParameters) -> Phi:
@@ -62,21 +61,30 @@ def require_possible(phi: Phi, unit: Array | None = None) -> None:
     )
 
 
-def as_numbers(values: ArrayLike, what: str, *last: int | None) -> Array:
+def as_numbers(values: ArrayLike, what: str, *last: int | None, finite: bool = True) -> Array:
     """Values as float64.
 
     Args:
         values: anything NumPy makes an array of numbers from.
         what: they are, for the message.
         last: lengths of the last axes; None admits any.
+        finite: whether to look at each of them.
 
     Raises:
         SimulationError: not numbers, not finite, or of another shape.
     """
-    array = _as_array(values, what, *last)
-    finite = np.isfinite(array)
-    if not finite.all():
-        where = first_of(~finite)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SimulationError(f"{what}: expected numbers: {error}") from error
+    got = array.shape[max(array.ndim - len(last), 0) :]
+    if len(got) != len(last) or any(
+        want not in (None, length) for want, length in zip(last, got, strict=True)
+    ):
+        spelled = ", ".join("n" if length is None else str(length) for length in last)
+        raise SimulationError(f"{what}: expected shape (..., {spelled}), got {array.shape}")
+    if finite and not np.isfinite(array).all():
+        where = first_of(~np.isfinite(array))
         raise SimulationError(f"{what}: entry {where} is {array[where]}; expected finite numbers")
     return array
 
@@ -128,31 +136,6 @@ def require_word(word: str, known: Any, what: str) -> None:
         )
 
 
-def require_samples(wrench: ArrayLike) -> Vec6:
-    """Samples of a wrench as float64, shape (..., n, 6), n ≥ 1; not yet looked at one by one.
-
-    Raises:
-        SimulationError: another shape.
-    """
-    samples = _as_array(wrench, "wrench", None, 6)
-    if samples.shape[-2] < 1:
-        raise SimulationError(f"wrench: expected shape (..., n, 6), got {samples.shape}")
-    return samples
-
-
-def require_finite_samples(wrench: Vec6) -> Vec6:
-    """Samples of a wrench, shape (..., n, 6), that are numbers.
-
-    Raises:
-        SimulationError: some are not finite.
-    """
-    rows = max(1, _AT_A_TIME * wrench.shape[-2] // max(wrench.size, 1))
-    for first in range(0, wrench.shape[-2], rows):  # no array of flags as large as the samples
-        if not np.isfinite(wrench[..., first : first + rows, :]).all():
-            raise SimulationError("wrench: some samples are not finite")
-    return wrench
-
-
 def broadcast_batches(shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     """The batch shape that several have together.
 
@@ -177,17 +160,3 @@ def first_of(flags: Flags) -> tuple[int, ...]:
 def spell_index(index: tuple[int, ...]) -> str:
     """Which body of a batch, for a message; empty where there is one body."""
     return f" (batch index {', '.join(map(str, index))})" if index else ""
-
-
-def _as_array(values: ArrayLike, what: str, *last: int | None) -> Array:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise SimulationError(f"{what}: expected numbers: {error}") from error
-    got = array.shape[max(array.ndim - len(last), 0) :]
-    if len(got) != len(last) or any(
-        want not in (None, length) for want, length in zip(last, got, strict=True)
-    ):
-        spelled = ", ".join("n" if length is None else str(length) for length in last)
-        raise SimulationError(f"{what}: expected shape (..., {spelled}), got {array.shape}")
-    return array

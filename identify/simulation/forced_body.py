@@ -69,24 +69,16 @@ class ForcedBody:
         """
         V = self.body.twist(R_WC, phase)
         velocity = rotate(R_WC, V[..., :3])
-        return velocity, V[..., 3:], self.force(phase, R_WC, velocity, time)
-
-    def force(self, phase: Array, R_WC: Mat33, velocity: Vec3, time: float) -> Vec6:
-        """Rate of the momentum [p; L] about C in W: the wrench, and −v × p where a fluid is."""
-        rate = self.wrench(phase, R_WC, time)
+        force = self.wrench(phase, R_WC, time)
         if self.body.in_fluid:  # without it this is zero, and computing it would leave rounding
-            rate[..., 3:] -= cross(velocity, phase[..., LINEAR])
-        return rate
+            force[..., 3:] -= cross(velocity, phase[..., LINEAR])
+        return velocity, V[..., 3:], force
 
     def wrench(self, phase: Array, R_WC: Mat33, time: float) -> Vec6:
         """[f; t] of all loads about C in axes of W, shape (..., 6)."""
         if self.free:
             return np.zeros_like(phase[..., MOMENTUM])
-        now = self.loads + (time - self.time) * self.rate
-        K = now[..., _LEVERS].reshape(*now.shape[:-1], 3, 3)
-        force = rotate(R_WC, now[..., 0:3])
-        torque = rotate(R_WC, now[..., 3:6]) + 2.0 * vee(K @ np.swapaxes(R_WC, -1, -2))
-        return np.concatenate((force, torque), axis=-1) + now[..., _WORLD]
+        return _in_world(self.loads + (time - self.time) * self.rate, R_WC)
 
     def spin(self, phase: Array) -> Array:
         """How fast the bodies turn, |ω| [rad/s], shape (...)."""
@@ -96,32 +88,29 @@ class ForcedBody:
 
 def jump_of(impulse: Impulse, body: FreeBody, R_WC: Mat33) -> Vec6:
     """[Δp; ΔL] about C in axes of W by an impulse, shape (..., 6)."""
-    lever = _lever(impulse.point, body)
-    linear, angular = impulse.linear, impulse.angular
-    if impulse.frame == "body":
-        to_C = rotation_from_unit_quaternion(body.axes)
-        linear, angular = rotate_back(to_C, linear), rotate_back(to_C, angular)
-        linear, angular = rotate(R_WC, linear), rotate(R_WC, angular)
-    angular = angular + cross(rotate(R_WC, lever), linear)
-    return np.concatenate((np.broadcast_to(linear, angular.shape), angular), axis=-1)
+    shape = np.broadcast_shapes(impulse.linear.shape, impulse.angular.shape)
+    parts = [np.broadcast_to(part, shape) for part in (impulse.linear, impulse.angular)]
+    return _in_world(_about_centre(impulse, body, np.concatenate(parts, axis=-1)), R_WC)
 
 
-def _about_centre(load: Load, body: FreeBody, wrench: Vec6) -> Array:
+def _in_world(loads: Array, R_WC: Mat33) -> Vec6:
+    """The wrench about C in axes of W that the 21 numbers of loads are at an attitude."""
+    K = loads[..., _LEVERS].reshape(*loads.shape[:-1], 3, 3)
+    force = rotate(R_WC, loads[..., 0:3])
+    torque = rotate(R_WC, loads[..., 3:6]) + 2.0 * vee(K @ np.swapaxes(R_WC, -1, -2))
+    return np.concatenate((force, torque), axis=-1) + loads[..., _WORLD]
+
+
+def _about_centre(load: Load | Impulse, body: FreeBody, wrench: Vec6) -> Array:
     """The 21 numbers of one load; linear in its wrench, so its rate goes the same way."""
     force, torque = wrench[..., :3], wrench[..., 3:]
-    lever = _lever(load.point, body)
+    R_BC = rotation_from_unit_quaternion(body.axes)
+    lever = rotate_back(R_BC, load.point - body.centre)
     if load.frame == "world":
         K = force[..., :, None] * lever[..., None, :]
-        K = K.reshape(*K.shape[:-2], 9)
-        return _padded(wrench, 6) + _padded(K, 12)
-    to_C = rotation_from_unit_quaternion(body.axes)
-    force = rotate_back(to_C, force)
-    return _padded(force, 0) + _padded(rotate_back(to_C, torque) + cross(lever, force), 3)
-
-
-def _lever(point: Vec3, body: FreeBody) -> Vec3:
-    """From C to a point of the body, in axes of C."""
-    return rotate_back(rotation_from_unit_quaternion(body.axes), point - body.centre)
+        return _padded(wrench, 6) + _padded(K.reshape(*K.shape[:-2], 9), 12)
+    force = rotate_back(R_BC, force)
+    return _padded(force, 0) + _padded(rotate_back(R_BC, torque) + cross(lever, force), 3)
 
 
 def _padded(part: Array, first: int) -> Array:
@@ -148,14 +137,12 @@ def total_wrench(loads: Sequence[Load], path: Trajectory) -> Vec6:
     for load in loads:
         for k, time in enumerate(path.time):
             line = load.line(float(time))
-            if line is not None:
-                total[..., k, :] += _at_origin(load, line[0], R[..., k, :, :])
+            if line is None:
+                continue
+            force, torque = line[0][..., :3], line[0][..., 3:]
+            if load.frame == "world":
+                R_WB = R[..., k, :, :]
+                force, torque = rotate_back(R_WB, force), rotate_back(R_WB, torque)
+            torque = torque + cross(np.broadcast_to(load.point, force.shape), force)
+            total[..., k, :] += np.concatenate((force, torque), axis=-1)
     return total
-
-
-def _at_origin(load: Load, wrench: Vec6, R_WB: Array) -> Vec6:
-    force, torque = wrench[..., :3], wrench[..., 3:]
-    if load.frame == "world":
-        force, torque = rotate_back(R_WB, force), rotate_back(R_WB, torque)
-    torque = torque + cross(np.broadcast_to(load.point, force.shape), force)
-    return np.concatenate((force, torque), axis=-1)

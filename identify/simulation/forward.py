@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Phi, Vec3
 from identify.inertia import InertialParameters
-from identify.simulation.checks import as_numbers, broadcast_batches
-from identify.simulation.divergence import require_followed
+from identify.simulation.checks import as_numbers, broadcast_batches, first_of
+from identify.simulation.divergence import LARGEST_TURN, diverged
 from identify.simulation.forced_body import ForcedBody, jump_of
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
 from identify.simulation.integrators import Integrator, find_integrator
@@ -21,75 +21,6 @@ from identify.simulation.schedule import Schedule, schedule
 from identify.simulation.state import Jump, State, Trajectory
 from identify.spatial.rotations import rotation_from_unit_quaternion
 from identify.spatial.vectors import GRAVITY_W
-
-
-class Stepping:
-    """A batch of bodies on its way.
-
-    Attributes:
-        jumps: what the impulses did so far.
-    """
-
-    def __init__(
-        self,
-        integrator: Integrator,
-        loads: Sequence[Load],
-        impulses: Sequence[Impulse],
-        gravity: Vec3,
-        times: Schedule,
-        step: float,
-    ) -> None:
-        self.integrator, self.loads, self.gravity = integrator, loads, gravity
-        self.times, self.step = times, step
-        self.breaks = np.unique(np.concatenate([np.empty(0), *(one.breaks() for one in loads)]))
-        self.impulses: dict[int, list[Impulse]] = defaultdict(list)
-        for impulse in impulses:
-            self.impulses[times.index_of(impulse.time)].append(impulse)
-        self.jumps: list[Jump] = []
-
-    def run(self, phase: Array) -> Array:
-        """The kept phases, shape (n, ..., 13), of a phase at time 0.
-
-        Raises:
-            SimulationError: a body diverges.
-        """
-        instants, is_kept = self.times.instants, self.times.kept
-        kept = np.empty((int(is_kept.sum()), *phase.shape))
-        phase = self._struck(phase, 0)
-        motion = self._motion(0.5 * float(instants[1]))
-        require_followed(motion, phase, 0.0, self.step)
-        kept[0], row = phase, 1
-        for k in range(1, len(instants)):
-            before, now = float(instants[k - 1]), float(instants[k])
-            middle = 0.5 * (before + now)
-            if self._breaks_between(motion.time, middle):
-                motion = self._motion(middle)
-            phase = self._struck(self.integrator.advance(motion, phase, before, now - before), k)
-            require_followed(motion, phase, now, self.step)
-            if is_kept[k]:
-                kept[row], row = phase, row + 1
-        return kept
-
-    def _motion(self, time: float) -> ForcedBody:
-        return ForcedBody.of(self.integrator.body, self.loads, self.gravity, time)
-
-    def _breaks_between(self, last: float, now: float) -> bool:
-        """Whether some load breaks between two instants that are no breaks themselves."""
-        first, second = np.searchsorted(self.breaks, (last, now))
-        return bool(first != second)
-
-    def _struck(self, phase: Array, instant: int) -> Array:
-        """The phase after the impulses at an instant."""
-        if instant not in self.impulses:
-            return phase
-        body = self.integrator.body
-        for impulse in self.impulses[instant]:
-            before, phase = phase, phase.copy()
-            R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
-            phase[..., MOMENTUM] += jump_of(impulse, body, R)
-            states = (State.from_vector(body.states_of(each)) for each in (before, phase))
-            self.jumps.append(Jump(impulse.time, *states))
-        return phase
 
 
 def simulate(
@@ -141,34 +72,10 @@ def simulate(
     method = find_integrator(integrator)
     free = FreeBody.of(body, added_mass)
     gravity = as_numbers(gravity, "gravity", 3)
-    times = schedule(duration, step, every, _breaks(loads, impulses))
+    breaks = [*(load.breaks() for load in loads), np.array([one.time for one in impulses])]
+    times = schedule(duration, step, every, breaks)
     for load in loads:
         load.require(duration)
-    phase = _broadcast(free, start, loads, impulses, gravity)
-    reached = [one for one in impulses if one.time <= duration]
-    stepping = Stepping(method(free), loads, reached, gravity, times, step)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in each step
-        states = free.states_of(stepping.run(phase))
-    return Trajectory.from_vectors(times.instants[times.kept], states, tuple(stepping.jumps))
-
-
-def _breaks(loads: Sequence[Load], impulses: Sequence[Impulse]) -> list[Array]:
-    return [load.breaks() for load in loads] + [np.array([one.time]) for one in impulses]
-
-
-def _broadcast(
-    free: FreeBody,
-    start: State,
-    loads: Sequence[Load],
-    impulses: Sequence[Impulse],
-    gravity: Vec3,
-) -> Array:
-    """The phase of the start, repeated for the whole batch.
-
-    Raises:
-        SimulationError: batch shapes that do not go together.
-        ModelError: a quaternion of zeros.
-    """
     shapes = {"body": free.batch, "start": start.position.shape[:-1], "gravity": gravity.shape[:-1]}
     for k, load in enumerate(loads):
         shapes |= {f"load {k}": load.batch, f"point of load {k}": load.point.shape[:-1]}
@@ -176,4 +83,55 @@ def _broadcast(
         for name in ("linear", "angular", "point"):
             shapes[f"{name} of impulse {k}"] = getattr(one, name).shape[:-1]
     batch = broadcast_batches(shapes)
-    return np.array(np.broadcast_to(free.phase_of(start), (*batch, 13)))
+    phase = np.array(np.broadcast_to(free.phase_of(start), (*batch, 13)))
+    due: dict[int, list[Impulse]] = defaultdict(list)
+    for impulse in impulses:
+        if impulse.time <= duration:
+            due[times.index_of(impulse.time)].append(impulse)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in each step
+        phases, jumps = _run(method(free), phase, times, step, loads, due, gravity)
+        states = free.states_of(phases)
+    return Trajectory.from_vectors(times.instants[times.kept], states, tuple(jumps))
+
+
+def _run(
+    integrator: Integrator,
+    phase: Array,
+    times: Schedule,
+    step: float,
+    loads: Sequence[Load],
+    impulses: Mapping[int, Sequence[Impulse]],
+    gravity: Vec3,
+) -> tuple[Array, list[Jump]]:
+    """The kept phases, shape (n, ..., 13), of a phase at time 0, and what the impulses did.
+
+    `impulses` are by the index of the instant they act at; `step` is the longest.
+
+    Raises:
+        Diverged: a body diverges.
+    """
+    breaks = np.unique(np.concatenate([np.empty(0), *(load.breaks() for load in loads)]))
+    body, instants = integrator.body, times.instants.tolist()
+    kept, jumps = np.empty((int(times.kept.sum()), *phase.shape)), []
+    motion, row = ForcedBody.of(body, loads, gravity, 0.5 * instants[1]), 0
+    for k, now in enumerate(instants):
+        if k > 0:
+            before = instants[k - 1]
+            middle = 0.5 * (before + now)
+            first, last = np.searchsorted(breaks, (motion.time, middle))
+            if first != last:  # neither time is a break itself
+                motion = ForcedBody.of(body, loads, gravity, middle)
+            phase = integrator.advance(motion, phase, before, now - before)
+        for impulse in impulses.get(k, ()):
+            unstruck, phase = phase, phase.copy()
+            R_WC = rotation_from_unit_quaternion(phase[..., ATTITUDE])
+            phase[..., MOMENTUM] += jump_of(impulse, body, R_WC)
+            states = (State.from_vector(body.states_of(each)) for each in (unstruck, phase))
+            jumps.append(Jump(impulse.time, *states))
+        turn = np.where(np.isfinite(phase).all(axis=-1), step * motion.spin(phase), np.nan)
+        if not (turn <= LARGEST_TURN).all():
+            index = first_of(~(turn <= LARGEST_TURN))
+            raise diverged(float(turn[index]), now, step, index)
+        if times.kept[k]:
+            kept[row], row = phase, row + 1
+    return kept, jumps

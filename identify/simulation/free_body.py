@@ -109,8 +109,8 @@ class FreeBody:
         shapes = (vector.shape[:-1], self.centre.shape[:-1], self.axes.shape[:-1], self.batch)
         vector = np.broadcast_to(vector, (*np.broadcast_shapes(*shapes), 13))
         q_WB, v, w = vector[..., 3:7], vector[..., 7:10], vector[..., 10:13]
-        lever = rotate(rotation_from_unit_quaternion(q_WB), self.centre)
-        w_W = rotate(rotation_from_unit_quaternion(q_WB), w)
+        R_WB = rotation_from_unit_quaternion(q_WB)
+        lever, w_W = rotate(R_WB, self.centre), rotate(R_WB, w)
         q = quaternion_product(q_WB, self.axes)
         R = rotation_from_unit_quaternion(q)
         v_W = v + cross(w_W, lever)

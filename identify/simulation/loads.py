@@ -74,9 +74,7 @@ class ConstantLoad:
     end: float = np.inf
 
     def __post_init__(self) -> None:
-        for name in ("force", "torque", "point"):
-            object.__setattr__(self, name, sealed(getattr(self, name), f"load: {name}", 3))
-        require_word(self.frame, Frame, "load: frame")
+        _seal(self, "load", "force", "torque", "point")
         _check_window(self.start, self.end)
 
     @property
@@ -144,11 +142,10 @@ class SampledLoad:
                 f"{time[k + 1]:.9g} s in sample {k + 1}"
             )
         require_word(self.interpolation, Interpolation, f"{self.name}: interpolation")
-        require_word(self.frame, Frame, f"{self.name}: frame")
         _check_window(self.start, self.end, self.name)
+        _seal(self, self.name, "point")
         object.__setattr__(self, "time", time)
         object.__setattr__(self, "wrench", wrench)
-        object.__setattr__(self, "point", sealed(self.point, f"{self.name}: point", 3))
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -199,6 +196,13 @@ def buoyancy(displaced: ArrayLike, point: ArrayLike, gravity: ArrayLike) -> Cons
     return ConstantLoad(force=force, point=np.asarray(point, dtype=np.float64), frame="world")
 
 
+def _seal(one: Load | Impulse, what: str, *vectors: str) -> None:
+    """Check the axes of a load or impulse, and its vectors, which are read-only from then on."""
+    require_word(one.frame, Frame, f"{what}: frame")
+    for name in vectors:
+        object.__setattr__(one, name, sealed(getattr(one, name), f"{what}: {name}", 3))
+
+
 def _check_window(start: float, end: float, what: str = "load") -> None:
     if not (np.isfinite(start) and end > start):  # NaN fails either
         raise SimulationError(
@@ -235,6 +239,4 @@ class Impulse:
             raise SimulationError(
                 f"impulse: time must be zero or later and finite, got {self.time!r} s"
             )
-        for name in ("linear", "angular", "point"):
-            object.__setattr__(self, name, sealed(getattr(self, name), f"impulse: {name}", 3))
-        require_word(self.frame, Frame, "impulse: frame")
+        _seal(self, "impulse", "linear", "angular", "point")

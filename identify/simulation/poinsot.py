@@ -13,7 +13,6 @@ Reference: Poinsot, "Théorie nouvelle de la rotation des corps" (1834); Goldste
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,20 +36,6 @@ _UNSEEN = 1e-9
 """Excess of a polhode's I_eff over a bound, relative to the span, at which it is still drawn."""
 
 
-class Given(NamedTuple):
-    """What a construction was made from: the motion at any other time follows from it exactly.
-
-    Attributes:
-        body: I_BBcm_B [kg m²], shape (3, 3), or ten parameters.
-        quaternion: R_WB at time zero, shape (4,).
-        angular_velocity: w_WB_B at time zero [rad/s], shape (3,).
-    """
-
-    body: Array | InertialParameters
-    quaternion: Vec4
-    angular_velocity: Vec3
-
-
 @dataclass(frozen=True, slots=True)
 class Poinsot:
     """The construction of one free rotation, over time.
@@ -69,7 +54,8 @@ class Poinsot:
         herpolhode_radii: of the circles about the foot of L in the plane between which the
             herpolhode runs, the lesser first [1/√(kg m²)]; zero on the separatrix, where it winds
             about the foot for ever.
-        given: what it was made from.
+        given: body, R_WB and w_WB_B at time zero that it was made from: the motion at any other
+            time follows from them exactly.
     """
 
     inertia: Mat33
@@ -82,7 +68,7 @@ class Poinsot:
     polhode: Vec3
     herpolhode: Vec3
     herpolhode_radii: tuple[float, float]
-    given: Given
+    given: tuple[Array | InertialParameters, Vec4, Vec3]
 
     @property
     def semi_axes(self) -> Vec3:
@@ -137,7 +123,8 @@ def poinsot_motion(
             invariable plane.
     """
     time = as_numbers(time, "time")
-    tensor, batch = checked_inertia(body)
+    inertia = checked_inertia(body).value
+    batch = inertia.shape[:-2]
     if batch or np.ndim(quaternion) != 1 or np.ndim(angular_velocity) != 1 or time.ndim != 1:
         raise SimulationError(
             "Poinsot's construction is of one body: expected an inertia (3, 3) or phi (10,), a "
@@ -151,9 +138,11 @@ def poinsot_motion(
             "the body is at rest: without angular momentum there is no invariable plane; give it "
             "an angular velocity"
         )
-    inertia = tensor.value
     rotation = rotate_freely(body, quaternion, angular_velocity, time)
-    moments, axes = _principal_axes(inertia, np.asarray(angular_velocity, dtype=np.float64))
+    moments, axes = np.linalg.eigh(inertia)
+    w = np.array(angular_velocity, dtype=np.float64)
+    axes *= np.where(w @ axes < 0.0, -1.0, 1.0)
+    axes[:, 1] *= np.sign(np.linalg.det(axes))
     r = rotation.angular_velocity / np.sqrt(2.0 * invariants.kinetic_energy)
     return Poinsot(
         inertia=inertia,
@@ -166,20 +155,12 @@ def poinsot_motion(
         polhode=r,
         herpolhode=rotate(rotation_from_quaternion(rotation.quaternion), r),
         herpolhode_radii=_radii(body, angular_velocity, invariants),
-        given=Given(
+        given=(
             body if isinstance(body, InertialParameters) else np.array(body, dtype=np.float64),
             np.array(quaternion, dtype=np.float64),
-            np.array(angular_velocity, dtype=np.float64),
+            w,
         ),
     )
-
-
-def _principal_axes(inertia: Mat33, w: Vec3) -> tuple[Vec3, Mat33]:
-    """Moments in ascending order and right-handed axes with ω₁ ≥ 0 and ω₃ ≥ 0."""
-    moments, axes = np.linalg.eigh(inertia)
-    axes = axes * np.where(w @ axes < 0.0, -1.0, 1.0)
-    axes[:, 1] *= np.sign(np.linalg.det(axes))
-    return moments, axes
 
 
 def _radii(

@@ -31,9 +31,7 @@ class Schedule:
 
     def index_of(self, time: float) -> int:
         """The index of the instant nearest to a time."""
-        k = int(np.searchsorted(self.instants, time))
-        near = range(max(k - 1, 0), min(k + 1, len(self.instants)))
-        return min(near, key=lambda i: abs(self.instants[i] - time))
+        return int(np.argmin(np.abs(self.instants - time)))
 
 
 def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) -> Schedule:

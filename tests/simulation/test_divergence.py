@@ -67,7 +67,7 @@ def test_simulate_says_time_and_index_as_attributes():
 def test_a_motion_without_bounds_has_them_too():
     load = np.zeros((3, 60, 6))
     load[1, 30:, 3:] = 1e12 * np.array([1.0, 2.0, 3.0])
-    with pytest.raises(Diverged, match="grew beyond all bounds") as caught:
+    with pytest.raises(Diverged, match="moved beyond all bounds") as caught:
         fast_rollout(PHI, spinning([1.0, 1.0, 1.0]), load, H)
     assert caught.value.index == (1,)
     assert caught.value.time == pytest.approx(3.0, abs=1.01 * H)

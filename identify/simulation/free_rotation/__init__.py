@@ -2,63 +2,52 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from identify.lazy import attach
 
 if TYPE_CHECKING:
     from identify.simulation.free_rotation.euler_equations import (
-        angular_acceleration,
-        angular_velocity_of_momentum,
-        inertia_in_world,
-        inertia_rate_in_world,
-        quaternion_rate,
-        quaternion_rate_in_world,
+        angular_acceleration as angular_acceleration,
+    )
+    from identify.simulation.free_rotation.euler_equations import (
+        angular_velocity_of_momentum as angular_velocity_of_momentum,
+    )
+    from identify.simulation.free_rotation.euler_equations import (
+        inertia_in_world as inertia_in_world,
+    )
+    from identify.simulation.free_rotation.euler_equations import (
+        inertia_rate_in_world as inertia_rate_in_world,
+    )
+    from identify.simulation.free_rotation.euler_equations import quaternion_rate as quaternion_rate
+    from identify.simulation.free_rotation.euler_equations import (
+        quaternion_rate_in_world as quaternion_rate_in_world,
     )
     from identify.simulation.free_rotation.invariants import (
-        RotationInvariants,
-        angular_momentum,
-        rotation_invariants,
+        RotationInvariants as RotationInvariants,
     )
-    from identify.simulation.free_rotation.polhode import Regime
-    from identify.simulation.free_rotation.solution import FreeRotation, free_motion, rotate_freely
-
-_SOURCES = {
-    "euler_equations": (
-        "angular_acceleration",
-        "angular_velocity_of_momentum",
-        "inertia_in_world",
-        "inertia_rate_in_world",
-        "quaternion_rate",
-        "quaternion_rate_in_world",
-    ),
-    "invariants": ("RotationInvariants", "angular_momentum", "rotation_invariants"),
-    "polhode": ("Regime",),
-    "solution": ("FreeRotation", "free_motion", "rotate_freely"),
-}
-
-__all__ = [
-    "FreeRotation",
-    "Regime",
-    "RotationInvariants",
-    "angular_acceleration",
-    "angular_momentum",
-    "angular_velocity_of_momentum",
-    "free_motion",
-    "inertia_in_world",
-    "inertia_rate_in_world",
-    "quaternion_rate",
-    "quaternion_rate_in_world",
-    "rotate_freely",
-    "rotation_invariants",
-]
-
-
-def __getattr__(name: str) -> object:
-    for module, names in _SOURCES.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    from identify.simulation.free_rotation.invariants import angular_momentum as angular_momentum
+    from identify.simulation.free_rotation.invariants import (
+        rotation_invariants as rotation_invariants,
+    )
+    from identify.simulation.free_rotation.polhode import Regime as Regime
+    from identify.simulation.free_rotation.solution import FreeRotation as FreeRotation
+    from identify.simulation.free_rotation.solution import free_motion as free_motion
+    from identify.simulation.free_rotation.solution import rotate_freely as rotate_freely
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "euler_equations": (
+                "angular_acceleration",
+                "angular_velocity_of_momentum",
+                "inertia_in_world",
+                "inertia_rate_in_world",
+                "quaternion_rate",
+                "quaternion_rate_in_world",
+            ),
+            "invariants": ("RotationInvariants", "angular_momentum", "rotation_invariants"),
+            "polhode": ("Regime",),
+            "solution": ("FreeRotation", "free_motion", "rotate_freely"),
+        },
+    )

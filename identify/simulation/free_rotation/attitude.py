@@ -35,44 +35,51 @@ from identify.simulation.free_rotation.elliptic import (
     JacobiFunctions,
     incomplete_third,
 )
-from identify.simulation.free_rotation.polhode import Polhode
+from identify.simulation.free_rotation.polhode import OrderedSpin, polhode
+from identify.spatial import quaternion_from_rotation, quaternion_product
+from identify.spatial.rotations import quaternion_conjugate
 
 _MOST_HALVES = 2.0**52
 _TWO_TURNS = 4.0 * PI
 """A quaternion comes back after two turns of the body."""
 
 
-class PolhodeMotion:
-    """Motions along their polhodes, to be asked for any times."""
+class PolhodeRotation:
+    """Bodies whose ω runs along a polhode, to be asked for any times."""
 
-    __slots__ = ("_columns", "_evaluate", "_polhode")
+    __slots__ = ("_axes", "_evaluate", "_frames", "_polhode")
 
-    def __init__(self, polhode: Polhode) -> None:
-        """Prepare the constants.
-
-        Args:
-            polhode: constants of n bodies.
-        """
-        self._polhode = polhode
-        self._evaluate = JacobiEvaluator(polhode.complementary[:, None])
+    def __init__(self, ordered: OrderedSpin, quaternion: Vec4) -> None:
+        """Prepare the constants of n bodies at attitudes R_WB, shape (n, 4), at time zero."""
+        self._axes, self._polhode = np.moveaxis(ordered.axes, -1, 0), polhode(ordered)
+        self._evaluate = JacobiEvaluator(self._polhode.complementary[:, None])
+        first = self._in_principal_axes(np.zeros((len(quaternion), 1)))[0][..., 0]
+        q_PB = quaternion_conjugate(quaternion_from_rotation(self._axes))
+        q_BN = quaternion_conjugate(quaternion_product(first, q_PB))
+        q_WN = quaternion_product(quaternion, q_BN)
+        # The matrices, shape (n, 4, 4), of q_NP ↦ q_WN ⊗ q_NP ⊗ q_PB = q_WB.
+        left = quaternion_product(q_WN[:, None], np.eye(4)).swapaxes(1, 2)
+        right = quaternion_product(np.eye(4), q_PB[:, None]).swapaxes(1, 2)
+        self._frames = left @ right
 
     def at(self, time: Array) -> tuple[Vec4, Vec3]:
-        """Quaternions R_NP and angular velocities in P, where the third axis of N is along L.
+        """R_WB, shape (n, k, 4), continuous in time, and w_WB_B, (n, k, 3), at times (n, k)."""
+        q_NP, w = self._in_principal_axes(time)
+        return (self._frames @ q_NP).swapaxes(1, 2), (self._axes @ w).swapaxes(1, 2)
 
-        Args:
-            time: shape (n, k).
-
-        Returns:
-            Shapes (n, 4, k), continuous in time, and (n, 3, k).
-        """
+    def _in_principal_axes(self, time: Array) -> tuple[Vec4, Vec3]:
+        """R_NP and ω in P, shapes (n, 4, k) and (n, 3, k), where the third axis of N is along L."""
+        p = self._polhode
         halves, within = self._half_periods(time)
-        u = self._polhode.rate.high[:, None] * within.high + self._polhode.start[:, None]
+        u = p.rate.high[:, None] * within.high + p.start[:, None]
         functions = self._evaluate(u)
-        angle = self._secular(halves, within) + self._periodic(functions, u)
+        # What grows with time, less whole turns of the quaternion, and what comes back.
+        grown = p.turn[:, None] * halves + p.base_rate[:, None] * within
+        angle = remainder(grown, _TWO_TURNS) + self._periodic(functions)
         sign = np.where(halves % 2.0 == 0.0, 1.0, -1.0)
         components = np.stack((sign * functions.cn, sign * functions.sn, functions.dn), axis=1)
-        direction = self._polhode.momentum.T[:, :, None] * components
-        w = self._polhode.amplitude.T[:, :, None] * components
+        direction = p.momentum.T[:, :, None] * components
+        w = p.amplitude.T[:, :, None] * components
         return _attitude(direction, angle), w
 
     def _half_periods(self, time: Array) -> tuple[Array, DoubleDouble]:
@@ -92,13 +99,7 @@ class PolhodeMotion:
             within, halves = within - T * more, halves + more
         return halves, within
 
-    def _secular(self, halves: Array, within: DoubleDouble) -> Array:
-        """What grows with time, less whole turns of the quaternion."""
-        p = self._polhode
-        grown = p.turn[:, None] * halves + p.base_rate[:, None] * within
-        return remainder(grown, _TWO_TURNS)
-
-    def _periodic(self, functions: JacobiFunctions, u: Array) -> Array:
+    def _periodic(self, functions: JacobiFunctions) -> Array:
         """What comes back after half a period."""
         p = self._polhode
         sn, cn, dn = functions

@@ -18,7 +18,7 @@ from identify.simulation.checks import (
     require_possible,
     spell_index,
 )
-from identify.simulation.free_rotation.double_double import DoubleDouble, double_double
+from identify.simulation.free_rotation.double_double import DoubleDouble, rearranged
 from identify.simulation.free_rotation.principal_moments import central_inertia
 
 _SYMMETRIC = 1e-12
@@ -64,11 +64,11 @@ def checked_start(
     Raises:
         SimulationError: see `rotate_freely`.
     """
-    inertia, own = checked_inertia(body)
+    inertia = checked_inertia(body)
     q = as_numbers(quaternion, "quaternion", 4)
     w = as_numbers(angular_velocity, "angular velocity", 3)
-    shapes = {"quaternion": q.shape[:-1], "angular velocity": w.shape[:-1], "time": others}
-    batch = broadcast_batches({"body": own, **shapes})
+    own = {"body": inertia.shape[:-2], "quaternion": q.shape[:-1], "angular velocity": w.shape[:-1]}
+    batch = broadcast_batches({**own, "time": others})
     count = int(np.prod(batch))
 
     def rows(values: Array, kept: int) -> Array:
@@ -76,13 +76,13 @@ def checked_start(
         tail = values.shape[values.ndim - kept :]
         return np.broadcast_to(values, (*batch, *tail)).reshape(count, *tail)
 
-    high, low = (np.moveaxis(rows(part, 2), 0, -1) for part in (inertia.high, inertia.low))
-    unit_of_inertia = _power_of_two(np.abs(high).max(axis=(0, 1), initial=0.0))
+    inertia = rearranged(lambda part: np.moveaxis(rows(part, 2), 0, -1), inertia)
+    unit_of_inertia = _power_of_two(np.abs(inertia.high).max(axis=(0, 1), initial=0.0))
     w = rows(w, 1)
     unit_of_spin = _power_of_two(np.abs(w).max(axis=-1, initial=0.0))
     return Start(
         batch=batch,
-        inertia=DoubleDouble(high / unit_of_inertia, low / unit_of_inertia),
+        inertia=rearranged(lambda part: part / unit_of_inertia, inertia),
         unit_of_inertia=unit_of_inertia,
         quaternion=rows(_unit(q), 1),
         spin=w / unit_of_spin[:, None],
@@ -90,36 +90,41 @@ def checked_start(
     )
 
 
-def checked_inertia(body: ArrayLike | InertialParameters) -> tuple[DoubleDouble, tuple[int, ...]]:
-    """Inertia about the centre of mass, shape (..., 3, 3), and the batch shape (...).
+def checked_inertia(body: ArrayLike | InertialParameters) -> DoubleDouble:
+    """Inertia about the centre of mass, shape (..., 3, 3).
 
     Raises:
         SimulationError: see `rotate_freely`.
     """
     body = as_numbers(body.phi if isinstance(body, InertialParameters) else body, "body")
+    phi, unit = body, None
     if body.shape[-2:] == (3, 3):
-        tensor = double_double(_symmetric(body))
-        batch = body.shape[:-2]
-        scale = np.abs(body).max(axis=(-2, -1), initial=0.0)
-        unit = _power_of_two(scale)
-        six = six_from_symmetric(body / unit[..., None, None])
-        phi = np.concatenate((np.ones((*batch, 1)), np.zeros((*batch, 3)), six), axis=-1)
-        require_possible(phi, unit)
-    elif body.shape[-1:] == (10,):
-        batch = body.shape[:-1]
-        require_possible(body)
-        central = central_inertia(body.reshape(-1, 10))
-        high, low = (
-            np.moveaxis(part, -1, 0).reshape(*batch, 3, 3) for part in (central.high, central.low)
-        )
-        tensor = DoubleDouble(high, low)
-    else:
+        tensor = _symmetric(body)
+        unit = _power_of_two(np.abs(tensor).max(axis=(-2, -1), initial=0.0))
+        six = six_from_symmetric(tensor / unit[..., None, None])
+        phi = np.zeros((*unit.shape, 10))
+        phi[..., 0], phi[..., 4:] = 1.0, six
+    elif body.shape[-1:] != (10,):
         raise SimulationError(
             "body: expected an inertia about the centre of mass, shape (..., 3, 3), or ten "
             f"parameters, shape (..., 10); got {body.shape}"
         )
-    _require_extent(tensor.high)
-    return tensor, batch
+    require_possible(phi, unit)
+    scale = 1.0 if unit is None else unit[..., None, None]
+    tensor = rearranged(
+        lambda part: np.moveaxis(part, -1, 0).reshape(*phi.shape[:-1], 3, 3) * scale,
+        central_inertia(phi.reshape(-1, 10)),
+    )
+    moments = np.linalg.eigvalsh(tensor.high)
+    good = moments[..., 0] > _WITHOUT_INERTIA * moments[..., 2]
+    if not np.all(good):
+        where = first_of(~good)
+        raise SimulationError(
+            f"the body{spell_index(where)} has no inertia about some axis (a point or a rod): its "
+            f"principal moments are {', '.join(f'{moment:.4g}' for moment in moments[where])} "
+            "kg m², and its rotation about that axis is not determined"
+        )
+    return tensor
 
 
 def require_known_angle(angle: Array, most: float) -> None:
@@ -137,19 +142,6 @@ def require_known_angle(angle: Array, most: float) -> None:
             f"time: the body turns by more than {most:.0e} rad until then, of which no fraction of "
             "a turn is known; ask for a time nearer to the start"
         )
-
-
-def _require_extent(inertia: Array) -> None:
-    moments = np.linalg.eigvalsh(inertia)
-    good = moments[..., 0] > _WITHOUT_INERTIA * moments[..., 2]
-    if np.all(good):
-        return
-    where = first_of(~good)
-    raise SimulationError(
-        f"the body{spell_index(where)} has no inertia about some axis (a point or a rod): its "
-        f"principal moments are {', '.join(f'{moment:.4g}' for moment in moments[where])} kg m², "
-        "and its rotation about that axis is not determined"
-    )
 
 
 def _symmetric(inertia: Array) -> Array:

@@ -9,7 +9,10 @@ Hida, Li and Bailey, "Algorithms for quad-double precision floating point arithm
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -112,20 +115,19 @@ def sqrt(number: DoubleDouble) -> DoubleDouble:
 
 def where(condition: Flags, yes: Operand, no: Operand) -> DoubleDouble:
     """`yes` where the condition holds, `no` elsewhere."""
-    yes, no = double_double(yes), double_double(no)
-    return DoubleDouble(
-        np.where(condition, yes.high, no.high), np.where(condition, yes.low, no.low)
-    )
+    return rearranged(lambda a, b: np.where(condition, a, b), yes, no)
+
+
+def rearranged(rule: Callable[..., Array], *numbers: Operand) -> DoubleDouble:
+    """Entries moved, picked or joined by one rule, which is applied to both parts of a pair."""
+    pairs = [double_double(number) for number in numbers]
+    return DoubleDouble(rule(*(pair.high for pair in pairs)), rule(*(pair.low for pair in pairs)))
 
 
 def total(number: DoubleDouble, axis: int = 0) -> DoubleDouble:
     """Sum of the few entries along an axis."""
-    count = number.shape[axis]
-    terms = [number[(slice(None),) * axis + (k,)] for k in range(count)]
-    result = terms[0]
-    for term in terms[1:]:
-        result = result + term
-    return result
+    first = rearranged(lambda part: np.moveaxis(part, axis, 0), number)
+    return reduce(add, (first[k] for k in range(len(first.high))))
 
 
 def remainder(number: DoubleDouble, period: DoubleDouble) -> Array:

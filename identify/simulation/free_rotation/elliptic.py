@@ -23,24 +23,16 @@ _TINY = 1e-140
 """Sines below this count as this: the square of the cotangent must not overflow."""
 
 
-class CompleteIntegrals(NamedTuple):
-    """Integrals over a quarter period.
-
-    Attributes:
-        K: ∫ dθ / Δ, with Δ² = 1 − m sin²θ.
-        D: ∫ sin²θ / ((1 + p sin²θ) Δ) dθ.
-    """
-
-    K: DoubleDouble
-    D: DoubleDouble
-
-
-def complete_integrals(m1: DoubleDouble, p: DoubleDouble) -> CompleteIntegrals:
+def complete_integrals(m1: DoubleDouble, p: DoubleDouble) -> tuple[DoubleDouble, DoubleDouble]:
     """The first kind, and that part of the third which vanishes with sin θ; Bulirsch's cel.
 
     Args:
         m1: complementary parameter, 0 < m₁ ≤ 1.
         p: p ≥ 0.
+
+    Returns:
+        K = ∫ dθ / Δ and D = ∫ sin²θ / ((1 + p sin²θ) Δ) dθ over a quarter period, with
+        Δ² = 1 − m sin²θ.
     """
     mean, other = double_double(np.ones_like(m1.high)), sqrt(m1)  # doubled at each step
     product = other
@@ -60,7 +52,7 @@ def complete_integrals(m1: DoubleDouble, p: DoubleDouble) -> CompleteIntegrals:
         product = other * mean
     K = 0.5 * PI * doubled / mean
     D = 0.5 * PI * (b + a * mean) / (mean * (mean + q))
-    return CompleteIntegrals(K, D)
+    return K, D
 
 
 class JacobiFunctions(NamedTuple):

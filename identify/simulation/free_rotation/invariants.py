@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Vec3
 from identify.inertia import InertialParameters
 from identify.simulation.free_rotation.checks import Start, checked_start
-from identify.simulation.free_rotation.double_double import DoubleDouble, double_double, total
+from identify.simulation.free_rotation.double_double import double_double, total
 from identify.simulation.free_rotation.polhode import (
     OrderedSpin,
-    Polhode,
     Regime,
     ordered_spin,
     polhode,
@@ -83,9 +82,10 @@ def rotation_invariants(
     steady = ordered.regime <= Regime.STEADY
     period, precession = (np.full(len(L), np.nan) for _ in range(2))
     if not steady.all():
-        path = polhode(ordered[~steady])
+        path = polhode(ordered.of(~steady))
         period[~steady] = 2.0 * path.half_period.high
-        precession[~steady] = _precession(path)
+        unbounded = np.isinf(path.half_period.high)
+        precession[~steady] = np.where(unbounded, np.inf, 2.0 * path.precession.value)
     axis, moment = _encircled(ordered, start)
     unit_I, unit_w = start.unit_of_inertia, start.unit_of_spin
 
@@ -122,24 +122,16 @@ def angular_momentum(
     return rotate(rotation_from_quaternion(start.quaternion), L).reshape(*start.batch, 3)
 
 
-def _precession(path: Polhode) -> Array:
-    """Of one period; infinite where the period is."""
-    unbounded = np.isinf(path.half_period.high)
-    return np.where(unbounded, np.inf, 2.0 * path.precession.value)
-
-
 def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
     """The axis in B and the moment about it."""
     separatrix = ordered.regime == Regime.SEPARATRIX
     # Its second component has the sign of the end that ω tends to.
     which = np.where(separatrix, 1, 2)
     index = np.arange(len(which))
-    axis = ordered.axes[index, :, which]
+    axis = ordered.axes[:, which, index].T
     moment = ordered.moments.high[which, index]
     steady = ordered.regime <= Regime.STEADY
-    if not steady.any():
-        return axis, moment
-    w: DoubleDouble = double_double(start.spin.T)
+    w = double_double(start.spin.T)
     length = np.sqrt(total(w * w).value)
     own = start.spin / np.where(length > 0.0, length, 1.0)[:, None]
     about = np.einsum("ni,ijn,nj->n", own, start.inertia.high, own)

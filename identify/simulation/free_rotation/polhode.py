@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,8 +60,7 @@ class Regime(IntEnum):
     """It tends to the axis of the middle moment and never comes back: 2 K I_mid = L²."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrderedSpin:
+class OrderedSpin(NamedTuple):
     """Principal moments and components, numbered so that axis 3 is the one encircled.
 
     I₁ ≥ I₂ ≥ I₃ where it belongs to the smallest moment, I₁ ≤ I₂ ≤ I₃ elsewhere; the axes P are
@@ -70,7 +70,7 @@ class OrderedSpin:
         moments: I₁, I₂, I₃, shape (3, n).
         deviations: the same less one number, to form differences of, shape (3, n).
         spin: ω₁, ω₂, ω₃, shape (3, n).
-        axes: R_BP, shape (n, 3, 3).
+        axes: R_BP, shape (3, 3, n).
         excess: 2 K I_mid − L², shape (n,).
         regime: a `Regime` of each, shape (n,).
     """
@@ -82,15 +82,9 @@ class OrderedSpin:
     excess: DoubleDouble
     regime: np.ndarray
 
-    def __getitem__(self, bodies: Flags) -> OrderedSpin:
-        return OrderedSpin(
-            self.moments[:, bodies],
-            self.deviations[:, bodies],
-            self.spin[:, bodies],
-            self.axes[bodies],
-            self.excess[bodies],
-            self.regime[bodies],
-        )
+    def of(self, bodies: Flags) -> OrderedSpin:
+        """Those of some bodies."""
+        return OrderedSpin._make(field[..., bodies] for field in self)
 
 
 def ordered_spin(inertia: DoubleDouble, angular_velocity: Vec3) -> OrderedSpin:
@@ -108,7 +102,15 @@ def ordered_spin(inertia: DoubleDouble, angular_velocity: Vec3) -> OrderedSpin:
     smallest_term = moments[0] * (deviations[1] - deviations[0]) * spin[0] * spin[0]
     largest_term = moments[2] * (deviations[2] - deviations[1]) * spin[2] * spin[2]
     excess = smallest_term - largest_term
-    regime = _regime(spin, smallest_term, largest_term, excess)
+    moving = np.abs(spin.high) > 0.0
+    on_an_outer_axis = (moving[0] ^ moving[2]) & ~moving[1]
+    neither = (smallest_term.high == 0.0) & (largest_term.high == 0.0)
+    steady = on_an_outer_axis | neither
+    regime = np.select(
+        [~moving.any(axis=0), steady, excess.high > 0.0, excess.high < 0.0],
+        [Regime.AT_REST, Regime.STEADY, Regime.ABOUT_SMALLEST, Regime.ABOUT_LARGEST],
+        Regime.SEPARATRIX,
+    )
 
     descending = excess.high > 0.0
     order = np.where(descending, np.array([[2], [1], [0]]), np.array([[0], [1], [2]]))
@@ -117,29 +119,7 @@ def ordered_spin(inertia: DoubleDouble, angular_velocity: Vec3) -> OrderedSpin:
     signs = np.where(spin.high < 0.0, -1.0, 1.0)
     handed = np.sign(np.linalg.det(np.moveaxis(axes.high, -1, 0)))
     signs[1] = handed * signs[0] * signs[2]
-    R_BP = np.moveaxis(axes.value * signs, -1, 0)
-    return OrderedSpin(moments, deviations, spin * signs, R_BP, excess, regime)
-
-
-def _regime(
-    spin: DoubleDouble,
-    smallest_term: DoubleDouble,
-    largest_term: DoubleDouble,
-    excess: DoubleDouble,
-) -> np.ndarray:
-    moving = np.abs(spin.high) > 0.0
-    alone = (moving[0] ^ moving[2]) & ~moving[1]  # on an outer axis
-    neither = (smallest_term.high == 0.0) & (largest_term.high == 0.0)
-    return np.select(
-        [
-            ~moving.any(axis=0),
-            alone | neither,
-            excess.high > 0.0,
-            excess.high < 0.0,
-        ],
-        [Regime.AT_REST, Regime.STEADY, Regime.ABOUT_SMALLEST, Regime.ABOUT_LARGEST],
-        Regime.SEPARATRIX,
-    )
+    return OrderedSpin(moments, deviations, spin * signs, axes.value * signs, excess, regime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +179,20 @@ def polhode(ordered: OrderedSpin) -> Polhode:
     kappa = I1 * X / (I3 * Y)
     A, C = sqrt(X / (I1 * d13)), sqrt(Y / (I3 * d13))
     r = sqrt(I1 * d13 / (I2 * d23))
-    start = JacobiFunctions(*_circle((s * spin[1] / r).value, spin[0].value), (spin[2] / C).value)
+    sine, cosine, dn = (s * spin[1] / r).value, spin[0].value, (spin[2] / C).value
+    length = np.hypot(sine, cosine)
+    sn, cn = sine / length, cosine / length
+    hyperbolic = np.arcsinh(sn / np.where(separatrix, cn, 1.0))
+    bounded = JacobiFunctions(sn, np.where(separatrix, 1.0, cn), np.where(separatrix, 1.0, dn))
 
     slow = (nu.high > 1.0) & ~separatrix
     parameter = where(slow, kappa, nu)
     common = L * d13 / (I1 * rate)
     weight = s * where(slow, common * kappa / I3, -common * d12 / (I1 * d23))
     base_rate = L / where(separatrix, I2, where(slow, I3, I1))
-    quarter = complete_integrals(where(separatrix, 1.0, m1), parameter)
-    half_period = where(separatrix, np.inf, 2.0 * quarter.K / rate)
-    turn = base_rate * where(separatrix, 0.0, half_period) + 2.0 * weight * quarter.D
+    K, D = complete_integrals(where(separatrix, 1.0, m1), parameter)
+    half_period = where(separatrix, np.inf, 2.0 * K / rate)
+    turn = base_rate * where(separatrix, 0.0, half_period) + 2.0 * weight * D
     half_turn = PI * s
     return Polhode(
         handedness=s,
@@ -217,7 +201,7 @@ def polhode(ordered: OrderedSpin) -> Polhode:
         complementary=np.where(separatrix, 0.0, m1.value),
         rate=rate,
         half_period=half_period,
-        start=_start(start, separatrix),
+        start=np.where(separatrix, hyperbolic, incomplete_first(bounded)),
         tilt=sqrt(1.0 + nu).value,
         slow=slow,
         ratio=kappa.value,
@@ -227,20 +211,3 @@ def polhode(ordered: OrderedSpin) -> Polhode:
         precession=where(slow, turn + half_turn, turn),
         turn=where(slow, turn, turn - half_turn),
     )
-
-
-def _start(functions: JacobiFunctions, separatrix: Flags) -> Array:
-    """The argument u₀ of the motion as it is now."""
-    bounded = JacobiFunctions(
-        functions.sn,
-        np.where(separatrix, 1.0, functions.cn),
-        np.where(separatrix, 1.0, functions.dn),
-    )
-    hyperbolic = np.arcsinh(functions.sn / np.where(separatrix, functions.cn, 1.0))
-    return np.where(separatrix, hyperbolic, incomplete_first(bounded))
-
-
-def _circle(sine: Array, cosine: Array) -> tuple[Array, Array]:
-    """The pair scaled to the unit circle."""
-    length = np.hypot(sine, cosine)
-    return sine / length, cosine / length

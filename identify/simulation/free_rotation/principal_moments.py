@@ -9,16 +9,15 @@ Components come first here: shapes (3, n) and (3, 3, n).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Phi
+from identify.arrays import Phi
 from identify.simulation.free_rotation.double_double import (
     DoubleDouble,
     double_double,
+    rearranged,
     sqrt,
     total,
     where,
@@ -76,61 +75,45 @@ def principal_moments(inertia: DoubleDouble) -> PrincipalMoments:
     V = double_double(np.moveaxis(ordinary, 0, -1))
     V = 0.5 * _matmul(V, 3.0 * identity - _matmul(_transposed(V), V))
     A = _matmul(_transposed(V), _matmul(deviator, V))
-    table = _Table([A[k, k] for k in range(3)], [A[p, q] for p, q in _PAIRS], V)
+    moments, products = [A[k, k] for k in range(3)], [A[p, q] for p, q in _PAIRS]
     negligible = _CONVERGED * np.abs(A.high).max(axis=(0, 1))
     for _ in range(_MOST_SWEEPS):
-        if np.all(table.largest_product <= negligible):
+        if np.all(np.abs([product.high for product in products]) <= negligible):
             break
-        for opposite, (p, q) in enumerate(_PAIRS):
-            table.rotate(p, q, opposite)
-    deviations, axes = table.ascending()
+        for r, (p, q) in enumerate(_PAIRS):
+            V = _rotate(moments, products, V, (p, q, r))
+    stacked = rearranged(lambda *rows: np.stack(rows), *moments)
+    order = np.lexsort((stacked.low, stacked.high), axis=0)
+    deviations, axes = take(stacked, order), take_columns(V, order)
     return PrincipalMoments(deviations + middle, deviations, axes)
 
 
-@dataclass(slots=True)
-class _Table:
-    """A tensor in axes that come nearer to the principal ones.
+def _rotate(
+    moments: list[DoubleDouble],
+    products: list[DoubleDouble],
+    axes: DoubleDouble,
+    plane: tuple[int, int, int],
+) -> DoubleDouble:
+    """Turn in the plane of axes p and q until I_pq vanishes; r is the other axis.
 
-    Attributes:
-        moments: I₁₁, I₂₂, I₃₃.
-        products: I₂₃, I₁₃, I₁₂: each has the number of the axis that it does not name.
-        axes: as columns, shape (3, 3, n).
+    The moments I₁₁, I₂₂, I₃₃ and the products I₂₃, I₁₃, I₁₂, each with the number of the axis that
+    it does not name, are changed; the axes, as columns (3, 3, n), are returned as they are then.
     """
-
-    moments: list[DoubleDouble]
-    products: list[DoubleDouble]
-    axes: DoubleDouble
-
-    @property
-    def largest_product(self) -> Array:
-        """The largest product of inertia of each body, shape (n,)."""
-        return np.max([np.abs(product.high) for product in self.products], axis=0)
-
-    def rotate(self, p: int, q: int, r: int) -> None:
-        """Turn in the plane of axes p and q until I_pq vanishes; r is the other axis."""
-        t = _tangent(self.moments[q] - self.moments[p], 2.0 * self.products[r])
-        c = 1.0 / sqrt(1.0 + t * t)
-        s = t * c
-        shift = t * self.products[r]
-        self.moments[p], self.moments[q] = self.moments[p] - shift, self.moments[q] + shift
-        # The product of axes r and p carries the number of q.
-        columns = (
-            _joined(self.axes[:, p], self.products[q]),
-            _joined(self.axes[:, q], self.products[p]),
-        )
-        turned_p = c * columns[0] - s * columns[1]
-        turned_q = s * columns[0] + c * columns[1]
-        axes = [self.axes[:, r]] * 3
-        axes[p], axes[q] = turned_p[:3], turned_q[:3]
-        self.axes = _stacked(axes, axis=1)
-        self.products[q], self.products[p] = turned_p[3], turned_q[3]
-        self.products[r] = 0.0 * shift
-
-    def ascending(self) -> tuple[DoubleDouble, DoubleDouble]:
-        """Moments and axes by size of the moment."""
-        moments = _stacked(self.moments, axis=0)
-        order = np.lexsort((moments.low, moments.high), axis=0)
-        return take(moments, order), take_columns(self.axes, order)
+    p, q, r = plane
+    t = _tangent(moments[q] - moments[p], 2.0 * products[r])
+    c = 1.0 / sqrt(1.0 + t * t)
+    s = t * c
+    shift = t * products[r]
+    moments[p], moments[q] = moments[p] - shift, moments[q] + shift
+    # A column of axes, and under it the product of r and that axis: it has the number of the other.
+    column_p, column_q = (
+        rearranged(lambda rows, row: np.concatenate((rows, row[None])), axes[:, k], products[other])
+        for k, other in ((p, q), (q, p))
+    )
+    turned_p, turned_q = c * column_p - s * column_q, s * column_p + c * column_q
+    products[q], products[p], products[r] = turned_p[3], turned_q[3], 0.0 * shift
+    columns = {p: turned_p[:3], q: turned_q[:3], r: axes[:, r]}
+    return rearranged(lambda *each: np.stack(each, axis=1), *(columns[k] for k in range(3)))
 
 
 def _tangent(gap: DoubleDouble, twice: DoubleDouble) -> DoubleDouble:
@@ -143,18 +126,12 @@ def _tangent(gap: DoubleDouble, twice: DoubleDouble) -> DoubleDouble:
 
 def take(vectors: DoubleDouble, order: np.ndarray) -> DoubleDouble:
     """Components (3, n) in the order of each body, (3, n)."""
-    return DoubleDouble(
-        np.take_along_axis(vectors.high, order, axis=0),
-        np.take_along_axis(vectors.low, order, axis=0),
-    )
+    return rearranged(lambda part: np.take_along_axis(part, order, axis=0), vectors)
 
 
 def take_columns(matrices: DoubleDouble, order: np.ndarray) -> DoubleDouble:
     """Columns of matrices (3, 3, n) in the order of each body, (3, n)."""
-    return DoubleDouble(
-        np.take_along_axis(matrices.high, order[None], axis=1),
-        np.take_along_axis(matrices.low, order[None], axis=1),
-    )
+    return rearranged(lambda part: np.take_along_axis(part, order[None], axis=1), matrices)
 
 
 def _matmul(A: DoubleDouble, B: DoubleDouble) -> DoubleDouble:
@@ -162,18 +139,4 @@ def _matmul(A: DoubleDouble, B: DoubleDouble) -> DoubleDouble:
 
 
 def _transposed(A: DoubleDouble) -> DoubleDouble:
-    return DoubleDouble(A.high.swapaxes(0, 1), A.low.swapaxes(0, 1))
-
-
-def _stacked(parts: Sequence[DoubleDouble], axis: int) -> DoubleDouble:
-    return DoubleDouble(
-        np.stack([part.high for part in parts], axis=axis),
-        np.stack([part.low for part in parts], axis=axis),
-    )
-
-
-def _joined(rows: DoubleDouble, row: DoubleDouble) -> DoubleDouble:
-    """Rows (3, n) with one more under them."""
-    return DoubleDouble(
-        np.concatenate((rows.high, row.high[None])), np.concatenate((rows.low, row.low[None]))
-    )
+    return rearranged(lambda part: part.swapaxes(0, 1), A)

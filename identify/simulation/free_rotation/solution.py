@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Flags, Mat33, Mat44, Phi, Vec3, Vec4
+from identify.arrays import Array, Phi, Vec3, Vec4
 from identify.errors import SimulationError
 from identify.inertia import InertialParameters
 from identify.simulation.checks import as_numbers, broadcast_batches
-from identify.simulation.free_rotation.attitude import PolhodeMotion
+from identify.simulation.free_rotation.attitude import PolhodeRotation
 from identify.simulation.free_rotation.checks import (
     Start,
     checked_start,
@@ -19,90 +20,16 @@ from identify.simulation.free_rotation.checks import (
 )
 from identify.simulation.free_rotation.double_double import (
     PI,
-    DoubleDouble,
     double_double,
     remainder,
     sqrt,
     total,
 )
-from identify.simulation.free_rotation.polhode import OrderedSpin, Regime, ordered_spin, polhode
+from identify.simulation.free_rotation.polhode import Regime, ordered_spin
 from identify.simulation.state import State, Trajectory
-from identify.spatial import quaternion_from_rotation, quaternion_product
-from identify.spatial.rotations import cross, quaternion_conjugate, rotate, rotation_from_quaternion
+from identify.spatial import quaternion_product
+from identify.spatial.rotations import cross, rotate, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
-
-
-@dataclass(frozen=True, slots=True)
-class SteadyRotation:
-    """Bodies that turn about a fixed axis.
-
-    Attributes:
-        start: R_WB at time zero, shape (n, 4).
-        angular_velocity: w_WB_B, shape (n, 3).
-        speed: its length to twice the precision, shape (n,).
-    """
-
-    start: Vec4
-    angular_velocity: Vec3
-    speed: DoubleDouble
-
-    @classmethod
-    def of(cls, angular_velocity: Vec3, quaternion: Vec4) -> SteadyRotation:
-        """Rotations from an attitude at a constant ω."""
-        w = double_double(angular_velocity)
-        return cls(quaternion, angular_velocity, sqrt(total(w * w, axis=1)))
-
-    def at(self, time: Array) -> tuple[Vec4, Vec3]:
-        """Quaternions (n, k, 4) and angular velocities (n, k, 3) at times (n, k)."""
-        half = 0.5 * remainder(self.speed[:, None] * time, 4.0 * PI)
-        speed = self.speed.value[:, None]
-        axis = self.angular_velocity / np.where(speed > 0.0, speed, 1.0)
-        turned = np.concatenate(
-            (np.sin(half)[..., None] * axis[:, None], np.cos(half)[..., None]), axis=-1
-        )
-        w = np.broadcast_to(self.angular_velocity[:, None], (*time.shape, 3))
-        return quaternion_product(self.start[:, None], turned), w
-
-
-@dataclass(frozen=True, slots=True)
-class SwingingRotation:
-    """Bodies whose ω runs along a polhode.
-
-    Attributes:
-        axes: R_BP of the ordered principal axes, shape (n, 3, 3).
-        motion: in those axes, relative to a frame N that has L as its third axis.
-        frames: maps the quaternion of R_NP to that of R_WB, shape (n, 4, 4).
-    """
-
-    axes: Mat33
-    motion: PolhodeMotion
-    frames: Mat44
-
-    @classmethod
-    def of(cls, ordered: OrderedSpin, quaternion: Vec4) -> SwingingRotation:
-        """Rotations from an attitude R_WB, shape (n, 4)."""
-        motion = PolhodeMotion(polhode(ordered))
-        first = motion.at(np.zeros((len(quaternion), 1)))[0][..., 0]
-        q_PB = quaternion_conjugate(quaternion_from_rotation(ordered.axes))
-        q_BN = quaternion_conjugate(quaternion_product(first, q_PB))
-        q_WN = quaternion_product(quaternion, q_BN)
-        return cls(ordered.axes, motion, _left(q_WN) @ _right(q_PB))
-
-    def at(self, time: Array) -> tuple[Vec4, Vec3]:
-        """Quaternions (n, k, 4) and angular velocities (n, k, 3) at times (n, k)."""
-        q_NP, w = self.motion.at(time)
-        return (self.frames @ q_NP).swapaxes(1, 2), (self.axes @ w).swapaxes(1, 2)
-
-
-def _left(q: Vec4) -> Mat44:
-    """The matrix of p ↦ q ⊗ p, shape (n, 4, 4)."""
-    return quaternion_product(q[:, None, :], np.eye(4)).swapaxes(1, 2)
-
-
-def _right(q: Vec4) -> Mat44:
-    """The matrix of p ↦ p ⊗ q, shape (n, 4, 4)."""
-    return quaternion_product(np.eye(4), q[:, None, :]).swapaxes(1, 2)
-
 
 _AT_A_TIME = 8192
 """Samples, or bodies, whose intermediate arrays stay in the cache."""
@@ -160,14 +87,10 @@ def rotate_freely(
             quaternion of zeros, or a time so far away that turns cannot be counted.
     """
     times = as_numbers(time, "time")
-    own = times.shape[:-1]
-    start = checked_start(body, quaternion, angular_velocity, own)
-    if own:
-        rows = np.broadcast_to(times, (*start.batch, times.shape[-1]))
-        rows = rows.reshape(-1, times.shape[-1])
-    else:
-        rows = np.broadcast_to(times.reshape(1, -1), (len(start.spin), times.size))
-    q, w = _rotate(start, rows)
+    start = checked_start(body, quaternion, angular_velocity, times.shape[:-1])
+    rows = np.atleast_1d(times)
+    rows = np.broadcast_to(rows, (*start.batch, rows.shape[-1]))
+    q, w = _rotate(start, rows.reshape(len(start.spin), rows.shape[-1]))
     shape = (*start.batch, *times.shape[-1:])
     return FreeRotation(times, q.reshape(*shape, 4), w.reshape(*shape, 3))
 
@@ -178,57 +101,41 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
     q, w = np.empty((bodies, samples, 4)), np.empty((bodies, samples, 3))
     some = max(1, _AT_A_TIME // max(samples, 1))
     for first in range(0, bodies, some):
-        part = slice(first, first + some)
-        rotation = _Rotation.of(start.inertia[..., part], start.spin[part], start.quaternion[part])
-        unit = start.unit_of_spin[part, None]
-        for begin in range(0, samples, _AT_A_TIME):
-            columns = slice(begin, begin + _AT_A_TIME)
-            scaled = _scaled(time[part, columns], unit)
-            q[part, columns], w[part, columns] = rotation.at(scaled)
-        w[part] *= unit[..., None]
+        chunk = slice(first, first + some)
+        ordered = ordered_spin(start.inertia[..., chunk], start.spin[chunk])
+        steady = ordered.regime <= Regime.STEADY
+        for some_of_them in (steady, ~steady):
+            which = first + np.flatnonzero(some_of_them)
+            if not which.size:
+                continue
+            quaternion, unit = start.quaternion[which], start.unit_of_spin[which, None]
+            if some_of_them is steady:
+                at = _steady_rotation(start.spin[which], quaternion)
+            else:
+                at = PolhodeRotation(ordered.of(some_of_them), quaternion).at
+            for begin in range(0, samples, _AT_A_TIME):
+                columns = slice(begin, begin + _AT_A_TIME)
+                with np.errstate(over="ignore"):
+                    angle = time[which, columns] * unit  # in the unit of spin's inverse
+                require_known_angle(angle, _MOST_RADIANS)
+                q[which, columns], w[which, columns] = at(angle)
+            w[which] *= unit[..., None]
     return q, w
 
 
-def _scaled(time: Array, unit: Array) -> Array:
-    """Times in units of the inverse of the spin's."""
-    with np.errstate(over="ignore"):
-        scaled = time * unit
-    require_known_angle(scaled, _MOST_RADIANS)
-    return scaled
+def _steady_rotation(w: Vec3, quaternion: Vec4) -> Callable[[Array], tuple[Vec4, Vec3]]:
+    """Rotations about a fixed axis: attitudes (n, k, 4) and w (n, k, 3) at times (n, k)."""
+    exact = double_double(w)
+    speed = sqrt(total(exact * exact, axis=1))[:, None]
+    axis = w / np.where(speed.value > 0.0, speed.value, 1.0)
 
+    def at(time: Array) -> tuple[Vec4, Vec3]:
+        half = 0.5 * remainder(speed * time, 4.0 * PI)[..., None]
+        turned = np.concatenate((np.sin(half) * axis[:, None], np.cos(half)), axis=-1)
+        attitude = quaternion_product(quaternion[:, None], turned)
+        return attitude, np.broadcast_to(w[:, None], (*time.shape, 3))
 
-@dataclass(frozen=True, slots=True)
-class _Rotation:
-    """Bodies of a chunk: those whose ω is constant, and those whose ω moves.
-
-    Attributes:
-        steady: which have a constant ω, shape (n,).
-        turning: of those.
-        swinging: of the others.
-    """
-
-    steady: Flags
-    turning: SteadyRotation | None
-    swinging: SwingingRotation | None
-
-    @classmethod
-    def of(cls, inertia: DoubleDouble, spin: Vec3, quaternion: Vec4) -> _Rotation:
-        ordered = ordered_spin(inertia, spin)
-        steady = ordered.regime <= Regime.STEADY
-        moving = ~steady
-        return cls(
-            steady,
-            SteadyRotation.of(spin[steady], quaternion[steady]) if steady.any() else None,
-            SwingingRotation.of(ordered[moving], quaternion[moving]) if moving.any() else None,
-        )
-
-    def at(self, time: Array) -> tuple[Vec4, Vec3]:
-        q, w = np.empty((*time.shape, 4)), np.empty((*time.shape, 3))
-        if self.turning is not None:
-            q[self.steady], w[self.steady] = self.turning.at(time[self.steady])
-        if self.swinging is not None:
-            q[~self.steady], w[~self.steady] = self.swinging.at(time[~self.steady])
-        return q, w
+    return at
 
 
 def free_motion(

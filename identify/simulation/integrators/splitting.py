@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -68,82 +67,74 @@ def _flows(body: FreeBody) -> list[Flow]:
     c, n = np.linalg.eigh(0.5 * (C + np.swapaxes(C, -1, -2)))
     if not body.in_fluid:
         middle = c[..., 1, None]
-        outer = [_Turn(n[..., :, i], c[..., i, None] - middle) for i in (0, 2)]
-        return [_Drift(1.0 / body.mass[..., None]), _Spin(middle), *outer]
+        outer = [_turn(n[..., :, i], c[..., i, None] - middle) for i in (0, 2)]
+        return [_drift(1.0 / body.mass[..., None]), _spin(middle), *outer]
     B = body.inverse[..., 3:, :3]
     screws = []
     for i in range(3):
         axis, strength = n[..., :, i], c[..., i, None]
-        screws.append(_Screw(axis, rotate_back(B, axis) / strength, strength))
+        screws.append(_screw(axis, rotate_back(B, axis) / strength, strength))
     # The Schur complement of C is the inverse of M's linear block.
-    return [_FluidDrift(np.linalg.inv(body.inertia[..., :3, :3])), *screws]
+    return [_fluid_drift(np.linalg.inv(body.inertia[..., :3, :3])), *screws]
 
 
-@dataclass(frozen=True, slots=True)
-class _Drift:
+def _drift(inverse_mass: Array) -> Flow:
     """½ |p|² / m: the centre moves along p."""
 
-    inverse_mass: Array
+    def flow(phase: Array, duration: float) -> None:
+        phase[..., POSITION] += duration * inverse_mass * phase[..., LINEAR]
 
-    def __call__(self, phase: Array, duration: float) -> None:
-        phase[..., POSITION] += duration * self.inverse_mass * phase[..., LINEAR]
+    return flow
 
 
-@dataclass(frozen=True, slots=True)
-class _Spin:
+def _spin(strength: Array) -> Flow:
     """½ c |L|²: the body turns about L, which is fixed in W and in the body."""
 
-    strength: Array
-
-    def __call__(self, phase: Array, duration: float) -> None:
-        turned = exp_rotation(duration * self.strength * phase[..., ANGULAR])
+    def flow(phase: Array, duration: float) -> None:
+        turned = exp_rotation(duration * strength * phase[..., ANGULAR])
         phase[..., ATTITUDE] = quaternion_product(turned, phase[..., ATTITUDE])
 
+    return flow
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
+
+def _turn(n: Vec3, strength: Array) -> Flow:
     """½ c (n·L)²: the body turns about its axis n."""
 
-    axis: Vec3
-    strength: Array
-
-    def __call__(self, phase: Array, duration: float) -> None:
+    def flow(phase: Array, duration: float) -> None:
         q = phase[..., ATTITUDE]
-        n_W = rotate(rotation_from_unit_quaternion(q), self.axis)
-        speed = self.strength * np.sum(n_W * phase[..., ANGULAR], axis=-1, keepdims=True)
-        phase[..., ATTITUDE] = quaternion_product(q, exp_rotation(duration * speed * self.axis))
+        n_W = rotate(rotation_from_unit_quaternion(q), n)
+        speed = strength * np.sum(n_W * phase[..., ANGULAR], axis=-1, keepdims=True)
+        phase[..., ATTITUDE] = quaternion_product(q, exp_rotation(duration * speed * n))
+
+    return flow
 
 
-@dataclass(frozen=True, slots=True)
-class _FluidDrift:
+def _fluid_drift(mobility: Mat33) -> Flow:
     """½ pᵀ A p: the centre moves along R A Rᵀ p, the attitude stays."""
 
-    mobility: Mat33
-
-    def __call__(self, phase: Array, duration: float) -> None:
+    def flow(phase: Array, duration: float) -> None:
         R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
-        v = np.einsum("...ij,...j->...i", self.mobility, rotate_back(R, phase[..., LINEAR]))
+        v = np.einsum("...ij,...j->...i", mobility, rotate_back(R, phase[..., LINEAR]))
         _move(phase, duration * rotate(R, v))
 
+    return flow
 
-@dataclass(frozen=True, slots=True)
-class _Screw:
+
+def _screw(n: Vec3, s: Vec3, strength: Array) -> Flow:
     """½ c (s·p + n·L)²: a screw motion with s to the unit of angle, about n."""
+    along = np.sum(n * s, axis=-1, keepdims=True) * n
+    across = cross(n, s)
 
-    axis: Vec3
-    lever: Vec3
-    strength: Array
-
-    def __call__(self, phase: Array, duration: float) -> None:
+    def flow(phase: Array, duration: float) -> None:
         q = phase[..., ATTITUDE]
         R = rotation_from_unit_quaternion(q)
-        n, s = self.axis, self.lever
         p, L = rotate_back(R, phase[..., LINEAR]), rotate_back(R, phase[..., ANGULAR])
-        angle = duration * self.strength * np.sum(s * p + n * L, axis=-1, keepdims=True)
-        along = np.sum(n * s, axis=-1, keepdims=True) * n
-        path = angle * along + np.sin(angle) * (s - along) + (1.0 - np.cos(angle)) * cross(n, s)
+        angle = duration * strength * np.sum(s * p + n * L, axis=-1, keepdims=True)
+        path = angle * along + np.sin(angle) * (s - along) + (1.0 - np.cos(angle)) * across
         phase[..., ATTITUDE] = quaternion_product(q, exp_rotation(angle * n))
         _move(phase, rotate(R, path))
+
+    return flow
 
 
 def _move(phase: Array, path: Vec3) -> None:

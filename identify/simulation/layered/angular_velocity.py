@@ -67,21 +67,20 @@ def euler_ratios(moments: Vec3) -> Vec3:
     return np.stack(((I2 - I3) / I1, (I3 - I1) / I2, (I1 - I2) / I3), axis=-1)
 
 
-class _Rows:
-    """Three components of many bodies in one piece of memory, and each of them."""
-
-    __slots__ = ("all", "first", "second", "third")
-
-    def __init__(self, rows: Array) -> None:
-        self.all = rows
-        self.first, self.second, self.third = rows[0], rows[1], rows[2]
+Rows: TypeAlias = tuple[Array, Array, Array, Array]
+"""Three components of many bodies in one piece of memory, and each of them."""
 
 
-Method: TypeAlias = Callable[[int], None]
-"""Fills the nodes 1 … steps of θ, of which the first is given."""
+def _rows(all_three: Array) -> Rows:
+    return (all_three, *all_three)
 
 
-def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Method:
+Layer1: TypeAlias = Callable[[Array, Array, StageTorques | None], Callable[[int], None]]
+"""Prepares layer 1 for a, θ and the torques, arrays that stay where they are: what it makes fills
+the nodes 1 … steps of θ, of which the first is given."""
+
+
+def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Callable[[int], None]:
     """Layer 1 of many bodies together.
 
     Args:
@@ -99,18 +98,19 @@ def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Method
     return advance
 
 
-def by_floats(ratios: Array, theta: Array, torques: StageTorques | None) -> Method:
+def by_floats(ratios: Array, theta: Array, torques: StageTorques | None) -> Callable[..., None]:
     """Layer 1 of one body after the other, in Python's own numbers; arguments as of `by_rows`.
 
-    For one body a NumPy call costs more than the step itself.
+    For one body a NumPy call costs more than the step itself. What it makes also takes the node to
+    begin at.
     """
 
-    def advance(steps: int) -> None:
-        for body in range(theta.shape[-1]):
+    def advance(steps: int, first: int = 0) -> None:
+        for body in range(theta.shape[-1] if steps > first else 0):
             a, nodes = ratios[:, body].tolist(), theta[:, :, body]
-            stages = stages_of(torques, slice(0, steps), body)
-            path = list(runge_kutta(nodes[:, 0].tolist(), a, stages, steps))
-            nodes[:, 1 : steps + 1] = list(zip(*path, strict=True))
+            stages = stages_of(torques, slice(first, steps), body)
+            path = runge_kutta(nodes[:, first].tolist(), a, stages, steps - first)
+            nodes[:, first + 1 : steps + 1] = list(zip(*path, strict=True))
 
     return advance
 
@@ -126,17 +126,11 @@ class BatchSteps:
     """
 
     def __init__(self, ratios: Array, steps: int, torques: StageTorques | None) -> None:
-        """Make the arrays.
-
-        Args:
-            ratios: a, shape (3, ...).
-            steps: most that are taken.
-            torques: of as many steps; None for free bodies.
-        """
+        """Make the arrays for ratios a, shape (3, ...), and torques of as many steps, or None."""
         self._ratios, self._twice_ratios = ratios.copy(), 2.0 * ratios
         self.path = np.empty((steps + 1, *ratios.shape))
-        self._nodes = [_Rows(self.path[n]) for n in range(steps + 1)]
-        self._stages = [_Rows(np.empty(ratios.shape)) for _ in range(5)]
+        self._nodes = [_rows(self.path[n]) for n in range(steps + 1)]
+        self._stages = [_rows(np.empty(ratios.shape)) for _ in range(5)]
         self._torques: Iterable[tuple[Array | None, ...]] = repeat((None,) * 4)
         if torques is not None:
             stages = (torques.now, torques.middle, torques.twice_middle, torques.ahead)
@@ -144,47 +138,36 @@ class BatchSteps:
 
     def march(self, steps: int) -> None:
         """Fill the nodes 1 … steps of the path."""
+        stages = self._stages
+        x, y, z, F, last = (rows[0] for rows in stages)
+        a, twice_a = self._ratios, self._twice_ratios
         ends = zip(self._nodes[:steps], self._nodes[1:], strict=False)
-        for (theta, after), torques in zip(ends, self._torques, strict=False):
-            self._step(theta, after, *torques)
-
-    def _step(
-        self,
-        theta: _Rows,
-        after: _Rows,
-        now: Array | None,
-        middle: Array | None,
-        twice: Array | None,
-        ahead: Array | None,
-    ) -> None:
-        x, y, z, F, last = self._stages
-        _slope(F, theta, self._ratios, now)
-        add(F.all, theta.all, x.all)
-        _slope(F, x, self._ratios, middle)
-        add(F.all, theta.all, y.all)
-        _slope(F, y, self._twice_ratios, twice)
-        add(F.all, theta.all, z.all)
-        _slope(last, z, self._ratios, ahead)
-        _combine(F.all, x.all, y.all, last.all, after.all)
+        for (before, after), torques in zip(ends, self._torques, strict=False):
+            theta, (now, middle, twice, ahead) = before[0], torques
+            _slope(stages[3], before, a, now)
+            add(F, theta, x)
+            _slope(stages[3], stages[0], a, middle)
+            add(F, theta, y)
+            _slope(stages[3], stages[1], twice_a, twice)
+            add(F, theta, z)
+            _slope(stages[4], stages[2], a, ahead)
+            add(F, x, F)
+            add(F, y, F)
+            add(F, y, F)
+            add(F, last, F)
+            divide(F, 3.0, after[0])  # times a rounded ⅓ would bias every step by the same digit
 
 
-def _slope(out: _Rows, v: _Rows, ratios: Array, torque: Array | None) -> None:
+def _slope(out: Rows, v: Rows, ratios: Array, torque: Array | None) -> None:
     """a ∘ (v2 v3, v3 v1, v1 v2) + τ."""
-    multiply(v.second, v.third, out.first)
-    multiply(v.third, v.first, out.second)
-    multiply(v.first, v.second, out.third)
-    multiply(out.all, ratios, out.all)
+    slope, first, second, third = out
+    _, v1, v2, v3 = v
+    multiply(v2, v3, first)
+    multiply(v3, v1, second)
+    multiply(v1, v2, third)
+    multiply(slope, ratios, slope)
     if torque is not None:
-        add(out.all, torque, out.all)
-
-
-def _combine(F: Array, x: Array, y: Array, last: Array, after: Array) -> None:
-    """[F + x + 2 y + last] / 3."""
-    add(F, x, F)
-    add(F, y, F)
-    add(F, y, F)
-    add(F, last, F)
-    divide(F, 3.0, after)  # times a rounded ⅓ would bias every step by the same digit
+        add(slope, torque, slope)
 
 
 Triple: TypeAlias = tuple[float, float, float]

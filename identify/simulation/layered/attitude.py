@@ -35,7 +35,6 @@ from identify.simulation.layered.workspace import (
     TURNS,
     Workspace,
     cross_into,
-    euler_term_into,
 )
 
 _MOST_TERMS = 8
@@ -69,25 +68,21 @@ def turns(theta: Array, ratios: Array, torque: Array | None, workspace: Workspac
     steps = theta.shape[1] - 1
     turn, scratch, functions = (workspace.rows(TURNS + first, 3, steps) for first in (0, 3, 6))
     slope = workspace.rows(TURNS + 9, 3, steps + 1)
-    _six_sigma_into(turn, theta, euler_term_into(slope, ratios, theta), torque, scratch)
+    np.multiply(theta[1::-1], theta[2], out=slope[:2])
+    np.multiply(theta[0], theta[1], out=slope[2])
+    slope *= ratios
+    if torque is not None:
+        slope += torque
+    cross_into(turn, theta[:, :-1], theta[:, 1:], scratch)
+    turn += slope[:, :-1]
+    turn -= slope[:, 1:]
+    np.add(theta[:, :-1], theta[:, 1:], out=scratch)
+    scratch *= 3.0
+    turn += scratch  # 6 σ = θ0 × θ1 + G0 − G1 + 3 (θ0 + θ1)
     square, sine, cosine = functions
     largest = _half_angle_functions(turn, square, scratch[0], sine, cosine)
     turn *= sine
     return Turns(turn, cosine, square, largest)
-
-
-def _six_sigma_into(
-    out: Array, theta: Array, slope: Array, torque: Array | None, scratch: Array
-) -> None:
-    """6 σ = θ0 × θ1 + G0 − G1 + 3 (θ0 + θ1)."""
-    if torque is not None:
-        slope += torque
-    cross_into(out, theta[:, :-1], theta[:, 1:], scratch)
-    out += slope[:, :-1]
-    out -= slope[:, 1:]
-    np.add(theta[:, :-1], theta[:, 1:], out=scratch)
-    scratch *= 3.0
-    out += scratch
 
 
 def _half_angle_functions(
@@ -104,7 +99,9 @@ def _half_angle_functions(
         square += scratch
     square *= 1.0 / 36.0
     largest = float(square.max(initial=0.0))
-    terms = _terms_needed(largest)
+    # What is left of sin x / x after k terms is x^2k/(2k+1)!; the cosine gets one term more.
+    rests = (largest**k / factorial(2 * k + 1) for k in range(2, _MOST_TERMS + 1))
+    terms = next((k for k, rest in enumerate(rests, 2) if rest < 2.0**-55), None)
     if terms is None:
         half_angle = np.sqrt(square, out=scratch)
         np.maximum(half_angle, np.finfo(float).tiny, out=half_angle)
@@ -116,18 +113,6 @@ def _half_angle_functions(
     _horner(sine, square, [(-1.0) ** k / (6.0 * factorial(2 * k + 1)) for k in range(terms)])
     _horner(cosine, square, [(-1.0) ** k / factorial(2 * k) for k in range(terms + 1)])
     return largest
-
-
-def _terms_needed(largest: float) -> int | None:
-    """Terms of sin x / x for |x|² up to `largest`, exact to rounding; None where sines are used.
-
-    What is left of the cosine after one term more is x^(2k+2)/(2k+2)!, that of sin x / x
-    x^(2k)/(2k+1)!.
-    """
-    for terms in range(2, _MOST_TERMS + 1):
-        if largest**terms / factorial(2 * terms + 1) < 2.0**-55:
-            return terms
-    return None
 
 
 def _horner(out: Array, x: Array, coefficients: list[float]) -> None:
@@ -156,18 +141,13 @@ class AttitudeLayer:
     def __init__(self, start: Vec4, steps: int) -> None:
         """Make the arrays; the first attitudes are unit quaternions, shape (bodies, 4)."""
         self.pair = np.empty((2, steps + 1, len(start)), dtype=np.complex128)
-        self.pair[:, 0] = pair_of(start)
+        x, y, z, w = start.T
+        self.pair[:, 0] = w + 1j * z, y - 1j * x
 
     def advance(self, vector: Array, scalar: Array, workspace: Workspace) -> Pair:
-        """Fill the nodes after the first.
+        """Fill the nodes after the first, and return the pairs at all, (2, steps + 1, bodies).
 
-        Args:
-            vector: of the turns of the steps, shape (3, steps, bodies).
-            scalar: of the turns, shape (steps, bodies).
-            workspace: for the work.
-
-        Returns:
-            The pairs at the nodes, shape (2, steps + 1, bodies).
+        Vector and scalar of the turns have shapes (3, steps, bodies) and (steps, bodies).
         """
         steps, count = scalar.shape
         matrix = workspace.complex_rows(MATRIX, 4, steps).reshape(2, 2, steps, count)
@@ -187,49 +167,24 @@ class AttitudeLayer:
         np.multiply(last, 1.0 / np.sqrt(square), out=self.pair[:, 0])
 
 
-def pair_of(q: Vec4) -> Pair:
-    """α and β of quaternions (bodies, 4), shape (2, bodies)."""
-    return np.stack((q[:, 3] + 1j * q[:, 2], q[:, 1] - 1j * q[:, 0]))
-
-
 def matrix_of(pair: Pair) -> Pair:
     """The matrices [[a, b], [−b*, a*]] of pairs (2, ...), shape (2, 2, ...)."""
     a, b = pair
     return np.stack((np.stack((a, b)), np.stack((-b.conj(), a.conj()))))
 
 
-def quaternion_rows_into(out: Array, pair: Pair) -> Array:
-    """x, y, z, w of pairs (2, ...), written into `out`, shape (4, ...)."""
-    np.negative(pair[1].imag, out=out[0])
-    out[1], out[2], out[3] = pair[1].real, pair[0].imag, pair[0].real
-    return out
-
-
 def attitude_rows(pair: Pair, workspace: Workspace) -> tuple[Array, Array]:
-    """Attitudes as quaternions and rotation matrices.
-
-    Args:
-        pair: shape (2, nodes, bodies).
-        workspace: where they are worked out and left.
+    """Attitudes of pairs (2, nodes, bodies), worked out and left in the workspace.
 
     Returns:
         x, y, z, w, shape (4, nodes, bodies), and R, shape (3, 3, nodes, bodies).
     """
     nodes = pair.shape[1]
-    q = quaternion_rows_into(workspace.rows(QUATERNION, 4, nodes), pair)
+    q = workspace.rows(QUATERNION, 4, nodes)
+    np.negative(pair[1].imag, out=q[0])
+    q[1], q[2], q[3] = pair[1].real, pair[0].imag, pair[0].real
     R = workspace.rows(ROTATION, 9, nodes).reshape(3, 3, *pair.shape[1:])
-    return q, rotation_rows_into(R, q, workspace.rows(0, 12, nodes))
-
-
-def rotation_rows_into(R: Array, q: Array, scratch: Array) -> Array:
-    """Rotation matrices of unit quaternions, component first.
-
-    Args:
-        R: written to, shape (3, 3, ...).
-        q: x, y, z, w, shape (4, ...).
-        scratch: shape (12, ...).
-    """
-    double, products = scratch[:3], scratch[3:]
+    double, products = np.split(workspace.rows(0, 12, nodes), (3,))
     np.add(q[:3], q[:3], out=double)
     xx, xy, xz, yy, yz, zz, wx, wy, wz = products
     np.multiply(double[0], q[:3], out=products[:3])
@@ -242,10 +197,10 @@ def rotation_rows_into(R: Array, q: Array, scratch: Array) -> Array:
     for i, j, symmetric, skew in ((1, 0, xy, wz), (0, 2, xz, wy), (2, 1, yz, wx)):
         np.add(symmetric, skew, out=R[i, j])
         np.subtract(symmetric, skew, out=R[j, i])
-    return R
+    return q, R
 
 
-def _matrix_into(out: Pair, vector: Array, scalar: Array) -> Pair:
+def _matrix_into(out: Pair, vector: Array, scalar: Array) -> None:
     """The matrices [[a, b], [−b*, a*]] of turns, shape (2, 2, ...)."""
     (a, b), (minus_b_conjugate, a_conjugate) = out
     a.real, a.imag = scalar, vector[2]
@@ -254,7 +209,6 @@ def _matrix_into(out: Pair, vector: Array, scalar: Array) -> Pair:
     np.conjugate(a, out=a_conjugate)
     np.negative(vector[1], out=minus_b_conjugate.real)
     minus_b_conjugate.imag = b.imag
-    return out
 
 
 def _by_segments(pair: Pair, matrix: Pair, length: int) -> None:

@@ -1,51 +1,107 @@
-"""A block of bodies: the three layers, chunk by chunk of time."""
+"""A block of bodies: into the axes and units of the layers, chunk by chunk of time, and out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isfinite
-from typing import NoReturn, TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array
-from identify.simulation.divergence import (
-    BEYOND,
-    LARGEST_TURN,
-    Diverged,
-    grew_beyond_bounds,
-    turned_too_far,
-)
-from identify.simulation.layered.angular_velocity import Method, StageTorques, euler_ratios
+from identify.simulation.divergence import BEYOND, LARGEST_TURN, Diverged, diverged
+from identify.simulation.layered.angular_velocity import Layer1, StageTorques, euler_ratios
 from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows, turns
-from identify.simulation.layered.principal_frame import LoadLayer, MotionOfOrigin
-from identify.simulation.layered.problem import Problem
+from identify.simulation.layered.problem import Problem, SampledWrench, require_finite_samples
 from identify.simulation.layered.translation import TranslationLayer
-from identify.simulation.layered.workspace import Workspace
-from identify.spatial import quaternion_product
-from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
+from identify.simulation.layered.workspace import Workspace, bodies_last, cross_into, transform_into
+from identify.simulation.principal_axes import PrincipalBody
+from identify.spatial import hat, quaternion_product
+from identify.spatial.rotations import (
+    cross,
+    quaternion_conjugate,
+    rotate,
+    rotate_back,
+    rotation_from_unit_quaternion,
+)
 
 _LARGEST_SQUARE = (0.5 * LARGEST_TURN) ** 2
 """Of |σ|, half the angle of a step."""
 
 
-Layer1: TypeAlias = Callable[[Array, Array, StageTorques | None], Method]
-"""Prepares layer 1 for a, θ and the torques: arrays that stay where they are."""
+class LoadLayer:
+    """What moves a block of bodies, in the units of the layers.
+
+    At the samples that steps begin with and, where the load between samples is a straight line, the
+    one the last of them ends with.
+
+    Attributes:
+        force: φ = (h²/12m) R_BPᵀ f [m], shape (3, nodes, bodies).
+        torque: τ = (h²/4) I⁻¹ R_BPᵀ (t − c × f), shape (3, nodes, bodies).
+    """
+
+    def __init__(self, body: PrincipalBody, wrench: SampledWrench, step: float, nodes: int) -> None:
+        """Make the arrays for bodies of shape (bodies,) and the wrenches on them."""
+        R_PB = rotation_from_unit_quaternion(body.quaternion).swapaxes(-1, -2)
+        to_force = R_PB * (step**2 / (12.0 * body.mass))[:, None, None]
+        of_moment = R_PB * (step**2 / (4.0 * body.moments))[..., None]
+        to_torque = np.concatenate((-of_moment @ hat(body.com), of_moment), axis=-1)
+        self._wrench = wrench
+        self._to_force, self._to_torque = bodies_last(to_force), bodies_last(to_torque)
+        self.force, self.torque = np.empty((2, 3, nodes, len(body.mass)))
+
+    def advance(self, first: int, nodes: int, workspace: Workspace) -> None:
+        """Fill the first `nodes` of force and torque from the samples `first` and after."""
+        samples = self._wrench.rows(first, nodes, workspace)
+        transform_into(self.torque[:, :nodes], self._to_torque, samples)
+        transform_into(self.force[:, :nodes], self._to_force, samples[:3])
+
+
+class MotionOfOrigin:
+    """States [p, q, v, ω] of Bo, from θ, s and c = p_BoBcm in principal axes P, R = R_WP.
+
+    p_WoBo = p_WoBcm − R c,             q_WB = q_WP ⊗ q_PB,
+    v_WBo = (2/h) s − R (ω × c),        w_WB_B = R_BP ω,        ω = (2/h) θ
+    """
+
+    def __init__(self, body: PrincipalBody, step: float) -> None:
+        """For bodies of shape (bodies,)."""
+        self._rate = 2.0 / step
+        axes = rotation_from_unit_quaternion(body.quaternion)
+        com = rotate_back(axes, body.com).T
+        self._com, self._fast_com = com[:, None].copy(), self._rate * com[:, None]
+        self._fast_axes = self._rate * bodies_last(axes)
+        q_PB = quaternion_conjugate(body.quaternion)
+        images = quaternion_product(np.eye(4), q_PB[..., None, :])  # of q_WP ↦ q_WP ⊗ q_PB
+        self._to_body = bodies_last(np.moveaxis(images, -1, -2))
+
+    def write(
+        self,
+        states: Array,
+        theta: Array,
+        q: Array,
+        R: Array,
+        position: Array,
+        travel: Array,
+        workspace: Workspace,
+    ) -> None:
+        """Write the states at some nodes, shape (13, n, bodies), from the layers' there."""
+        n = states.shape[1]
+        lever, turned, scratch = workspace.rows(0, 9, n).reshape(3, 3, n, -1)
+        transform_into(turned, R, self._com)
+        np.subtract(position, turned, out=states[0:3])
+        transform_into(states[3:7], self._to_body, q)
+        cross_into(lever, theta, self._fast_com, scratch)
+        transform_into(turned, R, lever)
+        np.multiply(travel, self._rate, out=scratch)
+        np.subtract(scratch, turned, out=states[7:10])
+        transform_into(states[10:13], self._fast_axes, theta)
 
 
 class Block:
     """Bodies small enough in number that a chunk of their motion stays in the cache."""
 
     def __init__(self, problem: Problem, bodies: slice, chunk: int, method: Layer1) -> None:
-        """Make every array of the rollout.
-
-        Args:
-            problem: what to integrate.
-            bodies: which of its bodies.
-            chunk: most steps at a time.
-            method: of layer 1.
-        """
-        body, start = problem.body_of(bodies), problem.start.vector[bodies]
+        """Make every array for some bodies of a problem, `chunk` steps at most at a time."""
+        body, start = problem.body_of(bodies), problem.start[bodies]
         count, step = len(start), problem.step
         self._problem, self._bodies, self._chunk = problem, bodies, chunk
         self._workspace = Workspace(chunk + 1, count)
@@ -88,7 +144,9 @@ class Block:
             states = out[:, column : column + len(range(*kept.indices(steps + 1))), self._bodies]
             self._advance(first, steps, kept, states)
             self._require_finite(first, steps)
-            self._restart(steps)
+            self._theta[:, 0] = self._theta[:, steps]
+            self._attitude.restart(steps)
+            self._translation.restart(steps)
 
     def _advance(self, first: int, steps: int, kept: slice, states: Array) -> None:
         linear, workspace = self._problem.linear, self._workspace
@@ -103,7 +161,9 @@ class Block:
         theta = self._theta[:, : steps + 1]
         turned = turns(theta, self._ratios, torque, workspace)
         if not turned.largest <= _LARGEST_SQUARE:  # NaN neither
-            self._refuse_turns(first, turned.square)
+            step, body = (int(i) for i in np.argwhere(~(turned.square <= _LARGEST_SQUARE))[0])
+            turn = 2.0 * float(np.sqrt(turned.square[step, body]))
+            raise self._diverged(turn, first + step, body)
         pair = self._attitude.advance(turned.vector, turned.scalar, workspace)
         if force is not None:
             q, R = attitude_rows(pair, workspace)
@@ -117,43 +177,24 @@ class Block:
             place = self._translation.position[:, kept], self._translation.travel[:, kept]
             self._origin.write(states, theta[:, kept], q, R, *place, workspace)
 
-    def _restart(self, steps: int) -> None:
-        self._theta[:, 0] = self._theta[:, steps]
-        self._attitude.restart(steps)
-        self._translation.restart(steps)
-
     def _require_finite(self, first: int, steps: int) -> None:
         """Look at the last node: what is not finite once stays so."""
-        histories, places = [self._theta, self._attitude.pair], [self._translation.position]
+        spin, place = [self._theta, self._attitude.pair], self._translation.position
         loaded = self._problem.wrench is not None  # then the place comes from all the rest
-        for nodes in places if loaded else histories + places:
-            if not isfinite(abs(np.add.reduce(nodes[:, steps], axis=None))):
-                break
-        else:
+        looked_at = [place] if loaded else [*spin, place]
+        if all(isfinite(abs(np.add.reduce(nodes[:, steps], axis=None))) for nodes in looked_at):
             return
+        histories = [*spin, place] if loaded else spin  # of free bodies, not all places are filled
+        finite = [np.isfinite(nodes[:, 1 : steps + 1]).all(axis=0) for nodes in histories]
+        bad = np.argwhere(~np.all(finite, axis=0))
+        node, body = bad[0] if len(bad) else (steps - 1, 0)
+        raise self._diverged(np.nan, first + int(node), int(body))
+
+    def _diverged(self, turn: float, step: int, body: int) -> Diverged:
+        """The error of a turn in a step, of one of the block's bodies."""
         if self._problem.wrench is not None:
-            self._problem.wrench.require_finite()
-            histories += places  # of free bodies, only some nodes are filled
-        raise self._divergence(first, [nodes[:, 1 : steps + 1] for nodes in histories])
-
-    def _refuse_turns(self, first: int, square: Array) -> NoReturn:
-        """The error of the first step whose turn, 2|σ|, is too large or not finite."""
-        if self._problem.wrench is not None:
-            self._problem.wrench.require_finite()
-        step, body = (int(i) for i in np.argwhere(~(square <= _LARGEST_SQUARE))[0])
-        turn, h = 2.0 * float(np.sqrt(square[step, body])), self._problem.step
-        if turn < BEYOND:
-            raise turned_too_far(turn, (first + step) * h, h, self._index(body))
-        raise grew_beyond_bounds((first + step + 1) * h, self._index(body))
-
-    def _divergence(self, first: int, histories: list[Array]) -> Diverged:
-        good = np.all([np.isfinite(nodes).all(axis=0) for nodes in histories], axis=0)
-        bad = np.argwhere(~good)
-        node, body = bad[0] if len(bad) else (len(good) - 1, 0)
-        return grew_beyond_bounds((first + 1 + int(node)) * self._problem.step, self._index(body))
-
-    def _index(self, body: int) -> tuple[int, ...]:
-        """Where in the batch one of the block's bodies is."""
-        batch = self._problem.batch
-        index = np.unravel_index((self._bodies.start or 0) + body, batch) if batch else ()
-        return tuple(int(i) for i in index)
+            require_finite_samples(self._problem.wrench.samples)
+        batch, h = self._problem.batch, self._problem.step
+        index = np.unravel_index(self._bodies.start + body, batch) if batch else ()
+        node = step if turn < BEYOND else step + 1  # where it is not finite
+        return diverged(turn, node * h, h, tuple(int(i) for i in index))

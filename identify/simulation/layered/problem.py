@@ -14,15 +14,15 @@ from identify.simulation.checks import (
     Interpolation,
     as_numbers,
     broadcast_batches,
-    require_finite_samples,
     require_positive,
-    require_samples,
     require_simulable,
     require_word,
 )
 from identify.simulation.layered.workspace import Workspace
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.state import State
+
+_AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,12 @@ class SampledWrench:
 
     Attributes:
         samples: at Bo in B, shape (wrenches, n, 6).
-        of_body: which wrench each body has, shape (bodies,); None where they all share one.
-        in_order: whether each has its own, in the order of the samples.
+        of_body: which wrench each body has, shape (bodies,); None where they all share one, or each
+            has its own in their order.
     """
 
     samples: Vec6
     of_body: Indices | None
-    in_order: bool = False
 
     @classmethod
     def over(cls, wrench: Vec6, batch: tuple[int, ...]) -> SampledWrench:
@@ -49,31 +48,22 @@ class SampledWrench:
         which = np.broadcast_to(np.arange(count).reshape(shape), batch).reshape(-1)
         return cls(wrench.reshape(count, n, 6), None if count == 1 else which)
 
-    def require_finite(self) -> None:
-        """Refuse samples that are not finite.
-
-        Raises:
-            SimulationError: some are not.
-        """
-        require_finite_samples(self.samples)
-
     def of_bodies(self, bodies: slice) -> SampledWrench:
         """Those on some bodies."""
         if self.of_body is None:
             return self
         which = self.of_body[bodies]
         if np.all(np.diff(which) == 1):  # one each, in their order: a view will do
-            samples = self.samples[which[0] : which[-1] + 1]
-            return SampledWrench(samples, np.arange(len(which)), in_order=True)
+            return SampledWrench(self.samples[which[0] : which[-1] + 1], None)
         return SampledWrench(self.samples, which)
 
     def rows(self, first: int, nodes: int, workspace: Workspace) -> Array:
         """Samples from `first` on, component first, shape (6, nodes, bodies, or 1 if shared)."""
         part = self.samples[:, first : first + nodes].transpose(2, 1, 0)
-        if self.of_body is None:
+        if len(self.samples) == 1:
             return part
         out = workspace.rows(0, 6, nodes)
-        if self.in_order:
+        if self.of_body is None:
             np.copyto(out, part)
         else:
             np.take(part, self.of_body, axis=2, out=out, mode="clip")
@@ -87,7 +77,7 @@ class Problem:
     Attributes:
         batch: shape of the batch, of which `bodies` is the size.
         body: shape (bodies,).
-        start: shape (bodies,), unit quaternions.
+        start: [p, q, v, ω] with q of unit norm, shape (bodies, 13).
         gravity: g in W [m/s²], shape (bodies, 3).
         wrench: samples at Bo in B; None where gravity alone acts.
         linear: whether the wrench between samples is a straight line.
@@ -97,7 +87,7 @@ class Problem:
 
     batch: tuple[int, ...]
     body: PrincipalBody
-    start: State
+    start: Array
     gravity: Vec3
     wrench: SampledWrench | None
     linear: bool
@@ -106,10 +96,8 @@ class Problem:
 
     def body_of(self, which: slice) -> PrincipalBody:
         """Some of the bodies."""
-        body = self.body
-        return PrincipalBody(
-            body.mass[which], body.com[which], body.moments[which], body.quaternion[which]
-        )
+        b = self.body
+        return PrincipalBody(b.mass[which], b.com[which], b.moments[which], b.quaternion[which])
 
     @classmethod
     def of(
@@ -136,29 +124,23 @@ class Problem:
         shapes = {"phi": phi.shape[:-1], "start": first.shape[:-1], "gravity": g.shape[:-1]}
         shapes["wrench"] = () if samples is None else samples.shape[:-2]
         batch = broadcast_batches(shapes)
-        first = _flat(first, batch)
+        body = PrincipalBody.of(_flat(phi, batch))
+        if np.any(body.moments <= 0.0):
+            raise SimulationError(
+                "a principal moment of inertia about the centre of mass is lost in rounding (it "
+                "lies too far from the origin of the frame): give the parameters about a point "
+                "nearer to the body"
+            )
         return cls(
             batch=batch,
-            body=_principal(_flat(phi, batch)),
-            start=State(first[:, :3], first[:, 3:7], first[:, 7:10], first[:, 10:]),
+            body=body,
+            start=_flat(first, batch),
             gravity=_flat(g, batch),
             wrench=None if samples is None else SampledWrench.over(samples, batch),
             linear=interpolation == "linear",
             step=step,
             steps=steps,
         )
-
-
-def _principal(phi: Phi) -> PrincipalBody:
-    """Bodies about their centre of mass, of which no principal moment may be lost in rounding."""
-    body = PrincipalBody.of(phi)
-    if np.any(body.moments <= 0.0):
-        raise SimulationError(
-            "a principal moment of inertia about the centre of mass is lost in rounding (it lies "
-            "too far from the origin of the frame): give the parameters about a point nearer to "
-            "the body"
-        )
-    return body
 
 
 def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec6 | None]:
@@ -169,8 +151,10 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
         if steps is None:
             raise SimulationError("without a wrench, steps must say how many are taken")
         return int(steps), None
-    samples = require_samples(wrench)
+    samples = as_numbers(wrench, "wrench", None, 6, finite=False)
     available = samples.shape[-2] - 1
+    if available < 0:
+        raise SimulationError(f"wrench: expected shape (..., n, 6), got {samples.shape}")
     taken = available if steps is None else int(steps)
     if taken > available:
         raise SimulationError(
@@ -179,6 +163,18 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
     # Those that are used are looked at only when a motion is not finite: to look at all takes time.
     require_finite_samples(samples[..., taken:, :])
     return taken, samples
+
+
+def require_finite_samples(wrench: Vec6) -> None:
+    """Samples of a wrench, shape (..., n, 6), that are numbers.
+
+    Raises:
+        SimulationError: some are not finite.
+    """
+    rows = max(1, _AT_A_TIME * wrench.shape[-2] // max(wrench.size, 1))
+    for first in range(0, wrench.shape[-2], rows):  # no array of flags as large as the samples
+        if not np.isfinite(wrench[..., first : first + rows, :]).all():
+            raise SimulationError("wrench: some samples are not finite")
 
 
 def _flat(array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,8 @@ from identify.arrays import Array, Phi, Vec6
 from identify.errors import SimulationError
 from identify.inertia import InertialParameters
 from identify.simulation.checks import Interpolation, require_every
-from identify.simulation.layered.angular_velocity import Method, StageTorques, by_floats, by_rows
-from identify.simulation.layered.block import Block, Layer1
+from identify.simulation.layered.angular_velocity import Layer1, StageTorques, by_floats, by_rows
+from identify.simulation.layered.block import Block
 from identify.simulation.layered.problem import Problem
 from identify.simulation.state import State, Trajectory
 from identify.spatial.vectors import GRAVITY_W
@@ -75,13 +76,7 @@ def fast_rollout(
 
 
 def integrate(problem: Problem, every: int, method: Layer1, chunk: int | None = None) -> Trajectory:
-    """Integrate a problem, block by block of its bodies.
-
-    Args:
-        problem: what to integrate.
-        every: which states to keep.
-        method: of layer 1.
-        chunk: steps at a time; None for as many as suit the cache.
+    """Integrate a problem, block by block of its bodies, `chunk` steps at a time if given.
 
     Raises:
         SimulationError: `every` is not a positive whole number.
@@ -91,7 +86,7 @@ def integrate(problem: Problem, every: int, method: Layer1, chunk: int | None = 
     count = len(problem.body.mass)
     stored = problem.steps // every + 1
     states = np.empty((13, stored, count))
-    states[:, 0] = problem.start.vector.T
+    states[:, 0] = problem.start.T
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is found and said
         for first in range(0, count, _BODIES):
             bodies = slice(first, min(first + _BODIES, count))
@@ -176,18 +171,22 @@ def single_shot(
     if not parallel:
         return SingleShot(integrate(problem, 1, by_floats))
     # Only where it is asked for: a replay does without.
-    from identify.simulation.layered.shooting import WINDOW, ShootingRecord, WindowedShooting
+    from identify.simulation.layered.shooting import WINDOW, WindowedShooting
 
-    record = ShootingRecord()
+    made: list[WindowedShooting] = []
 
-    def shooting(ratios: Array, theta: Array, torques: StageTorques | None) -> Method:
-        return WindowedShooting(ratios, theta, torques, record).advance
+    def shooting(
+        ratios: Array, theta: Array, torques: StageTorques | None
+    ) -> Callable[[int], None]:
+        made.append(WindowedShooting(ratios, theta, torques))
+        return made[-1].advance
 
     trajectory = integrate(problem, 1, shooting, chunk=WINDOW)
+    (shot,) = made
     return SingleShot(
         trajectory,
-        windows=record.windows,
-        passes=record.passes,
-        not_converged=tuple(step * first for first in record.not_converged),
-        sequential=record.sequential / max(problem.steps, 1),
+        windows=shot.windows,
+        passes=shot.passes,
+        not_converged=tuple(step * first for first in shot.not_converged),
+        sequential=shot.sequential / max(problem.steps, 1),
     )

@@ -13,8 +13,6 @@ then stepped through one by one (multiple shooting; Bellen and Zennaro 1989).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
 from identify.arrays import Array
@@ -47,9 +45,8 @@ _FRESH = 1e-9
 """Defects that are larger are corrected with new derivatives."""
 
 
-@dataclass(slots=True)
-class ShootingRecord:
-    """What happened while windows were shot.
+class WindowedShooting:
+    """Shoots one window after the other; what cannot be shot is stepped through.
 
     Attributes:
         windows: how many were tried.
@@ -58,63 +55,30 @@ class ShootingRecord:
         sequential: steps that were taken one by one.
     """
 
-    windows: int = 0
-    passes: int = 0
-    not_converged: list[int] = field(default_factory=list)
-    sequential: int = 0
-
-
-class WindowedShooting:
-    """Shoots one window after the other; what cannot be shot is stepped through."""
-
-    def __init__(
-        self,
-        ratios: Array,
-        theta: Array,
-        torques: StageTorques | None,
-        record: ShootingRecord,
-    ) -> None:
-        """Prepare for chunks that are windows.
-
-        Args:
-            ratios: a, shape (3, 1).
-            theta: shape (3, steps + 1, 1), its first node given.
-            torques: of as many steps; None for a free body.
-            record: written to.
-        """
+    def __init__(self, ratios: Array, theta: Array, torques: StageTorques | None) -> None:
+        """Prepare for chunks that are windows; arguments as of `by_floats`, for one body."""
         self._ratios, self._theta, self._torques = ratios, theta, torques
         self._one_by_one = by_floats(ratios, theta, torques)
-        self._record, self._done = record, 0
+        self.windows = self.passes = self.sequential = self._done = 0
+        self.not_converged: list[int] = []
 
     def advance(self, steps: int) -> None:
         """Fill the nodes 1 … steps of θ."""
         segments = steps // _SEGMENT
-        hopeful = len(self._record.not_converged) < _MOST_FAILURES and segments >= _FEWEST_SEGMENTS
-        if not (hopeful and self._shoot(segments)):
-            self._record.sequential += steps
-            self._one_by_one(steps)
-        elif (rest := steps - segments * _SEGMENT) > 0:
-            self._step_through(slice(steps - rest, steps))
+        hopeful = len(self.not_converged) < _MOST_FAILURES and segments >= _FEWEST_SEGMENTS
+        first = 0
+        if hopeful:
+            window = _Window(self._ratios, self._theta, self._torques, segments)
+            self.windows += 1
+            if window.converge():
+                first = segments * _SEGMENT
+            else:
+                self.not_converged.append(self._done)
+            self.passes += window.passes
+        if first == 0:
+            self.sequential += steps
+        self._one_by_one(steps, first)
         self._done += steps
-
-    def _shoot(self, segments: int) -> bool:
-        """Whether the window's whole segments converged, and are filled in."""
-        window = _Window(self._ratios, self._theta, self._torques, segments)
-        self._record.windows += 1
-        converged = window.converge()
-        self._record.passes += window.passes
-        if not converged:
-            self._record.not_converged.append(self._done)
-        return converged
-
-    def _step_through(self, steps: slice) -> None:
-        theta = self._theta[:, :, 0]
-        stages = stages_of(self._torques, steps)
-        path = runge_kutta(
-            theta[:, steps.start].tolist(), self._ratios[:, 0].tolist(), stages, steps.stop
-        )
-        for node in range(steps.start + 1, steps.stop + 1):
-            theta[:, node] = next(path)
 
 
 class _Window:
@@ -125,7 +89,10 @@ class _Window:
     ) -> None:
         self._ratios, self._theta, self._torques = ratios, theta, torques
         self._segments, self.passes = segments, 0
-        self._samples = _samples_by_segment(torques, segments) if torques else None
+        self._samples = None
+        if torques is not None:  # where the steps of each segment begin, and the last one ends
+            nodes = np.arange(_SEGMENT + int(torques.linear))[:, None]
+            self._samples = torques.samples[:, nodes + _SEGMENT * np.arange(segments), 0]
         self._nominal = self._prepared((segments,))
         self._probes = self._prepared((4, segments))
 
@@ -135,15 +102,20 @@ class _Window:
         scale = max(np.abs(starts).max(), np.finfo(float).tiny)
         M, before = np.empty((3, 3, 0)), np.inf
         while self.passes < _MOST_PASSES:
+            self.passes += 1
             if before > _FRESH:
                 ends, M = self._ends_and_derivatives(starts)
             else:
-                ends = self._ends(starts)
+                self._nominal.path[0] = starts
+                self._nominal.march(_SEGMENT)
+                ends = self._nominal.path[-1]
             defects = ends[:, :-1] - starts[:, 1:]
             defect = np.abs(defects).max() / scale
             stalled = defect < _ROUNDING and defect > 0.5 * before
             if before <= _FRESH and (defect <= _CLOSED or stalled):
-                self._fill()
+                path = self._nominal.path[1:].transpose(1, 2, 0)  # component, segment, step
+                filled = self._segments * _SEGMENT
+                self._theta[:, 1 : filled + 1, 0] = path.reshape(3, filled)
                 return True
             if not defect < min(before, _HOPELESS):
                 return False
@@ -175,16 +147,8 @@ class _Window:
         ratios = np.broadcast_to(self._ratios.reshape(3, *(1,) * len(batch)), (3, *batch))
         return BatchSteps(ratios, _SEGMENT, torques)
 
-    def _ends(self, starts: Array) -> Array:
-        """Ends of the segments, shape (3, segments)."""
-        self.passes += 1
-        self._nominal.path[0] = starts
-        self._nominal.march(_SEGMENT)
-        return self._nominal.path[-1]
-
     def _ends_and_derivatives(self, starts: Array) -> tuple[Array, Array]:
         """Ends, shape (3, segments), and ∂end/∂start by differences, shape (3, 3, segments)."""
-        self.passes += 1
         path = self._probes.path
         length = np.linalg.norm(starts, axis=0)
         probe = _PROBE * np.maximum(length, _PROBE * length.max()).clip(np.finfo(float).tiny)
@@ -194,17 +158,6 @@ class _Window:
         self._probes.march(_SEGMENT)
         ends = path[-1, :, 0]
         return ends, (path[-1, :, 1:] - ends[:, None]) / probe
-
-    def _fill(self) -> None:
-        filled = self._segments * _SEGMENT
-        path = self._nominal.path[1:].transpose(1, 2, 0)  # component, segment, step
-        self._theta[:, 1 : filled + 1, 0] = path.reshape(3, filled)
-
-
-def _samples_by_segment(torques: StageTorques, segments: int) -> Array:
-    """τ where the steps of each segment begin (and the last one ends), shape (3, n, segments)."""
-    nodes = np.arange(_SEGMENT + int(torques.linear))[:, None]
-    return torques.samples[:, nodes + _SEGMENT * np.arange(segments), 0]
 
 
 def _propagated(M: Array, defects: Array) -> Array:

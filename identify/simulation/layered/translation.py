@@ -83,17 +83,8 @@ class TranslationLayer:
             last -= scratch
         transform_into(turned, R[:, :, :-1], first)
         transform_into(first, R[:, :, 1:], last)
-        self._sum(turned, first)
-
-    def restart(self, steps: int) -> None:
-        """Make the last node the first of the next chunk."""
-        for nodes in (self.position, self.travel):
-            nodes[:, 0] = nodes[:, steps]
-
-    def _sum(self, A: Array, B: Array) -> None:
-        """Velocity and position from A, which is overwritten, and B."""
-        steps = A.shape[1]
-        position, travel = self.position[:, : steps + 1], self.travel[:, : steps + 1]
+        A, B, travel = turned, first, self.travel[:, : steps + 1]
+        position = self.position[:, : steps + 1]
         np.add(A, B, out=travel[:, 1:])
         travel[:, 1:] += self._fall
         _running_sum(travel)
@@ -102,6 +93,11 @@ class TranslationLayer:
         A += travel[:, :-1]
         np.add(A, travel[:, 1:], out=position[:, 1:])
         _running_sum(position)
+
+    def restart(self, steps: int) -> None:
+        """Make the last node the first of the next chunk."""
+        for nodes in (self.position, self.travel):
+            nodes[:, 0] = nodes[:, steps]
 
 
 def _running_sum(rows: Array) -> None:

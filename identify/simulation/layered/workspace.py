@@ -49,32 +49,14 @@ def transform_into(out: Array, matrix: Array, v: Array) -> Array:
 
 
 def cross_into(out: Array, a: Array, b: Array, scratch: Array) -> Array:
-    """The cross products a × b, written into `out`.
+    """The cross products a × b, written into `out`, which is neither of them.
 
-    Args:
-        out: shape (3, n, b); neither `a` nor `b`.
-        a: shape (3, n, b or 1).
-        b: shape (3, n or 1, b).
-        scratch: shape (3, n, b).
+    All have shape (3, n, b), but n or b may be 1 of a or b.
     """
     for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         np.multiply(a[j], b[k], out=out[i])
         np.multiply(a[k], b[j], out=scratch[i])
     out -= scratch
-    return out
-
-
-def euler_term_into(out: Array, ratios: Array, theta: Array) -> Array:
-    """a ∘ (θ2 θ3, θ3 θ1, θ1 θ2), the gyroscopic part of Euler's equations, written into `out`.
-
-    Args:
-        out: shape (3, n, b); not `theta`.
-        ratios: a, shape (3, 1, b).
-        theta: shape (3, n, b).
-    """
-    np.multiply(theta[1::-1], theta[2], out=out[:2])
-    np.multiply(theta[0], theta[1], out=out[2])
-    out *= ratios
     return out
 
 

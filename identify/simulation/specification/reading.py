@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Mat66, Vec3
 from identify.documents import read_toml, spell_place, validate
-from identify.errors import MissingFile, ModelError, SchemaError, SimulationError
+from identify.errors import IdentifyError, MissingFile, ModelError, SchemaError, SimulationError
 from identify.exchange import read_estimate
 from identify.inertia import InertialParameters, checked_added_mass
 from identify.simulation.checks import as_numbers, require_simulable
@@ -22,7 +22,6 @@ from identify.simulation.specification.load_file import read_samples
 from identify.simulation.specification.tables import (
     BodyTable,
     Document,
-    ImpulseTable,
     LoadTable,
     StateTable,
 )
@@ -97,7 +96,16 @@ def read_simulation(path: Path | str) -> Simulation:
         start=_state(document.state),
         gravity=np.array(document.world.gravity),
         loads=tuple(_load_of(table, path, k) for k, table in enumerate(document.loads)),
-        impulses=tuple(map(_impulse, document.impulses)),
+        impulses=tuple(
+            Impulse(
+                table.time,
+                np.array(table.linear or _ZERO),
+                np.array(table.angular or _ZERO),
+                np.array(table.point),
+                table.frame,
+            )
+            for table in document.impulses
+        ),
         added_mass=fluid,
     )
 
@@ -124,10 +132,11 @@ def simulation_of_estimate(
     """
     body = read_estimate(path).parameters
     _require_simulable(body, str(path))
-    v, w, g = (
-        _vector(value, name)
-        for name, value in (("linear", linear), ("angular", angular), ("gravity", gravity))
-    )
+    vectors = {"linear": linear, "angular": angular, "gravity": gravity}
+    v, w, g = (as_numbers(values, name, 3) for name, values in vectors.items())
+    for name, vector in zip(vectors, (v, w, g), strict=True):
+        if vector.ndim != 1:
+            raise SimulationError(f"{name}: expected three numbers, got shape {vector.shape}")
     return Simulation(body, State(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), v, w), g)
 
 
@@ -149,10 +158,8 @@ def _body(table: BodyTable, path: Path) -> InertialParameters:
 
 
 def _require_simulable(body: InertialParameters, place: str) -> None:
-    try:
+    with _placed(place, ModelError):
         require_simulable(body)
-    except SimulationError as error:
-        raise ModelError(f"{place}: {error}") from error
 
 
 def _state(table: StateTable) -> State:
@@ -178,21 +185,9 @@ def _load_of(table: LoadTable, path: Path, index: int) -> Load:
         return SampledLoad(time, wrench, point, frame, way, table.start, end, name=str(file))
 
 
-def _impulse(table: ImpulseTable) -> Impulse:
-    linear, angular = (np.array(one or _ZERO) for one in (table.linear, table.angular))
-    return Impulse(table.time, linear, angular, np.array(table.point), table.frame)
-
-
-def _vector(values: ArrayLike, name: str) -> Vec3:
-    vector = as_numbers(values, name, 3)
-    if vector.ndim != 1:
-        raise SimulationError(f"{name}: expected three numbers, got shape {vector.shape}")
-    return vector
-
-
 @contextmanager
-def _placed(place: str) -> Iterator[None]:
-    """Errors from within say where in which file their cause stands."""
+def _placed(place: str, kind: type[IdentifyError] = SchemaError) -> Iterator[None]:
+    """Errors from within say where in which file their cause stands; `kind` is a simulation's."""
     try:
         yield
     except MissingFile as error:
@@ -200,4 +195,4 @@ def _placed(place: str) -> Iterator[None]:
     except ModelError as error:
         raise ModelError(f"{place}: {error}") from error
     except (SchemaError, SimulationError) as error:
-        raise SchemaError(f"{place}: {error}") from error
+        raise kind(f"{place}: {error}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, model_validator
 
@@ -13,8 +13,6 @@ from identify.errors import did_you_mean
 from identify.simulation.checks import Interpolation
 from identify.simulation.loads import Frame
 from identify.spatial.vectors import GRAVITY_W
-
-T = TypeVar("T")
 
 _SIX = ("xx", "xy", "xz", "yy", "yz", "zz")
 """Entries of a symmetric 3×3 matrix, by name."""
@@ -34,26 +32,20 @@ def _finite(value: object) -> float:
     raise ValueError(f"expected a finite number, got {value!r}")
 
 
-def _list_of(
-    each: Callable[[object], T], count: int, what: str
-) -> Callable[[object], tuple[T, ...]]:
-    """Checks a list of so many entries, and each of them."""
+def _numbers(*shape: int) -> Callable[[object], Any]:
+    """Checks lists of a shape, rows first, and each of their numbers."""
+    if not shape:
+        return _finite
+    count, *rest = shape
+    what = f"{count} rows of {rest[0]} numbers" if rest else f"a list of {count} numbers"
 
-    def check(value: object) -> tuple[T, ...]:
+    def check(value: object) -> Any:
         if isinstance(value, list | tuple) and len(value) == count:
-            return tuple(map(each, value))
+            return tuple(map(_numbers(*rest), value))
         got = f"{len(value)}: {value!r}" if isinstance(value, list | tuple) else repr(value)
         raise ValueError(f"expected {what}, got {got}")
 
     return check
-
-
-def _numbers(count: int) -> Callable[[object], tuple[float, ...]]:
-    return _list_of(_finite, count, f"a list of {count} numbers")
-
-
-def _rows(count: int) -> Callable[[object], tuple[tuple[float, ...], ...]]:
-    return _list_of(_numbers(count), count, f"{count} rows of {count} numbers")
 
 
 def _unit(value: object) -> tuple[float, ...]:
@@ -69,13 +61,11 @@ def _unit(value: object) -> tuple[float, ...]:
 def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
     """Three rows, or a table of the six entries by name: a bare list of six has many orders."""
     if isinstance(value, Mapping):
-        for key in value:
-            if key not in _SIX:
-                hint = did_you_mean(str(key), _SIX)
-                raise ValueError(f"unknown entry {key!r}; expected {', '.join(_SIX)}{hint}")
-        for key in _SIX:
-            if key not in value:
-                raise ValueError(f"no entry {key!r}; expected {', '.join(_SIX)}")
+        if unknown := [key for key in value if key not in _SIX]:
+            hint = did_you_mean(str(unknown[0]), _SIX)
+            raise ValueError(f"unknown entry {unknown[0]!r}; expected {', '.join(_SIX)}{hint}")
+        if missing := [key for key in _SIX if key not in value]:
+            raise ValueError(f"no entry {missing[0]!r}; expected {', '.join(_SIX)}")
         xx, xy, xz, yy, yz, zz = (_finite(value[key]) for key in _SIX)
         return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
     if isinstance(value, list | tuple) and len(value) == 6:
@@ -83,7 +73,7 @@ def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
             "six numbers have no order that all agree on; write three rows of three, or name them: "
             "{ xx = ..., xy = ..., xz = ..., yy = ..., yz = ..., zz = ... }"
         )
-    return _rows(3)(value)
+    return _numbers(3, 3)(value)
 
 
 def _word(*known: str) -> BeforeValidator:
@@ -120,7 +110,7 @@ class BodyTable(Table):
     com: Vector | None = None
     inertia_about_com: Annotated[Rows, BeforeValidator(_inertia)] | None = None
     """Three rows, or the six entries by name [kg m²]."""
-    added_mass: Annotated[Rows, BeforeValidator(_rows(6))] | None = None
+    added_mass: Annotated[Rows, BeforeValidator(_numbers(6, 6))] | None = None
     """Of the fluid about Bo in B, linear first, 6×6 [kg, kg m, kg m²]."""
 
     @model_validator(mode="after")

@@ -15,7 +15,7 @@ from identify.simulation.layered.angular_velocity import (
     euler_ratios,
 )
 from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows, turns
-from identify.simulation.layered.principal_frame import LoadLayer
+from identify.simulation.layered.block import LoadLayer
 from identify.simulation.layered.problem import SampledWrench
 from identify.simulation.layered.translation import TranslationLayer
 from identify.simulation.layered.workspace import Workspace

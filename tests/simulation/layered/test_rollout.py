@@ -450,7 +450,7 @@ def test_a_motion_that_diverges_says_when_and_which_body_without_a_warning(batch
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(
-            SimulationError, match=rf"\(batch index {index}\) grew beyond all bounds at \d.* s"
+            SimulationError, match=rf"\(batch index {index}\) moved beyond all bounds at \d.* s"
         ) as caught:
             fast_rollout(phi, still(batch), loads, 0.1)
     assert 0.0 < float(str(caught.value).split(" at ")[1].split(" s;")[0]) <= 0.3

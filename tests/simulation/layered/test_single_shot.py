@@ -121,5 +121,5 @@ def test_a_batch_is_refused():
 def test_a_log_that_diverges_says_when(parallel):
     load = tumbling(20_001)
     load[12_000:, 3:] *= 1e12
-    with pytest.raises(SimulationError, match=r"^the simulation grew beyond .* at 12(\.0\d*)? s"):
+    with pytest.raises(SimulationError, match=r"^the body moved beyond .* at 12(\.0\d*)? s"):
         single_shot(PHI, START, load, STEP, parallel=parallel)
