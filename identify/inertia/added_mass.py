@@ -27,10 +27,10 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Mat33, Mat66, Phi, Vec3, seal
+from identify.arrays import Mat33, Mat66, Vec3, seal
 from identify.errors import ModelError
 from identify.inertia.frames import spatial_inertia_in_frame
-from identify.inertia.matrices import spatial_inertia, swap_spatial_order
+from identify.inertia.matrices import swap_spatial_order
 from identify.spatial import Pose, hat
 
 _AXES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
@@ -184,16 +184,3 @@ def _warn(what: str) -> None:
         AddedMassWarning,
         stacklevel=4,
     )
-
-
-def inertia_with_added_mass(phi: Phi, A_BBo_B: Mat66) -> Mat66:
-    """Inertia that a body shows in a fluid: spatial inertia and added mass, both about Bo in B.
-
-    Args:
-        phi: ten parameters of the body about Bo in B, shape (..., 10).
-        A_BBo_B: added mass about Bo in B, linear first, shape (..., 6, 6).
-
-    Returns:
-        Linear first, shape (..., 6, 6); `swap_spatial_order` of it is DART's spatial tensor.
-    """
-    return spatial_inertia(phi) + np.asarray(A_BBo_B, dtype=np.float64)

@@ -24,26 +24,17 @@ if TYPE_CHECKING:
     from identify.inertia.conventions.orders import (
         phi_from_spatial_matrix as phi_from_spatial_matrix,
     )
-    from identify.inertia.conventions.orders import phi_from_ten as phi_from_ten
     from identify.inertia.conventions.orders import six_in_order as six_in_order
     from identify.inertia.conventions.orders import spatial_matrix as spatial_matrix
-    from identify.inertia.conventions.orders import ten_from_phi as ten_from_phi
-    from identify.inertia.conventions.records import CadMassProperties as CadMassProperties
-    from identify.inertia.conventions.records import DartInertia as DartInertia
-    from identify.inertia.conventions.records import DrakeSpatialInertia as DrakeSpatialInertia
-    from identify.inertia.conventions.records import PinocchioInertia as PinocchioInertia
-    from identify.inertia.conventions.records import RosInertia as RosInertia
-    from identify.inertia.conventions.records import UrdfInertial as UrdfInertial
     from identify.inertia.conventions.registry import CONVENTIONS as CONVENTIONS
     from identify.inertia.conventions.registry import Convention as Convention
+    from identify.inertia.conventions.registry import MassProperties as MassProperties
     from identify.inertia.conventions.registry import find_convention as find_convention
     from identify.inertia.conventions.simulators import (
         SMALLEST_FULL_INERTIA as SMALLEST_FULL_INERTIA,
     )
     from identify.inertia.conventions.simulators import SMALLEST_INERTIA as SMALLEST_INERTIA
     from identify.inertia.conventions.simulators import GazeboInertial as GazeboInertial
-    from identify.inertia.conventions.simulators import GazeboMassMatrix3 as GazeboMassMatrix3
-    from identify.inertia.conventions.simulators import MujocoFullInertial as MujocoFullInertial
     from identify.inertia.conventions.simulators import MujocoInertial as MujocoInertial
     from identify.inertia.conventions.simulators import SdfInertial as SdfInertial
 else:
@@ -61,26 +52,14 @@ else:
                 "SIX_ORDERS",
                 "matrix_from_six",
                 "phi_from_spatial_matrix",
-                "phi_from_ten",
                 "six_in_order",
                 "spatial_matrix",
-                "ten_from_phi",
             ),
-            "records": (
-                "CadMassProperties",
-                "DartInertia",
-                "DrakeSpatialInertia",
-                "PinocchioInertia",
-                "RosInertia",
-                "UrdfInertial",
-            ),
-            "registry": ("CONVENTIONS", "Convention", "find_convention"),
+            "registry": ("CONVENTIONS", "Convention", "MassProperties", "find_convention"),
             "simulators": (
                 "SMALLEST_FULL_INERTIA",
                 "SMALLEST_INERTIA",
                 "GazeboInertial",
-                "GazeboMassMatrix3",
-                "MujocoFullInertial",
                 "MujocoInertial",
                 "SdfInertial",
             ),

@@ -41,18 +41,19 @@ class InertialFrame(NamedTuple):
         return phi_from_inertia(self.mass, self.X_BC.position, about_com)
 
 
-def central_inertia(phi: ArrayLike, form: str) -> CentralInertia:
+def central_inertia(phi: ArrayLike, form: str, *, positive: bool = False) -> CentralInertia:
     """Mass, centre of mass and the inertia about it, of ten parameters.
 
     Args:
         phi: shape (..., 10).
         form: what needs them, for the message.
+        positive: whether a mass below zero is refused too.
 
     Raises:
         ModelError: not ten finite numbers, or a mass of zero.
     """
     phi = seal_phi(phi)
-    require_mass(phi, form)
+    require_mass(phi, form, positive=positive)
     return CentralInertia(phi[..., 0], phi[..., 1:4] / phi[..., :1], inertia_about_com(phi))
 
 
@@ -82,11 +83,11 @@ def inertial_frame(phi: ArrayLike, form: str, axes: Axes = "body") -> InertialFr
     return InertialFrame(mass, X_BC, inertia)
 
 
-def require_mass(phi: Phi, form: str) -> None:
-    """Refuses bodies that have no centre of mass.
+def require_mass(phi: Phi, form: str, *, positive: bool = False) -> None:
+    """Refuses bodies that have no centre of mass, or a mass that is not positive.
 
     Raises:
-        ModelError: a mass of zero.
+        ModelError: a mass of zero, or below it.
     """
     massless = np.flatnonzero(phi[..., 0].reshape(-1) == 0.0)
     if massless.size:
@@ -95,3 +96,5 @@ def require_mass(phi: Phi, form: str) -> None:
             f"{form}: {which} has no mass (m = 0) and so no centre of mass, which this form needs; "
             f"leave it out, or use a form about the origin (such as 'pinocchio')"
         )
+    if positive and (phi[..., 0] < 0.0).any():
+        raise ModelError(f"{form}: a mass of {phi[..., 0].min():g} kg; it allows none below zero")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from identify.inertia import pseudo_inertia, shift_origin
+from identify.inertia import in_frame, pseudo_inertia
 from identify.inertia.shapes import (
     Box,
     BoxShell,
@@ -24,6 +24,7 @@ from identify.inertia.shapes import (
     Sphere,
     SphereShell,
 )
+from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
 from tests.inertia.shapes.parametric import TURN, Patch, patches_of, phi_of_patches
 
@@ -35,7 +36,7 @@ def cone_offset(radius: float, height: float, by: float) -> np.ndarray:
     inradius = radius * height / (radius + np.hypot(radius, height))
     k = 1.0 + by / inradius
     lifted = np.array([0.0, 0.0, (1.0 - k) * inradius])
-    return shift_origin(Cone(k * radius, k * height).phi(density=1.0), lifted)
+    return in_frame(Cone(k * radius, k * height).phi(density=1.0), Pose(np.eye(3), lifted))
 
 
 def even(body: Shape | np.ndarray) -> np.ndarray:
