@@ -49,8 +49,8 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
             recording = read_log(log.path, log.schema)
 
     Raises:
-        UnknownDataset, MissingDataset, DamagedDataset: as `dataset_path`.
-        DatasetError: its logs are not of a wrench.
+        MissingDataset, DamagedDataset: as `dataset_path`.
+        DatasetError: there is no such data set, or its logs are not of a wrench.
     """
     found = find_dataset(dataset)
     if found.kind != "wrench":
@@ -61,22 +61,12 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
     folder = dataset_path(found)
     truth = _truth(found, folder)
     points = {PurePosixPath(file.path).stem: folder / file.path for file in found.of_role("points")}
-    logs = []
+    logs: list[DatasetLog] = []
     for file in sorted(found.of_role("log"), key=lambda file: file.path):
-        name = PurePosixPath(file.path).stem
+        name, path = PurePosixPath(file.path).stem, folder / file.path
         body, sides = truth.get(name, (None, None))
-        logs.append(
-            DatasetLog(
-                dataset=found.name,
-                name=name,
-                path=folder / file.path,
-                schema=found.schema_path,
-                sha256=file.sha256,
-                truth=body,
-                sides=sides,
-                points=points.get(name),
-            )
-        )
+        known = found.name, name, path, found.schema_path, file.sha256
+        logs.append(DatasetLog(*known, body, sides, points.get(name)))
     return tuple(logs)
 
 
@@ -139,9 +129,11 @@ def read_joint_log(dataset: str | Dataset) -> JointLog:
     """The log of a data set of joint torques.
 
     Raises:
-        UnknownDataset, MissingDataset, DamagedDataset: as `dataset_path`.
-        DatasetError: its logs are of wrenches.
+        MissingDataset, DamagedDataset: as `dataset_path`.
+        DatasetError: there is no such data set, or its logs are of wrenches.
     """
+    import pandas as pd
+
     found = find_dataset(dataset)
     if found.kind != "joint torque":
         raise DatasetError(
@@ -151,9 +143,12 @@ def read_joint_log(dataset: str | Dataset) -> JointLog:
     folder = dataset_path(found)
     path = found.schema_path
     layout = validate(JointLayout, read_toml(path, DatasetError), str(path), DatasetError)
-    return to_joints(
-        layout, _motors(folder / layout.positions, layout), _motors(folder / layout.torques, layout)
+    columns = list(layout.columns)
+    positions, torques = (
+        pd.read_csv(folder / file, usecols=columns)[columns].to_numpy(float)
+        for file in (layout.positions, layout.torques)
     )
+    return to_joints(layout, positions, torques)
 
 
 def to_joints(layout: JointLayout, positions: Array, torques: Array) -> JointLog:
@@ -172,9 +167,3 @@ def to_joints(layout: JointLayout, positions: Array, torques: Array) -> JointLog
         ),
         torques=seal(torques @ T, "tau", (None, count)),
     )
-
-
-def _motors(path: Path, layout: JointLayout) -> Array:
-    import pandas as pd
-
-    return pd.read_csv(path, usecols=list(layout.columns))[list(layout.columns)].to_numpy(float)
