@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from identify.inertia.conventions.axes import rotation_from_rpy as rotation_from_rpy
     from identify.inertia.conventions.axes import rpy_from_rotation as rpy_from_rotation
     from identify.inertia.conventions.central import Axes as Axes
+    from identify.inertia.conventions.central import MassProperties as MassProperties
     from identify.inertia.conventions.orders import SIX_ORDERS as SIX_ORDERS
     from identify.inertia.conventions.orders import matrix_from_six as matrix_from_six
     from identify.inertia.conventions.orders import (
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from identify.inertia.conventions.orders import spatial_matrix as spatial_matrix
     from identify.inertia.conventions.registry import CONVENTIONS as CONVENTIONS
     from identify.inertia.conventions.registry import Convention as Convention
-    from identify.inertia.conventions.registry import MassProperties as MassProperties
     from identify.inertia.conventions.registry import find_convention as find_convention
     from identify.inertia.conventions.simulators import (
         SMALLEST_FULL_INERTIA as SMALLEST_FULL_INERTIA,
@@ -47,7 +47,7 @@ else:
                 "rotation_from_rpy",
                 "rpy_from_rotation",
             ),
-            "central": ("Axes",),
+            "central": ("Axes", "MassProperties"),
             "orders": (
                 "SIX_ORDERS",
                 "matrix_from_six",
@@ -55,7 +55,7 @@ else:
                 "six_in_order",
                 "spatial_matrix",
             ),
-            "registry": ("CONVENTIONS", "Convention", "MassProperties", "find_convention"),
+            "registry": ("CONVENTIONS", "Convention", "find_convention"),
             "simulators": (
                 "SMALLEST_FULL_INERTIA",
                 "SMALLEST_INERTIA",

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Mat33, Mat66, Phi
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.inertia.conventions.central import require_mass
-from identify.inertia.conventions.sealing import seal_batch, seal_phi
+from identify.inertia.conventions.central import require_mass, seal_batch, seal_phi
 from identify.inertia.matrices import (
     inertia_about_com,
     inertia_about_origin,

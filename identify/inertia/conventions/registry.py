@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Phi, Vec3
+from identify.arrays import Array, Phi
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.inertia.conventions.central import central_inertia, require_mass
+from identify.inertia.conventions.central import (
+    MassProperties,
+    central_inertia,
+    require_mass,
+    seal_batch,
+    seal_fields,
+    seal_phi,
+)
 from identify.inertia.conventions.orders import (
     Point,
     Products,
@@ -24,23 +31,8 @@ from identify.inertia.conventions.orders import (
     six_in_order,
     spatial_matrix,
 )
-from identify.inertia.conventions.sealing import seal_batch, seal_fields, seal_phi
 from identify.inertia.conventions.simulators import GazeboInertial, MujocoInertial, SdfInertial
 from identify.inertia.matrices import inertia_about_origin, phi_from_inertia, six_from_symmetric
-
-
-class MassProperties(NamedTuple):
-    """Arguments, fields or a print-out of a tool, in the body's axes; its `Convention` says more.
-
-    Attributes:
-        mass: [kg], shape (...).
-        com: centre of mass from the body's origin [m], shape (..., 3).
-        inertia: a matrix, shape (..., 3, 3), or its six entries, shape (..., 6) [kg m²].
-    """
-
-    mass: Array
-    com: Vec3
-    inertia: Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,11 +36,13 @@ from identify.inertia.conventions.axes import (
 from identify.inertia.conventions.central import (
     Axes,
     InertialFrame,
+    Record,
+    Shapes,
     central_inertia,
     inertial_frame,
+    seal_batch,
 )
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order, spatial_matrix
-from identify.inertia.conventions.sealing import Record, Shapes, seal_batch
 from identify.spatial import Pose, quaternion_from_rotation, rotation_from_quaternion
 
 SMALLEST_INERTIA = 1e-15

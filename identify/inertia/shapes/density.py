@@ -64,15 +64,11 @@ class DensityField(Shape):
             )
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
-        tolerance = positive(self.tolerance, "density: tolerance", "1")
-        moments, error = self._integrate(tolerance)
-        mean, covariance = _mean_and_covariance(moments)
+        integrals, error = self._integrate(positive(self.tolerance, "density: tolerance", "1"))
+        mean, covariance = _mean_and_covariance(integrals)
+        moments = Moments(float(integrals[3, 3]), 0.5 * (lower + upper) + mean, covariance)
         object.__setattr__(self, "error", error)
-        object.__setattr__(
-            self,
-            "_moments",
-            Moments(float(moments[3, 3]), 0.5 * (lower + upper) + mean, covariance),
-        )
+        object.__setattr__(self, "_moments", moments)
 
     def moments(self) -> Moments:
         """Mass ∫ρ dV [kg], mean E[r] = c [m], covariance E[(r − c)(r − c)ᵀ] = S_c / m [m²]."""
