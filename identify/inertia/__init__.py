@@ -59,10 +59,10 @@ if TYPE_CHECKING:
     from identify.inertia.parameters import UNITS as UNITS
     from identify.inertia.parameters import InertialParameters as InertialParameters
     from identify.inertia.parameters import default_body as default_body
-    from identify.inertia.printed import half_unit as half_unit
     from identify.inertia.verdict import Verdict as Verdict
     from identify.inertia.verdict import Violation as Violation
     from identify.inertia.verdict import check as check
+    from identify.inertia.verdict import half_unit as half_unit
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -117,7 +117,6 @@ else:
             "momentum": ("kinetic_energy", "momentum_in_frame", "spatial_momentum"),
             "nearest": ("NearestBody", "nearest_consistent"),
             "parameters": ("PHI", "UNITS", "InertialParameters", "default_body"),
-            "printed": ("half_unit",),
-            "verdict": ("Verdict", "Violation", "check"),
+            "verdict": ("Verdict", "Violation", "check", "half_unit"),
         },
     )

@@ -8,12 +8,14 @@ times those.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array, Mat33, Phi, Vec3, seal
+from identify.errors import ModelError
 from identify.inertia.consistency import KIND_BY_RANK, ROUNDING, BodyKind, within_reach
 from identify.inertia.matrices import (
     PSEUDO_INERTIA_BASIS,
@@ -24,6 +26,12 @@ from identify.inertia.matrices import (
 
 Rule: TypeAlias = Literal["mass", "definite", "triangle", "pseudo-inertia"]
 """m > 0; I_c ⪰ 0; no principal moment above the sum of the others; Pi ⪰ 0."""
+
+
+_NUMBER = re.compile(
+    r"\s*[+-]?(?P<whole>\d*)(?:\.(?P<digits>\d*))?(?:[eE](?P<power>[+-]?\d+))?\s*",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +183,29 @@ def check(phi: Phi, *, tolerance: float = ROUNDING, half_units: Array | None = N
         pseudo_eigenvalues=_sealed(np.linalg.eigvalsh(pseudo_inertia(phi))),
         violations=tuple(found),
     )
+
+
+def half_unit(text: str) -> float:
+    """Half a unit of the last digit of a number as it is written.
+
+    `0.0120` is right to 0.00005, `1.2e-3` to 0.00005. What has neither decimals nor an exponent
+    (`2`, `1.`, `0`) is taken as exact, and so is `0.0`: people write these for what is so.
+
+    Args:
+        text: a decimal number.
+
+    Raises:
+        ModelError: the text is no decimal number.
+    """
+    match = _NUMBER.fullmatch(text)
+    if match is None or not (match["whole"] or match["digits"]):
+        raise ModelError(f"half unit: expected a decimal number, got {text!r}")
+    digits = match["digits"] or ""
+    plain_zero = float(text) == 0.0 and len(digits) <= 1
+    if match["power"] is None and (not digits or plain_zero):
+        return 0.0
+    power = int(match["power"] or 0) - len(digits)
+    return 0.5 * 10.0 ** min(max(power, -323), 308)
 
 
 def _inertia_violations(
