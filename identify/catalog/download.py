@@ -99,9 +99,10 @@ def _download(cache: Holding, left: Sequence[DatasetFile]) -> None:
 class _Download:
     """pooch's HTTP downloader into a file that may not grow longer than is registered."""
 
+    _file: BinaryIO
+
     def __init__(self, size: int) -> None:
         self.size, self.got = size, 0
-        self._file: BinaryIO
 
     def __call__(self, url: str, output_file: Any, pooch: Any, check_only: bool = False) -> None:
         """Called by pooch with a temporary name."""

@@ -197,31 +197,26 @@ def _holding(dataset: Dataset, root: Path, variable: str | None) -> Holding:
     absent: list[DatasetFile] = []
     changed: dict[DatasetFile, str] = {}
     for file in dataset.files:
+        path = root / dataset.folder / file.path
         try:
-            reason = _difference(root / dataset.folder / file.path, file)
+            state = path.stat()
+            if not stat.S_ISREG(state.st_mode):
+                changed[file] = "is not a regular file"
+            elif state.st_size != file.size:
+                changed[file] = f"has {state.st_size} bytes, expected {file.size}"
+            else:
+                got = _sha256(path, state.st_ino, state.st_mtime_ns, state.st_ctime_ns)
+                if got != file.sha256:
+                    changed[file] = f"has sha256 {got}, expected {file.sha256}"
         except (FileNotFoundError, NotADirectoryError):
             absent.append(file)
-            continue
         except OSError as error:
-            reason = f"cannot be read: {error.strerror or error}"
-        if reason:
-            changed[file] = reason
+            changed[file] = f"cannot be read: {error.strerror or error}"
     return Holding(dataset, root, variable, tuple(absent), changed)
 
 
-def _difference(path: Path, file: DatasetFile) -> str | None:
-    """How a file differs from what is registered, or None."""
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        return "is not a regular file"
-    if status.st_size != file.size:
-        return f"has {status.st_size} bytes, expected {file.size}"
-    got = _sha256(path, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
-    return None if got == file.sha256 else f"has sha256 {got}, expected {file.sha256}"
-
-
 @lru_cache(maxsize=4096)
-def _sha256(path: Path, state: tuple[int, ...]) -> str:
+def _sha256(path: Path, *state: int) -> str:
     """The sha256 of a file in this state; a study asks for the same file thousands of times."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

@@ -74,13 +74,10 @@ def _truth(dataset: Dataset, folder: Path) -> dict[str, tuple[InertialParameters
     """True bodies and the sides of their bounding boxes by name of the log."""
     bodies: dict[str, tuple[InertialParameters, Vec3]] = {}
     for file in dataset.of_role("truth"):
-        for name, body in json.loads((folder / file.path).read_text(encoding="utf-8")).items():
-            bodies[name] = (
-                InertialParameters.from_com(
-                    body["mass"], body["com_in_sensor"], body["inertia_about_com_in_sensor"]
-                ),
-                seal(body["bounding_box_sides_in_sensor"], f"sides of {name}", (3,)),
-            )
+        for name, said in json.loads((folder / file.path).read_text(encoding="utf-8")).items():
+            numbers = said["mass"], said["com_in_sensor"], said["inertia_about_com_in_sensor"]
+            sides = seal(said["bounding_box_sides_in_sensor"], f"sides of {name}", (3,))
+            bodies[name] = InertialParameters.from_com(*numbers), sides
     return bodies
 
 
@@ -159,11 +156,6 @@ def to_joints(layout: JointLayout, positions: Array, torques: Array) -> JointLog
         positions: of the motors [rad], shape (samples, motors).
         torques: of the motors [Nm], same shape.
     """
-    T, count = np.array(layout.motor_per_joint), len(layout.columns)
-    return JointLog(
-        rate_hz=layout.rate_hz,
-        positions=seal(
-            np.linalg.solve(T, positions.T).T + np.array(layout.joint_offset), "q", (None, count)
-        ),
-        torques=seal(torques @ T, "tau", (None, count)),
-    )
+    T, shape = np.array(layout.motor_per_joint), (None, len(layout.columns))
+    q = np.linalg.solve(T, positions.T).T + np.array(layout.joint_offset)
+    return JointLog(layout.rate_hz, seal(q, "q", shape), seal(torques @ T, "tau", shape))
