@@ -43,17 +43,14 @@ def in_frame(phi: Phi, X_AB: Pose) -> Phi:
     if X_AB.rotation.ndim == 2 and X_AB.position.ndim == 1:
         return (phi.reshape(-1, 10) @ frame_map(X_AB).T).reshape(phi.shape)
     batch = np.broadcast_shapes(phi.shape[:-1], X_AB.rotation.shape[:-2], X_AB.position.shape[:-1])
-    rows = (
-        _rows(phi, batch, (10,)),
-        _rows(X_AB.rotation, batch, (3, 3)),
-        _rows(X_AB.position, batch, (3,)),
-    )
-    count = int(np.prod(batch))
-    out = np.empty((count, 10))
-    for start in range(0, count, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        ten, R, p = (np.ascontiguousarray((row if len(row) == 1 else row[part]).T) for row in rows)
-        out[part] = _shifted(_rotated(ten, R.reshape(3, 3, -1)), p).T
+    tens = _rows(phi, batch, (10,))
+    rotations = _rows(X_AB.rotation, batch, (3, 3))
+    positions = _rows(X_AB.position, batch, (3,))
+    out = np.empty((int(np.prod(batch)), 10))
+    for start in range(0, len(out), _CHUNK):
+        part = slice(start, start + _CHUNK)  # nothing of a chunk is kept: the next one is put there
+        turned = _rotated(_components(tens, part), _components(rotations, part).reshape(3, 3, -1))
+        out[part] = _shifted(turned, _components(positions, part)).T
     return out.reshape(*batch, 10)
 
 
@@ -160,6 +157,11 @@ def _apply(R: Array, v: Array) -> Array:
     out += R[:, 1] * v[1]
     out += R[:, 2] * v[2]
     return out
+
+
+def _components(rows: Array, part: slice) -> Array:
+    """Some of the rows, or the single one that all share, with the component first."""
+    return np.ascontiguousarray((rows if len(rows) == 1 else rows[part]).T)
 
 
 def _rows(array: Array, batch: tuple[int, ...], tail: tuple[int, ...]) -> Array:

@@ -101,8 +101,10 @@ def test_a_pose_is_a_rotation_and_then_a_translation(phi, X):
     X = pose_near(X, phi)
     turn, shift = Pose(X.rotation, np.zeros(3)), Pose(np.eye(3), X.position)
     assert_same_body(in_frame(in_frame(phi, turn), shift), in_frame(phi, X), 1e-14)
-    assert_close(in_frame(phi, turn)[1:4], X.rotation @ phi[1:4], 1e-14, scale=np.abs(phi).max())
-    assert_close(in_frame(phi, shift)[1:4] - phi[1:4], phi[0] * X.position, 1e-13)
+    h, mp = phi[1:4], phi[0] * X.position
+    size = np.abs(h).max() + np.abs(mp).max()
+    assert_close(in_frame(phi, turn)[1:4], X.rotation @ h, 1e-14, scale=np.abs(h).max())
+    assert_close(in_frame(phi, shift)[1:4], h + mp, 1e-14, scale=size)
 
 
 def test_axes_that_only_change_names_lose_no_bit():

@@ -104,7 +104,7 @@ class MujocoInertial(Record):
 
 @dataclass(frozen=True, slots=True)
 class SdfInertial(Record):
-    """The numbers of SDFormat's `<inertial>`, and in the first format in radians of URDF's.
+    """The numbers of SDFormat's `<inertial>`; with angles in radians, those of URDF's too.
 
     Attributes:
         mass: [kg], shape (...).
@@ -153,7 +153,7 @@ class SdfInertial(Record):
         Raises:
             ModelError: a mass of zero, or a quaternion in degrees.
         """
-        mass, X_LC, inertia = inertial_frame(phi, "inertial", axes)
+        mass, X_LC, inertia = inertial_frame(phi, "SDF or URDF inertial", axes)
         if rotation_format == "quat_xyzw":
             rotation = quaternion_from_rotation(X_LC.rotation)
         else:
