@@ -45,7 +45,7 @@ SQUARE = 3.7
 _TITLE, _NOTE, _GAP, _BOTTOM = 0.34, 0.22, 0.13, 0.44
 """What a column has beside its panels [in]: a title, a note, a gap between two, a labelled axis."""
 
-_PAD = 0.06
+_PAD = 0.08
 """Around a column [in]."""
 
 _DPI = 160
@@ -70,7 +70,7 @@ _STYLE: dict[str, object] = {
     "grid.color": GRID,
     "grid.linewidth": 0.6,
     "legend.fontsize": 8.0,
-    "legend.borderaxespad": 0.5,
+    "legend.borderaxespad": 0.7,
     "legend.borderpad": 0.0,
     "legend.columnspacing": 1.2,
     "legend.frameon": False,

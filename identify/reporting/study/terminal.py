@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import Any
 
 from identify.experiments import Results, table
@@ -18,6 +19,7 @@ from identify.reporting.study.wording import heading, percent
 
 WIDTH = 80
 _GAP = 2
+_FIXED = "\N{NO-BREAK SPACE}"
 _LONGEST_NAME = 24
 """A longer name has a line of its own."""
 
@@ -116,18 +118,12 @@ def _notes(frame: Any) -> Iterator[str]:
     yield from _legend(list(frame["metric"].unique()))
 
 
-def _legend(names: Sequence[str]) -> Iterator[str]:
+def _legend(names: Sequence[str]) -> list[str]:
     """What the short headings stand for, where they are not the metric's own name."""
     short = {name: heading(name).narrow for name in names}
     said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
-    line = ""
-    for words in said:
-        if line and len(line) + 2 + len(words) > WIDTH:
-            yield line
-            line = ""
-        line += f"; {words}" if line else words
-    if line:
-        yield line
+    whole = "; ".join(text.replace(" ", _FIXED) for text in said)
+    return [line.replace(_FIXED, " ") for line in wrap(whole, WIDTH, break_long_words=False)]
 
 
 def _counted(group: str, cells: Sequence[int]) -> str:
