@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from identify.reporting.canvas import Column
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
@@ -172,3 +175,18 @@ def row(*cells: str | Cell, heading: str = "", muted: bool = False) -> Row:
 def numbers(*titles: str) -> tuple[Head, ...]:
     """Columns of numbers."""
     return tuple(Head(title, "number") for title in titles)
+
+
+@cache
+def template(name: str) -> Template:
+    """A page of `templates/`, which escapes all text put into it."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("identify.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)

@@ -10,7 +10,6 @@ from typing import Any
 from identify.experiments import Results, table
 from identify.experiments.results import BY, default_metrics, in_order
 from identify.reporting.study.rows import (
-    PERTURBATION,
     counted,
     failures_counted,
     partial_metrics,
@@ -100,7 +99,7 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
         numbers = [record[key] for key in ("first", "second", "difference", "low", "high")]
         cells = [words.narrowly(value) for value in numbers]
         cells[-1] += "*" if record["low"] > 0.0 or record["high"] < 0.0 else " "
-        groups.append(str(record[PERTURBATION]))
+        groups.append(str(record["perturbation"]))
         lines.append((words.narrow, [*cells, _of(percent(record["better"])), str(record["pairs"])]))
     return "\n".join(
         [f"A: {first}", f"B: {second}", *_grouped(heads, groups, lines), *_notes(frame)]

@@ -15,7 +15,7 @@ from identify.reporting.study.figures.study_figure import (
     fitted,
     key,
 )
-from identify.reporting.study.rows import PERTURBATION, StudyRows
+from identify.reporting.study.rows import StudyRows
 from identify.reporting.study.sections.intervals import WANTED, by_log, pooled
 from identify.reporting.study.wording import code
 
@@ -51,7 +51,7 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
 
 def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...]) -> Column:
     chosen = frame[frame["estimator"] == estimator]
-    there = set(chosen[PERTURBATION])
+    there = set(chosen["perturbation"])
     notes = {label: note for label, note in _notes(rows, frame).items() if label in there}
     return Column(
         title=clipped(f"Coverage, {estimator}", TITLE_ROOM),
@@ -59,7 +59,7 @@ def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...])
         panels=tuple(
             Panel(
                 draw=lambda axes, label=label: _draw(
-                    axes, chosen[chosen[PERTURBATION] == label], names
+                    axes, chosen[chosen["perturbation"] == label], names
                 ),
                 ylabel="covered [%]",
                 note=note,
@@ -72,7 +72,7 @@ def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...])
 
 def _notes(rows: StudyRows, frame: Any) -> dict[str, str]:
     """What is written over the panel of each perturbation that has intervals."""
-    there = set(frame[PERTURBATION])
+    there = set(frame["perturbation"])
     return fitted([label for label in rows.noisy if label in there], NOTE_ROOM)
 
 

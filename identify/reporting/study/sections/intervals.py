@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from identify.reporting.study.rows import PERTURBATION, StudyRows
+from identify.reporting.study.rows import StudyRows
 from identify.reporting.study.wording import code, number, table
 
 WANTED = (92.0, 98.0)
@@ -34,7 +34,7 @@ def coverage(rows: StudyRows) -> str:
         lines = [
             line
             for perturbation in rows.noisy
-            for line in _lines(chosen[chosen[PERTURBATION] == perturbation], perturbation, names)
+            for line in _lines(chosen[chosen["perturbation"] == perturbation], perturbation, names)
         ]
         if lines:
             tables.append(_judged(rows, chosen, estimator))
@@ -50,7 +50,7 @@ def _judged(rows: StudyRows, chosen: Any, estimator: str) -> str:
     """How many parameters are covered as they should be, and how wide the intervals are."""
     lines = []
     for perturbation in rows.noisy:
-        part = chosen[chosen[PERTURBATION] == perturbation]
+        part = chosen[chosen["perturbation"] == perturbation]
         told = [name for name in rows.interval_names if part[f"covered_{name}"].notna().any()]
         if not told:
             continue

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from identify.experiments.progress import duration
-from identify.reporting.study.rows import PERTURBATION, StudyRows
+from identify.reporting.study.rows import StudyRows
 from identify.reporting.study.wording import code, number, table
 
 _SHOWN = 8
@@ -31,7 +31,7 @@ def _facts(rows: StudyRows) -> list[tuple[str, str]]:
         facts.append(("study file", f"{file}seed {rows.study.seed}"))
     facts += [
         ("logs", _logs(rows.labels("log"))),
-        ("perturbations", _named(rows.labels(PERTURBATION))),
+        ("perturbations", _named(rows.labels("perturbation"))),
         ("seeds", str(frame["seed"].nunique())),
         ("estimators", _named(rows.labels("estimator"))),
     ]
@@ -87,7 +87,7 @@ def failures(rows: StudyRows) -> str:
 
 
 def _messages(chosen: Any, what: str) -> str:
-    groups = chosen.groupby(["estimator", PERTURBATION, "said"], sort=False)
+    groups = chosen.groupby(["estimator", "perturbation", "said"], sort=False)
     found = sorted(groups, key=lambda group: -len(group[1]))
     lines = [
         (code(estimator), code(perturbation), str(len(part)), _where(part), code(said[:_LONGEST]))
