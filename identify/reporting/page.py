@@ -9,12 +9,35 @@ from typing import TYPE_CHECKING
 
 from identify.files import write_text
 from identify.reporting.canvas import style, svg
-from identify.reporting.content import template
-from identify.reporting.sections import SECTIONS
+from identify.reporting.content import Builder, template
+from identify.reporting.sections.agreement import residuals, scores, wrench
+from identify.reporting.sections.body import parameters, principal
+from identify.reporting.sections.logs import data, provenance, sensor_offset
+from identify.reporting.sections.motion import excitation, replay
+from identify.reporting.sections.proof import certificate
+from identify.reporting.sections.result import headline, notes
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
+
+
+SECTIONS: tuple[Builder, ...] = (
+    headline,
+    notes,
+    parameters,
+    principal,
+    certificate,
+    scores,
+    wrench,
+    residuals,
+    replay,
+    excitation,
+    sensor_offset,
+    data,
+    provenance,
+)
+"""In their order; each makes a section of a result, or None where it has nothing to say."""
 
 
 def report(

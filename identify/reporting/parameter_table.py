@@ -33,14 +33,9 @@ Group: TypeAlias = Literal[
 
 
 class _Quantity(NamedTuple):
-    """The parameters of a group.
+    """The parameters of a group: their keys in estimate.json, and what of phi decides each.
 
-    Attributes:
-        names: keys as in estimate.json.
-        deciding: which of phi each of them stands and falls with.
-        unit: SI unit.
-        values: of a body, shape (n,).
-        shown_in: the unit that suits the largest magnitude.
+    `values` are those of a body, shape (n,); `shown_in` gives the unit that suits the largest.
     """
 
     names: tuple[str, ...]

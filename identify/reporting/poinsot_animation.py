@@ -9,7 +9,7 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -284,7 +284,7 @@ def _picture(scene: _Scene, index: int) -> Figure:
     touch = _VIEW.flat(contact)
     axes.plot([0.0, touch[0]], [0.0, touch[1]], color=OTHER, lw=1.2, zorder=_ABOVE)
     axes.plot(*touch, "o", color=OTHER, ms=6.0, mec="white", mew=0.9, zorder=_ABOVE)
-    corner = {"transform": axes.transAxes}
+    corner: dict[str, Any] = {"transform": axes.transAxes}
     axes.text(0.03, 0.97, "r = ω/√(2K)", color=OTHER, va="top", **corner)
     axes.text(0.97, 0.97, f"t = {scene.time[index]:.2f} s", va="top", ha="right", **corner)
     below = f"the floor is the invariable plane, {significant(distance, 3)} {LENGTH} below"

@@ -92,8 +92,8 @@ def _vector(path: Trajectory, values: Vec3, unit: Unit, symbol: str, what: str) 
     return Panel(draw, f"{symbol} [{unit.name}]", what, _TALL)
 
 
-def _line(axes: Axes, time: Array, values: Array, **look: Any) -> None:
-    axes.plot(*thin(time, values, BUCKETS), **{"color": ESTIMATE} | look)
+def _line(axes: Axes, time: Array, values: Array, color: str = ESTIMATE, **look: Any) -> None:
+    axes.plot(*thin(time, values, BUCKETS), color=color, **look)
     axes.set_xlim(float(time[0]), float(time[-1]))
 
 

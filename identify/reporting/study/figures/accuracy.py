@@ -231,4 +231,5 @@ def _spread(groups: Any, axis: _Axis) -> _Spread:
     few = at_places(2 * groups.count() < groups.size()) == 1.0
     exact = spread[1] < EXACT
     points = int(np.isfinite(spread[1]).sum())
-    return _Spread(*np.where(exact, np.nan, spread), few, points, int(exact.sum()))
+    low, middle, high = np.where(exact, np.nan, spread)
+    return _Spread(low, middle, high, few, points, int(exact.sum()))

@@ -67,7 +67,7 @@ def scores(rows: StudyRows) -> str:
                 lines.append([code(perturbation), code(estimator), *cells])
         if published is not None and perturbation in levels:
             for _, one in published[published["noise"] == levels[perturbation]].iterrows():
-                values = {name: one[column] for name, column in COLUMN_OF.items()}
+                values: dict[str, Any] = {name: one[column] for name, column in COLUMN_OF.items()}
                 cells = [*(number(values.get(name)) for name in rows.metrics), "–"]
                 name = f"published {one['method']}"
                 lines.append([code(perturbation), name, *cells, *["–"] * compared])
