@@ -8,10 +8,11 @@ import numpy as np
 
 from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
 from identify.arrays import Phi
-from identify.inertia import in_frame, in_frame_by_coadjoint, spatial_inertia
-from identify.inertia.conventions import ten_from_phi
+from identify.inertia import in_frame, spatial_inertia, spatial_inertia_in_frame
+from identify.inertia.conventions import find_convention
+from identify.inertia.matrices import six_from_symmetric
 from identify.inertia.shapes import Box
-from identify.spatial import Pose, coadjoint, rotation_from_quaternion
+from identify.spatial import Pose, coadjoint, rotation_from_quaternion, vee
 
 BODIES = 1_000_000
 REACH = 5.0
@@ -45,6 +46,14 @@ def bodies(rng: np.random.Generator, count: int) -> Phi:
     return in_frame(phi, Pose(np.eye(3), rng.normal(size=(count, 3))))
 
 
+def in_frame_by_coadjoint(phi: Phi, X_AB: Pose) -> Phi:
+    """phi → 6×6 → phi: m of the upper left block, h of both beside it, I of the lower right."""
+    M = spatial_inertia_in_frame(spatial_inertia(phi), X_AB)
+    mass = np.trace(M[..., :3, :3], axis1=-2, axis2=-1)[..., None] / 3.0
+    h = 0.5 * (vee(M[..., 3:, :3]) - vee(M[..., :3, 3:]))
+    return np.concatenate((mass, h, six_from_symmetric(M[..., 3:, 3:])), axis=-1)
+
+
 def _against_the_product(phi: Phi, X: Pose, which: str, effort: Effort) -> list[Line]:
     M, C = spatial_inertia(phi), coadjoint(X)
     np.testing.assert_allclose(in_frame(phi, X), in_frame_by_coadjoint(phi, X), atol=1e-10)
@@ -74,7 +83,7 @@ def _against_the_product(phi: Phi, X: Pose, which: str, effort: Effort) -> list[
 
 def _against_pinocchio(phi: Phi, X: Pose, effort: Effort) -> list[Line]:
     pinocchio = import_module("pinocchio")
-    numbers = ten_from_phi(phi, "pinocchio")
+    numbers = find_convention("pinocchio").from_phi(phi)
     theirs = [pinocchio.Inertia.FromDynamicParameters(ten) for ten in numbers]
     place = pinocchio.SE3(X.rotation, X.position)
     contenders: dict[str, Contender] = {

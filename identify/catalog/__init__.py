@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from identify.catalog.logs import read_joint_log as read_joint_log
     from identify.catalog.registry import Dataset as Dataset
     from identify.catalog.registry import DatasetFile as DatasetFile
-    from identify.catalog.registry import RegistryError as RegistryError
-    from identify.catalog.registry import UnknownDataset as UnknownDataset
     from identify.catalog.registry import dataset_names as dataset_names
     from identify.catalog.registry import find_dataset as find_dataset
 else:
@@ -42,8 +40,6 @@ else:
             "registry": (
                 "Dataset",
                 "DatasetFile",
-                "RegistryError",
-                "UnknownDataset",
                 "dataset_names",
                 "find_dataset",
             ),

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from identify.catalog.holdings import Holding, by_hand, damaged, look_for, missing
+from identify.catalog.holdings import Holding, by_hand, first_complete, look_for, missing
 from identify.catalog.registry import Dataset, DatasetFile
 from identify.errors import DatasetError
 
@@ -41,7 +41,7 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
         The folder of the data set, as `dataset_path` gives it.
 
     Raises:
-        UnknownDataset: there is no such data set.
+        DatasetError: there is no such data set.
         MissingDataset: it is not here and is not downloaded; the message says why, and how to
             place it by hand.
         DamagedDataset: a file of a mirror differs from what is registered; a mirror is only read.
@@ -49,20 +49,17 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
             the cache cannot be written to. Nothing partial is left.
     """
     found = look_for(dataset)
-    for holding in found:
-        if holding.complete:
-            return holding.path
-        if holding.damaged and (holding.variable or holding.dataset.not_downloaded):
-            raise damaged(holding)
     cache = found[-1]
-    if cache.dataset.not_downloaded:
+    may_download = cache.dataset.not_downloaded is None
+    if path := first_complete(found, cache_may_be_damaged=may_download):
+        return path
+    if not may_download:
         raise missing(found)
     left = [*cache.missing, *cache.damaged]
-    while left:
+    for k, file in enumerate(left):
         if progress is not None:
-            progress(f"downloading {left[0].path}, {left[0].size / 1e6:.1f} MB")
-        _download(cache, left)
-        left.pop(0)
+            progress(f"downloading {file.path}, {file.size / 1e6:.1f} MB")
+        _download(cache, left[k:])
     return cache.path
 
 
@@ -102,9 +99,10 @@ def _download(cache: Holding, left: Sequence[DatasetFile]) -> None:
 class _Download:
     """pooch's HTTP downloader into a file that may not grow longer than is registered."""
 
+    _file: BinaryIO
+
     def __init__(self, size: int) -> None:
         self.size, self.got = size, 0
-        self._file: BinaryIO
 
     def __call__(self, url: str, output_file: Any, pooch: Any, check_only: bool = False) -> None:
         """Called by pooch with a temporary name."""

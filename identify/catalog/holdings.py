@@ -23,28 +23,24 @@ _SHOWN = 4
 """Files that a message names one by one; `identify datasets list NAME` names all."""
 
 
-class MissingDataset(DatasetError, FileNotFoundError):
-    """A data set, or a part of it, is not on this machine.
+class DatasetFilesError(DatasetError):
+    """Files of a data set are not here, or not as registered.
 
     Attributes:
-        missing: the files that should be there, as paths of the folder to place them in.
+        files: their paths, of what is missing in the folder to place them in.
     """
 
-    def __init__(self, message: str, missing: Sequence[Path]) -> None:
-        self.missing = tuple(missing)
+    def __init__(self, message: str, files: Sequence[Path]) -> None:
+        self.files = tuple(files)
         super().__init__(message)
 
 
-class DamagedDataset(DatasetError):
-    """A file is there and is not what the registry says.
+class MissingDataset(DatasetFilesError, FileNotFoundError):
+    """A data set, or a part of it, is not on this machine."""
 
-    Attributes:
-        damaged: the files.
-    """
 
-    def __init__(self, message: str, damaged: Sequence[Path]) -> None:
-        self.damaged = tuple(damaged)
-        super().__init__(message)
+class DamagedDataset(DatasetFilesError):
+    """Files that are there are not what the registry says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +100,7 @@ def look_for(dataset: str | Dataset) -> tuple[Holding, ...]:
     """What every place holds of a data set, mirrors first, the cache last.
 
     Raises:
-        UnknownDataset: there is no such data set.
+        DatasetError: there is no such data set.
     """
     found = find_dataset(dataset)
     return tuple(_holding(found, root, variable) for root, variable in places().items())
@@ -117,17 +113,46 @@ def dataset_path(dataset: str | Dataset) -> Path:
     the cache. A damaged file in a place before it is an error, not a reason to go on.
 
     Raises:
-        UnknownDataset: there is no such data set.
+        DatasetError: there is no such data set.
         MissingDataset: it is not here; the message says what to do, or which file to place where.
         DamagedDataset: a file differs from what is registered.
     """
     found = look_for(dataset)
+    path = first_complete(found)
+    if path is None:
+        raise missing(found)
+    return path
+
+
+def first_complete(found: Sequence[Holding], *, cache_may_be_damaged: bool = False) -> Path | None:
+    """The folder of the first complete place, or None.
+
+    Args:
+        found: what the places hold, the cache last.
+        cache_may_be_damaged: whether damage in the cache is passed over.
+
+    Raises:
+        DamagedDataset: a place before it has a file that differs from what is registered; the
+            message says how to replace it.
+    """
     for holding in found:
         if holding.complete:
             return holding.path
-        if holding.damaged:
-            raise damaged(holding)
-    raise missing(found)
+        if not holding.damaged or (cache_may_be_damaged and holding.variable is None):
+            continue
+        paths = [holding.path / file.path for file in holding.damaged]
+        more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
+        remedy = "replace it with the file as published"
+        if holding.variable is not None:
+            remedy += f", or unset {holding.variable}"
+        elif holding.dataset.not_downloaded is None:
+            remedy = f"`identify datasets fetch {holding.dataset.name}` downloads it again"
+        raise DamagedDataset(
+            f"{holding.dataset.name}: {paths[0]} {next(iter(holding.damaged.values()))}{more}: it "
+            f"is damaged or was changed (line ends count); {remedy}",
+            paths,
+        )
+    return None
 
 
 def missing(found: Sequence[Holding]) -> MissingDataset:
@@ -139,7 +164,10 @@ def missing(found: Sequence[Holding]) -> MissingDataset:
     dataset = found[-1].dataset
     target = min(reversed(found), key=lambda holding: len(holding.missing))  # the cache in a tie
     tried = [] if len(found) > 1 else [f"{MIRROR_VARIABLES[0]} is not set"]
-    tried += [_lack(holding) for holding in found]
+    for holding in found:
+        lacks = f"lacks {len(holding.missing)} of {len(dataset.files)} files in {dataset.folder}/"
+        is_there = holding.variable is None or holding.root.is_dir()
+        tried.append(f"{holding.place} {lacks if is_there else 'is no folder'}")
     way = f"run `identify datasets fetch {dataset.name}`; or, offline, "
     if dataset.not_downloaded is not None:
         way = (
@@ -150,23 +178,6 @@ def missing(found: Sequence[Holding]) -> MissingDataset:
         f"{dataset.name}: not on this machine: {'; '.join(tried)}\n"
         f"{way}{by_hand(target, target.missing)}",
         [target.path / file.path for file in target.missing],
-    )
-
-
-def damaged(holding: Holding) -> DamagedDataset:
-    """The error of files that differ from what is registered, with how to replace them."""
-    paths = [holding.path / file.path for file in holding.damaged]
-    first = f"{paths[0]} {next(iter(holding.damaged.values()))}"
-    more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
-    remedy = "replace it with the file as published"
-    if holding.variable is not None:
-        remedy += f", or unset {holding.variable}"
-    elif holding.dataset.not_downloaded is None:
-        remedy = f"`identify datasets fetch {holding.dataset.name}` downloads it again"
-    return DamagedDataset(
-        f"{holding.dataset.name}: {first}{more}: it is damaged or was changed "
-        f"(line ends count); {remedy}",
-        paths,
     )
 
 
@@ -182,42 +193,30 @@ def by_hand(holding: Holding, absent: Sequence[DatasetFile]) -> str:
     return text
 
 
-def _lack(holding: Holding) -> str:
-    if holding.variable is not None and not holding.root.is_dir():
-        return f"{holding.place} is no folder"
-    count, total = len(holding.missing), len(holding.dataset.files)
-    return f"{holding.place} lacks {count} of {total} files in {holding.dataset.folder}/"
-
-
 def _holding(dataset: Dataset, root: Path, variable: str | None) -> Holding:
     absent: list[DatasetFile] = []
     changed: dict[DatasetFile, str] = {}
     for file in dataset.files:
+        path = root / dataset.folder / file.path
         try:
-            reason = _difference(root / dataset.folder / file.path, file)
+            state = path.stat()
+            if not stat.S_ISREG(state.st_mode):
+                changed[file] = "is not a regular file"
+            elif state.st_size != file.size:
+                changed[file] = f"has {state.st_size} bytes, expected {file.size}"
+            else:
+                got = _sha256(path, state.st_ino, state.st_mtime_ns, state.st_ctime_ns)
+                if got != file.sha256:
+                    changed[file] = f"has sha256 {got}, expected {file.sha256}"
         except (FileNotFoundError, NotADirectoryError):
             absent.append(file)
-            continue
         except OSError as error:
-            reason = f"cannot be read: {error.strerror or error}"
-        if reason:
-            changed[file] = reason
+            changed[file] = f"cannot be read: {error.strerror or error}"
     return Holding(dataset, root, variable, tuple(absent), changed)
 
 
-def _difference(path: Path, file: DatasetFile) -> str | None:
-    """How a file differs from what is registered, or None."""
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        return "is not a regular file"
-    if status.st_size != file.size:
-        return f"has {status.st_size} bytes, expected {file.size}"
-    got = _sha256(path, (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
-    return None if got == file.sha256 else f"has sha256 {got}, expected {file.sha256}"
-
-
 @lru_cache(maxsize=4096)
-def _sha256(path: Path, state: tuple[int, ...]) -> str:
+def _sha256(path: Path, *state: int) -> str:
     """The sha256 of a file in this state; a study asks for the same file thousands of times."""
     with path.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

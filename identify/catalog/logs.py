@@ -49,8 +49,8 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
             recording = read_log(log.path, log.schema)
 
     Raises:
-        UnknownDataset, MissingDataset, DamagedDataset: as `dataset_path`.
-        DatasetError: its logs are not of a wrench.
+        MissingDataset, DamagedDataset: as `dataset_path`.
+        DatasetError: there is no such data set, or its logs are not of a wrench.
     """
     found = find_dataset(dataset)
     if found.kind != "wrench":
@@ -61,22 +61,12 @@ def dataset_logs(dataset: str | Dataset) -> tuple[DatasetLog, ...]:
     folder = dataset_path(found)
     truth = _truth(found, folder)
     points = {PurePosixPath(file.path).stem: folder / file.path for file in found.of_role("points")}
-    logs = []
+    logs: list[DatasetLog] = []
     for file in sorted(found.of_role("log"), key=lambda file: file.path):
-        name = PurePosixPath(file.path).stem
+        name, path = PurePosixPath(file.path).stem, folder / file.path
         body, sides = truth.get(name, (None, None))
-        logs.append(
-            DatasetLog(
-                dataset=found.name,
-                name=name,
-                path=folder / file.path,
-                schema=found.schema_path,
-                sha256=file.sha256,
-                truth=body,
-                sides=sides,
-                points=points.get(name),
-            )
-        )
+        known = found.name, name, path, found.schema_path, file.sha256
+        logs.append(DatasetLog(*known, body, sides, points.get(name)))
     return tuple(logs)
 
 
@@ -84,13 +74,10 @@ def _truth(dataset: Dataset, folder: Path) -> dict[str, tuple[InertialParameters
     """True bodies and the sides of their bounding boxes by name of the log."""
     bodies: dict[str, tuple[InertialParameters, Vec3]] = {}
     for file in dataset.of_role("truth"):
-        for name, body in json.loads((folder / file.path).read_text(encoding="utf-8")).items():
-            bodies[name] = (
-                InertialParameters.from_com(
-                    body["mass"], body["com_in_sensor"], body["inertia_about_com_in_sensor"]
-                ),
-                seal(body["bounding_box_sides_in_sensor"], f"sides of {name}", (3,)),
-            )
+        for name, said in json.loads((folder / file.path).read_text(encoding="utf-8")).items():
+            numbers = said["mass"], said["com_in_sensor"], said["inertia_about_com_in_sensor"]
+            sides = seal(said["bounding_box_sides_in_sensor"], f"sides of {name}", (3,))
+            bodies[name] = InertialParameters.from_com(*numbers), sides
     return bodies
 
 
@@ -139,9 +126,11 @@ def read_joint_log(dataset: str | Dataset) -> JointLog:
     """The log of a data set of joint torques.
 
     Raises:
-        UnknownDataset, MissingDataset, DamagedDataset: as `dataset_path`.
-        DatasetError: its logs are of wrenches.
+        MissingDataset, DamagedDataset: as `dataset_path`.
+        DatasetError: there is no such data set, or its logs are of wrenches.
     """
+    import pandas as pd
+
     found = find_dataset(dataset)
     if found.kind != "joint torque":
         raise DatasetError(
@@ -151,9 +140,12 @@ def read_joint_log(dataset: str | Dataset) -> JointLog:
     folder = dataset_path(found)
     path = found.schema_path
     layout = validate(JointLayout, read_toml(path, DatasetError), str(path), DatasetError)
-    return to_joints(
-        layout, _motors(folder / layout.positions, layout), _motors(folder / layout.torques, layout)
+    columns = list(layout.columns)
+    positions, torques = (
+        pd.read_csv(folder / file, usecols=columns)[columns].to_numpy(float)
+        for file in (layout.positions, layout.torques)
     )
+    return to_joints(layout, positions, torques)
 
 
 def to_joints(layout: JointLayout, positions: Array, torques: Array) -> JointLog:
@@ -164,17 +156,6 @@ def to_joints(layout: JointLayout, positions: Array, torques: Array) -> JointLog
         positions: of the motors [rad], shape (samples, motors).
         torques: of the motors [Nm], same shape.
     """
-    T, count = np.array(layout.motor_per_joint), len(layout.columns)
-    return JointLog(
-        rate_hz=layout.rate_hz,
-        positions=seal(
-            np.linalg.solve(T, positions.T).T + np.array(layout.joint_offset), "q", (None, count)
-        ),
-        torques=seal(torques @ T, "tau", (None, count)),
-    )
-
-
-def _motors(path: Path, layout: JointLayout) -> Array:
-    import pandas as pd
-
-    return pd.read_csv(path, usecols=list(layout.columns))[list(layout.columns)].to_numpy(float)
+    T, shape = np.array(layout.motor_per_joint), (None, len(layout.columns))
+    q = np.linalg.solve(T, positions.T).T + np.array(layout.joint_offset)
+    return JointLog(layout.rate_hz, seal(q, "q", shape), seal(torques @ T, "tau", shape))

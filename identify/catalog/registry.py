@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -24,6 +23,7 @@ from pydantic import (
 from identify.documents import lookup, read_toml, validate
 from identify.errors import DatasetError
 
+_PACKAGE = Path(__file__).parent
 _FORMAT = 1
 """Version of the registry's own layout, its key `format`."""
 
@@ -56,14 +56,6 @@ def _web_address(url: str) -> str:
     return url
 
 
-class RegistryError(DatasetError):
-    """The registry itself is not valid: a key is missing, a path leaves its folder."""
-
-
-class UnknownDataset(DatasetError, KeyError):
-    """No data set of this name is registered."""
-
-
 Text: TypeAlias = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Line: TypeAlias = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
 RelativePath: TypeAlias = Annotated[str, AfterValidator(_relative)]
@@ -72,11 +64,7 @@ Sha256: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Role: TypeAlias = Literal["log", "truth", "points", "scores", "model", "reference"]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-class DatasetFile(_Entry):
+class DatasetFile(BaseModel):
     """One file of a data set.
 
     Attributes:
@@ -87,6 +75,8 @@ class DatasetFile(_Entry):
         url: where it is downloaded from; None if it has to be placed by hand.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     path: RelativePath
     role: Role
     size: PositiveInt
@@ -94,7 +84,7 @@ class DatasetFile(_Entry):
     url: WebAddress | None = None
 
 
-class Dataset(_Entry):
+class Dataset(BaseModel):
     """A public data set.
 
     Attributes:
@@ -114,6 +104,8 @@ class Dataset(_Entry):
         not_downloaded: why no file of it is downloaded; None if its files are.
         files: all of them.
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
     what: Line
@@ -156,7 +148,7 @@ class Dataset(_Entry):
     @property
     def schema_path(self) -> Path:
         """The file of `schema_file` in the installed package."""
-        return Path(str(files("identify.catalog").joinpath(self.schema_file)))
+        return _PACKAGE / self.schema_file
 
     @property
     def size(self) -> int:
@@ -177,11 +169,11 @@ def find_dataset(name: str | Dataset) -> Dataset:
     """The data set of a name; a `Dataset` is passed through.
 
     Raises:
-        UnknownDataset: there is none; the nearest name is given.
+        DatasetError: there is none; the nearest name is given.
     """
     if isinstance(name, Dataset):
         return name
-    return lookup(_shipped(), name, "data set", UnknownDataset)
+    return lookup(_shipped(), name, "data set", DatasetError)
 
 
 def load_registry(path: Path) -> dict[str, Dataset]:
@@ -189,24 +181,23 @@ def load_registry(path: Path) -> dict[str, Dataset]:
 
     Raises:
         MissingFile: there is no such file.
-        RegistryError: it is not TOML, or an entry is incomplete or unsafe.
+        DatasetError: it is not TOML, or an entry is incomplete or unsafe.
     """
-    content = read_toml(path, RegistryError)
+    content = read_toml(path, DatasetError)
     found = content.pop("format", None)
     if found != _FORMAT:
-        raise RegistryError(f"{path}: expected format = {_FORMAT}, got {found!r}")
-    return {name: _entry(path, name, table) for name, table in sorted(content.items())}
-
-
-def _entry(path: Path, name: str, table: object) -> Dataset:
-    if not isinstance(table, dict):
-        raise RegistryError(f"{path}: expected a table [{name}], got {table!r}")
-    dataset = validate(Dataset, {"name": name, **table}, f"{path}: [{name}]", RegistryError)
-    if not dataset.schema_path.is_file():
-        raise RegistryError(f"{path}: [{name}] schema: no file {dataset.schema_path}")
-    return dataset
+        raise DatasetError(f"{path}: expected format = {_FORMAT}, got {found!r}")
+    datasets: dict[str, Dataset] = {}
+    for name, table in sorted(content.items()):
+        if not isinstance(table, dict):
+            raise DatasetError(f"{path}: expected a table [{name}], got {table!r}")
+        entry = validate(Dataset, {"name": name, **table}, f"{path}: [{name}]", DatasetError)
+        if not entry.schema_path.is_file():
+            raise DatasetError(f"{path}: [{name}] schema: no file {entry.schema_path}")
+        datasets[name] = entry
+    return datasets
 
 
 @lru_cache(maxsize=1)
 def _shipped() -> Mapping[str, Dataset]:
-    return load_registry(Path(str(files("identify.catalog").joinpath("registry.toml"))))
+    return load_registry(_PACKAGE / "registry.toml")

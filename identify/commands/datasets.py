@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
 from identify.commands.command import Command, option
-from identify.commands.terminal import print_table, printable
+from identify.commands.terminal import print_table, printable, say
 
 if TYPE_CHECKING:
-    from identify.catalog import Dataset, Holding
+    from identify.catalog import Dataset
 
 _HEADER = ("name", "what", "licence", "here")
 _NARROWEST = 100
@@ -35,15 +36,21 @@ class DatasetsList(Command):
         from identify.catalog import dataset_names, find_dataset
 
         if self.name is not None:
-            for line in _entry(find_dataset(self.name)):
-                print(printable(line))
+            say(*_entry(find_dataset(self.name)))
             return 0
-        rows = [_row(find_dataset(name)) for name in dataset_names()]
-        if sys.stdout.isatty():
-            _print_table(rows)
-        else:
+        found = map(find_dataset, dataset_names())
+        rows = [(each.name, each.what, each.licence, _state(each)) for each in found]
+        if not sys.stdout.isatty():
             for row in (_HEADER, *rows):
                 print("\t".join(map(printable, row)))
+            return 0
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(*_HEADER)
+        for row in rows:
+            table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
+        print_table(table, _NARROWEST)
         return 0
 
 
@@ -63,11 +70,12 @@ class DatasetsFetch(Command):
         from identify.catalog import fetch, find_dataset
 
         dataset = find_dataset(self.name)
-        folder = fetch(dataset, progress=_say if sys.stderr.isatty() else None)
+        beside = partial(say, file=sys.stderr)  # the output is the folder alone
+        folder = fetch(dataset, progress=beside if sys.stderr.isatty() else None)
         if dataset.not_downloaded:
-            _say(f"{dataset.name} is used as placed here: {dataset.not_downloaded}")
-        _say(f"{len(dataset.files)} files, {dataset.size / 1e6:.1f} MB, sha256 verified")
-        print(printable(str(folder)))
+            beside(f"{dataset.name} is used as placed here: {dataset.not_downloaded}")
+        beside(f"{len(dataset.files)} files, {dataset.size / 1e6:.1f} MB, sha256 verified")
+        say(folder)
         return 0
 
 
@@ -85,12 +93,8 @@ class DatasetsPath(Command):
         """Print the folder."""
         from identify.catalog import dataset_path
 
-        print(printable(str(dataset_path(self.name))))
+        say(dataset_path(self.name))
         return 0
-
-
-def _row(dataset: Dataset) -> tuple[str, str, str, str]:
-    return dataset.name, dataset.what, dataset.licence, _state(dataset)
 
 
 def _state(dataset: Dataset) -> str:
@@ -136,27 +140,8 @@ def _entry(dataset: Dataset) -> Iterator[str]:
     if len(holding.missing) == len(dataset.files):
         holding = found[-1]
     yield f"  files in {holding.path} (sha256, bytes, path):"
-    yield from _files(holding)
-
-
-def _files(holding: Holding) -> Iterator[str]:
-    for file in holding.dataset.files:
+    for file in dataset.files:
         state = "missing" if file in holding.missing else holding.damaged.get(file, "")
         source = f" from {file.url}" if state and file.url else ""
         note = f"  [{state}{source}]" if state else ""
         yield f"    {file.sha256} {file.size:>9} {file.path}{note}"
-
-
-def _print_table(rows: list[tuple[str, str, str, str]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(*_HEADER)
-    for row in rows:
-        table.add_row(*(Text(printable(cell), overflow="fold") for cell in row))
-    print_table(table, _NARROWEST)
-
-
-def _say(line: str) -> None:
-    """Beside the output, which is the folder alone."""
-    print(printable(line), file=sys.stderr, flush=True)

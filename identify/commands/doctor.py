@@ -47,12 +47,7 @@ class Doctor(Command):
     def run(self, invocation: str) -> int:
         """Print the findings."""
         bad = 0
-        sections = {
-            "packages": packages,
-            "solvers": solvers,
-            "extras": extras,
-            "name": names,
-        }
+        sections = {"packages": packages, "solvers": solvers, "extras": extras, "name": names}
         for title, findings in sections.items():
             print(f"{title}:")
             for finding in findings():
@@ -94,14 +89,12 @@ def packages() -> Iterator[Finding]:
     yield Finding(_OK, f"python {platform.python_version()} on {platform.platform()}")
     core = requirements().get("", [])
     if not core:
-        yield Finding(
-            _BAD, f"{DISTRIBUTION} is not installed; in its source tree: pip install --editable ."
-        )
+        remedy = "in its source tree: pip install --editable ."
+        yield Finding(_BAD, f"{DISTRIBUTION} is not installed; {remedy}")
     for name in core:
-        if found := installed(name):
-            yield Finding(_OK, f"{name} {found}")
-        else:
-            yield Finding(_BAD, f"{name} is missing; pip install {name}")
+        found = installed(name)
+        said = f"{name} {found}" if found else f"{name} is missing; pip install {name}"
+        yield Finding(_OK if found else _BAD, said)
 
 
 def solvers() -> Iterator[Finding]:
@@ -119,10 +112,8 @@ def solvers() -> Iterator[Finding]:
     except (SolverError, ImportError, ValueError) as failure:
         yield Finding(_BAD, f"Clarabel failed: {failure}; pip install --force-reinstall clarabel")
         return
-    if error < 1e-6:
-        yield Finding(_OK, f"Clarabel solves a semidefinite program (error {error:.0e})")
-    else:
-        yield Finding(_BAD, f"Clarabel solves a semidefinite program wrongly (error {error:.0e})")
+    mark, how = (_OK, "") if error < 1e-6 else (_BAD, " wrongly")
+    yield Finding(mark, f"Clarabel solves a semidefinite program{how} (error {error:.0e})")
 
 
 def extras() -> Iterator[Finding]:
@@ -131,9 +122,8 @@ def extras() -> Iterator[Finding]:
     gathered = set(offered.pop("all", []))
     for extra, names in offered.items():
         if extra and gathered.issuperset(names):
-            found = {name: installed(name) for name in names}
-            listed = ", ".join(f"{name} {found[name] or '(missing)'}" for name in names)
-            if all(found.values()):
+            listed = ", ".join(f"{name} {installed(name) or '(missing)'}" for name in names)
+            if all(map(installed, names)):
                 yield Finding(_OK, f"[{extra}] {listed}")
             else:
                 command = f"pip install '{DISTRIBUTION}[{extra}]'"
@@ -141,50 +131,30 @@ def extras() -> Iterator[Finding]:
 
 
 def names() -> Iterator[Finding]:
-    """Whether the words `identify` and `import identify` mean this package."""
-    yield from _import_name()
-    yield from _program_name()
-
-
-def _import_name() -> Iterator[Finding]:
+    """Whether the words `import identify` and `identify` mean this package."""
     foreign = installed(FOREIGN)
     remedy = (
         f"pip uninstall {FOREIGN}, then install {DISTRIBUTION} again with --force-reinstall "
         f"--no-deps; keep pre-commit, which depends on it, in an environment of its own"
     )
     if foreign is not None:
-        yield Finding(
-            _BAD,
-            f"the package {FOREIGN} {foreign} of PyPI is installed and imports by the same name: "
-            f"{remedy}",
-        )
+        other = f"the package {FOREIGN} {foreign} of PyPI is installed and imports by the same name"
+        yield Finding(_BAD, f"{other}: {remedy}")
     elif not hasattr(import_module("identify"), "read_log"):
         where = getattr(sys.modules["identify"], "__file__", None)
         yield Finding(_BAD, f"`import identify` gives another package, {where}: {remedy}")
     else:
         yield Finding(_OK, "`import identify` gives this package")
-
-
-def _program_name() -> Iterator[Finding]:
-    program, alias = found_program(PROGRAM), found_program(ALIAS)
-    ours = alias is not None and is_ours(alias)
-    instead = f"`{ALIAS}`" if ours else f"`{sys.executable} -m identify`"
+    program, alias = shutil.which(PROGRAM), shutil.which(ALIAS)
+    ours = alias is not None and is_ours(Path(alias))
+    instead = f"use `{ALIAS}`" if ours else f"use `{sys.executable} -m identify`"
     if program is None:
-        yield Finding(_NOTE, f"no program `{PROGRAM}` on the PATH; use {instead}")
-    elif is_ours(program):
+        yield Finding(_NOTE, f"no program `{PROGRAM}` on the PATH; {instead}")
+    elif is_ours(Path(program)):
         yield Finding(_OK, f"`{PROGRAM}` on the command line is this package's, {program}")
     else:
-        yield Finding(
-            _BAD,
-            f"`{PROGRAM}` on the command line is another program, {program} (ImageMagick has one): "
-            f"use {instead}",
-        )
-
-
-def found_program(name: str) -> Path | None:
-    """The program of that name that a shell would start."""
-    found = shutil.which(name)
-    return None if found is None else Path(found)
+        other = f"another program, {program} (ImageMagick has one)"
+        yield Finding(_BAD, f"`{PROGRAM}` on the command line is {other}: {instead}")
 
 
 def is_ours(program: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,10 +11,9 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Number, UsageError, numbers, option
 from identify.commands.output import require_writable_file, write_file
-from identify.commands.terminal import printable
+from identify.commands.terminal import say
 
 if TYPE_CHECKING:
-    from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
 
 
@@ -70,9 +68,13 @@ class Export(Command):
             sys.stdout.write(content.decode())
         else:
             write_file(self.output, content)
-            print(printable(str(self.output)))
-        for remark in (*_completed(saved), *remarks):
-            print(printable(f"identify: note: {remark}"), file=sys.stderr)
+            say(self.output)
+        names = [name for name, what in saved.decided_by.items() if what == "default"]
+        if names:  # so that nobody takes them for measured
+            default = f" ({saved.default_body})" if saved.default_body else ""
+            said = "are not identifiable from the log and are those of a default body"
+            remarks = (f"{', '.join(names)} {said}{default}", *remarks)
+        say(*(f"identify: note: {remark}" for remark in remarks), file=sys.stderr)
         return 0
 
     def _require_choice(self) -> None:
@@ -83,8 +85,7 @@ class Export(Command):
             from identify.exchange import EXPORTS
 
             raise UsageError(f"export: missing --to NAME, one of {', '.join(EXPORTS)}")
-        if self.output is not None:
-            require_writable_file(self.output)
+        require_writable_file(self.output)
 
     def _moved(self, body: InertialParameters) -> InertialParameters:
         if self.frame is None:
@@ -121,13 +122,3 @@ class Export(Command):
         rewritten = rewrite_model(self.into, {self.link: body.phi})
         change = rewritten.bodies[self.link].change
         return rewritten.content, (change,) if change else ()
-
-
-def _completed(saved: SavedEstimate) -> Iterator[str]:
-    """What of an estimate was never measured, so that nobody takes it for that."""
-    names = [name for name, what in saved.decided_by.items() if what == "default"]
-    if names:
-        yield (
-            f"{', '.join(names)} are not identifiable from the log and are those of a default body"
-            + (f" ({saved.default_body})" if saved.default_body else "")
-        )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,7 +87,16 @@ class Fit(Command):
         with _progress(shown=not self.quiet) as say:
             result = self._fit(settings, invocation, say, truth)
             say("writing the report")
-            self._write(result, truth)
+            from identify.reporting import report
+
+            for path, write in (
+                (self.output / ESTIMATE, result.estimate.save),
+                (self.output / REPORT, partial(report, result, truth=truth)),
+            ):
+                try:
+                    write(path)
+                except OSError as error:
+                    raise unwritable(path, error) from error
         if not self.quiet:
             from identify.commands.summary import print_summary
 
@@ -132,19 +142,6 @@ class Fit(Command):
             say(f"reading {log}")
             recordings.append(read_log(log, schema))
         return fit(recordings, settings, command=invocation, progress=say, truth=truth)
-
-    def _write(self, result: FitResult, truth: InertialParameters | None) -> None:
-        from identify.reporting import report
-
-        writers: dict[str, Callable[[Path], object]] = {
-            ESTIMATE: result.estimate.save,
-            REPORT: lambda path: report(result, path, truth=truth),
-        }
-        for name, write in writers.items():
-            try:
-                write(self.output / name)
-            except OSError as error:
-                raise unwritable(self.output / name, error) from error
 
 
 @contextmanager

@@ -12,14 +12,12 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, UsageError, option
 from identify.commands.output import require_writable_file, write_file
-from identify.commands.terminal import printable
+from identify.commands.terminal import say
 
 if TYPE_CHECKING:
-    from identify.arrays import Vec3
     from identify.exchange import LinkInertia, Model
-    from identify.exchange.repair import Repair, RepairedModel
+    from identify.exchange.repair import RepairedModel
     from identify.inertia.consistency import BodyKind
-    from identify.inertia.verdict import Verdict
 
 _WIDEST_NAME = 40
 
@@ -51,8 +49,7 @@ class Inspect(Command):
         from identify.exchange import read_model
 
         model = read_model(self.model)
-        for line in lines_of(model, only_impossible=self.quiet):
-            print(printable(line))
+        say(*lines_of(model, only_impossible=self.quiet))
         if self.output is None:
             from identify.exchange.link_inertia import impossible_links
 
@@ -61,17 +58,15 @@ class Inspect(Command):
 
         repaired = repair_model(self.model, model)
         write_file(self.output, repaired.content)
-        for line in lines_of_repair(repaired, self.output):
-            print(printable(line))
+        say(*lines_of_repair(repaired), self.output)
         return 1 if repaired.left else 0
 
     def _require_output(self) -> None:
         if self.repair != (self.output is not None):
             missing = "-o FIXED" if self.repair else "--repair"
             raise UsageError(f"inspect: --repair and -o FIXED go together; {missing} is missing")
-        if self.output is None:
-            return
-        if self.output.exists() and self.model.exists() and self.output.samefile(self.model):
+        there = self.output is not None and self.output.exists() and self.model.exists()
+        if self.output is not None and there and self.output.samefile(self.model):
             raise UsageError(f"inspect: {self.output} is the model itself; give -o another file")
         require_writable_file(self.output)
 
@@ -80,14 +75,13 @@ def lines_of(model: Model, *, only_impossible: bool = False) -> Iterator[str]:
     """The model's links with their verdicts, and their count."""
     from identify.exchange.link_inertia import link_kinds
 
-    judged = list(zip(model.links, link_kinds(model.links), strict=True))
     counts = Counter[str]()
     shown: list[tuple[LinkInertia, list[str]]] = []
-    for link, kind in judged:
-        verdict = link.verdict if kind == "impossible" else None
-        counts[_counted_as(kind, verdict)] += 1
+    for link, kind in zip(model.links, link_kinds(model.links), strict=True):
+        counted, lines = _judged(link, kind)
+        counts[counted] += 1
         if kind == "impossible" or not only_impossible:
-            shown.append((link, _said(link, kind, verdict)))
+            shown.append((link, lines + [f"- note: {link.note}"] * bool(link.note)))
     width = min(max((len(link.name) for link, _ in shown), default=4), _WIDEST_NAME)
     if shown:
         yield f"{'line':>6}  {'link':<{width}}  {'mass [kg]':>10}  verdict"
@@ -98,62 +92,39 @@ def lines_of(model: Model, *, only_impossible: bool = False) -> Iterator[str]:
         yield from (f"{'':>{width + 20}}  {reason}" for reason in rest)
     for note in model.notes:
         yield f"Note: {note}."
-    yield f"{model.path}: {_total(model, counts)}."
-
-
-def _said(link: LinkInertia, kind: BodyKind | None, verdict: Verdict | None) -> list[str]:
-    """The verdict and what else there is to say, a line each."""
-    if verdict is not None:
-        lines = ["impossible by rounding" if verdict.by_rounding else "impossible"]
-        lines += [f"- {reason}" for reason in verdict.reasons]
-        lines += [f"- {_moments(verdict.principal_moments)}"] * bool(verdict.mass > 0.0)
-    elif kind is None:
-        lines = ["not said by the file"]
-    else:
-        lines = ["a massless frame" if kind == "massless" else f"possible: {kind}"]
-    if link.note:
-        lines.append(f"- note: {link.note}")
-    return lines
-
-
-def _moments(moments: Vec3) -> str:
-    listed = ", ".join(f"{moment:.4g}" for moment in moments)
-    return f"principal moments about the centre of mass: {listed} kg m²"
-
-
-def _total(model: Model, counts: Counter[str]) -> str:
-    """How many links there are of each kind, in words."""
-    if not model.links:
-        return f"no links ({model.format})"
+    what = {0: "no links", 1: "1 link"}.get(len(model.links), f"{len(model.links)} links")
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    what = "link" if len(model.links) == 1 else "links"
-    return f"{len(model.links)} {what} ({model.format}): {kinds}"
+    yield f"{model.path}: {what} ({model.format}){': ' if kinds else ''}{kinds}."
 
 
-def _counted_as(kind: BodyKind | None, verdict: Verdict | None) -> str:
+def _judged(link: LinkInertia, kind: BodyKind | None) -> tuple[str, list[str]]:
+    """What a link is counted as, and its verdict with the reasons, a line each."""
     if kind is None:
-        return "could not be judged"
-    if verdict is not None:
-        return "impossible by rounding" if verdict.by_rounding else "impossible"
-    return "massless" if kind == "massless" else "possible"
+        return "could not be judged", ["not said by the file"]
+    if kind == "massless":
+        return kind, ["a massless frame"]
+    if kind != "impossible" or (verdict := link.verdict) is None:
+        return "possible", [f"possible: {kind}"]
+    what = "impossible by rounding" if verdict.by_rounding else "impossible"
+    lines = [what, *(f"- {reason}" for reason in verdict.reasons)]
+    if verdict.mass > 0.0:
+        moments = ", ".join(f"{moment:.4g}" for moment in verdict.principal_moments)
+        lines.append(f"- principal moments about the centre of mass: {moments} kg m²")
+    return what, lines
 
 
-def lines_of_repair(repaired: RepairedModel, path: Path) -> Iterator[str]:
-    """What was changed, what could not be, and the file written."""
+def lines_of_repair(repaired: RepairedModel) -> Iterator[str]:
+    """What was changed, and what could not be."""
     if not repaired.repairs and not repaired.left:
         yield "Nothing to repair; the file is written as it was."
     for repair in repaired.repairs:
-        yield f"Repaired {repair.link.name}: {_change(repair)}."
+        pairs = zip(repair.verdict.principal_moments, repair.moments, strict=True)
+        listed = ", ".join(f"{before:.4g} → {after:.4g}" for before, after in pairs)
+        beyond = f". Beyond that, {repair.change}" if repair.change else ""
+        yield (
+            f"Repaired {repair.link.name}: principal moments {listed} kg m²; mass and centre of "
+            f"mass kept; moved by {repair.distance:.2g} of the body's characteristic length in the "
+            f"pseudo-inertia{beyond}."
+        )
     for link, why in repaired.left:
         yield f"Left as it was, {link.name}: {why}."
-    yield str(path)
-
-
-def _change(repair: Repair) -> str:
-    before, after = repair.verdict.principal_moments, repair.moments
-    listed = ", ".join(f"{a:.4g} → {b:.4g}" for a, b in zip(before, after, strict=True))
-    return (
-        f"principal moments {listed} kg m²; mass and centre of mass kept; moved by "
-        f"{repair.distance:.2g} of the body's characteristic length in the pseudo-inertia"
-        + (f". Beyond that, {repair.change}" if repair.change else "")
-    )

@@ -27,11 +27,10 @@ from identify.commands.inspect import Inspect
 from identify.commands.replay import Replay
 from identify.commands.shape import Shape
 from identify.commands.simulate import Simulate
-from identify.commands.study_check import StudyCheck
 from identify.commands.study_results import StudyCompare, StudyTable
-from identify.commands.study_run import StudyRun
+from identify.commands.study_run import StudyCheck, StudyRun
 from identify.commands.subtract import Subtract
-from identify.commands.terminal import escape_what_cannot_be_encoded, printable
+from identify.commands.terminal import escape_what_cannot_be_encoded, say
 from identify.errors import IdentifyError, did_you_mean
 
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
@@ -72,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()
     except IdentifyError as error:
-        return _fail(str(error), error.exit_code)
+        return _say(f"error: {error}", error.exit_code)
     except KeyboardInterrupt:
         return _say("interrupted", _INTERRUPTED)
     except BrokenPipeError:
@@ -81,12 +80,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:  # such as a disk that is full, at whatever was written last
         _abandon_broken_output()
         where = "" if error.filename is None else f"{error.filename}: "
-        return _fail(where + (error.strerror or str(error)), _REFUSED)
+        return _say(f"error: {where}{error.strerror or error}", _REFUSED)
     except SystemExit as leaving:  # of the parser: help was printed
         return leaving.code if isinstance(leaving.code, int) else 0
     except Exception as error:  # noqa: BLE001 - the last line of defence, and it hides nothing
         traceback.print_exc()
-        return _fail(f"this is a bug ({type(error).__name__}); {_ISSUES}", _BUG)
+        return _say(f"error: this is a bug ({type(error).__name__}); {_ISSUES}", _BUG)
     return status
 
 
@@ -159,33 +158,24 @@ def _known(names: Iterable[str]) -> str:
 def _help(group: str) -> str:
     """The help on all commands, or on those of a group."""
     kinds = {name: kind for name, kind in COMMANDS.items() if name.startswith(group)}
-    width = max(len(name) for name in kinds) + 2
+    width = max(map(len, kinds)) + 2
+    first = {name: (kind.__doc__ or "").splitlines()[0] for name, kind in kinds.items()}
     lines = [
-        f"usage: identify {group} COMMAND ..."
-        if group
-        else "usage: identify [--help] [--version] COMMAND ...",
+        f"usage: identify {group or '[--help] [--version]'} COMMAND ...",
         "",
         "Physically consistent identification of rigid-body inertia from robot logs.",
         "",
         "commands:",
-        *(f"  {name:<{width}}{_summary(kind)}" for name, kind in kinds.items()),
+        *(f"  {name:<{width}}{summary.rstrip('.')}" for name, summary in first.items()),
         "",
         "identify COMMAND --help lists the options of a command.",
     ]
     return "\n".join(lines)
 
 
-def _summary(kind: type[Command]) -> str:
-    return (kind.__doc__ or "").splitlines()[0].rstrip(".")
-
-
-def _fail(message: str, status: int) -> int:
-    return _say(f"error: {message}", status)
-
-
 def _say(message: str, status: int) -> int:
     with contextlib.suppress(BrokenPipeError):  # nobody may be left to read it
-        print(f"identify: {printable(message)}", file=sys.stderr, flush=True)
+        say(f"identify: {message}", file=sys.stderr)
     return status
 
 

@@ -36,7 +36,8 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
         for name in names:
             if (folder / name).is_dir():
                 raise OutputError(folder / name, "is a folder, and would be a file of the results")
-        nearest = _nearest_existing(folder)
+        places = (folder, *folder.absolute().parents)
+        nearest = next((place for place in places if place.exists()), Path.cwd())
         if not nearest.is_dir():
             raise OutputError(nearest, f"is a file, so the folder {folder} cannot be made in it")
         with tempfile.TemporaryFile(dir=nearest):
@@ -47,23 +48,31 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
         raise unwritable(folder, error) from error
 
 
-def require_writable_file(path: Path) -> None:
-    """Raise unless a file of this name can be written; its folder need not exist yet.
+def require_writable_file(path: Path | None) -> None:
+    """Raise unless a file of this name, if one is given, can be written; its folder need not exist.
 
     Raises:
         OutputError: it is a folder, or the folder cannot be written to.
     """
-    require_writable(path.parent, (path.name,))
+    if path is not None:
+        require_writable(path.parent, (path.name,))
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all.
+def write_file(path: Path, content: bytes | None) -> None:
+    """Write a file, whole or not at all, or take away what an earlier run left there.
+
+    Args:
+        path: of the file.
+        content: None where this run has nothing in its place.
 
     Raises:
-        OutputError: the system does not let it be written.
+        OutputError: the system does not let it be written or removed.
     """
     try:
-        write_bytes(path, content)
+        if content is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_bytes(path, content)
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -71,10 +80,3 @@ def write_file(path: Path, content: bytes) -> None:
 def unwritable(path: Path, error: OSError) -> OutputError:
     """The error of a file that the system does not let one write."""
     return OutputError(path, f"cannot be written to: {error.strerror or error}")
-
-
-def _nearest_existing(folder: Path) -> Path:
-    for place in (folder, *folder.absolute().parents):
-        if place.exists():
-            return place
-    return Path.cwd()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, option
-from identify.commands.output import require_writable, unwritable, write_file
-from identify.commands.terminal import metres, printable
+from identify.commands.output import require_writable, write_file
+from identify.commands.terminal import pose_error, say
 
 if TYPE_CHECKING:
     from identify.pipeline import LogReplay
@@ -77,8 +76,7 @@ class Replay(Command):
         )
         written = self._write(done)
         if not self.quiet:
-            for line in (*lines_of(done), *map(str, written)):
-                print(printable(line))
+            say(*lines_of(done), *written)
         return 0
 
     def _write(self, done: LogReplay) -> list[Path]:
@@ -86,29 +84,15 @@ class Replay(Command):
         from identify.reporting.figures.replay import columns_of
         from identify.reporting.replay_tables import single_shot_table, windows_table
 
-        written: list[Path] = []
-        tables = {
+        figure = compose(columns_of(done.windows, done.single_shot), across=3)
+        files = {
             WINDOWS: None if done.windows is None else windows_table(done.windows),
             SINGLE_SHOT: None if done.single_shot is None else single_shot_table(done.single_shot),
+            FIGURE: png(figure),
         }
-        for name, content in tables.items():
-            path = self.output / name
-            if content is not None:
-                write_file(path, content)
-                written.append(path)
-            else:
-                _remove(path)
-        figure = compose(columns_of(done.windows, done.single_shot), across=3)
-        write_file(self.output / FIGURE, png(figure))
-        return [*written, self.output / FIGURE]
-
-
-def _remove(path: Path) -> None:
-    """Take away what an earlier run left and this one has nothing in the place of."""
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise unwritable(path, error) from error
+        for name, content in files.items():
+            write_file(self.output / name, content)
+        return [self.output / name for name, content in files.items() if content is not None]
 
 
 def lines_of(done: LogReplay) -> Iterator[str]:
@@ -116,9 +100,8 @@ def lines_of(done: LogReplay) -> Iterator[str]:
     offset = ", ".join(f"{x:.4g}" for x in done.bias)
     yield f"Sensor offset taken off: [{offset}] N, N m ({done.bias_origin})."
     if done.windows is not None:
-        what = f"{done.windows.windows} windows"
         for name, errors in done.windows.errors.items():
-            yield f"{what}, {name}: RMS {_said(errors)}"
+            yield f"{done.windows.windows} windows, {name}: RMS {_said(errors)}"
     if done.single_shot is not None:
         for name, errors in done.single_shot.errors.items():
             yield f"In one shot, {name}: {_said(errors)}"
@@ -126,8 +109,4 @@ def lines_of(done: LogReplay) -> Iterator[str]:
 
 
 def _said(errors: ReplayErrors) -> str:
-    return (
-        f"{metres(float(errors.position[-1]))} and "
-        f"{math.degrees(float(errors.attitude[-1])):.3g}° from the measured pose after "
-        f"{float(errors.horizon[-1]):.4g} s."
-    )
+    return f"{pose_error(errors)} from the measured pose after {errors.horizon[-1]:.4g} s."

@@ -12,11 +12,10 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Number, UsageError, option
 from identify.commands.output import require_writable_file, write_file
-from identify.commands.terminal import printable
+from identify.commands.terminal import say
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
-    from identify.inertia.shapes import Mesh
     from identify.inertia.shapes import Shape as Geometry
 
 _MESH = "mesh"
@@ -64,8 +63,9 @@ class Shape(Command):
 
     def run(self, invocation: str) -> int:
         """Print or write the body."""
-        if self.output is not None:
-            require_writable_file(self.output)
+        require_writable_file(self.output)
+        import numpy as np
+
         from identify.exchange import SavedEstimate
         from identify.exchange.estimate_json import estimate_text
         from identify.inertia import InertialParameters
@@ -78,15 +78,19 @@ class Shape(Command):
         saved = SavedEstimate(
             body, f"that of the shape: {said}", provenance={"command": invocation}
         )
-        if isinstance(geometry, Mesh) and (note := _size_note(geometry)):
-            print(printable(f"identify: note: {note}"), file=sys.stderr)
+        if isinstance(geometry, Mesh):
+            extent = float(np.ptp(geometry.corners, axis=0).max())
+            if extent > _WIDEST_MESH:
+                wide = f"identify: note: the mesh is {extent:.4g} m wide"
+                hint = "if its file is in millimetres, give --scale 0.001"
+                say(f"{wide}; {hint}", file=sys.stderr)
         if self.output is None:
             from identify.commands.summary import print_parameters
 
             print_parameters(saved)
             return 0
         write_file(self.output, estimate_text(saved).encode())
-        print(self.output)
+        say(self.output)
         return 0
 
     def _geometry(self) -> Geometry:
@@ -109,15 +113,6 @@ def _require_believable(body: InertialParameters) -> None:
             f"{_HEAVIEST:g} kg and {_LARGEST:g} kg m² at the most: check mass, density and sizes "
             f"[SI]"
         )
-
-
-def _size_note(mesh: Mesh) -> str:
-    """What to say of a mesh so large that its file may be in millimetres."""
-    corners = mesh.corners
-    extent = float((corners.max(axis=0) - corners.min(axis=0)).max())
-    if extent <= _WIDEST_MESH:
-        return ""
-    return f"the mesh is {extent:.4g} m wide; if its file is in millimetres, give --scale 0.001"
 
 
 def _number(word: str) -> float:

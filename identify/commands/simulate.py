@@ -10,11 +10,11 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, UsageError, Vector, option
 from identify.commands.output import require_writable, unwritable, write_file
-from identify.commands.terminal import printable
+from identify.commands.terminal import say
 
 if TYPE_CHECKING:
+    from identify.logs import Recording
     from identify.simulation import Simulation, Trajectory
-    from identify.simulation.poinsot import Poinsot
 
 LOG, SCHEMA, MOTION = "trajectory.parquet", "trajectory.toml", "motion.png"
 POINSOT, ANIMATION = "poinsot.png", "poinsot.html"
@@ -61,14 +61,24 @@ class Simulate(Command):
     def run(self, invocation: str) -> int:
         """Simulate, write the files, say where they are."""
         require_writable(self.output, (LOG, SCHEMA, MOTION, POINSOT, ANIMATION))
+        from identify.logs.writing import write_log
+
         self._require_steps()
         simulation = self._simulation()
         path = self._path(simulation)
-        written = [*self._write_log(simulation, path), self._draw(simulation, path)]
-        written += self._construct(simulation, path)
+        log, schema = self.output / LOG, self.output / SCHEMA
+        try:
+            self.output.mkdir(parents=True, exist_ok=True)
+            write_log(self._recording(simulation, path), log, schema)
+        except OSError as error:
+            raise unwritable(log, error) from error
+        pictures = _pictures(simulation, path)
+        for name, content in pictures.items():
+            write_file(self.output / name, content)
         if not self.quiet:
-            for line in (*_facts(simulation, path), *self._notes(simulation), *map(str, written)):
-                print(printable(line))
+            written = [name for name, content in pictures.items() if content is not None]
+            say(*_facts(simulation, path), *self._notes(simulation))
+            say(log, schema, *(self.output / name for name in written))
         return 0
 
     def _require_steps(self) -> None:
@@ -134,61 +144,39 @@ class Simulate(Command):
                 )
         return notes
 
-    def _write_log(self, simulation: Simulation, path: Trajectory) -> list[Path]:
+    def _recording(self, simulation: Simulation, path: Trajectory) -> Recording:
         from identify.logs.synthetic import recording_of_motion
-        from identify.logs.writing import write_log
         from identify.simulation.forced_body import total_wrench
 
         wrench = total_wrench(simulation.loads, path)
-        recording = recording_of_motion(path, wrench, simulation.gravity, self.spec.stem)
-        log, schema = self.output / LOG, self.output / SCHEMA
-        try:
-            self.output.mkdir(parents=True, exist_ok=True)
-            write_log(recording, log, schema)
-        except OSError as error:
-            raise unwritable(log, error) from error
-        return [log, schema]
-
-    def _draw(self, simulation: Simulation, path: Trajectory) -> Path:
-        from identify.reporting.canvas import png
-        from identify.reporting.figures.motion import motion
-
-        picture = png(motion(path, simulation.body.phi, simulation.gravity))
-        write_file(self.output / MOTION, picture)
-        return self.output / MOTION
-
-    def _construct(self, simulation: Simulation, path: Trajectory) -> list[Path]:
-        """Poinsot's construction of a body that turns freely; those of an earlier run are gone."""
-        construction = _construction(simulation, path)
-        if construction is None:
-            for name in (POINSOT, ANIMATION):
-                (self.output / name).unlink(missing_ok=True)
-            return []
-        from identify.reporting.canvas import png
-        from identify.reporting.figures.poinsot import poinsot
-        from identify.reporting.poinsot_animation import poinsot_html
-
-        write_file(self.output / POINSOT, png(poinsot(construction)))
-        write_file(self.output / ANIMATION, poinsot_html(construction).encode())
-        return [self.output / POINSOT, self.output / ANIMATION]
+        return recording_of_motion(path, wrench, simulation.gravity, self.spec.stem)
 
 
 def _is_free(simulation: Simulation) -> bool:
     return not simulation.loads and not simulation.impulses and simulation.added_mass is None
 
 
-def _construction(simulation: Simulation, path: Trajectory) -> Poinsot | None:
-    """None for a body that is not free, or that does not turn."""
-    spin = simulation.start.angular_velocity
-    if not (_is_free(simulation) and spin.any()):
-        return None
-    from identify.simulation.poinsot import poinsot_motion
+def _pictures(simulation: Simulation, path: Trajectory) -> dict[str, bytes | None]:
+    """The motion, and Poinsot's construction of a body that turns freely; else None for that."""
+    from identify.reporting.canvas import png
+    from identify.reporting.figures.motion import motion
 
-    return poinsot_motion(simulation.body.phi, simulation.start.quaternion, spin, path.time)
+    pictures: dict[str, bytes | None] = {
+        MOTION: png(motion(path, simulation.body.phi, simulation.gravity)),
+        POINSOT: None,
+        ANIMATION: None,
+    }
+    start = simulation.start
+    if _is_free(simulation) and start.angular_velocity.any():
+        from identify.reporting.figures.poinsot import poinsot
+        from identify.reporting.poinsot_animation import poinsot_html
+        from identify.simulation.poinsot import poinsot_motion
 
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+        made = poinsot_motion(
+            simulation.body.phi, start.quaternion, start.angular_velocity, path.time
+        )
+        pictures |= {POINSOT: png(poinsot(made)), ANIMATION: poinsot_html(made).encode()}
+    return pictures
 
 
 def _facts(simulation: Simulation, path: Trajectory) -> list[str]:
@@ -197,9 +185,10 @@ def _facts(simulation: Simulation, path: Trajectory) -> list[str]:
     end = ", ".join(f"{x:.6g}" for x in path.position[-1])
     q = ", ".join(f"{x:.6g}" for x in path.quaternion[-1])
     spin = float(np.linalg.norm(path.angular_velocity[-1]))
+    acting = {"load": simulation.loads, "impulse": simulation.impulses}
+    counts = (f"{len(each)} {what}{'s' * (len(each) != 1)}" for what, each in acting.items())
     return [
         f"{len(path.time)} states over {path.time[-1]:.6g} s of a body of "
-        f"{simulation.body.mass:.6g} kg, {_counted(len(simulation.loads), 'load')}, "
-        f"{_counted(len(simulation.impulses), 'impulse')}.",
+        f"{simulation.body.mass:.6g} kg, {', '.join(counts)}.",
         f"At the end: position [{end}] m, quaternion [{q}] (xyzw), turning at {spin:.6g} rad/s.",
     ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.command import Command, Repeated, option
-from identify.commands.terminal import printable
+from identify.commands.terminal import say
 
 if TYPE_CHECKING:
     from identify.experiments import Results
@@ -42,8 +42,7 @@ class StudyTable(Command):
         from identify.reporting.study import latest_rows, scores_text
 
         results = latest_rows(self.results, self.code)
-        print(printable(scores_text(results, _columns(self.metric), self.by or BY)))
-        print(printable(_which(results)))
+        say(scores_text(results, _columns(self.metric), self.by or BY), _which(results))
         return 0
 
 
@@ -77,8 +76,7 @@ class StudyCompare(Command):
 
         results = latest_rows(self.results, self.code)
         frame = compare(results, self.first, self.second, _columns(self.metric))
-        print(printable(comparison_text(frame, self.first, self.second)))
-        print(printable(_which(results)))
+        say(comparison_text(frame, self.first, self.second), _which(results))
         return 0
 
 

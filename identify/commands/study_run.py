@@ -1,24 +1,71 @@
-"""`identify study run`: a study through its estimators, its results and their summary."""
+"""`identify study check` and `identify study run`: a study file, what it asks for, and its run."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, Repeated, UsageError, option
-from identify.commands.study_check import require_workers
-from identify.commands.terminal import printable
+from identify.commands.terminal import say
+from identify.errors import StudyError
 
 if TYPE_CHECKING:
-    from identify.experiments import Progress, RunSummary, Study
+    from identify.experiments import Cell, RunSummary, Study, TimeEstimate
 
 _INTERRUPTED = 130
+
+_MOST_LINES = 25
+"""Of one list: the rest is counted."""
+
+_MOST_CELLS = 1_000_000
+"""Cells that are gone through: more takes minutes, and is most likely a slip."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCheck(Command):
+    """Check a study file: list its cells, count them, and estimate the time they will take.
+
+    Nothing is written. A few cells are run to see how long one takes. Exit status: 2 for a file
+    that is not a study, or that names what is not there.
+    """
+
+    file: Annotated[Path, Positional, option("FILE", "(required)")]
+    """The study file (TOML)."""
+
+    workers: Annotated[int | None, option("N", "(default: the cores there are)")] = None
+    """Processes that will share the work."""
+
+    only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
+    """Only these cells: log=, perturbation= or estimator= and a name, * in it for anything."""
+
+    def run(self, invocation: str) -> int:
+        """Print the cells and the time."""
+        _require_workers(self.workers, "study check")
+        from identify.experiments import default_workers, estimate_time, load_study
+        from identify.experiments.selection import selected
+
+        study = load_study(self.file)
+        if len(study) > _MOST_CELLS:
+            raise StudyError(
+                f"{self.file}: {len(study)} cells: {len(study.logs)} logs × "
+                f"{len(study.perturbations)} perturbations with {len(study.seeds)} seeds × "
+                f"{len(study.estimators)} estimators; at most {_MOST_CELLS} are checked: shorten "
+                f"the lists, or the seeds"
+            )
+        wanted = selected(study, self.only)
+        cells = [cell for cell in study.cells() if wanted(cell)]
+        say(*_counts(study, cells))
+        workers = default_workers() if self.workers is None else max(1, self.workers)
+        say(*_time(estimate_time(study, workers=workers, only=self.only)))
+        return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,52 +100,79 @@ class StudyRun(Command):
 
     def run(self, invocation: str) -> int:
         """Run what is missing, write the summary, print the table."""
-        require_workers(self.workers, "study run")
+        _require_workers(self.workers, "study run")
         if self.scheduler is not None and self.workers is not None:
             raise UsageError("study run: --workers is of local processes: leave out --scheduler")
-        from identify.experiments import load_study
+        from identify.experiments import load_study, run_study
+        from identify.experiments.progress import shown_progress
 
         study = load_study(self.file)
         try:
-            done = self._run(study)
+            with nullcontext() if self.quiet else shown_progress() as progress:
+                done = run_study(
+                    study,
+                    self.output,
+                    workers=self.workers,
+                    scheduler=self.scheduler,
+                    only=self.only,
+                    retry_failed=self.retry_failed,
+                    progress=progress,
+                )
         except KeyboardInterrupt:
-            message = f"identify: interrupted; {self.output} keeps what was done, and the same"
-            print(printable(f"{message} command takes it up"), file=sys.stderr, flush=True)
+            kept = f"{self.output} keeps what was done, and the same command takes it up"
+            say(f"identify: interrupted; {kept}", file=sys.stderr)
             return _INTERRUPTED
-        self._tell(study, done)
-        return 0
-
-    def _run(self, study: Study) -> RunSummary:
-        from identify.experiments import run_study
-
-        with self._progress() as progress:
-            return run_study(
-                study,
-                self.output,
-                workers=self.workers,
-                scheduler=self.scheduler,
-                only=self.only,
-                retry_failed=self.retry_failed,
-                progress=progress,
-            )
-
-    def _progress(self) -> AbstractContextManager[Callable[[Progress], None] | None]:
-        from identify.experiments.progress import shown_progress
-
-        return nullcontext() if self.quiet else shown_progress()
-
-    def _tell(self, study: Study, done: RunSummary) -> None:
         from identify.reporting.study import StudyRows, rows_of_study, scores_text, write_summary
 
         rows = StudyRows(rows_of_study(self.output, study), study, done)
         paths = write_summary(rows, self.output)
-        if self.quiet:
-            return
-        print(printable(scores_text(rows.results)))
-        for line in _lines(done):
-            print(line)
-        for path in paths:
-            print(printable(str(path)))
+        if not self.quiet:
+            say(scores_text(rows.results), *_lines(done), *paths)
+        return 0
+
+
+def _require_workers(workers: int | None, command: str) -> None:
+    if workers is not None and workers < 0:
+        raise UsageError(f"{command}: --workers N: expected 0 or more, got {workers}")
+
+
+def _counts(study: Study, cells: list[Cell]) -> Iterator[str]:
+    """How many cells each log, perturbation and estimator has."""
+    logs = Counter(cell.noisy.log.name for cell in cells)
+    noisy = dict.fromkeys(
+        (c.noisy.log.name, c.noisy.perturbation.label, c.noisy.seed_index) for c in cells
+    )
+    estimators = Counter(cell.estimator.label for cell in cells)
+    yield f"{study.name}: {len(cells)} cells"
+    yield f"  {len(noisy)} noisy logs ({len(logs)} logs) × {len(estimators)} estimators"
+    yield from _listed("logs", Counter(name.rpartition("/")[0] or name for name in logs))
+    seeds = Counter(perturbation for _, perturbation, _ in noisy)
+    each = {label: count // len(logs) for label, count in seeds.items()}
+    yield from _listed("perturbations: seeds of each log", each)
+    yield from _listed("estimators: cells", estimators)
+    yield from wrap(f"metrics: {', '.join(study.metrics)}", 80, subsequent_indent="  ")
+
+
+def _listed(title: str, counts: Counter[str] | dict[str, int]) -> Iterator[str]:
+    yield title
+    for name, count in list(counts.items())[:_MOST_LINES]:
+        yield f"  {count:>6}  {name}"
+    if len(counts) > _MOST_LINES:
+        yield f"  … and {len(counts) - _MOST_LINES} more"
+
+
+def _time(estimate: TimeEstimate) -> Iterator[str]:
+    from identify.experiments.progress import duration
+
+    yield (
+        f"time: about {duration(estimate.seconds)} with {estimate.workers} workers "
+        f"({duration(estimate.cpu_seconds)} of processor time), were nothing of it there"
+    )
+    yield f"  {1e3 * estimate.prepare_seconds:>9.2f} ms to prepare a noisy log"
+    for label, seconds in estimate.estimator_seconds.items():
+        yield f"  {1e3 * seconds:>9.2f} ms {label}"
+    for failure in dict.fromkeys(estimate.failed):
+        yield f"note: a cell that was tried failed: {failure}"
 
 
 def _lines(done: RunSummary) -> Iterator[str]:

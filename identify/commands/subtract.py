@@ -11,11 +11,10 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, option
 from identify.commands.output import require_writable_file, write_file
-from identify.commands.terminal import printable
+from identify.commands.terminal import say
 from identify.errors import ModelError
 
 if TYPE_CHECKING:
-    from identify.arrays import Phi
     from identify.exchange import SavedEstimate
     from identify.inertia import Difference
 
@@ -46,8 +45,7 @@ class Subtract(Command):
 
     def run(self, invocation: str) -> int:
         """Print the payload's parameters, and write them if asked to."""
-        if self.output is not None:
-            require_writable_file(self.output)
+        require_writable_file(self.output)
         from identify.exchange import read_estimate
         from identify.exchange.estimate_json import estimate_text
         from identify.inertia import difference
@@ -65,10 +63,9 @@ class Subtract(Command):
         from identify.commands.summary import print_parameters
 
         print_parameters(payload)
-        for note in _notes(left, both):
-            print(printable(f"Note: {note}."))
+        say(*(f"Note: {note}." for note in _notes(left, both)))
         if self.output is not None:
-            print(printable(str(self.output)))
+            say(self.output)
         return 0
 
 
@@ -78,17 +75,26 @@ def _payload(
     """The estimate of the payload: of the nearest possible body where noise made it impossible.
 
     Raises:
-        ModelError: nothing is left, or what is left is impossible beyond its noise.
+        ModelError: nothing is left.
+        ImpossibleDifference: what is left is impossible, and noise does not explain it, or nothing
+            is known of the noise.
     """
     from identify.estimation.intervals import intervals_of
     from identify.exchange import SavedEstimate
-    from identify.inertia import PHI, InertialParameters
+    from identify.inertia import PHI, ImpossibleDifference, InertialParameters, nearest_consistent
 
     if left.phi[0] == 0.0:
         raise ModelError("both estimates have the same mass: there is no payload between them")
-    phi, decided = left.phi, _decided_by(both)
+    decided: dict[str, str] = {}
+    for name in PHI:  # by the weaker of the two, where any is known
+        by = {saved.decided_by[name] for saved in both if name in saved.decided_by}
+        if by:
+            decided[name] = next(what for what in _WEAKEST_FIRST if what in by)
+    phi = left.phi
     if _beyond_rounding(left):
-        phi = _possible(left)
+        if left.deviations is None or left.deviations > _NOISE or not left.verdict.mass > 0.0:
+            raise ImpossibleDifference(left.verdict, ())
+        phi = nearest_consistent(phi).phi
         decided = {
             name: what if what == "default" or name in PHI[:4] else "constraint"
             for name, what in decided.items()
@@ -109,33 +115,8 @@ def _payload(
     )
 
 
-def _decided_by(both: tuple[SavedEstimate, SavedEstimate]) -> dict[str, str]:
-    """What decided each parameter of a difference: the weaker of the two, where any is known."""
-    from identify.inertia import PHI
-
-    decided: dict[str, str] = {}
-    for name in PHI:
-        parts = {saved.decided_by[name] for saved in both if name in saved.decided_by}
-        if parts:
-            decided[name] = next(what for what in _WEAKEST_FIRST if what in parts)
-    return decided
-
-
 def _beyond_rounding(left: Difference) -> bool:
     return left.verdict.impossible and not left.verdict.by_rounding
-
-
-def _possible(left: Difference) -> Phi:
-    """The nearest possible body, where noise explains that the difference is none.
-
-    Raises:
-        ImpossibleDifference: noise does not explain it, or nothing is known of the noise.
-    """
-    from identify.inertia import ImpossibleDifference, nearest_consistent
-
-    if left.deviations is None or left.deviations > _NOISE or not left.verdict.mass > 0.0:
-        raise ImpossibleDifference(left.verdict, ())
-    return nearest_consistent(left.phi).phi
 
 
 def _notes(left: Difference, both: tuple[SavedEstimate, SavedEstimate]) -> Iterator[str]:
@@ -150,10 +131,7 @@ def _notes(left: Difference, both: tuple[SavedEstimate, SavedEstimate]) -> Itera
             f"the frames are called differently, {both[0].frame!r} and {both[1].frame!r}: make "
             f"sure that they are the same"
         )
-    missing = [
-        which
-        for which, saved in zip(("first", "second"), both, strict=True)
-        if saved.covariance is None
-    ]
+    names = zip(("first", "second"), both, strict=True)
+    missing = [which for which, saved in names if saved.covariance is None]
     if missing:
         yield f"no intervals: there is no covariance in the {' and the '.join(missing)} file"

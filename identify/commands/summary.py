@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.commands.terminal import metres, print_table, printable
+from identify.commands.terminal import pose_error, print_table, say
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_table import GROUPS
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
     from identify.signals import PreparedLog
-    from identify.validation import Replay
 
 _NARROWEST = 80
 """Columns the table needs to show every digit."""
@@ -36,8 +34,7 @@ def print_summary(
         files: what was written.
     """
     print_parameters(result.estimate, truth)
-    for line in (*lines_of(result), *map(str, files)):
-        print(printable(line))
+    say(*lines_of(result), *files)
 
 
 def print_parameters(
@@ -54,14 +51,33 @@ def print_parameters(
 
 def lines_of(result: FitResult) -> Iterator[str]:
     """What the table does not say, a line each."""
-    yield from (_read(log) for log in result.logs)
-    for note in (*result.notes, *result.validation.notes):
+    estimate, validation = result.estimate, result.validation
+    yield from map(_read, result.logs)
+    for note in (*result.notes, *validation.notes):
         yield f"Note: {note}"
-    yield _consistency(result.estimate)
-    yield _certificate(result.estimate)
-    yield from _cutoffs(result)
-    if result.validation.replay is not None:
-        yield _replay(result.validation.replay)
+    proof = estimate.certificate
+    yield (
+        f"Consistent: some distribution of mass has these parameters (least eigenvalue of the "
+        f"scaled pseudo-inertia {proof.eigenvalues[0]:.2g} > 0)."
+    )
+    how = f"solved by {proof.solver} with the consistency constraint active"
+    if proof.solver == "none":
+        how = "least squares is consistent by itself, no solver was needed"
+    distance = f"{proof.distance_to_optimum:.1g} standard errors from the optimum"
+    yield f"Certified: at most {distance}; {how}."
+    origin = "default" if result.settings.cutoff_hz is None else "given"
+    for log in result.logs:
+        name = f" of {log.name}" if len(result.logs) > 1 else ""
+        if log.cutoff_hz is None:
+            yield f"Low-pass{name}: none, still poses are not filtered."
+        else:
+            yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({origin})."
+    if (replay := validation.replay) is not None:
+        name, errors = next(iter(replay.errors.items()))
+        yield (
+            f"Replay: {replay.windows} windows of {errors.horizon[-1]:.3g} s simulated from the "
+            f"{name} and the measured wrench end {pose_error(errors)} from the measured pose (RMS)."
+        )
 
 
 def _read(log: PreparedLog) -> str:
@@ -74,39 +90,4 @@ def _read(log: PreparedLog) -> str:
     return (
         f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; turning at {spin:.2g} rad/s RMS, "
         f"mean force {force:.3g} N with the sensor offset."
-    )
-
-
-def _consistency(estimate: Estimate) -> str:
-    least = estimate.certificate.eigenvalues[0]
-    return (
-        f"Consistent: some distribution of mass has these parameters (least eigenvalue of the "
-        f"scaled pseudo-inertia {least:.2g} > 0)."
-    )
-
-
-def _certificate(estimate: Estimate) -> str:
-    proof = estimate.certificate
-    within = f"at most {proof.distance_to_optimum:.1g} standard errors from the optimum"
-    if proof.solver == "none":
-        return f"Certified: {within}; least squares is consistent by itself, no solver was needed."
-    return f"Certified: {within}; solved by {proof.solver} with the consistency constraint active."
-
-
-def _cutoffs(result: FitResult) -> Iterator[str]:
-    origin = "default" if result.settings.cutoff_hz is None else "given"
-    for log in result.logs:
-        name = f" of {log.name}" if len(result.logs) > 1 else ""
-        if log.cutoff_hz is None:
-            yield f"Low-pass{name}: none, still poses are not filtered."
-        else:
-            yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({origin})."
-
-
-def _replay(replay: Replay) -> str:
-    name, errors = next(iter(replay.errors.items()))
-    return (
-        f"Replay: {replay.windows} windows of {errors.horizon[-1]:.3g} s simulated from the {name} "
-        f"and the measured wrench end {metres(errors.position[-1])} and "
-        f"{math.degrees(errors.attitude[-1]):.3g}° from the measured pose (RMS)."
     )

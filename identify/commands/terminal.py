@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from identify.validation import ReplayErrors
 
 
 def printable(text: str) -> str:
@@ -23,9 +26,17 @@ def escape_what_cannot_be_encoded() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def metres(length: float) -> str:
-    """A length as a person says it."""
-    return f"{length:.3g} m" if length >= 1.0 else f"{1e3 * length:.3g} mm"
+def say(*lines: object, file: TextIO | None = None) -> None:
+    """Print lines, whatever they hold, to standard output or to another file, at once."""
+    for line in lines:
+        print(printable(str(line)), file=file, flush=True)
+
+
+def pose_error(errors: ReplayErrors) -> str:
+    """How far the pose is off at the end, in position and attitude, as a person says it."""
+    length, angle = float(errors.position[-1]), math.degrees(float(errors.attitude[-1]))
+    shown = f"{length:.3g} m" if length >= 1.0 else f"{1e3 * length:.3g} mm"
+    return f"{shown} and {angle:.3g}°"
 
 
 def print_table(table: Table, narrowest: int) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import ModelError
 from identify.exchange.xml_document import XmlDocument, XmlElement
-from identify.inertia.printed import half_unit
+from identify.inertia.verdict import half_unit
 
 
 class PrintedNumbers(NamedTuple):

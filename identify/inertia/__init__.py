@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     )
     from identify.inertia.added_mass import added_mass_in_frame as added_mass_in_frame
     from identify.inertia.added_mass import checked_added_mass as checked_added_mass
-    from identify.inertia.added_mass import inertia_with_added_mass as inertia_with_added_mass
     from identify.inertia.composition import Difference as Difference
     from identify.inertia.composition import ImpossibleDifference as ImpossibleDifference
     from identify.inertia.composition import composite as composite
@@ -29,11 +28,6 @@ if TYPE_CHECKING:
     from identify.inertia.frames import congruence_map as congruence_map
     from identify.inertia.frames import frame_map as frame_map
     from identify.inertia.frames import in_frame as in_frame
-    from identify.inertia.frames import in_frame_by_coadjoint as in_frame_by_coadjoint
-    from identify.inertia.frames import in_frame_by_sandwich as in_frame_by_sandwich
-    from identify.inertia.frames import phi_from_spatial_inertia as phi_from_spatial_inertia
-    from identify.inertia.frames import rotate_frame as rotate_frame
-    from identify.inertia.frames import shift_origin as shift_origin
     from identify.inertia.frames import spatial_inertia_in_frame as spatial_inertia_in_frame
     from identify.inertia.log_cholesky import LOG_CHOLESKY as LOG_CHOLESKY
     from identify.inertia.log_cholesky import log_cholesky_from_phi as log_cholesky_from_phi
@@ -65,10 +59,10 @@ if TYPE_CHECKING:
     from identify.inertia.parameters import UNITS as UNITS
     from identify.inertia.parameters import InertialParameters as InertialParameters
     from identify.inertia.parameters import default_body as default_body
-    from identify.inertia.printed import half_unit as half_unit
     from identify.inertia.verdict import Verdict as Verdict
     from identify.inertia.verdict import Violation as Violation
     from identify.inertia.verdict import check as check
+    from identify.inertia.verdict import half_unit as half_unit
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
@@ -79,7 +73,6 @@ else:
                 "added_mass_about_origin_by_blocks",
                 "added_mass_in_frame",
                 "checked_added_mass",
-                "inertia_with_added_mass",
             ),
             "composition": (
                 "Difference",
@@ -98,11 +91,6 @@ else:
                 "congruence_map",
                 "frame_map",
                 "in_frame",
-                "in_frame_by_coadjoint",
-                "in_frame_by_sandwich",
-                "phi_from_spatial_inertia",
-                "rotate_frame",
-                "shift_origin",
                 "spatial_inertia_in_frame",
             ),
             "log_cholesky": (
@@ -129,7 +117,6 @@ else:
             "momentum": ("kinetic_energy", "momentum_in_frame", "spatial_momentum"),
             "nearest": ("NearestBody", "nearest_consistent"),
             "parameters": ("PHI", "UNITS", "InertialParameters", "default_body"),
-            "printed": ("half_unit",),
-            "verdict": ("Verdict", "Violation", "check"),
+            "verdict": ("Verdict", "Violation", "check", "half_unit"),
         },
     )

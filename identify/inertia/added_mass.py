@@ -27,10 +27,10 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Mat33, Mat66, Phi, Vec3, seal
+from identify.arrays import Mat66, Vec3, seal
 from identify.errors import ModelError
 from identify.inertia.frames import spatial_inertia_in_frame
-from identify.inertia.matrices import spatial_inertia, swap_spatial_order
+from identify.inertia.matrices import swap_spatial_order
 from identify.spatial import Pose, hat
 
 _AXES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
@@ -160,40 +160,26 @@ def added_mass_about_origin_by_blocks(mixed: ArrayLike, *, com: Vec3 | None = No
             f"so the blocks do not tell the centre of mass; give it to added_mass_about_origin"
         )
     lever = np.linalg.solve(M.T, coupling.T).T
-    _warn_of_other_levers(lever, None if com is None else seal(com, "com", (3,)))
+    size, other = np.abs(lever).max(), None
+    if com is not None:
+        com = seal(com, "com", (3,))
+        off = np.abs(lever - hat(com)).max()
+        if off > 1e-6 * max(size, np.abs(com).max()):
+            other = f"the lower left block is not c̃ M (c off by {off:.3g} m), so the shift is wrong"
+    elif size == 0.0:
+        other = (
+            "the blocks do not couple, so nothing is added; if they are about the centre of mass"
+        )
+    elif np.abs(lever + lever.T).max() > 1e-6 * size:
+        other = (
+            "the lower left block is not c̃ M for any c, so the shift is wrong; for the right one"
+        )
+    if other:
+        warnings.warn(
+            f"added mass: {other}, use added_mass_about_origin with the centre of mass",
+            AddedMassWarning,
+            stacklevel=2,
+        )
     shifted = np.array(blocks)
     shifted[3:, 3:] += lever @ coupling.T
     return shifted
-
-
-def _warn_of_other_levers(lever: Mat33, com: Vec3 | None) -> None:
-    size = np.abs(lever).max()
-    if com is None and size == 0.0:
-        _warn("the blocks do not couple, so nothing is added; if they are about the centre of mass")
-    elif com is None and np.abs(lever + lever.T).max() > 1e-6 * size:
-        _warn("the lower left block is not c̃ M for any c, so the shift is wrong; for the right one")
-    elif com is not None:
-        off = np.abs(lever - hat(com)).max()
-        if off > 1e-6 * max(size, np.abs(com).max()):
-            _warn(f"the lower left block is not c̃ M (c off by {off:.3g} m), so the shift is wrong")
-
-
-def _warn(what: str) -> None:
-    warnings.warn(
-        f"added mass: {what}, use added_mass_about_origin with the centre of mass",
-        AddedMassWarning,
-        stacklevel=4,
-    )
-
-
-def inertia_with_added_mass(phi: Phi, A_BBo_B: Mat66) -> Mat66:
-    """Inertia that a body shows in a fluid: spatial inertia and added mass, both about Bo in B.
-
-    Args:
-        phi: ten parameters of the body about Bo in B, shape (..., 10).
-        A_BBo_B: added mass about Bo in B, linear first, shape (..., 6, 6).
-
-    Returns:
-        Linear first, shape (..., 6, 6); `swap_spatial_order` of it is DART's spatial tensor.
-    """
-    return spatial_inertia(phi) + np.asarray(A_BBo_B, dtype=np.float64)

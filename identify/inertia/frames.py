@@ -1,25 +1,19 @@
-"""Change of the frame that the ten parameters are given in, by three routes.
+"""Change of the frame that the ten parameters are given in, on the ten numbers themselves.
 
-The one that is used works on the ten numbers by as few operations as it takes. Its arrays have the
-component first, shapes (10, n), (3, 3, n) and (3, n): every operation then runs over contiguous
-memory. The bodies go through in chunks that stay in the cache.
+Arrays have the component first, shapes (10, n), (3, 3, n) and (3, n): every operation then runs
+over contiguous memory. The bodies go through in chunks that stay in the cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, Vec3
+from identify.arrays import Array, Mat44, Mat66, Phi
 from identify.inertia.matrices import (
     PSEUDO_INERTIA_BASIS,
     phi_from_pseudo_inertia,
-    pseudo_inertia,
-    six_from_symmetric,
-    spatial_inertia,
 )
-from identify.spatial import Pose, coadjoint, vee
+from identify.spatial import Pose, coadjoint
 
 _PHI_OF_PI: Array = phi_from_pseudo_inertia(np.eye(16).reshape(16, 4, 4)).T
 """Matrix of the linear map vec(Pi) → phi, shape (10, 16)."""
@@ -34,10 +28,9 @@ _PRODUCTS = ((5, 0, 1), (6, 0, 2), (8, 1, 2))
 def in_frame(phi: Phi, X_AB: Pose) -> Phi:
     """The same body's parameters about Ao in A.
 
-    On the ten numbers themselves: h' = R h + m p and
+    It is the sandwich rule Pi_A = T_AB Pi_B T_ABᵀ: h' = R h + m p and
     I' = R I Rᵀ + 2 (k · p) 1 − k pᵀ − p kᵀ with k = R h + ½ m p. Where all bodies share one pose it
-    is one product with the matrix of `frame_map`. `in_frame_by_sandwich` gives the same, and for a
-    rotation that is orthonormal to the last bit `in_frame_by_coadjoint` too.
+    is one product with the matrix of `frame_map`.
 
     Args:
         phi: ten parameters about Bo in B, shape (..., 10).
@@ -48,60 +41,17 @@ def in_frame(phi: Phi, X_AB: Pose) -> Phi:
     """
     phi = np.asarray(phi, dtype=np.float64)
     if X_AB.rotation.ndim == 2 and X_AB.position.ndim == 1:
-        return _mapped(phi, frame_map(X_AB))
-    return _by_chunks(
-        lambda phi, R, p: _shifted(_rotated(phi, R), p),
-        phi,
-        (X_AB.rotation, 2),
-        (X_AB.position, 1),
-    )
-
-
-def rotate_frame(phi: Phi, R_AB: Mat33) -> Phi:
-    """The same body about the same point, in axes of A: R h and R I Rᵀ.
-
-    Args:
-        phi: ten parameters in axes of B, shape (..., 10).
-        R_AB: rotation matrices, shape (..., 3, 3); they are not checked.
-
-    Returns:
-        Shape (..., 10).
-    """
-    phi, R_AB = np.asarray(phi, dtype=np.float64), np.asarray(R_AB, dtype=np.float64)
-    if R_AB.ndim == 2:
-        T = np.eye(4)
-        T[:3, :3] = R_AB
-        return _mapped(phi, congruence_map(T))
-    return _by_chunks(_rotated, phi, (R_AB, 2))
-
-
-def shift_origin(phi: Phi, p_AB: Vec3) -> Phi:
-    """The same body in the same axes, about Ao: h' = h + m p and the parallel axis theorem for I.
-
-    Args:
-        phi: ten parameters about Bo, shape (..., 10).
-        p_AB: position of Bo from Ao [m], shape (..., 3).
-
-    Returns:
-        Shape (..., 10).
-    """
-    phi, p_AB = np.asarray(phi, dtype=np.float64), np.asarray(p_AB, dtype=np.float64)
-    if p_AB.ndim == 1:
-        T = np.eye(4)
-        T[:3, 3] = p_AB
-        return _mapped(phi, congruence_map(T))
-    return _by_chunks(_shifted, phi, (p_AB, 1))
-
-
-def in_frame_by_sandwich(phi: Phi, X_AB: Pose) -> Phi:
-    """As `in_frame`, by the sandwich rule Pi_A = T_AB Pi_B T_ABᵀ."""
-    T = X_AB.matrix
-    return phi_from_pseudo_inertia(T @ pseudo_inertia(phi) @ T.swapaxes(-1, -2))
-
-
-def in_frame_by_coadjoint(phi: Phi, X_AB: Pose) -> Phi:
-    """As `in_frame`, by the congruence of the 6×6 spatial inertia, M_A = Ad*_AB M_B Ad_BA."""
-    return phi_from_spatial_inertia(spatial_inertia_in_frame(spatial_inertia(phi), X_AB))
+        return (phi.reshape(-1, 10) @ frame_map(X_AB).T).reshape(phi.shape)
+    batch = np.broadcast_shapes(phi.shape[:-1], X_AB.rotation.shape[:-2], X_AB.position.shape[:-1])
+    tens = _rows(phi, batch, (10,))
+    rotations = _rows(X_AB.rotation, batch, (3, 3))
+    positions = _rows(X_AB.position, batch, (3,))
+    out = np.empty((int(np.prod(batch)), 10))
+    for start in range(0, len(out), _CHUNK):
+        part = slice(start, start + _CHUNK)  # nothing of a chunk is kept: the next one is put there
+        turned = _rotated(_components(tens, part), _components(rotations, part).reshape(3, 3, -1))
+        out[part] = _shifted(turned, _components(positions, part)).T
+    return out.reshape(*batch, 10)
 
 
 def spatial_inertia_in_frame(M: Mat66, X_AB: Pose) -> Mat66:
@@ -119,25 +69,6 @@ def spatial_inertia_in_frame(M: Mat66, X_AB: Pose) -> Mat66:
     """
     C = coadjoint(X_AB)
     return C @ M @ C.swapaxes(-1, -2)
-
-
-def phi_from_spatial_inertia(M: Mat66) -> Phi:
-    """Ten parameters of a rigid body's spatial inertia, the inverse of `spatial_inertia`.
-
-    m is the mean of the upper diagonal, ĥ the skew part of the lower left block less that of the
-    upper right, I the symmetric part of the lower right. Of any 6×6 matrix that is the nearest that
-    a rigid body has, in the Frobenius norm.
-
-    Args:
-        M: linear first, shape (..., 6, 6).
-
-    Returns:
-        Shape (..., 10).
-    """
-    M = np.asarray(M, dtype=np.float64)
-    mass = np.trace(M[..., :3, :3], axis1=-2, axis2=-1)[..., None] / 3.0
-    h = 0.5 * (vee(M[..., 3:, :3]) - vee(M[..., :3, 3:]))
-    return np.concatenate((mass, h, six_from_symmetric(M[..., 3:, 3:])), axis=-1)
 
 
 def frame_map(X_AB: Pose) -> Array:
@@ -160,10 +91,6 @@ def congruence_map(T: Mat44) -> Array:
     """
     kronecker = T[..., :, None, :, None] * T[..., None, :, None, :]
     return _PHI_OF_PI @ kronecker.reshape(*T.shape[:-2], 16, 16) @ PSEUDO_INERTIA_BASIS
-
-
-def _mapped(phi: Phi, matrix: Array) -> Phi:
-    return (phi.reshape(-1, 10) @ matrix.T).reshape(phi.shape)
 
 
 def _rotated(phi: Array, R: Array) -> Array:
@@ -232,28 +159,9 @@ def _apply(R: Array, v: Array) -> Array:
     return out
 
 
-def _by_chunks(function: Callable[..., Array], phi: Phi, *fields: tuple[Array, int]) -> Phi:
-    """Run a function of components-first arrays over bodies and what moves them.
-
-    Args:
-        function: takes (10, n) and one array a field, n the same or 1; returns (10, n).
-        phi: shape (..., 10).
-        fields: each an array and how many of its trailing dimensions are not the batch.
-    """
-    arrays = ((phi, 1), *fields)
-    batch = np.broadcast_shapes(*(a.shape[: a.ndim - rank] for a, rank in arrays))
-    tails = [a.shape[a.ndim - rank :] for a, rank in arrays]
-    rows = [_rows(a, batch, tail) for (a, _), tail in zip(arrays, tails, strict=True)]
-    count = int(np.prod(batch))
-    out = np.empty((count, 10))
-    for start in range(0, count, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        chunks = (
-            np.ascontiguousarray((row if len(row) == 1 else row[part]).T).reshape(*tail, -1)
-            for row, tail in zip(rows, tails, strict=True)
-        )
-        out[part] = function(*chunks).T
-    return out.reshape(*batch, 10)
+def _components(rows: Array, part: slice) -> Array:
+    """Some of the rows, or the single one that all share, with the component first."""
+    return np.ascontiguousarray((rows if len(rows) == 1 else rows[part]).T)
 
 
 def _rows(array: Array, batch: tuple[int, ...], tail: tuple[int, ...]) -> Array:

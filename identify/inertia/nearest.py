@@ -93,41 +93,40 @@ def nearest_consistent(
     nearest = np.broadcast_to(given, reference.shape).copy()
     doubtful = (spectrum.values[..., 0] < -spectrum.limit) | (margin > 0.0)
     doubtful = np.broadcast_to(doubtful, nearest.shape[:-1])
-    move = _move_inertia if keep_mass_and_com else _move_all
-    moved, far = move(nearest[doubtful], reference[doubtful], margin)
-    moved = _without_rounding(moved)
+    given = nearest[doubtful]
+    moved, far = _moved(given, reference[doubtful], margin, inertia_only=keep_mass_and_com)
     distance = np.zeros(doubtful.shape)
     distance[doubtful] = far
-    nearest[doubtful] = np.where(far[..., None] > 0.0, moved, nearest[doubtful])
+    nearest[doubtful] = np.where(far[..., None] > 0.0, moved, given)
     changed = np.asarray(np.any(nearest != phi, axis=-1))
     for array in (nearest, distance, changed):
         array.flags.writeable = False
     return NearestBody(nearest, distance, changed)
 
 
-def _move_inertia(phi: Phi, reference: Phi, margin: float) -> tuple[Phi, Array]:
+def _moved(phi: Phi, reference: Phi, margin: float, *, inertia_only: bool) -> tuple[Phi, Array]:
+    """The bodies moved to the margin in the metric of the reference, and how far."""
     A = np.linalg.cholesky(second_moment_about_com(reference))
-    change, distance = _clip(second_moment_about_com(phi), A, margin, _slack(phi, A))
-    moved = np.zeros((*phi.shape[:-1], 4, 4))
-    moved[..., :3, :3] = change
-    return phi + phi_from_pseudo_inertia(moved), distance
+    matrix, root = second_moment_about_com(phi), A
+    if not inertia_only:
+        matrix, root = pseudo_inertia(phi), np.zeros((*phi.shape[:-1], 4, 4))
+        root[..., :3, :3] = A
+        root[..., :, 3] = pseudo_inertia(reference)[..., :, 3] / np.sqrt(reference[..., :1])
+    # What rounding of the ten numbers may do to A⁻¹ S_c A⁻ᵀ.
+    slack = rounding_about_com(phi) * np.linalg.norm(np.linalg.inv(A), 2, axis=(-2, -1)) ** 2
+    change, distance = _clip(matrix, root, margin, slack)
+    moved = phi + _phi_of(change)
+    # What the root's conditioning left below zero about the centre of mass is cut.
+    rest, _ = _clip(second_moment_about_com(moved), np.eye(3), 0.0, np.zeros(()))
+    return moved + _phi_of(rest), distance
 
 
-def _move_all(phi: Phi, reference: Phi, margin: float) -> tuple[Phi, Array]:
-    mass = reference[..., 0]
-    A = np.linalg.cholesky(second_moment_about_com(reference))
-    U = np.zeros((*phi.shape[:-1], 4, 4))
-    U[..., :3, :3] = A
-    U[..., :, 3] = pseudo_inertia(reference)[..., :, 3] / np.sqrt(mass)[..., None]
-    change, distance = _clip(pseudo_inertia(phi), U, margin, _slack(phi, A))
-    return phi + phi_from_pseudo_inertia(change), distance
-
-
-def _without_rounding(phi: Phi) -> Phi:
-    """The bodies with what the root's conditioning left below zero about the centre of mass cut."""
-    moved = np.zeros((*phi.shape[:-1], 4, 4))
-    moved[..., :3, :3], _ = _clip(second_moment_about_com(phi), np.eye(3), 0.0, np.zeros(()))
-    return phi + phi_from_pseudo_inertia(moved)
+def _phi_of(change: Mat33 | Mat44) -> Phi:
+    """Change of phi that one of Pi, or of its second moment alone, is."""
+    Pi = np.zeros((*change.shape[:-2], 4, 4))
+    size = change.shape[-1]
+    Pi[..., :size, :size] = change
+    return phi_from_pseudo_inertia(Pi)
 
 
 def _clip(
@@ -146,11 +145,6 @@ def _clip(
         lift = np.where((lift.max(axis=-1) > allowed)[..., None], lift, 0.0)
     axes = root @ axes
     return (axes * lift[..., None, :]) @ np.swapaxes(axes, -1, -2), np.linalg.norm(lift, axis=-1)
-
-
-def _slack(phi: Phi, A: Mat33) -> Array:
-    """What rounding of the ten numbers may do to A⁻¹ S_c A⁻ᵀ, shape (...)."""
-    return rounding_about_com(phi) * np.linalg.norm(np.linalg.inv(A), 2, axis=(-2, -1)) ** 2
 
 
 def _metric_body(

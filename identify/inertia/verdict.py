@@ -8,12 +8,14 @@ times those.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Phi, Vec3, Vec4, seal
+from identify.arrays import Array, Mat33, Phi, Vec3, seal
+from identify.errors import ModelError
 from identify.inertia.consistency import KIND_BY_RANK, ROUNDING, BodyKind, within_reach
 from identify.inertia.matrices import (
     PSEUDO_INERTIA_BASIS,
@@ -24,6 +26,12 @@ from identify.inertia.matrices import (
 
 Rule: TypeAlias = Literal["mass", "definite", "triangle", "pseudo-inertia"]
 """m > 0; I_c ⪰ 0; no principal moment above the sum of the others; Pi ⪰ 0."""
+
+
+_NUMBER = re.compile(
+    r"\s*[+-]?(?P<whole>\d*)(?:\.(?P<digits>\d*))?(?:[eE](?P<power>[+-]?\d+))?\s*",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,83 +140,77 @@ def check(phi: Phi, *, tolerance: float = ROUNDING, half_units: Array | None = N
     """
     phi = seal(phi, "phi", (10,))
     units = np.zeros(10) if half_units is None else seal(half_units, "half_units", (10,))
-    spectrum = _spectrum(phi, tolerance)
+    mass = float(phi[0])
+    com, floor, values, axes = None, 0.0, np.full(3, -np.inf), np.eye(3)
+    with np.errstate(over="ignore", invalid="ignore"):
+        S = pseudo_inertia(phi)[:3, :3]  # about Bo where there is no mass
+        if mass != 0.0:
+            com = _sealed(phi[1:4] / mass)
+            S, floor = second_moment_about_com(phi), float(rounding_about_com(phi))
+    bounded = com is None or bool(within_reach(com, S))
+    if bounded:
+        values, axes = np.linalg.eigh(S)
+    limit = max(tolerance * float(np.abs(values).sum()), floor)
     massless = bool((np.abs(phi) <= units).all())
-    violations = () if massless else _violations(phi, spectrum, units)
-    if violations:
+    found: list[Violation] = []
+    if mass <= 0.0 and not massless:
+        message = f"the mass is {mass:.6g} kg, not positive"
+        if mass == 0.0:
+            message = "the mass is zero, but the first moment of mass or the inertia is not"
+        reachable = mass + float(units[0]) > 0.0
+        found.append(Violation("mass", -mass, np.inf, reachable, np.eye(10)[0], message))
+    if com is not None and not massless:
+        if bounded:
+            found.extend(_inertia_violations(com, values, axes, limit, units))
+        else:  # numbers overflow on the way to it
+            message = (
+                f"the mass is too small for its first moment, the centre of mass would be at "
+                f"{_spell(com)} m"
+            )
+            nowhere = np.zeros(10)
+            found.append(Violation("pseudo-inertia", np.inf, np.inf, False, nowhere, message))
+    kind = KIND_BY_RANK[int(np.sum(values > limit))] if bounded else BodyKind.IMPOSSIBLE
+    if found:
         kind = BodyKind.IMPOSSIBLE
     elif massless:
         kind = BodyKind.MASSLESS
-    else:
-        kind = KIND_BY_RANK[int(np.sum(spectrum.values > spectrum.limit))]
     return Verdict(
         kind=kind,
-        mass=float(phi[0]),
-        com=spectrum.com,
-        principal_moments=_sealed(spectrum.moments),
-        second_moments=_sealed(spectrum.values),
+        mass=mass,
+        com=com,
+        principal_moments=_sealed(values.sum() - values[::-1] if bounded else np.full(3, np.nan)),
+        second_moments=_sealed(values),
         pseudo_eigenvalues=_sealed(np.linalg.eigvalsh(pseudo_inertia(phi))),
-        violations=violations,
+        violations=tuple(found),
     )
 
 
-class _Spectrum(NamedTuple):
-    com: Vec3 | None
-    values: Array
-    axes: Mat33
-    moments: Array
-    limit: float
+def half_unit(text: str) -> float:
+    """Half a unit of the last digit of a number as it is written.
 
+    `0.0120` is right to 0.00005, `1.2e-3` to 0.00005. What has neither decimals nor an exponent
+    (`2`, `1.`, `0`) is taken as exact, and so is `0.0`: people write these for what is so.
 
-def _spectrum(phi: Phi, tolerance: float) -> _Spectrum:
-    """Second moments and principal moments about the centre of mass; about Bo without mass."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        com = phi[1:4] / phi[0] if phi[0] != 0.0 else None
-        Sc = pseudo_inertia(phi)[:3, :3] if com is None else second_moment_about_com(phi)
-        floor = 0.0 if com is None else float(rounding_about_com(phi))
-    if com is not None:
-        com = _sealed(com)
-    if com is not None and not within_reach(com, Sc):
-        return _Spectrum(com, np.full(3, -np.inf), np.eye(3), np.full(3, np.nan), 0.0)
-    values, axes = np.linalg.eigh(Sc)
-    limit = max(tolerance * float(np.abs(values).sum()), floor)
-    return _Spectrum(com, values, axes, values.sum() - values[::-1], limit)
+    Args:
+        text: a decimal number.
 
-
-def _violations(phi: Phi, spectrum: _Spectrum, units: Array) -> tuple[Violation, ...]:
-    found = _mass_violation(phi, units)
-    com, values, axes, _, limit = spectrum
-    if com is None:
-        return found
-    if not np.isfinite(values).all():
-        return (*found, _boundless_violation(com))
-    return (*found, *_inertia_violations(com, values, axes, limit, units))
-
-
-def _mass_violation(phi: Phi, half_units: Array) -> tuple[Violation, ...]:
-    """The violation of m > 0, if there is one."""
-    mass = float(phi[0])
-    if mass > 0.0:
-        return ()
-    message = f"the mass is {mass:.6g} kg, not positive"
-    if mass == 0.0:
-        message = "the mass is zero, but the first moment of mass or the inertia is not"
-    reachable = mass + float(half_units[0]) > 0.0
-    return (Violation("mass", -mass, np.inf, reachable, np.eye(10)[0], message),)
-
-
-def _boundless_violation(com: Vec3) -> Violation:
-    """A centre of mass so far away, for a mass so small, that numbers overflow on the way to it."""
-    message = (
-        f"the mass is too small for its first moment, the centre of mass would be at {_spell(com)}"
-        f" m"
-    )
-    return Violation("pseudo-inertia", np.inf, np.inf, False, np.zeros(10), message)
+    Raises:
+        ModelError: the text is no decimal number.
+    """
+    match = _NUMBER.fullmatch(text)
+    if match is None or not (match["whole"] or match["digits"]):
+        raise ModelError(f"half unit: expected a decimal number, got {text!r}")
+    digits = match["digits"] or ""
+    plain_zero = float(text) == 0.0 and len(digits) <= 1
+    if match["power"] is None and (not digits or plain_zero):
+        return 0.0
+    power = int(match["power"] or 0) - len(digits)
+    return 0.5 * 10.0 ** min(max(power, -323), 308)
 
 
 def _inertia_violations(
     com: Vec3, values: Array, axes: Mat33, limit: float, half_units: Array
-) -> tuple[Violation, ...]:
+) -> list[Violation]:
     """The violations of the second moment about the centre of mass, the telling ones first.
 
     Args:
@@ -219,8 +221,11 @@ def _inertia_violations(
         half_units: how far each of the ten numbers may be from what it stood for, shape (10,).
     """
     if not values[0] < -limit:
-        return ()
-    gradients = [_gradient(np.append(u, -u @ com)) for u in axes.T]
+        return []
+    gradients = [  # coefficients of vᵀ Pi v in phi, v = [u, −u · c]
+        np.outer(v, v).ravel() @ PSEUDO_INERTIA_BASIS
+        for v in (np.append(u, -u @ com) for u in axes.T)
+    ]
     moments = values.sum() - values  # descending
     largest = float(np.abs(moments).max())
     found: list[Violation] = []
@@ -261,12 +266,7 @@ def _inertia_violations(
                 f"{value:.3g} kg m² ({_share(-value / spread)} of the sum of the three), and "
                 f"∫ρ x² dV cannot be negative",
             )
-    return tuple(found)
-
-
-def _gradient(v: Vec4) -> Array:
-    """Coefficients of vᵀ Pi v in phi, shape (10,)."""
-    return np.outer(v, v).ravel() @ PSEUDO_INERTIA_BASIS
+    return found
 
 
 def _share(share: float) -> str:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from identify.reporting.canvas import Column
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
@@ -38,14 +41,7 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One number of the headline.
-
-    Attributes:
-        label: what it is.
-        value: with its unit.
-        detail: a line below.
-        tone: how it is to be taken.
-    """
+    """One number of the headline, with its unit, under its label and over a line of detail."""
 
     label: str
     value: str
@@ -63,14 +59,7 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table.
-
-    Attributes:
-        text: its content.
-        sub: an index, set lower behind it.
-        title: more, shown when it is pointed at.
-        tone: how it is to be taken.
-    """
+    """A cell of a table: text, an index set lower behind it, what is shown when pointed at."""
 
     text: str
     sub: str = ""
@@ -80,13 +69,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table.
-
-    Attributes:
-        cells: as many as the table has columns.
-        heading: of the group of rows that it begins, if it begins one.
-        muted: whether it steps back behind the others.
-    """
+    """A row of a table, under the heading of its group if it begins one; muted, it steps back."""
 
     cells: tuple[Cell, ...]
     heading: str = ""
@@ -103,13 +86,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table.
-
-    Attributes:
-        head: of each column.
-        rows: as many cells each.
-        caption: what the columns mean.
-    """
+    """A table, with a head for each cell of a row; the caption says what the columns mean."""
 
     kind: ClassVar = "table"
     head: tuple[Head, ...]
@@ -121,9 +98,7 @@ class Table:
 class Pictures:
     """Figures side by side, one SVG each, so that they go below each other on a narrow page.
 
-    Attributes:
-        columns: of panels, drawn when the report is written.
-        caption: how to read them.
+    They are drawn when the report is written; the caption says how to read them.
     """
 
     kind: ClassVar = "pictures"
@@ -145,13 +120,7 @@ Block: TypeAlias = Text | Points | Tiles | Table | Pictures | Listing
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a report.
-
-    Attributes:
-        key: its anchor.
-        title: its heading; none for what stands above the first.
-        blocks: its content.
-    """
+    """A section of a report: its anchor, its heading (none for what stands above), its content."""
 
     key: str
     title: str
@@ -172,3 +141,18 @@ def row(*cells: str | Cell, heading: str = "", muted: bool = False) -> Row:
 def numbers(*titles: str) -> tuple[Head, ...]:
     """Columns of numbers."""
     return tuple(Head(title, "number") for title in titles)
+
+
+@cache
+def template(name: str) -> Template:
+    """A page of `templates/`, which escapes all text put into it."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("identify.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)

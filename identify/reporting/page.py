@@ -4,19 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from identify.files import write_text
 from identify.reporting.canvas import style, svg
-from identify.reporting.sections import SECTIONS
+from identify.reporting.content import Builder, template
+from identify.reporting.sections.agreement import residuals, scores, wrench
+from identify.reporting.sections.body import parameters, principal
+from identify.reporting.sections.logs import data, provenance, sensor_offset
+from identify.reporting.sections.motion import excitation, replay
+from identify.reporting.sections.proof import certificate
+from identify.reporting.sections.result import headline, notes
 
 if TYPE_CHECKING:
-    from jinja2 import Template
-
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
+
+
+SECTIONS: tuple[Builder, ...] = (
+    headline,
+    notes,
+    parameters,
+    principal,
+    certificate,
+    scores,
+    wrench,
+    residuals,
+    replay,
+    excitation,
+    sensor_offset,
+    data,
+    provenance,
+)
+"""In their order; each makes a section of a result, or None where it has nothing to say."""
 
 
 def report(
@@ -60,7 +81,7 @@ def report_html(
     sections = [section for build in SECTIONS if (section := build(result, truth)) is not None]
     names = [log.name for log in result.logs]
     with style():
-        return _template().render(
+        return template("report.html").render(
             title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
             names=names,
             samples=result.estimate.samples,
@@ -70,20 +91,6 @@ def report_html(
             sections=sections,
             draw=lambda column, key: Markup(svg(column, key)),
         )
-
-
-@cache
-def _template() -> Template:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("identify.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("report.html")
 
 
 def _version(result: FitResult) -> str:

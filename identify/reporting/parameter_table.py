@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from identify.arrays import Array
 from identify.inertia import PHI, UNITS, InertialParameters
 from identify.inertia.matrices import six_from_symmetric
 from identify.reporting.rounding import (
@@ -29,13 +31,39 @@ Group: TypeAlias = Literal[
     "mass", "com", "inertia_about_com", "first_moment", "inertia_about_origin"
 ]
 
-GROUPS: tuple[Group, ...] = (
-    "mass",
-    "com",
-    "inertia_about_com",
-    "first_moment",
-    "inertia_about_origin",
-)
+
+class _Quantity(NamedTuple):
+    """The parameters of a group: their keys in estimate.json, and what of phi decides each.
+
+    `values` are those of a body, shape (n,); `shown_in` gives the unit that suits the largest.
+    """
+
+    names: tuple[str, ...]
+    deciding: tuple[str, ...]
+    unit: str
+    values: Callable[[InertialParameters], Array]
+    shown_in: Callable[[float], Unit]
+
+
+_COM, _INERTIA_ABOUT_COM = ("cx", "cy", "cz"), tuple(f"Ic{name[1:]}" for name in PHI[4:])
+_MOMENT, _INERTIA = partial(scaled, UNITS[1]), partial(scaled, UNITS[4])
+_QUANTITIES: dict[Group, _Quantity] = {
+    "mass": _Quantity(PHI[:1], PHI[:1], UNITS[0], lambda body: body.phi[:1], unit_of_mass),
+    "com": _Quantity(_COM, PHI[1:4], "m", lambda body: body.com, unit_of_length),
+    "inertia_about_com": _Quantity(
+        _INERTIA_ABOUT_COM,
+        PHI[4:],
+        UNITS[4],
+        lambda body: six_from_symmetric(body.inertia_about_com),
+        _INERTIA,
+    ),
+    "first_moment": _Quantity(PHI[1:4], PHI[1:4], UNITS[1], lambda body: body.phi[1:4], _MOMENT),
+    "inertia_about_origin": _Quantity(
+        PHI[4:], PHI[4:], UNITS[4], lambda body: body.phi[4:], _INERTIA
+    ),
+}
+
+GROUPS: tuple[Group, ...] = tuple(_QUANTITIES)
 """All groups, in the order of the tables."""
 
 ABOUT_COM: tuple[Group, ...] = GROUPS[:3]
@@ -44,22 +72,8 @@ ABOUT_COM: tuple[Group, ...] = GROUPS[:3]
 ABOUT_ORIGIN: tuple[Group, ...] = ("mass", "first_moment", "inertia_about_origin")
 """The ten of phi, about the origin of the body frame."""
 
-_ENTRIES = ("xx", "xy", "xz", "yy", "yz", "zz")
-_NAMES: dict[Group, tuple[str, ...]] = {
-    "mass": PHI[:1],
-    "com": ("cx", "cy", "cz"),
-    "inertia_about_com": tuple(f"Ic{entry}" for entry in _ENTRIES),
-    "first_moment": PHI[1:4],
-    "inertia_about_origin": PHI[4:],
-}
-_UNITS: dict[Group, str] = {
-    "mass": UNITS[0],
-    "com": "m",
-    "inertia_about_com": UNITS[4],
-    "first_moment": UNITS[1],
-    "inertia_about_origin": UNITS[4],
-}
 _SYMMETRIC = 1e-6
+"""Relative distance of an interval's middle from the value up to which it is shown as ±."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,55 +146,30 @@ def parameter_rows(
         truth: the true body, about the same origin and in the same axes, if it is known.
         groups: which parameters, in which order: `ABOUT_COM`, `ABOUT_ORIGIN` or all.
     """
-    return tuple(row for group in groups for row in _group_rows(estimate, truth, group))
+    return tuple(row for group in groups for row in _rows(estimate, truth, group))
 
 
-def _group_rows(
+def _rows(
     estimate: Estimate | SavedEstimate, truth: InertialParameters | None, group: Group
-) -> Iterable[ParameterRow]:
-    values = _values(estimate.parameters, group)
-    truths = [None] * len(values) if truth is None else list(_values(truth, group))
+) -> Iterator[ParameterRow]:
+    quantity = _QUANTITIES[group]
+    values = quantity.values(estimate.parameters)
+    truths = [None] * len(values) if truth is None else quantity.values(truth).tolist()
     largest = float(np.abs(values).max())
-    beside = 0.0 if truth is None else float(np.abs(_values(truth, group)).max())
-    unit = _shown_unit(group, max(largest, beside))
-    for name, value, true in zip(_NAMES[group], values, truths, strict=True):
-        interval = estimate.intervals.get(name)
-        decided_by = estimate.decided_by.get(_deciding(name), "")
+    unit = quantity.shown_in(max([largest, *(abs(true) for true in truths if true is not None)]))
+    named = zip(quantity.names, quantity.deciding, values.tolist(), truths, strict=True)
+    for name, deciding, value, true in named:
+        interval, decided_by = estimate.intervals.get(name), estimate.decided_by.get(deciding, "")
         yield ParameterRow(
             name=name,
             group=group,
-            unit=_UNITS[group],
-            value=float(value),
+            unit=quantity.unit,
+            value=value,
             interval=interval,
             decided_by=decided_by,
-            truth=None if true is None else float(true),
-            shown=_shown(float(value), interval, decided_by, true, unit, largest),
+            truth=true,
+            shown=_shown(value, interval, decided_by, true, unit, largest),
         )
-
-
-def _deciding(name: str) -> str:
-    """Which of the ten a parameter stands and falls with."""
-    if name in PHI:
-        return name
-    return f"h{name[1]}" if len(name) == 2 else f"I{name[2:]}"
-
-
-def _values(body: InertialParameters, group: Group) -> np.ndarray:
-    if group == "mass":
-        return body.phi[:1]
-    if group == "com":
-        return body.com
-    if group == "first_moment":
-        return body.first_moment
-    if group == "inertia_about_com":
-        return six_from_symmetric(body.inertia_about_com)
-    return body.phi[4:]
-
-
-def _shown_unit(group: Group, largest: float) -> Unit:
-    if group == "mass":
-        return unit_of_mass(largest)
-    return unit_of_length(largest) if group == "com" else scaled(_UNITS[group], largest)
 
 
 def _shown(
@@ -193,49 +182,42 @@ def _shown(
 ) -> Shown:
     value, largest = unit.of(value), unit.of(largest)
     half = None if interval is None else 0.5 * unit.of(interval[1] - interval[0])
-    decimals = _decimals(value, half, decided_by, largest)
+    if decided_by == "given":
+        decimals = len(f"{value:.{MOST_DIGITS}g}".partition("e")[0].partition(".")[2])
+    else:  # a default is no measurement: two digits are plenty
+        decimals = decimals_for(0.5 * largest if decided_by == "default" else half, largest)
     error = ""
     if truth is not None:
-        exact = half is not None and not fixed(half, decimals).strip("0.")
-        error = _signed(value - unit.of(truth), decimals, exact and decided_by != "given")
+        off = value - unit.of(truth)
+        # In digits of its own where those of an exact value are all zero.
+        exact = half is not None and not _digits(fixed(half, decimals)) and decided_by != "given"
+        error = significant(off) if exact else fixed(off, decimals)
+        error = f"+{error}" if off > 0.0 and _digits(error) else error
+    if decided_by in _WITHOUT_INTERVAL:
+        spread = _WITHOUT_INTERVAL[decided_by]
+    else:
+        spread = "" if interval is None else _interval(value, interval, unit, decimals)
     return Shown(
         unit=unit.name,
         value=fixed(value, decimals),
-        interval=_interval(value, interval, decided_by, unit, decimals),
+        interval=spread,
         truth="" if truth is None else fixed(unit.of(truth), decimals),
         error=error,
     )
 
 
-def _decimals(value: float, half: float | None, decided_by: str, largest: float) -> int:
-    if decided_by == "given":
-        return len(f"{value:.{MOST_DIGITS}g}".partition("e")[0].partition(".")[2])
-    # A default is no measurement: two digits are plenty.
-    return decimals_for(0.5 * largest if decided_by == "default" else half, largest)
+_WITHOUT_INTERVAL = {"given": "given", "default": "unidentifiable"}
 
 
-def _interval(
-    value: float,
-    interval: tuple[float, float] | None,
-    decided_by: str,
-    unit: Unit,
-    decimals: int,
-) -> str:
-    if decided_by == "given":
-        return "given"
-    if decided_by == "default":
-        return "unidentifiable"
-    if interval is None:
-        return ""
-    low, high = unit.of(interval[0]), unit.of(interval[1])
+def _interval(value: float, interval: tuple[float, float], unit: Unit, decimals: int) -> str:
+    low, high = map(unit.of, interval)
     half = 0.5 * (high - low)
     if abs(0.5 * (low + high) - value) <= _SYMMETRIC * max(abs(value), half):
         text = fixed(half, decimals)
-        return f"± {text if text.strip('0.') else significant(half)}"
+        return f"± {text if _digits(text) else significant(half)}"
     return f"{fixed(low, decimals)} … {fixed(high, decimals)}"
 
 
-def _signed(error: float, decimals: int, exact: bool) -> str:
-    """An error in the decimals of its value, or in digits of its own where those are all zero."""
-    text = significant(error) if exact else fixed(error, decimals)
-    return f"+{text}" if error > 0.0 and text.strip("0.") else text
+def _digits(text: str) -> str:
+    """A number without its zeros; empty for a zero."""
+    return text.strip("0.")

@@ -9,7 +9,7 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from identify.arrays import Array, Indices, Mat33, Vec3
 from identify.errors import SimulationError
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import BAND, GRID, INK, MEASURED, MUTED, OTHER, style
+from identify.reporting.content import template
 from identify.reporting.figures.poinsot import LENGTH, View, extent, family
 from identify.reporting.rounding import significant
 from identify.simulation.poinsot import Poinsot
@@ -82,18 +83,25 @@ def poinsot_gif(
     Raises:
         SimulationError: fewer than two times.
     """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
-    scene = _Scene.of(construction, _spread(construction, frames))
-    pictures = [Image.fromarray(frame) for frame in _frames(scene, dpi)]
-    palette = _palette()
-    indexed = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
+    scene, palette = _Scene.of(construction, _spread(construction, frames)), _palette()
+    pictures = []
+    with style():
+        for index in range(len(scene.time)):
+            figure = _picture(scene, index)
+            figure.set_dpi(dpi)
+            canvas = FigureCanvasAgg(figure)
+            canvas.draw()
+            picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+            pictures.append(picture.quantize(palette=palette, dither=Image.Dither.NONE))
     stream = io.BytesIO()
-    indexed[0].save(
+    pictures[0].save(
         stream,
         format="GIF",
         save_all=True,
-        append_images=indexed[1:],
+        append_images=pictures[1:],
         duration=round(1000.0 / rate_hz),
         loop=0,
     )
@@ -107,11 +115,9 @@ def poinsot_frame(construction: Poinsot, index: int = -1) -> Figure:
         construction: of one free rotation.
         index: of its times; the herpolhode is drawn up to there.
     """
-    scene = _Scene.of(construction, np.arange(len(construction.time)))
+    times = np.arange(len(construction.time))
     with style():
-        figure, axes = _empty_picture(scene)
-        _draw_scene(axes, scene, range(len(construction.time))[index])
-    return figure
+        return _picture(_Scene.of(construction, times), times[index])
 
 
 def poinsot_html(construction: Poinsot) -> str:
@@ -123,14 +129,8 @@ def poinsot_html(construction: Poinsot) -> str:
     Raises:
         SimulationError: fewer than two times.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     scene = _Scene.of(construction, _spread(construction, _MOST_FRAMES))
-    environment = Environment(
-        loader=PackageLoader("identify.reporting"), autoescape=True, undefined=StrictUndefined
-    )
-    template = environment.get_template("poinsot.html")
-    return template.render(data=_data(scene), facts=_facts(construction, scene.extent))
+    return template("poinsot.html").render(data=_data(scene), facts=_facts(scene))
 
 
 def _spread(construction: Poinsot, most: int) -> Indices:
@@ -159,24 +159,6 @@ def _palette() -> Image.Image:
     return image
 
 
-def _frames(scene: _Scene, dpi: float) -> list[Array]:
-    """Pictures as arrays of red, green and blue, shape (height, width, 3)."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    with style():
-        figure, axes = _empty_picture(scene)
-        figure.set_dpi(dpi)
-        canvas = FigureCanvasAgg(figure)
-        pictures = []
-        for index in range(len(scene.time)):
-            for artist in [*axes.lines, *axes.patches, *axes.texts]:
-                artist.remove()
-            _draw_scene(axes, scene, index)
-            canvas.draw()
-            pictures.append(np.asarray(canvas.buffer_rgba())[..., :3].copy())
-    return pictures
-
-
 def _data(scene: _Scene) -> str:
     """The scene as JSON; numbers only, so nothing in it can end the script element."""
 
@@ -185,12 +167,12 @@ def _data(scene: _Scene) -> str:
 
     return json.dumps(
         {
-            "inertia": (np.diagonal(scene.inertia) * scene.reach**2).tolist(),
+            "inertia": (scene.construction.moments * scene.reach**2).tolist(),
             "rotations": np.round(scene.rotations.reshape(-1, 9), _DECIMALS).tolist(),
             "contact": listed(scene.contact),
             "trail": listed(scene.trail),
             "drawn": scene.drawn.tolist(),
-            "distance": scene.distance / scene.reach,
+            "distance": scene.construction.distance / scene.reach,
             "curves": [listed(curve[::3]) for curve in scene.curves],
             "separatrix": [listed(curve[::3]) for curve in scene.separatrix],
             "own": listed(scene.own),
@@ -202,15 +184,15 @@ def _data(scene: _Scene) -> str:
     )
 
 
-def _facts(construction: Poinsot, extent: str) -> list[tuple[str, str]]:
+def _facts(scene: _Scene) -> list[tuple[str, str]]:
     """What the page says beside the picture."""
-    invariants = construction.invariants
-    moments = ", ".join(significant(x, 4) for x in construction.moments)
+    invariants = scene.construction.invariants
+    moments = ", ".join(significant(x, 4) for x in scene.construction.moments)
     facts = [
         ("principal moments", f"{moments} kg m²"),
         ("kinetic energy K", f"{significant(float(invariants.kinetic_energy), 4)} J"),
         ("angular momentum |L|", f"{significant(float(invariants.angular_momentum), 4)} kg m²/s"),
-        ("plane at √(2K)/|L|", f"{significant(construction.distance, 4)} {LENGTH}"),
+        ("plane at √(2K)/|L|", f"{significant(scene.construction.distance, 4)} {LENGTH}"),
     ]
     if np.isfinite(invariants.period):
         turn = float(np.rad2deg(invariants.precession))
@@ -218,8 +200,8 @@ def _facts(construction: Poinsot, extent: str) -> list[tuple[str, str]]:
             ("period of ω", f"{significant(float(invariants.period), 4)} s"),
             ("precession a period", f"{significant(turn, 4)}°"),
         ]
-    if extent:
-        facts.append(("herpolhode drawn", extent.removeprefix("; ")))
+    if scene.extent:
+        facts.append(("herpolhode drawn", scene.extent.removeprefix("; ")))
     return facts
 
 
@@ -228,124 +210,98 @@ class _Scene:
     """What moves, in a frame with its third axis up, against L.
 
     Attributes:
-        inertia: in principal axes, diagonal, shape (3, 3).
+        construction: of the motion.
+        time: of the pictures [s], shape (n,).
         rotations: from principal axes to this frame, shape (n, 3, 3).
         contact: points of contact, shape (n, 3).
         trail: the herpolhode, smooth, from the first time on, shape (k, 3).
         drawn: how many of its points are behind each contact, shape (n,).
         extent: what is said of a trail that ends before the last time.
-        distance: of the floor below the centre.
         reach: half the width of what is shown.
         curves, separatrix, own: on the ellipsoid, in principal axes, each (k, 3).
-        time: [s], shape (n,).
     """
 
-    inertia: Mat33
+    construction: Poinsot
+    time: Array
     rotations: Mat33
     contact: Vec3
     trail: Vec3
     drawn: Indices
     extent: str
-    distance: float
     reach: float
     curves: list[Array]
     separatrix: list[Array]
     own: Array
-    time: Array
 
     @classmethod
-    def of(cls, construction: Poinsot, picked: Indices) -> _Scene:
+    def of(cls, construction: Poinsot, subset: Indices) -> _Scene:
         """The scene at some of the construction's times."""
         first, second, normal = construction.plane_axes.T
         up = np.stack((first, -second, -normal))
-        R_WB = rotation_from_quaternion(construction.quaternion[picked])
+        curve, time = herpolhode_curve(construction), construction.time[subset]
         curves, separatrix = family(construction.moments)
-        curve, time = herpolhode_curve(construction), construction.time[picked]
+        R_WB = rotation_from_quaternion(construction.quaternion[subset])
         return cls(
-            inertia=np.diag(construction.moments),
+            construction=construction,
+            time=time,
             rotations=up @ R_WB @ construction.axes,
-            contact=construction.herpolhode[picked] @ up.T,
+            contact=construction.herpolhode[subset] @ up.T,
             trail=curve.points @ up.T,
             drawn=np.searchsorted(curve.time, time, side="right"),
             extent=extent(curve),
-            distance=construction.distance,
             reach=1.12 * float(construction.semi_axes.max()),
             curves=curves,
             separatrix=separatrix,
             own=polhode_curve(construction),
-            time=time,
         )
 
-    def behind(self, index: int) -> Vec3:
-        """The herpolhode up to one of the times, as far as it is drawn, shape (k, 3)."""
-        done = int(self.drawn[index])
-        trail = self.trail[:done]
-        whole = done == len(self.trail)
-        return trail if whole else np.concatenate((trail, self.contact[index, None]))
 
-
-def _empty_picture(scene: _Scene) -> tuple[Figure, Axes]:
-    """A figure and its axes, as large as all the scene needs."""
+def _picture(scene: _Scene, index: int) -> Figure:
+    """The scene at one of its times, the herpolhode up to there."""
     from matplotlib.figure import Figure
 
+    distance, inertia = scene.construction.distance, np.diag(scene.construction.moments)
     figure = Figure(figsize=(_INCHES, _INCHES))
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
     axes.set_aspect("equal")
-    middle = -0.25 * scene.distance
     axes.set_xlim(-1.25 * scene.reach, 1.25 * scene.reach)
+    middle = -0.25 * distance
     axes.set_ylim(middle - 1.25 * scene.reach, middle + 1.25 * scene.reach)
-    return figure, axes
-
-
-def _draw_scene(axes: Axes, scene: _Scene, index: int) -> None:
-    """Draw the scene at one of its times, the herpolhode up to there."""
-    view, R = _VIEW, scene.rotations[index]
-    _floor(axes, scene)
-    axes.plot(*view.flat(scene.behind(index)).T, color=OTHER, lw=1.6, zorder=_GROUND)
-    body = View(view.axes @ R)  # the same view from the body's axes
-    outline = body.outline(scene.inertia).T
+    _floor(axes, 1.1 * scene.reach, distance)
+    done, contact = int(scene.drawn[index]), scene.contact[index]
+    trail = scene.trail[:done]
+    if done < len(scene.trail):
+        trail = np.vstack((trail, contact))
+    axes.plot(*_VIEW.flat(trail).T, color=OTHER, lw=1.6, zorder=_GROUND)
+    body = View(_VIEW.axes @ scene.rotations[index])  # the same view from the body's axes
+    outline = body.outline(inertia).T
     axes.fill(*outline, color=BAND, lw=0.0, alpha=_CLEAR, zorder=_BODY)
-    looks = (
-        (scene.curves, MEASURED, 0.7),
-        (scene.separatrix, INK, 0.9),
-        ([scene.own], OTHER, 1.8),
-    )
+    looks = ((scene.curves, MEASURED, 0.7), (scene.separatrix, INK, 0.9), ([scene.own], OTHER, 1.8))
     for curves, color, width in looks:
-        for curve in curves:
-            near, far = body.sides(curve, scene.inertia)
-            axes.plot(*far.T, color=color, lw=0.8 * width, alpha=0.25, zorder=_ON_BODY)
-            axes.plot(*near.T, color=color, lw=width, zorder=_ON_BODY)
+        body.draw(axes, curves, inertia, faint=0.25, color=color, lw=width, zorder=_ON_BODY)
     axes.plot(*outline, color=MUTED, lw=0.9, zorder=_ON_BODY)
-    touch = view.flat(scene.contact[index])
+    touch = _VIEW.flat(contact)
     axes.plot([0.0, touch[0]], [0.0, touch[1]], color=OTHER, lw=1.2, zorder=_ABOVE)
     axes.plot(*touch, "o", color=OTHER, ms=6.0, mec="white", mew=0.9, zorder=_ABOVE)
-    axes.text(0.03, 0.97, "r = ω/√(2K)", color=OTHER, transform=axes.transAxes, va="top")
-    axes.text(
-        0.97, 0.97, f"t = {scene.time[index]:.2f} s", transform=axes.transAxes, va="top", ha="right"
-    )
-    axes.text(
-        0.03,
-        0.03,
-        f"the floor is the invariable plane, {significant(scene.distance, 3)} {LENGTH} below"
-        + scene.extent.replace(";", "\nherpolhode of"),
-        transform=axes.transAxes,
-        color=MUTED,
-    )
+    corner: dict[str, Any] = {"transform": axes.transAxes}
+    axes.text(0.03, 0.97, "r = ω/√(2K)", color=OTHER, va="top", **corner)
+    axes.text(0.97, 0.97, f"t = {scene.time[index]:.2f} s", va="top", ha="right", **corner)
+    below = f"the floor is the invariable plane, {significant(distance, 3)} {LENGTH} below"
+    below += scene.extent.replace(";", "\nherpolhode of")
+    axes.text(0.03, 0.03, below, color=MUTED, **corner)
+    return figure
 
 
-def _floor(axes: Axes, scene: _Scene) -> None:
+def _floor(axes: Axes, half: float, distance: float) -> None:
     """A square of the plane with a grid, and the foot of L."""
-    half = 1.1 * scene.reach
-    lines = np.linspace(-half, half, 9)
-    corners = half * np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
-    axes.fill(*_on_floor(scene, corners).T, color=_FLOOR, lw=0.0, zorder=_GROUND)
-    for x in lines:
-        for ends in ([[x, -half], [x, half]], [[-half, x], [half, x]]):
-            axes.plot(*_on_floor(scene, np.array(ends)).T, color=GRID, lw=0.7, zorder=_GROUND)
-    axes.plot(*_on_floor(scene, np.zeros((1, 2))).T, "+", color=INK, ms=7.0, zorder=_GROUND)
 
+    def flat(*points: tuple[float, float]) -> Array:
+        return _VIEW.flat(np.array([(x, y, -distance) for x, y in points])).T
 
-def _on_floor(scene: _Scene, points: Array) -> Array:
-    """Points of the plane as they are seen."""
-    return _VIEW.flat(np.column_stack((points, np.full(len(points), -scene.distance))))
+    corners = flat((-half, -half), (half, -half), (half, half), (-half, half))
+    axes.fill(*corners, color=_FLOOR, lw=0.0, zorder=_GROUND)
+    for x in np.linspace(-half, half, 9):
+        for ends in (((x, -half), (x, half)), ((-half, x), (half, x))):
+            axes.plot(*flat(*ends), color=GRID, lw=0.7, zorder=_GROUND)
+    axes.plot(*flat((0.0, 0.0)), "+", color=INK, ms=7.0, zorder=_GROUND)

@@ -39,7 +39,8 @@ def prefixed(unit: str, largest: float) -> Unit:
         unit: symbol of a unit that takes prefixes: N, N m, m.
         largest: the largest magnitude to show, in SI.
     """
-    exponent = min(max(_thousands(largest), min(_PREFIXES)), max(_PREFIXES))
+    exponent = 3 * ((_exponent(largest) + 1) // 3)
+    exponent = min(max(exponent, min(_PREFIXES)), max(_PREFIXES))
     return Unit(_PREFIXES[exponent] + unit, 10.0**exponent)
 
 
@@ -94,8 +95,3 @@ def significant(value: float, digits: int = 2) -> str:
 
 def _exponent(value: float) -> int:
     return math.floor(math.log10(value)) if value > 0.0 and math.isfinite(value) else 0
-
-
-def _thousands(largest: float) -> int:
-    """The multiple of three that brings `largest` to 0.1 … 100."""
-    return 3 * ((_exponent(largest) + 1) // 3)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from identify.inertia import InertialParameters
-from identify.reporting.parameter_table import ABOUT_COM, Group, ParameterRow, parameter_rows
+from identify.reporting.parameter_table import ABOUT_COM, Group, parameter_rows
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,49 +34,30 @@ def parameter_rich_table(
     from rich.table import Table
 
     rows = parameter_rows(estimate, truth, groups)
+    caption = [f"± {estimate.interval_kind}"] if estimate.interval_kind else []
+    if estimate.default_body and not all(row.measured for row in rows):
+        caption.append(f"default: not identifiable from this log; {estimate.default_body}")
+    if any(row.outside for row in rows):
+        caption.append("* truth outside the interval")
     table = Table(
         box=box.SIMPLE_HEAD,
-        caption=_caption(estimate, rows),
+        caption="\n".join(caption) or None,
         caption_justify="left",
         pad_edge=False,
         padding=(0, 1, 0, 0),
     )
-    table.add_column("", no_wrap=True)
-    table.add_column("unit", no_wrap=True)
-    table.add_column("estimate", justify="right", no_wrap=True)
     known = any(row.shown.interval or row.decided_by for row in rows)
-    if known:
-        table.add_column("95 %", justify="right", no_wrap=True)
-        table.add_column("decided by", no_wrap=True)
-    if truth is not None:
-        table.add_column("truth", justify="right", no_wrap=True)
-        table.add_column("error", justify="right", no_wrap=True)
+    heads = ["", "unit", "estimate", *["95 %", "decided by"] * known]
+    heads += ["truth", "error"] * (truth is not None)
+    for head in heads:
+        numbers = head not in ("", "unit", "decided by")
+        table.add_column(head, justify="right" if numbers else "left", no_wrap=True)
     for index, row in enumerate(rows):
+        shown = row.shown
+        cells = [row.name, shown.unit, shown.value, *[shown.interval, row.decided_by] * known]
+        if truth is not None:
+            cells += [shown.truth, shown.error + ("*" if row.outside else " ")]
         last = index + 1 == len(rows) or rows[index + 1].group != row.group
-        table.add_row(
-            *_cells(row, known, truth is not None),
-            style=None if row.measured else "dim",
-            end_section=last and len(groups) > 3,
-        )
+        style = None if row.measured else "dim"
+        table.add_row(*cells, style=style, end_section=last and len(groups) > 3)
     return table
-
-
-def _cells(row: ParameterRow, known: bool, compared: bool) -> list[str]:
-    shown = row.shown
-    cells = [row.name, shown.unit, shown.value]
-    if known:
-        cells += [shown.interval, row.decided_by]
-    if compared:
-        cells += [shown.truth, shown.error + ("*" if row.outside else " ")]
-    return cells
-
-
-def _caption(estimate: Estimate | SavedEstimate, rows: Sequence[ParameterRow]) -> str | None:
-    lines = []
-    if estimate.interval_kind:
-        lines.append(f"± {estimate.interval_kind}")
-    if estimate.default_body and not all(row.measured for row in rows):
-        lines.append(f"default: not identifiable from this log; {estimate.default_body}")
-    if any(row.outside for row in rows):
-        lines.append("* truth outside the interval")
-    return "\n".join(lines) or None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,15 +22,8 @@ BUCKETS = 600
 _MOST_NUMBERS = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Uninterrupted rows of a log.
-
-    Attributes:
-        log: index of the log.
-        rows: its rows.
-        x: where they stand: time [s], or the number of the pose.
-    """
+class Segment(NamedTuple):
+    """Uninterrupted rows of a log, and where they stand: time [s], or the number of the pose."""
 
     log: int
     rows: slice
@@ -51,7 +44,7 @@ class Timeline:
     still: bool
     segments: tuple[Segment, ...]
     spans: tuple[tuple[int, float, float], ...]
-    alone: bool = True
+    alone: bool
 
     @property
     def label(self) -> str:
@@ -89,38 +82,35 @@ def timelines(logs: Sequence[PreparedLog], only: int | None = None) -> tuple[Tim
         only: index of the only log to show, if any.
     """
     shown = range(len(logs)) if only is None else (only,)
-    moving = [index for index in shown if not logs[index].recording.still]
-    still = [index for index in shown if logs[index].recording.still]
+    kinds = {
+        still: [index for index in shown if logs[index].recording.still == still]
+        for still in (False, True)
+    }
     return tuple(
-        replace(_timeline(logs, members, is_still), alone=not (moving and still))
-        for members, is_still in ((moving, False), (still, True))
+        _timeline(logs, members, still, alone=not all(kinds.values()))
+        for still, members in kinds.items()
         if members
     )
 
 
-def _timeline(logs: Sequence[PreparedLog], members: Sequence[int], still: bool) -> Timeline:
-    segments, spans = [], []
-    total = sum(logs[index].duration for index in members)
-    begin = 0.5 if still else None
+def _timeline(
+    logs: Sequence[PreparedLog], members: Sequence[int], still: bool, *, alone: bool
+) -> Timeline:
+    segments: list[Segment] = []
+    spans: list[tuple[int, float, float]] = []
+    half = 0.5 if still else 0.0  # a pose is as wide as its number
+    gap = 0.0 if still else 0.01 * sum(logs[index].duration for index in members)
+    # The first log keeps its own time; the others follow.
+    begin = half if still else float(logs[members[0]].time[0])
     for index in members:
         log = logs[index]
-        x = log.time + 1.0 if still else log.time
-        first, last = float(x[0]), float(x[-1])
-        if still:
-            first, last = first - 0.5, last + 0.5
-        # The first log keeps its own time; the others follow.
-        shift = 0.0 if begin is None else begin - first
-        x, first, last = x + shift, first + shift, last + shift
-        segments += _segments(index, log, x, still)
-        spans.append((index, first, last))
-        begin = last if still else last + 0.01 * total
-    return Timeline(still, tuple(segments), tuple(spans))
-
-
-def _segments(index: int, log: PreparedLog, x: Array, still: bool) -> list[Segment]:
-    cuts = np.zeros(0, dtype=int) if still else np.flatnonzero(np.diff(log.segment_ids)) + 1
-    edges = [0, *(int(cut) for cut in cuts), len(x)]
-    return [Segment(index, slice(start, stop), x[start:stop]) for start, stop in pairwise(edges)]
+        x = log.time + (begin + half - float(log.time[0]))
+        cuts = [] if still else np.flatnonzero(np.diff(log.segment_ids)) + 1
+        for start, stop in pairwise((0, *cuts, len(x))):
+            segments.append(Segment(index, slice(start, stop), x[start:stop]))
+        spans.append((index, float(x[0]) - half, float(x[-1]) + half))
+        begin = spans[-1][2] + gap
+    return Timeline(still, tuple(segments), tuple(spans), alone)
 
 
 def thin(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:

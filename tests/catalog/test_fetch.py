@@ -15,10 +15,10 @@ from identify.catalog import (
     DamagedDataset,
     FetchError,
     MissingDataset,
-    UnknownDataset,
     dataset_path,
     fetch,
 )
+from identify.errors import DatasetError
 from tests.catalog.serving import CONTENT, dataset
 
 
@@ -223,7 +223,7 @@ def test_what_is_not_downloaded_is_only_found(site, mirror, monkeypatch):
 
 
 def test_an_unknown_name_is_told():
-    with pytest.raises(UnknownDataset, match="did you mean 'stars'"):
+    with pytest.raises(DatasetError, match="did you mean 'stars'"):
         fetch("stras")
 
 

@@ -7,12 +7,12 @@ import pytest
 from identify.catalog import (
     DamagedDataset,
     MissingDataset,
-    UnknownDataset,
     dataset_path,
     find_dataset,
     look_for,
     places,
 )
+from identify.errors import DatasetError
 from tests.catalog.serving import CONTENT, dataset
 
 TWO = dataset(None)
@@ -71,7 +71,7 @@ def test_nothing_anywhere_says_where_each_file_goes(cache):
     for file in FAR.files:
         assert f"{cache / 'two_files' / file.path}\n    sha256 {file.sha256}" in message
         assert f"from {file.url}" in message
-    assert caught.value.missing == tuple(cache / "two_files" / path for path in CONTENT)
+    assert caught.value.files == tuple(cache / "two_files" / path for path in CONTENT)
 
 
 def test_what_is_not_downloaded_says_why():
@@ -96,7 +96,7 @@ def test_the_place_that_has_most_is_the_one_to_complete(mirror):
     (mirror / "two_files" / "one.csv").unlink()
     with pytest.raises(MissingDataset, match="lacks 1 of 2 files") as caught:
         dataset_path(TWO)
-    assert caught.value.missing == (mirror / "two_files" / "one.csv",)
+    assert caught.value.files == (mirror / "two_files" / "one.csv",)
 
 
 def test_a_changed_byte_is_found(mirror):
@@ -107,7 +107,7 @@ def test_a_changed_byte_is_found(mirror):
     path.write_bytes(content)
     with pytest.raises(DamagedDataset, match=r"one\.csv has sha256 .*, expected .*unset") as caught:
         dataset_path(TWO)
-    assert caught.value.damaged == (path,)
+    assert caught.value.files == (path,)
 
 
 def test_a_changed_byte_is_found_under_the_old_time(mirror):
@@ -159,5 +159,5 @@ def test_a_file_that_hides_the_folder_is_missing_data(mirror):
 
 def test_unknown_names_are_refused_everywhere():
     for ask in (dataset_path, look_for):
-        with pytest.raises(UnknownDataset, match="did you mean 'tx40'"):
+        with pytest.raises(DatasetError, match="did you mean 'tx40'"):
             ask("tx41")

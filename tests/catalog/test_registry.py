@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from identify.catalog import Dataset, RegistryError, UnknownDataset, dataset_names, find_dataset
+from identify.catalog import Dataset, dataset_names, find_dataset
 from identify.catalog.registry import load_registry
-from identify.errors import MissingFile
+from identify.errors import DatasetError, MissingFile
 from identify.logs import load_schema
 from tests.catalog.serving import ENTRY
 from tests.catalog.serving import files as two_files
@@ -77,7 +77,7 @@ def test_the_registry_lies_in_the_package():
     ],
 )
 def test_an_unknown_name_gives_the_nearest(word, hint):
-    with pytest.raises(UnknownDataset, match=hint):
+    with pytest.raises(DatasetError, match=hint):
         find_dataset(word)
 
 
@@ -91,7 +91,7 @@ def test_a_valid_registry_is_read(tmp_path):
 @pytest.mark.parametrize("key", [*ENTRY, "files"])
 def test_every_key_is_needed(tmp_path, key):
     with pytest.raises(
-        RegistryError, match=rf"\[two\]: the (key '{key}'|table \[{key}\]) is missing"
+        DatasetError, match=rf"\[two\]: the (key '{key}'|table \[{key}\]) is missing"
     ):
         load_registry(registry(tmp_path, drop=[key]))
 
@@ -101,7 +101,7 @@ def test_every_key_of_a_file_is_needed(tmp_path, key):
     table = two_files("https://example.org/data")
     del table["one.csv"][key]
     with pytest.raises(
-        RegistryError, match=rf"one\.csv.* has no url|\[\[files\]\] 1: the key '{key}'"
+        DatasetError, match=rf"one\.csv.* has no url|\[\[files\]\] 1: the key '{key}'"
     ):
         load_registry(registry(tmp_path, files=table))
 
@@ -126,7 +126,7 @@ def test_every_key_of_a_file_is_needed(tmp_path, key):
 @pytest.mark.parametrize("key", ["folder", "schema", "files"])
 def test_a_path_that_may_leave_its_folder_is_refused(tmp_path, key, path):
     entry = next(iter(two_files("https://example.org/data").values()))
-    with pytest.raises(RegistryError, match="expected a relative path"):
+    with pytest.raises(DatasetError, match="expected a relative path"):
         load_registry(registry(tmp_path, **{key: {path: entry} if key == "files" else path}))
 
 
@@ -142,7 +142,7 @@ def test_a_path_that_may_leave_its_folder_is_refused(tmp_path, key, path):
 )
 def test_pickles_and_archives_are_refused(tmp_path, path, why):
     entry = next(iter(two_files("https://example.org/data").values()))
-    with pytest.raises(RegistryError, match=why):
+    with pytest.raises(DatasetError, match=why):
         load_registry(registry(tmp_path, files={path: entry}))
 
 
@@ -152,7 +152,7 @@ def test_pickles_and_archives_are_refused(tmp_path, path, why):
 def test_an_address_that_is_not_secure_is_refused(tmp_path, url):
     table = two_files("https://example.org/data")
     table["one.csv"]["url"] = url
-    with pytest.raises(RegistryError, match="begins with https://"):
+    with pytest.raises(DatasetError, match="begins with https://"):
         load_registry(registry(tmp_path, files=table))
 
 
@@ -169,14 +169,14 @@ def test_an_address_that_is_not_secure_is_refused(tmp_path, url):
     ],
 )
 def test_a_wrong_value_is_named(tmp_path, changes, why):
-    with pytest.raises(RegistryError, match=why):
+    with pytest.raises(DatasetError, match=why):
         load_registry(registry(tmp_path, **changes))
 
 
 def test_a_hash_that_is_none_is_refused(tmp_path):
     table = two_files("https://example.org/data")
     table["one.csv"]["sha256"] = "abc"
-    with pytest.raises(RegistryError, match=r"\[\[files\]\] 1: sha256: "):
+    with pytest.raises(DatasetError, match=r"\[\[files\]\] 1: sha256: "):
         load_registry(registry(tmp_path, files=table))
 
 
@@ -191,7 +191,7 @@ def test_a_hash_that_is_none_is_refused(tmp_path):
     ],
 )
 def test_what_is_no_registry_is_refused(tmp_path, text, why):
-    with pytest.raises(RegistryError, match=why):
+    with pytest.raises(DatasetError, match=why):
         load_registry(written(tmp_path, text))
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from identify.catalog import FetchError, MissingDataset, UnknownDataset, cache_folder, find_dataset
+from identify.catalog import FetchError, MissingDataset, cache_folder, find_dataset
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 from identify.errors import DatasetError
 
@@ -99,7 +99,7 @@ def test_what_cannot_be_had_is_an_error_that_says_what_to_do(command, capsys):
 
 @pytest.mark.parametrize("command", [DatasetsList, DatasetsFetch, DatasetsPath])
 def test_an_unknown_name_gives_the_nearest(command):
-    with pytest.raises(UnknownDataset, match="did you mean 'tx40'"):
+    with pytest.raises(DatasetError, match="did you mean 'tx40'"):
         command("tx4").run("")
 
 

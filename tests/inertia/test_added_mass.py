@@ -16,7 +16,6 @@ from identify.inertia.added_mass import (
     added_mass_about_origin_by_blocks,
     added_mass_in_frame,
     checked_added_mass,
-    inertia_with_added_mass,
     swap_spatial_order,
 )
 from identify.spatial import Pose, adjoint, coadjoint, hat
@@ -211,28 +210,15 @@ def test_both_orders_say_the_same(seed, V):
     assert_close(swap_spatial_order(np.stack((A, angular))), np.stack((angular, A)), 0.0)
 
 
-@given(bodies(flat=False, offset=0.5), seeds())
-def test_body_and_fluid_add_up(phi, seed):
-    """The energy of both is the sum of their energies."""
-    A = phi[0] * random_added_mass(seed)
-    total = inertia_with_added_mass(phi, A)
-    V = np.array([0.3, -0.2, 0.5, 1.0, -0.4, 0.7])
-    expected = V @ spatial_inertia(phi) @ V + V @ A @ V
-    assert_close(V @ total @ V, expected, 1e-13)
-    assert_close(inertia_with_added_mass(phi, np.zeros((6, 6))), spatial_inertia(phi), 0.0)
-
-
 def test_everything_but_checks_and_recipes_takes_batches():
     rng = np.random.default_rng(1)
     A = np.stack([random_added_mass(seed) for seed in range(4)])
     coms = rng.normal(size=(4, 3))
-    phi = np.stack([random_body(rng) for _ in range(4)])
-    moved, total = added_mass_about_origin(A, coms), inertia_with_added_mass(phi, A)
+    moved = added_mass_about_origin(A, coms)
     fan = added_mass_about_origin(A[0], coms)
     for k in range(4):
         assert_close(moved[k], added_mass_about_origin(A[k], coms[k]), 1e-14)
         assert_close(fan[k], added_mass_about_origin(A[0], coms[k]), 1e-14)
-        assert_close(total[k], inertia_with_added_mass(phi[k], A[k]), 1e-14)
 
 
 def test_a_checked_added_mass_is_a_symmetric_read_only_copy():

@@ -13,21 +13,16 @@ from identify.inertia import (
     inertia_about_com,
     is_consistent,
     pseudo_inertia,
-    spatial_inertia,
 )
 from identify.inertia.frames import (
     congruence_map,
     frame_map,
-    in_frame_by_coadjoint,
-    in_frame_by_sandwich,
-    phi_from_spatial_inertia,
-    rotate_frame,
-    shift_origin,
     spatial_inertia_in_frame,
 )
 from identify.spatial import Pose, adjoint, rotation_from_quaternion
 from tests.close import assert_close, assert_same_body, body_scale
-from tests.strategies import bodies, phi_of_points, poses, rotations, seeds, vectors
+from tests.inertia.frame_routes import in_frame_by_coadjoint, in_frame_by_sandwich
+from tests.strategies import bodies, phi_of_points, poses, seeds, vectors
 
 ROUTES = (in_frame, in_frame_by_sandwich, in_frame_by_coadjoint)
 
@@ -101,28 +96,15 @@ def test_any_ten_numbers_go_by_every_route(phi, X):
         assert_close(route(phi, X), in_frame(phi, X), 1e-14, scale=100.0)
 
 
-@given(bodies(), rotations())
-def test_rotation_alone_is_a_pose_without_distance(phi, R):
-    expected = in_frame_by_sandwich(phi, Pose(R, np.zeros(3)))
-    assert_same_body(rotate_frame(phi, R), expected, 1e-14)
-    assert_same_body(rotate_frame(phi, R[None])[0], expected, 1e-14)
-    I = rotate_frame(phi, R)
-    assert_close(pseudo_inertia(I)[3, :3], R @ phi[1:4], 1e-14, scale=np.abs(phi[1:4]).max())
-
-
-@given(bodies(), vectors(3, 2.0))
-def test_translation_alone_is_a_pose_without_rotation(phi, p):
-    p = p * np.sqrt(0.5 * np.trace(inertia_about_com(phi)) / phi[0])
-    expected = in_frame_by_sandwich(phi, Pose(np.eye(3), p))
-    assert_same_body(shift_origin(phi, p), expected, 1e-14)
-    assert_same_body(shift_origin(phi, p[None])[0], expected, 1e-14)
-
-
 @given(bodies(), poses())
 def test_a_pose_is_a_rotation_and_then_a_translation(phi, X):
     X = pose_near(X, phi)
-    steps = shift_origin(rotate_frame(phi, X.rotation), X.position)
-    assert_same_body(steps, in_frame(phi, X), 1e-14)
+    turn, shift = Pose(X.rotation, np.zeros(3)), Pose(np.eye(3), X.position)
+    assert_same_body(in_frame(in_frame(phi, turn), shift), in_frame(phi, X), 1e-14)
+    h, mp = phi[1:4], phi[0] * X.position
+    size = np.abs(h).max() + np.abs(mp).max()
+    assert_close(in_frame(phi, turn)[1:4], X.rotation @ h, 1e-14, scale=np.abs(h).max())
+    assert_close(in_frame(phi, shift)[1:4], h + mp, 1e-14, scale=size)
 
 
 def test_axes_that_only_change_names_lose_no_bit():
@@ -131,11 +113,9 @@ def test_axes_that_only_change_names_lose_no_bit():
     R = np.array([[0.0, -1, 0], [0, 0, 1], [-1, 0, 0]])
     m, hx, hy, hz, xx, xy, xz, yy, yz, zz = phi
     turned = [m, -hy, hz, -hx, yy, -yz, xy, zz, -xz, xx]
-    assert rotate_frame(phi, R).tolist() == turned
-    assert shift_origin(phi, np.zeros(3)).tolist() == phi.tolist()
     assert in_frame(phi, Pose(R, np.zeros(3))).tolist() == turned
-    assert_same_body(rotate_frame(phi, R[None])[0], np.array(turned), 1e-15)
-    assert shift_origin(phi, np.zeros((1, 3)))[0].tolist() == phi.tolist()
+    assert in_frame(phi, Pose(np.eye(3), np.zeros(3))).tolist() == phi.tolist()
+    assert_same_body(in_frame(phi, Pose(R[None], np.zeros((1, 3))))[0], np.array(turned), 1e-15)
 
 
 @given(bodies(flat=True), poses(), seeds())
@@ -176,20 +156,6 @@ def test_the_map_of_a_congruence_need_not_be_one_of_a_frame():
     moved = pseudo_inertia(congruence_map(T) @ phi[0])
     assert_close(moved, Pi, 1e-15)
     assert_close(congruence_map(T), np.diag(1e3 * 1e3 ** np.repeat([0.0, 1, 2], [1, 3, 6])), 1e-15)
-
-
-@given(vectors(10, 3.0))
-def test_spatial_inertia_and_back_for_any_ten_numbers(phi):
-    assert_close(phi_from_spatial_inertia(spatial_inertia(phi)), phi, 1e-15, scale=3.0)
-
-
-@given(vectors(36, 2.0))
-def test_the_ten_numbers_of_any_matrix_are_the_nearest_rigid_body(entries):
-    """Least squares over the ten parameters, as the other route."""
-    M = entries.reshape(6, 6)
-    basis = spatial_inertia(np.eye(10)).reshape(10, 36).T
-    nearest = np.linalg.lstsq(basis, M.ravel(), rcond=None)[0]
-    assert_close(phi_from_spatial_inertia(M), nearest, 1e-14, scale=4.0)
 
 
 @given(poses(), st.integers(0, 100))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identify.errors import ModelError
-from identify.inertia.printed import half_unit
+from identify.inertia.verdict import half_unit
 from tests.close import assert_close
 
 

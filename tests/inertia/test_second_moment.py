@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identify.inertia import (
+    in_frame,
     inertia_about_com,
     inertia_about_origin,
     phi_from_inertia,
     pseudo_inertia,
 )
-from identify.inertia.frames import shift_origin
 from identify.inertia.matrices import (
     inertia_from_second_moment,
     move_inertia,
@@ -22,7 +22,7 @@ from identify.inertia.matrices import (
     second_moment_about_com,
     second_moment_from_inertia,
 )
-from identify.spatial import hat, rotation_from_quaternion
+from identify.spatial import Pose, hat, rotation_from_quaternion
 from tests.close import assert_close
 from tests.strategies import bodies, phi_of_points, seeds, vectors
 
@@ -79,7 +79,7 @@ def test_equations_13_and_14_are_the_case_from_the_centre_of_mass(seed, p):
     Pi_p = T_pc @ Pi_c @ T_pc.T
     assert_close(Pi_p[:3, :3], S_p, 1e-14, scale=1e3)
     assert_close(Pi_p[:3, 3], -cloud.mass * D, 1e-14, scale=1e2)
-    assert_close(pseudo_inertia(shift_origin(cloud.phi, -p)), Pi_p, 1e-13, scale=1e3)
+    assert_close(pseudo_inertia(in_frame(cloud.phi, Pose(np.eye(3), -p))), Pi_p, 1e-13, scale=1e3)
 
 
 @given(seeds(), vectors(3, 3.0))

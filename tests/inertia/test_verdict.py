@@ -17,8 +17,7 @@ from identify.inertia import (
     smallest_pseudo_eigenvalue,
 )
 from identify.inertia.consistency import BodyKind, body_kinds
-from identify.inertia.printed import half_unit
-from identify.inertia.verdict import check
+from identify.inertia.verdict import check, half_unit
 from identify.spatial import Pose
 from tests.close import assert_close
 from tests.strategies import bodies, poses, vectors

@@ -19,21 +19,14 @@ if TYPE_CHECKING:
     from identify.inertia.conventions.axes import rotation_from_rpy as rotation_from_rpy
     from identify.inertia.conventions.axes import rpy_from_rotation as rpy_from_rotation
     from identify.inertia.conventions.central import Axes as Axes
+    from identify.inertia.conventions.central import MassProperties as MassProperties
     from identify.inertia.conventions.orders import SIX_ORDERS as SIX_ORDERS
     from identify.inertia.conventions.orders import matrix_from_six as matrix_from_six
     from identify.inertia.conventions.orders import (
         phi_from_spatial_matrix as phi_from_spatial_matrix,
     )
-    from identify.inertia.conventions.orders import phi_from_ten as phi_from_ten
     from identify.inertia.conventions.orders import six_in_order as six_in_order
     from identify.inertia.conventions.orders import spatial_matrix as spatial_matrix
-    from identify.inertia.conventions.orders import ten_from_phi as ten_from_phi
-    from identify.inertia.conventions.records import CadMassProperties as CadMassProperties
-    from identify.inertia.conventions.records import DartInertia as DartInertia
-    from identify.inertia.conventions.records import DrakeSpatialInertia as DrakeSpatialInertia
-    from identify.inertia.conventions.records import PinocchioInertia as PinocchioInertia
-    from identify.inertia.conventions.records import RosInertia as RosInertia
-    from identify.inertia.conventions.records import UrdfInertial as UrdfInertial
     from identify.inertia.conventions.registry import CONVENTIONS as CONVENTIONS
     from identify.inertia.conventions.registry import Convention as Convention
     from identify.inertia.conventions.registry import find_convention as find_convention
@@ -42,8 +35,6 @@ if TYPE_CHECKING:
     )
     from identify.inertia.conventions.simulators import SMALLEST_INERTIA as SMALLEST_INERTIA
     from identify.inertia.conventions.simulators import GazeboInertial as GazeboInertial
-    from identify.inertia.conventions.simulators import GazeboMassMatrix3 as GazeboMassMatrix3
-    from identify.inertia.conventions.simulators import MujocoFullInertial as MujocoFullInertial
     from identify.inertia.conventions.simulators import MujocoInertial as MujocoInertial
     from identify.inertia.conventions.simulators import SdfInertial as SdfInertial
 else:
@@ -56,31 +47,19 @@ else:
                 "rotation_from_rpy",
                 "rpy_from_rotation",
             ),
-            "central": ("Axes",),
+            "central": ("Axes", "MassProperties"),
             "orders": (
                 "SIX_ORDERS",
                 "matrix_from_six",
                 "phi_from_spatial_matrix",
-                "phi_from_ten",
                 "six_in_order",
                 "spatial_matrix",
-                "ten_from_phi",
-            ),
-            "records": (
-                "CadMassProperties",
-                "DartInertia",
-                "DrakeSpatialInertia",
-                "PinocchioInertia",
-                "RosInertia",
-                "UrdfInertial",
             ),
             "registry": ("CONVENTIONS", "Convention", "find_convention"),
             "simulators": (
                 "SMALLEST_FULL_INERTIA",
                 "SMALLEST_INERTIA",
                 "GazeboInertial",
-                "GazeboMassMatrix3",
-                "MujocoFullInertial",
                 "MujocoInertial",
                 "SdfInertial",
             ),

@@ -1,29 +1,100 @@
-"""Mass, centre of mass and the inertia about it: what most tools and files hold."""
+"""What records of other tools share: sealed numbers, and a body about its centre of mass."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Mapping
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Phi, Vec3
+from identify.arrays import Array, Mat33, Phi, Vec3, seal
 from identify.errors import ModelError
 from identify.inertia.conventions.axes import principal_frame
-from identify.inertia.conventions.sealing import seal_phi
 from identify.inertia.matrices import inertia_about_com, phi_from_inertia
 from identify.spatial import Pose
+
+_ASYMMETRY = 1e-9
+"""Largest relative asymmetry of a matrix that was printed and read again."""
+
+Shapes = Mapping[str, tuple[int, ...]]
+"""Trailing shapes of fields, by their names."""
+
+
+class Record:
+    """A dataclass of numbers as a tool takes them: those of `SHAPES` are sealed."""
+
+    __slots__ = ()
+    SHAPES: ClassVar[Shapes] = {}
+
+    def __post_init__(self) -> None:
+        shapes = self._shapes()
+        fields = {name: getattr(self, name) for name in shapes}
+        for name, array in seal_fields(type(self).__name__, fields, shapes).items():
+            object.__setattr__(self, name, array)
+
+    def _shapes(self) -> Shapes:
+        return self.SHAPES
+
+
+def seal_fields(what: str, fields: Mapping[str, ArrayLike], shapes: Shapes) -> dict[str, Array]:
+    """Sealed copies of the numbers of a body, or of a batch of bodies.
+
+    Raises:
+        ModelError: a field of another shape or that is not finite, a matrix that is not symmetric,
+            or fields of unlike batch shapes.
+    """
+    arrays = {name: seal_batch(fields[name], f"{what}.{name}", shapes[name]) for name in shapes}
+    batches = {
+        name: array.shape[: array.ndim - len(shapes[name])] for name, array in arrays.items()
+    }
+    if len(set(batches.values())) > 1:
+        raise ModelError(f"{what}: expected one batch shape for all fields, got {batches}")
+    for name, matrix in arrays.items():
+        if shapes[name] == (3, 3):
+            off = np.abs(matrix - np.swapaxes(matrix, -1, -2)).max(axis=(-2, -1), initial=0.0)
+            if np.any(off > _ASYMMETRY * np.abs(matrix).max(axis=(-2, -1), initial=0.0)):
+                raise ModelError(
+                    f"{what}.{name}: expected a symmetric matrix, got entries that differ by "
+                    f"{np.max(off):.1e} from their mirror images"
+                )
+    return arrays
+
+
+def seal_batch(values: ArrayLike, name: str, trailing: tuple[int, ...]) -> Array:
+    """A sealed copy of `values`, shape (..., *trailing) with any leading shape.
+
+    Raises:
+        ModelError: not numbers, not finite, or of another trailing shape.
+    """
+    try:
+        leading = max(np.ndim(values) - len(trailing), 0)
+    except ValueError:  # a ragged list: `seal` says what is wrong with it
+        leading = 0
+    return seal(values, name, (*(None,) * leading, *trailing))
+
+
+def seal_phi(phi: ArrayLike) -> Phi:
+    """Ten parameters, sealed, shape (..., 10)."""
+    return seal_batch(phi, "phi", (10,))
+
 
 Axes: TypeAlias = Literal["body", "principal"] | Mat33
 """Axes of the inertial frame C: the body's, the principal ones, or a rotation R_BC."""
 
 
-class CentralInertia(NamedTuple):
-    """Mass [kg] (...), p_BoBcm_B [m] (..., 3) and I_BBcm_B [kg m²] (..., 3, 3)."""
+class MassProperties(NamedTuple):
+    """Arguments, fields or a print-out of a tool, in the body's axes; its `Convention` says more.
+
+    Attributes:
+        mass: [kg], shape (...).
+        com: centre of mass from the body's origin, p_BoBcm_B [m], shape (..., 3).
+        inertia: a matrix, shape (..., 3, 3), or its six entries, shape (..., 6) [kg m²].
+    """
 
     mass: Array
     com: Vec3
-    inertia: Mat33
+    inertia: Array
 
 
 class InertialFrame(NamedTuple):
@@ -41,19 +112,20 @@ class InertialFrame(NamedTuple):
         return phi_from_inertia(self.mass, self.X_BC.position, about_com)
 
 
-def central_inertia(phi: ArrayLike, form: str) -> CentralInertia:
-    """Mass, centre of mass and the inertia about it, of ten parameters.
+def central_inertia(phi: ArrayLike, form: str, *, positive: bool = False) -> MassProperties:
+    """Mass, centre of mass and the inertia about it, as a matrix, of ten parameters.
 
     Args:
         phi: shape (..., 10).
         form: what needs them, for the message.
+        positive: whether a mass below zero is refused too.
 
     Raises:
         ModelError: not ten finite numbers, or a mass of zero.
     """
     phi = seal_phi(phi)
-    require_mass(phi, form)
-    return CentralInertia(phi[..., 0], phi[..., 1:4] / phi[..., :1], inertia_about_com(phi))
+    require_mass(phi, form, positive=positive)
+    return MassProperties(phi[..., 0], phi[..., 1:4] / phi[..., :1], inertia_about_com(phi))
 
 
 def inertial_frame(phi: ArrayLike, form: str, axes: Axes = "body") -> InertialFrame:
@@ -82,11 +154,11 @@ def inertial_frame(phi: ArrayLike, form: str, axes: Axes = "body") -> InertialFr
     return InertialFrame(mass, X_BC, inertia)
 
 
-def require_mass(phi: Phi, form: str) -> None:
-    """Refuses bodies that have no centre of mass.
+def require_mass(phi: Phi, form: str, *, positive: bool = False) -> None:
+    """Refuses bodies that have no centre of mass, or a mass that is not positive.
 
     Raises:
-        ModelError: a mass of zero.
+        ModelError: a mass of zero, or below it.
     """
     massless = np.flatnonzero(phi[..., 0].reshape(-1) == 0.0)
     if massless.size:
@@ -95,3 +167,5 @@ def require_mass(phi: Phi, form: str) -> None:
             f"{form}: {which} has no mass (m = 0) and so no centre of mass, which this form needs; "
             f"leave it out, or use a form about the origin (such as 'pinocchio')"
         )
+    if positive and (phi[..., 0] < 0.0).any():
+        raise ModelError(f"{form}: a mass of {phi[..., 0].min():g} kg; it allows none below zero")

@@ -17,8 +17,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Mat33, Mat66, Phi
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.inertia.conventions.central import central_inertia, require_mass
-from identify.inertia.conventions.sealing import seal_batch, seal_phi
+from identify.inertia.conventions.central import require_mass, seal_batch, seal_phi
 from identify.inertia.matrices import (
     inertia_about_com,
     inertia_about_origin,
@@ -30,7 +29,8 @@ from identify.inertia.matrices import (
 )
 from identify.spatial import vee
 
-Products: TypeAlias = Literal["negative", "positive"]
+Products: TypeAlias = Literal["negative", "positive", "none"]
+"""Sign of the products of inertia; `none` where there are none to sign."""
 Point: TypeAlias = Literal["origin", "centre of mass", "mixed"]
 """What an inertia is about; `mixed` is Gazebo's body matrix, whose blocks belong to two points."""
 SpatialOrder: TypeAlias = Literal["linear first", "angular first"]
@@ -93,36 +93,6 @@ def signed(matrix: Mat33, products: Products) -> Mat33:
     return np.where(np.eye(3, dtype=bool), matrix, -matrix)
 
 
-def ten_from_phi(phi: ArrayLike, order: str, point: Point = "origin") -> Array:
-    """A vector of ten: m, h and I about the origin, or m, c and I about the centre of mass.
-
-    Args:
-        phi: shape (..., 10).
-        order: of the last six, a name in `SIX_ORDERS`.
-        point: what the inertia is about.
-
-    Returns:
-        Shape (..., 10).
-
-    Raises:
-        ModelError: an unknown name, not ten finite numbers, or a mass of zero where the centre of
-            mass is needed.
-    """
-    if point == "origin":
-        return seal_phi(phi)[..., [0, 1, 2, 3, *(4 + _positions(order))]]
-    mass, com, inertia = central_inertia(phi, f"vector of ten ({order})")
-    return np.concatenate((mass[..., None], com, six_in_order(inertia, order)), axis=-1)
-
-
-def phi_from_ten(values: ArrayLike, order: str, point: Point = "origin") -> Phi:
-    """Ten parameters from a vector of ten; inverse of `ten_from_phi`."""
-    values = seal_batch(values, f"ten numbers ({order})", (10,))
-    if point == "origin":
-        return values[..., [0, 1, 2, 3, *(4 + np.argsort(_positions(order)))]]
-    inertia = matrix_from_six(values[..., 4:], order)
-    return phi_from_inertia(values[..., 0], values[..., 1:4], inertia)
-
-
 def spatial_matrix(phi: ArrayLike, order: SpatialOrder, point: Point = "origin") -> Mat66:
     """Spatial inertia about Bo in B in a named order of the parts of a twist.
 
@@ -162,7 +132,12 @@ def phi_from_spatial_matrix(matrix: ArrayLike, order: SpatialOrder, point: Point
     M = _linear_first(seal_batch(matrix, "spatial inertia", (6, 6)), order)
     six = six_from_symmetric(M[..., 3:, 3:])
     phi = np.concatenate((M[..., :1, 0], vee(M[..., 3:, :3]), six), axis=-1)
-    error = _structure_error(M, spatial_inertia(phi))
+    blocks = np.stack((M[..., :3, :3], M[..., 3:, 3:]), axis=-3)
+    unit = np.repeat(np.sqrt(np.abs(blocks).max(axis=(-2, -1), initial=0.0)), 3, axis=-1)
+    off = np.abs(M - spatial_inertia(phi))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(off == 0.0, 0.0, off / (unit[..., :, None] * unit[..., None, :]))
+    error = float(share.max(initial=0.0))  # each block by its own unit: kg, kg m, kg m²
     if not (error <= _STRUCTURE):
         raise ModelError(
             f"spatial inertia ({order}): expected the blocks m 1, ±ĥ and a symmetric I of a rigid "
@@ -187,13 +162,3 @@ def _linear_first(matrix: Mat66, order: SpatialOrder) -> Mat66:
     if order != "angular first":
         raise ModelError(f"order: expected 'linear first' or 'angular first', got {order!r}")
     return swap_spatial_order(matrix)
-
-
-def _structure_error(M: Mat66, rigid: Mat66) -> float:
-    """Largest deviation of any block, each by its own unit: kg, kg m, kg m²."""
-    blocks = np.stack((M[..., :3, :3], M[..., 3:, 3:]), axis=-3)
-    scale = np.repeat(np.sqrt(np.abs(blocks).max(axis=(-2, -1), initial=0.0)), 3, axis=-1)
-    off = np.abs(M - rigid)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(off == 0.0, 0.0, off / (scale[..., :, None] * scale[..., None, :]))
-    return float(share.max(initial=0.0))

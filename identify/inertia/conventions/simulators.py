@@ -1,4 +1,4 @@
-"""Inertials of MuJoCo, SDFormat and Gazebo: about the centre of mass, in axes of their own.
+"""Inertials of MuJoCo, SDFormat, URDF and Gazebo: about the centre of mass, in their own axes.
 
 **MuJoCo.** `diaginertia` is in the frame that `quat` (scalar first) turns, and kept as given;
 `fullinertia` is in axes of the body, admits no `quat` beside it, and the compiler makes principal
@@ -6,7 +6,8 @@ moments of it in descending order.
 
 **SDFormat.** `<pose>` is that of the frame C at the centre of mass in the link's frame L; its
 `relative_to` is not defined here, unlike in other poses (where an old file resolves it all the
-same, `in_frame` moves the result). Principal axes are advised: no products to mistake.
+same, `in_frame` moves the result). Principal axes are advised: no products to mistake. URDF writes
+the same numbers, its `xyz` and `rpy` are the pose.
 
 **Gazebo.** `gz::math::Inertial` is a `MassMatrix3` and the pose of its frame Bi in the link.
 `Moi()` is in axes of the link. `BodyMatrix()` (gz-math 7 and newer) is linear first and holds that
@@ -34,14 +35,14 @@ from identify.inertia.conventions.axes import (
 )
 from identify.inertia.conventions.central import (
     Axes,
-    CentralInertia,
     InertialFrame,
+    Record,
+    Shapes,
     central_inertia,
     inertial_frame,
+    seal_batch,
 )
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order, spatial_matrix
-from identify.inertia.conventions.records import CentralRecord
-from identify.inertia.conventions.sealing import Record, seal_batch
 from identify.spatial import Pose, quaternion_from_rotation, rotation_from_quaternion
 
 SMALLEST_INERTIA = 1e-15
@@ -80,7 +81,7 @@ class MujocoInertial(Record):
         Raises:
             ModelError: a mass of zero or below it.
         """
-        mass, com, inertia = _mjcf_inertia(phi)
+        mass, com, inertia = central_inertia(phi, "mujoco", positive=True)
         moments, R = principal_frame(inertia, "descending")
         return cls(mass, com, wxyz_from_rotation(R), moments)
 
@@ -102,32 +103,8 @@ class MujocoInertial(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class MujocoFullInertial(CentralRecord):
-    """`<inertial pos mass fullinertia>`.
-
-    Attributes:
-        mass: [kg], shape (...).
-        pos: centre of mass in the body's frame [m], shape (..., 3).
-        fullinertia: Ixx, Iyy, Izz, Ixy, Ixz, Iyz about the centre of mass, in the body's axes
-            [kg m²], shape (..., 6).
-    """
-
-    SHAPES: ClassVar = {"mass": (), "pos": (3,), "fullinertia": (6,)}
-    SIX: ClassVar[str] = "mujoco"
-    mass: Array
-    pos: Vec3
-    fullinertia: Array
-
-    @classmethod
-    def from_phi(cls, phi: ArrayLike) -> Self:
-        """The attributes of ten parameters; a mass of zero or below it raises `ModelError`."""
-        mass, com, inertia = _mjcf_inertia(phi)
-        return cls(mass, com, six_in_order(inertia, cls.SIX))
-
-
-@dataclass(frozen=True, slots=True)
 class SdfInertial(Record):
-    """The numbers of SDFormat's `<inertial>`.
+    """The numbers of SDFormat's `<inertial>`; with angles in radians, those of URDF's too.
 
     Attributes:
         mass: [kg], shape (...).
@@ -144,9 +121,17 @@ class SdfInertial(Record):
     rotation_format: RotationFormat = "euler_rpy"
     degrees: bool = False
 
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        length = _pose_length(self.rotation_format, degrees=self.degrees)
-        return {"mass": (), "pose": (length,), "inertia": (6,)}
+    def _shapes(self) -> Shapes:
+        if self.rotation_format not in _POSE_LENGTHS:
+            raise ModelError(
+                f"rotation_format: expected 'euler_rpy' or 'quat_xyzw', "
+                f"got {self.rotation_format!r}"
+            )
+        if self.degrees and self.rotation_format == "quat_xyzw":
+            raise ModelError(
+                "degrees: a quaternion has none; SDFormat refuses degrees='true' with it"
+            )
+        return {"mass": (), "pose": (_POSE_LENGTHS[self.rotation_format],), "inertia": (6,)}
 
     @classmethod
     def from_phi(
@@ -168,8 +153,7 @@ class SdfInertial(Record):
         Raises:
             ModelError: a mass of zero, or a quaternion in degrees.
         """
-        _pose_length(rotation_format, degrees=degrees)
-        mass, X_LC, inertia = inertial_frame(phi, "SDF inertial", axes)
+        mass, X_LC, inertia = inertial_frame(phi, "SDF or URDF inertial", axes)
         if rotation_format == "quat_xyzw":
             rotation = quaternion_from_rotation(X_LC.rotation)
         else:
@@ -192,48 +176,31 @@ class SdfInertial(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class GazeboMassMatrix3(Record):
-    """Arguments of `MassMatrix3(mass, ixxyyzz, ixyxzyz)`.
+class GazeboInertial(Record):
+    """Arguments of `Inertial(MassMatrix3(mass, ixxyyzz, ixyxzyz), Pose3(position, quaternion))`.
+
+    F is the link's frame, Bi that of the mass matrix.
 
     Attributes:
         mass: [kg], shape (...).
         ixxyyzz: diagonal moments about the centre of mass, in Bi [kg m²], shape (..., 3).
         ixyxzyz: off-diagonal ones [kg m²], shape (..., 3).
-    """
-
-    SHAPES: ClassVar = {"mass": (), "ixxyyzz": (3,), "ixyxzyz": (3,)}
-    mass: Array
-    ixxyyzz: Vec3
-    ixyxzyz: Vec3
-
-    @property
-    def moi(self) -> Mat33:
-        """`MassMatrix3::Moi()`, I_BBcm_Bi [kg m²], shape (..., 3, 3)."""
-        return matrix_from_six(np.concatenate((self.ixxyyzz, self.ixyxzyz), axis=-1), "gazebo")
-
-
-@dataclass(frozen=True, slots=True)
-class GazeboInertial(Record):
-    """Arguments of `Inertial(MassMatrix3, Pose3)`; F is the link's frame.
-
-    Attributes:
-        mass_matrix: mass and inertia in Bi.
         position: of the centre of mass in F [m], shape (..., 3).
         quaternion_wxyz: of R_FBi, scalar first as the constructor of `Quaternion`, shape (..., 4).
     """
 
-    SHAPES: ClassVar = {"position": (3,), "quaternion_wxyz": (4,)}
-    mass_matrix: GazeboMassMatrix3
+    SHAPES: ClassVar = {
+        "mass": (),
+        "ixxyyzz": (3,),
+        "ixyxzyz": (3,),
+        "position": (3,),
+        "quaternion_wxyz": (4,),
+    }
+    mass: Array
+    ixxyyzz: Vec3
+    ixyxzyz: Vec3
     position: Vec3
     quaternion_wxyz: Vec4
-
-    def __post_init__(self) -> None:
-        Record.__post_init__(self)
-        if self.position.shape[:-1] != self.mass_matrix.mass.shape:
-            raise ModelError(
-                f"GazeboInertial: expected one batch shape, got mass matrices "
-                f"{self.mass_matrix.mass.shape} and positions {self.position.shape[:-1]}"
-            )
 
     @classmethod
     def from_phi(cls, phi: ArrayLike, axes: Axes = "body") -> Self:
@@ -248,14 +215,14 @@ class GazeboInertial(Record):
         Raises:
             ModelError: a mass of zero.
         """
-        mass, X_FBi, inertia = inertial_frame(phi, "Gazebo Inertial", axes)
+        mass, X_FBi, inertia = inertial_frame(phi, "gazebo", axes)
         six = six_in_order(inertia, "gazebo")
-        mass_matrix = GazeboMassMatrix3(mass, six[..., :3], six[..., 3:])
-        return cls(mass_matrix, X_FBi.position, wxyz_from_rotation(X_FBi.rotation))
+        quaternion = wxyz_from_rotation(X_FBi.rotation)
+        return cls(mass, six[..., :3], six[..., 3:], X_FBi.position, quaternion)
 
     def to_phi(self) -> Phi:
         """Ten parameters about the link's origin, shape (..., 10)."""
-        return InertialFrame(self.mass_matrix.mass, self.pose, self.mass_matrix.moi).phi
+        return InertialFrame(self.mass, self.pose, self.mass_matrix_moi).phi
 
     @property
     def pose(self) -> Pose:
@@ -263,10 +230,15 @@ class GazeboInertial(Record):
         return Pose(rotation_from_wxyz(self.quaternion_wxyz), self.position)
 
     @property
+    def mass_matrix_moi(self) -> Mat33:
+        """`MassMatrix3::Moi()`, I_BBcm_Bi [kg m²], shape (..., 3, 3)."""
+        return matrix_from_six(np.concatenate((self.ixxyyzz, self.ixyxzyz), axis=-1), "gazebo")
+
+    @property
     def moi(self) -> Mat33:
         """`Inertial::Moi()`: about the centre of mass, in axes of the link, shape (..., 3, 3)."""
         R = self.pose.rotation
-        return R @ self.mass_matrix.moi @ np.swapaxes(R, -1, -2)
+        return R @ self.mass_matrix_moi @ np.swapaxes(R, -1, -2)
 
     @property
     def body_matrix(self) -> Mat66:
@@ -276,22 +248,3 @@ class GazeboInertial(Record):
     def spatial_matrix(self, fluid_added_mass: Mat66) -> Mat66:
         """`Inertial::SpatialMatrix()`: the body matrix and an added mass, added up as they are."""
         return self.body_matrix + seal_batch(fluid_added_mass, "fluid added mass", (6, 6))
-
-
-def _mjcf_inertia(phi: ArrayLike) -> CentralInertia:
-    central = central_inertia(phi, "MuJoCo inertial")
-    if (central.mass < 0.0).any():
-        raise ModelError(
-            f"MuJoCo inertial: a mass of {central.mass.min():g} kg; MJCF allows none below zero"
-        )
-    return central
-
-
-def _pose_length(rotation_format: str, *, degrees: bool) -> int:
-    if rotation_format not in _POSE_LENGTHS:
-        raise ModelError(
-            f"rotation_format: expected 'euler_rpy' or 'quat_xyzw', got {rotation_format!r}"
-        )
-    if degrees and rotation_format == "quat_xyzw":
-        raise ModelError("degrees: a quaternion has none; SDFormat refuses degrees='true' with it")
-    return _POSE_LENGTHS[rotation_format]

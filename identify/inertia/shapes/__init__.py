@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from identify.inertia.shapes.bounding import BoundingEllipsoid as BoundingEllipsoid
     from identify.inertia.shapes.bounding import enclosing_ellipsoid as enclosing_ellipsoid
     from identify.inertia.shapes.density import DensityField as DensityField
+    from identify.inertia.shapes.density import Points as Points
     from identify.inertia.shapes.mesh import Mesh as Mesh
     from identify.inertia.shapes.mesh import read_mesh as read_mesh
-    from identify.inertia.shapes.points import Points as Points
     from identify.inertia.shapes.registry import SHAPES as SHAPES
     from identify.inertia.shapes.registry import shape_from_sizes as shape_from_sizes
     from identify.inertia.shapes.registry import shape_sizes as shape_sizes
@@ -44,9 +44,8 @@ else:
         __name__,
         {
             "bounding": ("BoundingEllipsoid", "enclosing_ellipsoid"),
-            "density": ("DensityField",),
+            "density": ("DensityField", "Points"),
             "mesh": ("Mesh", "read_mesh"),
-            "points": ("Points",),
             "registry": ("SHAPES", "shape_from_sizes", "shape_sizes"),
             "shape": ("DENSITY_UNITS", "Shape", "Size"),
             "shells": (

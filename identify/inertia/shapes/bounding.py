@@ -48,11 +48,6 @@ class BoundingEllipsoid:
         """Lengths of the semi-axes, ascending [m], shape (3,)."""
         return np.sqrt(np.maximum(np.linalg.eigvalsh(self.Q), 0.0))
 
-    @property
-    def volume(self) -> float:
-        """Volume [m³]; zero of a flat one."""
-        return float(4.0 / 3.0 * np.pi * np.prod(self.semi_axes))
-
     def contains(self, points: Vec3, tolerance: float = 1e-9) -> Flags:
         """Whether points lie inside, within `tolerance` times the largest semi-axis.
 

@@ -1,4 +1,4 @@
-"""A body given by its density as a function of position."""
+"""Bodies that bring their own weights: point masses, and a density as a function of position."""
 
 from __future__ import annotations
 
@@ -18,6 +18,39 @@ DensityFunction = Callable[[Vec3], Array]
 
 _ORDERS = (16, 24, 36, 54, 81, 121, 181, 271)
 """Gauss-Legendre points along each axis, in the order they are tried."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points(Shape):
+    """Point masses. `phi()` takes the weights as masses, `phi(mass=...)` their ratios only.
+
+    Attributes:
+        positions: in A [m], shape (n, 3), n ≥ 1.
+        weights: masses [kg] or shares of the mass, shape (n,), zero or more.
+    """
+
+    extent: ClassVar[Extent] = "weight"
+
+    positions: Vec3
+    weights: Array
+
+    def __post_init__(self) -> None:
+        positions = seal(self.positions, "points: positions", (None, 3))
+        weights = seal(self.weights, "points: weights", (len(positions),))
+        if (weights < 0.0).any():
+            k = int(np.flatnonzero(weights < 0.0)[0])
+            raise ModelError(f"points: weight {k} is {weights[k]:g}; expected zero or more")
+        if not weights.sum() > 0.0:
+            raise ModelError("points: the weights are all zero, or there is no point")
+        object.__setattr__(self, "positions", positions)
+        object.__setattr__(self, "weights", weights)
+
+    def moments(self) -> Moments:
+        """Sum of the weights [kg], weighted mean [m] and covariance [m²] of the positions."""
+        total = self.weights.sum()
+        mean = self.weights @ self.positions / total
+        offsets = self.positions - mean
+        return Moments(float(total), mean, (offsets * (self.weights / total)[:, None]).T @ offsets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,15 +97,11 @@ class DensityField(Shape):
             )
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
-        tolerance = positive(self.tolerance, "density: tolerance", "1")
-        moments, error = self._integrate(tolerance)
-        mean, covariance = _mean_and_covariance(moments)
+        integrals, error = self._integrate(positive(self.tolerance, "density: tolerance", "1"))
+        mean, covariance = _mean_and_covariance(integrals)
+        moments = Moments(float(integrals[3, 3]), 0.5 * (lower + upper) + mean, covariance)
         object.__setattr__(self, "error", error)
-        object.__setattr__(
-            self,
-            "_moments",
-            Moments(float(moments[3, 3]), 0.5 * (lower + upper) + mean, covariance),
-        )
+        object.__setattr__(self, "_moments", moments)
 
     def moments(self) -> Moments:
         """Mass ∫ρ dV [kg], mean E[r] = c [m], covariance E[(r − c)(r − c)ᵀ] = S_c / m [m²]."""

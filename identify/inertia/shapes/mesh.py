@@ -124,14 +124,14 @@ class Mesh(Solid):
 
     def _check_inside(self) -> None:
         extents = np.ptp(self.vertices, axis=0)
-        if abs(self.volume) <= 1e-14 * float(np.prod(extents)):
+        if abs(self.measure) <= 1e-14 * float(np.prod(extents)):
             raise ModelError(
-                f"mesh: it encloses no volume ({self.volume:.3g} m³ in a box of "
+                f"mesh: it encloses no volume ({self.measure:.3g} m³ in a box of "
                 f"{extents.tolist()} m); if it is sheet metal, give it its thickness"
             )
-        if self.volume < 0.0:
+        if self.measure < 0.0:
             raise ModelError(
-                f"mesh: its volume is {self.volume:.6g} m³: its faces are wound inwards; "
+                f"mesh: its volume is {self.measure:.6g} m³: its faces are wound inwards; "
                 f"turn them round in a mesh editor (in Python, faces[:, ::-1])"
             )
         inwards = self._parts_wound_inwards()

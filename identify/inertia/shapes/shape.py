@@ -146,15 +146,6 @@ class Shape(ABC):
             ModelError: both or neither given, or one that is not positive and finite.
         """
         measure, centroid, spread = self.moments()
-        total = self._total(mass, density, measure)
-        with np.errstate(over="ignore", invalid="ignore"):
-            inertia = total * (np.trace(spread) * np.eye(3) - spread)
-            phi = phi_from_inertia(total, centroid, inertia)
-        if not np.isfinite(phi).all():
-            raise ModelError(f"{type(self).__name__}: mass and sizes are too large for a number")
-        return phi
-
-    def _total(self, mass: float | None, density: float | None, measure: float) -> float:
         name, unit = type(self).__name__, DENSITY_UNITS[self.extent]
         if mass is None and density is None and self.extent == "weight":
             density = 1.0  # the shape brings its own masses
@@ -164,29 +155,26 @@ class Shape(ABC):
                 f"{name}: expected either a mass [kg] or a density [{unit}], got {got}"
             )
         if mass is not None:
-            return positive(mass, f"{name}: mass", "kg")
-        return positive(density, f"{name}: density", unit) * measure
+            total = positive(mass, f"{name}: mass", "kg")
+        else:
+            total = positive(density, f"{name}: density", unit) * measure
+        with np.errstate(over="ignore", invalid="ignore"):
+            inertia = total * (np.trace(spread) * np.eye(3) - spread)
+            phi = phi_from_inertia(total, centroid, inertia)
+        if not np.isfinite(phi).all():
+            raise ModelError(f"{name}: mass and sizes are too large for a number")
+        return phi
 
 
 class Solid(Shape):
-    """A shape that fills a volume."""
+    """A shape that fills a volume [m³], its `measure`."""
 
     __slots__ = ()
     extent = "volume"
 
-    @property
-    def volume(self) -> float:
-        """Volume [m³]."""
-        return self.measure
-
 
 class Surface(Shape):
-    """A shape that is a surface of even density an area: a shell, whose wall has no thickness."""
+    """A shell, whose wall has no thickness and an even density an area [m²], its `measure`."""
 
     __slots__ = ()
     extent = "area"
-
-    @property
-    def area(self) -> float:
-        """Area [m²]."""
-        return self.measure

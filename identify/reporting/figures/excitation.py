@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,26 +55,16 @@ def excitation(result: FitResult) -> Figure:
 def excitation_columns(result: FitResult) -> tuple[Column, ...]:
     """The column of `excitation`; groups that do not move at all are left out."""
     motion, noise = excited(result)
-    groups = [group for group in GROUPS if motion[group[2]].any()]
-    if not groups:
-        return ()
-    return (
-        Column(
-            title="Motion",
-            xlabel="",
-            shared=False,
-            panels=tuple(
-                Panel(
-                    draw=lambda axes, names=names, columns=columns: _draw(
-                        axes, names, motion[columns], noise[columns]
-                    ),
-                    xlabel=label,
-                    height=0.12 + 0.19 * len(names),
-                )
-                for label, names, columns in groups
-            ),
-        ),
+    panels = tuple(
+        Panel(
+            partial(_draw, names=names, motion=motion[columns], noise=noise[columns]),
+            xlabel=label,
+            height=0.12 + 0.19 * len(names),
+        )
+        for label, names, columns in GROUPS
+        if motion[columns].any()
     )
+    return (Column("Motion", "", panels, shared=False),) if panels else ()
 
 
 def excited(result: FitResult) -> tuple[Array, Array]:
@@ -84,15 +75,13 @@ def excited(result: FitResult) -> tuple[Array, Array]:
     """
     features = [log.features for log in result.logs]
     rows = np.array([len(one) for one in features], dtype=np.float64)
-    total = rows.sum()
     if result.settings.bias == "per_log":
         features = [one - one.mean(axis=0) for one in features]
-    elif result.settings.bias == "shared":
-        mean = sum((one.sum(axis=0) for one in features), np.zeros(12)) / total
-        features = [one - mean for one in features]
-    power = sum(((one**2).sum(axis=0) for one in features), np.zeros(12)) / total
-    noise = rows @ np.array([log.noise[:12] for log in result.logs]) / total
-    return np.sqrt(power), np.sqrt(noise)
+    together = np.concatenate(features)
+    if result.settings.bias == "shared":
+        together = together - together.mean(axis=0)
+    noise = rows @ np.array([log.noise[:12] for log in result.logs]) / rows.sum()
+    return np.sqrt(np.mean(together**2, axis=0)), np.sqrt(noise)
 
 
 def _draw(axes: Axes, names: tuple[str, ...], motion: Array, noise: Array) -> None:

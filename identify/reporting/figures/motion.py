@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_TALL = 1.55
+_OF_ORIGIN = "of the body's origin, world axes"
+
+
 def motion(path: Trajectory, phi: Phi, gravity: Vec3) -> Figure:
     """Pose, velocities, angular momentum about the centre of mass and energy of one body.
 
@@ -36,98 +41,59 @@ def motion(path: Trajectory, phi: Phi, gravity: Vec3) -> Figure:
         raise ProblemError(
             f"the figure is of one body over time, got a trajectory of shape {path.position.shape}"
         )
-    return compose((_pose(path), _velocities(path), _dynamics(path, phi, gravity)), across=3)
-
-
-def _pose(path: Trajectory) -> Column:
     length = unit_of_length(float(np.abs(path.position).max()))
-    turned = _turned(path)
-    return Column(
-        title="Pose",
-        xlabel="time [s]",
-        panels=(
-            *_panels(path.time, path.position, length, "position"),
-            Panel(
-                draw=lambda axes: _line(axes, path.time, np.rad2deg(turned)),
-                ylabel="turned [°]",
-                note="angle from the first attitude",
-            ),
-        ),
-    )
-
-
-def _turned(path: Trajectory) -> Array:
-    """Angle between the first attitude and the others [rad], 0 … π, shape (n,)."""
     rotations = Rotation.from_quat(path.quaternion)
-    return np.atleast_1d((rotations[0].inv() * rotations).magnitude())
-
-
-def _velocities(path: Trajectory) -> Column:
-    spin = path.angular_velocity
-    return Column(
-        title="Velocity",
-        xlabel="time [s]",
-        panels=(
-            _vector_panel(
-                path.time,
-                path.velocity,
-                prefixed("m/s", _largest(path.velocity)),
-                "v",
-                "of the body's origin, world axes",
-            ),
-            _vector_panel(path.time, spin, scaled("rad/s", _largest(spin)), "ω", "body axes"),
-        ),
+    turned = np.rad2deg((rotations[0].inv() * rotations).magnitude())
+    pose = [
+        Panel(
+            partial(_line, time=path.time, values=values / length.factor),
+            ylabel=f"{name} [{length.name}]",
+            note="position" if name == "x" else "",
+        )
+        for name, values in zip("xyz", path.position.T, strict=True)
+    ]
+    angle = partial(_line, time=path.time, values=turned)
+    pose.append(Panel(angle, "turned [°]", "angle from the first attitude"))
+    velocity, spin = path.velocity, path.angular_velocity
+    velocities = (
+        _vector(path, velocity, prefixed("m/s", _largest(velocity)), "v", _OF_ORIGIN),
+        _vector(path, spin, scaled("rad/s", _largest(spin)), "ω", "body axes"),
     )
+    columns = (
+        Column("Pose", "time [s]", tuple(pose)),
+        Column("Velocity", "time [s]", velocities),
+        Column("Momentum and energy", "time [s]", _dynamics(path, phi, gravity)),
+    )
+    return compose(columns, across=3)
 
 
-def _dynamics(path: Trajectory, phi: Phi, gravity: Vec3) -> Column:
+def _dynamics(path: Trajectory, phi: Phi, gravity: Vec3) -> tuple[Panel, Panel]:
     R = rotation_from_unit_quaternion(path.quaternion)
     V = np.concatenate((rotate_back(R, path.velocity), path.angular_velocity), axis=-1)
     momentum = spatial_momentum(phi, V)
-    com = phi[1:4] / phi[0]
-    spin = rotate(R, momentum[:, 3:] - cross(np.broadcast_to(com, V[:, :3].shape), momentum[:, :3]))
-    height = path.position + rotate(R, np.broadcast_to(com, path.position.shape))
-    energy = kinetic_energy(phi, V) - phi[0] * height @ gravity
+    com = np.broadcast_to(phi[1:4] / phi[0], path.position.shape)
+    spin = rotate(R, momentum[:, 3:] - cross(com, momentum[:, :3]))
+    energy = kinetic_energy(phi, V) - phi[0] * (path.position + rotate(R, com)) @ gravity
     change = energy - energy[0]
-    unit = scaled("kg m²/s", _largest(spin))
     joule = scaled("J", _largest(change))
-    return Column(
-        title="Momentum and energy",
-        xlabel="time [s]",
-        panels=(
-            _vector_panel(path.time, spin, unit, "L", "about the centre of mass, world axes"),
-            Panel(
-                draw=lambda axes: _line(axes, path.time, change / joule.factor),
-                ylabel=f"energy gained [{joule.name}]",
-                height=1.55,
-            ),
-        ),
+    gained = partial(_line, time=path.time, values=change / joule.factor)
+    about = "about the centre of mass, world axes"
+    return (
+        _vector(path, spin, scaled("kg m²/s", _largest(spin)), "L", about),
+        Panel(gained, f"energy gained [{joule.name}]", height=_TALL),
     )
 
 
-def _panels(time: Array, values: Vec3, unit: Unit, what: str) -> tuple[Panel, ...]:
-    return tuple(
-        Panel(
-            draw=lambda axes, axis=axis: _line(axes, time, values[:, axis] / unit.factor),
-            ylabel=f"{name} [{unit.name}]",
-            note=what if axis == 0 else "",
-        )
-        for axis, name in enumerate("xyz")
-    )
-
-
-def _vector_panel(time: Array, values: Vec3, unit: Unit, symbol: str, what: str) -> Panel:
+def _vector(path: Trajectory, values: Vec3, unit: Unit, symbol: str, what: str) -> Panel:
     def draw(axes: Axes) -> None:
-        for axis, (name, colour, dashes) in enumerate(AXES):
-            x, y = thin(time, values[:, axis] / unit.factor, BUCKETS)
-            axes.plot(x, y, color=colour, ls=dashes, label=name)
-        axes.set_xlim(float(time[0]), float(time[-1]))
+        for column, (name, colour, dashes) in zip(values.T, AXES, strict=True):
+            _line(axes, path.time, column / unit.factor, color=colour, ls=dashes, label=name)
 
-    return Panel(draw=draw, ylabel=f"{symbol} [{unit.name}]", note=what, height=1.55)
+    return Panel(draw, f"{symbol} [{unit.name}]", what, _TALL)
 
 
-def _line(axes: Axes, time: Array, values: Array) -> None:
-    axes.plot(*thin(time, values, BUCKETS), color=ESTIMATE)
+def _line(axes: Axes, time: Array, values: Array, color: str = ESTIMATE, **look: Any) -> None:
+    axes.plot(*thin(time, values, BUCKETS), color=color, **look)
     axes.set_xlim(float(time[0]), float(time[-1]))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,10 +40,8 @@ _SMALLEST = 1e-20
 """Square of the length of a body without extent [m²]."""
 
 _SHADE = "#f3efe6"
-_MARKS = (
-    ("data", "o", ESTIMATE, "data"),
-    ("constraint", "D", "#8a5a00", "constraint"),
-)
+_MARKS = {"data": ("o", ESTIMATE), "constraint": ("D", "#8a5a00")}
+"""Marker and colour of what is drawn, by what decided it."""
 
 
 def parameters(result: FitResult, truth: InertialParameters | None = None) -> Figure:
@@ -63,20 +62,13 @@ def parameter_columns(
 ) -> tuple[Column, ...]:
     """The column of `parameters`."""
     rows = parameter_rows(result.estimate, truth, ABOUT_COM)
-    scales = body_scales(result.estimate)
-    return (
-        Column(
-            title="Parameters",
-            xlabel="95 % half-width over the body's own scale (m, L, m L²) [%]",
-            panels=(
-                Panel(
-                    draw=lambda axes: _draw(axes, rows, [scales[row.group] for row in rows]),
-                    note="shaded: no better than the body's own scale",
-                    height=0.12 + 0.26 * len(rows),
-                ),
-            ),
-        ),
+    panel = Panel(
+        partial(_draw, rows=rows, scales=body_scales(result.estimate)),
+        note="shaded: no better than the body's own scale",
+        height=0.12 + 0.26 * len(rows),
     )
+    xlabel = "95 % half-width over the body's own scale (m, L, m L²) [%]"
+    return (Column("Parameters", xlabel, (panel,)),)
 
 
 def body_scales(estimate: Estimate) -> dict[str, float]:
@@ -90,42 +82,42 @@ def body_scales(estimate: Estimate) -> dict[str, float]:
     }
 
 
-def _draw(axes: Axes, rows: Sequence[ParameterRow], scales: Sequence[float]) -> None:
-    known = np.array([row.decided_by in ("data", "constraint") for row in rows])
-    widths = _relative([row.half_width for row in rows], scales, known)
-    errors = _relative([row.error for row in rows], scales, known)
-    low = float(min(np.nanmin(widths, initial=1.0), np.nanmin(errors, initial=1.0))) / 3.0
-    high = 2.0 * float(max(np.nanmax(widths, initial=150.0), np.nanmax(errors, initial=150.0)))
+def _draw(axes: Axes, rows: Sequence[ParameterRow], scales: Mapping[str, float]) -> None:
+    widths = _relative(rows, scales, [row.half_width for row in rows])
+    errors = _relative(rows, scales, [row.error for row in rows])
+    low = float(np.nanmin([*widths, *errors, 1.0])) / 3.0
+    high = 2.0 * float(np.nanmax([*widths, *errors, 150.0]))
     axes.set_xlim(low, high)
     decades(axes)
     remarks = [_remark(row, float(width)) for row, width in zip(rows, widths, strict=True)]
     places = name_rows(axes, [row.name for row in rows], remarks)
     axes.axvspan(100.0, high, color=_SHADE, lw=0.0)
     axes.hlines(places, low, np.nan_to_num(widths, nan=low), color=GRID, lw=5.0)
-    for decided_by, marker, color, label in _MARKS:
+    for decided_by, (marker, color) in _MARKS.items():
         there = np.array([row.decided_by == decided_by for row in rows])
         if there.any():
-            axes.plot(
-                widths[there], places[there], marker, color=color, ms=5.5, mew=0.0, label=label
-            )
+            look = {"color": color, "ms": 5.5, "mew": 0.0, "label": decided_by}
+            axes.plot(widths[there], places[there], marker, **look)
     if np.isfinite(errors).any():
         axes.plot(errors, places, "|", color=OTHER, ms=9.0, mew=2.0, label="true error")
 
 
-def _relative(values: Sequence[float | None], scales: Sequence[float], known: Array) -> Array:
+def _relative(
+    rows: Sequence[ParameterRow], scales: Mapping[str, float], values: Sequence[float | None]
+) -> Array:
     """Magnitudes over the scales, within what is drawn [%]; NaN where there is nothing to draw."""
     shares = [
-        np.nan if value is None else 100.0 * abs(value) / scale
-        for value, scale in zip(values, scales, strict=True)
+        np.nan
+        if value is None or row.decided_by not in _MARKS
+        else 100.0 * abs(value) / scales[row.group]
+        for row, value in zip(rows, values, strict=True)
     ]
-    return np.where(known, np.clip(shares, _LEAST, _MOST), np.nan)
+    return np.clip(shares, _LEAST, _MOST)
 
 
 def _remark(row: ParameterRow, width: float) -> str:
     if row.decided_by == "given":
         return "given"
-    return _percent(width) if np.isfinite(width) else "unidentifiable"
-
-
-def _percent(width: float) -> str:
+    if not np.isfinite(width):
+        return "unidentifiable"
     return "< 10⁻⁶ %" if width <= _LEAST else f"{significant(width)} %"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,22 +79,36 @@ class View:
             Two of shape (n, 2).
         """
         seen, front = self.flat(curve), self.front(curve, inertia)
-        # A point beyond each change belongs to both, so that the line has no hole there.
-        near, far = _widened(front), _widened(~front)
-        return np.where(near[:, None], seen, np.nan), np.where(far[:, None], seen, np.nan)
+        sides = []
+        for shown in (front, ~front):
+            # A point beyond each change belongs to both, so that the line has no hole there.
+            shown = shown | np.append(False, shown[:-1])
+            sides.append(np.where(shown[:, None], seen, np.nan))
+        return sides[0], sides[1]
 
+    def draw(
+        self, axes: Axes, curves: Sequence[Vec3], inertia: Mat33, *, faint: float = 0.3, **look: Any
+    ) -> None:
+        """Draw curves on the ellipsoid: those in front as they are, those behind faint.
 
-def _widened(flags: Flags) -> Flags:
-    wide = flags.copy()
-    wide[1:] |= flags[:-1]
-    return wide
+        Args:
+            axes: to draw on.
+            curves: each of shape (n, 3).
+            inertia: shape (3, 3).
+            faint: opacity of what is behind.
+            look: of the lines, with their width; the label names them all.
+        """
+        label = look.pop("label", None)
+        for index, curve in enumerate(curves):
+            near, far = self.sides(curve, inertia)
+            axes.plot(*far.T, **look | {"lw": 0.8 * look["lw"], "alpha": faint})
+            axes.plot(*near.T, label=label if index == 0 else None, **look)
 
 
 LENGTH = "1/√(kg m²)"
 VIEW = View.of(azimuth=np.deg2rad(35.0), elevation=np.deg2rad(24.0))
 _FAMILY = 7
 """Polhodes drawn on either side of the separatrix."""
-_SUBSCRIPTS = "₁₂₃"
 _NOTHING = 1e-6
 """A component, or a change, below this of the largest is drawn as none."""
 
@@ -104,40 +120,35 @@ def poinsot(construction: Poinsot, view: View = VIEW) -> Figure:
         construction: of one free rotation.
         view: of the ellipsoid, in principal axes in ascending order of their moments.
     """
-    return compose(poinsot_columns(construction, view), across=3)
-
-
-def poinsot_columns(construction: Poinsot, view: View = VIEW) -> tuple[Column, ...]:
-    """The columns of `poinsot`."""
     curve = herpolhode_curve(construction)
-    return (
-        Column(
-            title="Inertia ellipsoid",
-            xlabel=f"r across the view [{LENGTH}]",
-            panels=(
-                Panel(
-                    draw=lambda axes: _ellipsoid(axes, construction, view),
-                    ylabel=f"r up the view [{LENGTH}]",
-                    note=f"I = {', '.join(significant(x, 3) for x in construction.moments)} kg m²",
-                    height=SQUARE,
-                ),
-            ),
-        ),
-        Column(
-            title="Herpolhode",
-            xlabel=f"in the invariable plane [{LENGTH}]",
-            panels=(
-                Panel(
-                    draw=lambda axes: _herpolhode(axes, construction, curve),
-                    ylabel=f"in the plane, across [{LENGTH}]",
-                    note=f"{significant(construction.distance, 3)} {LENGTH} from the centre"
-                    f"{extent(curve)}",
-                    height=SQUARE,
-                ),
-            ),
-        ),
-        _angular_velocity(construction),
+    ellipsoid = Panel(
+        lambda axes: _ellipsoid(axes, construction, view),
+        ylabel=f"r up the view [{LENGTH}]",
+        note=f"I = {', '.join(significant(x, 3) for x in construction.moments)} kg m²",
+        height=SQUARE,
     )
+    plane = Panel(
+        lambda axes: _herpolhode(axes, construction, curve),
+        ylabel=f"in the plane, across [{LENGTH}]",
+        note=f"{significant(construction.distance, 3)} {LENGTH} from the centre{extent(curve)}",
+        height=SQUARE,
+    )
+    w = construction.root_of_twice_energy * construction.polhode @ construction.axes
+    spin = tuple(
+        Panel(
+            partial(_component, time=construction.time, w=w, k=k),
+            ylabel=f"ω{'₁₂₃'[k]} [rad/s]",
+            note=_regime_note(construction) if k == 0 else "",
+            height=1.1,
+        )
+        for k in range(3)
+    )
+    columns = (
+        Column("Inertia ellipsoid", f"r across the view [{LENGTH}]", (ellipsoid,)),
+        Column("Herpolhode", f"in the invariable plane [{LENGTH}]", (plane,)),
+        Column("Angular velocity in principal axes", "time [s]", spin),
+    )
+    return compose(columns, across=3)
 
 
 def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
@@ -173,62 +184,36 @@ def extent(curve: HerpolhodeCurve) -> str:
 
 def _ellipsoid(axes: Axes, construction: Poinsot, view: View) -> None:
     inertia = np.diag(construction.moments)
-    axes.fill(*view.outline(inertia).T, color=BAND, lw=0.0)
+    outline = view.outline(inertia)
+    axes.fill(*outline.T, color=BAND, lw=0.0)
     curves, separatrix = family(construction.moments)
-    _curves(axes, curves, inertia, view, color=MEASURED, lw=0.7, label="polhodes")
-    _curves(axes, separatrix, inertia, view, color=INK, lw=0.9, label="separatrix")
-    axes.plot(*view.outline(inertia).T, color=MUTED, lw=0.9)
+    view.draw(axes, curves, inertia, color=MEASURED, lw=0.7, label="polhodes")
+    view.draw(axes, separatrix, inertia, color=INK, lw=0.9, label="separatrix")
+    axes.plot(*outline.T, color=MUTED, lw=0.9)
     _principal_axes(axes, construction, view)
     own = polhode_curve(construction)
-    _curves(axes, [own], inertia, view, color=OTHER, lw=2.0, label="this motion")
+    view.draw(axes, [own], inertia, color=OTHER, lw=2.0, label="this motion")
     start = construction.polhode[0] @ construction.axes
     axes.plot(*view.flat(start), "o", color=OTHER, ms=5.0, mec="white", mew=0.8, zorder=4)
-    _square(axes, 1.25 * float(np.abs(view.outline(inertia)).max()))
-
-
-def _curves(
-    axes: Axes,
-    curves: list[Array],
-    inertia: Array,
-    view: View,
-    *,
-    color: str,
-    lw: float,
-    label: str,
-) -> None:
-    """Curves on the ellipsoid: those in front as they are, those behind faint."""
-    for index, curve in enumerate(curves):
-        near, far = view.sides(curve, inertia)
-        axes.plot(*far.T, color=color, lw=0.8 * lw, alpha=0.3)
-        axes.plot(*near.T, color=color, lw=lw, label=label if index == 0 else None)
+    _square(axes, 1.25 * float(np.abs(outline).max()))
 
 
 def _principal_axes(axes: Axes, construction: Poinsot, view: View) -> None:
     """The ends of the principal axes that stand out of the ellipsoid, with their numbers."""
     longest = float(construction.semi_axes.max())
     for k, length in enumerate(construction.semi_axes):
-        direction = np.eye(3)[k] * (1.0 if view.axes[2, k] >= 0.0 else -1.0)
-        from_, to = view.flat(np.outer([length, length + 0.2 * longest], direction))
-        axes.annotate(
-            "",
-            to,
-            from_,
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": AXES[k][1],
-                "lw": 1.1,
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
-        )
-        name = f"{'−' if direction[k] < 0.0 else ''}{k + 1}"
+        sign = 1.0 if view.axes[2, k] >= 0.0 else -1.0
+        color = AXES[k][1]
+        from_, to = view.flat(np.outer([length, length + 0.2 * longest], sign * np.eye(3)[k]))
+        arrow = {"arrowstyle": "-|>", "color": color, "lw": 1.1, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", to, from_, arrowprops=arrow)
         outward = (to - from_) / max(float(np.hypot(*(to - from_))), 0.05 * longest)
         axes.annotate(
-            name,
+            f"{'−' if sign < 0.0 else ''}{k + 1}",
             to,
             xytext=tuple(8.0 * outward),
             textcoords="offset points",
-            color=AXES[k][1],
+            color=color,
             ha="center",
             va="center",
         )
@@ -247,24 +232,6 @@ def _herpolhode(axes: Axes, construction: Poinsot, curve: HerpolhodeCurve) -> No
     reach = max(float(np.abs(path).max()), construction.herpolhode_radii[1])
     floor = 5e-2 * float(construction.semi_axes.max())  # of a steady spin it is a point
     _square(axes, 1.12 * max(reach, floor))
-
-
-def _angular_velocity(construction: Poinsot) -> Column:
-    scale = construction.root_of_twice_energy
-    w = scale * construction.polhode @ construction.axes
-    return Column(
-        title="Angular velocity in principal axes",
-        xlabel="time [s]",
-        panels=tuple(
-            Panel(
-                draw=lambda axes, k=k: _component(axes, construction.time, w, k),
-                ylabel=f"ω{_SUBSCRIPTS[k]} [rad/s]",
-                note=_regime_note(construction) if k == 0 else "",
-                height=1.1,
-            )
-            for k in range(3)
-        ),
-    )
 
 
 def _component(axes: Axes, time: Array, w: Vec3, k: int) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -69,9 +70,8 @@ def columns_of(windows: Replay | None, single_shot: SingleShot | None) -> tuple[
         where = "time since the measured start of the window [s]"
         columns.append(_errors(windows.errors, windows.band, "Replay error", where, of=", RMS"))
         columns.append(_path(windows))
-    if single_shot is not None:
+    if (shot := single_shot) is not None:
         where = "time since the first state [s]"
-        shot = single_shot
         columns.append(_errors(shot.errors, shot.band, "In one shot", where, logarithmic=True))
     return tuple(columns)
 
@@ -87,68 +87,49 @@ def _errors(
 ) -> Column:
     position = {name: one.position for name, one in errors.items()}
     attitude = {name: np.rad2deg(one.attitude) for name, one in errors.items()}
-    length = prefixed("m", max(float(values.max()) for values in position.values()))
     largest = max(float(values.max()) for values in attitude.values())
+    length = prefixed("m", max(float(values.max()) for values in position.values()))
     angle = scaled("°", largest) if largest < 1e-2 else Unit("°", 1.0)
     horizon = {name: one.horizon for name, one in errors.items()}
-    strips: tuple[_Strip | None, _Strip | None] = (None, None)
-    if band is not None:
-        strips = (
-            _Strip(band.horizon, band.position / length.factor),
-            _Strip(band.horizon, np.rad2deg(band.attitude) / angle.factor),
-        )
+    edges = (None, None) if band is None else (band.position, np.rad2deg(band.attitude))
     panels = []
     for what, unit, values, strip in (
-        ("position", length, position, strips[0]),
-        ("attitude", angle, attitude, strips[1]),
+        ("position", length, position, edges[0]),
+        ("attitude", angle, attitude, edges[1]),
     ):
         shown = {name: one / unit.factor for name, one in values.items()}
-        panels.append(
-            Panel(
-                draw=lambda axes, shown=shown, strip=strip: _growth(
-                    axes, horizon, shown, strip, logarithmic or _far_apart(list(shown.values()))
-                ),
-                ylabel=f"{what}{of} [{unit.name}]",
-                note=_final(shown, unit.name),
-                height=1.545,
-            )
+        ends = [float(one[-1]) for one in shown.values()]
+        end = f"{significant(ends[0], 3)}{'' if unit.name == '°' else ' '}{unit.name}"
+        drawn = partial(
+            _growth,
+            horizon=horizon,
+            values=shown,
+            band=None if band is None or strip is None else (band.horizon, *strip / unit.factor),
+            logarithmic=logarithmic or (min(ends) > 0.0 and max(ends) > _FAR_APART * min(ends)),
         )
-    return Column(title=title, xlabel=xlabel, panels=tuple(panels))
-
-
-class _Strip(NamedTuple):
-    """A band: where, and its lower and upper edge."""
-
-    horizon: Array
-    edges: Array
-
-
-def _final(values: Mapping[str, Array], unit: str) -> str:
-    last = next(iter(values.values()))[-1]
-    space = "" if unit == "°" else " "
-    return f"estimate, at the end: {significant(float(last), 3)}{space}{unit}"
+        note = f"estimate, at the end: {end}"
+        panels.append(Panel(drawn, f"{what}{of} [{unit.name}]", note, height=1.545))
+    return Column(title, xlabel, tuple(panels))
 
 
 def _growth(
     axes: Axes,
     horizon: Mapping[str, Array],
     values: Mapping[str, Array],
-    strip: _Strip | None,
+    band: tuple[Array, Array, Array] | None,
     logarithmic: bool,
 ) -> None:
-    names = list(values)
+    """Errors over time, over the band: where it is, its lower and its upper edge."""
     least = _DECADES * max(float(one.max()) for one in values.values())
-    rows = slice(int(logarithmic), None)  # a logarithm has no place for the start
-    if strip is not None:
-        low, high = strip.edges[:, rows]
-        label = "95 % of its uncertainty"
-        axes.fill_between(strip.horizon[rows], low, high, color=BAND, lw=0.0, label=label)
-    for place, name in reversed(list(enumerate(names))):
-        look = _LOOKS[min(place, len(_LOOKS) - 1)]
+    if band is not None:
+        first = int(logarithmic)  # a logarithm has no place for the start
+        where, low, high = (one[first:] for one in band)
+        axes.fill_between(where, low, high, color=BAND, lw=0.0, label="95 % of its uncertainty")
+    for place, name in reversed(list(enumerate(values))):
         x, y = thin(horizon[name], values[name], BUCKETS // 2)
         if logarithmic:
             x, y = x[y > least], y[y > least]
-        axes.plot(x, y, label=name, **look)
+        axes.plot(x, y, label=name, **_LOOKS[min(place, len(_LOOKS) - 1)])
     axes.set_xlim(0.0, max(float(x[-1]) for x in horizon.values()))
     if logarithmic:
         axes.set_yscale("log")
@@ -158,31 +139,18 @@ def _growth(
         axes.set_ylim(bottom=0.0)
 
 
-def _far_apart(values: list[Array]) -> bool:
-    ends = [float(one[-1]) for one in values]
-    return min(ends) > 0.0 and max(ends) > _FAR_APART * min(ends)
-
-
 def _path(done: Replay) -> Column:
     times = _one_after_another(done.times)
-    largest = float(max(np.abs(done.measured).max(), np.abs(done.simulated).max()))
-    scale = unit_of_length(largest)
-    return Column(
-        title="Replayed path",
-        xlabel="time [s]",
-        panels=tuple(
-            Panel(
-                draw=lambda axes, axis=axis: _windows(
-                    axes,
-                    times,
-                    done.measured[..., axis] / scale.factor,
-                    done.simulated[..., axis] / scale.factor,
-                ),
-                ylabel=f"{name} [{scale.name}]",
-            )
-            for axis, name in enumerate("xyz")
-        ),
+    scale = unit_of_length(float(max(np.abs(done.measured).max(), np.abs(done.simulated).max())))
+    measured, simulated = (values / scale.factor for values in (done.measured, done.simulated))
+    panels = tuple(
+        Panel(
+            partial(_windows, times=times, measured=measured[..., k], simulated=simulated[..., k]),
+            ylabel=f"{name} [{scale.name}]",
+        )
+        for k, name in enumerate("xyz")
     )
+    return Column("Replayed path", "time [s]", panels)
 
 
 def _one_after_another(times: Array) -> Array:
@@ -196,20 +164,17 @@ def _one_after_another(times: Array) -> Array:
 
 
 def _windows(axes: Axes, times: Array, measured: Array, simulated: Array) -> None:
-    share = max(4, (2 * BUCKETS) // len(times))
-    axes.plot(*_line(times, measured, share), color=MEASURED, lw=2.4, label="measured")
-    axes.plot(*_line(times, simulated, share), color=ESTIMATE, lw=0.9, label="replayed")
+    last = times.shape[1] - 1
+    step = max(1, last // max(4, (2 * BUCKETS) // len(times)))
+    kept = np.unique([*range(0, last, step), last])
+
+    def line(values: Array) -> Array:
+        """Windows as one line, with NaN between them."""
+        return np.pad(values[:, kept], ((0, 0), (0, 1)), constant_values=np.nan).ravel()
+
+    x = line(times)
+    axes.plot(x, line(measured), color=MEASURED, lw=2.4, label="measured")
+    axes.plot(x, line(simulated), color=ESTIMATE, lw=0.9, label="replayed")
     starts = {"ms": 2.2, "mew": 0.0, "ls": "none", "color": ESTIMATE}
     axes.plot(times[:, 0], simulated[:, 0], marker="o", label="start of a window", **starts)
     axes.set_xlim(float(times[0, 0]), float(times[-1, -1]))
-
-
-def _line(times: Array, values: Array, share: int) -> tuple[Array, Array]:
-    """Windows as one line, with NaN between them."""
-    step = max(1, (times.shape[1] - 1) // share)
-    picked = np.unique(np.append(np.arange(0, times.shape[1], step), times.shape[1] - 1))
-    gap = np.full((len(times), 1), np.nan)
-    return (
-        np.concatenate((times[:, picked], gap), axis=1).ravel(),
-        np.concatenate((values[:, picked], gap), axis=1).ravel(),
-    )

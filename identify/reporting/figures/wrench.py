@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, .
     """The columns of `wrench`: force and torque."""
     predictions = predict(result)
     return tuple(
-        _over_time(timeline, title, columns, lambda *where: _compared(predictions, *where), unit)
+        _over_time(timeline, title, unit, columns, partial(_compared, predictions))
         for timeline in timelines(result.logs, log)
         for title, unit, columns in _KINDS
     )
@@ -71,7 +72,7 @@ def residual_columns(result: FitResult, log: int | None = None) -> tuple[Column,
     values = [prediction.residual for prediction in predict(result)]
     shown = timelines(result.logs, log)
     columns = [
-        _over_time(timeline, f"{title} residual", axes, lambda *where: _left(values, *where), unit)
+        _over_time(timeline, f"{title} residual", unit, axes, partial(_left, values))
         for timeline in shown
         for title, unit, axes in _KINDS
     ]
@@ -85,17 +86,13 @@ def residual_columns(result: FitResult, log: int | None = None) -> tuple[Column,
 def _over_time(
     timeline: Timeline,
     title: str,
-    axes: slice,
-    panel: Callable[[Timeline, str, str, int], Panel],
     unit: str,
+    columns: slice,
+    panel: Callable[[Timeline, str, str, int], Panel],
 ) -> Column:
-    return Column(
-        title=timeline.titled(title),
-        xlabel=timeline.label,
-        panels=tuple(
-            panel(timeline, "xyz"[axis % 3], unit, axis) for axis in range(axes.start, axes.stop)
-        ),
-    )
+    axes = zip("xyz", range(columns.start, columns.stop), strict=True)
+    panels = tuple(panel(timeline, name, unit, axis) for name, axis in axes)
+    return Column(timeline.titled(title), timeline.label, panels)
 
 
 def _compared(
@@ -107,11 +104,13 @@ def _compared(
     def draw(axes: Axes) -> None:
         measured = timeline.trace([one.measured[:, axis] / scale.factor for one in predictions])
         predicted = timeline.trace([one.predicted[:, axis] / scale.factor for one in predictions])
-        still = timeline.still
-        look: dict[str, Any] = {"marker": "o", "ls": "", "ms": 8.0, "mew": 0.0} if still else {}
-        axes.plot(*measured, color=MEASURED, lw=2.0, label="measured, less sensor offset", **look)
-        look = {"marker": "x", "ls": "", "ms": 5.0, "mew": 1.4} if still else {}
-        axes.plot(*predicted, color=ESTIMATE, lw=0.9, label="predicted", **look)
+        wide: dict[str, Any] = {"lw": 2.0}
+        thin: dict[str, Any] = {"lw": 0.9}
+        if timeline.still:
+            wide = {"marker": "o", "ls": "", "ms": 8.0, "mew": 0.0}
+            thin = {"marker": "x", "ls": "", "ms": 5.0, "mew": 1.4}
+        axes.plot(*measured, color=MEASURED, label="measured, less sensor offset", **wide)
+        axes.plot(*predicted, color=ESTIMATE, label="predicted", **thin)
         mark_logs(axes, timeline, numbered=axis % 3 == 0)
 
     return Panel(draw, f"{name} [{scale.name}]")
@@ -126,8 +125,9 @@ def _left(values: Sequence[Array], timeline: Timeline, name: str, unit: str, axi
         axes.axhspan(-level, level, color=BAND, lw=0.0, label="± RMS")
         axes.axhline(0.0, color=MUTED, lw=0.7)
         x, y = timeline.trace([one[:, axis] / scale.factor for one in values])
-        look: dict[str, Any] = {"marker": "o", "ls": "", "ms": 4.5, "mew": 0.0}
-        look = look if timeline.still else {"lw": 0.7}
+        look: dict[str, Any] = {"lw": 0.7}
+        if timeline.still:
+            look = {"marker": "o", "ls": "", "ms": 4.5, "mew": 0.0}
         axes.plot(x, y, color=ESTIMATE, label="measured − predicted", **look)
         largest = max(float(np.nanmax(np.abs(y))), level, np.finfo(float).tiny)
         axes.set_ylim(-1.12 * largest, 1.12 * largest)
@@ -139,32 +139,21 @@ def _left(values: Sequence[Array], timeline: Timeline, name: str, unit: str, axi
 
 def _distribution(values: Array, title: str) -> Column:
     rms = np.sqrt(np.mean(values**2, axis=0))
-    scaled = values / np.where(rms > 0.0, rms, 1.0)
-    return Column(
-        title=f"{title}, distribution",
-        xlabel="residual over its RMS [–]",
-        panels=(
-            Panel(
-                draw=lambda axes: _histogram(axes, scaled),
-                ylabel="density [–]",
-                height=1.5,
-            ),
-        ),
-    )
+    # What lies beyond the axis is counted at its ends.
+    inside = np.clip(values / np.where(rms > 0.0, rms, 1.0), _EDGES[0], _EDGES[-1])
 
+    def draw(axes: Axes) -> None:
+        fine = np.linspace(_EDGES[0], _EDGES[-1], 101)
+        bell = np.exp(-0.5 * fine**2) / np.sqrt(2.0 * np.pi)
+        axes.fill_between(fine, bell, color=BAND, lw=0.0, label="normal")
+        middles = 0.5 * (_EDGES[:-1] + _EDGES[1:])
+        for (name, color, dashes), column in zip(AXES, inside.T, strict=True):
+            density = np.histogram(column, _EDGES, density=True)[0]
+            axes.plot(middles, density, color=color, ls=dashes, lw=1.3, label=name)
+        axes.set_ylim(bottom=0.0)
 
-def _histogram(axes: Axes, values: Array) -> None:
-    width = _EDGES[1] - _EDGES[0]
-    middles = 0.5 * (_EDGES[:-1] + _EDGES[1:])
-    fine = np.linspace(_EDGES[0], _EDGES[-1], 101)
-    bell = np.exp(-0.5 * fine**2) / np.sqrt(2.0 * np.pi)
-    axes.fill_between(fine, bell, color=BAND, lw=0.0, label="normal")
-    for (name, color, dashes), column in zip(AXES, values.T, strict=True):
-        # What lies beyond the axis is counted at its ends.
-        inside = np.clip(column, _EDGES[0], _EDGES[-1])
-        density = np.histogram(inside, _EDGES)[0] / (width * len(column))
-        axes.plot(middles, density, color=color, ls=dashes, lw=1.3, label=name)
-    axes.set_ylim(bottom=0.0)
+    panel = Panel(draw, ylabel="density [–]", height=1.5)
+    return Column(f"{title}, distribution", "residual over its RMS [–]", (panel,))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,13 +20,7 @@ from identify.reporting.content import (
     row,
 )
 from identify.reporting.parameter_table import Group, ParameterRow, parameter_rows
-from identify.reporting.rounding import (
-    decimals_for,
-    fixed,
-    scaled,
-    significant,
-    unit_of_length,
-)
+from identify.reporting.rounding import decimals_for, fixed, scaled, significant, unit_of_length
 
 if TYPE_CHECKING:
     from identify.estimation import Estimate
@@ -47,6 +40,7 @@ _WORDS = {
     "given": "given",
     "default": "not identifiable: default body",
 }
+_TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted"}
 _MEANINGS = {
     "data": "data: identifiable from the logs.",
     "constraint": (
@@ -61,92 +55,18 @@ def parameters(result: FitResult, truth: InertialParameters | None) -> Section:
     """All parameters with unit, interval, what decided them and, where known, the truth."""
     estimate = result.estimate
     rows = parameter_rows(estimate, truth)
-    blocks: list[Block] = [_table(rows, truth is not None, estimate.interval_kind)]
-    if truth is not None:
-        blocks.append(_errors(estimate, truth))
-    blocks.append(Points(tuple(_legend(rows, estimate))))
-    return Section("parameters", "Parameters", tuple(blocks))
-
-
-def _table(rows: Sequence[ParameterRow], compared: bool, interval_kind: str) -> Table:
-    head = (
-        Head("Parameter"),
-        Head("Unit"),
-        *numbers("Estimate", "95 % interval"),
-        Head("Decided by"),
+    groups = [None, *(one.group for one in rows)]
+    head = [Head("Parameter"), Head("Unit"), *numbers("Estimate", "95 % interval")]
+    head += [Head("Decided by"), *(numbers("Truth", "Error") if truth is not None else ())]
+    table = Table(
+        tuple(head),
+        tuple(
+            _row(one, "" if one.group == before else _GROUP_NAMES[one.group])
+            for one, before in zip(rows, groups, strict=False)
+        ),
+        f"Intervals: {estimate.interval_kind}. About the origin of the body frame B, in its axes; "
+        "products of inertia are the entries of the matrix (negative integrals).",
     )
-    if compared:
-        head += numbers("Truth", "Error")
-    lines = []
-    for index, one in enumerate(rows):
-        begins = index == 0 or rows[index - 1].group != one.group
-        lines.append(_row(one, _GROUP_NAMES[one.group] if begins else "", compared))
-    return Table(
-        head,
-        tuple(lines),
-        f"Intervals: {interval_kind}. About the origin of the body frame B, in its axes; products "
-        "of inertia are the entries of the matrix (negative integrals).",
-    )
-
-
-def _row(one: ParameterRow, heading: str, compared: bool) -> Row:
-    shown = one.shown
-    cells = [
-        Cell(one.name[:1], sub=_index(one.name)),
-        Cell(shown.unit),
-        Cell(shown.value, title=f"{one.value!r} {one.unit}"),
-        Cell("" if one.decided_by in ("default", "given") else shown.interval),
-        Cell(_WORDS.get(one.decided_by, one.decided_by), tone=_tone(one.decided_by)),
-    ]
-    if compared:
-        cells.append(Cell(shown.truth, title=f"{one.truth!r} {one.unit}"))
-        text = f"{shown.error} *" if one.outside else shown.error
-        cells.append(Cell(text, tone="warn" if one.outside else ""))
-    return row(*cells, heading=heading, muted=not one.measured)
-
-
-def _index(name: str) -> str:
-    return f"c,{name[2:]}" if name.startswith("Ic") else name[1:]
-
-
-def _tone(decided_by: str) -> Tone:
-    tones: dict[str, Tone] = {"constraint": "warn", "default": "muted"}
-    return tones.get(decided_by, "")
-
-
-def _errors(estimate: Estimate, truth: InertialParameters) -> Text:
-    found, body = estimate.parameters, truth
-    parts = (
-        ("|Δm|/m", found.phi[:1] - body.phi[:1], body.phi[:1]),
-        ("‖Δh‖/‖h‖", found.first_moment - body.first_moment, body.first_moment),
-        ("‖ΔI‖/‖I‖", *_change(found.inertia_about_origin, body.inertia_about_origin)),
-        ("‖ΔI_c‖/‖I_c‖", *_change(found.inertia_about_com, body.inertia_about_com)),
-    )
-    said = [
-        f"{name} = {significant(100.0 * _ratio(change, size), 2)} %" for name, change, size in parts
-    ]
-    distance = float(np.linalg.norm(found.com - body.com))
-    star = " * marks a truth outside its interval." if _any_outside(estimate, truth) else ""
-    return Text(
-        f"Error against the truth: {', '.join(said)}; centre of mass off by "
-        f"{significant(1e3 * distance, 2)} mm.{star}"
-    )
-
-
-def _any_outside(estimate: Estimate, truth: InertialParameters) -> bool:
-    return any(one.outside for one in parameter_rows(estimate, truth))
-
-
-def _change(found: np.ndarray, true: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return found - true, true
-
-
-def _ratio(change: np.ndarray, size: np.ndarray) -> float:
-    whole = float(np.linalg.norm(size))
-    return float(np.linalg.norm(change)) / whole if whole > 0.0 else float("nan")
-
-
-def _legend(rows: Sequence[ParameterRow], estimate: Estimate) -> list[str]:
     present = {one.decided_by for one in rows}
     points = [meaning for by, meaning in _MEANINGS.items() if by in present]
     if "default" in present:
@@ -154,7 +74,48 @@ def _legend(rows: Sequence[ParameterRow], estimate: Estimate) -> list[str]:
             "not identifiable from these logs: the number shown was not measured. "
             f"It completes the body: {estimate.default_body}. Do not rely on it."
         )
-    return points
+    blocks: list[Block] = [table]
+    if truth is not None:
+        star = any(one.outside for one in rows)
+        blocks.append(_errors(estimate.parameters, truth, outside=star))
+    return Section("parameters", "Parameters", (*blocks, Points(tuple(points))))
+
+
+def _row(one: ParameterRow, heading: str) -> Row:
+    shown = one.shown
+    index = f"c,{one.name[2:]}" if one.name.startswith("Ic") else one.name[1:]
+    cells = [
+        Cell(one.name[:1], sub=index),
+        Cell(shown.unit),
+        Cell(shown.value, title=f"{one.value!r} {one.unit}"),
+        Cell("" if one.decided_by in ("default", "given") else shown.interval),
+        Cell(_WORDS.get(one.decided_by, one.decided_by), tone=_TONES.get(one.decided_by, "")),
+    ]
+    if one.truth is not None:
+        cells.append(Cell(shown.truth, title=f"{one.truth!r} {one.unit}"))
+        text = f"{shown.error} *" if one.outside else shown.error
+        cells.append(Cell(text, tone="warn" if one.outside else ""))
+    return row(*cells, heading=heading, muted=not one.measured)
+
+
+def _errors(found: InertialParameters, true: InertialParameters, *, outside: bool) -> Text:
+    pairs = {
+        "|Δm|/m": (found.phi[:1], true.phi[:1]),
+        "‖Δh‖/‖h‖": (found.first_moment, true.first_moment),
+        "‖ΔI‖/‖I‖": (found.inertia_about_origin, true.inertia_about_origin),
+        "‖ΔI_c‖/‖I_c‖": (found.inertia_about_com, true.inertia_about_com),
+    }
+    said = []
+    for name, (one, other) in pairs.items():
+        size = float(np.linalg.norm(other))
+        share = float(np.linalg.norm(one - other)) / size if size > 0.0 else float("nan")
+        said.append(f"{name} = {significant(100.0 * share, 2)} %")
+    distance = float(np.linalg.norm(found.com - true.com))
+    star = " * marks a truth outside its interval." if outside else ""
+    return Text(
+        f"Error against the truth: {', '.join(said)}; centre of mass off by "
+        f"{significant(1e3 * distance, 2)} mm.{star}"
+    )
 
 
 def principal(result: FitResult, truth: InertialParameters | None) -> Section | None:
@@ -174,18 +135,15 @@ def principal(result: FitResult, truth: InertialParameters | None) -> Section | 
         row(
             f"{place}",
             moment,
-            ", ".join(fixed(float(part), 3) for part in _upward(axis)),
+            # ± is the same axis: the one shown has its largest component positive.
+            ", ".join(fixed(x, 3) for x in axis * np.sign(axis[np.argmax(np.abs(axis))])),
             fixed(length.of(float(size)), decimals),
         )
         for place, moment, axis, size in zip((1, 2, 3), shown, axes.T, lengths, strict=True)
     ]
+    heads = (f"Moment [{unit}]", "Axis in the body frame [–]", f"Ellipsoid [{length.name}]")
     table = Table(
-        (
-            Head(""),
-            *numbers(
-                f"Moment [{unit}]", "Axis in the body frame [–]", f"Ellipsoid [{length.name}]"
-            ),
-        ),
+        (Head(""), *numbers(*heads)),
         tuple(rows),
         "About the centre of mass. The last column is the diameter, along that axis, of the solid "
         "ellipsoid with this mass and inertia: compare it with the size of the real body.",
@@ -201,8 +159,3 @@ def moment_texts(estimate: Estimate) -> tuple[list[str], str]:
     half = max((0.5 * (high - low) for low, high in filter(None, bounds)), default=0.0)
     decimals = decimals_for(unit.of(half), unit.of(float(moments[-1])))
     return [fixed(unit.of(float(moment)), decimals) for moment in moments], unit.name
-
-
-def _upward(axis: np.ndarray) -> np.ndarray:
-    """The axis with its largest component positive: ± is the same axis."""
-    return axis * np.sign(axis[np.argmax(np.abs(axis))])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from identify.reporting.content import (
-    Block,
     Cell,
     Head,
     Listing,
@@ -33,32 +32,27 @@ _OFFSETS = (
 
 def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Section:
     """What each sensor was found to add to the wrench."""
-    return Section("sensor-offset", "Sensor offset", (_offsets(result),))
-
-
-def _offsets(result: FitResult) -> Block:
+    title = "sensor-offset", "Sensor offset"
     if result.settings.bias == "none":
-        return Text(
-            "None was fitted, as asked: the wrench is taken to be free of a constant offset."
-        )
+        said = "None was fitted, as asked: the wrench is taken to be free of a constant offset."
+        return Section(*title, (Text(said),))
     decimals = [
-        decimals_for(float(rms) / max(result.estimate.effective_samples, 1.0) ** 0.5, 1.0)
+        min(5, decimals_for(float(rms) / max(result.estimate.effective_samples, 1.0) ** 0.5, 1.0))
         for rms in result.estimate.residual_rms
     ]
-    shared = result.settings.bias == "shared"
-    offsets = result.estimate.biases[:1] if shared else result.estimate.biases
     names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
-    if shared:
+    if result.settings.bias == "shared":
         names = ["all logs"]
-    return Table(
+    table = Table(
         _OFFSETS,
         tuple(
-            row(name, *(fixed(float(x), min(n, 5)) for x, n in zip(values, decimals, strict=True)))
-            for name, values in zip(names, offsets, strict=True)
+            row(name, *(fixed(float(x), n) for x, n in zip(values, decimals, strict=True)))
+            for name, values in zip(names, result.estimate.biases, strict=False)
         ),
         "What the sensor reads beside the wrench on the body, constant in the body's axes, at the "
         "origin of the body frame: measured = on the body + offset.",
     )
+    return Section(*title, (table,))
 
 
 _ACCOUNT = (
@@ -73,20 +67,15 @@ _ACCOUNT = (
 
 def data(result: FitResult, truth: InertialParameters | None) -> Section:
     """Rows, rates, filters and digests of the logs."""
-    return Section(
-        "data",
-        "Data",
-        (
-            Table(
-                _ACCOUNT,
-                tuple(_account(index, log) for index, log in enumerate(result.logs)),
-                "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of "
-                "the row before. Unused: in segments too short to filter, and edges. Used: rows "
-                "after the low-pass. Effective: how many independent samples they stand for; "
-                "neighbours that went through one filter are not independent.",
-            ),
-        ),
+    table = Table(
+        _ACCOUNT,
+        tuple(_account(index, log) for index, log in enumerate(result.logs)),
+        "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of the row "
+        "before. Unused: in segments too short to filter, and edges. Used: rows after the "
+        "low-pass. Effective: how many independent samples they stand for; neighbours that went "
+        "through one filter are not independent.",
     )
+    return Section("data", "Data", (table,))
 
 
 def _account(index: int, log: PreparedLog) -> Row:
@@ -113,39 +102,31 @@ def _account(index: int, log: PreparedLog) -> Row:
 def provenance(result: FitResult, truth: InertialParameters | None) -> Section:
     """Everything needed to fit the same logs again."""
     known = result.estimate.provenance
-    command = known.get("command")
-    rows = [row("Command", str(command))] if command else []
+    rows = [row("Command", str(known["command"]))] if known.get("command") else []
     options = [f"{name} = {_said(value)}" for name, value in _items(known.get("options"))]
     rows.append(row("Options", "; ".join(options)))
     rows.append(row("Body frame", result.estimate.saved.frame))
     versions = ", ".join(f"{name} {version}" for name, version in _items(known.get("versions")))
     if versions:
         rows.append(row("Versions", versions))
-    blocks: list[Block] = [Table((Head("What"), Head("How it was", "prose")), tuple(rows))]
-    blocks += _schemas(result)
-    return Section("provenance", "Provenance", tuple(blocks))
+    schemas: dict[str, list[str]] = {}  # each once, with the logs read by it
+    for number, log in enumerate(result.logs, start=1):
+        text = json.dumps(dict(log.recording.schema), indent=2, ensure_ascii=False, default=str)
+        schemas.setdefault(text, []).append(str(number))
+    listings = [
+        Listing("Schema" if len(schemas) == 1 else f"Schema, log {', '.join(logs)}", text)
+        for text, logs in schemas.items()
+        if text != "{}"
+    ]
+    table = Table((Head("What"), Head("How it was", "prose")), tuple(rows))
+    return Section("provenance", "Provenance", (table, *listings))
 
 
-def _items(table: object) -> list[tuple[str, object]]:
-    return (
-        [(str(name), value) for name, value in table.items()] if isinstance(table, Mapping) else []
-    )
+def _items(table: object) -> Iterable[tuple[object, object]]:
+    return table.items() if isinstance(table, Mapping) else ()
 
 
 def _said(value: object) -> str:
     if value is None:
         return "not given"
     return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _schemas(result: FitResult) -> list[Block]:
-    """Each schema once, with the logs read by it."""
-    logs: dict[str, list[str]] = {}
-    for index, log in enumerate(result.logs):
-        text = json.dumps(dict(log.recording.schema), indent=2, ensure_ascii=False, default=str)
-        logs.setdefault(text, []).append(f"{index + 1}")
-    return [
-        Listing("Schema" if len(logs) == 1 else f"Schema, log {', '.join(numbers)}", text)
-        for text, numbers in logs.items()
-        if text != "{}"
-    ]

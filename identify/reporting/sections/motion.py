@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from identify.reporting.content import Block, Pictures, Section, Text
+from identify.reporting.content import Pictures, Section, Text
 from identify.reporting.figures.excitation import excitation_columns
 from identify.reporting.figures.parameters import parameter_columns
 from identify.reporting.figures.replay import replay_columns
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 def replay(result: FitResult, truth: InertialParameters | None) -> Section:
     """Replay errors and path, or why there are none."""
+    validation = result.validation
     columns = replay_columns(result)
-    reasons = tuple(note for note in result.validation.notes if "replay" in note.lower())
-    said: tuple[Block, ...] = tuple(Text(reason, "muted") for reason in reasons)
+    said = [Text(note, "muted") for note in validation.notes if "replay" in note.lower()]
     if not columns:
-        return Section("replay", "Replay", said or (Text("There is no replay.", "muted"),))
-    windows = result.validation.replay.windows if result.validation.replay else 0
+        said = said or [Text("There is no replay.", "muted")]
+        return Section("replay", "Replay", tuple(said))
+    windows = validation.replay.windows if validation.replay else 0
     caption = (
         f"{windows} segments of the log, each simulated from its measured first pose and velocity "
         "with nothing but the body and the measured wrench, less the sensor offset. Replay error: "
@@ -29,12 +30,12 @@ def replay(result: FitResult, truth: InertialParameters | None) -> Section:
         "small errors add up with time. Replayed path: the simulated positions over the measured "
         "ones."
     )
-    if result.validation.replay and result.validation.replay.band:
+    if validation.replay and validation.replay.band:
         caption += (
-            f" The band holds 95 % of the errors of {result.validation.replay.band.samples} bodies "
-            f"drawn from the estimate's uncertainty."
+            f" The band holds 95 % of the errors of {validation.replay.band.samples} bodies drawn "
+            f"from the estimate's uncertainty."
         )
-    if result.validation.single_shot:
+    if validation.single_shot:
         caption += (
             " In one shot: the longest segment simulated from its first state to its end without "
             "looking at the measured motion again, so that every error adds up."
@@ -59,8 +60,5 @@ def excitation(result: FitResult, truth: InertialParameters | None) -> Section:
             "centre of mass are identifiable, the inertia is not. Parameters: how narrow each "
             "interval is, relative to the body's own scale; L² = tr(I_c) / (2 m)."
         )
-    return Section(
-        "excitation",
-        "Excitation",
-        (Pictures((*excitation_columns(result), *parameter_columns(result, truth)), caption),),
-    )
+    columns = (*excitation_columns(result), *parameter_columns(result, truth))
+    return Section("excitation", "Excitation", (Pictures(columns, caption),))

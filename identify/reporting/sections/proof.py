@@ -18,29 +18,39 @@ _HEAD = (Head("Check", "prose"), Head("Value", "number"), Head("What it says", "
 def certificate(result: FitResult, truth: InertialParameters | None) -> Section:
     """What was checked of the estimate, apart from the solver's own word, and what it means."""
     proof = result.estimate.certificate
-    return Section(
-        "certificate",
-        "Consistency certificate",
-        (
-            Text(
-                "A body is possible if some density of mass, nowhere negative, has these ten "
-                "parameters. That is so exactly when its 4 × 4 pseudo-inertia has no negative "
-                "eigenvalue. The numbers below were worked out afterwards from the data, whatever "
-                "the solver said; an estimate that fails them is not reported at all."
-            ),
-            Table(_HEAD, _checks(proof)),
-            Text(_solver(proof), "muted"),
-        ),
+    intro = Text(
+        "A body is possible if some density of mass, nowhere negative, has these ten parameters. "
+        "That is so exactly when its 4 × 4 pseudo-inertia has no negative eigenvalue. The numbers "
+        "below were worked out afterwards from the data, whatever the solver said; an estimate "
+        "that fails them is not reported at all."
     )
+    if proof.solver == "none":
+        solver = (
+            "Solver: none was needed. Weighted least squares gave a possible body at once, and "
+            "that is then the optimum."
+        )
+    else:
+        versions = ", ".join(f"{name} {version}" for name, version in proof.versions)
+        solver = (
+            f"Solver: {proof.solver} ({versions}), status {proof.status!r} after "
+            f"{proof.iterations} iterations; {1e3 * proof.build_time:.1f} ms to build the problem, "
+            f"{1e3 * proof.solve_time:.1f} ms to solve it."
+        )
+    table = Table(_HEAD, _checks(proof))
+    blocks = (intro, table, Text(solver, "muted"))
+    return Section("certificate", "Consistency certificate", blocks)
 
 
 def _checks(proof: Certificate) -> tuple[Row, ...]:
-    eigenvalues = ", ".join(significant(value, 3) for value in proof.eigenvalues)
+    possible = "None negative: the body is possible, and flat or thin in at least one direction."
+    if proof.eigenvalues[0] > 1e-6:
+        possible = "All positive: the body is possible, with room to spare."
+    others = "." if proof.rank == 10 else "; the others are given or come from the default body."
     return (
         row(
             "Eigenvalues of the scaled pseudo-inertia",
-            eigenvalues,
-            f"{_possible(proof)} In units of the body's own mass and size; least asked for: "
+            ", ".join(significant(value, 3) for value in proof.eigenvalues),
+            f"{possible} In units of the body's own mass and size; least asked for: "
             f"{proof.margin:.0e}.",
         ),
         row(
@@ -68,36 +78,13 @@ def _checks(proof: Certificate) -> tuple[Row, ...]:
         row(
             "Identifiable directions",
             f"{proof.rank} of 10",
-            "Combinations of the ten parameters that stand out of the noise of the motion"
-            + (
-                "." if proof.rank == 10 else "; the others are given or come from the default body."
-            ),
+            f"Combinations of the ten parameters that stand out of the noise of the motion{others}",
         ),
         row(
             "Condition number",
             significant(proof.condition, 2),
             "Best over worst determined of those directions. Up to some thousands is harmless.",
         ),
-    )
-
-
-def _possible(proof: Certificate) -> str:
-    if proof.eigenvalues[0] > 1e-6:
-        return "All positive: the body is possible, with room to spare."
-    return "None negative: the body is possible, and flat or thin in at least one direction."
-
-
-def _solver(proof: Certificate) -> str:
-    if proof.solver == "none":
-        return (
-            "Solver: none was needed. Weighted least squares gave a possible body at once, and "
-            "that is then the optimum."
-        )
-    versions = ", ".join(f"{name} {version}" for name, version in proof.versions)
-    return (
-        f"Solver: {proof.solver} ({versions}), status {proof.status!r} after {proof.iterations} "
-        f"iterations; {1e3 * proof.build_time:.1f} ms to build the problem, "
-        f"{1e3 * proof.solve_time:.1f} ms to solve it."
     )
 
 

@@ -12,24 +12,13 @@ from identify.errors import StudyError
 from identify.experiments import Results, RunSummary, Study, open_results
 from identify.experiments.code_mark import code_mark
 from identify.experiments.metrics import METRICS, NAMES
-from identify.experiments.results import BY, default_metrics
+from identify.experiments.results import default_metrics
 from identify.experiments.store import COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_COUNTS = ("n_identifiable", "told")
-
-PERTURBATION = BY[0]
-"""The column of what was done to a log before it was fitted."""
-
-IDENTIFIABLE = next(
-    name for metric in METRICS.values() for name in metric.columns if name in _COUNTS
-)
-"""The column of how many of the ten parameters the log identifies."""
-
 _ERRORS = ("mass_error", "first_moment_error", "relative_inertia_error", "inertia_error")
-_NOT_SETTINGS = ("log_body",)
 
 
 @dataclass(frozen=True)
@@ -67,18 +56,22 @@ class StudyRows:
 
     @cached_property
     def swept(self) -> tuple[str, ...]:
-        """Columns of the options that vary."""
-        return swept_settings(self.results)
+        """Columns of the options that vary; of several that vary together the first."""
+        frame: Any = self.results.frame
+        found: list[str] = []
+        for name in frame.columns:
+            values = frame[name]
+            varies = is_setting(name) and values.dtype.kind in "fiu" and values.nunique() > 1
+            if varies and not any(_part_alike(values, frame[other]) for other in found):
+                found.append(name)
+        return tuple(found)
 
     @cached_property
     def interval_names(self) -> tuple[str, ...]:
         """Parameters that some row has an interval and a truth for."""
-        columns = {name: f"covered_{name}" for name in NAMES}
-        return tuple(
-            name
-            for name, column in columns.items()
-            if column in self.frame and self.frame[column].notna().any()
-        )
+        frame = self.frame
+        columns = ((name, f"covered_{name}") for name in NAMES)
+        return tuple(name for name, one in columns if one in frame and frame[one].notna().any())
 
     def labels(self, column: str) -> list[str]:
         """Logs, perturbations or estimators that have rows, in the order of the study file."""
@@ -89,7 +82,7 @@ class StudyRows:
     @property
     def noisy(self) -> list[str]:
         """The perturbations, without `none` where there are others."""
-        labels = self.labels(PERTURBATION)
+        labels = self.labels("perturbation")
         return [label for label in labels if label != "none"] or labels
 
     def all_from(self, prefix: str) -> bool:
@@ -130,27 +123,10 @@ def latest_rows(folder: Path, code: str | None = None) -> Results:
     return open_results(folder, code=code)
 
 
-def swept_settings(results: Results) -> tuple[str, ...]:
-    """Columns of options that vary; of several that vary together the first."""
-    chosen: list[str] = []
-    frame: Any = results.frame
-    for column in frame.columns:
-        if is_setting(column) and _numeric(frame[column]) and frame[column].nunique() > 1:
-            parted = [_same_parts(frame[column], frame[other]) for other in chosen]
-            if not any(parted):
-                chosen.append(column)
-    return tuple(chosen)
-
-
 def is_setting(column: str) -> bool:
     """Whether a column is an option of a log or a perturbation."""
-    metrics = {name for metric in METRICS.values() for name in metric.columns}
-    return not (
-        column in COLUMNS
-        or column in metrics
-        or column in _NOT_SETTINGS
-        or column.startswith("estimator_")
-    )
+    metrics = (name for metric in METRICS.values() for name in metric.columns)
+    return not (column in {*COLUMNS, *metrics, "log_body"} or column.startswith("estimator_"))
 
 
 def of_logs(column: str) -> bool:
@@ -158,11 +134,7 @@ def of_logs(column: str) -> bool:
     return column.startswith("log_")
 
 
-def _numeric(values: Any) -> bool:
-    return values.dtype.kind in "fiu"
-
-
-def _same_parts(first: Any, second: Any) -> bool:
+def _part_alike(first: Any, second: Any) -> bool:
     """Whether two columns part the rows alike."""
     pairs = first.astype(str) + "\n" + second.astype(str)
     return pairs.nunique() == first.nunique(dropna=False) == second.nunique(dropna=False)
@@ -192,17 +164,3 @@ def partial_metrics(frame: Any, metrics: Sequence[str]) -> frozenset[str]:
 def counted(shown: str, count: int) -> str:
     """A mean with the number of fits that it is of."""
     return f"{shown} (n {count})" if count else shown
-
-
-def common_means(part: Any, metric: str) -> tuple[dict[str, float], int]:
-    """Means over the noisy logs for which every estimator has the metric.
-
-    Args:
-        part: rows of one perturbation, each cell once.
-        metric: its column.
-
-    Returns:
-        The mean by label of the estimator, and of how many noisy logs.
-    """
-    wide = part.pivot(index=["log", "seed"], columns="estimator", values=metric).dropna()
-    return {str(label): float(value) for label, value in wide.mean().items()}, len(wide)

@@ -6,13 +6,13 @@ Identification of Manipulated Objects" (ICRA 2023).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from identify.catalog import dataset_path
 from identify.errors import DatasetError
 from identify.experiments import Results
-from identify.reporting.study.rows import PERTURBATION, StudyRows, is_setting, of_logs
+from identify.reporting.study.rows import StudyRows, is_setting, of_logs
 from identify.reporting.study.wording import heading, percent, table
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ COLUMN_OF: Mapping[str, str] = {
     "com_error": "com_error_percent",
     "inertia_error": "inertia_error_percent",
     "riemannian": "riemannian",
+    "consistent": "consistent_percent",
 }
 """The published column of a metric."""
 
@@ -51,7 +52,7 @@ def published_levels(results: Results) -> dict[str, str]:
     others = [name for name in frame if is_setting(name) and not of_logs(name) and name != _LEVEL]
     others = [name for name in others if not name.startswith("stars_noise_")]
     alone = frame[frame[others].isna().all(axis=1)]
-    levels = alone.groupby(PERTURBATION)[_LEVEL].first().fillna("none")
+    levels = alone.groupby("perturbation")[_LEVEL].first().fillna("none")
     return {str(label): str(level) for label, level in levels.items()}
 
 
@@ -77,33 +78,23 @@ def targets(rows: StudyRows) -> str:
 def target_lines(rows: StudyRows) -> list[tuple[str, ...]]:
     """One line a target: what, noise, reached, target, met."""
     levels = published_levels(rows.results)
-    chosen = rows.frame[rows.frame["estimator"] == TARGETED]
-    chosen = chosen[chosen[PERTURBATION].isin(list(levels))]
-    if chosen.empty:
+    ours = rows.frame[rows.frame["estimator"] == TARGETED]
+    ours = ours[ours["perturbation"].isin(list(levels))]
+    if ours.empty:
         return []
-    ordered = {name: levels[name] for name in rows.labels(PERTURBATION) if name in levels}
-    return [*_errors(chosen, ordered), *_failures(chosen)]
-
-
-def _errors(chosen: Any, levels: dict[str, str]) -> Iterator[tuple[str, ...]]:
-    for perturbation, level in levels.items():
-        part = chosen[chosen[PERTURBATION] == perturbation]
+    found: list[tuple[str, str, str, str, bool]] = []
+    for perturbation in filter(levels.__contains__, rows.labels("perturbation")):
+        part, level = ours[ours["perturbation"] == perturbation], levels[perturbation]
         for metric, limits in TARGETS.items():
             if level in limits and metric in part:
                 mean, limit = float(part[metric].mean()), limits[level]
                 what = f"mean {heading(metric).text}"
-                yield what, level, f"{mean:.3f}", f"≤ {limit:g}", _yes(mean <= limit)
-
-
-def _failures(chosen: Any) -> Iterator[tuple[str, ...]]:
-    if "consistent" in chosen:
-        share = float(chosen["consistent"].fillna(0.0).mean())
-        yield "consistent, of all tried %", "all", percent(share), "100", _yes(share == 1.0)
-    solver = int((chosen["error_type"] == "SolveError").sum())
-    others = int(chosen["error_type"].notna().sum()) - solver
-    yield "failures of the solver", "all", str(solver), "0", _yes(solver == 0)
-    yield "fits refused", "all", str(others), "0", _yes(others == 0)
-
-
-def _yes(met: bool) -> str:
-    return "yes" if met else "**no**"
+                found.append((what, level, f"{mean:.3f}", f"≤ {limit:g}", mean <= limit))
+    if "consistent" in ours:
+        share = float(ours["consistent"].fillna(0.0).mean())
+        found.append(("consistent, of all tried %", "all", percent(share), "100", share == 1.0))
+    solver = int((ours["error_type"] == "SolveError").sum())
+    refused = int(ours["error_type"].notna().sum()) - solver
+    found.append(("failures of the solver", "all", str(solver), "0", solver == 0))
+    found.append(("fits refused", "all", str(refused), "0", refused == 0))
+    return [(*line, "yes" if met else "**no**") for *line, met in found]

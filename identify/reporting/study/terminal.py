@@ -10,7 +10,6 @@ from typing import Any
 from identify.experiments import Results, table
 from identify.experiments.results import BY, default_metrics, in_order
 from identify.reporting.study.rows import (
-    PERTURBATION,
     counted,
     failures_counted,
     partial_metrics,
@@ -40,49 +39,39 @@ def scores_text(
     Raises:
         StudyError: a column that the results do not have; the nearest is named.
     """
-    names = _with_values(results) if metrics is None else list(metrics)
-    results = replace(results, frame=failures_counted(results.frame))
-    means: Any = table(results, names, by=by)
+    frame: Any = results.frame
+    if metrics is None:
+        names = default_metrics(results)
+        metrics = [name for name in names if frame[name].notna().any()] or names[:1]
+    frame = failures_counted(frame)
+    results = replace(results, frame=frame)
+    means: Any = table(results, metrics, by=by)
     records = means.to_dict("records")
-    partial = partial_metrics(results.frame, names)
-    numbers = _numbers(results, names, by)
-    heads = [*(heading(name).narrow for name in names), "failed"]
-    groups = [", ".join(_text(record[column]) for column in by[:-1]) for record in records]
-    lines = [
-        (
-            _text(record[by[-1]]),
-            [*_means(record, number, names, partial), str(record["failed"])],
-        )
-        for record, number in zip(records, numbers, strict=True)
-    ]
-    counts = {group: [] for group in groups}
-    for group, record in zip(groups, records, strict=True):
-        counts[group].append(record["cells"])
-    titles = [_counted(group, counts[group]) for group in groups]
-    notes = _score_notes(names, partial, failed=bool(means["failed"].any()))
-    return "\n".join([*_grouped(heads, titles, lines), *notes, *_legend(names)])
-
-
-def _numbers(results: Results, names: Sequence[str], by: Sequence[str]) -> list[dict[str, int]]:
-    """How many cells have each metric, a record for each line of the table of means."""
-    groups: Any = results.frame.groupby(list(by), sort=False, dropna=False)
-    counts = groups[list(names)].count().reset_index()
-    return in_order(counts, results.info, by).to_dict("records")
-
-
-def _means(
-    record: Any, numbers: dict[str, int], names: Sequence[str], partial: frozenset[str]
-) -> Iterator[str]:
-    for name in names:
-        shown = heading(name).narrowly(record[name])
-        yield counted(shown, numbers[name]) if name in partial else shown
-
-
-def _score_notes(names: Sequence[str], partial: frozenset[str], *, failed: bool) -> Iterator[str]:
+    counts: Any = frame.groupby(list(by), sort=False, dropna=False)[list(metrics)].count()
+    numbers = in_order(counts.reset_index(), results.info, by).to_dict("records")
+    partial = partial_metrics(frame, metrics)
+    lines, groups = [], []
+    cells: dict[str, list[int]] = {}
+    for record, number in zip(records, numbers, strict=True):
+        shown = {name: heading(name).narrowly(record[name]) for name in metrics}
+        shown |= {name: counted(shown[name], number[name]) for name in partial}
+        lines.append((_text(record[by[-1]]), [*shown.values(), str(record["failed"])]))
+        groups.append(", ".join(_text(record[column]) for column in by[:-1]))
+        cells.setdefault(groups[-1], []).append(record["cells"])
+    titles = {group: _counted(group, min(of), max(of)) for group, of in cells.items()}
+    heads = [*(heading(name).narrow for name in metrics), "failed"]
+    text = [*_grouped(heads, [titles[group] for group in groups], lines)]
     if partial:
-        yield "(n …): mean of so many fits; the other estimates have no such value"
-    if failed and "consistent" in names:
-        yield "cons.%: of all fits that were tried; one that failed is not consistent"
+        text.append("(n …): mean of so many fits; the other estimates have no such value")
+    if means["failed"].any() and "consistent" in metrics:
+        text.append("cons.%: of all fits that were tried; one that failed is not consistent")
+    return "\n".join([*text, *_legend(metrics)])
+
+
+def _counted(group: str, low: int, high: int) -> str:
+    """The name of a group with how many cells a line of it has."""
+    count = f"{low} cells each" if low == high else f"{low} to {high} cells each"
+    return f"{group} ({count})" if group else f"({count})"
 
 
 def comparison_text(frame: Any, first: str, second: str) -> str:
@@ -100,8 +89,10 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
         numbers = [record[key] for key in ("first", "second", "difference", "low", "high")]
         cells = [words.narrowly(value) for value in numbers]
         cells[-1] += "*" if record["low"] > 0.0 or record["high"] < 0.0 else " "
-        groups.append(str(record[PERTURBATION]))
-        lines.append((words.narrow, [*cells, _of(percent(record["better"])), str(record["pairs"])]))
+        better = percent(record["better"])
+        cells += [better if better == "–" else f"{better} %", str(record["pairs"])]
+        groups.append(str(record["perturbation"]))
+        lines.append((words.narrow, cells))
     return "\n".join(
         [f"A: {first}", f"B: {second}", *_grouped(heads, groups, lines), *_notes(frame)]
     )
@@ -124,20 +115,6 @@ def _legend(names: Sequence[str]) -> list[str]:
     said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
     whole = "; ".join(text.replace(" ", _FIXED) for text in said)
     return [line.replace(_FIXED, " ") for line in wrap(whole, WIDTH, break_long_words=False)]
-
-
-def _counted(group: str, cells: Sequence[int]) -> str:
-    """The name of a group with how many cells a line of it has."""
-    low, high = min(cells), max(cells)
-    count = f"{low} cells each" if low == high else f"{low} to {high} cells each"
-    return f"{group} ({count})" if group else f"({count})"
-
-
-def _with_values(results: Results) -> list[str]:
-    """Default metrics, without those that no row has."""
-    names = default_metrics(results)
-    frame: Any = results.frame
-    return [name for name in names if frame[name].notna().any()] or list(names[:1])
 
 
 def _grouped(
@@ -189,7 +166,3 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}" if value == value else "–"
     return str(value)
-
-
-def _of(share: str) -> str:
-    return share if share == "–" else f"{share} %"

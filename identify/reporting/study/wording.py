@@ -39,7 +39,6 @@ class Heading:
         return number(None if value is None else self.factor * value)
 
 
-_IDENTIFIABLE = Heading("identifiable of 10", "ident.", spread=False)
 _HEADINGS: Mapping[str, Heading] = {
     "mass_error": Heading("mass %", "mass %"),
     "first_moment_error": Heading("‖Δh‖/‖h‖ %", "h %"),
@@ -48,8 +47,7 @@ _HEADINGS: Mapping[str, Heading] = {
     "inertia_error": Heading("inertia % of box", "I %b"),
     "riemannian": Heading("Riemannian", "Riem."),
     "consistent": Heading("consistent %", "cons.%", 100.0, spread=False),
-    "n_identifiable": _IDENTIFIABLE,
-    "told": _IDENTIFIABLE,
+    "n_identifiable": Heading("identifiable of 10", "ident.", spread=False),
 }
 
 
@@ -77,22 +75,24 @@ def percent(share: float | None) -> str:
     return "99.9" if text == "100" and share < 1.0 else text
 
 
+_SETTINGS = {
+    "log_duration": "duration of the log [s]",
+    "log_excitation": "excitation (factor on the motion)",
+    "log_mass": "mass [kg]",
+    "log_rate_hz": "samples a second [Hz]",
+    "log_bandwidth_hz": "fastest sine of the motion [Hz]",
+    "noise_scale": "noise (factor on all sigmas)",
+    "noise_force": "noise of the force, 1 σ [N]",
+    "noise_torque": "noise of the torque, 1 σ [N m]",
+    "delay_wrench": "delay of the wrench [s]",
+    "decimation_every": "rows of which one is kept",
+    "dropped_rows_share": "share of rows dropped",
+}
+
+
 def setting(column: str) -> str:
     """A column of an option as words: `log_duration` is the duration of the logs."""
-    units = {
-        "log_duration": "duration of the log [s]",
-        "log_excitation": "excitation (factor on the motion)",
-        "log_mass": "mass [kg]",
-        "log_rate_hz": "samples a second [Hz]",
-        "log_bandwidth_hz": "fastest sine of the motion [Hz]",
-        "noise_scale": "noise (factor on all sigmas)",
-        "noise_force": "noise of the force, 1 σ [N]",
-        "noise_torque": "noise of the torque, 1 σ [N m]",
-        "delay_wrench": "delay of the wrench [s]",
-        "decimation_every": "rows of which one is kept",
-        "dropped_rows_share": "share of rows dropped",
-    }
-    return units.get(column, column.replace("_", " "))
+    return _SETTINGS.get(column, column.replace("_", " "))
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> str:
@@ -104,15 +104,11 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1
         words: how many columns, from the left, hold words; the others hold numbers.
     """
     marks = ["---" if place < words else "--:" for place in range(len(heads))]
-    lines = [_row(heads), f"| {' | '.join(marks)} |", *map(_row, rows)]
-    return "\n".join(lines)
+    lines = ([cell.replace("|", "\\|") for cell in line] for line in (heads, marks, *rows))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def code(text: str) -> str:
     """A name or message as it was written, on one line."""
     words = " ".join(text.split()).replace("`", "'")
     return f"`{words}`"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.inertia.conventions import (
-    MujocoFullInertial,
-    MujocoInertial,
-    SdfInertial,
-    UrdfInertial,
-)
+from identify.inertia.conventions import MassProperties, MujocoInertial, SdfInertial
 
 SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
@@ -19,7 +14,7 @@ def digits(values: np.ndarray) -> str:
     return " ".join(repr(float(x)) for x in np.ravel(values))
 
 
-def urdf_text(inertial: UrdfInertial, *, moving: bool = False) -> str:
+def urdf_text(inertial: SdfInertial, *, moving: bool = False) -> str:
     """A model of one link, or of one that moves beside a base."""
     six = " ".join(f'{n}="{float(x)!r}"' for n, x in zip(SIX, inertial.inertia, strict=True))
     joint = (
@@ -27,7 +22,7 @@ def urdf_text(inertial: UrdfInertial, *, moving: bool = False) -> str:
         '<child link="body"/><axis xyz="0 0 1"/></joint>'
     )
     return f"""<robot name="r">{joint if moving else ""}<link name="body"><inertial>
-        <origin xyz="{digits(inertial.xyz)}" rpy="{digits(inertial.rpy)}"/>
+        <origin xyz="{digits(inertial.pose[:3])}" rpy="{digits(inertial.pose[3:])}"/>
         <mass value="{digits(inertial.mass)}"/><inertia {six}/></inertial></link></robot>"""
 
 
@@ -40,11 +35,13 @@ def sdf_text(inertial: SdfInertial) -> str:
         <inertia>{six}</inertia></inertial></link></model></sdf>"""
 
 
-def mjcf_text(inertial: MujocoInertial | MujocoFullInertial) -> str:
+def mjcf_text(inertial: MujocoInertial | MassProperties) -> str:
     if isinstance(inertial, MujocoInertial):
+        pos = inertial.pos
         shape = f'quat="{digits(inertial.quat_wxyz)}" diaginertia="{digits(inertial.diaginertia)}"'
     else:
-        shape = f'fullinertia="{digits(inertial.fullinertia)}"'
+        pos = inertial.com
+        shape = f'fullinertia="{digits(inertial.inertia)}"'
     return f"""<mujoco model="m"><worldbody><body name="body"><freejoint/>
-        <inertial pos="{digits(inertial.pos)}" mass="{digits(inertial.mass)}" {shape}/>
+        <inertial pos="{digits(pos)}" mass="{digits(inertial.mass)}" {shape}/>
         </body></worldbody></mujoco>"""

@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identify.inertia.conventions import (
-    DrakeSpatialInertia,
+    MassProperties,
     MujocoInertial,
-    PinocchioInertia,
     SdfInertial,
-    UrdfInertial,
     find_convention,
     six_in_order,
 )
@@ -22,7 +20,7 @@ from tests.close import assert_close, assert_same_body
 from tests.inertia.conventions.files import mjcf_text, sdf_text, urdf_text
 from tests.strategies import bodies, rotations
 
-MATRIX = find_convention("drake_matrix")
+DRAKE, MATRIX = find_convention("drake"), find_convention("drake_matrix")
 
 
 @pytest.fixture(scope="module")
@@ -47,25 +45,25 @@ def read():
 
 @given(bodies(flat=False))
 def test_arguments_construct_a_valid_inertia_with_our_matrix(tree, phi):
-    ours = DrakeSpatialInertia.from_phi(phi)
-    G = tree.UnitInertia(*six_in_order(ours.G_SP_E, "drake"))
-    theirs = tree.SpatialInertia(float(ours.mass), ours.p_PScm_E, G)
+    ours = DRAKE.from_phi(phi)
+    G = tree.UnitInertia(*six_in_order(ours.inertia, "drake"))
+    theirs = tree.SpatialInertia(float(ours.mass), ours.com, G)
     assert theirs.IsPhysicallyValid()
     matrix = theirs.CopyToFullMatrix6()
     assert_close(matrix, MATRIX.from_phi(phi), 1e-14, scale=np.abs(matrix).max())
     assert_same_body(MATRIX.to_phi(matrix), phi, 1e-14)
     unit = theirs.get_unit_inertia().CopyToFullMatrix3()
-    assert_close(unit, ours.G_SP_E, 1e-15, scale=np.abs(unit).max())
-    again = DrakeSpatialInertia(theirs.get_mass(), theirs.get_com(), unit)
-    assert_same_body(again.to_phi(), phi, 1e-14)
+    assert_close(unit, ours.inertia, 1e-15, scale=np.abs(unit).max())
+    again = MassProperties(theirs.get_mass(), theirs.get_com(), unit)
+    assert_same_body(DRAKE.to_phi(again), phi, 1e-14)
 
 
 @given(bodies(flat=False))
 def test_central_inertia_is_the_arguments_of_pinocchio(tree, phi):
-    ours = PinocchioInertia.from_phi(phi)
+    ours = find_convention("pinocchio_inertia").from_phi(phi)
     six = [ours.inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     theirs = tree.SpatialInertia.MakeFromCentralInertia(
-        float(ours.mass), ours.lever, tree.RotationalInertia(*six)
+        float(ours.mass), ours.com, tree.RotationalInertia(*six)
     )
     assert_same_body(MATRIX.to_phi(theirs.CopyToFullMatrix6()), phi, 1e-14)
 
@@ -73,7 +71,7 @@ def test_central_inertia_is_the_arguments_of_pinocchio(tree, phi):
 @given(bodies(flat=False), rotations())
 def test_urdf_is_read_by_drake_as_it_is_meant(read, phi, R):
     for axes in ("body", "principal", R):
-        theirs = read(urdf_text(UrdfInertial.from_phi(phi, axes)), "urdf")
+        theirs = read(urdf_text(SdfInertial.from_phi(phi, axes)), "urdf")
         assert_same_body(MATRIX.to_phi(theirs.CopyToFullMatrix6()), phi, 1e-14)
 
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from identify.errors import ModelError
 from identify.inertia import in_frame, inertia_about_origin
 from identify.inertia.conventions import (
-    RosInertia,
     SdfInertial,
-    UrdfInertial,
+    find_convention,
     rotation_from_rpy,
     six_in_order,
 )
@@ -38,7 +37,6 @@ def test_points_given_in_the_inertial_frame_are_the_body_in_the_link(seed, numbe
     q = quaternion_from_rotation(X_LC.rotation)
     mass = weights.sum()
     forms = (
-        UrdfInertial(mass, xyz, rpy, six),
         SdfInertial(mass, np.concatenate((xyz, rpy)), six),
         SdfInertial(mass, np.concatenate((xyz, np.degrees(rpy))), six, degrees=True),
         SdfInertial(mass, np.concatenate((xyz, 3.0 * q)), six, "quat_xyzw"),
@@ -51,24 +49,22 @@ def test_points_given_in_the_inertial_frame_are_the_body_in_the_link(seed, numbe
 def test_ros_message_is_about_the_centre_of_mass(seed):
     points, weights = centred_cloud(seed)
     com = np.array([0.5, -1.0, 2.0])
-    message = RosInertia.from_phi(phi_of_points(points + com, weights))
+    message = find_convention("ros").from_phi(phi_of_points(points + com, weights))
     assert_close(message.com, com, 1e-14)
     central = inertia_about_origin(phi_of_points(points, weights))
     rows, columns = [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]
     assert_close(message.inertia, central[rows, columns], 1e-13, scale=100.0)
 
 
-@given(bodies(), rotations(), st.sampled_from([UrdfInertial, SdfInertial]))
-def test_axes_are_those_that_were_asked_for(phi, R, form):
-    kept = form.from_phi(phi, R)
-    pose = kept.X_LC if form is SdfInertial else Pose(rotation_from_rpy(kept.rpy), kept.xyz)
-    assert_close(pose.rotation, R, 1e-14)
+@given(bodies(), rotations())
+def test_axes_are_those_that_were_asked_for(phi, R):
+    kept = SdfInertial.from_phi(phi, R)
+    assert_close(kept.X_LC.rotation, R, 1e-14)
     assert_same_body(kept.to_phi(), phi, 1e-14)
-    principal = form.from_phi(phi, "principal")
+    principal = SdfInertial.from_phi(phi, "principal")
     assert np.array_equal(principal.inertia[[1, 2, 4]], np.zeros(3))
-    aligned = form.from_phi(phi)
-    angles = aligned.rpy if form is UrdfInertial else aligned.pose[3:]
-    assert np.array_equal(angles, np.zeros(3))
+    aligned = SdfInertial.from_phi(phi)
+    assert np.array_equal(aligned.pose[3:], np.zeros(3))
 
 
 @given(bodies(), st.booleans())
@@ -105,8 +101,8 @@ def test_what_sdf_does_not_define_is_refused():
 def test_axes_that_are_no_rotation_are_refused():
     phi = phi_of_points(*centred_cloud(1))
     with pytest.raises(ModelError, match="expected 'body', 'principal' or a rotation"):
-        UrdfInertial.from_phi(phi, "main")
+        SdfInertial.from_phi(phi, "main")
     with pytest.raises(ModelError, match="not a right-handed orthonormal matrix"):
-        UrdfInertial.from_phi(phi, np.diag([1.0, 1.0, -1.0]))
+        SdfInertial.from_phi(phi, np.diag([1.0, 1.0, -1.0]))
     with pytest.raises(ModelError, match=r"expected a rotation matrix \(3, 3\), got shape \(2,\)"):
-        UrdfInertial.from_phi(phi, np.ones(2))
+        SdfInertial.from_phi(phi, np.ones(2))

@@ -12,13 +12,16 @@ from identify.inertia import inertia_about_com, phi_from_inertia
 from identify.inertia.conventions import (
     SMALLEST_FULL_INERTIA,
     SMALLEST_INERTIA,
-    MujocoFullInertial,
+    MassProperties,
     MujocoInertial,
-    UrdfInertial,
+    SdfInertial,
+    find_convention,
 )
 from tests.close import assert_close, assert_same_body
 from tests.inertia.conventions.files import mjcf_text, urdf_text
 from tests.strategies import bodies, rotations
+
+FULL = find_convention("mujoco_full")
 
 
 def compiled(mujoco, text: str) -> MujocoInertial:
@@ -43,7 +46,7 @@ def test_principal_moments_compile_to_themselves(mujoco, phi):
 
 @given(bodies(flat=False))
 def test_the_full_inertia_compiles_to_the_principal_moments(mujoco, phi):
-    read = compiled(mujoco, mjcf_text(MujocoFullInertial.from_phi(phi)))
+    read = compiled(mujoco, mjcf_text(FULL.from_phi(phi)))
     ours = MujocoInertial.from_phi(phi)
     assert_close(read.diaginertia, ours.diaginertia, 1e-13)  # in the same, descending, order
     assert_same_body(read.to_phi(), phi, 1e-13)
@@ -59,7 +62,7 @@ def test_repeated_moments_compile(mujoco, R, moments):
 @given(bodies(flat=False), rotations())
 def test_urdf_is_compiled_as_it_is_meant(mujoco, phi, R):
     for axes in ("body", "principal", R):
-        read = compiled(mujoco, urdf_text(UrdfInertial.from_phi(phi, axes), moving=True))
+        read = compiled(mujoco, urdf_text(SdfInertial.from_phi(phi, axes), moving=True))
         Ic = inertia_about_com(phi)
         assert_close(inertia_about_com(read.to_phi()), Ic, 1e-13, scale=10.0 * np.abs(Ic).max())
         assert_close(read.pos, phi[1:4] / phi[0], 1e-14)
@@ -82,8 +85,8 @@ def test_compiles_says_what_the_compiler_says(mujoco, mass, shape):
 
 
 def test_full_inertia_has_a_higher_floor(mujoco):
-    def full(moment: float) -> MujocoFullInertial:
-        return MujocoFullInertial(1.0, np.zeros(3), moment * np.array([1.0, 1, 1, 0, 0, 0]))
+    def full(moment: float) -> MassProperties:
+        return MassProperties(np.array(1.0), np.zeros(3), moment * np.array([1.0, 1, 1, 0, 0, 0]))
 
     assert compiled(mujoco, mjcf_text(full(SMALLEST_FULL_INERTIA))).compiles
     with pytest.raises(ValueError, match="inertia must have positive eigenvalues"):
@@ -99,8 +102,9 @@ def test_a_quaternion_of_any_length_is_a_rotation():
 
 def test_a_mass_below_zero_is_refused():
     phi = np.array([-1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
-    with pytest.raises(ModelError, match="a mass of -1 kg; MJCF allows none below zero"):
-        MujocoInertial.from_phi(phi)
+    for form in ("mujoco", "mujoco_full"):
+        with pytest.raises(ModelError, match=f"{form}: a mass of -1 kg; it allows none below zero"):
+            find_convention(form).from_phi(phi)
 
 
 def test_fields_must_share_their_batch():

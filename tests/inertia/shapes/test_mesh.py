@@ -27,7 +27,7 @@ def test_a_tetrahedron():
     """Volume 1/6, centroid at the mean of its corners, ∫x² = 1/60, ∫xy = 1/120."""
     vertices = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     tetrahedron = Mesh(vertices, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
-    assert_close(tetrahedron.volume, 1.0 / 6.0, 1e-15)
+    assert_close(tetrahedron.measure, 1.0 / 6.0, 1e-15)
     assert_close(tetrahedron.centroid, np.full(3, 0.25), 1e-15)
     phi = tetrahedron.phi(density=1.0)
     assert_close(phi[[4, 5]], [2.0 / 60.0, -1.0 / 120.0], 1e-14)
@@ -38,9 +38,9 @@ def test_a_ball_of_triangles_comes_near_the_ball_as_they_get_more(count):
     """The error falls as one over the number of triangles."""
     mesh = Mesh(*ball(count))
     error = 12.0 / count
-    assert_close(mesh.volume, Sphere(1.0).volume, error)
+    assert_close(mesh.measure, Sphere(1.0).measure, error)
     assert_close(mesh.covariance, Sphere(1.0).covariance, error)
-    assert mesh.volume < Sphere(1.0).volume
+    assert mesh.measure < Sphere(1.0).measure
 
 
 @given(seeds(), poses())
@@ -50,7 +50,7 @@ def test_meshes_move_and_scale_with_their_vertices(seed, X):
     mesh = Mesh(vertices * sizes, faces)
     moved = Mesh(X.apply(vertices * sizes), faces)
     assert_same_body(moved.phi(mass=2.0), in_frame(mesh.phi(mass=2.0), X), 1e-10)
-    assert_close(Mesh(3.0 * vertices * sizes, faces).volume, 27.0 * mesh.volume, 1e-13)
+    assert_close(Mesh(3.0 * vertices * sizes, faces).measure, 27.0 * mesh.measure, 1e-13)
     assert enclosing_ellipsoid(mesh.corners).contains(mesh.vertices).all()
 
 
@@ -68,7 +68,7 @@ def test_vertices_at_one_place_are_one_as_in_stl_files():
 
 def test_two_boxes_that_share_an_edge_have_an_inside():
     other = CUBE + np.array([1.0, 1.0, 0.0])
-    assert_close(Mesh(*joined((CUBE, CUBE_FACES), (other, CUBE_FACES))).volume, 2.0, 1e-14)
+    assert_close(Mesh(*joined((CUBE, CUBE_FACES), (other, CUBE_FACES))).measure, 2.0, 1e-14)
 
 
 def test_unused_vertices_do_not_count():

@@ -58,7 +58,7 @@ def test_integrals_are_those_of_trimesh(trimesh):
 def test_tessellations_come_near_the_shapes(trimesh, shape, make):
     theirs = make(trimesh)
     mesh = Mesh(theirs.vertices, theirs.faces)
-    assert_close(mesh.volume, shape.volume, 1e-3)
+    assert_close(mesh.measure, shape.measure, 1e-3)
     assert_close(mesh.phi(mass=1.0), shape.phi(mass=1.0), 1e-3)
 
 
@@ -93,5 +93,5 @@ def test_without_trimesh_the_extra_is_named(monkeypatch, tmp_path):
 
 def test_meshes_from_arrays_need_no_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "trimesh", None)
-    assert_close(Mesh(CUBE, CUBE_FACES).volume, 1.0, 1e-15)
+    assert_close(Mesh(CUBE, CUBE_FACES).measure, 1.0, 1e-15)
     assert np.array_equal(Mesh(CUBE, CUBE_FACES).faces, CUBE_FACES)

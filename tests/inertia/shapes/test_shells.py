@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special
 
-from identify.inertia import pseudo_inertia, shift_origin
+from identify.inertia import in_frame, pseudo_inertia
 from identify.inertia.shapes import (
     Box,
     BoxShell,
@@ -24,6 +24,7 @@ from identify.inertia.shapes import (
     Sphere,
     SphereShell,
 )
+from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
 from tests.inertia.shapes.parametric import TURN, Patch, patches_of, phi_of_patches
 
@@ -35,7 +36,7 @@ def cone_offset(radius: float, height: float, by: float) -> np.ndarray:
     inradius = radius * height / (radius + np.hypot(radius, height))
     k = 1.0 + by / inradius
     lifted = np.array([0.0, 0.0, (1.0 - k) * inradius])
-    return shift_origin(Cone(k * radius, k * height).phi(density=1.0), lifted)
+    return in_frame(Cone(k * radius, k * height).phi(density=1.0), Pose(np.eye(3), lifted))
 
 
 def even(body: Shape | np.ndarray) -> np.ndarray:
@@ -68,7 +69,7 @@ def even(body: Shape | np.ndarray) -> np.ndarray:
 def test_a_shell_is_the_limit_of_a_thin_wall(shell, outer, inner):
     """A wall half outside and half inside differs from the shell by the square of its thickness."""
     wall = even(outer) - even(inner)
-    assert_close(wall[0], WALL * shell.area, 1e-6)
+    assert_close(wall[0], WALL * shell.measure, 1e-6)
     assert_same_body(3.0 / wall[0] * wall, shell.phi(mass=3.0), 1e-6)
 
 
@@ -89,7 +90,7 @@ def test_the_ellipsoids_shell_is_the_limit_of_a_wall_of_one_thickness(axes):
     phi = phi_of_patches([wall], 40)
     shell = EllipsoidShell(*axes)
     assert_same_body(3.0 / phi[0] * phi, shell.phi(mass=3.0), 1e-6)
-    assert_close(phi[0], WALL * shell.area, 1e-6)
+    assert_close(phi[0], WALL * shell.measure, 1e-6)
 
 
 def test_the_homoeoid_is_another_shell():
@@ -108,7 +109,7 @@ def test_area_of_an_ellipsoid_is_carlsons_integral(second, third, order):
     axes = np.array([1.0, 10.0**second, 10.0**third])[list(order)]
     squares = np.prod(axes**2) / axes**2
     expected = 4.0 * np.pi * special.elliprg(*squares)
-    assert_close(EllipsoidShell(*axes).area, expected, 3e-15)
+    assert_close(EllipsoidShell(*axes).measure, expected, 3e-15)
 
 
 @given(st.floats(-5.0, 0.0))
@@ -130,5 +131,5 @@ def test_mean_squares_of_spheroids_against_their_meridian(exponent):
 @pytest.mark.parametrize("size", [1e-50, 1e-9, 1.0, 1e9, 1e50])
 def test_the_ellipsoids_shell_has_no_scale(size):
     one, other = EllipsoidShell(1.0, 2.0, 3.0), EllipsoidShell(size, 2.0 * size, 3.0 * size)
-    assert_close(other.area, size**2 * one.area, 1e-14)
+    assert_close(other.measure, size**2 * one.measure, 1e-14)
     assert_close(other.covariance, size**2 * one.covariance, 1e-14)

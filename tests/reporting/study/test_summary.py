@@ -6,10 +6,10 @@ import pytest
 
 from identify.errors import DatasetError
 from identify.reporting.study import scores_text, write_summary
-from identify.reporting.study.sections import SECTIONS
 from identify.reporting.study.sections.errors import by_log, by_setting, scores
 from identify.reporting.study.sections.intervals import coverage
 from identify.reporting.study.sections.run import failures, head, times
+from identify.reporting.study.summary import SECTIONS
 from identify.reporting.study.targets import TARGETS, published_levels, target_lines, targets
 from tests.reporting.study.results import rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from identify.reporting.study.figures.study_figure import (
     fitted,
     key,
 )
-from identify.reporting.study.rows import PERTURBATION, StudyRows
+from identify.reporting.study.rows import StudyRows
 from identify.reporting.study.sections.intervals import WANTED, by_log, pooled
 from identify.reporting.study.wording import code
 
@@ -33,47 +34,27 @@ def coverage_figures(rows: StudyRows) -> list[StudyFigure]:
         return []
     given = rows.frame[[f"covered_{name}" for name in names]].notna().any(axis=1)
     frame = rows.frame[given]
-    estimators = [
-        label for label in rows.labels("estimator") if (frame["estimator"] == label).any()
-    ]
-    columns = [_column(rows, frame, label, names) for label in estimators[:_MOST_ESTIMATORS]]
+    there = set(frame["perturbation"])
+    notes = fitted([label for label in rows.noisy if label in there], NOTE_ROOM)
+    by_estimator = dict(iter(frame.groupby("estimator")))
+    estimators = [label for label in rows.labels("estimator") if label in by_estimator]
+    columns = []
+    for estimator in estimators[:_MOST_ESTIMATORS]:
+        parts = dict(iter(by_estimator[estimator].groupby("perturbation")))
+        shown = [(note, parts[label]) for label, note in notes.items() if label in parts]
+        panels = tuple(
+            Panel(partial(_draw, part=part, names=names), "covered [%]", note, height=1.25)
+            for note, part in shown[:_MOST_PANELS]
+        )
+        columns.append(Column(clipped(f"Coverage, {estimator}", TITLE_ROOM), "", panels))
+    listed = ", ".join(map(code, estimators[:_MOST_ESTIMATORS]))
     caption = (
         "Bars: share of the intervals that hold the true value, over logs and seeds; lines: from "
         "the log that is covered least to the one that is covered most (those with five intervals "
-        f"or more); shaded: {WANTED[0]:g} to {WANTED[1]:g} %. From the left: "
-        + ", ".join(map(code, estimators[:_MOST_ESTIMATORS]))
-        + "."
-        + key(_notes(rows, frame))
+        f"or more); shaded: {WANTED[0]:g} to {WANTED[1]:g} %. From the left: {listed}.{key(notes)}"
     )
     title = "Coverage of the 95 % intervals"
     return [StudyFigure("coverage", title, caption, compose(columns, across=2))]
-
-
-def _column(rows: StudyRows, frame: Any, estimator: str, names: tuple[str, ...]) -> Column:
-    chosen = frame[frame["estimator"] == estimator]
-    there = set(chosen[PERTURBATION])
-    notes = {label: note for label, note in _notes(rows, frame).items() if label in there}
-    return Column(
-        title=clipped(f"Coverage, {estimator}", TITLE_ROOM),
-        xlabel="",
-        panels=tuple(
-            Panel(
-                draw=lambda axes, label=label: _draw(
-                    axes, chosen[chosen[PERTURBATION] == label], names
-                ),
-                ylabel="covered [%]",
-                note=note,
-                height=1.25,
-            )
-            for label, note in list(notes.items())[:_MOST_PANELS]
-        ),
-    )
-
-
-def _notes(rows: StudyRows, frame: Any) -> dict[str, str]:
-    """What is written over the panel of each perturbation that has intervals."""
-    there = set(frame[PERTURBATION])
-    return fitted([label for label in rows.noisy if label in there], NOTE_ROOM)
 
 
 def _draw(axes: Axes, part: Any, names: tuple[str, ...]) -> None:

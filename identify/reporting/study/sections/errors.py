@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
-from identify.reporting.study.rows import (
-    IDENTIFIABLE,
-    PERTURBATION,
-    StudyRows,
-    common_means,
-    counted,
-    of_logs,
-    partial_metrics,
-)
+from identify.reporting.study.rows import StudyRows, counted, of_logs, partial_metrics
 from identify.reporting.study.targets import COLUMN_OF, published_levels, published_scores
 from identify.reporting.study.wording import code, heading, number, setting, table
 
@@ -29,6 +22,22 @@ _PUBLISHED = (
     "were cut to whole numbers on each axis before they were averaged, and are therefore too low."
 )
 
+_EXPLAINED = (
+    "Mean / median over logs and seeds, of the fits that gave an estimate; the others are counted "
+    "as failed. Consistent: Π ≻ 0, of all fits that were tried: one that failed is not consistent. "
+    "Riemannian: of consistent estimates alone. Identifiable: parameters that the log identifies; "
+    "the others come from a stated default body and score as they stand."
+)
+_PARTIAL = (
+    " (n …): of how many fits, where some estimates lack the value; numbers of different fits are "
+    "not comparable."
+)
+_COMPARED = (
+    " Common cells: mean over the noisy logs for which the estimates of all estimators are "
+    "consistent, (n …) of them."
+)
+
+_IDENTIFIABLE = "n_identifiable"
 _SELECTED = "riemannian"
 """The metric that has a column over the cells that all estimators have."""
 
@@ -38,20 +47,48 @@ def scores(rows: StudyRows) -> str:
     if not rows.metrics:
         return ""
     levels = published_levels(rows.results)
-    names = [heading(name).text for name in rows.metrics]
-    common = [f"{heading(_SELECTED).text}, common cells"] if _compared(rows) else []
-    heads = ("perturbation", "estimator", *names, "failed", *common)
-    lines = list(_score_lines(rows, levels))
-    notes = [_explained(rows)]
-    if levels:
-        found = published_scores() is not None
-        notes.append(_PUBLISHED if found else "The published scores are not on this machine.")
-    return "\n\n".join(["## Scores", table(heads, lines, words=2), *notes])
+    published = published_scores() if levels else None
+    partial = partial_metrics(rows.frame, rows.metrics)
+    # Estimators may have the selected metric for different cells.
+    compared = _SELECTED in partial and len(rows.labels("estimator")) > 1
+    heads = ["perturbation", "estimator", *(heading(name).text for name in rows.metrics), "failed"]
+    heads += [f"{heading(_SELECTED).text}, common cells"] * compared
+    lines = []
+    for perturbation in rows.labels("perturbation"):
+        part = rows.frame[rows.frame["perturbation"] == perturbation]
+        common = _common(part) if compared else None
+        for estimator in rows.labels("estimator"):
+            chosen = part[part["estimator"] == estimator]
+            if len(chosen):
+                cells = _cells(chosen, rows.metrics, partial)
+                if common is not None:
+                    mean = float(common[estimator].mean()) if estimator in common else None
+                    cells.append(counted(heading(_SELECTED).shown(mean), len(common)))
+                lines.append([code(perturbation), code(estimator), *cells])
+        if published is not None and perturbation in levels:
+            for _, one in published[published["noise"] == levels[perturbation]].iterrows():
+                values: dict[str, Any] = {name: one[column] for name, column in COLUMN_OF.items()}
+                cells = [*(number(values.get(name)) for name in rows.metrics), "–"]
+                name = f"published {one['method']}"
+                lines.append([code(perturbation), name, *cells, *["–"] * compared])
+    notes = _EXPLAINED
+    if partial:
+        notes += _PARTIAL
+    if compared:
+        notes += _COMPARED
+    if levels and published is None:
+        notes += "\n\nThe published scores are not on this machine."
+    elif levels:
+        notes += f"\n\n{_PUBLISHED}"
+    return f"## Scores\n\n{table(heads, lines, words=2)}\n\n{notes}"
 
 
-def score_cells(
-    part: Any, metrics: Sequence[str], partial: frozenset[str] = frozenset()
-) -> list[str]:
+def _common(part: Any) -> Any:
+    """The selected metric of the noisy logs for which every estimator has it, a column each."""
+    return part.pivot(index=["log", "seed"], columns="estimator", values=_SELECTED).dropna()
+
+
+def _cells(part: Any, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:
     """Mean and median of each metric of some rows, then how many failed.
 
     Args:
@@ -66,130 +103,65 @@ def score_cells(
         if words.spread and values.notna().any():
             shown += f" / {words.shown(float(values.median()))}"
         cells.append(counted(shown, int(values.count())) if name in partial else shown)
-    return [*cells, str(int(part["error_type"].notna().sum()))]
+    return [*cells, _failed(part)]
 
 
-def _explained(rows: StudyRows) -> str:
-    text = (
-        "Mean / median over logs and seeds, of the fits that gave an estimate; the others are "
-        "counted as failed. Consistent: Π ≻ 0, of all fits that were tried: one that failed is not "
-        "consistent. Riemannian: of consistent estimates alone. Identifiable: parameters that "
-        "the log identifies; the others come from a stated default body and score as they stand."
-    )
-    if partial_metrics(rows.frame, rows.metrics):
-        text += (
-            " (n …): of how many fits, where some estimates lack the value; numbers of different "
-            "fits are not comparable."
-        )
-    if _compared(rows):
-        text += (
-            " Common cells: mean over the noisy logs for which the estimates of all estimators "
-            "are consistent, (n …) of them."
-        )
-    return text
-
-
-def _compared(rows: StudyRows) -> bool:
-    """Whether estimators have the selected metric for different cells."""
-    several = len(rows.labels("estimator")) > 1
-    return several and _SELECTED in partial_metrics(rows.frame, rows.metrics)
-
-
-def _score_lines(rows: StudyRows, levels: dict[str, str]) -> Iterator[list[str]]:
-    published = published_scores() if levels else None
-    partial = partial_metrics(rows.frame, rows.metrics)
-    compared = _compared(rows)
-    for perturbation in rows.labels(PERTURBATION):
-        part = rows.frame[rows.frame[PERTURBATION] == perturbation]
-        common, count = common_means(part, _SELECTED) if compared else ({}, 0)
-        for estimator in rows.labels("estimator"):
-            chosen = part[part["estimator"] == estimator]
-            if len(chosen):
-                cells = score_cells(chosen, rows.metrics, partial)
-                if compared:
-                    mean = heading(_SELECTED).shown(common.get(estimator))
-                    cells.append(counted(mean, count))
-                yield [code(perturbation), code(estimator), *cells]
-        if published is not None and perturbation in levels:
-            for _, line in published[published["noise"] == levels[perturbation]].iterrows():
-                cells = _published_cells(line, rows.metrics)
-                yield [code(perturbation), f"published {line['method']}", *cells, *["–"] * compared]
-
-
-def _published_cells(line: Any, metrics: Sequence[str]) -> list[str]:
-    values = {name: line[column] for name, column in COLUMN_OF.items()}
-    values["consistent"] = line["consistent_percent"]
-    return [*(number(values.get(name)) for name in metrics), "–"]
+def _failed(part: Any) -> str:
+    return str(int(part["error_type"].notna().sum()))
 
 
 def by_setting(rows: StudyRows) -> str:
     """A table for each option of the logs; perturbations have theirs in the scores."""
-    return "\n\n".join(_setting_table(rows, column) for column in rows.swept if of_logs(column))
-
-
-def _setting_table(rows: StudyRows, column: str) -> str:
-    heads = (
-        setting(column),
-        "perturbation",
-        "estimator",
-        *(heading(name).text for name in rows.metrics),
-        "failed",
-    )
-    words = setting(column).split(" [")[0]
-    return f"## By {words}\n\n{table(heads, list(_setting_lines(rows, column)), words=3)}"
-
-
-def _setting_lines(rows: StudyRows, column: str) -> Iterator[list[str]]:
+    names = [heading(name).text for name in rows.metrics]
     partial = partial_metrics(rows.frame, rows.metrics)
-    groups = rows.frame.groupby([column, PERTURBATION, "estimator"])
-    places = dict(iter(groups))
-    for value in sorted(rows.frame[column].dropna().unique()):
-        for perturbation in rows.labels(PERTURBATION):
-            for estimator in rows.labels("estimator"):
-                part = places.get((value, perturbation, estimator))
-                if part is not None:
-                    cells = score_cells(part, rows.metrics, partial)
-                    yield [f"{value:g}", code(perturbation), code(estimator), *cells]
+    tables = []
+    for column in filter(of_logs, rows.swept):
+        parts = dict(iter(rows.frame.groupby([column, "perturbation", "estimator"])))
+        places = product(
+            sorted(rows.frame[column].dropna().unique()),
+            rows.labels("perturbation"),
+            rows.labels("estimator"),
+        )
+        lines = [
+            [f"{place[0]:g}", *map(code, place[1:]), *_cells(parts[place], rows.metrics, partial)]
+            for place in places
+            if place in parts
+        ]
+        heads = (setting(column), "perturbation", "estimator", *names, "failed")
+        words = setting(column).split(" [")[0]
+        tables.append(f"## By {words}\n\n{table(heads, lines, words=3)}")
+    return "\n\n".join(tables)
 
 
 def by_log(rows: StudyRows) -> str:
     """A table for each estimator; a cell has the means of the perturbations in their order."""
-    if not rows.errors or len(rows.labels("log")) < 2:
-        return ""
-    parts = [_log_table(rows, estimator) for estimator in rows.labels("estimator")]
-    return "\n\n".join(["## By log", _log_words(rows), *parts])
-
-
-def _log_words(rows: StudyRows) -> str:
-    perturbations = _perturbations(rows)
-    if not perturbations:
-        return "Means over perturbations and seeds."
-    return f"Means over seeds at {' / '.join(map(code, perturbations))}."
-
-
-def _perturbations(rows: StudyRows) -> list[str]:
-    """Those whose means stand in one cell; none where they are too many, or only one."""
-    noisy = rows.noisy
-    return noisy if len(noisy) <= _MOST_PERTURBATIONS else []
-
-
-def _log_table(rows: StudyRows, estimator: str) -> str:
-    names = [name for name in (*rows.errors, IDENTIFIABLE) if name in rows.metrics]
-    frame = rows.frame[rows.frame["estimator"] == estimator]
-    perturbations = _perturbations(rows)
     logs = rows.labels("log")
-    lines = []
-    for log in logs[:_MOST_LOGS]:
-        part = frame[frame["log"] == log]
-        means = part.groupby(PERTURBATION)[names].mean()
-        cells = [
-            " / ".join(heading(name).shown(means[name].get(label)) for label in perturbations)
-            if perturbations
-            else heading(name).shown(float(part[name].mean()))
-            for name in names
-        ]
-        lines.append([code(log), *cells, str(int(part["error_type"].notna().sum()))])
+    if not rows.errors or len(logs) < 2:
+        return ""
+    # Means of each perturbation stand in one cell, unless they are too many.
+    apart = rows.noisy if len(rows.noisy) <= _MOST_PERTURBATIONS else []
+    said = "Means over perturbations and seeds."
+    if apart:
+        said = f"Means over seeds at {' / '.join(map(code, apart))}."
+    names = [*rows.errors, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
     heads = ("log", *(heading(name).text for name in names), "failed")
     left = len(logs) - _MOST_LOGS
     more = f"\n\n… and {left} logs more in the Parquet file." if left > 0 else ""
-    return f"### {code(estimator)}\n\n{table(heads, lines)}{more}"
+    parts = ["## By log", said]
+    for estimator in rows.labels("estimator"):
+        frame = rows.frame[rows.frame["estimator"] == estimator]
+        lines = []
+        for log in logs[:_MOST_LOGS]:
+            part = frame[frame["log"] == log]
+            means = part.groupby("perturbation")[names].mean()
+            shown = (
+                [means[name].get(label) for label in apart] or [float(part[name].mean())]
+                for name in names
+            )
+            cells = [
+                " / ".join(map(heading(name).shown, values))
+                for name, values in zip(names, shown, strict=True)
+            ]
+            lines.append([code(log), *cells, _failed(part)])
+        parts.append(f"### {code(estimator)}\n\n{table(heads, lines)}{more}")
+    return "\n\n".join(parts)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from identify.reporting.study.rows import PERTURBATION, StudyRows
+from identify.reporting.study.rows import StudyRows
 from identify.reporting.study.wording import code, number, table
 
 WANTED = (92.0, 98.0)
@@ -23,6 +23,12 @@ _NOTE = (
     "then the median over the logs: 1 is a width that suits the errors."
 )
 _FEWEST = 5
+_JUDGED = (
+    "perturbation",
+    f"parameters covered {WANTED[0]:g} to {WANTED[1]:g} %",
+    f"log × parameter covered ≥ {LEAST_OF_A_LOG:g} %",
+    "median width",
+)
 
 
 def coverage(rows: StudyRows) -> str:
@@ -30,44 +36,32 @@ def coverage(rows: StudyRows) -> str:
     names = rows.interval_names
     tables = []
     for estimator in rows.labels("estimator"):
-        chosen = rows.frame[rows.frame["estimator"] == estimator]
-        lines = [
-            line
-            for perturbation in rows.noisy
-            for line in _lines(chosen[chosen[PERTURBATION] == perturbation], perturbation, names)
-        ]
+        ours = rows.frame[rows.frame["estimator"] == estimator]
+        parts = [(label, ours[ours["perturbation"] == label]) for label in rows.noisy]
+        judged = [_judged(part, label, names) for label, part in parts]
+        lines = [line for label, part in parts for line in _lines(part, label, names)]
         if lines:
-            tables.append(_judged(rows, chosen, estimator))
-            heads = ("perturbation", "", *names)
-            tables.append(table(heads, lines, words=2))
+            text = table(_JUDGED, [line for line in judged if line])
+            tables.append(f"Estimator {code(estimator)}:\n\n{text}")
+            tables.append(table(("perturbation", "", *names), lines, words=2))
     if not tables:
         return ""
     note = _NOTE.format(fewest=_FEWEST)
     return "\n\n".join(["## Coverage of the 95 % intervals [%]", *tables, note])
 
 
-def _judged(rows: StudyRows, chosen: Any, estimator: str) -> str:
+def _judged(part: Any, perturbation: str, names: tuple[str, ...]) -> tuple[str, ...]:
     """How many parameters are covered as they should be, and how wide the intervals are."""
-    lines = []
-    for perturbation in rows.noisy:
-        part = chosen[chosen[PERTURBATION] == perturbation]
-        told = [name for name in rows.interval_names if part[f"covered_{name}"].notna().any()]
-        if not told:
-            continue
-        within = [WANTED[0] <= 100.0 * pooled(part, name) <= WANTED[1] for name in told]
-        logs = np.concatenate([by_log(part, name).to_numpy() for name in told])
-        widths = np.array([_width(part, name) for name in told])
-        width = float(np.nanmedian(widths)) if np.isfinite(widths).any() else float("nan")
-        least = int((100.0 * logs >= LEAST_OF_A_LOG).sum())
-        counts = (f"{sum(within)} of {len(told)}", f"{least} of {len(logs)}")
-        lines.append((code(perturbation), *counts, number(width, 2)))
-    heads = (
-        "perturbation",
-        f"parameters covered {WANTED[0]:g} to {WANTED[1]:g} %",
-        f"log × parameter covered ≥ {LEAST_OF_A_LOG:g} %",
-        "median width",
-    )
-    return f"Estimator {code(estimator)}:\n\n{table(heads, lines)}"
+    given = [name for name in names if part[f"covered_{name}"].notna().any()]
+    if not given:
+        return ()
+    within = sum(WANTED[0] <= 100.0 * pooled(part, name) <= WANTED[1] for name in given)
+    logs = np.concatenate([by_log(part, name).to_numpy() for name in given])
+    least = int((100.0 * logs >= LEAST_OF_A_LOG).sum())
+    widths = np.array([_width(part, name) for name in given])
+    width = float(np.nanmedian(widths)) if np.isfinite(widths).any() else float("nan")
+    counts = (f"{within} of {len(given)}", f"{least} of {len(logs)}")
+    return code(perturbation), *counts, number(width, 2)
 
 
 def pooled(part: Any, name: str) -> float:
@@ -86,9 +80,9 @@ def _lines(part: Any, perturbation: str, names: tuple[str, ...]) -> list[list[st
         return []
     worked = part[part["error_type"].isna()]
     lines = {
-        "covered": [_percent(pooled(worked, name)) for name in names],
-        "worst log": [_percent(float(by_log(worked, name).min())) for name in names],
-        "given": [_percent(float(worked[f"covered_{name}"].notna().mean())) for name in names],
+        "covered": [number(100.0 * pooled(worked, name)) for name in names],
+        "worst log": [number(100.0 * by_log(worked, name).min()) for name in names],
+        "given": [number(100.0 * worked[f"covered_{name}"].notna().mean()) for name in names],
         "width": [number(_width(worked, name), 2) for name in names],
     }
     return [[code(perturbation), what, *cells] for what, cells in lines.items()]
@@ -104,7 +98,3 @@ def _width(part: Any, name: str) -> float:
         if len(log) >= _FEWEST and log[columns[1]].any()
     ]
     return float(np.median(ratios)) if ratios else float("nan")
-
-
-def _percent(share: float) -> str:
-    return number(100.0 * share)

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from identify.experiments.progress import duration
-from identify.reporting.study.rows import PERTURBATION, StudyRows
+from identify.reporting.study.rows import StudyRows
 from identify.reporting.study.wording import code, number, table
 
 _SHOWN = 8
@@ -18,57 +18,42 @@ _LONGEST = 300
 
 def head(rows: StudyRows) -> str:
     """Title, what was run on what, and with which code."""
-    name = rows.study.name if rows.study is not None else rows.results.info.study
-    text = f"# Study {name}\n\nWritten by `identify study run`; nothing here is entered by hand."
-    return f"{text}\n\n{table(('what', 'which'), _facts(rows), words=2)}"
-
-
-def _facts(rows: StudyRows) -> list[tuple[str, str]]:
-    frame = rows.frame
-    facts = [("cells", _cells(rows))]
-    if rows.study is not None:
-        file = "" if rows.study.path is None else f"{code(rows.study.path.name)}, "
-        facts.append(("study file", f"{file}seed {rows.study.seed}"))
+    frame, study, run = rows.frame, rows.study, rows.run
+    count = str(len(frame))
+    if study is not None and len(study) > len(frame):
+        count += f" of {len(study)}: the run is not complete"
+    facts = [("cells", f"{count}, {int(frame['error_type'].notna().sum())} failed")]
+    if study is not None:
+        file = "" if study.path is None else f"{code(study.path.name)}, "
+        facts.append(("study file", f"{file}seed {study.seed}"))
+    logs = Counter(name.rpartition("/")[0] or name for name in rows.labels("log"))
+    sources = [f"{count} of {code(source)}" for source, count in logs.most_common()]
     facts += [
-        ("logs", _logs(rows.labels("log"))),
-        ("perturbations", _named(rows.labels(PERTURBATION))),
+        ("logs", f"{logs.total()}: {_first(sources)}"),
+        ("perturbations", _named(rows.labels("perturbation"))),
         ("seeds", str(frame["seed"].nunique())),
         ("estimators", _named(rows.labels("estimator"))),
     ]
-    if rows.run is not None and rows.run.done:
-        run = rows.run
-        facts.append(
-            ("time", f"{run.done} cells in {duration(run.seconds)}, {run.workers} workers")
-        )
-    return [*facts, ("code", _code(rows))]
-
-
-def _cells(rows: StudyRows) -> str:
-    frame = rows.frame
-    count = str(len(frame))
-    if rows.study is not None and len(rows.study) > len(frame):
-        count += f" of {len(rows.study)}: the run is not complete"
-    return f"{count}, {int(frame['error_type'].notna().sum())} failed"
-
-
-def _named(labels: list[str]) -> str:
-    shown = ", ".join(map(code, labels[:_SHOWN]))
-    return f"{len(labels)}: {shown}{', …' if len(labels) > _SHOWN else ''}"
-
-
-def _logs(names: list[str]) -> str:
-    """How many of each source."""
-    groups = Counter(name.rpartition("/")[0] or name for name in names)
-    shown = ", ".join(f"{count} of {code(group)}" for group, count in groups.most_common(_SHOWN))
-    return f"{len(names)}: {shown}{', …' if len(groups) > _SHOWN else ''}"
-
-
-def _code(rows: StudyRows) -> str:
+    if run is not None and run.done:
+        said = f"{run.done} cells in {duration(run.seconds)}, {run.workers} workers"
+        facts.append(("time", said))
     mark = rows.results.code or ""
     known = rows.results.info.codes.get(mark, {})
     versions = ", ".join(f"{name} {one}" for name, one in known.get("versions", {}).items())
-    source = str(known.get("source_sha256", ""))[:16]
-    return f"{code(mark)}: source sha256 {source}…, {versions}, Python {platform.python_version()}"
+    source = f"source sha256 {str(known.get('source_sha256', ''))[:16]}…"
+    python = f"Python {platform.python_version()}"
+    facts.append(("code", f"{code(mark)}: {source}, {versions}, {python}"))
+    name = study.name if study is not None else rows.results.info.study
+    text = f"# Study {name}\n\nWritten by `identify study run`; nothing here is entered by hand."
+    return f"{text}\n\n{table(('what', 'which'), facts, words=2)}"
+
+
+def _named(labels: list[str]) -> str:
+    return f"{len(labels)}: {_first([*map(code, labels)])}"
+
+
+def _first(words: list[str]) -> str:
+    return ", ".join([*words[:_SHOWN], *["…"] * (len(words) > _SHOWN)])
 
 
 def failures(rows: StudyRows) -> str:
@@ -87,20 +72,17 @@ def failures(rows: StudyRows) -> str:
 
 
 def _messages(chosen: Any, what: str) -> str:
-    groups = chosen.groupby(["estimator", PERTURBATION, "said"], sort=False)
+    groups = chosen.groupby(["estimator", "perturbation", "said"], sort=False)
     found = sorted(groups, key=lambda group: -len(group[1]))
-    lines = [
-        (code(estimator), code(perturbation), str(len(part)), _where(part), code(said[:_LONGEST]))
-        for (estimator, perturbation, said), part in found[:_MOST_MESSAGES]
-    ]
+    lines = []
+    for (estimator, perturbation, said), part in found[:_MOST_MESSAGES]:
+        logs = list(map(code, dict.fromkeys(part["log"])))
+        where = ", ".join(logs[:3]) + (f", … ({len(logs)})" if len(logs) > 3 else "")
+        names = code(estimator), code(perturbation)
+        lines.append((*names, str(len(part)), where, code(said[:_LONGEST])))
     heads = ("estimator", "perturbation", "cells", "logs", what)
     left = len(found) - _MOST_MESSAGES
     return table(heads, lines, words=5) + (f"\n\n… and {left} other messages." if left > 0 else "")
-
-
-def _where(part: Any) -> str:
-    names = list(dict.fromkeys(part["log"]))
-    return ", ".join(map(code, names[:3])) + (f", … ({len(names)})" if len(names) > 3 else "")
 
 
 def times(rows: StudyRows) -> str:
