@@ -185,13 +185,7 @@ def _apart(cells: tuple[Cell, ...]) -> list[tuple[Cell, ...]]:
 
 
 def _info(study: Study) -> StoreInfo:
-    order = {
-        "log": [log.name for log in study.logs],
-        "perturbation": [perturbation.label for perturbation in study.perturbations],
-        "estimator": [named.label for named in study.estimators],
-        "seed": study.seeds,
-    }
-    return StoreInfo(study.name, order)
+    return StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
 
 
 def _keep_study_file(study: Study, folder: Path) -> None:

@@ -10,9 +10,6 @@ from identify.errors import StudyError, did_you_mean
 from identify.experiments.cell import Cell
 from identify.experiments.study import Study
 
-CHOICES = ("log", "perturbation", "estimator")
-"""What `only` may name; "corruption", an older name of the second, is read as well."""
-
 Selected: TypeAlias = Callable[[Cell], bool]
 
 
@@ -27,36 +24,26 @@ def selected(study: Study, only: Sequence[str]) -> Selected:
     Raises:
         StudyError: a choice that does not exist, or a pattern that matches nothing.
     """
-    names = {
-        "log": [log.name for log in study.logs],
-        "perturbation": [perturbation.label for perturbation in study.perturbations],
-        "estimator": [named.label for named in study.estimators],
-    }
-    admitted: dict[str, set[str]] = {}
-    for choice, pattern in map(_parsed, only):
-        known = names[choice]
-        found = {name for name in known if name == pattern or fnmatchcase(name, pattern)}
+    known = study.labels()
+    admitted: dict[str, set[str]] = {choice: set() for choice in known}
+    for text in only:
+        choice, _, pattern = text.partition("=")
+        choice = "perturbation" if choice == "corruption" else choice  # an older name of it
+        if not pattern:
+            expected = " or ".join(f"{each}=NAME" for each in known)
+            raise StudyError(f"only {text!r}: expected {expected}")
+        if choice not in known:
+            raise StudyError(f"only {text!r}: unknown {choice!r}{did_you_mean(choice, known)}")
+        names = known[choice]
+        found = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
         if not found:
-            hint = did_you_mean(pattern, known)
+            hint = did_you_mean(pattern, names)
             raise StudyError(f"only {choice}={pattern}: the study has no such {choice}{hint}")
-        admitted[choice] = admitted.get(choice, set()) | found
+        admitted[choice] |= found
+    asked = {choice: names for choice, names in admitted.items() if names}
 
     def test(cell: Cell) -> bool:
-        noisy = cell.noisy
-        name = (noisy.log.name, noisy.perturbation.label, cell.estimator.label)
-        return all(
-            choice not in admitted or each in admitted[choice]
-            for choice, each in zip(CHOICES, name, strict=True)
-        )
+        labels = cell.labels()
+        return all(labels[choice] in names for choice, names in asked.items())
 
     return test
-
-
-def _parsed(text: str) -> tuple[str, str]:
-    choice, equals, pattern = text.partition("=")
-    choice = "perturbation" if choice == "corruption" else choice
-    if not equals or not pattern:
-        raise StudyError(f"only {text!r}: expected {' or '.join(f'{c}=NAME' for c in CHOICES)}")
-    if choice not in CHOICES:
-        raise StudyError(f"only {text!r}: unknown {choice!r}{did_you_mean(choice, CHOICES)}")
-    return choice, pattern
