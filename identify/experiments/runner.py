@@ -15,7 +15,7 @@ from identify.experiments.cell import Cell
 from identify.experiments.code_mark import code_mark
 from identify.experiments.executors import Executor, choose_executor
 from identify.experiments.progress import Progress
-from identify.experiments.retry import WorkersDied, completed
+from identify.experiments.retry import Retrying, WorkersDied
 from identify.experiments.selection import Selected, selected
 from identify.experiments.store import WORKER_DIED, Store, StoreInfo
 from identify.experiments.study import Study
@@ -27,26 +27,17 @@ _COMMIT_EVERY = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class RunSummary:
+class RunSummary(Progress):
     """What a run did.
 
     Attributes:
-        cells: asked for.
-        present: of them, there before.
-        done: by this run, failed ones included.
-        failed: of the cells asked for, how many have no estimate now.
-        seconds: wall time.
+        failed: of all cells asked for, how many have no estimate now.
         cpu_seconds: processor time of the cells, of all workers.
         workers: how many there were.
     """
 
-    cells: int
-    present: int
-    done: int
-    failed: int
-    seconds: float
-    cpu_seconds: float
-    workers: int
+    cpu_seconds: float = 0.0
+    workers: int = 1
 
     @property
     def busy(self) -> float:
@@ -125,7 +116,7 @@ class _Run:
         groups = by_noisy_log(self._missing())
         self.began = time.perf_counter()
         try:
-            for finished in completed(executor, work, batches(groups, pace), _apart):
+            for finished in Retrying(executor, work, batches(groups, pace), _apart):
                 if finished is not None:
                     self._take(*finished, pace)
                     self.workers = executor.workers
