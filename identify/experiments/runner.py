@@ -77,7 +77,8 @@ def run_study(
     """
     wanted = selected(study, only)
     with ExitStack() as stack:
-        store = stack.enter_context(Store(Path(folder), _info(study)))
+        info = StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
+        store = stack.enter_context(Store(Path(folder), info))
         store.select(cell.key for cell in study.cells())
         _keep_study_file(study, Path(folder))
         run = _Run(study, store, wanted, retry_failed, progress or (lambda _: None))
@@ -116,7 +117,9 @@ class _Run:
         groups = by_noisy_log(self._missing())
         self.began = time.perf_counter()
         try:
-            for finished in Retrying(executor, work, batches(groups, pace), _apart):
+            for finished in Retrying(
+                executor, work, batches(groups, pace), lambda cells: [(cell,) for cell in cells]
+            ):
                 if finished is not None:
                     self._take(*finished, pace)
                     self.workers = executor.workers
@@ -169,14 +172,6 @@ class _Run:
         for cell in self._wanted():
             if not self.store.has(cell.key, retry_failed=self.retry_failed):
                 yield cell
-
-
-def _apart(cells: tuple[Cell, ...]) -> list[tuple[Cell, ...]]:
-    return [(cell,) for cell in cells]
-
-
-def _info(study: Study) -> StoreInfo:
-    return StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
 
 
 def _keep_study_file(study: Study, folder: Path) -> None:

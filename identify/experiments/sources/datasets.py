@@ -32,15 +32,15 @@ class NamedDataset(Source):
     def logs(self, folder: Path, seed: int) -> Sequence[LogItem]:
         """The logs of the set that are asked for, in alphabetical order, their files verified."""
         found = dataset_logs(self.name)
-        if self.only is None:
-            return [_item(log) for log in found]
+        patterns = ("*",) if self.only is None else self.only
         names = [log.name for log in found]
-        for pattern in self.only:
+        for pattern in patterns:
             if not any(fnmatchcase(name, pattern) for name in names):
                 hint = did_you_mean(pattern, names)
                 raise StudyError(f"only: {self.name} has no log {pattern!r}{hint}")
-        wanted = [log for log in found if any(fnmatchcase(log.name, each) for each in self.only)]
-        return [_item(log) for log in wanted]
+        return [
+            _item(log) for log in found if any(fnmatchcase(log.name, each) for each in patterns)
+        ]
 
 
 def _item(log: DatasetLog) -> LogItem:
