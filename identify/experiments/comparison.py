@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.special import stdtrit
 
 from identify.errors import StudyError, did_you_mean
-from identify.experiments.results import Results, default_metrics, in_order
+from identify.experiments.results import Results, in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,8 +48,7 @@ def compare(
     """
     import pandas as pd
 
-    names = list(default_metrics(results) if metrics is None else metrics)
-    results.require_metrics(names)
+    names = results.asked(metrics)
     left, right = (_rows_of(results, label, names) for label in (first, second))
     if not names or left.empty or right.empty:
         raise StudyError(
