@@ -90,8 +90,8 @@ def _require_agreement(document: Mapping[str, object], body: InertialParameters)
         said, ours = _said(document, key), np.asarray(getattr(body, key), dtype=np.float64)
         if np.abs(said - ours).max() > _allowed(key, said, ours, body):
             raise ModelError(
-                f"{key} is {_spell(said)}, but phi says {_spell(ours)}; the two must agree: mend "
-                f"the one that is wrong, or delete it"
+                f"{key} is {_spell(said)}, but phi says {_spell(ours)}; the two must agree: "
+                f"correct the one that is wrong, or delete it"
             )
 
 

@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 
 from identify.arrays import Phi
-from identify.exchange.lifting import LIFT, Floor
 from identify.exchange.link_inertia import LinkInertia, largest_of
 from identify.exchange.mjcf_compiling import CompiledBody, compiled_bodies, has_geoms
 from identify.exchange.mjcf_orientation import Orientation, read_orientation
@@ -22,6 +21,7 @@ from identify.exchange.model_format import (
     require_unlike_names,
     written_link,
 )
+from identify.exchange.regularising import MARGIN, Floor
 from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
 from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit, value_edits
@@ -103,7 +103,7 @@ class Mjcf(ModelFormat):
         if "fullinertia" in inertial.attributes:
             return ModelFormat.rounded_in_frame(self, inertial, frame)
         diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
-        return round_in_frame(diagonal, Floor(LIFT, SMALLEST_INERTIA))
+        return round_in_frame(diagonal, Floor(MARGIN, SMALLEST_INERTIA))
 
     def require_writable(self, document: XmlDocument) -> None:
         """Raises `ModelFileError` where inertiafromgeom or settotalmass of the compiler is on."""

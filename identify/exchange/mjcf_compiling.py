@@ -58,8 +58,8 @@ def compile_mjcf(document: XmlDocument) -> Compiled:
         model, reason = _compile(mujoco, document)
     if model is None:
         return Compiled(None, f"{_FROM_GEOMS}, but MuJoCo does not compile it: {reason}")
-    told = dict.fromkeys(_line(text) for text in said if _SAID_ELSEWHERE not in text)
-    return Compiled(model, "", tuple(f"MuJoCo warns: {text}" for text in told))
+    texts = dict.fromkeys(_line(text) for text in said if _SAID_ELSEWHERE not in text)
+    return Compiled(model, "", tuple(f"MuJoCo warns: {text}" for text in texts))
 
 
 def _compile(mujoco: Any, document: XmlDocument) -> tuple[Any, str]:

@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from identify.arrays import Array, Mat66, Phi
-from identify.exchange.lifting import LIFT, Floor
 from identify.exchange.link_inertia import LinkInertia, unit_note
+from identify.exchange.regularising import MARGIN, Floor
 from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
 from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit
@@ -50,12 +50,12 @@ class ModelFormat(ABC):
     Attributes:
         name: what it is called here.
         roots: names of the outermost element that tell it.
-        rod_lift: smallest second moment of a rod that is written, of the sum of the three.
+        rod_margin: smallest second moment of a rod that is written, of the sum of the three.
     """
 
     name: ClassVar[str]
     roots: ClassVar[tuple[str, ...]]
-    rod_lift: ClassVar[float] = LIFT
+    rod_margin: ClassVar[float] = MARGIN
 
     @abstractmethod
     def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
@@ -90,11 +90,11 @@ class ModelFormat(ABC):
 
     def rounded(self, phi: Phi, digits: int) -> RoundedBody:
         """A body as the format prints it: about the centre of mass, in the link's axes."""
-        return round_body(phi, digits=digits, rod_lift=self.rod_lift)
+        return round_body(phi, digits=digits, rod_margin=self.rod_margin)
 
     def rounded_in_frame(self, inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
         """An inertia as text in the axes that its element has."""
-        return round_in_frame(frame, Floor(LIFT, SMALLEST_FULL_INERTIA, self.rod_lift))
+        return round_in_frame(frame, Floor(MARGIN, SMALLEST_FULL_INERTIA, self.rod_margin))
 
     def require_writable(self, document: XmlDocument) -> None:  # noqa: B027
         """Raises `ModelFileError` where what is written would not be read."""

@@ -1,4 +1,4 @@
-"""Model files mended: the nearest possible body in the place of every impossible one."""
+"""Model files repaired: the nearest possible body in the place of every impossible one."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from identify.arrays import Phi
 from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text, read_estimate
-from identify.exchange.lifting import LIFT
 from identify.exchange.link_inertia import LinkInertia, impossible_links
 from identify.exchange.models import Model, read_model
+from identify.exchange.regularising import MARGIN
 from identify.exchange.rewriting import RewrittenModel, rewrite_inertias
 from identify.inertia import InertialParameters, check, nearest_consistent
 from identify.inertia.matrices import inertia_about_com
@@ -50,9 +50,9 @@ class RepairedModel:
     """A model file with possible bodies.
 
     Attributes:
-        content: the whole file; byte for byte the one read where nothing was mended.
-        repairs: what was mended.
-        left: links that are impossible still, with why they could not be mended.
+        content: the whole file; byte for byte the one read where nothing was repaired.
+        repairs: what was repaired.
+        left: links that are impossible still, with why they could not be repaired.
     """
 
     content: bytes
@@ -103,7 +103,7 @@ def _repair(link: LinkInertia) -> Repair:
             "no body without a positive mass is near; write its mass into the file, or zeros for "
             "its inertia if it is a frame without mass"
         )
-    nearest = nearest_consistent(link.printed, margin=LIFT)
+    nearest = nearest_consistent(link.printed, margin=MARGIN)
     return Repair(link, verdict, nearest.phi, float(nearest.distance))
 
 

@@ -1,8 +1,8 @@
 """Numbers as text, with so many digits that the body they print is still possible.
 
 An exact plate or rod is on the edge of what is possible: rounding any of its numbers puts it
-outside every other time, and simulators refuse it. So it is lifted off the edge (see `lifting`), by
-1e-9 of its own second moment, and the change is told. What is printed is then read back and
+outside every other time, and simulators refuse it. So it is moved to the interior (`regularising`),
+by 1e-9 of its own second moment, and the change is said. What is printed is then read back and
 checked, and digits are added until the body that is read has half of that distance to spare.
 """
 
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Phi, Vec3, seal
 from identify.errors import ModelError
-from identify.exchange.lifting import LIFT, Floor, is_safe, lifted
+from identify.exchange.regularising import MARGIN, Floor, is_safe, regularised
 from identify.inertia.consistency import is_consistent
 from identify.inertia.conventions.axes import (
     principal_frame,
@@ -33,7 +33,7 @@ DIGITS = 9
 """Significant digits of what is printed, where no more are needed."""
 
 _EXACT = 17
-"""Digits that a double precision number is told by to the last bit."""
+"""Digits that say a double precision number to the last bit."""
 
 _IDENTITY = ("1", "0", "0", "0")
 
@@ -71,7 +71,7 @@ def round_body(
     *,
     principal: bool = False,
     digits: int = DIGITS,
-    rod_lift: float = LIFT,
+    rod_margin: float = MARGIN,
 ) -> RoundedBody:
     """The numbers of a possible body as text that still is one.
 
@@ -79,7 +79,7 @@ def round_body(
         phi: ten parameters about Bo in B, shape (10,).
         principal: print principal moments and their axes, not the inertia in axes of B.
         digits: significant digits to begin with, 3 to 17.
-        rod_lift: smallest second moment of a rod about its centre of mass, of the sum of the three.
+        rod_margin: smallest second moment of a rod about its centre of mass, of the three's sum.
 
     Principal moments are at least MuJoCo's floor, which is ten times higher where it has to find
     them itself (from a URDF too).
@@ -91,9 +91,9 @@ def round_body(
     phi = seal(phi, "phi", (10,))
     _require_body(phi)
     mass, com = float(phi[0]), phi[1:4] / phi[0]
-    floor = Floor(LIFT, SMALLEST_INERTIA if principal else SMALLEST_FULL_INERTIA, rod_lift)
+    floor = Floor(MARGIN, SMALLEST_INERTIA if principal else SMALLEST_FULL_INERTIA, rod_margin)
     inertia = _without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
-    inertia, change = lifted(inertia, floor)
+    inertia, change = regularised(inertia, floor)
     R, quat = np.eye(3), _IDENTITY
     if principal:
         moments, R = principal_frame(inertia, "unless diagonal")
@@ -121,7 +121,7 @@ def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> 
     _require_digits(digits)
     central = np.concatenate(([frame.mass, 0.0, 0.0, 0.0], six_in_order(frame.inertia, "urdf")))
     _require_consistent(central)
-    inertia, change = lifted(frame.inertia, floor)
+    inertia, change = regularised(frame.inertia, floor)
     six, count = _safe_texts(inertia, digits, floor)
     said = frame._replace(inertia=matrix_from_six(_floats(six), "urdf"))
     return RoundedBody(

@@ -10,7 +10,6 @@ import numpy as np
 
 from identify.arrays import Mat66
 from identify.errors import ModelError
-from identify.exchange.lifting import SDF_ROD_LIFT
 from identify.exchange.link_inertia import LinkInertia, largest_of
 from identify.exchange.model_format import (
     SIX,
@@ -20,6 +19,7 @@ from identify.exchange.model_format import (
     require_unlike_names,
     written_link,
 )
+from identify.exchange.regularising import SDF_ROD_MARGIN
 from identify.exchange.rounding import RoundedBody
 from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit, child_edits, text_edits
@@ -44,7 +44,7 @@ class Sdf(ModelFormat):
 
     name: ClassVar[str] = "sdf"
     roots: ClassVar[tuple[str, ...]] = ("sdf", "gazebo")
-    rod_lift: ClassVar[float] = SDF_ROD_LIFT
+    rod_margin: ClassVar[float] = SDF_ROD_MARGIN
 
     def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
         """Every link of an SDF file; names within nested models are joined by `::`."""

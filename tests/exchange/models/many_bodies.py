@@ -13,7 +13,7 @@ def many_bodies(rng: np.random.Generator, count: int) -> list[np.ndarray]:
 
 
 def allowed(phi: np.ndarray) -> float:
-    """Nine digits and a lift of 1e-9; a rod of a gram is lifted more, to MuJoCo's 1e-14 kg m²."""
+    """Nine digits and a margin of 1e-9; a rod of a gram is moved more, to MuJoCo's 1e-14 kg m²."""
     return 2e-8 + 2e-14 / float(phi[[4, 7, 9]].sum())
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from identify.errors import ModelError
 from identify.exchange.models import read_model
 from identify.exchange.rewriting import inertial_snippet
-from identify.exchange.rounding import DIGITS, LIFT, round_body
+from identify.exchange.rounding import DIGITS, MARGIN, round_body
 from identify.inertia import is_consistent, phi_from_inertia, smallest_pseudo_eigenvalue
 from identify.inertia.conventions import MujocoInertial, phi_from_spatial_matrix
 from identify.inertia.verdict import check
@@ -33,7 +33,7 @@ def test_the_printed_body_is_possible_and_the_same(phi, principal):
     centred = phi_from_inertia(
         float(rounded.mass), np.zeros(3), _tensor([float(x) for x in rounded.inertia])
     )
-    assert smallest_pseudo_eigenvalue(centred) >= 0.4 * LIFT
+    assert smallest_pseudo_eigenvalue(centred) >= 0.4 * MARGIN
     assert not check(rounded.phi).impossible
     if principal:
         moments = np.array([float(x) for x in rounded.diagonal])

@@ -1,4 +1,4 @@
-"""Bodies lifted off the edge of what is possible, where rounding decides what a simulator says."""
+"""Bodies moved to the interior of what is possible: on its edge rounding decides what is said."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from identify.arrays import Array, Mat33
 from identify.inertia.matrices import inertia_from_second_moment, second_moment_from_inertia
 
-LIFT = 1e-9
+MARGIN = 1e-9
 """Smallest second moment about the centre of mass that is written, of the sum of the three."""
 
-SDF_ROD_LIFT = 1e-6
+SDF_ROD_MARGIN = 1e-6
 """The same for a rod in SDF: Gazebo and Drake judge by the moments that gz-math works out in closed
 form, whose arccosine tells the two largest of them, equal for a rod, apart by up to a few 1e-8."""
 
@@ -24,33 +24,33 @@ class Floor(NamedTuple):
     """How far from the edge a body has to be.
 
     Attributes:
-        lift: smallest second moment, of the sum of the three.
+        margin: smallest second moment, of the sum of the three.
         smallest: smallest principal moment [kg m²].
-        rod_lift: that of the second moment for a rod.
+        rod_margin: that of the second moment for a rod.
     """
 
-    lift: float
+    margin: float
     smallest: float
-    rod_lift: float = LIFT
+    rod_margin: float = MARGIN
 
     def relative(self, values: Array) -> float:
         """The smallest second moment [kg m²] by the share of it, of second moments, ascending."""
         total = float(np.maximum(values, 0.0).sum())
-        return (self.rod_lift if values[1] < _ROD * total else self.lift) * total
+        return (self.rod_margin if values[1] < _ROD * total else self.margin) * total
 
     def absolute(self) -> float:
         """The smallest second moment [kg m²] by the smallest principal moment."""
         return 0.51 * self.smallest
 
 
-class Lifted(NamedTuple):
+class Regularised(NamedTuple):
     """An inertia about the centre of mass, and what was changed in it, in a sentence."""
 
     inertia: Mat33
     change: str
 
 
-def lifted(inertia: Mat33, floor: Floor) -> Lifted:
+def regularised(inertia: Mat33, floor: Floor) -> Regularised:
     """The inertia with every second moment at a floor or above.
 
     Args:
@@ -62,12 +62,12 @@ def lifted(inertia: Mat33, floor: Floor) -> Lifted:
     least = max(floor.relative(values), floor.absolute())
     rise = np.maximum(least - values, 0.0)
     if not rise.any():
-        return Lifted(inertia, "")
+        return Regularised(inertia, "")
     raised = _without_noise(inertia + inertia_from_second_moment((axes * rise) @ axes.T))
     before = max(float(values[0]), 0.0)
     if least > floor.absolute():
-        return Lifted(raised, _of_thickness(before, least, total))
-    return Lifted(raised, _of_size(before, least, floor.smallest))
+        return Regularised(raised, _of_thickness(before, least, total))
+    return Regularised(raised, _of_size(before, least, floor.smallest))
 
 
 def is_safe(inertia: Mat33, floor: Floor) -> bool:
@@ -89,7 +89,7 @@ def _without_noise(inertia: Mat33) -> Mat33:
 
 
 def _of_thickness(before: float, after: float, total: float) -> str:
-    thin = "without" if before <= 1e-3 * LIFT * total else "of hardly any"
+    thin = "without" if before <= 1e-3 * MARGIN * total else "of hardly any"
     return (
         f"a body {thin} thickness: its smallest second moment was raised from {before:.3g} to "
         f"{after:.3g} kg m² ({after / total:.1g} of their sum), so that no simulator takes it for "
