@@ -82,11 +82,12 @@ def run_study(
         store.select(cell.key for cell in study.cells())
         _keep_study_file(study, Path(folder))
         run = _Run(study, store, wanted, retry_failed, progress or (lambda _: None))
-        run.report(run.progress)
-        if run.progress.left:
+        run.report(run.summary)
+        if run.summary.left:
             run.through(stack.enter_context(choose_executor(workers, scheduler)))
         store.write_table()
-        return run.summary()
+        failed = sum(store.failed(cell.key) for cell in run.wanted_cells())
+        return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
 
 
 class _Run:
@@ -103,12 +104,10 @@ class _Run:
         self.study, self.store, self.wanted, self.report = study, store, wanted, report
         self.retry_failed = retry_failed
         self.began = time.perf_counter()
-        cells, missing = (sum(1 for _ in some) for some in (self._wanted(), self._missing()))
-        self.progress = Progress(cells=cells, present=cells - missing)
+        cells, missing = (sum(1 for _ in some) for some in (self.wanted_cells(), self._missing()))
+        self.summary = RunSummary(cells=cells, present=cells - missing)
         self.waiting: list[Row] = []
         self.committed = self.began
-        self.cpu_seconds = 0.0
-        self.workers = 1
 
     def through(self, executor: Executor) -> None:
         """Run all that is missing."""
@@ -122,22 +121,11 @@ class _Run:
             ):
                 if finished is not None:
                     self._take(*finished, pace)
-                    self.workers = executor.workers
+                    self.summary = replace(self.summary, workers=executor.workers)
                 if time.perf_counter() - self.committed >= _COMMIT_EVERY:
                     self._commit()
         finally:
             self._commit()
-
-    def summary(self) -> RunSummary:
-        return RunSummary(
-            cells=self.progress.cells,
-            present=self.progress.present,
-            done=self.progress.done,
-            failed=sum(self.store.failed(cell.key) for cell in self._wanted()),
-            seconds=time.perf_counter() - self.began,
-            cpu_seconds=self.cpu_seconds,
-            workers=self.workers,
-        )
 
     def _take(
         self, cells: Sequence[Cell], result: tuple[list[Row], float] | WorkersDied, pace: Pace
@@ -148,7 +136,7 @@ class _Run:
             return
         rows, seconds = result
         self.waiting += rows
-        self.cpu_seconds += seconds
+        self.summary = replace(self.summary, cpu_seconds=self.summary.cpu_seconds + seconds)
         pace.learn(rows)
 
     def _commit(self) -> None:
@@ -156,20 +144,21 @@ class _Run:
         if rows:
             self.store.add(rows)
         self.committed = time.perf_counter()
-        self.progress = replace(
-            self.progress,
-            done=self.progress.done + len(rows),
-            failed=self.progress.failed + sum(bool(row.get("error_type")) for row in rows),
+        self.summary = replace(
+            self.summary,
+            done=self.summary.done + len(rows),
+            failed=self.summary.failed + sum(bool(row.get("error_type")) for row in rows),
             seconds=self.committed - self.began,
         )
-        self.report(self.progress)
+        self.report(self.summary)
 
-    def _wanted(self) -> Iterator[Cell]:
+    def wanted_cells(self) -> Iterator[Cell]:
+        """What was asked for."""
         return filter(self.wanted, self.study.cells())
 
     def _missing(self) -> Iterator[Cell]:
         """What is to run, made as it is asked for."""
-        for cell in self._wanted():
+        for cell in self.wanted_cells():
             if not self.store.has(cell.key, retry_failed=self.retry_failed):
                 yield cell
 
