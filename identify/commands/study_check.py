@@ -46,12 +46,10 @@ class StudyCheck(Command):
         """Print the cells and the time."""
         require_workers(self.workers, "study check")
         from identify.experiments import default_workers, estimate_time, load_study
-        from identify.experiments.selection import selected
 
         study = load_study(self.file)
         _require_countable(study, self.file)
-        wanted = selected(study, self.only)
-        cells = [cell for cell in study.cells() if wanted(cell)]
+        cells = list(filter(study.selected(self.only), study.cells()))
         _print(_counts(study, cells))
         workers = default_workers() if self.workers is None else max(1, self.workers)
         _print(_time(estimate_time(study, workers=workers, only=self.only)))

@@ -55,9 +55,9 @@ def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress
     Args:
         stream: standard error where not given.
     """
-    stream = sys.stderr if stream is None else stream
-    if not stream.isatty():
-        yield _plain(stream)
+    chosen: IO[str] = sys.stderr if stream is None else stream
+    if not chosen.isatty():
+        yield _plain(chosen)
         return
 
     from rich.console import Console
@@ -65,7 +65,7 @@ def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress
     from rich.progress import Progress as Bars
 
     columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
-    with Bars(*columns, console=Console(file=stream), transient=True) as bars:
+    with Bars(*columns, console=Console(file=chosen), transient=True) as bars:
         bar = bars.add_task("starting")
         yield lambda progress: bars.update(
             bar,

@@ -16,7 +16,6 @@ from identify.experiments.code_mark import code_mark
 from identify.experiments.executors import Executor, choose_executor
 from identify.experiments.progress import Progress
 from identify.experiments.retry import Retrying, WorkersDied
-from identify.experiments.selection import Selected, selected
 from identify.experiments.store import WORKER_DIED, Store, StoreInfo
 from identify.experiments.study import Study
 from identify.experiments.work import Row, by_noisy_log, failed_rows, run_cells
@@ -75,7 +74,7 @@ def run_study(
             workers.
         MissingExtra: a scheduler is given and `distributed` is not installed.
     """
-    wanted = selected(study, only)
+    wanted = study.selected(only)
     with ExitStack() as stack:
         info = StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
         store = stack.enter_context(Store(Path(folder), info))
@@ -97,7 +96,7 @@ class _Run:
         self,
         study: Study,
         store: Store,
-        wanted: Selected,
+        wanted: Callable[[Cell], bool],
         retry_failed: bool,
         report: Callable[[Progress], None],
     ) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from identify.documents import lookup, read_toml, validate
-from identify.errors import LogError, StudyError
+from identify.errors import LogError, StudyError, did_you_mean
 from identify.experiments.cell import Cell, NamedEstimator, NoisyLog
 from identify.experiments.code_mark import code_mark
 from identify.experiments.document import (
@@ -88,6 +89,40 @@ class Study:
             "perturbation": [perturbation.label for perturbation in self.perturbations],
             "estimator": [estimator.label for estimator in self.estimators],
         }
+
+    def selected(self, only: Sequence[str]) -> Callable[[Cell], bool]:
+        """The test of whether a cell is asked for.
+
+        Args:
+            only: `choice=pattern`, as in `estimator=psd` or `log=stars/H*`; a cell must match one
+                pattern of each choice that is named.
+
+        Raises:
+            StudyError: a choice that does not exist, or a pattern that matches nothing.
+        """
+        known = self.labels()
+        admitted: dict[str, set[str]] = {choice: set() for choice in known}
+        for text in only:
+            choice, _, pattern = text.partition("=")
+            choice = "perturbation" if choice == "corruption" else choice  # an older name of it
+            if not pattern:
+                expected = " or ".join(f"{each}=NAME" for each in known)
+                raise StudyError(f"only {text!r}: expected {expected}")
+            if choice not in known:
+                raise StudyError(f"only {text!r}: unknown {choice!r}{did_you_mean(choice, known)}")
+            names = known[choice]
+            found = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
+            if not found:
+                hint = did_you_mean(pattern, names)
+                raise StudyError(f"only {choice}={pattern}: the study has no such {choice}{hint}")
+            admitted[choice] |= found
+        asked = {choice: names for choice, names in admitted.items() if names}
+
+        def test(cell: Cell) -> bool:
+            labels = cell.labels()
+            return all(labels[choice] in names for choice, names in asked.items())
+
+        return test
 
     def __len__(self) -> int:
         """How many cells there are."""

@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 
 from identify.experiments.code_mark import code_mark
-from identify.experiments.selection import selected
 from identify.experiments.study import Study
 from identify.experiments.work import Row, by_noisy_log, run_cells
 
@@ -59,7 +58,7 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
     Raises:
         StudyError: `only` names what the study does not have.
     """
-    every = list(by_noisy_log(filter(selected(study, only), study.cells())))
+    every = list(by_noisy_log(filter(study.selected(only), study.cells())))
     chosen = np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
     run = partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short)
     rows: list[Row] = []
