@@ -50,7 +50,6 @@ class StudyCheck(Command):
         """Print the cells and the time."""
         _require_workers(self.workers, "study check")
         from identify.experiments import default_workers, estimate_time, load_study
-        from identify.experiments.selection import selected
 
         study = load_study(self.file)
         if len(study) > _MOST_CELLS:
@@ -60,8 +59,7 @@ class StudyCheck(Command):
                 f"{len(study.estimators)} estimators; at most {_MOST_CELLS} are checked: shorten "
                 f"the lists, or the seeds"
             )
-        wanted = selected(study, self.only)
-        cells = [cell for cell in study.cells() if wanted(cell)]
+        cells = list(filter(study.selected(self.only), study.cells()))
         say(*_counts(study, cells))
         workers = default_workers() if self.workers is None else max(1, self.workers)
         say(*_time(estimate_time(study, workers=workers, only=self.only)))

@@ -117,7 +117,8 @@ def link_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:
     if not known:
         return tuple(kinds)
     bodies = np.array([body for _, body in known])
-    units = np.array([_or_zeros(links[i].half_units) for i, _ in known])
+    units = [links[i].half_units for i, _ in known]
+    units = np.array([np.zeros(10) if each is None else each for each in units])
     massless = np.all(np.abs(bodies) <= units, axis=-1)
     judged = np.where(massless, np.str_(BodyKind.MASSLESS), body_kinds(bodies))
     for (i, _), kind in zip(known, judged.tolist(), strict=True):
@@ -132,7 +133,3 @@ def impossible_links(links: Sequence[LinkInertia]) -> tuple[LinkInertia, ...]:
         for link, kind in zip(links, link_kinds(links), strict=True)
         if kind == BodyKind.IMPOSSIBLE
     )
-
-
-def _or_zeros(half_units: Array | None) -> Array:
-    return np.zeros(10) if half_units is None else half_units

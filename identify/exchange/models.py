@@ -56,15 +56,12 @@ def read_model(path: Path | str) -> Model:
     document = read_xml(path)
     form = format_of(document)
     links = tuple(entry.inertia for entry in form.read(document))
-    return Model(path, form.name, links, _what_was_not_read(document))
-
-
-def _what_was_not_read(document: XmlDocument) -> tuple[str, ...]:
-    return tuple(
+    notes = (
         f"line {element.line}: <{element.tag}> is another file, not read here"
         for element in document.root.walk()
         if element.tag in ("include", "attach")
     )
+    return Model(path, form.name, links, tuple(notes))
 
 
 def format_of(document: XmlDocument) -> ModelFormat:

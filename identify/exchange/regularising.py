@@ -63,7 +63,8 @@ def regularised(inertia: Mat33, floor: Floor) -> Regularised:
     rise = np.maximum(least - values, 0.0)
     if not rise.any():
         return Regularised(inertia, "")
-    raised = _without_noise(inertia + inertia_from_second_moment((axes * rise) @ axes.T))
+    raised = inertia + inertia_from_second_moment((axes * rise) @ axes.T)
+    raised = without_noise(raised, 4.0 * np.finfo(np.float64).eps * float(np.trace(raised)))
     before = max(float(values[0]), 0.0)
     if least > floor.absolute():
         return Regularised(raised, _of_thickness(before, least, total))
@@ -82,9 +83,8 @@ def is_safe(inertia: Mat33, floor: Floor) -> bool:
     return bool(large and triangle)
 
 
-def _without_noise(inertia: Mat33) -> Mat33:
-    """The inertia, products that are rounding of its size made zero."""
-    noise = 4.0 * np.finfo(np.float64).eps * np.trace(inertia)
+def without_noise(inertia: Mat33, noise: float) -> Mat33:
+    """The inertia, products that are rounding of its size, or of a shift, made zero."""
     return np.where((np.abs(inertia) <= noise) & ~np.eye(3, dtype=bool), 0.0, inertia)
 
 

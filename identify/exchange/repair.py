@@ -13,7 +13,7 @@ from identify.exchange.estimate_json import SavedEstimate, estimate_text, read_e
 from identify.exchange.link_inertia import LinkInertia, impossible_links
 from identify.exchange.models import Model, read_model
 from identify.exchange.regularising import MARGIN
-from identify.exchange.rewriting import RewrittenModel, rewrite_inertias
+from identify.exchange.rewriting import rewrite_inertias
 from identify.inertia import InertialParameters, check, nearest_consistent
 from identify.inertia.matrices import inertia_about_com
 from identify.inertia.verdict import Verdict
@@ -89,8 +89,12 @@ def repair_model(path: Path | str, model: Model | None = None) -> RepairedModel:
     rewritten = rewrite_inertias(
         path, {entry.link.name: inertia_about_com(entry.phi) for entry in repairs}
     )
-    written = tuple(_as_written(entry, rewritten) for entry in repairs)
-    return RepairedModel(rewritten.content, written, tuple(left))
+    written = [rewritten.bodies[entry.link.name] for entry in repairs]
+    repairs = [
+        replace(entry, phi=body.phi, change=body.change)
+        for entry, body in zip(repairs, written, strict=True)
+    ]
+    return RepairedModel(rewritten.content, tuple(repairs), tuple(left))
 
 
 def _repair(link: LinkInertia) -> Repair:
@@ -105,11 +109,6 @@ def _repair(link: LinkInertia) -> Repair:
         )
     nearest = nearest_consistent(link.printed, margin=MARGIN)
     return Repair(link, verdict, nearest.phi, float(nearest.distance))
-
-
-def _as_written(repair: Repair, rewritten: RewrittenModel) -> Repair:
-    body = rewritten.bodies[repair.link.name]
-    return replace(repair, phi=body.phi, change=body.change)
 
 
 def _repaired_estimate(path: Path, repair: Repair) -> bytes:

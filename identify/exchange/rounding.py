@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Phi, Vec3, seal
 from identify.errors import ModelError
-from identify.exchange.regularising import MARGIN, Floor, is_safe, regularised
+from identify.exchange.regularising import MARGIN, Floor, is_safe, regularised, without_noise
 from identify.inertia.consistency import is_consistent
 from identify.inertia.conventions.axes import (
     principal_frame,
@@ -92,7 +92,7 @@ def round_body(
     _require_body(phi)
     mass, com = float(phi[0]), phi[1:4] / phi[0]
     floor = Floor(MARGIN, SMALLEST_INERTIA if principal else SMALLEST_FULL_INERTIA, rod_margin)
-    inertia = _without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
+    inertia = without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
     inertia, change = regularised(inertia, floor)
     R, quat = np.eye(3), _IDENTITY
     if principal:
@@ -160,11 +160,6 @@ def _safe_texts(inertia: Mat33, digits: int, floor: Floor) -> tuple[tuple[str, .
         if is_safe(matrix_from_six(_floats(six), "urdf"), floor):
             return six, count
     raise ModelError(f"the body cannot be printed in {_EXACT} digits and stay possible")
-
-
-def _without_noise(inertia: Mat33, noise: float) -> Mat33:
-    """The inertia, products that are rounding of the shift to the centre of mass made zero."""
-    return np.where((np.abs(inertia) <= noise) & ~np.eye(3, dtype=bool), 0.0, inertia)
 
 
 def _clean(com: Vec3, inertia: Mat33, mass: float) -> Vec3:

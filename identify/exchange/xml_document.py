@@ -155,12 +155,13 @@ class _TreeParser(DefusedExpatParser):
         line, start = expat.CurrentLineNumber, expat.CurrentByteIndex
         element = XmlElement(name, dict(attrs), line, start)
         self._count += 1
-        if self._count > MOST_ELEMENTS:
-            what = f"over {MOST_ELEMENTS} elements, which no robot model has"
-            raise ModelFileError(what, path=self.path, line=line)
-        if len(self._open) >= DEEPEST:
-            what = f"over {DEEPEST} elements within each other, which no robot model has"
-            raise ModelFileError(what, path=self.path, line=line)
+        for there, most, where in (
+            (self._count, MOST_ELEMENTS, ""),
+            (len(self._open) + 1, DEEPEST, " within each other"),
+        ):
+            if there > most:
+                what = f"over {most} elements{where}, which no robot model has"
+                raise ModelFileError(what, path=self.path, line=line)
         if self._open:
             self._open[-1].children.append(element)
         else:

@@ -39,8 +39,12 @@ def child_edits(
             missing.append(text)
         else:
             edits.append(Edit(*document.span(child), text))
-    if missing:
-        edits.append(_appended(document, element, missing))
+    if missing and element.children:
+        last = element.children[-1]
+        newline, end = document.newline + document.indent(last), document.span(last).end
+        edits.append(Edit(end, end, "".join(newline + text for text in missing)))
+    elif missing:
+        edits.append(inserted_first(document, element, *missing))
     return tuple(edits)
 
 
@@ -73,14 +77,15 @@ def _same_numbers(before: str, after: str) -> bool:
     return [float(word) for word in before.split()] == [float(word) for word in after.split()]
 
 
-def inserted_first(document: XmlDocument, element: XmlElement, text: str) -> Edit:
-    """The edit that makes `text` the first child of an element, on lines of its own."""
+def inserted_first(document: XmlDocument, element: XmlElement, *texts: str) -> Edit:
+    """The edit that makes `texts` the first children of an element, on lines of their own."""
     newline = document.newline + document.indent(element)
+    step = indent_step(document, element)
+    inner = "".join(f"{newline}{step}{text}" for text in texts)
     tag = document.start_tag(element)
     if document.is_empty_tag(element):
-        inner = f"{newline}{indent_step(document, element)}{text}{newline}"
-        return Edit(tag.end - 2, tag.end, f">{inner}</{element.tag}>")
-    return Edit(tag.end, tag.end, f"{newline}{indent_step(document, element)}{text}")
+        return Edit(tag.end - 2, tag.end, f">{inner}{newline}</{element.tag}>")
+    return Edit(tag.end, tag.end, inner)
 
 
 def indent_step(document: XmlDocument, element: XmlElement) -> str:
@@ -93,18 +98,3 @@ def indent_step(document: XmlDocument, element: XmlElement) -> str:
             if len(inner) > len(base) and inner.startswith(base):
                 return inner[len(base) :]
     return "\t" if "\t" in outer else "  "
-
-
-def _appended(document: XmlDocument, element: XmlElement, texts: list[str]) -> Edit:
-    newline = document.newline + document.indent(element)
-    step = indent_step(document, element)
-    tag = document.start_tag(element)
-    if document.is_empty_tag(element):
-        inner = "".join(f"{newline}{step}{text}" for text in texts)
-        return Edit(tag.end - 2, tag.end, f">{inner}{newline}</{element.tag}>")
-    if not element.children:
-        return Edit(tag.end, tag.end, "".join(f"{newline}{step}{text}" for text in texts))
-    last = element.children[-1]
-    newline = document.newline + document.indent(last)
-    end = document.span(last).end
-    return Edit(end, end, "".join(newline + text for text in texts))

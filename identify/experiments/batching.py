@@ -27,18 +27,16 @@ class Pace:
     def learn(self, rows: Iterable[Row]) -> None:
         """Take in the times of rows."""
         for row in rows:
-            self._take(str(row["estimator"]), row.get("seconds"))
-            self._take(None, row.get("prepare_seconds"))
+            taken = {None: row.get("prepare_seconds"), str(row["estimator"]): row.get("seconds")}
+            for label, seconds in taken.items():
+                if isinstance(seconds, float):
+                    old = self._means.get(label, seconds)
+                    self._means[label] = old + _NEWEST * (seconds - old)
 
     def seconds(self, cells: Sequence[Cell]) -> float:
         """What cells of one noisy log take together."""
         labels = (None, *(cell.estimator.label for cell in cells))
         return sum(self._means.get(label, _INITIAL) for label in labels)
-
-    def _take(self, label: str | None, seconds: object) -> None:
-        if isinstance(seconds, float):
-            old = self._means.get(label, seconds)
-            self._means[label] = old + _NEWEST * (seconds - old)
 
 
 def batches(groups: Iterable[tuple[Cell, ...]], pace: Pace) -> Iterator[tuple[Cell, ...]]:

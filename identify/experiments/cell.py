@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from identify.experiments.estimators import Estimator
@@ -49,7 +47,7 @@ class NoisyLog:
         content = f"{self.log.identity} {self.perturbation.identity()} {seed} {self.cutoff_hz}"
         return f"{names}\n{content}"
 
-    def columns(self) -> Mapping[str, Scalar]:
+    def columns(self) -> dict[str, Scalar]:
         """Columns of the results that all its cells share."""
         return {
             "log": self.log.name,
@@ -67,7 +65,8 @@ class Cell:
     """One estimator on one noisy log: a row of the results.
 
     Attributes:
-        key: digest of all that makes the row: data, settings, metrics, code, versions.
+        key: of its row, 32 hexadecimal digits of a sha256 of all that makes it: data, settings,
+            labels, metrics, code, versions.
         noisy: the log.
         estimator: the estimator.
     """
@@ -76,15 +75,10 @@ class Cell:
     noisy: NoisyLog
     estimator: NamedEstimator
 
-
-def cell_key(noisy: str, estimator: str, metrics: str, code: str) -> str:
-    """The key of a cell, 32 hexadecimal digits of a sha256.
-
-    Args:
-        noisy: identity of the noisy log.
-        estimator: identity of the estimator.
-        metrics: names of the metrics.
-        code: mark of the code.
-    """
-    text = f"{noisy}\n{estimator}\n{metrics}\n{code}"
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
+    def labels(self) -> dict[str, str]:
+        """Its log, perturbation and estimator, by their column of the results."""
+        return {
+            "log": self.noisy.log.name,
+            "perturbation": self.noisy.perturbation.label,
+            "estimator": self.estimator.label,
+        }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 from identify.experiments.options import canonical
@@ -41,7 +41,7 @@ def code_mark() -> CodeMark:
     """The mark of the code that is running."""
     return CodeMark(
         source=source_digest(Path(__file__).resolve().parents[1]),
-        versions=tuple((name, _version(name)) for name in SOLVERS),
+        versions=tuple((name, version(name)) for name in SOLVERS),
     )
 
 
@@ -56,10 +56,3 @@ def source_digest(package: Path) -> str:
             f"{inside.as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
         )
     return whole.hexdigest()
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "missing"

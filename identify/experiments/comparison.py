@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from scipy.special import stdtrit
 
 from identify.errors import StudyError, did_you_mean
-from identify.experiments.results import Results, default_metrics, in_order
+from identify.experiments.results import Results, in_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +48,7 @@ def compare(
     """
     import pandas as pd
 
-    names = list(default_metrics(results) if metrics is None else metrics)
-    results.require_metrics(names)
+    names = results.asked(metrics)
     left, right = (_rows_of(results, label, names) for label in (first, second))
     if not names or left.empty or right.empty:
         raise StudyError(
@@ -89,26 +87,16 @@ def _difference(part: Any, name: str) -> dict[str, float]:
     logs = len(by_log)
     difference = pairs["second"] - pairs["first"]
     units = difference.groupby("log").mean() if logs > 1 else difference
-    mean, half = _mean_and_half_width(units.to_numpy())
+    mean = float(units.mean())
+    half = float(units.sem() * stdtrit(len(units) - 1, _LEVEL))  # NaN where there are too few
     return {
         "first": float(by_log["first"].mean()),
         "second": float(by_log["second"].mean()),
         "difference": mean,
         "low": mean - half,
         "high": mean + half,
-        "better": float((difference < 0.0).mean()) if len(pairs) else float("nan"),
+        "better": float((difference < 0.0).mean()),
         "pairs": len(pairs),
         "logs": logs,
         "unpaired": len(part) - len(pairs),
     }
-
-
-def _mean_and_half_width(values: np.ndarray) -> tuple[float, float]:
-    """Mean, and half of its 95 % interval by Student's t; NaN where there are too few."""
-    count = len(values)
-    if count == 0:
-        return float("nan"), float("nan")
-    if count == 1:
-        return float(values[0]), float("nan")
-    error = float(np.std(values, ddof=1)) / np.sqrt(count)
-    return float(np.mean(values)), float(stdtrit(count - 1, _LEVEL)) * error

@@ -63,8 +63,7 @@ class DaskCluster(Executor):
     @property
     def workers(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Workers that are there now; at least one."""
-        if time.monotonic() - self._counted > _COUNT_EVERY:
-            self._count()
+        self._count()
         return self._workers
 
     def require_alive(self) -> None:
@@ -75,8 +74,7 @@ class DaskCluster(Executor):
         """
         if self._client.status != "running":
             raise self._went_away()
-        if time.monotonic() - self._counted > _COUNT_EVERY:
-            self._count()
+        self._count()
         if time.monotonic() - self._seen > _WORKERS_WITHIN:
             raise StudyError(
                 f"no workers are connected to {self._address}, for {_WORKERS_WITHIN:g} s now; "
@@ -98,6 +96,9 @@ class DaskCluster(Executor):
             self._logger.setLevel(self._level)
 
     def _count(self) -> None:
+        """Look how many workers there are, where the last look was a while ago."""
+        if time.monotonic() - self._counted <= _COUNT_EVERY:
+            return
         try:
             there = len(self._client.nthreads())
         except (OSError, TimeoutError, CancelledError, RuntimeError) as error:

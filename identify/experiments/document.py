@@ -14,16 +14,16 @@ alternatives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import product
-from pathlib import Path
-from types import UnionType
-from typing import Annotated, Any, TypeAlias, TypeVar, Union, get_args, get_origin
+from math import prod
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from identify.documents import lookup, read_toml, validate
-from identify.errors import LogError, StudyError
+from identify.documents import lookup, validate
+from identify.errors import StudyError
 from identify.experiments.options import Options
 
 O = TypeVar("O", bound=Options)
@@ -62,34 +62,6 @@ class StudyDocument(BaseModel):
     estimators: list[Entry]
 
 
-def read_document(path: Path) -> StudyDocument:
-    """The study file, its top level checked.
-
-    Raises:
-        StudyError: no such file, not TOML, or a key or value that is not one of a study.
-    """
-    try:
-        return parse_document(read_toml(path, StudyError), str(path))
-    except LogError as error:  # it cannot be read
-        raise StudyError(str(error)) from error
-
-
-def parse_document(content: Mapping[str, Any], where: str) -> StudyDocument:
-    """The document from TOML's dictionaries; `corruptions`, the older name, is read as well.
-
-    Raises:
-        StudyError: a key or value that is not one of a study.
-    """
-    tables = dict(content)
-    if "corruptions" in tables:
-        if "perturbations" in tables:
-            raise StudyError(
-                f"{where}: has perturbations, and corruptions, which is their older name; keep one"
-            )
-        tables["perturbations"] = tables.pop("corruptions")
-    return validate(StudyDocument, tables, where, StudyError)
-
-
 def tables(entries: list[Entry], key: str, where: str) -> Iterator[tuple[dict[str, Any], str]]:
     """Each entry as a table, with the words that say where it stands.
 
@@ -121,51 +93,42 @@ def settings_of(
     kind = options.pop("kind", None)
     if not isinstance(kind, str):
         raise StudyError(f"{where}: the key 'kind' is missing; one of {', '.join(registry)}")
-    model = located(lambda: lookup(registry, kind, what, StudyError), where)
-    axes = [located(lambda k=k, v=v: _alternatives(k, v, model), where) for k, v in options.items()]
-    found = [dict(zip(options, each, strict=True)) for each in combinations(axes, where)]
-    return [validate(model, each, f"{where} ({kind})", StudyError) for each in found]
+    with located(where):
+        model = lookup(registry, kind, what, StudyError)
+        axes = [_alternatives(key, value, model) for key, value in options.items()]
+    return [
+        validate(model, dict(zip(options, each, strict=True)), f"{where} ({kind})", StudyError)
+        for each in combinations(axes, where)
+    ]
 
 
-def located(act: Callable[[], T], where: str) -> T:
-    """What `act` returns; its `StudyError` begins with where in the file it arose.
-
-    Raises:
-        StudyError: as `act` does.
-    """
+@contextmanager
+def located(where: str) -> Iterator[None]:
+    """A `StudyError` that arises within begins with where in the file it did."""
     try:
-        return act()
+        yield
     except StudyError as error:
         raise StudyError(f"{where}: {error}") from error
 
 
-def combinations(axes: Iterable[Iterable[T]], where: str) -> list[tuple[T, ...]]:
+def combinations(axes: Sequence[Sequence[T]], where: str) -> list[tuple[T, ...]]:
     """Every combination of the alternatives, as long as they are not too many to be meant.
 
     Raises:
         StudyError: they are.
     """
-    found: list[tuple[T, ...]] = []
-    for combination in product(*axes):
-        if len(found) == _MOST_COMBINATIONS:
-            raise StudyError(f"{where}: the lists make more than {_MOST_COMBINATIONS} combinations")
-        found.append(combination)
-    return found
+    if prod(map(len, axes)) > _MOST_COMBINATIONS:
+        raise StudyError(f"{where}: the lists make more than {_MOST_COMBINATIONS} combinations")
+    return list(product(*axes))
 
 
 def _alternatives(key: str, value: Any, model: type[Options]) -> list[Any]:
     if not isinstance(value, list):
         return [value]
-    field = model.model_fields.get(key)
-    is_vector = field is not None and _holds_a_tuple(field.annotation)
-    if is_vector and not any(isinstance(entry, list) for entry in value):
-        return [tuple(value)]
+    if not any(isinstance(entry, list) for entry in value) and key in model.model_fields:
+        kind = model.model_fields[key].annotation
+        if any(get_origin(each) is tuple for each in (kind, *get_args(kind))):
+            return [tuple(value)]
     if not value:
         raise StudyError(f"{key} = []: an empty grid; give it a value, or leave the key out")
     return [tuple(entry) if isinstance(entry, list) else entry for entry in value]
-
-
-def _holds_a_tuple(annotation: Any) -> bool:
-    if get_origin(annotation) in (Union, UnionType):
-        return any(map(_holds_a_tuple, get_args(annotation)))
-    return annotation is tuple or get_origin(annotation) is tuple

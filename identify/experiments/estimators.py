@@ -132,12 +132,7 @@ class WeightedLeastSquares(Estimator):
 
 
 class Consistent(WeightedLeastSquares):
-    """Weighted least squares under Pi ⪰ 0, certified, with intervals: what `identify fit` gives.
-
-    Attributes:
-        bias: "per_log" (default) or "none".
-        mass: fixed at a number of kg, or "known".
-    """
+    """Weighted least squares under Pi ⪰ 0, certified, with intervals: what `identify fit` gives."""
 
     kind: ClassVar[str] = "psd"
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import os
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from functools import lru_cache
-from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Executor(ABC):
+class Executor(AbstractContextManager["Executor"]):
     """Runs functions of picklable arguments; the results are the same to the bit wherever."""
 
     name: str
     """For people."""
 
     died: tuple[type[BaseException], ...] = ()
-    """What a future raises where the worker died, not the function."""
+    """What `submit`, or a future, raises where the worker died, not the function."""
 
     gone: tuple[type[BaseException], ...] = ()
     """What a future raises where all that was in flight is lost, and the executor with it."""
@@ -41,28 +41,20 @@ class Executor(ABC):
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run a function somewhere."""
 
-    def require_alive(self) -> None:  # noqa: B027 - most need nothing
+    def require_alive(self) -> None:
         """Asked a few times a second while functions run.
 
         Raises:
             StudyError: nothing can be expected of what is in flight.
         """
 
-    def restart(self) -> None:  # noqa: B027 - most need nothing
+    def restart(self) -> None:
         """Be ready again after a worker died; what was in flight is lost."""
 
-    def close(self) -> None:  # noqa: B027 - some need nothing
+    def close(self) -> None:
         """Stop; what is in flight is dropped."""
 
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
 
@@ -100,12 +92,7 @@ class LocalProcesses(Executor):
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run the function in one of the processes."""
-        try:
-            return self._pool.submit(function, *args, **kwargs)
-        except BrokenProcessPool as error:  # it broke since the last look
-            future: Future[T] = Future()
-            future.set_exception(error)
-            return future
+        return self._pool.submit(function, *args, **kwargs)
 
     def restart(self) -> None:
         """Start new processes in place of the broken pool."""

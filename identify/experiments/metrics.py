@@ -144,22 +144,15 @@ def _of_answer(name: str, score: Callable[[Answer], float]) -> Metric:
     return Metric(name, (name,), lambda answer, truth: {name: score(answer)})
 
 
-def _of_truth(name: str, score: Callable[[Phi, Phi], float]) -> Metric:
-    """A metric of one column that compares with the true parameters; empty without them."""
+def _of_truth(name: str, score: Callable[..., float], *needed: str) -> Metric:
+    """A metric of one column that compares with the truth, of which it needs some attributes.
+
+    It is empty where one of them is not known.
+    """
 
     def values(answer: Answer, truth: Truth | None) -> Values:
-        return {name: None if truth is None else score(answer.phi, truth.phi)}
-
-    return Metric(name, (name,), values)
-
-
-def _of_box(name: str, score: Callable[[Phi, Phi, Vec3], float]) -> Metric:
-    """A metric of one column that needs the bounding box too; empty without it."""
-
-    def values(answer: Answer, truth: Truth | None) -> Values:
-        if truth is None or truth.sides is None:
-            return {name: None}
-        return {name: score(answer.phi, truth.phi, truth.sides)}
+        known = [getattr(truth, each, None) for each in needed]
+        return {name: None if any(k is None for k in known) else score(answer.phi, *known)}
 
     return Metric(name, (name,), values)
 
@@ -184,12 +177,12 @@ def _by_parameter(
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
-        _of_truth("mass_error", mass_error),
-        _of_truth("first_moment_error", first_moment_error),
-        _of_truth("relative_inertia_error", relative_inertia_error),
-        _of_box("com_error", com_error),
-        _of_box("inertia_error", inertia_error),
-        _of_truth("riemannian", riemannian_distance),
+        _of_truth("mass_error", mass_error, "phi"),
+        _of_truth("first_moment_error", first_moment_error, "phi"),
+        _of_truth("relative_inertia_error", relative_inertia_error, "phi"),
+        _of_truth("com_error", com_error, "phi", "sides"),
+        _of_truth("inertia_error", inertia_error, "phi", "sides"),
+        _of_truth("riemannian", riemannian_distance, "phi"),
         _of_answer("consistent", consistent),
         _of_answer("n_identifiable", lambda answer: float(answer.n_identifiable)),
         _by_parameter("covered", covered),

@@ -56,11 +56,23 @@ def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress
         stream: standard error where not given.
     """
     chosen: IO[str] = sys.stderr if stream is None else stream
-    if chosen.isatty():
-        with _live(chosen) as show:
-            yield show
-    else:
+    if not chosen.isatty():
         yield _plain(chosen)
+        return
+
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn
+    from rich.progress import Progress as Bars
+
+    columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
+    with Bars(*columns, console=Console(file=chosen), transient=True) as bars:
+        bar = bars.add_task("starting")
+        yield lambda progress: bars.update(
+            bar,
+            total=progress.cells,
+            completed=progress.present + progress.done,
+            description=line(progress),
+        )
 
 
 def line(progress: Progress) -> str:
@@ -84,27 +96,6 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     return f"{whole // 3600} h {whole % 3600 // 60} min"
-
-
-@contextmanager
-def _live(stream: IO[str]) -> Iterator[Callable[[Progress], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bars
-
-    columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
-    with Bars(*columns, console=Console(file=stream), transient=True) as bars:
-        bar = bars.add_task("starting")
-
-        def show(progress: Progress) -> None:
-            bars.update(
-                bar,
-                total=progress.cells,
-                completed=progress.present + progress.done,
-                description=line(progress),
-            )
-
-        yield show
 
 
 def _plain(stream: IO[str]) -> Callable[[Progress], None]:

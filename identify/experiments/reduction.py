@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from identify.errors import StudyError
 from identify.experiments.executors import Executor
-from identify.experiments.retry import WorkersDied, completed
+from identify.experiments.retry import Retrying, WorkersDied
 from identify.experiments.sources.source import LogItem
 from identify.pipeline import block_statistics
 from identify.regressors import Statistics, join_logs
@@ -65,7 +65,7 @@ def reduce_statistics(
     """
     made: dict[int, T] = {}
     call = partial(_numbered, statistics)
-    for finished in completed(executor, call, enumerate(parts)):
+    for finished in Retrying(executor, call, enumerate(parts)):
         if finished is not None:
             (index, _), result = finished
             if isinstance(result, WorkersDied):

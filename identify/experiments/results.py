@@ -44,16 +44,17 @@ class Results:
         columns = [column for metric in METRICS.values() for column in metric.columns]
         return tuple(column for column in columns if column in self.frame)
 
-    def require_metrics(self, names: Sequence[str]) -> None:
-        """Raise unless the rows have columns of these names.
+    def asked(self, names: Sequence[str] | None) -> list[str]:
+        """The columns of these names; where none are given, the metrics that fill a single column.
 
         Raises:
             StudyError: one is not there; the nearest is named.
         """
-        for name in names:
+        for name in names or ():
             if name not in self.metrics:
                 hint = did_you_mean(name, self.metrics)
                 raise StudyError(f"{self.folder}: the results have no metric {name!r}{hint}")
+        return list(default_metrics(self) if names is None else names)
 
 
 def open_results(folder: Path | str, *, code: str | None = None) -> Results:
@@ -127,8 +128,7 @@ def table(
     for name in by:
         if name not in frame:
             raise StudyError(f"{results.folder}: no column {name!r}{did_you_mean(name, frame)}")
-    names = list(default_metrics(results) if metrics is None else metrics)
-    results.require_metrics(names)
+    names = results.asked(metrics)
     groups: Any = frame.groupby(list(by), sort=False, dropna=False)
     counts = groups.agg(cells=("key", "size"), failed=("error_type", "count"))
     means = counts.join(groups[names].mean()).reset_index()

@@ -15,7 +15,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 TICK = 0.2
-"""Seconds after which `completed` comes back even if nothing is done."""
+"""Seconds after which `Retrying` comes back even if nothing is done."""
 
 _BLAMED_AFTER = 2
 """Deaths of a worker that had nothing but one item, after which the item is to blame."""
@@ -28,46 +28,43 @@ class WorkersDied(Exception):
     """What comes in place of the result of an item that kills its worker each time."""
 
 
-def completed(
-    executor: Executor,
-    function: Callable[[T], R],
-    items: Iterable[T],
-    apart: Callable[[T], Sequence[T]] = lambda item: (item,),
-) -> Iterator[tuple[T, R | WorkersDied] | None]:
+class Retrying(Generic[T, R]):
     """Each item with what the function gives for it, as they finish; None at least every `TICK`.
 
     Items whose worker died are suspects. They run again one at a time, with nothing else in flight,
     so that another death has one cause; an item that dies so is taken apart, and one that cannot be
     taken apart is to blame when it has died so twice.
-
-    Args:
-        executor: where the function runs.
-        function: of one item; both pickle.
-        items: nothing is taken of them before it is asked for.
-        apart: smaller items that are the same work; the item alone where there are none.
-
-    Raises:
-        StudyError: no worker can be had, the executor went away, or workers cannot run it.
-        IdentifyError: the function raised it.
     """
-    return _Retrying(executor, function, iter(items), apart).completed()
 
-
-class _Retrying(Generic[T, R]):
     def __init__(
         self,
         executor: Executor,
         function: Callable[[T], R],
-        items: Iterator[T],
-        apart: Callable[[T], Sequence[T]],
+        items: Iterable[T],
+        apart: Callable[[T], Sequence[T]] = lambda item: (item,),
     ) -> None:
-        self._executor, self._function, self._items, self._apart = executor, function, items, apart
+        """What is to run; nothing does before it is iterated.
+
+        Args:
+            executor: where the function runs.
+            function: of one item; both pickle.
+            items: nothing is taken of them before it is asked for.
+            apart: smaller items that are the same work; the item alone where there are none.
+        """
+        self._executor, self._function, self._apart = executor, function, apart
+        self._items = iter(items)
         self._running: dict[Future[R], tuple[T, int]] = {}
         self._suspects: deque[tuple[T, int]] = deque()
         """With how often each died alone."""
         self._alone = self._broken = False
 
-    def completed(self) -> Iterator[tuple[T, R | WorkersDied] | None]:
+    def __iter__(self) -> Iterator[tuple[T, R | WorkersDied] | None]:
+        """Run the items.
+
+        Raises:
+            StudyError: no worker can be had, the executor went away, or workers cannot run it.
+            IdentifyError: the function raised it.
+        """
         while self._fill():
             done, _ = wait(self._running, timeout=TICK, return_when=FIRST_COMPLETED)
             self._executor.require_alive()
@@ -94,7 +91,12 @@ class _Retrying(Generic[T, R]):
         return bool(self._running)
 
     def _submit(self, item: T, deaths: int) -> None:
-        self._running[self._executor.submit(self._function, item)] = item, deaths
+        try:
+            future = self._executor.submit(self._function, item)
+        except self._executor.died as error:  # since the last look
+            future = Future()
+            future.set_exception(error)
+        self._running[future] = item, deaths
 
     def _result(self, future: Future[R], item: T, deaths: int) -> Sequence[R | WorkersDied]:
         """What the item gave; nothing where it has to be tried again."""

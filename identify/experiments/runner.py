@@ -15,8 +15,7 @@ from identify.experiments.cell import Cell
 from identify.experiments.code_mark import code_mark
 from identify.experiments.executors import Executor, choose_executor
 from identify.experiments.progress import Progress
-from identify.experiments.retry import WorkersDied, completed
-from identify.experiments.selection import Selected, selected
+from identify.experiments.retry import Retrying, WorkersDied
 from identify.experiments.store import WORKER_DIED, Store, StoreInfo
 from identify.experiments.study import Study
 from identify.experiments.work import Row, by_noisy_log, failed_rows, run_cells
@@ -27,26 +26,17 @@ _COMMIT_EVERY = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class RunSummary:
+class RunSummary(Progress):
     """What a run did.
 
     Attributes:
-        cells: asked for.
-        present: of them, there before.
-        done: by this run, failed ones included.
-        failed: of the cells asked for, how many have no estimate now.
-        seconds: wall time.
+        failed: of all cells asked for, how many have no estimate now.
         cpu_seconds: processor time of the cells, of all workers.
         workers: how many there were.
     """
 
-    cells: int
-    present: int
-    done: int
-    failed: int
-    seconds: float
-    cpu_seconds: float
-    workers: int
+    cpu_seconds: float = 0.0
+    workers: int = 1
 
     @property
     def busy(self) -> float:
@@ -84,17 +74,19 @@ def run_study(
             workers.
         MissingExtra: a scheduler is given and `distributed` is not installed.
     """
-    wanted = selected(study, only)
+    wanted = study.selected(only)
     with ExitStack() as stack:
-        store = stack.enter_context(Store(Path(folder), _info(study)))
+        info = StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
+        store = stack.enter_context(Store(Path(folder), info))
         store.select(cell.key for cell in study.cells())
         _keep_study_file(study, Path(folder))
         run = _Run(study, store, wanted, retry_failed, progress or (lambda _: None))
-        run.report(run.progress)
-        if run.progress.left:
+        run.report(run.summary)
+        if run.summary.left:
             run.through(stack.enter_context(choose_executor(workers, scheduler)))
         store.write_table()
-        return run.summary()
+        failed = sum(store.failed(cell.key) for cell in run.wanted_cells())
+        return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
 
 
 class _Run:
@@ -104,19 +96,17 @@ class _Run:
         self,
         study: Study,
         store: Store,
-        wanted: Selected,
+        wanted: Callable[[Cell], bool],
         retry_failed: bool,
         report: Callable[[Progress], None],
     ) -> None:
         self.study, self.store, self.wanted, self.report = study, store, wanted, report
         self.retry_failed = retry_failed
         self.began = time.perf_counter()
-        cells, missing = (sum(1 for _ in some) for some in (self._wanted(), self._missing()))
-        self.progress = Progress(cells=cells, present=cells - missing)
+        cells, missing = (sum(1 for _ in some) for some in (self.wanted_cells(), self._missing()))
+        self.summary = RunSummary(cells=cells, present=cells - missing)
         self.waiting: list[Row] = []
         self.committed = self.began
-        self.cpu_seconds = 0.0
-        self.workers = 1
 
     def through(self, executor: Executor) -> None:
         """Run all that is missing."""
@@ -125,25 +115,16 @@ class _Run:
         groups = by_noisy_log(self._missing())
         self.began = time.perf_counter()
         try:
-            for finished in completed(executor, work, batches(groups, pace), _apart):
+            for finished in Retrying(
+                executor, work, batches(groups, pace), lambda cells: [(cell,) for cell in cells]
+            ):
                 if finished is not None:
                     self._take(*finished, pace)
-                    self.workers = executor.workers
+                    self.summary = replace(self.summary, workers=executor.workers)
                 if time.perf_counter() - self.committed >= _COMMIT_EVERY:
                     self._commit()
         finally:
             self._commit()
-
-    def summary(self) -> RunSummary:
-        return RunSummary(
-            cells=self.progress.cells,
-            present=self.progress.present,
-            done=self.progress.done,
-            failed=sum(self.store.failed(cell.key) for cell in self._wanted()),
-            seconds=time.perf_counter() - self.began,
-            cpu_seconds=self.cpu_seconds,
-            workers=self.workers,
-        )
 
     def _take(
         self, cells: Sequence[Cell], result: tuple[list[Row], float] | WorkersDied, pace: Pace
@@ -154,7 +135,7 @@ class _Run:
             return
         rows, seconds = result
         self.waiting += rows
-        self.cpu_seconds += seconds
+        self.summary = replace(self.summary, cpu_seconds=self.summary.cpu_seconds + seconds)
         pace.learn(rows)
 
     def _commit(self) -> None:
@@ -162,36 +143,23 @@ class _Run:
         if rows:
             self.store.add(rows)
         self.committed = time.perf_counter()
-        self.progress = replace(
-            self.progress,
-            done=self.progress.done + len(rows),
-            failed=self.progress.failed + sum(bool(row.get("error_type")) for row in rows),
+        self.summary = replace(
+            self.summary,
+            done=self.summary.done + len(rows),
+            failed=self.summary.failed + sum(bool(row.get("error_type")) for row in rows),
             seconds=self.committed - self.began,
         )
-        self.report(self.progress)
+        self.report(self.summary)
 
-    def _wanted(self) -> Iterator[Cell]:
+    def wanted_cells(self) -> Iterator[Cell]:
+        """What was asked for."""
         return filter(self.wanted, self.study.cells())
 
     def _missing(self) -> Iterator[Cell]:
         """What is to run, made as it is asked for."""
-        for cell in self._wanted():
+        for cell in self.wanted_cells():
             if not self.store.has(cell.key, retry_failed=self.retry_failed):
                 yield cell
-
-
-def _apart(cells: tuple[Cell, ...]) -> list[tuple[Cell, ...]]:
-    return [(cell,) for cell in cells]
-
-
-def _info(study: Study) -> StoreInfo:
-    order = {
-        "log": [log.name for log in study.logs],
-        "perturbation": [perturbation.label for perturbation in study.perturbations],
-        "estimator": [named.label for named in study.estimators],
-        "seed": study.seeds,
-    }
-    return StoreInfo(study.name, order)
 
 
 def _keep_study_file(study: Study, folder: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 
-import numpy as np
-
 from identify.experiments.options import canonical
 
 
@@ -28,8 +26,3 @@ def noise_seed(study_seed: int, log: str, perturbation: str, index: int) -> int:
         index: number of the noise, from 0.
     """
     return seed_of("noise", study_seed, log, perturbation, index)
-
-
-def generators(seed: int, count: int) -> list[np.random.Generator]:
-    """Independent generators, one for each step of a perturbation."""
-    return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(count)]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from identify.documents import lookup
-from identify.errors import StudyError
-from identify.experiments.cell import Cell, NamedEstimator, NoisyLog, cell_key
+from identify.documents import lookup, read_toml, validate
+from identify.errors import LogError, StudyError, did_you_mean
+from identify.experiments.cell import Cell, NamedEstimator, NoisyLog
 from identify.experiments.code_mark import code_mark
 from identify.experiments.document import (
     Entry,
     StudyDocument,
     combinations,
     located,
-    parse_document,
-    read_document,
     settings_of,
     tables,
 )
@@ -74,12 +74,55 @@ class Study:
 
     def cells(self) -> Iterator[Cell]:
         """Every cell; those of one noisy log come together."""
-        code, metrics = code_mark().short, " ".join(self.metrics)
+        made_by = "\n".join((" ".join(self.metrics), code_mark().short))
         identities = [each.identity() for each in self.estimators]
         for noisy in self.noisy_logs():
             shared = noisy.identity()
             for estimator, identity in zip(self.estimators, identities, strict=True):
-                yield Cell(cell_key(shared, identity, metrics, code), noisy, estimator)
+                text = f"{shared}\n{identity}\n{made_by}".encode("utf-8", "backslashreplace")
+                yield Cell(hashlib.sha256(text).hexdigest()[:32], noisy, estimator)
+
+    def labels(self) -> dict[str, list[str]]:
+        """Names of the logs, perturbations and estimators, by their column of the results."""
+        return {
+            "log": [log.name for log in self.logs],
+            "perturbation": [perturbation.label for perturbation in self.perturbations],
+            "estimator": [estimator.label for estimator in self.estimators],
+        }
+
+    def selected(self, only: Sequence[str]) -> Callable[[Cell], bool]:
+        """The test of whether a cell is asked for.
+
+        Args:
+            only: `choice=pattern`, as in `estimator=psd` or `log=stars/H*`; a cell must match one
+                pattern of each choice that is named.
+
+        Raises:
+            StudyError: a choice that does not exist, or a pattern that matches nothing.
+        """
+        known = self.labels()
+        admitted: dict[str, set[str]] = {choice: set() for choice in known}
+        for text in only:
+            choice, _, pattern = text.partition("=")
+            choice = "perturbation" if choice == "corruption" else choice  # an older name of it
+            if not pattern:
+                expected = " or ".join(f"{each}=NAME" for each in known)
+                raise StudyError(f"only {text!r}: expected {expected}")
+            if choice not in known:
+                raise StudyError(f"only {text!r}: unknown {choice!r}{did_you_mean(choice, known)}")
+            names = known[choice]
+            found = {name for name in names if name == pattern or fnmatchcase(name, pattern)}
+            if not found:
+                hint = did_you_mean(pattern, names)
+                raise StudyError(f"only {choice}={pattern}: the study has no such {choice}{hint}")
+            admitted[choice] |= found
+        asked = {choice: names for choice, names in admitted.items() if names}
+
+        def test(cell: Cell) -> bool:
+            labels = cell.labels()
+            return all(labels[choice] in names for choice, names in asked.items())
+
+        return test
 
     def __len__(self) -> int:
         """How many cells there are."""
@@ -95,7 +138,11 @@ def load_study(path: Path | str) -> Study:
         DatasetError: a data set it names is not there.
     """
     path = Path(path)
-    return study_of(read_document(path), path.parent, str(path), path)
+    try:
+        content = read_toml(path, StudyError)
+    except LogError as error:  # it cannot be read
+        raise StudyError(str(error)) from error
+    return _study(content, path.parent, str(path), path)
 
 
 def parse_study(content: Mapping[str, Any], folder: Path | None = None) -> Study:
@@ -109,11 +156,19 @@ def parse_study(content: Mapping[str, Any], folder: Path | None = None) -> Study
         StudyError: it is not a study.
         DatasetError: a data set it names is not there.
     """
-    return study_of(parse_document(content, "study"), folder or Path.cwd(), "study", None)
+    return _study(content, folder or Path.cwd(), "study", None)
 
 
-def study_of(document: StudyDocument, folder: Path, where: str, path: Path | None) -> Study:
-    """The study that a document says; arguments and errors as of `load_study`."""
+def _study(content: Mapping[str, Any], folder: Path, where: str, path: Path | None) -> Study:
+    """The study in a file's tables; `corruptions`, the older name, is read as well."""
+    content = dict(content)
+    if "corruptions" in content:
+        if "perturbations" in content:
+            raise StudyError(
+                f"{where}: has perturbations, and corruptions, which is their older name; keep one"
+            )
+        content["perturbations"] = content.pop("corruptions")
+    document = validate(StudyDocument, content, where, StudyError)
     return Study(
         name=document.name,
         seed=document.seed,
@@ -141,8 +196,9 @@ def _metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
     if not names:
         raise StudyError(f"{where}: metrics = []: leave the key out for all of them")
     wanted = [_OLDER_METRICS.get(name, name) for name in names]
-    for name in wanted:
-        located(lambda name=name: lookup(METRICS, name, "metric", StudyError), f"{where}: metrics")
+    with located(f"{where}: metrics"):
+        for name in wanted:
+            lookup(METRICS, name, "metric", StudyError)
     return tuple(name for name in METRICS if name in wanted)
 
 
@@ -150,7 +206,9 @@ def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem
     seen: dict[str, str] = {}
     for table, here in tables(document.logs, "logs", where):
         for source in settings_of(table, SOURCES, "source of logs", here):
-            for log in located(lambda source=source: source.logs(folder, document.seed), here):
+            with located(here):
+                logs = source.logs(folder, document.seed)
+            for log in logs:
                 if log.name in seen:
                     raise StudyError(f"{here}: the log {log.name!r} is in {seen[log.name]} already")
                 seen[log.name] = here.removeprefix(f"{where}: ")
@@ -160,9 +218,9 @@ def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem
 def _estimators(entries: list[Entry], where: str) -> list[NamedEstimator]:
     found = []
     for table, here in tables(entries, "estimators", where):
-        label = _label(table, here)
+        label = table.pop("label", None)
         options = settings_of(table, ESTIMATORS, "estimator", here)
-        labels = _labels(label, [each.spelled() for each in options])
+        labels = _labels(label, [each.spelled() for each in options], here)
         found += [NamedEstimator(*pair) for pair in zip(labels, options, strict=True)]
     _require_different([each.label for each in found], "estimator", where)
     return found
@@ -171,14 +229,12 @@ def _estimators(entries: list[Entry], where: str) -> list[NamedEstimator]:
 def _perturbations(entries: list[Entry], where: str) -> list[PerturbationSequence]:
     found = []
     for table, here in tables(entries, "perturbations", where):
-        label = _label(table, here)
+        label = table.pop("label", None)
         sequences = _sequences(table, here)
-        labels = _labels(
-            label, [" + ".join(step.spelled() for step in steps) for steps in sequences]
-        )
+        spelled = [" + ".join(step.spelled() for step in steps) for steps in sequences]
         found += [
             PerturbationSequence(name, tuple(step for step in steps if step.kind != "none"))
-            for name, steps in zip(labels, sequences, strict=True)
+            for name, steps in zip(_labels(label, spelled, here), sequences, strict=True)
         ]
     _require_different([each.label for each in found], "perturbation", where)
     return found
@@ -200,20 +256,14 @@ def _sequences(table: dict[str, Any], where: str) -> Sequence[tuple[Perturbation
     return combinations(alternatives, where)
 
 
-def _label(table: dict[str, Any], where: str) -> str | None:
-    label = table.pop("label", None)
-    if label is not None and not (isinstance(label, str) and label.strip()):
-        raise StudyError(f"{where}: label: expected a text, got {label!r}")
-    return label
-
-
-def _labels(label: str | None, spelled: Sequence[str]) -> list[str]:
-    """The label that was given, with the options where it stands for several."""
+def _labels(label: object, spelled: Sequence[str], where: str) -> list[str]:
+    """The label that was given, with the options where it stands for several; else the options."""
     if label is None:
-        labels = spelled
-    else:
-        labels = [label] if len(spelled) == 1 else [f"{label}: {each}" for each in spelled]
-    return [plain_text(each) for each in labels]
+        return [plain_text(each) for each in spelled]
+    if not (isinstance(label, str) and label.strip()):
+        raise StudyError(f"{where}: label: expected a text, got {label!r}")
+    several = [f"{label}: {each}" for each in spelled]
+    return [plain_text(each) for each in ([label] if len(spelled) == 1 else several)]
 
 
 def _require_different(names: Sequence[str], what: str, where: str) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from identify.experiments.cell import Cell
 from identify.experiments.code_mark import code_mark
-from identify.experiments.selection import selected
 from identify.experiments.study import Study
 from identify.experiments.work import Row, by_noisy_log, run_cells
 
@@ -61,25 +58,23 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
     Raises:
         StudyError: `only` names what the study does not have.
     """
-    every = list(by_noisy_log(filter(selected(study, only), study.cells())))
-    chosen = [
-        every[i] for i in np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
-    ]
-    rows = [row for cells in chosen for row in _second_run(cells, study)]
-    prepare = float(np.mean([_seconds(row, "prepare_seconds") for row in rows]))
-    labels = dict.fromkeys(str(row["estimator"]) for row in rows)
+    every = list(by_noisy_log(filter(study.selected(only), study.cells())))
+    chosen = np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
+    run = partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short)
+    rows: list[Row] = []
+    for index in chosen:
+        run(every[index])
+        rows += run(every[index])[0]
+    prepare = _mean_seconds(rows, "prepare_seconds")
     means = {
-        label: float(np.mean([_seconds(r, "seconds") for r in rows if r["estimator"] == label]))
-        for label in labels
+        label: _mean_seconds([row for row in rows if row["estimator"] == label], "seconds")
+        for label in dict.fromkeys(str(row["estimator"]) for row in rows)
     }
-    counts = Counter(cell.estimator.label for cells in every for cell in cells)
-    fallback = float(np.mean(list(means.values())))
     return TimeEstimate(
-        cells=counts.total(),
+        cells=sum(map(len, every)),
         prepare_seconds=prepare,
         estimator_seconds=means,
-        cpu_seconds=len(every) * prepare
-        + sum(count * means.get(label, fallback) for label, count in counts.items()),
+        cpu_seconds=len(every) * (prepare + sum(means.values())),
         failed=tuple(
             f"{r['estimator']} on {r['log']}: {r['error']}" for r in rows if r.get("error")
         ),
@@ -87,13 +82,7 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
     )
 
 
-def _second_run(cells: Sequence[Cell], study: Study) -> list[Row]:
-    run = partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short)
-    run(cells)
-    rows, _ = run(cells)
-    return rows
-
-
-def _seconds(row: Row, column: str) -> float:
-    value = row.get(column)
-    return value if isinstance(value, float) else 0.0
+def _mean_seconds(rows: Sequence[Row], column: str) -> float:
+    """Mean of a column; a row that failed before it was filled took none."""
+    values = [row.get(column) for row in rows]
+    return float(np.mean([value if isinstance(value, float) else 0.0 for value in values]))

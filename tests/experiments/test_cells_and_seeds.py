@@ -8,7 +8,7 @@ import pytest
 
 from identify.experiments import study as study_module
 from identify.experiments.code_mark import CodeMark, code_mark, source_digest
-from identify.experiments.seeds import generators, noise_seed, seed_of
+from identify.experiments.seeds import noise_seed, seed_of
 from tests.experiments.studies import quick
 
 
@@ -111,11 +111,3 @@ def test_seeds_do_not_depend_on_the_machine() -> None:
     assert noise_seed(5, "data", "noise", 0) == 0x186BCFCF32FBB042C920908FB72C5AE6
     assert seed_of("a", 1) == seed_of("a", 1) != seed_of("a", 2)
     assert seed_of("ab", "c") != seed_of("a", "bc")
-
-
-def test_steps_draw_from_generators_of_their_own() -> None:
-    first, second = generators(7, 2)
-    (alone,) = generators(7, 1)
-    draws = first.standard_normal(4).tolist()
-    assert draws == alone.standard_normal(4).tolist()
-    assert draws != second.standard_normal(4).tolist()

@@ -50,7 +50,7 @@ def test_noise_has_the_published_sigma_and_is_white(recording, level):
 
 
 def test_levels_are_the_published_ones_and_only_none_draws_nothing():
-    assert tuple(FACTORS) == LEVELS
+    assert LEVELS == FACTORS
     assert {level: StarsNoise(level=level).random for level in LEVELS} == {
         "none": False,
         "low": True,

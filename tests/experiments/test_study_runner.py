@@ -12,6 +12,7 @@ import pytest
 from identify.errors import MissingExtra, StudyError
 from identify.experiments import (
     Progress,
+    RunSummary,
     estimate_time,
     open_results,
     parse_study,
@@ -197,7 +198,7 @@ def test_progress_counts_what_is_on_the_disk(
     monkeypatch.setattr(Store, "add", counted)
     run_study(quick(), tmp_path, workers=0, progress=look)
     assert seen[-1].done == 28
-    assert seen[0] == Progress(cells=28, present=0)
+    assert seen[0] == RunSummary(cells=28, present=0)
     assert seen[-1].left == seen[-1].remaining == 0
 
 

@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike
 from identify.arrays import Mat33
 from identify.errors import ModelError
 from identify.exchange.controllers.payload import Payload
+from identify.exchange.regularising import MARGIN, Floor, is_safe, regularised
 from identify.inertia.conventions import (
     PrincipalFrame,
     matrix_from_six,
     principal_frame,
     six_in_order,
 )
-from identify.inertia.matrices import inertia_from_second_moment, second_moment_from_inertia
 
 SINGLE = 6
 """Significant digits that a single precision number surely keeps."""
@@ -32,9 +32,7 @@ SINGLE = 6
 DIGITS = 9
 """Significant digits of the largest number of a whole matrix, where no more are needed."""
 
-THICKNESS = 1e-9
-"""Smallest second moment about the centre of mass that is written, of the sum of the three."""
-
+_FLOOR = Floor(MARGIN, 0.0)
 _EXACT = 17
 _VISIBLE = 0.01
 """Share of the largest moment by which a screen's digits may be off before it is said."""
@@ -115,29 +113,23 @@ def tensor_figures(payload: Payload) -> Figures:
     """`m`, `x y z` and `xx xy xz yy yz zz` about the centre of mass.
 
     An exact plate or rod is on the edge of what is possible, where any rounding may take it
-    outside. So it is thickened by `THICKNESS`, and decimals are added until what is read back keeps
+    outside. So it is thickened by `MARGIN`, and decimals are added until what is read back keeps
     half of that.
 
     Raises:
         ModelError: no number of digits keeps the body possible.
     """
-    inertia, lost = payload.inertia, ()
-    values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
-    floor = THICKNESS * float(np.maximum(values, 0.0).sum())
-    thickening = np.maximum(floor - values, 0.0)
-    if thickening.any():
-        S = second_moment_from_inertia(inertia) + (axes * thickening) @ axes.T
-        inertia = inertia_from_second_moment(S)
-        lost = (
-            f"thickness: the body has none in some direction, and was given {THICKNESS:g} of its "
-            f"second moment, so that its rounded numbers are still a possible body",
-        )
+    inertia, change = regularised(payload.inertia, _FLOOR)
+    lost = (
+        f"thickness: the body has none in some direction, and was given {MARGIN:g} of its "
+        f"second moment, so that its rounded numbers are still a possible body",
+    )
     numbers = (
         fixed(payload.mass, decimals_for(payload.mass, DIGITS)),
         *fixed_all(payload.com, decimals_for(payload.com, DIGITS)),
-        *_possible_six(inertia, floor),
+        *_possible_six(inertia),
     )
-    return Figures(_named("m x y z xx xy xz yy yz zz", numbers), lost)
+    return Figures(_named("m x y z xx xy xz yy yz zz", numbers), lost if change else ())
 
 
 def decimals_for(values: ArrayLike, digits: int, least: int = 0) -> int:
@@ -196,12 +188,12 @@ def nearest_principal_frame(inertia: Mat33) -> PrincipalFrame:
     return PrincipalFrame(moments[order], axes)
 
 
-def _possible_six(inertia: Mat33, floor: float) -> tuple[str, ...]:
+def _possible_six(inertia: Mat33) -> tuple[str, ...]:
     six = six_in_order(inertia, "urdf")
     for digits in range(DIGITS, _EXACT + 1):
         texts = fixed_all(six, decimals_for(six, digits))
         read = matrix_from_six(np.array(texts, dtype=np.float64), "urdf")
-        if np.linalg.eigvalsh(second_moment_from_inertia(read))[0] >= 0.5 * floor:
+        if is_safe(read, _FLOOR):
             return texts
     raise ModelError(f"payload: the body cannot be printed in {_EXACT} digits and stay possible")
 

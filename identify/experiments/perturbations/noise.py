@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, fields
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import create_model
@@ -58,11 +58,8 @@ class WhiteNoise(_Sigmas):
 
 Level = Literal["none", "low", "moderate", "high"]
 
-LEVELS: tuple[str, ...] = get_args(Level)
-"""The published levels, from the least."""
-
-FACTORS: Mapping[str, float] = {"none": 0.0, "low": 1.0, "moderate": 2.0, "high": 4.0}
-"""What the lowest level's sigmas are multiplied by."""
+LEVELS: Mapping[str, float] = {"none": 0.0, "low": 1.0, "moderate": 2.0, "high": 4.0}
+"""The published levels, and what the lowest one's sigmas are multiplied by."""
 
 LOWEST = Noise(linear_acceleration=0.025, angular_acceleration=0.25, force=0.05, torque=0.0025)
 """One sigma of each component at the lowest level [m/s², rad/s², N, N m]."""
@@ -92,7 +89,7 @@ class StarsNoise(Perturbation):
         Raises:
             LogError: the log has no accelerations.
         """
-        return with_noise(recording, LOWEST, FACTORS[self.level], rng)
+        return with_noise(recording, LOWEST, LEVELS[self.level], rng)
 
 
 def with_noise(

@@ -11,7 +11,6 @@ import numpy as np
 from identify.arrays import Array, Flags, seal
 from identify.errors import LogError
 from identify.experiments.options import Options, Scalar, canonical
-from identify.experiments.seeds import generators
 from identify.logs import Recording
 
 
@@ -73,9 +72,9 @@ class PerturbationSequence:
         Raises:
             LogError: the log lacks what a step needs.
         """
-        rngs = generators(seed, len(self.steps))
-        for step, rng in zip(self.steps, rngs, strict=True):
-            recording = step.apply(recording, rng)
+        seeds = np.random.SeedSequence(seed).spawn(len(self.steps))
+        for step, own in zip(self.steps, seeds, strict=True):
+            recording = step.apply(recording, np.random.default_rng(own))
         return recording
 
 

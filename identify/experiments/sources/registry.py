@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from identify.experiments.sources.datasets import NamedDataset
-from identify.experiments.sources.files import Files
+from identify.experiments.sources.files import Files, NamedDataset
 from identify.experiments.sources.source import Source
 from identify.experiments.sources.synthetic import Synthetic
 

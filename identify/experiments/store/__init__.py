@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from identify.lazy import attach
+
 if TYPE_CHECKING:
-    from identify.experiments.store.columns import COLUMNS, RESULTS, VOLATILE
-    from identify.experiments.store.folder import SCHEMA_VERSION, StoreInfo, read_info
-    from identify.experiments.store.store import WORKER_DIED, Store, read_rows
-
-_MODULES = {
-    "columns": ("COLUMNS", "RESULTS", "VOLATILE"),
-    "folder": ("SCHEMA_VERSION", "StoreInfo", "read_info"),
-    "store": ("WORKER_DIED", "Store", "read_rows"),
-}
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
-
-__all__ = [
-    "COLUMNS",
-    "RESULTS",
-    "SCHEMA_VERSION",
-    "VOLATILE",
-    "WORKER_DIED",
-    "Store",
-    "StoreInfo",
-    "read_info",
-    "read_rows",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+    from identify.experiments.store.columns import COLUMNS as COLUMNS
+    from identify.experiments.store.columns import RESULTS as RESULTS
+    from identify.experiments.store.columns import VOLATILE as VOLATILE
+    from identify.experiments.store.folder import StoreInfo as StoreInfo
+    from identify.experiments.store.folder import read_info as read_info
+    from identify.experiments.store.store import WORKER_DIED as WORKER_DIED
+    from identify.experiments.store.store import Store as Store
+    from identify.experiments.store.store import read_rows as read_rows
+else:
+    __getattr__, __dir__, __all__ = attach(
+        __name__,
+        {
+            "columns": ("COLUMNS", "RESULTS", "VOLATILE"),
+            "folder": ("StoreInfo", "read_info"),
+            "store": ("WORKER_DIED", "Store", "read_rows"),
+        },
+    )

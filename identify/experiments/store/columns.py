@@ -57,17 +57,9 @@ def table_of(rows: Iterable[Row]) -> pa.Table:
     """
     import pyarrow as pa
 
-    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
-    count = 0
-    for row in rows:
-        for name, value in row.items():
-            column = columns.setdefault(name, [])
-            column += [None] * (count - len(column))
-            column.append(value)
-        count += 1
-    for column in columns.values():
-        column += [None] * (count - len(column))
-    names = [*COLUMNS, *sorted(set(columns) - set(COLUMNS))]
+    rows = list(rows)
+    names = [*COLUMNS, *sorted({name for row in rows for name in row}.difference(COLUMNS))]
+    columns = {name: [row.get(name) for row in rows] for name in names}
     table = pa.table({name: _array(columns[name], COLUMNS.get(name)) for name in names})
     return table.sort_by([(name, "ascending") for name in ORDER])
 

@@ -9,10 +9,9 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from identify.errors import StudyError
@@ -46,7 +45,7 @@ _OF_THE_DISK = {3, 5, 6, 7, 10, 13, 14}
 """Primary codes of sqlite: permission, busy, locked, memory, input or output, full, cannot open."""
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """Results that one process at a time adds to; only this process opens the database.
 
     A row is a record of `results.sqlite`, with a checksum, and on the disk before it counts as
@@ -142,15 +141,7 @@ class Store:
             self._db.close()
         self._lock.close(finished=not self._behind)
 
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *raised: object) -> None:
         try:
             with suppress(*(() if kind is None else (StudyError,))):
                 self.write_table()
