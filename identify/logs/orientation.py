@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import TypeAlias
-
 import numpy as np
 
 from identify.arrays import Array, Mat33, Vec4
 from identify.logs.rows import Selection
-from identify.logs.schema import PoseTable
+from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ANGLE
 from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_product
 
@@ -24,7 +20,16 @@ def read_rotation(selection: Selection, pose: PoseTable) -> Vec4:
     Raises:
         LogError: a row that is no rotation.
     """
-    return _FORMS[pose.rotation_kind](selection, pose)
+    match pose.rotation_kind:
+        case "quaternion":
+            return _from_quaternion(selection, pose)
+        case "matrix":
+            return _from_matrix(selection, pose)
+        case "euler":
+            return _from_euler(selection, pose)
+        case _:
+            vector = selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
+            return exp_rotation(vector)
 
 
 def _from_quaternion(selection: Selection, pose: PoseTable) -> Vec4:
@@ -76,10 +81,6 @@ def _from_matrix(selection: Selection, pose: PoseTable) -> Vec4:
     return quaternion_from_rotation(_orthonormal(rotation))
 
 
-def _from_rotation_vector(selection: Selection, pose: PoseTable) -> Vec4:
-    return exp_rotation(selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit])
-
-
 def _from_euler(selection: Selection, pose: PoseTable) -> Vec4:
     """Euler angles as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones."""
     angles = selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
@@ -129,14 +130,3 @@ def _orthonormal(rotation: Mat33) -> Mat33:
 def _first(bad: np.ndarray) -> int | None:
     where = np.flatnonzero(bad)
     return int(where[0]) if where.size else None
-
-
-_Form: TypeAlias = Callable[[Selection, PoseTable], Vec4]
-_FORMS: Mapping[str, _Form] = MappingProxyType(
-    {
-        "quaternion": _from_quaternion,
-        "matrix": _from_matrix,
-        "rotation_vector": _from_rotation_vector,
-        "euler": _from_euler,
-    }
-)

@@ -12,7 +12,7 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.errors import TooManyBadRows
 from identify.logs.recording import DroppedRows
-from identify.logs.schema import Column
+from identify.logs.schema_fields import Column
 from identify.logs.table import Flaw, Stamps, Table
 
 _SHARE, _SHARE_IF_DROPPED = 0.1, 0.5

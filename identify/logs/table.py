@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError, MissingColumn
 from identify.logs.errors import MissingNumberedColumn
-from identify.logs.schema import Column, LogTable
+from identify.logs.schema_fields import Column
+from identify.logs.schema_tables import LogTable
 
 Stamps: TypeAlias = NDArray[np.int64 | np.floating[Any]]
 """Time stamps, in the type that loses nothing."""

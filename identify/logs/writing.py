@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def to_toml(tables: Mapping[str, object], path: str = "") -> str:
     """Nested tables of strings, numbers, truth values and lists of them as TOML."""
     plain = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
     lines = [f"[{path}]"] if path and plain else []
-    lines += [f"{key} = {_spell(value)}" for key, value in plain.items()]
+    lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plain.items()]
     parts = ["\n".join(lines) + "\n"] if lines else []
     for key, value in tables.items():
         if isinstance(value, Mapping):
@@ -107,13 +108,3 @@ def _meaning(recording: Recording, table: str) -> dict[str, object]:
                 "quaternion": quaternion.tolist(),
             }
     return meaning
-
-
-def _spell(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_spell, value)) + "]"
-    return repr(value)

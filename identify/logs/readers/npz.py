@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError
 from identify.files import check_expansion, unreadable
-from identify.logs.schema import Column
+from identify.logs.schema_fields import Column
 from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 

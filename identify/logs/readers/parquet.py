@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from identify.errors import LogError
 from identify.files import unreadable
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps, is_number
-from identify.logs.schema import Column
+from identify.logs.schema_fields import Column
 from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from identify.errors import LogError
 from identify.logs.errors import MisnamedColumns, MissingNumberedColumn
 from identify.logs.readers.text_lines import Line, Splitter, is_number, read_lines
-from identify.logs.schema import Column
+from identify.logs.schema_fields import Column
 from identify.logs.table import Request, locate, locate_stamps
 
 _SURVEYED = 1000
