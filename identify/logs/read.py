@@ -45,8 +45,8 @@ def read_log(
         LogError: the log is not what the schema says; the message has the file, row and column.
     """
     schema, log = load_schema(schema), Path(path)
-    sources = plan_sources(log, schema)
-    tables = [read_source(source, alone=len(sources) == 1, rows=rows) for source in sources]
+    sources = plan_sources(log, schema, rows)
+    tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     layouts = [source.layout for source in sources]
     selected = select_rows(tables, drop_bad_rows=any(layout.drop_bad_rows for layout in layouts))
     by_group: dict[Group, Selection] = {
