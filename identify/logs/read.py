@@ -48,13 +48,14 @@ def read_log(
     sources = plan_sources(log, schema, rows)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     layouts = [source.layout for source in sources]
-    selected = select_rows(tables, drop_bad_rows=any(layout.drop_bad_rows for layout in layouts))
+    drop_bad_rows = any(layout.drop_bad_rows for layout in layouts)
+    selections, dropped = select_rows(tables, drop_bad_rows=drop_bad_rows)
     by_group: dict[Group, Selection] = {
         group: selection
-        for source, selection in zip(sources, selected.tables, strict=True)
+        for source, selection in zip(sources, selections, strict=True)
         for group in source.groups
     }
-    time = read_time(selected.tables, layouts)
+    time = read_time(selections, layouts)
     with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
         signals = convert(by_group, schema)
     paths = dict.fromkeys(source.path for source in sources) if rows is None else ()
@@ -68,10 +69,10 @@ def read_log(
         gravity=seal(schema.world.gravity, "gravity", (3,)),
         sources=files,
         sha256=_joint_digest(files),
-        rows=selected.rows,
+        rows=len(selections[0]) + dropped.total,
         acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
         X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
-        dropped=selected.dropped,
+        dropped=dropped,
         schema=schema.model_dump(mode="json", exclude_unset=True),
     )
 
