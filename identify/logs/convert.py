@@ -14,7 +14,7 @@ from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
 from identify.spatial.rotations import quaternion_conjugate, rotate_back, rotation_from_quaternion
 
 
-def convert(selections: Mapping[Group, Selection], schema: Schema) -> dict[str, Array]:
+def signals_of(selections: Mapping[Group, Selection], schema: Schema) -> dict[str, Array]:
     """The signals that a log has, by the names of a `Recording`, in SI.
 
     Args:

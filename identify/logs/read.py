@@ -14,7 +14,7 @@ from identify.arrays import Array, seal
 from identify.errors import LogError, ModelError
 from identify.files import digest
 from identify.logs.clock import read_time
-from identify.logs.convert import convert
+from identify.logs.convert import signals_of
 from identify.logs.recording import AccelerationKind, Recording, SourceFile
 from identify.logs.rows import Selection, select_rows
 from identify.logs.schema import Group, SchemaLike, load_schema
@@ -57,7 +57,7 @@ def read_log(
     }
     time = read_time(selections, layouts)
     with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
-        signals = convert(by_group, schema)
+        signals = signals_of(by_group, schema)
     paths = dict.fromkeys(source.path for source in sources) if rows is None else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     rates, mount = schema.acceleration, schema.wrench.mount

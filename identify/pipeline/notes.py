@@ -98,7 +98,7 @@ def notes_on_fit(
     notes = [_unexplained(validation.scores) if validation.scores else ""]
     if validation.replay is not None:
         errors = validation.replay.errors[ESTIMATE]
-        if errors.position[-1] >= _FAR_OFF or errors.attitude[-1] >= _TURNED_OFF:
+        if not (errors.position[-1] < _FAR_OFF and errors.attitude[-1] < _TURNED_OFF):
             notes.append(
                 f"The motion simulated from the estimate runs off: {errors.position[-1]:.2g} m and "
                 f"{np.rad2deg(errors.attitude[-1]):.2g}° from the measured one after "
