@@ -9,11 +9,11 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec3, Vec4
 from identify.signals import Segment
-from identify.simulation import State, Trajectory, fast_rollout, single_shot
+from identify.simulation import Trajectory, fast_rollout, single_shot
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
 from identify.validation.windowed import ErrorBand, ReplayErrors, require_bodies
-from identify.validation.windows import OffsetSegment
+from identify.validation.windows import OffsetSegment, first_state
 
 _MOST_SHOWN = 2000
 """Samples of a path that are kept of sampled bodies."""
@@ -71,13 +71,7 @@ def replay_in_one_shot(
     if longest is None or len(longest[0].time) < 2:
         return None
     segment, bias = longest
-    start = State(
-        segment.position[0],
-        segment.quaternion[0],
-        segment.velocity[0],
-        segment.angular_velocity[0],
-    )
-    wrench = segment.wrench - bias
+    start, wrench = first_state(segment), segment.wrench - bias
     step = float(np.ptp(segment.time)) / (len(segment.time) - 1)
     paths = {
         name: single_shot(

@@ -10,10 +10,10 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec3
 from identify.errors import SimulationError
-from identify.simulation import State, fast_rollout
+from identify.simulation import fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
-from identify.validation.windows import OffsetSegment, Windows, cut_windows
+from identify.validation.windows import OffsetSegment, Windows, cut_windows, first_state
 
 HORIZON = 1.0
 """Longest time a window is simulated for [s]."""
@@ -156,15 +156,9 @@ class _Run(NamedTuple):
 
 def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: int = 1) -> _Run:
     """Bodies × windows in one batch, compared at every `every`-th sample."""
-    start = State(
-        windows.position[:, 0],
-        windows.quaternion[:, 0],
-        windows.velocity[:, 0],
-        windows.angular_velocity[:, 0],
-    )
     path = fast_rollout(
         phi[:, None],
-        start,
+        first_state(windows),
         windows.wrench,
         windows.step,
         windows.gravity,

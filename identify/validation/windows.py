@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Vec3, Vec6
+from identify.arrays import Array, Vec6
 from identify.signals import Segment
+from identify.simulation import State
 
 OffsetSegment = tuple[Segment, Vec6]
 """A segment of a log at full rate, and the sensor offset to take off its wrench."""
@@ -20,27 +21,26 @@ _SAME_RATE = 1e-2
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class Windows(Segment):
     """Windows of one rate and length, stacked: w of them with k samples each.
+
+    Fields as of a `Segment`, shape (w, k, ·), gravity (w, 3); the wrench is without sensor offset.
 
     Attributes:
         step: between samples [s].
-        time: [s], shape (w, k).
-        position, velocity: of Bo in W, shape (w, k, 3).
-        quaternion: R_WB, shape (w, k, 4).
-        angular_velocity: w_WB_B, shape (w, k, 3).
-        wrench: on the body at Bo in B, without bias, shape (w, k, 6).
-        gravity: g in W, shape (w, 3).
     """
 
     step: float
-    time: Array
-    position: Vec3
-    velocity: Vec3
-    quaternion: Array
-    angular_velocity: Vec3
-    wrench: Vec6
-    gravity: Vec3
+
+
+def first_state(states: Segment) -> State:
+    """The measured state that a segment, or each of some windows, begins at."""
+    return State(
+        states.position[..., 0, :],
+        states.quaternion[..., 0, :],
+        states.velocity[..., 0, :],
+        states.angular_velocity[..., 0, :],
+    )
 
 
 def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Windows, ...]:
@@ -101,10 +101,10 @@ class _Cutting:
         count = min(len(self.starts), max(1, most * len(self.starts) // total))
         chosen = np.unique(np.linspace(0, len(self.starts) - 1, count).astype(int))
         columns = zip(*(self._window(*self.starts[k]) for k in chosen), strict=True)
-        return Windows(self.step * self.stride, *(np.stack(column) for column in columns))
+        return Windows(*(np.stack(column) for column in columns), step=self.step * self.stride)
 
     def _window(self, segment: Segment, bias: Vec6, first: int) -> tuple[Array, ...]:
-        """Columns of one window, in the order of `Windows` from `time` on."""
+        """Columns of one window, in the order of `Segment`."""
         rows = slice(first, first + self.samples, self.stride)
         wrench = segment.wrench[first : first + self.samples] - bias
         if self.stride > 1:
