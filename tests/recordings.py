@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from identify.inertia import inertia_about_com
 from identify.logs import Recording
+from identify.logs.synthetic import synthetic_recording
+from identify.logs.synthetic_motion import MotionSamples
 from identify.spatial import BodyMotion, Pose
 
 GRAVITY = np.array([0.0, 0.0, -9.80665])
@@ -265,3 +268,31 @@ def filtered_truth(
     times = time[:, None] + reach
     psi = path.motion(times.ravel(), gravity).features.reshape(*times.shape, 12)
     return np.einsum("ntk,t->nk", psi, taps)
+
+
+class _Still:
+    """Random attitudes and places of a body at rest, as `synthetic_recording` asks a motion."""
+
+    def __init__(self, rng: np.random.Generator, poses: int) -> None:
+        q = rng.standard_normal((poses, 4))
+        rest = np.zeros((poses, 3))
+        self.samples = MotionSamples(
+            time=np.zeros(poses),
+            position=rng.uniform(-0.5, 0.5, (poses, 3)),
+            quaternion=q / np.linalg.norm(q, axis=-1, keepdims=True),
+            velocity=rest,
+            angular_velocity=rest,
+            acceleration=rest,
+            angular_acceleration=rest,
+        )
+
+    def at(self, t: np.ndarray) -> MotionSamples:
+        return self.samples
+
+
+def synthetic_still_recording(
+    phi: Any, *, rng: np.random.Generator, poses: int = 12, **options: Any
+) -> Recording:
+    """A recording of still poses, without time; `options` are those of `synthetic_recording`."""
+    motion: Any = _Still(rng, poses)
+    return replace(synthetic_recording(phi, rng=rng, motion=motion, **options), time=None)

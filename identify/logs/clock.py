@@ -9,7 +9,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.rows import Selection
-from identify.logs.schema import LogTable
+from identify.logs.schema_tables import LogTable
 from identify.logs.table import Stamps
 from identify.logs.units import TICKS_PER_SECOND
 
@@ -32,8 +32,8 @@ def read_time(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> A
     if layout.still:
         return None
     if layout.rate_hz is not None:
-        kept = selections[0].kept
         _require_two(selections[0])
+        kept = selections[0].kept
         return (kept - kept[0]) / layout.rate_hz
     clocks = [
         (selection, _seconds(selection, stamps, layout))
@@ -73,14 +73,10 @@ def _seconds(selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
             column=layout.time,
         )
     ticks = selection.table.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
-    return _elapsed(stamps) / ticks
-
-
-def _elapsed(stamps: Stamps) -> Array:
     if stamps.dtype == np.int64 and int(stamps[-1]) - int(stamps[0]) > np.iinfo(np.int64).max:
         stamps = stamps.astype(np.float64)
     with np.errstate(over="ignore"):
-        return (stamps - stamps[0]).astype(np.float64)
+        return (stamps - stamps[0]).astype(np.float64) / ticks
 
 
 def _require_two(selection: Selection) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import TypeAlias
-
 import numpy as np
 
-from identify.arrays import Array, Mat33, Vec4
+from identify.arrays import Array, Vec4
 from identify.logs.rows import Selection
-from identify.logs.schema import PoseTable
+from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ANGLE
 from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_product
 
@@ -24,7 +20,16 @@ def read_rotation(selection: Selection, pose: PoseTable) -> Vec4:
     Raises:
         LogError: a row that is no rotation.
     """
-    return _FORMS[pose.rotation_kind](selection, pose)
+    match pose.rotation_kind:
+        case "quaternion":
+            return _from_quaternion(selection, pose)
+        case "matrix":
+            return _from_matrix(selection, pose)
+        case "euler":
+            return _from_euler(selection, pose)
+        case _:
+            vector = selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
+            return exp_rotation(vector)
 
 
 def _from_quaternion(selection: Selection, pose: PoseTable) -> Vec4:
@@ -33,20 +38,16 @@ def _from_quaternion(selection: Selection, pose: PoseTable) -> Vec4:
         q = q[:, [1, 2, 3, 0]]
     with np.errstate(over="ignore"):
         norm = np.linalg.norm(q, axis=-1)
-    columns = list(pose.rotation_columns)
-    if (bad := _first(norm < 1e-6)) is not None:
+    what = f"the quaternion of columns {list(pose.rotation_columns)}"
+    for row in np.flatnonzero(norm < 1e-6).tolist():
+        problem = "is zero, which is no rotation; cut the rows off where the pose was not measured"
+        raise selection.fault(row, f"{what} {problem}", pose.rotation_columns[0])
+    for row in np.flatnonzero(~(np.abs(norm - 1.0) <= _TOLERANCE)).tolist():
         raise selection.fault(
-            bad,
-            f"the quaternion of columns {columns} is zero, which is no rotation; "
-            "cut the rows off where the pose was not measured",
-            columns[0],
-        )
-    if (bad := _first(~(np.abs(norm - 1.0) <= _TOLERANCE))) is not None:
-        raise selection.fault(
-            bad,
-            f"the quaternion of columns {columns} has norm {norm[bad]:.4g}, expected 1; "
-            "are these the four columns of the quaternion?",
-            columns[0],
+            row,
+            f"{what} has norm {norm[row]:.4g}, expected 1; are these the four columns of the "
+            "quaternion?",
+            pose.rotation_columns[0],
         )
     return q / norm[:, None]
 
@@ -54,30 +55,29 @@ def _from_quaternion(selection: Selection, pose: PoseTable) -> Vec4:
 def _from_matrix(selection: Selection, pose: PoseTable) -> Vec4:
     matrix = _transforms(selection, pose)
     rotation = matrix[:, :3, :3]
-    columns = [pose.rotation_columns[0], pose.rotation_columns[-1]]
-    if matrix.shape[-1] == 4:
+    first, last = pose.rotation_columns[0], pose.rotation_columns[-1]
+    if pose.homogeneous:
         _require_bottom_row(selection, pose, matrix)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(axis=(-1, -2))
-    if (bad := _first(~(error <= _TOLERANCE))) is not None:
+    for row in np.flatnonzero(~(error <= _TOLERANCE)).tolist():
         raise selection.fault(
-            bad,
-            f"the matrix of columns {columns[0]!r} to {columns[1]!r} is not orthonormal: "
-            f"RᵀR is off by {error[bad]:.2g}; are these the columns of the rotation?",
-            columns[0],
+            row,
+            f"the matrix of columns {first!r} to {last!r} is not orthonormal: "
+            f"RᵀR is off by {error[row]:.2g}; are these the columns of the rotation?",
+            first,
         )
-    if (bad := _first(np.linalg.det(rotation) < 0.0)) is not None:
+    for row in np.flatnonzero(np.linalg.det(rotation) < 0.0).tolist():
         raise selection.fault(
-            bad,
-            f"the matrix of columns {columns[0]!r} to {columns[1]!r} is a reflection "
+            row,
+            f"the matrix of columns {first!r} to {last!r} is a reflection "
             "(determinant −1), not a rotation; one of its axes has the wrong sign",
-            columns[0],
+            first,
         )
-    return quaternion_from_rotation(_orthonormal(rotation))
-
-
-def _from_rotation_vector(selection: Selection, pose: PoseTable) -> Vec4:
-    return exp_rotation(selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit])
+    for _ in range(3):  # to the nearest rotation (Newton-Schulz, quadratic)
+        gram = np.swapaxes(rotation, -1, -2) @ rotation
+        rotation = rotation @ (1.5 * np.eye(3) - 0.5 * gram)
+    return quaternion_from_rotation(rotation)
 
 
 def _from_euler(selection: Selection, pose: PoseTable) -> Vec4:
@@ -105,38 +105,12 @@ def _transforms(selection: Selection, pose: PoseTable) -> Array:
 
 def _require_bottom_row(selection: Selection, pose: PoseTable, matrix: Array) -> None:
     off = np.abs(matrix[:, 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1)
-    bad = _first(off > 1e-6)
-    if bad is None:
-        return
-    other = "column" if pose.rotation_order == "row" else "row"
-    fits = np.abs(matrix[bad, :, 3] - [0.0, 0.0, 0.0, 1.0]).max() <= 1e-6
-    raise selection.fault(
-        bad,
-        f"the transform's last row is {matrix[bad, 3].tolist()}, expected [0, 0, 0, 1]"
-        + (f'; its columns are in the other order: set order = "{other}"' if fits else ""),
-        pose.rotation_columns[0],
-    )
-
-
-def _orthonormal(rotation: Mat33) -> Mat33:
-    """The nearest rotations to nearly orthonormal matrices (Newton-Schulz, quadratic)."""
-    for _ in range(3):
-        gram = np.swapaxes(rotation, -1, -2) @ rotation
-        rotation = rotation @ (1.5 * np.eye(3) - 0.5 * gram)
-    return rotation
-
-
-def _first(bad: np.ndarray) -> int | None:
-    where = np.flatnonzero(bad)
-    return int(where[0]) if where.size else None
-
-
-_Form: TypeAlias = Callable[[Selection, PoseTable], Vec4]
-_FORMS: Mapping[str, _Form] = MappingProxyType(
-    {
-        "quaternion": _from_quaternion,
-        "matrix": _from_matrix,
-        "rotation_vector": _from_rotation_vector,
-        "euler": _from_euler,
-    }
-)
+    for row in np.flatnonzero(off > 1e-6).tolist():
+        other = "column" if pose.rotation_order == "row" else "row"
+        fits = np.abs(matrix[row, :, 3] - [0.0, 0.0, 0.0, 1.0]).max() <= 1e-6
+        raise selection.fault(
+            row,
+            f"the transform's last row is {matrix[row, 3].tolist()}, expected [0, 0, 0, 1]"
+            + (f'; its columns are in the other order: set order = "{other}"' if fits else ""),
+            pose.rotation_columns[0],
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import cast
@@ -14,16 +14,11 @@ from identify.arrays import Array, seal
 from identify.errors import LogError, ModelError
 from identify.files import digest
 from identify.logs.clock import read_time
-from identify.logs.convert import (
-    acceleration_signals,
-    pose_signals,
-    twist_signals,
-    wrench_signals,
-)
-from identify.logs.recording import AccelerationKind, Frame, Recording, SourceFile
+from identify.logs.convert import signals_of
+from identify.logs.recording import AccelerationKind, Recording, SourceFile
 from identify.logs.rows import Selection, select_rows
-from identify.logs.schema import Group, Schema, SchemaLike, load_schema
-from identify.logs.sources import Source, plan_sources, read_source
+from identify.logs.schema import Group, SchemaLike, load_schema
+from identify.logs.sources import plan_sources, read_source
 from identify.spatial import Pose
 
 
@@ -50,44 +45,36 @@ def read_log(
         LogError: the log is not what the schema says; the message has the file, row and column.
     """
     schema, log = load_schema(schema), Path(path)
-    sources = plan_sources(log, schema)
-    tables = [read_source(source, schema, alone=len(sources) == 1, rows=rows) for source in sources]
+    sources = plan_sources(log, schema, rows)
+    tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     layouts = [source.layout for source in sources]
-    selected = select_rows(tables, drop_bad_rows=any(layout.drop_bad_rows for layout in layouts))
+    drop_bad_rows = any(layout.drop_bad_rows for layout in layouts)
+    selections, dropped = select_rows(tables, drop_bad_rows=drop_bad_rows)
     by_group: dict[Group, Selection] = {
         group: selection
-        for source, selection in zip(sources, selected.tables, strict=True)
+        for source, selection in zip(sources, selections, strict=True)
         for group in source.groups
     }
-    time = read_time(selected.tables, layouts)
+    time = read_time(selections, layouts)
     with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
-        signals = _signals(by_group, schema)
-    files = _source_files(sources) if rows is None else ()
+        signals = signals_of(by_group, schema)
+    paths = dict.fromkeys(source.path for source in sources) if rows is None else ()
+    files = tuple(SourceFile(path, digest(path)) for path in paths)
+    rates, mount = schema.acceleration, schema.wrench.mount
     return Recording(
         name=_name(log),
         time=None if time is None else _sealed(log, "time", time),
         signals={name: _sealed(log, name, values) for name, values in signals.items()},
-        frames=_frames(schema),
+        frames={name: table.frame for name, table in schema.groups.items() if name != "pose"},
         gravity=seal(schema.world.gravity, "gravity", (3,)),
         sources=files,
         sha256=_joint_digest(files),
-        rows=selected.rows,
-        acceleration_kind=_acceleration_kind(schema),
-        X_BS=_mount(schema),
-        dropped=selected.dropped,
+        rows=len(selections[0]) + dropped.total,
+        acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
+        X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
+        dropped=dropped,
         schema=schema.model_dump(mode="json", exclude_unset=True),
     )
-
-
-def _signals(selections: Mapping[Group, Selection], schema: Schema) -> dict[str, Array]:
-    signals: dict[str, Array] = {}
-    if schema.pose is not None:
-        signals |= pose_signals(selections["pose"], schema.pose)
-    if schema.twist is not None:
-        signals |= twist_signals(selections["twist"], schema.twist)
-    if schema.acceleration is not None:
-        signals |= acceleration_signals(selections["acceleration"], schema.acceleration)
-    return signals | wrench_signals(selections["wrench"], schema.wrench)
 
 
 def _sealed(log: Path, name: str, values: Array) -> Array:
@@ -97,26 +84,6 @@ def _sealed(log: Path, name: str, values: Array) -> Array:
         return seal(values, name, (None,) * values.ndim)
     except ModelError as error:
         raise LogError(f"{log}: {error}", path=log) from error
-
-
-def _frames(schema: Schema) -> dict[str, Frame]:
-    groups = [group for group in schema.groups if group != "pose"]
-    return {group: cast(Frame, getattr(schema, group).frame) for group in groups}
-
-
-def _acceleration_kind(schema: Schema) -> AccelerationKind:
-    given = schema.acceleration.kind if schema.acceleration is not None else None
-    return cast(AccelerationKind, given or "classical")
-
-
-def _mount(schema: Schema) -> Pose | None:
-    mount = schema.wrench.mount
-    return None if mount is None else Pose.from_quaternion(mount.quaternion, mount.translation)
-
-
-def _source_files(sources: Sequence[Source]) -> tuple[SourceFile, ...]:
-    paths = dict.fromkeys(source.path for source in sources)
-    return tuple(SourceFile(path, digest(path)) for path in paths)
 
 
 def _joint_digest(files: Sequence[SourceFile]) -> str:

@@ -12,7 +12,7 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.errors import TooManyBadRows
 from identify.logs.recording import DroppedRows
-from identify.logs.schema import Column
+from identify.logs.schema_fields import Column
 from identify.logs.table import Flaw, Stamps, Table
 
 _SHARE, _SHARE_IF_DROPPED = 0.1, 0.5
@@ -51,27 +51,17 @@ class Selection:
         return self.table.fault(int(self.kept[index]), message, column)
 
 
-@dataclass(frozen=True, slots=True)
-class Selected:
-    """The rows of all tables that are kept, and the account of the others.
-
-    Attributes:
-        tables: one selection a table.
-        rows: how many rows were found.
-        dropped: how many were left out, and why.
-    """
-
-    tables: tuple[Selection, ...]
-    rows: int
-    dropped: DroppedRows
-
-
-def select_rows(tables: Sequence[Table], *, drop_bad_rows: bool) -> Selected:
+def select_rows(
+    tables: Sequence[Table], *, drop_bad_rows: bool
+) -> tuple[list[Selection], DroppedRows]:
     """Leaves out the rows that are flawed in any of the tables.
 
     Args:
         tables: the tables of one log.
         drop_bad_rows: whether the schema asks to leave out what is bad.
+
+    Returns:
+        The rows kept of each table, and the account of the others.
 
     Raises:
         LogError: the tables have different numbers of rows, or no row is whole.
@@ -86,14 +76,14 @@ def select_rows(tables: Sequence[Table], *, drop_bad_rows: bool) -> Selected:
         not_numbers=int(counts[Flaw.NOT_NUMBERS]),
     )
     kept = np.flatnonzero(flaws == Flaw.NONE)
-    rows = len(flaws) + cut
+    rows = len(kept) + dropped.total
     _require_most(tables, dropped, rows, drop_bad_rows=drop_bad_rows)
     if not len(kept):
         raise LogError(
             f"{tables[0].path}: no row can be used; of {rows}, {describe(dropped)}",
             path=tables[0].path,
         )
-    return Selected(tuple(Selection(table, kept) for table in tables), rows, dropped)
+    return [Selection(table, kept) for table in tables], dropped
 
 
 def describe(dropped: DroppedRows) -> str:
@@ -129,23 +119,17 @@ def _require_most(
     share = _SHARE_IF_DROPPED if drop_bad_rows else _SHARE
     if bad <= max(1, share * rows):
         return
-    table, column = _worst(tables)
-    remedy = f": {describe(dropped)}"
-    if column is not None:
-        remedy += f"; column {column!r} of {table.path.name} is the worst"
-    if not drop_bad_rows:
-        remedy += f"; drop_bad_rows = true in [log] admits up to {_SHARE_IF_DROPPED:.0%}"
-    else:
-        remedy += "; fix the file, or name other columns"
-    raise TooManyBadRows(table.path, bad, rows, share, remedy)
-
-
-def _worst(tables: Sequence[Table]) -> tuple[Table, Column | None]:
-    """The column with most numbers that are not finite."""
     counts = [
         (int(np.count_nonzero(~np.isfinite(values))), table, column)
         for table in tables
         for column, values in table.columns.items()
     ]
     count, table, column = max(counts, key=lambda item: item[0])
-    return table, column if count else None
+    remedy = f": {describe(dropped)}"
+    if count:
+        remedy += f"; column {column!r} of {table.path.name} is the worst"
+    if not drop_bad_rows:
+        remedy += f"; drop_bad_rows = true in [log] admits up to {_SHARE_IF_DROPPED:.0%}"
+    else:
+        remedy += "; fix the file, or name other columns"
+    raise TooManyBadRows(table.path, bad, rows, share, remedy)

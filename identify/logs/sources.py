@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from identify.errors import LogError, MissingColumn, MissingFile
 from identify.files import require_file
 from identify.logs.readers import read_table
-from identify.logs.schema import Group, LogTable, Schema
-from identify.logs.table import Request, Table
+from identify.logs.schema import Group, Schema
+from identify.logs.schema_tables import LogTable
+from identify.logs.table import Flaw, Source, Table
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A file of the log, and the groups of signals that are in it.
-
-    Attributes:
-        path: the file.
-        layout: its clock and layout.
-        groups: the groups of signals.
-        own_clock: whether its stream names the column of its time stamps.
-    """
-
-    path: Path
-    layout: LogTable
-    groups: tuple[Group, ...]
-    own_clock: bool
-
-
-def plan_sources(log: Path, schema: Schema) -> tuple[Source, ...]:
+def plan_sources(log: Path, schema: Schema, rows: tuple[int, int] | None = None) -> list[Source]:
     """The files of a log, each with the groups in it.
+
+    Args:
+        log: the file, or the folder of the files.
+        schema: what they hold.
+        rows: which of a Parquet file; all where not given.
 
     Raises:
         MissingFile: the log or one of its files does not exist.
@@ -38,40 +28,37 @@ def plan_sources(log: Path, schema: Schema) -> tuple[Source, ...]:
     """
     if not log.is_dir():
         _require_log(log, schema)
-    plan: dict[tuple[Path, LogTable], Source] = {}
+    plan: dict[tuple[Path, LogTable], list[Group]] = {}
     for group in schema.groups:
-        path, layout = _file(log, schema, group), schema.layout(group)
-        stream = schema.stream(group)
-        own_clock = stream is not None and stream.time is not None
-        known = plan.get((path, layout))
-        groups = (*known.groups, group) if known else (group,)
-        own_clock = own_clock or (known is not None and known.own_clock)
-        plan[path, layout] = Source(path, layout, groups, own_clock)
-    return tuple(plan.values())
+        plan.setdefault((_file(log, schema, group), schema.layout(group)), []).append(group)
+    sources = []
+    for (path, layout), groups in plan.items():
+        columns = (column for group in groups for column in schema.groups[group].columns)
+        streams = [stream for group in groups if (stream := schema.stream(group)) is not None]
+        own_clock = any(stream.time is not None for stream in streams)
+        once = tuple(dict.fromkeys(columns))
+        sources.append(Source(path, layout, tuple(groups), once, own_clock, rows))
+    return sources
 
 
-def read_source(
-    source: Source, schema: Schema, *, alone: bool, rows: tuple[int, int] | None = None
-) -> Table:
-    """The columns of one file.
+def read_source(source: Source, *, alone: bool) -> Table:
+    """The columns of one file; rows with a NaN or an infinite number are marked.
 
     Args:
         source: the file.
-        schema: what it holds.
         alone: whether no other file may have the time stamps in its stead.
-        rows: which of a Parquet file; all where not given.
 
     Raises:
         MissingColumn, LogError: as the message says.
     """
-    columns = [column for group in source.groups for column in schema.columns(group)]
-    stamps = source.layout.time
-    request = Request(tuple(dict.fromkeys(columns)), stamps, source.layout, rows)
-    table = read_table(source.path, request)
+    table, stamps = read_table(source), source.layout.time
     if len(table) == 0:
         raise LogError(f"{source.path}: has columns but no rows", path=source.path)
     if stamps is not None and table.stamps is None and (alone or source.own_clock):
         raise MissingColumn(source.path, stamps, table.names)
+    for column in (*table.columns.values(), table.stamps):
+        if column is not None and column.dtype == np.float64:
+            table.flaws[~np.isfinite(column) & (table.flaws == Flaw.NONE)] = Flaw.NOT_FINITE
     return table
 
 

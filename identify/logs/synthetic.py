@@ -79,36 +79,33 @@ def synthetic_recording(
         include: which signals the log has besides the wrench.
         frame: axes of the twist, the acceleration and the wrench.
     """
+    phi, bias = seal(phi, "phi", (10,)), seal(bias, "bias", (6,))
+    gravity, noise = seal(gravity, "gravity", (3,)), noise or Noise()
     motion = motion or random_motion(rng)
     samples = motion.at(np.arange(round(duration * rate_hz)) / rate_hz)
-    sensor = _Sensor.of(phi, gravity, bias, noise)
-    return _in_axes(samples.time, sensor.measure(samples, rng, include), sensor.gravity, frame)
-
-
-def synthetic_still_recording(
-    phi: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    poses: int = 12,
-    gravity: ArrayLike = GRAVITY_W,
-    bias: ArrayLike = (0.0,) * 6,
-    noise: Noise | None = None,
-    frame: Literal["body", "world"] = "body",
-) -> Recording:
-    """A recording of still poses in random attitudes, without time; arguments as above."""
-    q = rng.standard_normal((poses, 4))
-    still = np.zeros((poses, 3))
-    samples = MotionSamples(
-        time=np.zeros(poses),
-        position=rng.uniform(-0.5, 0.5, (poses, 3)),
-        quaternion=q / np.linalg.norm(q, axis=-1, keepdims=True),
-        velocity=still,
-        angular_velocity=still,
-        acceleration=still,
-        angular_acceleration=still,
-    )
-    sensor = _Sensor.of(phi, gravity, bias, noise)
-    return _in_axes(None, sensor.measure(samples, rng, "pose"), sensor.gravity, frame)
+    wrench = wrench_on_body(phi, samples, gravity) + bias
+    R = rotation_from_quaternion(samples.quaternion)
+    exact = {"position": samples.position, "force": wrench[:, :3], "torque": wrench[:, 3:]}
+    frames: dict[str, Frame] = {"wrench": frame}
+    if include in ("twist", "all"):
+        frames["twist"] = frame
+        exact["linear_velocity"] = rotate_back(R, samples.velocity)
+        exact["angular_velocity"] = samples.angular_velocity
+    if include == "all":
+        frames["acceleration"] = frame
+        exact["linear_acceleration"] = rotate_back(R, samples.acceleration)
+        exact["angular_acceleration"] = samples.angular_acceleration
+    signals = {
+        name: signal + getattr(noise, name) * rng.standard_normal(signal.shape)
+        for name, signal in exact.items()
+    }
+    tilt = exp_rotation(noise.orientation * rng.standard_normal((len(R), 3)))
+    signals["quaternion"] = quaternion_product(samples.quaternion, tilt)
+    if frame == "world":
+        R = rotation_from_quaternion(signals["quaternion"])
+        for name in signals.keys() - {"position", "quaternion"}:
+            signals[name] = rotate(R, signals[name])
+    return _recording("synthetic", samples.time, signals, gravity, frames)
 
 
 def recording_of_motion(path: Trajectory, wrench: Vec6, gravity: Vec3, name: str) -> Recording:
@@ -152,66 +149,9 @@ def wrench_on_body(phi: Phi, samples: MotionSamples, gravity: Vec3) -> Vec6:
     return np.concatenate((force, torque), axis=-1)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sensor:
-    phi: Phi
-    gravity: Vec3
-    bias: Vec6
-    noise: Noise
-
-    @classmethod
-    def of(
-        cls, phi: ArrayLike, gravity: ArrayLike, bias: ArrayLike, noise: Noise | None
-    ) -> _Sensor:
-        """The sensor on a body, checked."""
-        return cls(
-            seal(phi, "phi", (10,)),
-            seal(gravity, "gravity", (3,)),
-            seal(bias, "bias", (6,)),
-            noise or Noise(),
-        )
-
-    def measure(
-        self, samples: MotionSamples, rng: np.random.Generator, include: Included
-    ) -> dict[str, Array]:
-        """Signals in body axes, position and attitude in world axes, with noise and bias."""
-        wrench = wrench_on_body(self.phi, samples, self.gravity) + self.bias
-        R = rotation_from_quaternion(samples.quaternion)
-        exact = {"position": samples.position, "force": wrench[:, :3], "torque": wrench[:, 3:]}
-        if include in ("twist", "all"):
-            exact["linear_velocity"] = rotate_back(R, samples.velocity)
-            exact["angular_velocity"] = samples.angular_velocity
-        if include == "all":
-            exact["linear_acceleration"] = rotate_back(R, samples.acceleration)
-            exact["angular_acceleration"] = samples.angular_acceleration
-        signals = {
-            name: signal + getattr(self.noise, name) * rng.standard_normal(signal.shape)
-            for name, signal in exact.items()
-        }
-        tilt = exp_rotation(self.noise.orientation * rng.standard_normal((len(R), 3)))
-        return signals | {"quaternion": quaternion_product(samples.quaternion, tilt)}
-
-
-def _in_axes(
-    time: Array | None, signals: Mapping[str, Array], gravity: Vec3, frame: Frame
-) -> Recording:
-    """A recording of signals in body axes, turned into those of `frame`."""
-    if frame == "world":
-        R = rotation_from_quaternion(signals["quaternion"])
-        fixed = ("position", "quaternion")
-        signals = {k: s if k in fixed else rotate(R, s) for k, s in signals.items()}
-    present = {
-        "twist": "linear_velocity" in signals,
-        "acceleration": "linear_acceleration" in signals,
-        "wrench": True,
-    }
-    frames: dict[str, Frame] = {group: frame for group, given in present.items() if given}
-    return _recording("synthetic", time, signals, gravity, frames)
-
-
 def _recording(
     name: str,
-    time: Array | None,
+    time: Array,
     signals: Mapping[str, Array],
     gravity: Vec3,
     frames: Mapping[str, Frame],
@@ -221,7 +161,7 @@ def _recording(
         content.update(np.ascontiguousarray(signals[signal]).tobytes())
     return Recording(
         name=name,
-        time=None if time is None else seal(time, "time", (None,)),
+        time=seal(time, "time", (None,)),
         signals={key: seal(signal, key, (None, None)) for key, signal in signals.items()},
         frames=frames,
         gravity=seal(gravity, "gravity", (3,)),

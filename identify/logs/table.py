@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError, MissingColumn
 from identify.logs.errors import MissingNumberedColumn
-from identify.logs.schema import Column, LogTable
+from identify.logs.schema import Group
+from identify.logs.schema_fields import Column
+from identify.logs.schema_tables import LogTable
 
 Stamps: TypeAlias = NDArray[np.int64 | np.floating[Any]]
 """Time stamps, in the type that loses nothing."""
@@ -30,19 +32,23 @@ class Flaw(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is wanted of a file.
+class Source:
+    """A file of the log, and what is wanted of it.
 
     Attributes:
-        columns: columns that must be there.
-        stamps: the column of time stamps, which a file may lack where another file has it.
-        layout: how the file is laid out.
+        path: the file.
+        layout: its clock and layout; a file may lack the time stamps where another file has them.
+        groups: the groups of signals in it.
+        columns: those of all the groups, each once, which must be there.
+        own_clock: whether the stream of one names the column of its time stamps.
         rows: of a Parquet file, the first and the one after the last; all where None.
     """
 
-    columns: tuple[Column, ...]
-    stamps: Column | None
+    path: Path
     layout: LogTable
+    groups: tuple[Group, ...]
+    columns: tuple[Column, ...]
+    own_clock: bool
     rows: tuple[int, int] | None = None
 
 
@@ -71,13 +77,9 @@ class Table:
     def __len__(self) -> int:
         return len(self.flaws)
 
-    def row(self, index: int) -> int:
-        """The number by which a person finds a row: its line, or its index in a binary file."""
-        return int(index if self.lines is None else self.lines[index])
-
     def fault(self, index: int, message: str, column: Column | None = None) -> LogError:
         """A `LogError` about one row."""
-        row = self.row(index)
+        row = int(index if self.lines is None else self.lines[index])
         place = f"row {row} (counted from 0)" if self.lines is None else f"line {row}"
         return LogError(f"{self.path}: {place}: {message}", path=self.path, column=column, row=row)
 
@@ -89,17 +91,6 @@ class Table:
             flaws=self.flaws[:-1],
             stamps=None if self.stamps is None else self.stamps[:-1],
         )
-
-
-def flag_not_finite(
-    flaws: NDArray[np.uint8],
-    columns: Mapping[Column, Array],
-    stamps: Stamps | None,
-) -> None:
-    """Marks the rows with a NaN or an infinite number, unless they are marked already."""
-    for column in (*columns.values(), *(() if stamps is None else (stamps,))):
-        if column.dtype == np.float64:
-            flaws[~np.isfinite(column) & (flaws == Flaw.NONE)] = Flaw.NOT_FINITE
 
 
 def locate(path: Path, names: Sequence[str], column: Column) -> int:

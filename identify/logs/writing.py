@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,22 +16,17 @@ from identify.files import write_bytes, write_text
 from identify.logs.recording import Recording
 from identify.spatial import quaternion_from_rotation
 
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "position": ("px", "py", "pz"),
-    "quaternion": ("qx", "qy", "qz", "qw"),
-    "linear_velocity": ("vx", "vy", "vz"),
-    "angular_velocity": ("wx", "wy", "wz"),
-    "linear_acceleration": ("ax", "ay", "az"),
-    "angular_acceleration": ("alx", "aly", "alz"),
-    "force": ("fx", "fy", "fz"),
-    "torque": ("tx", "ty", "tz"),
+_SIGNALS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "position": ("pose", "position", ("px", "py", "pz")),
+    "quaternion": ("pose", "quaternion", ("qx", "qy", "qz", "qw")),
+    "linear_velocity": ("twist", "linear", ("vx", "vy", "vz")),
+    "angular_velocity": ("twist", "angular", ("wx", "wy", "wz")),
+    "linear_acceleration": ("acceleration", "linear", ("ax", "ay", "az")),
+    "angular_acceleration": ("acceleration", "angular", ("alx", "aly", "alz")),
+    "force": ("wrench", "force", ("fx", "fy", "fz")),
+    "torque": ("wrench", "torque", ("tx", "ty", "tz")),
 }
-_TABLES: Mapping[str, Mapping[str, str]] = {
-    "pose": {"position": "position", "quaternion": "quaternion"},
-    "twist": {"linear": "linear_velocity", "angular": "angular_velocity"},
-    "acceleration": {"linear": "linear_acceleration", "angular": "angular_acceleration"},
-    "wrench": {"force": "force", "torque": "torque"},
-}
+"""Of each signal the table of the schema, its key there, and the names of its columns."""
 
 
 def write_log(recording: Recording, path: Path, schema_path: Path | None = None) -> Path:
@@ -49,7 +45,7 @@ def write_log(recording: Recording, path: Path, schema_path: Path | None = None)
     """
     schema_path = schema_path or path.with_suffix(".toml")
     columns: dict[str, Array] = {} if recording.time is None else {"t": recording.time}
-    for signal, names in _COLUMNS.items():
+    for signal, (_, _, names) in _SIGNALS.items():
         if signal in recording.signals:
             columns |= dict(zip(names, recording.signals[signal].T, strict=True))
     table = pa.table({name: pa.array(column) for name, column in columns.items()})
@@ -68,23 +64,19 @@ def write_log(recording: Recording, path: Path, schema_path: Path | None = None)
 def schema_of(recording: Recording) -> dict[str, object]:
     """The schema of a recording as `write_log` writes it."""
     clock: dict[str, object] = {"still": True} if recording.still else {"time": "t"}
-    schema: dict[str, object] = {"log": clock, "world": {"gravity": recording.gravity.tolist()}}
-    for table, signals in _TABLES.items():
-        named: dict[str, object] = {
-            key: list(_COLUMNS[signal])
-            for key, signal in signals.items()
-            if signal in recording.signals
-        }
-        if named:
-            schema[table] = named | _meaning(recording, table)
-    return schema
+    tables: dict[str, dict[str, object]] = {}
+    for signal, (table, key, names) in _SIGNALS.items():
+        if signal in recording.signals:
+            tables.setdefault(table, {})[key] = list(names)
+    said = {table: named | _meaning(recording, table) for table, named in tables.items()}
+    return {"log": clock, "world": {"gravity": recording.gravity.tolist()}, **said}
 
 
 def to_toml(tables: Mapping[str, object], path: str = "") -> str:
     """Nested tables of strings, numbers, truth values and lists of them as TOML."""
     plain = {key: value for key, value in tables.items() if not isinstance(value, Mapping)}
     lines = [f"[{path}]"] if path and plain else []
-    lines += [f"{key} = {_spell(value)}" for key, value in plain.items()]
+    lines += [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plain.items()]
     parts = ["\n".join(lines) + "\n"] if lines else []
     for key, value in tables.items():
         if isinstance(value, Mapping):
@@ -107,13 +99,3 @@ def _meaning(recording: Recording, table: str) -> dict[str, object]:
                 "quaternion": quaternion.tolist(),
             }
     return meaning
-
-
-def _spell(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_spell, value)) + "]"
-    return repr(value)

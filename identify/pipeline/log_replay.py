@@ -81,7 +81,10 @@ def replay_log(
     if not (np.isfinite(horizon) and horizon > 0.0):
         raise LogError(f"horizon: expected a positive time [s], got {horizon!r}")
     phi = estimate.parameters.phi
-    _require_possible(phi)
+    if (verdict := check(phi)).impossible:
+        raise ModelError(
+            f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
+        )
     log = prepare(recording)
     if not log.segments:
         raise LogError(
@@ -93,9 +96,8 @@ def replay_log(
     if truth is not None:
         bodies[TRUTH] = truth.phi
     samples, notes = _samples(estimate)
-    segments = [(segment, bias) for segment in log.segments]
     done = replays(
-        segments,
+        [(segment, bias) for segment in log.segments],
         bodies,
         samples=samples,
         horizon=horizon,
@@ -117,28 +119,16 @@ def replay_log(
     )
 
 
-def fitted_bias(log: PreparedLog, phi: Phi) -> Vec6:
-    """The sensor offset that fits a log best with the body held, [f; t] at Bo in B, shape (6,)."""
-    constant = log.rows[:, 0]
-    residual = log.wrench - log.features @ (FEATURE_TENSOR @ phi)
-    return constant @ residual / (constant @ constant)
-
-
-def _require_possible(phi: Phi) -> None:
-    verdict = check(phi)
-    if verdict.impossible:
-        raise ModelError(
-            f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
-        )
-
-
 def _bias(log: PreparedLog, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:
+    """The sensor offset to take off, and where it comes from."""
     if no_bias:
         return np.zeros(6), "none"
     for entry in estimate.bias:
         if entry.sha256 == log.recording.sha256:
             return np.asarray(entry.wrench), "the estimate's for this log"
-    return fitted_bias(log, estimate.parameters.phi), "fitted on this log, the body held"
+    constant = log.rows[:, 0]
+    residual = log.wrench - log.features @ (FEATURE_TENSOR @ estimate.parameters.phi)
+    return constant @ residual / (constant @ constant), "fitted on this log, the body held"
 
 
 def _samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from identify.logs import Recording
 from identify.pipeline.result import FitSettings
 from identify.regressors import WRENCH, Statistics
 from identify.signals import PreparedLog
-from identify.validation import ESTIMATE, Validation
+from identify.validation import ESTIMATE, HeldOutScores, Validation
 
 _FAST = 20.0
 """Speed above which a position is more likely in another unit [m/s]."""
@@ -98,47 +98,35 @@ def notes_on_fit(
     settings: FitSettings,
 ) -> list[str]:
     """Notes on what the equations leave unexplained, and on choices that the data contradict."""
-    return [
-        *_unexplained(validation),
-        *_replay_runs_off(validation),
-        *_contradicted(estimate, blocks, settings),
-    ]
+    notes = [_unexplained(validation.scores) if validation.scores else ""]
+    if validation.replay is not None:
+        errors = validation.replay.errors[ESTIMATE]
+        if not (errors.position[-1] < _FAR_OFF and errors.attitude[-1] < _TURNED_OFF):
+            notes.append(
+                f"The motion simulated from the estimate runs off: {errors.position[-1]:.2g} m and "
+                f"{np.rad2deg(errors.attitude[-1]):.2g}° from the measured one after "
+                f"{errors.horizon[-1]:.2g} s."
+            )
+    notes.append(_contradicted(estimate, blocks, settings))
+    return [note for note in notes if note]
 
 
-def _unexplained(validation: Validation) -> list[str]:
-    scores = validation.scores
-    if scores is None:
-        return []
+def _unexplained(scores: HeldOutScores) -> str:
+    """A note where axes of the wrench are predicted badly, or nothing."""
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
     poor = (scores.r_squared < _POOR_FIT) & (signal > _SHARE_OF_SIGNAL * largest)
     if not poor.any():
-        return []
+        return ""
     axes = ", ".join(f"{WRENCH[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(poor))
-    return [
+    return (
         f"The fit explains little of the measured wrench (held-out R²: {axes}). The body is "
         "consistent, but the numbers are not to be trusted: check units, axes, order and signs "
         "in the schema, the sensor's mount, and that nothing touched the body."
-    ]
+    )
 
 
-def _replay_runs_off(validation: Validation) -> list[str]:
-    replay = validation.replay
-    if replay is None:
-        return []
-    errors = replay.errors[ESTIMATE]
-    if errors.position[-1] < _FAR_OFF and errors.attitude[-1] < _TURNED_OFF:
-        return []
-    return [
-        f"The motion simulated from the estimate runs off: {errors.position[-1]:.2g} m and "
-        f"{np.rad2deg(errors.attitude[-1]):.2g}° from the measured one after "
-        f"{errors.horizon[-1]:.2g} s."
-    ]
-
-
-def _contradicted(
-    estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
-) -> list[str]:
+def _contradicted(estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings) -> str:
     """A note where what is known, or an offset left out or shared, makes the residual worse."""
     said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
     choices = [said[settings.bias]] if settings.bias in said else []
@@ -146,21 +134,21 @@ def _contradicted(
         choices.append(f"with the mass given as {settings.mass:g} kg")
     choices += [f"with {term}" for term in settings.terms]
     if not choices:
-        return []
+        return ""
     try:
         free = estimate_body(blocks, EstimatorSettings())
     except (ProblemError, SolveError):
-        return []
+        return ""
     tiny = np.finfo(float).tiny
     worse = float(np.max(estimate.residual_rms / np.maximum(free.residual_rms, tiny)))
     moved = _standard_errors(estimate, free) if settings.terms else 0.0
     if worse < _WORSE and moved < _FAR:
-        return []
-    return [
+        return ""
+    return (
         f"Fitted {' and '.join(choices)}, the residual of an axis is {worse:.2g} times that of a "
         f"fit that leaves this to the data, whose mass is {free.parameters.mass:.5g} kg: the data "
         f"contradict the choice{f', by {moved:.2g} standard errors' if moved else ''}."
-    ]
+    )
 
 
 def _standard_errors(estimate: Estimate, free: Estimate) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -112,9 +113,6 @@ class _Source:
         self.quaternion: Vec4 | None = None
         if self.has("quaternion"):
             self.quaternion = normalised_quaternion(self.smooth("quaternion"))
-        self._rotation = None
-        if self.quaternion is not None:
-            self._rotation = rotation_from_quaternion(self.quaternion)
 
     def has(self, name: str) -> bool:
         return name in self._signals
@@ -132,15 +130,11 @@ class _Source:
         given = _need(self.recording, self._signals, name)
         return self._differentiator.apply(given, order)
 
-    @property
+    @cached_property
     def rotation(self) -> Mat33:
-        if self._rotation is None:
-            _need(self.recording, self._signals, "quaternion")
-        return self._rotation  # pyright: ignore[reportReturnType]
-
-    @property
-    def gravity(self) -> Vec3:
-        return self.recording.gravity
+        if self.quaternion is None:
+            raise _missing(self.recording, "quaternion")
+        return rotation_from_quaternion(self.quaternion)
 
     def in_body(self, v: Vec3, group: str) -> Vec3:
         world = self.recording.frames[group] == "world"
@@ -149,11 +143,15 @@ class _Source:
 
 def _need(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:
     if name not in signals:
-        raise LogError(
-            f"{recording.name}: the log gives no {name.replace('_', ' ')}, and what it gives is "
-            "not enough to work it out; add its columns to the schema"
-        )
+        raise _missing(recording, name)
     return signals[name]
+
+
+def _missing(recording: Recording, name: str) -> LogError:
+    return LogError(
+        f"{recording.name}: the log gives no {name.replace('_', ' ')}, and what it gives is not "
+        "enough to work it out; add its columns to the schema"
+    )
 
 
 def _angular_velocity(source: _Source) -> tuple[Vec3, int]:
@@ -200,13 +198,13 @@ def _proper_acceleration(source: _Source, rates: Vec3, velocity: Vec3 | None) ->
             if velocity is None:
                 velocity = source.value("linear_velocity")
             acceleration = acceleration + np.cross(rates, rotate_back(source.rotation, velocity))
-        return acceleration - rotate_back(source.rotation, source.gravity), 0
+        return acceleration - rotate_back(source.rotation, source.recording.gravity), 0
     if not source.has("linear_velocity"):
         acceleration = source.derivative("position", 2)
-        return rotate_back(source.rotation, acceleration - source.gravity), 2
+        return rotate_back(source.rotation, acceleration - source.recording.gravity), 2
     derivative = source.derivative("linear_velocity", 1)
     if source.recording.frames["twist"] == "world":
-        return rotate_back(source.rotation, derivative - source.gravity), 1
+        return rotate_back(source.rotation, derivative - source.recording.gravity), 1
     # Seen from B the axes turn: a_B = dv_B/dt + ω × v_B.
     acceleration = derivative + np.cross(rates, source.value("linear_velocity"))
-    return acceleration - rotate_back(source.rotation, source.gravity), 1
+    return acceleration - rotate_back(source.rotation, source.recording.gravity), 1

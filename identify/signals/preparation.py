@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Vec3, Vec6
+from identify.arrays import Array, Vec6
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.filters import Filters, choose_cutoff_hz
-from identify.signals.kinematics import Kinematics, kinematics_of, still_motion
+from identify.signals.kinematics import kinematics_of, still_motion
 from identify.signals.noise import filtered_noise
 from identify.signals.prepared import PreparedLog, Segment
 from identify.signals.segments import EvenSegment, even_segments
@@ -66,7 +66,7 @@ class _FilteredSegment:
     noise: Array
     effective: float
     used: int
-    segment: Segment | None
+    states: Segment | None
 
 
 def _prepare_still(recording: Recording) -> PreparedLog:
@@ -98,15 +98,27 @@ def _prepare_segment(
     wrench = _wrench_in_body(recording, inside, motion.rotation)
     time, rows = segment.time[inner], rows_of(motion.motion, wrench)
     outputs = len(rows) - 2 * filters.lowpass.halo
+    # Of the columns [ψ, w]; −1: not smoothed either.
+    proper, alpha, rate = (order or -1 for order in motion.derivative_orders)
+    orders = np.array([proper] * 3 + [alpha] * 3 + [rate] * 6 + [-1] * 6)
+    states = None
+    if not (motion.quaternion is None or motion.position is None or motion.velocity is None):
+        states = Segment(
+            time=time,
+            position=motion.position,
+            velocity=motion.velocity,
+            quaternion=motion.quaternion,
+            angular_velocity=motion.motion.angular_velocity,
+            wrench=wrench,
+            gravity=recording.gravity,
+        )
     return _FilteredSegment(
         time=filters.lowpass.apply_to_time(time),
         rows=filters.lowpass.apply(rows),
-        noise=filtered_noise(
-            rows[:, 1:], _column_orders(motion), filters.lowpass, filters.differentiator
-        ),
+        noise=filtered_noise(rows[:, 1:], orders, filters.lowpass, filters.differentiator),
         effective=max(1.0, filters.lowpass.independent_share * outputs),
         used=segment.rows,
-        segment=_segment(time, motion, wrench, recording.gravity),
+        states=states,
     )
 
 
@@ -134,26 +146,6 @@ def rows_of(motion: BodyMotion, wrench: Vec6) -> Array:
     return np.concatenate((np.ones((len(wrench), 1)), motion.features, wrench), axis=1)
 
 
-def _column_orders(motion: Kinematics) -> Indices:
-    """How often each of the 18 columns [ψ, w] was differentiated; −1: not smoothed either."""
-    proper, alpha, rate = (order or -1 for order in motion.derivative_orders)
-    return np.array([proper] * 3 + [alpha] * 3 + [rate] * 6 + [-1] * 6)
-
-
-def _segment(time: Array, motion: Kinematics, wrench: Vec6, gravity: Vec3) -> Segment | None:
-    if motion.quaternion is None or motion.position is None or motion.velocity is None:
-        return None
-    return Segment(
-        time=time,
-        position=motion.position,
-        velocity=motion.velocity,
-        quaternion=motion.quaternion,
-        angular_velocity=motion.motion.angular_velocity,
-        wrench=wrench,
-        gravity=gravity,
-    )
-
-
 def _join(
     recording: Recording,
     filtered: list[_FilteredSegment],
@@ -173,7 +165,7 @@ def _join(
         noise=np.average([each.noise for each in filtered], axis=0, weights=lengths),
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
-        segments=tuple(each.segment for each in filtered if each.segment is not None),
+        segments=tuple(each.states for each in filtered if each.states is not None),
         repeated=0 if time is None else int((np.diff(time) == 0.0).sum()),
         unused=len(recording) - sum(each.used for each in filtered),
         notes=notes,

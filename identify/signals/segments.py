@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from identify.arrays import Array, Indices
+from identify.arrays import Array, Indices, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.clock import gap_starts, uniform_rows
@@ -71,10 +71,13 @@ def even_segments(recording: Recording) -> list[EvenSegment]:
         )
     if not time[-1] > time[0]:
         raise LogError(f"{recording.name}: the time stamps never advance: check [log] time")
-    _require_resolved_attitude(recording)
+    quaternion = recording.signals.get("quaternion")
+    if quaternion is not None:
+        quaternion = unwrap_quaternions(quaternion)
+        _require_resolved(recording.name, quaternion)
     cuts = np.union1d(
         gap_starts(time),
-        jump_starts(recording.signals.get("position"), recording.signals.get("quaternion")),
+        jump_starts(recording.signals.get("position"), quaternion),
     )
     edges = [0, *(int(cut) for cut in cuts), len(recording)]
     return [
@@ -84,15 +87,12 @@ def even_segments(recording: Recording) -> list[EvenSegment]:
     ]
 
 
-def _require_resolved_attitude(recording: Recording) -> None:
+def _require_resolved(name: str, quaternion: Vec4) -> None:
     """Raise where the attitude turns too far from row to row to be a sampled motion."""
-    if "quaternion" not in recording.signals:
-        return
-    quaternion = unwrap_quaternions(recording.signals["quaternion"])
     step = float(np.median(rotation_angle(quaternion[:-1], quaternion[1:])))
     if step > _LARGEST_STEP:
         raise LogError(
-            f"{recording.name}: the attitude turns by {step:.2g} rad from row to row (median), "
+            f"{name}: the attitude turns by {step:.2g} rad from row to row (median), "
             f"which is no motion that could be differentiated. If each row is a still pose, set "
             f"`still = true` in [log]; else check `angle_unit`, `order` and `maps` in [pose]"
         )

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array, Phi, Vec3, Vec4
-from identify.simulation import State, fast_rollout, single_shot
+from identify.signals import Segment
+from identify.simulation import Trajectory, fast_rollout, single_shot
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
-from identify.validation.windowed import BAND, ErrorBand, ReplayErrors, require_bodies
-from identify.validation.windows import OffsetSegment
+from identify.validation.windowed import ErrorBand, ReplayErrors, require_bodies
+from identify.validation.windows import OffsetSegment, first_state
 
 _MOST_SHOWN = 2000
 """Samples of a path that are kept of sampled bodies."""
@@ -70,13 +71,7 @@ def replay_in_one_shot(
     if longest is None or len(longest[0].time) < 2:
         return None
     segment, bias = longest
-    start = State(
-        segment.position[0],
-        segment.quaternion[0],
-        segment.velocity[0],
-        segment.angular_velocity[0],
-    )
-    wrench = segment.wrench - bias
+    start, wrench = first_state(segment), segment.wrench - bias
     step = float(np.ptp(segment.time)) / (len(segment.time) - 1)
     paths = {
         name: single_shot(
@@ -84,6 +79,19 @@ def replay_in_one_shot(
         ).trajectory
         for name, phi in bodies.items()
     }
+    band = None
+    if samples is not None:
+        every = max(1, (len(segment.time) - 1) // _MOST_SHOWN)
+        drawn = fast_rollout(
+            samples,
+            start,
+            wrench,
+            step,
+            segment.gravity,
+            interpolation=interpolation,
+            every=every,
+        )
+        band = ErrorBand.of(_errors(drawn, segment, every))
     first = next(iter(paths.values()))
     return SingleShot(
         time=segment.time,
@@ -91,38 +99,15 @@ def replay_in_one_shot(
         quaternion=first.quaternion,
         measured_position=segment.position,
         measured_quaternion=segment.quaternion,
-        errors={
-            name: ReplayErrors(
-                path.time,
-                np.linalg.norm(path.position - segment.position, axis=-1),
-                rotation_angle(segment.quaternion, path.quaternion),
-            )
-            for name, path in paths.items()
-        },
-        band=None if samples is None else _band(longest, start, step, samples, interpolation),
+        errors={name: _errors(path, segment) for name, path in paths.items()},
+        band=band,
     )
 
 
-def _band(
-    one: OffsetSegment, start: State, step: float, samples: Phi, interpolation: Interpolation
-) -> ErrorBand:
-    segment, bias = one
-    every = max(1, (len(segment.time) - 1) // _MOST_SHOWN)
-    path = fast_rollout(
-        samples,
-        start,
-        segment.wrench - bias,
-        step,
-        segment.gravity,
-        interpolation=interpolation,
-        every=every,
-    )
-    rows = slice(None, None, every)
-    distance = np.linalg.norm(path.position - segment.position[rows], axis=-1)
-    angle = rotation_angle(segment.quaternion[rows], path.quaternion)
-    return ErrorBand(
+def _errors(path: Trajectory, segment: Segment, every: int = 1) -> ReplayErrors:
+    """How far a path is from every `every`-th sample of a segment."""
+    return ReplayErrors(
         path.time,
-        np.quantile(distance, BAND, axis=0),
-        np.quantile(angle, BAND, axis=0),
-        len(samples),
+        np.linalg.norm(path.position - segment.position[::every], axis=-1),
+        rotation_angle(segment.quaternion[::every], path.quaternion),
     )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Phi
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import Statistics
@@ -93,7 +92,17 @@ def _replay(
     if not segments:
         notes.append("No replay: it needs time stamps, attitude and position in the log.")
         return None, None
-    bodies, note = _bodies(estimate)
+    bodies, note = {ESTIMATE: estimate.parameters.phi}, ""
+    least_squares = estimate.least_squares.phi
+    if np.array_equal(least_squares, estimate.parameters.phi):
+        pass
+    elif is_consistent(least_squares):
+        bodies[LEAST_SQUARES] = least_squares
+    else:
+        note = (
+            "No replay with the least-squares estimate: it is not a possible body (its "
+            "pseudo-inertia has a negative eigenvalue), so it cannot be simulated."
+        )
     if truth is not None:
         bodies[TRUTH] = truth.phi
     samples = posterior_bodies(
@@ -106,16 +115,3 @@ def _replay(
     if note:
         notes.append(note)
     return done.windows, done.single_shot
-
-
-def _bodies(estimate: Estimate) -> tuple[dict[str, Phi], str]:
-    """The bodies to replay by name, and a note on the least-squares one if it is not among them."""
-    bodies = {ESTIMATE: estimate.parameters.phi}
-    if np.array_equal(estimate.least_squares.phi, estimate.parameters.phi):
-        return bodies, ""
-    if is_consistent(estimate.least_squares.phi):
-        return bodies | {LEAST_SQUARES: estimate.least_squares.phi}, ""
-    return bodies, (
-        "No replay with the least-squares estimate: it is not a possible body (its pseudo-inertia "
-        "has a negative eigenvalue), so it cannot be simulated."
-    )

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Phi, Vec3
+from identify.arrays import Array, Phi, Vec3
 from identify.errors import SimulationError
-from identify.simulation import State, Trajectory, fast_rollout
+from identify.simulation import fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
-from identify.validation.windows import OffsetSegment, Windows, cut_windows
+from identify.validation.windows import OffsetSegment, Windows, cut_windows, first_state
 
 HORIZON = 1.0
 """Longest time a window is simulated for [s]."""
@@ -58,6 +58,14 @@ class ErrorBand:
     position: Array
     attitude: Array
     samples: int
+
+    @classmethod
+    def of(cls, errors: ReplayErrors) -> ErrorBand:
+        """The band of the errors of s bodies, shape (s, k) each."""
+        position, attitude = (
+            np.quantile(each, BAND, axis=0) for each in (errors.position, errors.attitude)
+        )
+        return cls(errors.horizon, position, attitude, len(errors.position))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +119,12 @@ def replay(
     phi = np.array(list(bodies.values()))
     runs = [_simulated(windows, phi, interpolation) for windows in stacks]
     errors = _pooled(runs)
+    band = None
+    if samples is not None:
+        drawn = [_simulated_in_batches(windows, samples, interpolation) for windows in stacks]
+        band = ErrorBand.of(_pooled(drawn))
     shown = min(len(run.horizon) for run in runs)
-    picks = [_evenly(len(run.horizon), shown) for run in runs]
+    picks = [np.linspace(0, len(run.horizon) - 1, shown).round().astype(int) for run in runs]
     return Replay(
         windows=sum(len(windows.time) for windows in stacks),
         errors={
@@ -122,7 +134,7 @@ def replay(
         times=np.concatenate([w.time[:, at] for w, at in zip(stacks, picks, strict=True)]),
         simulated=np.concatenate([r.position[:, at] for r, at in zip(runs, picks, strict=True)]),
         measured=np.concatenate([w.position[:, at] for w, at in zip(stacks, picks, strict=True)]),
-        band=None if samples is None else _band(stacks, samples, interpolation),
+        band=band,
     )
 
 
@@ -142,15 +154,17 @@ class _Run(NamedTuple):
     position: Vec3  # of the first body, (w, k, 3)
 
 
-class _Errors(NamedTuple):
-    horizon: Array
-    position: Array
-    attitude: Array
-
-
 def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: int = 1) -> _Run:
     """Bodies × windows in one batch, compared at every `every`-th sample."""
-    path = _paths(windows, phi, interpolation, every)
+    path = fast_rollout(
+        phi[:, None],
+        first_state(windows),
+        windows.wrench,
+        windows.step,
+        windows.gravity,
+        interpolation=interpolation,
+        every=every,
+    )
     distance = np.sum((path.position - windows.position[:, ::every]) ** 2, axis=-1)
     angle = rotation_angle(windows.quaternion[:, ::every], path.quaternion) ** 2
     return _Run(
@@ -162,54 +176,22 @@ def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: 
     )
 
 
-def _paths(windows: Windows, phi: Phi, interpolation: Interpolation, every: int) -> Trajectory:
-    """Every body in every window, shape (b, w, k, ·)."""
-    start = State(
-        windows.position[:, 0],
-        windows.quaternion[:, 0],
-        windows.velocity[:, 0],
-        windows.angular_velocity[:, 0],
-    )
-    return fast_rollout(
-        phi[:, None],
-        start,
-        windows.wrench,
-        windows.step,
-        windows.gravity,
-        interpolation=interpolation,
-        every=every,
-    )
+def _pooled(runs: Sequence[_Run]) -> ReplayErrors:
+    """Root mean squares of b bodies over the windows of all rates, at the times of the first.
 
-
-def _pooled(runs: Sequence[_Run]) -> _Errors:
-    """Root mean squares over the windows of all rates, at the times of the first."""
+    Shape (b, k) each.
+    """
     horizon = runs[0].horizon
     total = sum(run.windows for run in runs)
     distance = sum(run.windows / total * _at(run, run.squared_distance, horizon) for run in runs)
     angle = sum(run.windows / total * _at(run, run.squared_angle, horizon) for run in runs)
-    return _Errors(horizon, np.sqrt(distance), np.sqrt(angle))
+    return ReplayErrors(horizon, np.sqrt(distance), np.sqrt(angle))
 
 
 def _at(run: _Run, squares: Array, horizon: Array) -> Array:
     if run.horizon is horizon:
         return squares
     return np.array([np.interp(horizon, run.horizon, row) for row in squares])
-
-
-def _evenly(count: int, chosen: int) -> Indices:
-    """So many of the first numbers, evenly spread, both ends among them."""
-    return np.linspace(0, count - 1, chosen).round().astype(int)
-
-
-def _band(stacks: Sequence[Windows], samples: Phi, interpolation: Interpolation) -> ErrorBand:
-    """Quantiles over the samples of the errors that each leaves in the windows."""
-    errors = _pooled([_simulated_in_batches(windows, samples, interpolation) for windows in stacks])
-    return ErrorBand(
-        errors.horizon,
-        np.quantile(errors.position, BAND, axis=0),
-        np.quantile(errors.attitude, BAND, axis=0),
-        len(samples),
-    )
 
 
 def _simulated_in_batches(windows: Windows, samples: Phi, interpolation: Interpolation) -> _Run:

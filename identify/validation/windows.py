@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Vec3, Vec6
+from identify.arrays import Array, Vec6
 from identify.signals import Segment
+from identify.simulation import State
 
 OffsetSegment = tuple[Segment, Vec6]
 """A segment of a log at full rate, and the sensor offset to take off its wrench."""
@@ -20,27 +21,26 @@ _SAME_RATE = 1e-2
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class Windows(Segment):
     """Windows of one rate and length, stacked: w of them with k samples each.
+
+    Fields as of a `Segment`, shape (w, k, ·), gravity (w, 3); the wrench is without sensor offset.
 
     Attributes:
         step: between samples [s].
-        time: [s], shape (w, k).
-        position, velocity: of Bo in W, shape (w, k, 3).
-        quaternion: R_WB, shape (w, k, 4).
-        angular_velocity: w_WB_B, shape (w, k, 3).
-        wrench: on the body at Bo in B, without bias, shape (w, k, 6).
-        gravity: g in W, shape (w, 3).
     """
 
     step: float
-    time: Array
-    position: Vec3
-    velocity: Vec3
-    quaternion: Array
-    angular_velocity: Vec3
-    wrench: Vec6
-    gravity: Vec3
+
+
+def first_state(states: Segment) -> State:
+    """The measured state that a segment, or each of some windows, begins at."""
+    return State(
+        states.position[..., 0, :],
+        states.quaternion[..., 0, :],
+        states.velocity[..., 0, :],
+        states.angular_velocity[..., 0, :],
+    )
 
 
 def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Windows, ...]:
@@ -58,8 +58,7 @@ def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Wind
     groups = _by_rate(segments)
     longest = max((_duration(one) for group in groups for one in group), default=0.0)
     length = min(horizon, 0.5 * longest)
-    stacks = [_Cutting.of(group, length) for group in groups]
-    cuttings = [cutting for cutting in stacks if cutting is not None]
+    cuttings = [cutting for group in groups if (cutting := _Cutting.of(group, length)).starts]
     total = sum(len(cutting.starts) for cutting in cuttings)
     return tuple(cutting.stack(MOST_WINDOWS, total) for cutting in cuttings)
 
@@ -76,40 +75,36 @@ def _by_rate(segments: Sequence[OffsetSegment]) -> list[list[OffsetSegment]]:
 
 @dataclass(frozen=True, slots=True)
 class _Cutting:
-    """Where windows of one rate begin: segment and first sample."""
+    """Where windows of one rate begin: segment, sensor offset and first sample."""
 
-    segments: Sequence[OffsetSegment]
     step: float
     stride: int
     samples: int
-    starts: Sequence[tuple[int, int]]
+    starts: Sequence[tuple[Segment, Vec6, int]]
 
     @classmethod
-    def of(cls, segments: Sequence[OffsetSegment], horizon: float) -> _Cutting | None:
-        """The windows of segments of one rate; None where none is long enough."""
+    def of(cls, segments: Sequence[OffsetSegment], horizon: float) -> _Cutting:
+        """The windows of segments of one rate; without a start where none is long enough."""
         step = _step(max(segments, key=lambda one: len(one[0].time)))
         stride = max(1, int(np.ceil(horizon / step / _MOST_STEPS)))
         steps = int(horizon / (step * stride) * (1.0 + 1e-9))
         samples = steps * stride + 1
-        if steps < _FEWEST_STEPS:
-            return None
         starts = [
-            (index, first)
-            for index, (segment, _) in enumerate(segments)
+            (segment, bias, first)
+            for segment, bias in (segments if steps >= _FEWEST_STEPS else ())
             for first in range(0, len(segment.time) - samples + 1, samples - 1)
         ]
-        return cls(segments, step, stride, samples, starts) if starts else None
+        return cls(step, stride, samples, starts)
 
     def stack(self, most: int, total: int) -> Windows:
         """Some of the windows, evenly chosen, in its share of the most there may be of all."""
         count = min(len(self.starts), max(1, most * len(self.starts) // total))
         chosen = np.unique(np.linspace(0, len(self.starts) - 1, count).astype(int))
         columns = zip(*(self._window(*self.starts[k]) for k in chosen), strict=True)
-        return Windows(self.step * self.stride, *(np.stack(column) for column in columns))
+        return Windows(*(np.stack(column) for column in columns), step=self.step * self.stride)
 
-    def _window(self, index: int, first: int) -> tuple[Array, ...]:
-        """Columns of one window, in the order of `Windows` from `time` on."""
-        segment, bias = self.segments[index]
+    def _window(self, segment: Segment, bias: Vec6, first: int) -> tuple[Array, ...]:
+        """Columns of one window, in the order of `Segment`."""
         rows = slice(first, first + self.samples, self.stride)
         wrench = segment.wrench[first : first + self.samples] - bias
         if self.stride > 1:

@@ -15,8 +15,9 @@ from identify.experiments.perturbations.registry import PERTURBATIONS
 from identify.experiments.perturbations.rows import Decimation, DroppedRows, Nothing
 from identify.experiments.perturbations.sensor import Delay, SensorOffset
 from identify.logs import Recording
-from identify.logs.synthetic import Noise, synthetic_recording, synthetic_still_recording
+from identify.logs.synthetic import Noise, synthetic_recording
 from tests.close import assert_close
+from tests.recordings import synthetic_still_recording
 
 PHI = [1.0, 0.01, 0.02, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
 

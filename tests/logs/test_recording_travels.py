@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from identify.logs import Recording
-from identify.logs.synthetic import synthetic_recording, synthetic_still_recording
+from identify.logs.synthetic import synthetic_recording
+from tests.recordings import synthetic_still_recording
 
 PHI = [1.0, 0.01, 0.02, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
 

@@ -80,7 +80,7 @@ def test_every_key_is_read(tmp_path):
     assert schema.wrench.torque_unit == "Nmm"
     assert schema.wrench.mount is not None
     assert schema.wrench.mount.quaternion == pytest.approx((0, 0, 0.5**0.5, 0.5**0.5))
-    assert schema.groups == ("pose", "twist", "acceleration", "wrench")
+    assert list(schema.groups) == ["pose", "twist", "acceleration", "wrench"]
 
 
 def test_a_stream_overrides_only_what_it_gives(tmp_path):

@@ -11,7 +11,6 @@ from identify.logs import read_log
 from identify.logs.synthetic import (
     Noise,
     synthetic_recording,
-    synthetic_still_recording,
     wrench_on_body,
 )
 from identify.logs.synthetic_motion import MotionSamples, random_motion
@@ -25,6 +24,7 @@ from identify.spatial.rotations import (
     rotate_back,
     rotation_from_quaternion,
 )
+from tests.recordings import synthetic_still_recording
 
 PHI = np.array([1.3, 0.05, -0.1, 0.2, 0.06, 0.004, -0.01, 0.05, 0.02, 0.03])
 GRAVITY = np.array([0.1, -0.2, -9.81])

@@ -10,8 +10,9 @@ import pytest
 
 from identify.inertia import InertialParameters
 from identify.logs import Recording
-from identify.logs.synthetic import Noise, synthetic_recording, synthetic_still_recording
+from identify.logs.synthetic import Noise, synthetic_recording
 from identify.pipeline import FitResult, FitSettings, fit
+from tests.recordings import synthetic_still_recording
 
 BODY = InertialParameters.from_com(
     1.3,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
 from identify.errors import LogError
 from identify.files import require_file
-from identify.logs.table import Request, Table
+from identify.logs.table import Source, Table
 
-Reader: TypeAlias = Callable[[Path, Request], Table]
+Reader: TypeAlias = Callable[[Source], Table]
 
 READERS: Mapping[str, str] = MappingProxyType(
     {".npz": "npz", ".parquet": "parquet", ".pq": "parquet"}
@@ -20,15 +19,16 @@ READERS: Mapping[str, str] = MappingProxyType(
 """The module here of each suffix, which has `read_…`; any other file is delimited text."""
 
 
-def read_table(path: Path, request: Request) -> Table:
+def read_table(source: Source) -> Table:
     """The columns asked for of a file, by the reader of its format, loaded when first used.
 
     Raises:
         MissingFile, MissingColumn, LogError: as the message says.
     """
+    path = source.path
     require_file(path)
     name = READERS.get(path.suffix.lower(), "text")
-    if request.rows is not None and name != "parquet":
+    if source.rows is not None and name != "parquet":
         raise LogError(f"{path}: is not Parquet, of which alone some rows can be read", path=path)
     reader: Reader = getattr(import_module(f"{__name__}.{name}"), f"read_{name}")
-    return reader(path, request)
+    return reader(source)

@@ -41,17 +41,6 @@ def as_stamps(column: pa.ChunkedArray) -> tuple[Stamps, NDArray[np.bool_]]:
     return _to_numpy(whole.fill_null(0) if whole.null_count else whole), missing
 
 
-def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds plain numbers (or nothing at all)."""
-    types = pa.types
-    return (
-        types.is_integer(kind)
-        or types.is_floating(kind)
-        or types.is_decimal(kind)
-        or types.is_null(kind)
-    )
-
-
 def _to_numpy(column: pa.ChunkedArray) -> NDArray:
     pieces = [np.from_dlpack(chunk) for chunk in column.chunks]
     if len(pieces) == 1:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path
@@ -21,13 +20,12 @@ from numpy.typing import NDArray
 
 from identify.errors import LogError
 from identify.files import check_expansion, unreadable
-from identify.logs.schema import Column
-from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate, locate_stamps
+from identify.logs.schema_fields import Column
+from identify.logs.table import Flaw, Source, Stamps, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (
     zipfile.BadZipFile,
-    zipfile.LargeZipFile,
     zlib.error,
     LZMAError,
     StructError,
@@ -36,8 +34,7 @@ _UNREADABLE = (
     ValueError,
     SyntaxError,
     TypeError,
-    KeyError,
-    IndexError,
+    LookupError,
     RuntimeError,
     OverflowError,
     MemoryError,
@@ -53,54 +50,56 @@ class _Slot:
         name: of the array, with a number for a column of a two-dimensional one.
         file: of the array in the archive.
         rows, dtype: of the array.
-        number: of the column in it, or None.
+        index: of the column in the array.
     """
 
     name: str
     file: str
     rows: int
     dtype: np.dtype[Any]
-    number: int | None
+    index: Any = ...
 
 
-def read_npz(path: Path, request: Request) -> Table:
+def read_npz(source: Source) -> Table:
     """Reads the columns asked for; datetime64 time stamps bring their own unit.
 
     Raises:
         MissingColumn, LogError: as the message says.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(source.path) as archive:
             infos = archive.infolist()
-            slots = [slot for info in infos for slot in _slots(path, archive, info)]
-            return _read(path, archive, slots, request)
+            slots = [slot for info in infos for slot in _slots(source.path, archive, info)]
+            return _read(source, archive, slots)
     except LogError:
         raise
     except _UNREADABLE as error:
-        raise unreadable(path, error, "NPZ archive") from error
+        raise unreadable(source.path, error, "NPZ archive") from error
 
 
-def _read(path: Path, archive: zipfile.ZipFile, slots: list[_Slot], request: Request) -> Table:
-    names = tuple(slot.name for slot in slots)
-    wanted = {column: slots[locate(path, names, column)] for column in request.columns}
-    place = locate_stamps(path, names, request.stamps)
-    stamps_of = None if place is None else slots[place]
-    if stamps_of and request.stamps is not None:
-        _require_kind(path, request.stamps, stamps_of, "iufmM")
+def _read(source: Source, archive: zipfile.ZipFile, slots: list[_Slot]) -> Table:
+    path, names = source.path, tuple(slot.name for slot in slots)
+    wanted = {column: slots[locate(path, names, column)] for column in source.columns}
+    place, stamps, ticks = locate_stamps(path, names, source.layout.time), None, None
+    used = list(wanted.values())
+    if place is not None and source.layout.time is not None:
+        used.append(slots[place])
+        _require_kind(path, source.layout.time, slots[place], "iufmM")
     for column, slot in wanted.items():
         _require_kind(path, column, slot, "iuf")
-    used = [*wanted.values(), *([stamps_of] if stamps_of else [])]
-    rows = _rows(path, used)
-    arrays = {slot.file: _load(archive, slot.file) for slot in used}
-    columns = {column: _column(arrays, slot).astype(np.float64) for column, slot in wanted.items()}
-    flaws = np.zeros(rows, dtype=np.uint8)
-    stamps, ticks = None, None
-    if stamps_of:
-        raw = _column(arrays, stamps_of)
+    flaws = np.zeros(_rows(path, used), dtype=np.uint8)
+    arrays = {}
+    for slot in used:
+        with archive.open(slot.file) as file:
+            arrays[slot.file] = npy.read_array(file, allow_pickle=False)
+    columns = {
+        column: arrays[slot.file][slot.index].astype(np.float64) for column, slot in wanted.items()
+    }
+    if place is not None:
+        raw = arrays[slots[place].file][slots[place].index]
         stamps, ticks = _stamps(path, raw)
         if raw.dtype.kind in "mM":
             flaws[np.isnat(raw)] = Flaw.NOT_FINITE
-    flag_not_finite(flaws, columns, stamps)
     return Table(path, names, columns, flaws, stamps, ticks)
 
 
@@ -127,10 +126,12 @@ def _slots(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> list[
     name = info.filename.removesuffix(".npy")
     match shape:
         case (rows,):
-            return [_Slot(name, info.filename, rows, dtype, None)]
+            return [_Slot(name, info.filename, rows, dtype)]
         case (rows, columns):
-            numbers = range(min(columns, 10_000))
-            return [_Slot(f"{name}[{k}]", info.filename, rows, dtype, k) for k in numbers]
+            return [
+                _Slot(f"{name}[{k}]", info.filename, rows, dtype, (slice(None), k))
+                for k in range(min(columns, 10_000))
+            ]
         case _:
             return []
 
@@ -149,36 +150,23 @@ def _require_kind(path: Path, column: Column, slot: _Slot, kinds: str) -> None:
 
 
 def _rows(path: Path, used: list[_Slot]) -> int:
-    lengths = {slot.rows: slot.name for slot in used}
-    if len(lengths) > 1:
-        (a, first), (b, second) = list(lengths.items())[:2]
-        raise LogError(
-            f"{path}: array {first!r} has {a} rows, but {second!r} has {b}; "
-            "columns of one log need the same rows",
-            path=path,
-            column=second,
-        )
-    return next(iter(lengths), 0)
+    first = used[0]
+    for slot in used:
+        if slot.rows != first.rows:
+            raise LogError(
+                f"{path}: array {first.name!r} has {first.rows} rows, but {slot.name!r} has "
+                f"{slot.rows}; columns of one log need the same rows",
+                path=path,
+                column=slot.name,
+            )
+    return first.rows
 
 
-def _load(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
-    with archive.open(name) as file:
-        return npy.read_array(file, allow_pickle=False)
-
-
-def _column(arrays: Mapping[str, NDArray[Any]], slot: _Slot) -> NDArray[Any]:
-    array = arrays[slot.file]
-    return array if slot.number is None else array[:, slot.number]
-
-
-def _stamps(
-    path: Path, raw: NDArray[Any]
-) -> tuple[NDArray[np.int64] | NDArray[np.float64], int | None]:
-    if raw.dtype.kind == "f":
+def _stamps(path: Path, raw: NDArray[Any]) -> tuple[Stamps, int | None]:
+    kind = raw.dtype.kind
+    if kind == "f" or (kind == "u" and raw.size and int(raw.max()) > np.iinfo(np.int64).max):
         return raw.astype(np.float64), None
-    if raw.dtype.kind == "u" and raw.size and int(raw.max()) > np.iinfo(np.int64).max:
-        return raw.astype(np.float64), None
-    if raw.dtype.kind in "iu":
+    if kind in "iu":
         return raw.astype(np.int64), None
     unit, count = np.datetime_data(raw.dtype)
     if unit not in TICKS_PER_SECOND or count != 1:

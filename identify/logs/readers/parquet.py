@@ -2,50 +2,55 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from identify.errors import LogError
 from identify.files import unreadable
-from identify.logs.readers.arrow_columns import as_numbers, as_stamps, is_number
-from identify.logs.schema import Column
-from identify.logs.table import Flaw, Request, Table, flag_not_finite, locate, locate_stamps
+from identify.logs.readers.arrow_columns import as_numbers, as_stamps
+from identify.logs.table import Flaw, Source, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (pa.ArrowException, OSError, MemoryError, OverflowError, ValueError)
 
 
-def read_parquet(path: Path, request: Request) -> Table:
+def read_parquet(source: Source) -> Table:
     """Reads the columns asked for; time stamps may be a timestamp column, whose unit then counts.
 
     Raises:
         MissingColumn, LogError: as the message says.
     """
+    path = source.path
     try:
         file = pq.ParquetFile(path, page_checksum_verification=True)
         schema = file.schema_arrow
     except _UNREADABLE as error:
         raise unreadable(path, error, "Parquet file") from error
-    names = tuple(schema.names)
-    wanted = {column: _field(path, schema, column) for column in request.columns}
-    stamps_of = _stamps_field(path, schema, request)
-    for column, field in wanted.items():
-        if not is_number(field.type):
-            raise _not_numbers(path, column, field.type)
-    used = {field.name for field in wanted.values()} | ({stamps_of.name} if stamps_of else set())
+    names, asked = tuple(schema.names), list(source.columns)
+    time = source.layout.time
+    if time is not None and locate_stamps(path, names, time) is not None:
+        asked.append(time)
+    fields = {column: schema.field(locate(path, names, column)) for column in asked}
+    stamps_of = None if time is None else fields.get(time)
+    for column, field in fields.items():
+        locate(path, names, field.name)  # a column given by number is read by its name
+        if not (_is_number(field.type) or (column not in source.columns and _ticks(field.type))):
+            raise LogError(
+                f"{path}: column {column!r}: expected numbers, got {field.type}; "
+                "write the column as numbers, or name another",
+                path=path,
+                column=column,
+            )
     try:
-        table = _read(file, sorted(used), request.rows)
-        columns = {column: as_numbers(table[field.name]) for column, field in wanted.items()}
+        table = _read(file, sorted({field.name for field in fields.values()}), source.rows)
+        columns = {column: as_numbers(table[fields[column].name]) for column in source.columns}
         stamps, missing = as_stamps(table[stamps_of.name]) if stamps_of else (None, None)
     except (*_UNREADABLE, KeyError) as error:
         raise unreadable(path, error, "Parquet file") from error
     flaws = np.zeros(table.num_rows, dtype=np.uint8)
     if missing is not None:
         flaws[missing] = Flaw.NOT_FINITE
-    flag_not_finite(flaws, columns, stamps)
     ticks = _ticks(stamps_of.type) if stamps_of else None
     return Table(path, names, columns, flaws, stamps, ticks)
 
@@ -62,31 +67,18 @@ def _read(file: pq.ParquetFile, names: list[str], rows: tuple[int, int] | None) 
     return table.slice(start - int(edges[groups[0]]) if groups else 0, stop - start)
 
 
-def _field(path: Path, schema: pa.Schema, column: Column) -> pa.Field:
-    name = schema.names[locate(path, schema.names, column)]
-    locate(path, schema.names, name)  # a column given by number is read by its name
-    return schema.field(name)
-
-
-def _stamps_field(path: Path, schema: pa.Schema, request: Request) -> pa.Field | None:
-    if request.stamps is None or locate_stamps(path, schema.names, request.stamps) is None:
-        return None
-    field = _field(path, schema, request.stamps)
-    if not (is_number(field.type) or _ticks(field.type)):
-        raise _not_numbers(path, request.stamps, field.type)
-    return field
+def _is_number(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds plain numbers (or nothing at all)."""
+    types = pa.types
+    return (
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_decimal(kind)
+        or types.is_null(kind)
+    )
 
 
 def _ticks(kind: pa.DataType) -> int | None:
     if isinstance(kind, pa.TimestampType | pa.DurationType):
         return TICKS_PER_SECOND[kind.unit]
     return None
-
-
-def _not_numbers(path: Path, column: Column, kind: pa.DataType) -> LogError:
-    return LogError(
-        f"{path}: column {column!r}: expected numbers, got {kind}; "
-        "write the column as numbers, or name another",
-        path=path,
-        column=column,
-    )

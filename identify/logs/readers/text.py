@@ -13,7 +13,7 @@ import math
 import re
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,9 +26,9 @@ from identify.errors import LogError
 from identify.files import check_expansion, read_bytes, unreadable
 from identify.logs.errors import BadValue, RaggedRow
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
-from identify.logs.readers.text_lines import Line, is_missing, is_number, numbers_of
-from identify.logs.readers.text_sheet import Row, Sheet, suggest_separator, survey
-from identify.logs.table import Flaw, Request, Stamps, Table, flag_not_finite
+from identify.logs.readers.text_lines import Line, Row, is_missing, is_number, numbers_of
+from identify.logs.readers.text_sheet import Sheet, suggest_separator, survey
+from identify.logs.table import Flaw, Source, Stamps, Table
 
 _CHUNK = 2**24
 _NULLS = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
@@ -36,27 +36,20 @@ _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
 
 
-def read_text(path: Path, request: Request) -> Table:
+def read_text(source: Source) -> Table:
     """Reads the columns asked for.
 
     Raises:
         MissingColumn, LogError: as the message says.
     """
-    sheet = survey(path, _content(path), request)
+    sheet = survey(source, _content(source.path))
     text, start, line = sheet.text, sheet.header.end, sheet.header.number + 1
     end = len(text.rstrip(b"\r\n"))
     last = max(text.rfind(b"\n", start, end), text.rfind(b"\r", start, end)) + 1
-    table = read_regular(sheet, start, last)
-    if table is None:
-        table = _read_one_by_one(sheet, start, line)
-    else:
-        table = _joined(table, _read_one_by_one(sheet, last, line + len(table)))
-    flag_not_finite(table.flaws, table.columns, table.stamps)
-    return table
-
-
-def _joined(head: Table, tail: Table) -> Table:
-    stamps = None
+    head = read_regular(sheet, start, last)
+    if head is None:
+        return _read_one_by_one(sheet, start, line)
+    tail, stamps = _read_one_by_one(sheet, last, line + len(head)), None
     if head.stamps is not None and tail.stamps is not None:
         stamps = np.concatenate((head.stamps, tail.stamps))
     return replace(
@@ -64,7 +57,7 @@ def _joined(head: Table, tail: Table) -> Table:
         columns={k: np.concatenate((x, tail.columns[k])) for k, x in head.columns.items()},
         flaws=np.concatenate((head.flaws, tail.flaws)),
         stamps=stamps,
-        lines=range(head.row(0), head.row(0) + len(head) + len(tail)),
+        lines=range(line, line + len(head) + len(tail)),
     )
 
 
@@ -180,9 +173,12 @@ def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
         RaggedRow: another number of fields, other than too few in the last row.
     """
     values, stamps, flaws, lines = array("d"), list[str](), bytearray(), array("q")
-    for row, last in _marking_last(sheet.rows(start, number)):
+    rows = sheet.splitter.rows(sheet.text, start, number)
+    following = next(rows, None)
+    while (row := following) is not None:
+        following = next(rows, None)
         numbers, flaw = None, Flaw.CUT_SHORT
-        if not (last and _cut_short(sheet, row)):
+        if following is not None or not _cut_short(sheet, row):
             try:
                 numbers = _numbers(sheet, row)
                 flaw = Flaw.NONE if all(map(math.isfinite, numbers)) else Flaw.NOT_FINITE
@@ -205,16 +201,6 @@ def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
         None if sheet.stamps is None else _whole(stamps, fields[sheet.stamps]),
         lines=np.array(lines),
     )
-
-
-def _marking_last(rows: Iterable[Row]) -> Iterator[tuple[Row, bool]]:
-    held = None
-    for row in rows:
-        if held is not None:
-            yield held, False
-        held = row
-    if held is not None:
-        yield held, True
 
 
 def _cut_short(sheet: Sheet, row: Row) -> bool:

@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 _MISSING = ("", "na", "n/a", "null", "none")
 """What stands for a number that is not there, in small letters; NaN by any spelling is one too."""
@@ -32,6 +32,10 @@ def read_lines(text: bytes, start: int = 0, number: int = 1) -> Iterator[Line]:
         number += 1
 
 
+Row: TypeAlias = tuple[Line, list[str]]
+"""A line and its fields."""
+
+
 @dataclass(frozen=True, slots=True)
 class Splitter:
     """The separator (a character, or "whitespace") and the comment mark of a file."""
@@ -52,6 +56,13 @@ class Splitter:
     def others(self) -> Iterator[Splitter]:
         """As this one, with each separator that is usual."""
         return (Splitter(mark, self.comment) for mark in (",", ";", "\t", "whitespace"))
+
+    def rows(self, text: bytes, start: int, number: int) -> Iterator[Row]:
+        """The rows of a text from an offset on, where the line of that number begins."""
+        for line in read_lines(text, start, number):
+            fields = self.fields(line.content)
+            if fields is not None:
+                yield line, fields
 
     def fields(self, line: bytes) -> list[str] | None:
         """The fields of a line; None where it is blank or only a comment."""

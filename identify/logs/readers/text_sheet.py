@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias
 
 from identify.errors import LogError
 from identify.logs.errors import MisnamedColumns, MissingNumberedColumn
-from identify.logs.readers.text_lines import Line, Splitter, is_number, read_lines
-from identify.logs.schema import Column
-from identify.logs.table import Request, locate, locate_stamps
+from identify.logs.readers.text_lines import Line, Row, Splitter, is_number, read_lines
+from identify.logs.schema_fields import Column
+from identify.logs.table import Source, locate, locate_stamps
 
 _SURVEYED = 1000
 """Rows looked at to learn how many fields a row has."""
 _SEARCHED = 50
 """Lines in which names are looked for, past those the schema says."""
-
-Row: TypeAlias = tuple[Line, list[str]]
-"""A line and its fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,21 +52,17 @@ class Sheet:
         columns = (column for column, number in self.numbers.items() if number == field)
         return next(columns, self.names[field])
 
-    def rows(self, start: int, number: int) -> Iterator[Row]:
-        """The rows from an offset on, where the line of that number begins."""
-        return _rows(self.text, self.splitter, start, number)
 
-
-def survey(path: Path, text: bytes, request: Request) -> Sheet:
+def survey(source: Source, text: bytes) -> Sheet:
     """Finds the header and the columns of a text file.
 
     Raises:
         MissingColumn, LogError: as the message says.
     """
-    layout = request.layout
+    path, layout = source.path, source.layout
     splitter = Splitter(layout.separator, layout.comment)
-    header, names = _find_header(path, text, splitter, request)
-    rows = list(islice(_rows(text, splitter, header.end, header.number + 1), _SURVEYED))
+    header, names = _find_header(source, text, splitter)
+    rows = list(islice(splitter.rows(text, header.end, header.number + 1), _SURVEYED))
     if not rows:
         raise LogError(
             f"{path}: has no data rows after its header ({header.number} lines)", path=path
@@ -78,10 +70,10 @@ def survey(path: Path, text: bytes, request: Request) -> Sheet:
     named, first = names is not None, rows[0]
     if not named and "header_lines" not in layout.model_fields_set:
         _require_header(path, splitter.fields(header.content), len(first[1]))
-    names = _columns(path, header, names, [fields for _, fields in rows], request)
+    names = _columns(source, header, names, [fields for _, fields in rows])
     try:
-        numbers = {column: locate(path, names, column) for column in request.columns}
-        stamps = locate_stamps(path, names, request.stamps)
+        numbers = {column: locate(path, names, column) for column in source.columns}
+        stamps = locate_stamps(path, names, layout.time)
     except MissingNumberedColumn as error:
         remedy = suggest_separator(first[0].content, splitter)
         raise MissingNumberedColumn(path, error.number, len(names), remedy) from None
@@ -110,15 +102,8 @@ def suggest_separator(line: bytes, splitter: Splitter) -> str:
     return ""
 
 
-def _rows(text: bytes, splitter: Splitter, start: int, number: int) -> Iterator[Row]:
-    for line in read_lines(text, start, number):
-        fields = splitter.fields(line.content)
-        if fields is not None:
-            yield line, fields
-
-
 def _find_header(
-    path: Path, text: bytes, splitter: Splitter, request: Request
+    source: Source, text: bytes, splitter: Splitter
 ) -> tuple[Line, tuple[str, ...] | None]:
     """The last line of the header, and the names on it where the schema uses names.
 
@@ -128,7 +113,7 @@ def _find_header(
         MisnamedColumns: no line near holds the names, or another than the schema says.
         LogError: the header is longer than the file.
     """
-    count = request.layout.header_lines
+    path, count, time = source.path, source.layout.header_lines, source.layout.time
     lines = list(islice(read_lines(text), count + _SEARCHED))
     if count > len(lines):
         raise LogError(
@@ -136,13 +121,13 @@ def _find_header(
             path=path,
         )
     last = lines[count - 1] if count else Line(0, b"", 0)
-    wanted = [name for name in request.columns if isinstance(name, str)]
-    if not wanted and not isinstance(request.stamps, str):
+    wanted = [name for name in source.columns if isinstance(name, str)]
+    if not wanted and not isinstance(time, str):
         return last, None
     places = _places(lines, count, splitter)
     for line in places:
         names = splitter.names(line.content)
-        if set(wanted or [request.stamps]) <= set(names):
+        if set(wanted or [time]) <= set(names):
             return line, names
     if wanted:
         raise _misnamed(path, lines, places, splitter, wanted)
@@ -202,17 +187,16 @@ def _misnamed(
 
 
 def _columns(
-    path: Path,
+    source: Source,
     header: Line,
     names: tuple[str, ...] | None,
     rows: Sequence[Sequence[str]],
-    request: Request,
 ) -> tuple[str, ...]:
     """The names of the columns that a row has, or their numbers.
 
     A last column that is empty in every row is none, unless the header or the schema has it.
     """
-    asked = (*request.columns, request.stamps)
+    asked = (*source.columns, source.layout.time)
     width = Counter(map(len, rows)).most_common(1)[0][0]
     trailing = width > 1 and all(not row[-1].strip() for row in rows if len(row) == width)
     if names is None:
@@ -228,9 +212,9 @@ def _columns(
     if not set(asked) & set(names):  # the line is only supposed to hold names
         return tuple(map(str, range(width)))
     raise LogError(
-        f"{path}: line {header.number} names {len(names)} columns, but the rows have "
+        f"{source.path}: line {header.number} names {len(names)} columns, but the rows have "
         f"{width} fields; fix the header, or give the columns by zero-based number",
-        path=path,
+        path=source.path,
         row=header.number,
     )
 

@@ -1,27 +1,109 @@
-"""The tables of a schema that say what the columns mean: `[world]`, `[pose]`, … `[wrench]`."""
+"""The tables of a schema: the clock and layout of the files, and what the columns mean."""
 
 from __future__ import annotations
 
 import re
 from typing import Annotated
 
-from pydantic import StrictStr, model_validator
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from identify.logs.schema.fields import (
+from identify.logs.schema_fields import (
     Column,
     ColumnsMatrix,
     ColumnsUpTo3,
     ColumnsX3,
     ColumnsX4,
+    Number,
     Quaternion,
     Section,
     Vector,
     choice,
 )
-from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
+from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SECOND, TORQUE
 from identify.spatial.vectors import GRAVITY_W
 
-_ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
+_CLOCK_KEYS = frozenset({"time", "rate_hz", "still"})
+
+
+class LogTable(Section):
+    """`[log]`: the clock and the layout of the file."""
+
+    time: Column | None = None
+    """The column of time stamps; or else `rate_hz` or `still`."""
+    time_unit: Annotated[str, choice(TICKS_PER_SECOND)] = "s"
+    rate_hz: Annotated[Number, Field(gt=0.0)] | None = None
+    """Rows a second, of a log without time stamps."""
+    still: StrictBool = False
+    """Every row is a still pose: no time is needed."""
+    header_lines: Annotated[StrictInt, Field(ge=0)] = 1
+    """Lines before the first data row; where columns are named, the last of them has the names."""
+    separator: StrictStr = ","
+    """One character, or "whitespace" for any run of blanks and tabs."""
+    comment: StrictStr = "#"
+    """What a comment begins with; empty if nothing does."""
+    drop_bad_rows: StrictBool = False
+    """Drop and count the rows with text where a number should be, instead of refusing the log."""
+
+    @model_validator(mode="after")
+    def _one_clock(self) -> LogTable:
+        if len(self.clocks) > 1:
+            raise ValueError(
+                f"give exactly one of time, rate_hz and still = true, got {self.clocks}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _separator_separates(self) -> LogTable:
+        mark = self.separator
+        if mark != "whitespace" and not re.fullmatch(r"[ \t!#$%&()*,/:;<=>?@^`{|}~\[\]\\]", mark):
+            raise ValueError(
+                f'separator: expected one character such as "," or ";", or "whitespace", '
+                f"got {mark!r}"
+            )
+        stands_in_data = re.search(r"[\w\s.+\-\"]", self.comment) or self.comment == mark
+        if stands_in_data or not self.comment.isascii():
+            raise ValueError(
+                f'comment: expected a mark such as "#", "%" or "//", or "" for none, '
+                f"got {self.comment!r}, which may stand in the data"
+            )
+        return self
+
+    @property
+    def clocks(self) -> tuple[str, ...]:
+        """The keys among time, rate_hz and still that say something."""
+        says = {"time": self.time is not None, "rate_hz": self.rate_hz is not None}
+        return tuple(key for key, given in {**says, "still": self.still}.items() if given)
+
+
+class Stream(LogTable):
+    """`[streams.NAME]`: the file one group of signals is in, and what differs from `[log]`."""
+
+    file: Annotated[StrictStr, Field(min_length=1)] | None = None
+
+    def over(self, log: LogTable) -> LogTable:
+        """The layout of this stream: that of `[log]`, with the keys given here in their place."""
+        own = {key: getattr(self, key) for key in self.model_fields_set - {"file"}}
+        clock = dict.fromkeys(_CLOCK_KEYS, None) | {"still": False} if self.clocks else {}
+        return log.model_copy(update={**clock, **own})
+
+
+class Streams(Section):
+    """`[streams.*]`: a log in several files of the same rows."""
+
+    pose: Stream | None = None
+    twist: Stream | None = None
+    acceleration: Stream | None = None
+    wrench: Stream | None = None
+
+
+_ORDERS = {
+    "quaternion": ("xyzw", "wxyz"),
+    "matrix": ("row", "column"),
+    "rotation_vector": (),
+    "euler": ("xyz",),
+}
+"""The kinds of rotation, and what `order` may be of each, its default first; of Euler angles any
+axes."""
 
 
 class World(Section):
@@ -50,10 +132,10 @@ class PoseTable(Section):
 
     @model_validator(mode="after")
     def _one_rotation(self) -> PoseTable:
-        given = [name for name in _ROTATIONS if getattr(self, name) is not None]
+        given = [kind for kind in _ORDERS if getattr(self, kind) is not None]
         if len(given) != 1:
             got = " and ".join(given) or "none"
-            raise ValueError(f"give exactly one of {', '.join(_ROTATIONS)}, got {got}")
+            raise ValueError(f"give exactly one of {', '.join(_ORDERS)}, got {got}")
         if self.homogeneous and self.position is not None:
             raise ValueError(
                 "a matrix of 16 columns holds the position too: leave position out, "
@@ -63,37 +145,29 @@ class PoseTable(Section):
 
     @model_validator(mode="after")
     def _order_fits(self) -> PoseTable:
-        if self.order is None:
-            return self
-        if self.euler is not None:
-            if not re.fullmatch(r"(?!.*(.)\1)([xyz]{1,3}|[XYZ]{1,3})", self.order):
-                raise ValueError(
-                    'order: expected the axes of the Euler angles, such as "xyz" or "ZYX" '
-                    f"(all small or all capital, no axis twice in a row), got {self.order!r}"
-                )
-        else:
-            known = {"quaternion": ("xyzw", "wxyz"), "matrix": ("row", "column")}
-            allowed = known.get(self.rotation_kind, ())
-            if self.order not in allowed:
+        allowed, order = _ORDERS[self.rotation_kind], self.rotation_order
+        if self.euler is None:
+            if self.order is not None and order not in allowed:
                 wanted = " or ".join(map(repr, allowed)) or "no order"
                 raise ValueError(
-                    f"order: expected {wanted} with {self.rotation_kind}, got {self.order!r}"
+                    f"order: expected {wanted} with {self.rotation_kind}, got {order!r}"
                 )
-        return self
-
-    @model_validator(mode="after")
-    def _angles_match_order(self) -> PoseTable:
-        if self.euler is not None and len(self.euler) != len(self.rotation_order):
+        elif not re.fullmatch(r"(?!.*(.)\1)([xyz]{1,3}|[XYZ]{1,3})", order):
+            raise ValueError(
+                'order: expected the axes of the Euler angles, such as "xyz" or "ZYX" '
+                f"(all small or all capital, no axis twice in a row), got {order!r}"
+            )
+        elif len(self.euler) != len(order):
             raise ValueError(
                 f"euler names {len(self.euler)} columns, "
-                f"but order = {self.rotation_order!r} has {len(self.rotation_order)} angles"
+                f"but order = {order!r} has {len(order)} angles"
             )
         return self
 
     @property
     def rotation_kind(self) -> str:
         """Which of quaternion, matrix, rotation_vector and euler is given."""
-        return next(name for name in _ROTATIONS if getattr(self, name) is not None)
+        return next(kind for kind in _ORDERS if getattr(self, kind) is not None)
 
     @property
     def rotation_columns(self) -> tuple[Column, ...]:
@@ -103,18 +177,12 @@ class PoseTable(Section):
     @property
     def rotation_order(self) -> str:
         """`order`, or its default for the kind of rotation."""
-        default = {"quaternion": "xyzw", "matrix": "row", "euler": "xyz"}
-        return self.order or default.get(self.rotation_kind, "")
+        return next(iter(_ORDERS[self.rotation_kind]), "") if self.order is None else self.order
 
     @property
     def homogeneous(self) -> bool:
         """Whether the matrix has sixteen columns."""
         return self.matrix is not None and len(self.matrix) == 16
-
-    @property
-    def has_position(self) -> bool:
-        """Whether the log has the position, by itself or in the matrix."""
-        return self.position is not None or self.homogeneous
 
     @property
     def columns(self) -> tuple[Column, ...]:

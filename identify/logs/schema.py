@@ -1,27 +1,32 @@
-"""The schema of a log as a whole, and how it is loaded."""
+"""The schema of a log: which column is what, in which unit, frame and sign (a TOML file).
+
+Every key a schema may have is a field of a table in `schema_tables`. Checks that need one table
+only stand with it, those that need several here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic import model_validator
 
 from identify.documents import read_toml, validate
-from identify.logs.schema.fields import Column, Section
-from identify.logs.schema.layout import LogTable, Stream, Streams
-from identify.logs.schema.signals import (
+from identify.logs.schema_fields import Section
+from identify.logs.schema_tables import (
     AccelerationTable,
+    LogTable,
     PoseTable,
+    Stream,
+    Streams,
     TwistTable,
     World,
     WrenchTable,
 )
 
 Group: TypeAlias = Literal["pose", "twist", "acceleration", "wrench"]
-GROUPS: tuple[Group, ...] = ("pose", "twist", "acceleration", "wrench")
 
 
 class Schema(Section):
@@ -43,9 +48,10 @@ class Schema(Section):
         return self
 
     @property
-    def groups(self) -> tuple[Group, ...]:
-        """The groups of signals the log has."""
-        return tuple(name for name in GROUPS if getattr(self, name) is not None)
+    def groups(self) -> dict[Group, Any]:
+        """The groups of signals the log has, each with its table."""
+        tables = {name: getattr(self, name) for name in get_args(Group)}
+        return {name: table for name, table in tables.items() if table is not None}
 
     def stream(self, group: Group) -> Stream | None:
         """The stream of a group of signals, where it has one of its own."""
@@ -55,10 +61,6 @@ class Schema(Section):
         """The clock and the layout of the file that holds a group of signals."""
         stream = self.stream(group)
         return self.log if stream is None else stream.over(self.log)
-
-    def columns(self, group: Group) -> tuple[Column, ...]:
-        """The columns of a group of signals."""
-        return getattr(self, group).columns
 
 
 SchemaLike: TypeAlias = Schema | Mapping[str, object] | str | PathLike[str]
@@ -110,19 +112,16 @@ def _check_motion(schema: Schema) -> None:
     """The log tells the orientation, the linear acceleration and the rotation of the body."""
     if schema.pose is None:
         _check_without_pose(schema)
-    still = schema.layout("wrench").still
-    if not still:
+    if not schema.layout("wrench").still:
         _check_linear(schema)
 
 
 def _check_without_pose(schema: Schema) -> None:
-    needs_axes = [
-        f'[{name}] frame = "world"'
-        for name in schema.groups
-        if getattr(schema, name).frame == "world"
-    ]
-    if needs_axes:
-        raise ValueError(f"{needs_axes[0]} needs the orientation of the body: give [pose]")
+    for name, table in schema.groups.items():
+        if table.frame == "world":
+            raise ValueError(
+                f'[{name}] frame = "world" needs the orientation of the body: give [pose]'
+            )
     acceleration = schema.acceleration
     if acceleration is None or acceleration.linear is None:
         raise ValueError(
@@ -144,7 +143,7 @@ def _check_without_pose(schema: Schema) -> None:
 
 def _check_linear(schema: Schema) -> None:
     acceleration, twist, pose = schema.acceleration, schema.twist, schema.pose
-    position = pose is not None and pose.has_position
+    position = pose is not None and (pose.position is not None or pose.homogeneous)
     velocity = position or (twist is not None and twist.linear is not None)
     if acceleration is None or acceleration.linear is None:
         if not velocity:
