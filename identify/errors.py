@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 
 class IdentifyError(Exception):
@@ -116,7 +117,7 @@ class SimulationError(IdentifyError, ArithmeticError):
 def _restore(
     kind: type[IdentifyError], args: tuple[object, ...], state: dict[str, object]
 ) -> IdentifyError:
-    builtin: type = kind
+    builtin: Any = kind
     while builtin.__module__ != "builtins":  # whose layout it has: OSError's, where it is one
         builtin = builtin.__base__
     error = builtin.__new__(kind, *args)

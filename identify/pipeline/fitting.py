@@ -66,9 +66,7 @@ def fit(
     named = {name: value for name, value in named.items() if value is not None}
     settings = replace(settings or FitSettings(), **named)
     say = progress or (lambda line: None)
-    several = isinstance(recordings, list | tuple)
-    given = list(recordings) if several else [recordings]
-    _require_logs(given)
+    given = _checked(recordings)
     logs = []
     for recording in given:
         say(f"preparing {recording.name} ({len(recording)} rows)")
@@ -116,23 +114,27 @@ def _prepare(recording: Recording, settings: FitSettings) -> PreparedLog:
     return prepare(recording, settings.cutoff_hz)
 
 
-def _require_logs(recordings: Sequence[Recording]) -> None:
-    if not recordings:
+def _checked(recordings: object) -> list[Recording]:
+    """The logs of a fit as a list: at least one, each once."""
+    given = list(recordings) if isinstance(recordings, list | tuple) else [recordings]
+    logs = [log for log in given if isinstance(log, Recording)]
+    if not given:
         raise LogError("fit needs at least one log")
-    for recording in recordings:
-        if not isinstance(recording, Recording):
+    for thing in given:
+        if not isinstance(thing, Recording):
             raise LogError(
-                f"fit: expected recordings, got {type(recording).__name__}; read a log with "
+                f"fit: expected recordings, got {type(thing).__name__}; read a log with "
                 "identify.read_log(log, schema), where the schema says what its columns mean"
             )
     seen: dict[str, str] = {}
-    for recording in recordings:
+    for recording in logs:
         if recording.sha256 in seen:
             raise LogError(
                 f"{recording.name}: the same data as {seen[recording.sha256]}; counted twice, a "
                 "log would look twice as sure. Give each log once"
             )
         seen[recording.sha256] = recording.name
+    return logs
 
 
 def _estimate(

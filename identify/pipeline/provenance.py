@@ -21,7 +21,7 @@ def provenance_of(
     return {
         "command": command,
         "options": asdict(replace(settings, terms=()))
-        | {"terms": [{"kind": term.kind} | asdict(term) for term in settings.terms]},
+        | {"terms": [term.record() for term in settings.terms]},
         "logs": [_log(log) for log in logs],
         "versions": versions(),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -108,6 +108,11 @@ class Term(ABC):
     @abstractmethod
     def violation(self, x: Array, scaling: Scaling) -> float:
         """By how much x [SI] breaks the term, in scaled units; zero or less where it holds."""
+
+    def record(self) -> dict[str, Any]:
+        """The term as plain values, as provenance keeps it."""
+        fields: Any = self  # a subclass is a dataclass
+        return {"kind": self.kind} | asdict(fields)
 
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
         """Rows E and values e of the equations E x = e among it, shapes (k, p) and (k,)."""
