@@ -1,43 +1,56 @@
 """Packages whose names are loaded when first used, so that importing a part loads that part alone.
 
-A package says each name twice, for the type checker and for Python, and a test holds the two equal:
+The names of a package stand once, in the stub beside it, `__init__.pyi`, where type checkers read
+them too:
 
-    if TYPE_CHECKING:
-        from identify.inertia.parameters import InertialParameters as InertialParameters
-    else:
-        __getattr__, __dir__, __all__ = attach(__name__, {"parameters": ("InertialParameters",)})
+    from identify.inertia.parameters import InertialParameters as InertialParameters
 """
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 
 def attach(
-    package: str, modules: Mapping[str, tuple[str, ...]]
+    package: str, file: str
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """The `__getattr__`, `__dir__` and `__all__` of a package (PEP 562).
+    """The `__getattr__`, `__dir__` and `__all__` of a package (PEP 562), as its stub says.
 
     Args:
         package: its `__name__`.
-        modules: the public names by the module that defines them, which is named from the package
-            on; "read_estimate as load_estimate" gives a name another one.
+        file: its `__file__`, beside which the stub is.
     """
-    sources: dict[str, tuple[str, str]] = {}
-    for module, names in modules.items():
-        for name in names:
-            defined, _, public = name.partition(" as ")
-            sources[public or defined] = (f"{package}.{module}", defined)
+    sources, public = _read_stub(Path(file).with_suffix(".pyi"))
 
     def load(name: str) -> object:
-        if name not in sources:
+        if name not in public:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module, defined = sources[name]
-        value = getattr(import_module(module), defined)
+        module, defined = sources[public[name]]
+        found = import_module(module)
+        if not hasattr(found, defined):  # as `from package import module` has it
+            import_module(f"{module}.{defined}")
+        value = getattr(found, defined)
         setattr(sys.modules[package], name, value)
         return value
 
-    names = sorted(sources)
+    names = sorted(public)
     return load, lambda: sorted(names), names
+
+
+def _read_stub(path: Path) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
+    """Where each imported name is defined, and the imported name behind each public one."""
+    sources: dict[str, tuple[str, str]] = {}
+    public: dict[str, str] = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                sources[alias.name] = (node.module, alias.name)
+                if alias.asname == alias.name:  # what a stub exports, by the rules of typing
+                    public[alias.name] = alias.name
+        elif isinstance(node, ast.Assign):  # another = imported
+            public[ast.unparse(node.targets[0])] = ast.unparse(node.value)
+    return sources, public

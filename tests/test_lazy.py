@@ -25,15 +25,14 @@ def source_of(package):
 
 
 def names_for_the_type_checker(package):
-    """What the block under `if TYPE_CHECKING:` exports, as the typing rules have it."""
-    for node in ast.parse(source_of(package)).body:
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            imports = [one for one in node.body if isinstance(one, ast.ImportFrom)]
-            given = [one for one in node.body if isinstance(one, ast.Assign)]
-            return {
-                alias.name for one in imports for alias in one.names if alias.name == alias.asname
-            } | {ast.unparse(one.targets[0]) for one in given}
-    return set()
+    """What the stub exports, as the typing rules have it."""
+    path = Path(identify.__path__[0], *package.split(".")[1:], "__init__.pyi")
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    imports = [one for one in body if isinstance(one, ast.ImportFrom)]
+    given = [one for one in body if isinstance(one, ast.Assign)]
+    return {alias.name for one in imports for alias in one.names if alias.name == alias.asname} | {
+        ast.unparse(one.targets[0]) for one in given
+    }
 
 
 @pytest.mark.parametrize("package", lazy_packages())
@@ -63,14 +62,24 @@ def test_importing_the_package_loads_none_of_its_parts():
     ]
 
 
-def test_a_name_may_be_given_another_and_is_looked_up_once():
-    load, names, public = attach("identify", {"errors": ("IdentifyError as Problem",)})
+def test_a_name_may_be_given_another_and_is_looked_up_once(tmp_path):
+    stub = tmp_path / "__init__.pyi"
+    stub.write_text("from identify.errors import IdentifyError\n\nProblem = IdentifyError\n")
+    load, names, public = attach("identify", str(stub.with_suffix(".py")))
     assert names() == public == ["Problem"]
     try:
         assert load("Problem") is identify.IdentifyError
         assert vars(identify)["Problem"] is identify.IdentifyError
     finally:
         vars(identify).pop("Problem", None)
+
+
+def test_a_module_may_be_a_name(tmp_path):
+    stub = tmp_path / "__init__.pyi"
+    stub.write_text("from identify.reporting import plot as plot\n")
+    load, _, _ = attach("identify.spatial", str(stub.with_suffix(".py")))
+    assert load("plot") is importlib.import_module("identify.reporting.plot")
+    vars(importlib.import_module("identify.spatial")).pop("plot")
 
 
 def test_another_name_is_an_attribute_error():

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.integrators_study.cases import BODY, FREE, LOADED, START, Case, truth
-from experiments.integrators_study.printed_euler import NAME as PRINTED
-from experiments.integrators_study.printed_euler import printed_euler
+from experiments.integrators_study.printed_euler import NAME as PRINTED, printed_euler
 from identify.arrays import Array
 from identify.simulation import INTEGRATORS, State, Trajectory, simulate
 from identify.spatial.rotations import rotate, rotate_back, rotation_angle, rotation_from_quaternion

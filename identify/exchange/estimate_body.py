@@ -9,8 +9,11 @@ import numpy as np
 from identify.arrays import Array, seal
 from identify.errors import ModelError
 from identify.inertia import PHI, InertialParameters
-from identify.inertia.matrices import phi_from_inertia, rounding_about_com
-from identify.inertia.matrices import symmetric_from_six as _symmetric
+from identify.inertia.matrices import (
+    phi_from_inertia,
+    rounding_about_com,
+    symmetric_from_six as _symmetric,
+)
 
 _AGREEMENT = 1e-6
 """How far, of their size, what is said twice may differ: others print six digits and more."""

@@ -61,8 +61,7 @@ def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress
         return
 
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn
-    from rich.progress import Progress as Bars
+    from rich.progress import BarColumn, Progress as Bars, TextColumn
 
     columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
     with Bars(*columns, console=Console(file=chosen), transient=True) as bars:

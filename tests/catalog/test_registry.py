@@ -11,8 +11,7 @@ from identify.catalog import Dataset, dataset_names, find_dataset
 from identify.catalog.registry import load_registry
 from identify.errors import DatasetError, MissingFile
 from identify.logs import load_schema
-from tests.catalog.serving import ENTRY
-from tests.catalog.serving import files as two_files
+from tests.catalog.serving import ENTRY, files as two_files
 
 
 def registry(tmp_path, name="two", drop=(), **changes) -> Path:

@@ -7,8 +7,7 @@ import warnings
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from identify.errors import SolveError
 from identify.estimation import EstimatorSettings, estimate_body

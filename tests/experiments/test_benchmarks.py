@@ -9,8 +9,13 @@ import sys
 import numpy as np
 import pytest
 
-from experiments.benchmarks import fit_command, import_time, psd_fit, statistics_throughput
-from experiments.benchmarks import run as command
+from experiments.benchmarks import (
+    fit_command,
+    import_time,
+    psd_fit,
+    run as command,
+    statistics_throughput,
+)
 from experiments.benchmarks.measure import Effort, Line, Spread, consume, race
 from experiments.benchmarks.registry import BENCHMARKS
 from identify.estimation import estimate_unknowns

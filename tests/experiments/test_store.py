@@ -20,9 +20,15 @@ import pytest
 from identify.errors import StudyError
 from identify.experiments import open_results, run_study
 from identify.experiments.code_mark import code_mark
-from identify.experiments.store import RESULTS, Store, StoreInfo, read_info, read_rows
-from identify.experiments.store import columns as columns_module
-from identify.experiments.store import store as store_module
+from identify.experiments.store import (
+    RESULTS,
+    Store,
+    StoreInfo,
+    columns as columns_module,
+    read_info,
+    read_rows,
+    store as store_module,
+)
 from identify.experiments.store.columns import COLUMNS, read_table, table_of
 from identify.experiments.store.store import DATABASE
 from tests.experiments.studies import quick

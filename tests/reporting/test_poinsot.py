@@ -15,8 +15,7 @@ from hypothesis import given
 from PIL import Image
 
 from identify.errors import SimulationError
-from identify.reporting.figures.poinsot import View, family
-from identify.reporting.figures.poinsot import poinsot as draw
+from identify.reporting.figures.poinsot import View, family, poinsot as draw
 from identify.reporting.poinsot_animation import (
     poinsot_frame,
     poinsot_gif,

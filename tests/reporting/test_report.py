@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from identify.reporting import page as page_module
-from identify.reporting import parameter_rows, report
+from identify.reporting import page as page_module, parameter_rows, report
 from identify.reporting.content import Section, Text
 from identify.reporting.page import report_html
 from tests.reporting.page import Page

@@ -6,8 +6,7 @@ import functools
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from identify.errors import SimulationError
 from identify.inertia import phi_from_inertia, spatial_inertia

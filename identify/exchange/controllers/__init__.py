@@ -5,19 +5,6 @@
 Each says what of the body it could not be given (`lost`).
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from identify.lazy import attach
 
-if TYPE_CHECKING:
-    from identify.exchange.controllers.payload import HEAVIEST as HEAVIEST
-    from identify.exchange.controllers.payload import Export as Export
-    from identify.exchange.controllers.registry import CONTROLLERS as CONTROLLERS
-    from identify.exchange.controllers.registry import payload_setting as payload_setting
-else:
-    __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {"payload": ("HEAVIEST", "Export"), "registry": ("CONTROLLERS", "payload_setting")},
-    )
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

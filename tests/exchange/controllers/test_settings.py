@@ -6,8 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from identify.exchange.controllers import CONTROLLERS, HEAVIEST, payload_setting
 from identify.inertia import InertialParameters, is_consistent

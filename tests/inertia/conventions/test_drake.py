@@ -6,8 +6,7 @@ import types
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from identify.inertia.conventions import (
     MassProperties,

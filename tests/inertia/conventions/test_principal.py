@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from identify.inertia import inertia_about_com
 from identify.inertia.conventions import principal_frame, rotation_from_rpy, rpy_from_rotation

@@ -1,0 +1,18 @@
+from identify.errors import IdentifyError as IdentifyError
+from identify.estimation import Estimate as Estimate, solve as solve
+from identify.estimation.terms import (
+    ComInBox as ComInBox,
+    KnownMass as KnownMass,
+    MassBetween as MassBetween,
+)
+from identify.exchange import SavedEstimate as SavedEstimate, read_estimate
+from identify.inertia import InertialParameters as InertialParameters
+from identify.logs import Recording as Recording, read_log as read_log
+from identify.pipeline import FitResult as FitResult, FitSettings as FitSettings, fit as fit
+from identify.regressors import ParameterSpace as ParameterSpace, Scalar as Scalar
+from identify.reporting import plot as plot, report as report
+from identify.spatial import BodyMotion as BodyMotion, Pose as Pose
+
+load_estimate = read_estimate
+
+__version__: str

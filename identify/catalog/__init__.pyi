@@ -1,0 +1,22 @@
+from identify.catalog.download import FetchError as FetchError, fetch as fetch
+from identify.catalog.holdings import (
+    DamagedDataset as DamagedDataset,
+    Holding as Holding,
+    MissingDataset as MissingDataset,
+    cache_folder as cache_folder,
+    dataset_path as dataset_path,
+    look_for as look_for,
+    places as places,
+)
+from identify.catalog.logs import (
+    DatasetLog as DatasetLog,
+    JointLog as JointLog,
+    dataset_logs as dataset_logs,
+    read_joint_log as read_joint_log,
+)
+from identify.catalog.registry import (
+    Dataset as Dataset,
+    DatasetFile as DatasetFile,
+    dataset_names as dataset_names,
+    find_dataset as find_dataset,
+)

@@ -1,0 +1,68 @@
+from identify.inertia.added_mass import (
+    AddedMassWarning as AddedMassWarning,
+    added_mass_about_origin as added_mass_about_origin,
+    added_mass_about_origin_by_blocks as added_mass_about_origin_by_blocks,
+    added_mass_in_frame as added_mass_in_frame,
+    checked_added_mass as checked_added_mass,
+)
+from identify.inertia.composition import (
+    Difference as Difference,
+    ImpossibleDifference as ImpossibleDifference,
+    composite as composite,
+    difference as difference,
+    subtract as subtract,
+)
+from identify.inertia.consistency import (
+    BodyKind as BodyKind,
+    body_kinds as body_kinds,
+    is_consistent as is_consistent,
+    smallest_pseudo_eigenvalue as smallest_pseudo_eigenvalue,
+)
+from identify.inertia.frames import (
+    congruence_map as congruence_map,
+    frame_map as frame_map,
+    in_frame as in_frame,
+    spatial_inertia_in_frame as spatial_inertia_in_frame,
+)
+from identify.inertia.log_cholesky import (
+    LOG_CHOLESKY as LOG_CHOLESKY,
+    log_cholesky_from_phi as log_cholesky_from_phi,
+    log_cholesky_jacobian as log_cholesky_jacobian,
+    phi_from_log_cholesky as phi_from_log_cholesky,
+)
+from identify.inertia.matrices import (
+    PSEUDO_INERTIA_BASIS as PSEUDO_INERTIA_BASIS,
+    inertia_about_com as inertia_about_com,
+    inertia_about_origin as inertia_about_origin,
+    inertia_from_second_moment as inertia_from_second_moment,
+    move_inertia as move_inertia,
+    move_second_moment as move_second_moment,
+    phi_from_inertia as phi_from_inertia,
+    phi_from_pseudo_inertia as phi_from_pseudo_inertia,
+    pseudo_inertia as pseudo_inertia,
+    second_moment_about_com as second_moment_about_com,
+    second_moment_from_inertia as second_moment_from_inertia,
+    spatial_inertia as spatial_inertia,
+    swap_spatial_order as swap_spatial_order,
+)
+from identify.inertia.momentum import (
+    kinetic_energy as kinetic_energy,
+    momentum_in_frame as momentum_in_frame,
+    spatial_momentum as spatial_momentum,
+)
+from identify.inertia.nearest import (
+    NearestBody as NearestBody,
+    nearest_consistent as nearest_consistent,
+)
+from identify.inertia.parameters import (
+    PHI as PHI,
+    UNITS as UNITS,
+    InertialParameters as InertialParameters,
+    default_body as default_body,
+)
+from identify.inertia.verdict import (
+    Verdict as Verdict,
+    Violation as Violation,
+    check as check,
+    half_unit as half_unit,
+)

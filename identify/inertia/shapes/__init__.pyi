@@ -1,0 +1,36 @@
+from identify.inertia.shapes.bounding import (
+    BoundingEllipsoid as BoundingEllipsoid,
+    enclosing_ellipsoid as enclosing_ellipsoid,
+)
+from identify.inertia.shapes.density import DensityField as DensityField, Points as Points
+from identify.inertia.shapes.mesh import Mesh as Mesh, read_mesh as read_mesh
+from identify.inertia.shapes.registry import (
+    SHAPES as SHAPES,
+    shape_from_sizes as shape_from_sizes,
+    shape_sizes as shape_sizes,
+)
+from identify.inertia.shapes.shape import (
+    DENSITY_UNITS as DENSITY_UNITS,
+    Shape as Shape,
+    Size as Size,
+)
+from identify.inertia.shapes.shells import (
+    BoxShell as BoxShell,
+    CapsuleShell as CapsuleShell,
+    ConeShell as ConeShell,
+    CylinderShell as CylinderShell,
+    Disc as Disc,
+    EllipsoidShell as EllipsoidShell,
+    Plate as Plate,
+    Rod as Rod,
+    SphereShell as SphereShell,
+    Tube as Tube,
+)
+from identify.inertia.shapes.solids import (
+    Box as Box,
+    Capsule as Capsule,
+    Cone as Cone,
+    Cylinder as Cylinder,
+    Ellipsoid as Ellipsoid,
+    Sphere as Sphere,
+)

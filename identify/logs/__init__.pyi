@@ -1,0 +1,7 @@
+from identify.logs.read import read_log as read_log
+from identify.logs.recording import (
+    DroppedRows as DroppedRows,
+    Recording as Recording,
+    SourceFile as SourceFile,
+)
+from identify.logs.schema import Schema as Schema, load_schema as load_schema

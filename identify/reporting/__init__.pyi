@@ -1,0 +1,8 @@
+from identify.reporting.page import report as report
+from identify.reporting.parameter_table import (
+    ABOUT_COM as ABOUT_COM,
+    ABOUT_ORIGIN as ABOUT_ORIGIN,
+    ParameterRow as ParameterRow,
+    parameter_rows as parameter_rows,
+)
+from identify.reporting.terminal import parameter_rich_table as parameter_rich_table

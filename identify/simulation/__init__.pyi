@@ -1,0 +1,34 @@
+from identify.simulation.forward import simulate as simulate
+from identify.simulation.free_rotation import (
+    FreeRotation as FreeRotation,
+    Regime as Regime,
+    RotationInvariants as RotationInvariants,
+    free_motion as free_motion,
+    rotate_freely as rotate_freely,
+    rotation_invariants as rotation_invariants,
+)
+from identify.simulation.integrators import (
+    INTEGRATORS as INTEGRATORS,
+    Integrator as Integrator,
+    find_integrator as find_integrator,
+)
+from identify.simulation.layered.rollout import (
+    SingleShot as SingleShot,
+    fast_rollout as fast_rollout,
+    single_shot as single_shot,
+)
+from identify.simulation.loads import (
+    ConstantLoad as ConstantLoad,
+    Impulse as Impulse,
+    Load as Load,
+    SampledLoad as SampledLoad,
+    buoyancy as buoyancy,
+)
+from identify.simulation.poinsot import Poinsot as Poinsot, poinsot_motion as poinsot_motion
+from identify.simulation.principal_axes import PrincipalBody as PrincipalBody
+from identify.simulation.specification.reading import (
+    Simulation as Simulation,
+    read_simulation as read_simulation,
+    simulation_of_estimate as simulation_of_estimate,
+)
+from identify.simulation.state import Jump as Jump, State as State, Trajectory as Trajectory

@@ -1,0 +1,27 @@
+from identify.validation.replaying import (
+    Replays as Replays,
+    posterior_bodies as posterior_bodies,
+    replays as replays,
+)
+from identify.validation.scores import (
+    HeldOutScores as HeldOutScores,
+    held_out_scores as held_out_scores,
+)
+from identify.validation.single_shot import (
+    SingleShot as SingleShot,
+    replay_in_one_shot as replay_in_one_shot,
+)
+from identify.validation.validation import (
+    ESTIMATE as ESTIMATE,
+    LEAST_SQUARES as LEAST_SQUARES,
+    TRUTH as TRUTH,
+    Validation as Validation,
+    validate as validate,
+)
+from identify.validation.windowed import (
+    HORIZON as HORIZON,
+    ErrorBand as ErrorBand,
+    Replay as Replay,
+    ReplayErrors as ReplayErrors,
+    replay as replay,
+)
