@@ -2,18 +2,88 @@
 
 from __future__ import annotations
 
+import math
+import re
+import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from identify.errors import IdentifyError, SchemaError, did_you_mean
 from identify.files import read_bytes
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
+
+
+class Table(BaseModel):
+    """A table of a document: its keys are known ones and its values do not change."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def finite(value: object) -> float:
+    """A finite number, and no boolean or text that looks like one.
+
+    Raises:
+        ValueError: it is another thing.
+    """
+    most = sys.float_info.max
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= most:
+        return float(value)
+    raise ValueError(f"expected a finite number, got {value!r}")
+
+
+def numbers(*shape: int) -> Callable[[object], Any]:
+    """A check of lists of a shape, rows first, and of each of their numbers; it gives tuples."""
+    if not shape:
+        return finite
+    count, *rest = shape
+    what = f"{count} rows of {rest[0]} numbers" if rest else f"a list of {count} numbers"
+
+    def check(value: object) -> Any:
+        if isinstance(value, list | tuple) and len(value) == count:
+            return tuple(map(numbers(*rest), value))
+        got = f"{len(value)}: {value!r}" if isinstance(value, list | tuple) else repr(value)
+        raise ValueError(f"expected {what}, got {got}")
+
+    return check
+
+
+def unit_quaternion(value: object) -> tuple[float, ...]:
+    """Four numbers [x, y, z, w] of norm one but for rounding, brought to it.
+
+    Raises:
+        ValueError: they are not.
+    """
+    quaternion = numbers(4)(value)
+    norm = math.hypot(*quaternion)
+    if abs(norm - 1.0) > 1e-2:
+        raise ValueError(
+            f"expected a unit quaternion [x, y, z, w], got {list(quaternion)} of norm {norm:.3g}"
+        )
+    return tuple(component / norm for component in quaternion)
+
+
+def one_of(known: Collection[str], *, ignoring: str = "") -> BeforeValidator:
+    """A check for one of a few words; `ignoring` is a pattern of characters that do not matter."""
+
+    def check(value: object) -> str:
+        word = re.sub(ignoring, "", value) if ignoring and isinstance(value, str) else value
+        if isinstance(word, str) and word in known:
+            return word
+        hint = did_you_mean(value, known) if isinstance(value, str) else ""
+        raise ValueError(f"expected one of {', '.join(map(repr, known))}, got {value!r}{hint}")
+
+    return BeforeValidator(check)
+
+
+Number: TypeAlias = Annotated[float, BeforeValidator(finite)]
+Vector: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(numbers(3))]
+Quaternion: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(unit_quaternion)]
 
 
 def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str, Any]:

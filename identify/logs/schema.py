@@ -13,8 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from pydantic import model_validator
 
-from identify.documents import read_toml, validate
-from identify.logs.schema_fields import Section
+from identify.documents import Table, read_toml, validate
 from identify.logs.schema_tables import (
     AccelerationTable,
     LogTable,
@@ -29,7 +28,7 @@ from identify.logs.schema_tables import (
 Group: TypeAlias = Literal["pose", "twist", "acceleration", "wrench"]
 
 
-class Schema(Section):
+class Schema(Table):
     """A whole schema; make one with `load_schema`, whose errors name the file and the key."""
 
     log: LogTable = LogTable()

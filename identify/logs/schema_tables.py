@@ -7,30 +7,20 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from identify.logs.schema_fields import (
-    Column,
-    ColumnsMatrix,
-    ColumnsUpTo3,
-    ColumnsX3,
-    ColumnsX4,
-    Number,
-    Quaternion,
-    Section,
-    Vector,
-    choice,
-)
+from identify.documents import Number, Quaternion, Table, Vector, one_of
+from identify.logs.schema_fields import Column, ColumnsMatrix, ColumnsUpTo3, ColumnsX3, ColumnsX4
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SECOND, TORQUE
 from identify.spatial.vectors import GRAVITY_W
 
 _CLOCK_KEYS = frozenset({"time", "rate_hz", "still"})
 
 
-class LogTable(Section):
+class LogTable(Table):
     """`[log]`: the clock and the layout of the file."""
 
     time: Column | None = None
     """The column of time stamps; or else `rate_hz` or `still`."""
-    time_unit: Annotated[str, choice(TICKS_PER_SECOND)] = "s"
+    time_unit: Annotated[str, one_of(TICKS_PER_SECOND)] = "s"
     rate_hz: Annotated[Number, Field(gt=0.0)] | None = None
     """Rows a second, of a log without time stamps."""
     still: StrictBool = False
@@ -87,7 +77,7 @@ class Stream(LogTable):
         return log.model_copy(update={**clock, **own})
 
 
-class Streams(Section):
+class Streams(Table):
     """`[streams.*]`: a log in several files of the same rows."""
 
     pose: Stream | None = None
@@ -106,14 +96,14 @@ _ORDERS = {
 axes."""
 
 
-class World(Section):
+class World(Table):
     """`[world]`: the axes the log calls world."""
 
     gravity: Vector = GRAVITY_W
     """g in W [m/s²]: the way things fall."""
 
 
-class PoseTable(Section):
+class PoseTable(Table):
     """`[pose]`: where the body is, as a position and exactly one kind of rotation."""
 
     position: ColumnsX3 | None = None
@@ -125,10 +115,10 @@ class PoseTable(Section):
     order: StrictStr | None = None
     """Of the quaternion "xyzw" or "wxyz", of the matrix "row" or "column", of the Euler angles
     their axes as SciPy's (small letters turn about fixed axes, capitals about moving ones)."""
-    maps: Annotated[str, choice(("body_to_world", "world_to_body"))] = "body_to_world"
+    maps: Annotated[str, one_of(("body_to_world", "world_to_body"))] = "body_to_world"
     """What the pose takes vectors from and to; "world_to_body" is the inverse as a whole."""
-    position_unit: Annotated[str, choice(LENGTH)] = "m"
-    angle_unit: Annotated[str, choice(ANGLE)] = "rad"
+    position_unit: Annotated[str, one_of(LENGTH)] = "m"
+    angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
 
     @model_validator(mode="after")
     def _one_rotation(self) -> PoseTable:
@@ -190,12 +180,12 @@ class PoseTable(Section):
         return (self.position or ()) + self.rotation_columns
 
 
-class _Rates(Section):
+class _Rates(Table):
     linear: ColumnsX3 | None = None
     angular: ColumnsX3 | None = None
-    frame: Annotated[str, choice(("body", "world"))]
+    frame: Annotated[str, one_of(("body", "world"))]
     """The axes the components are along."""
-    angle_unit: Annotated[str, choice(ANGLE)] = "rad"
+    angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
 
     @model_validator(mode="after")
     def _has_columns(self) -> _Rates:
@@ -216,9 +206,9 @@ class TwistTable(_Rates):
 class AccelerationTable(_Rates):
     """`[acceleration]`: of the body's origin, and the body's angular acceleration."""
 
-    kind: Annotated[str, choice(("classical", "spatial", "proper"))] | None = None
+    kind: Annotated[str, one_of(("classical", "spatial", "proper"))] | None = None
     """Of the linear one: d²p/dt², that less ω × v, or that less gravity (an accelerometer's)."""
-    unit: Annotated[str, choice(ACCELERATION)] = "m/s^2"
+    unit: Annotated[str, one_of(ACCELERATION)] = "m/s^2"
 
     @model_validator(mode="after")
     def _linear_has_kind(self) -> AccelerationTable:
@@ -230,7 +220,7 @@ class AccelerationTable(_Rates):
         return self
 
 
-class Mount(Section):
+class Mount(Table):
     """`[wrench.mount]`: the sensor's pose in the body, X_BS."""
 
     translation: Vector = (0.0, 0.0, 0.0)
@@ -239,16 +229,16 @@ class Mount(Section):
     """R_BS as [x, y, z, w]."""
 
 
-class WrenchTable(Section):
+class WrenchTable(Table):
     """`[wrench]`: force and torque, at the body's origin, or at the sensor's."""
 
     force: ColumnsX3
     torque: ColumnsX3
-    frame: Annotated[str, choice(("body", "world", "sensor"))]
-    acts_on: Annotated[str, choice(("body", "sensor"))]
+    frame: Annotated[str, one_of(("body", "world", "sensor"))]
+    acts_on: Annotated[str, one_of(("body", "sensor"))]
     """What the logged wrench acts on: the body, or the sensor that holds it (the reaction)."""
-    force_unit: Annotated[str, choice(FORCE)] = "N"
-    torque_unit: Annotated[str, choice(TORQUE, ignoring=r"[\s*·.\-]")] = "Nm"
+    force_unit: Annotated[str, one_of(FORCE)] = "N"
+    torque_unit: Annotated[str, one_of(TORQUE, ignoring=r"[\s*·.\-]")] = "Nm"
     mount: Mount | None = None
 
     @model_validator(mode="after")

@@ -205,9 +205,12 @@ WRONG = [
     ({"pose": {"maps": "world"}}, r"maps: expected one of 'body_to_world', 'world_to_body'"),
     ({"pose": {"position_unit": "cm"}}, r"position_unit: expected one of 'm', 'mm', got 'cm'"),
     # values
-    ({"world": {"gravity": [0, 0]}}, r"\[world\] gravity: expected 3 numbers, got \[0, 0\]"),
-    ({"world": {"gravity": [0, 0, float("nan")]}}, r"gravity: expected finite numbers, got nan"),
-    ({"world": {"gravity": [0, 0, "9.81"]}}, r"gravity: expected finite numbers, got '9.81'"),
+    (
+        {"world": {"gravity": [0, 0]}},
+        r"\[world\] gravity: expected a list of 3 numbers, got 2: \[0, 0\]",
+    ),
+    ({"world": {"gravity": [0, 0, float("nan")]}}, r"gravity: expected a finite number, got nan"),
+    ({"world": {"gravity": [0, 0, "9.81"]}}, r"gravity: expected a finite number, got '9.81'"),
     (
         {"wrench": {"frame": "tool"}},
         r"frame: expected one of 'body', 'world', 'sensor', got 'tool'",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import sys
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, model_validator
+from pydantic import BeforeValidator, Field, StrictStr, model_validator
 
+from identify.documents import Number, Quaternion, Table, Vector, finite, numbers, one_of
 from identify.errors import did_you_mean
 from identify.simulation.checks import Interpolation
 from identify.simulation.loads import Frame
@@ -16,46 +15,6 @@ from identify.spatial.vectors import GRAVITY_W
 
 _SIX = ("xx", "xy", "xz", "yy", "yz", "zz")
 """Entries of a symmetric 3×3 matrix, by name."""
-
-
-class Table(BaseModel):
-    """A table of the file: its keys are known ones and its values do not change."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-def _finite(value: object) -> float:
-    """A finite number, and no boolean or text that looks like one."""
-    most = sys.float_info.max
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= most:
-        return float(value)
-    raise ValueError(f"expected a finite number, got {value!r}")
-
-
-def _numbers(*shape: int) -> Callable[[object], Any]:
-    """Checks lists of a shape, rows first, and each of their numbers."""
-    if not shape:
-        return _finite
-    count, *rest = shape
-    what = f"{count} rows of {rest[0]} numbers" if rest else f"a list of {count} numbers"
-
-    def check(value: object) -> Any:
-        if isinstance(value, list | tuple) and len(value) == count:
-            return tuple(map(_numbers(*rest), value))
-        got = f"{len(value)}: {value!r}" if isinstance(value, list | tuple) else repr(value)
-        raise ValueError(f"expected {what}, got {got}")
-
-    return check
-
-
-def _unit(value: object) -> tuple[float, ...]:
-    quaternion = _numbers(4)(value)
-    norm = math.hypot(*quaternion)
-    if abs(norm - 1.0) > 1e-2:
-        raise ValueError(
-            f"expected a unit quaternion [x, y, z, w], got {list(quaternion)} of norm {norm:.3g}"
-        )
-    return tuple(component / norm for component in quaternion)
 
 
 def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
@@ -66,33 +25,19 @@ def _inertia(value: object) -> tuple[tuple[float, ...], ...]:
             raise ValueError(f"unknown entry {unknown[0]!r}; expected {', '.join(_SIX)}{hint}")
         if missing := [key for key in _SIX if key not in value]:
             raise ValueError(f"no entry {missing[0]!r}; expected {', '.join(_SIX)}")
-        xx, xy, xz, yy, yz, zz = (_finite(value[key]) for key in _SIX)
+        xx, xy, xz, yy, yz, zz = (finite(value[key]) for key in _SIX)
         return (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
     if isinstance(value, list | tuple) and len(value) == 6:
         raise ValueError(
             "six numbers have no order that all agree on; write three rows of three, or name them: "
             "{ xx = ..., xy = ..., xz = ..., yy = ..., yz = ..., zz = ... }"
         )
-    return _numbers(3, 3)(value)
+    return numbers(3, 3)(value)
 
 
-def _word(*known: str) -> BeforeValidator:
-    """One of a few words."""
-
-    def check(value: Any) -> str:
-        if value in known:
-            return value
-        hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        raise ValueError(f"expected one of {', '.join(map(repr, known))}, got {value!r}{hint}")
-
-    return BeforeValidator(check)
-
-
-Number: TypeAlias = Annotated[float, BeforeValidator(_finite)]
-Vector: TypeAlias = Annotated[tuple[float, ...], BeforeValidator(_numbers(3))]
 Rows: TypeAlias = tuple[tuple[float, ...], ...]
 Path: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
-Axes: TypeAlias = Annotated[Frame, _word("body", "world")]
+Axes: TypeAlias = Annotated[Frame, one_of(("body", "world"))]
 """The axes in which components are given."""
 
 _ZERO = (0.0, 0.0, 0.0)
@@ -104,13 +49,13 @@ class BodyTable(Table):
 
     estimate: Path | None = None
     """An estimate.json, its path from the folder of this file."""
-    phi: Annotated[tuple[float, ...], BeforeValidator(_numbers(10))] | None = None
+    phi: Annotated[tuple[float, ...], BeforeValidator(numbers(10))] | None = None
     """m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz about Bo in B [kg, kg m, kg m²]."""
     mass: Annotated[Number, Field(gt=0.0)] | None = None
     com: Vector | None = None
     inertia_about_com: Annotated[Rows, BeforeValidator(_inertia)] | None = None
     """Three rows, or the six entries by name [kg m²]."""
-    added_mass: Annotated[Rows, BeforeValidator(_numbers(6, 6))] | None = None
+    added_mass: Annotated[Rows, BeforeValidator(numbers(6, 6))] | None = None
     """Of the fluid about Bo in B, linear first, 6×6 [kg, kg m, kg m²]."""
 
     @model_validator(mode="after")
@@ -136,7 +81,7 @@ class StateTable(Table):
     """
 
     position: Vector = _ZERO
-    quaternion: Annotated[tuple[float, ...], BeforeValidator(_unit)] = (0.0, 0.0, 0.0, 1.0)
+    quaternion: Quaternion = (0.0, 0.0, 0.0, 1.0)
     """R_WB as [x, y, z, w]."""
     linear: Vector = _ZERO
     angular: Vector = _ZERO
@@ -166,7 +111,7 @@ class LoadTable(Table):
     torque: Vector | None = None
     file: Path | None = None
     """CSV or Parquet with columns time, fx, fy, fz, tx, ty, tz; from the folder of this file."""
-    interpolation: Annotated[Interpolation, _word("linear", "hold")] | None = None
+    interpolation: Annotated[Interpolation, one_of(("linear", "hold"))] | None = None
     """Of a file, between its samples; linear unless said."""
     point: Vector = _ZERO
     """Where the force acts, from Bo in axes of B, in either frame [m]."""
