@@ -60,11 +60,11 @@ def lines_of(result: FitResult) -> Iterator[str]:
         f"Consistent: some distribution of mass has these parameters (least eigenvalue of the "
         f"scaled pseudo-inertia {proof.eigenvalues[0]:.2g} > 0)."
     )
-    how = f"solved by {proof.solver} with the consistency constraint active"
+    how = f"solved by {proof.solver}, at the edge of {' and '.join(proof.active) or 'no term'}"
     if proof.solver == "none":
-        how = "least squares is consistent by itself, no solver was needed"
-    distance = f"{proof.distance_to_optimum:.1g} standard errors from the optimum"
-    yield f"Certified: at most {distance}; {how}."
+        how = "least squares meets all terms by itself, no solver was needed"
+    distance = f"at most {proof.distance_to_optimum:.1g} standard errors from the optimum"
+    yield f"Optimal for {proof.optimal_for}: {distance}; {how}."
     origin = "default" if result.settings.cutoff_hz is None else "given"
     for log in result.logs:
         name = f" of {log.name}" if len(result.logs) > 1 else ""

@@ -28,7 +28,7 @@ def test_a_tool_without_noise(cli, shared_data, tmp_path, tool):
     schema = shared_data / "schemas" / "stars_tools.toml"
     status, out, err = cli("fit", log, "--schema", schema, "-o", tmp_path)
     assert (status, err) == (0, "")
-    assert "Certified: " in out
+    assert "Optimal for the data: " in out
     truth = json.loads((shared_data / "stars_tools" / "truth.json").read_text())[tool]
     body = InertialParameters.from_com(
         truth["mass"],

@@ -100,9 +100,9 @@ def test_the_table_has_every_parameter_with_its_truth(demo, truth):
 
 def test_the_output_ends_with_what_to_know_and_where_the_files_are(demo):
     done, folder = demo
-    *_, consistent, certified, cutoff, replay, estimate, report = done.stdout.splitlines()
+    *_, consistent, optimal, cutoff, replay, estimate, report = done.stdout.splitlines()
     assert consistent.startswith("Consistent: ")
-    assert certified.startswith("Certified: ")
+    assert optimal.startswith("Optimal for the data: ")
     assert cutoff == "Low-pass: all signals alike at 5 Hz (default)."
     assert replay.startswith("Replay: ")
     assert (estimate, report) == (str(folder / "estimate.json"), str(folder / "report.html"))

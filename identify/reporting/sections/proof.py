@@ -26,15 +26,16 @@ def certificate(result: FitResult, truth: InertialParameters | None) -> Section:
     )
     if proof.solver == "none":
         solver = (
-            "Solver: none was needed. Weighted least squares gave a possible body at once, and "
-            "that is then the optimum."
+            "Solver: none was needed. Weighted least squares met all terms at once, and that is "
+            "then the optimum."
         )
     else:
         versions = ", ".join(f"{name} {version}" for name, version in proof.versions)
         solver = (
             f"Solver: {proof.solver} ({versions}), status {proof.status!r} after "
             f"{proof.iterations} iterations; {1e3 * proof.build_time:.1f} ms to build the problem, "
-            f"{1e3 * proof.solve_time:.1f} ms to solve it."
+            f"{1e3 * proof.solve_time:.1f} ms to solve it. The body is at the edge of "
+            f"{' and '.join(proof.active) or 'no term'}."
         )
     table = Table(_HEAD, _checks(proof))
     blocks = (intro, table, Text(solver, "muted"))
@@ -54,15 +55,15 @@ def _checks(proof: Certificate) -> tuple[Row, ...]:
             f"{proof.margin:.0e}.",
         ),
         row(
-            "Violated constraints",
+            "Violated terms",
             _tiny(proof.primal_residual),
-            "How far the body is outside any constraint, in the same units. Zero, or rounding.",
+            "How far the body is outside any term, in the same units. Zero, or rounding.",
         ),
         row(
             "Distance to the optimum",
             f"{_tiny(proof.distance_to_optimum)} σ",
-            "No possible body that fits the data better is further away than this, in standard "
-            "errors of the parameters.",
+            f"No body that meets all terms and is better for {proof.optimal_for} is further away "
+            "than this, in standard errors of the parameters.",
         ),
         row(
             "Duality gap",
