@@ -81,6 +81,7 @@ def test_the_provenance_says_how_it_was_made(demo, shipped):
         "mass": None,
         "cutoff_hz": None,
         "gravity": None,
+        "terms": [],
     }
     (log,) = provenance["logs"]
     assert (log["name"], log["rows"], log["cutoff_hz"]) == ("payload_arm", 30_000, 5.0)
