@@ -30,10 +30,10 @@ def attach(
         if name not in public:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module, defined = sources[public[name]]
-        found = import_module(module)
-        if not hasattr(found, defined):  # as `from package import module` has it
-            import_module(f"{module}.{defined}")
-        value = getattr(found, defined)
+        if module == package:  # one of its own modules
+            value = import_module(f"{package}.{defined}")
+        else:
+            value = getattr(import_module(module), defined)
         setattr(sys.modules[package], name, value)
         return value
 

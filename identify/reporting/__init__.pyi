@@ -1,3 +1,4 @@
+from identify.reporting import plot as plot
 from identify.reporting.page import report as report
 from identify.reporting.parameter_table import (
     ABOUT_COM as ABOUT_COM,
