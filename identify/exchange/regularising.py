@@ -12,10 +12,6 @@ from identify.inertia.matrices import inertia_from_second_moment, second_moment_
 MARGIN = 1e-9
 """Smallest second moment about the centre of mass that is written, of the sum of the three."""
 
-SDF_ROD_MARGIN = 1e-6
-"""The same for a rod in SDF: Gazebo and Drake judge by the moments that gz-math works out in closed
-form, whose arccosine tells the two largest of them, equal for a rod, apart by up to a few 1e-8."""
-
 _ROD = 1e-4
 """A body whose two smallest second moments are below this, of the sum of the three, is a rod."""
 
@@ -38,20 +34,9 @@ class Floor(NamedTuple):
         total = float(np.maximum(values, 0.0).sum())
         return (self.rod_margin if values[1] < _ROD * total else self.margin) * total
 
-    def absolute(self) -> float:
-        """The smallest second moment [kg m²] by the smallest principal moment."""
-        return 0.51 * self.smallest
 
-
-class Regularised(NamedTuple):
-    """An inertia about the centre of mass, and what was changed in it, in a sentence."""
-
-    inertia: Mat33
-    change: str
-
-
-def regularised(inertia: Mat33, floor: Floor) -> Regularised:
-    """The inertia with every second moment at a floor or above.
+def regularised(inertia: Mat33, floor: Floor) -> tuple[Mat33, str]:
+    """The inertia with every second moment at a floor or above, and what changed, in a sentence.
 
     Args:
         inertia: of a possible body about its centre of mass [kg m²], shape (3, 3).
@@ -59,15 +44,24 @@ def regularised(inertia: Mat33, floor: Floor) -> Regularised:
     """
     values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
     total = float(np.maximum(values, 0.0).sum())
-    least = max(floor.relative(values), floor.absolute())
+    by_size = 0.51 * floor.smallest
+    least = max(floor.relative(values), by_size)
     rise = np.maximum(least - values, 0.0)
     if not rise.any():
-        return Regularised(inertia, "")
-    raised = _without_noise(inertia + inertia_from_second_moment((axes * rise) @ axes.T))
+        return inertia, ""
+    raised = inertia + inertia_from_second_moment((axes * rise) @ axes.T)
+    raised = without_noise(raised, 4.0 * np.finfo(np.float64).eps * np.trace(raised))
     before = max(float(values[0]), 0.0)
-    if least > floor.absolute():
-        return Regularised(raised, _of_thickness(before, least, total))
-    return Regularised(raised, _of_size(before, least, floor.smallest))
+    change = f"its smallest second moment was raised from {before:.3g} to {least:.3g} kg m²"
+    if least > by_size:
+        thin = "without" if before <= 1e-3 * MARGIN * total else "of hardly any"
+        return raised, (
+            f"a body {thin} thickness: {change} ({least / total:.1g} of their sum), so that no "
+            f"simulator takes it for impossible"
+        )
+    return raised, (
+        f"{change}, for no moment to be below {floor.smallest:g} kg m², the least that MuJoCo takes"
+    )
 
 
 def is_safe(inertia: Mat33, floor: Floor) -> bool:
@@ -82,23 +76,6 @@ def is_safe(inertia: Mat33, floor: Floor) -> bool:
     return bool(large and triangle)
 
 
-def _without_noise(inertia: Mat33) -> Mat33:
-    """The inertia, products that are rounding of its size made zero."""
-    noise = 4.0 * np.finfo(np.float64).eps * np.trace(inertia)
+def without_noise(inertia: Mat33, noise: float) -> Mat33:
+    """The inertia, products up to `noise` [kg m²] made zero."""
     return np.where((np.abs(inertia) <= noise) & ~np.eye(3, dtype=bool), 0.0, inertia)
-
-
-def _of_thickness(before: float, after: float, total: float) -> str:
-    thin = "without" if before <= 1e-3 * MARGIN * total else "of hardly any"
-    return (
-        f"a body {thin} thickness: its smallest second moment was raised from {before:.3g} to "
-        f"{after:.3g} kg m² ({after / total:.1g} of their sum), so that no simulator takes it for "
-        f"impossible"
-    )
-
-
-def _of_size(before: float, after: float, smallest: float) -> str:
-    return (
-        f"its smallest second moment was raised from {before:.3g} to {after:.3g} kg m², for no "
-        f"moment to be below {smallest:g} kg m², the least that MuJoCo takes"
-    )

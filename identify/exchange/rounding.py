@@ -8,14 +8,15 @@ checked, and digits are added until the body that is read has half of that dista
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Phi, Vec3, seal
+from identify.arrays import Array, Mat33, Phi, seal
 from identify.errors import ModelError
-from identify.exchange.regularising import MARGIN, Floor, is_safe, regularised
+from identify.exchange.regularising import MARGIN, Floor, is_safe, regularised, without_noise
 from identify.inertia.consistency import is_consistent
 from identify.inertia.conventions.axes import (
     principal_frame,
@@ -34,8 +35,6 @@ DIGITS = 9
 
 _EXACT = 17
 """Digits that say a double precision number to the last bit."""
-
-_IDENTITY = ("1", "0", "0", "0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +86,29 @@ def round_body(
     Raises:
         ModelError: an impossible body, or one of less than 1e-15 kg.
     """
-    _require_digits(digits)
     phi = seal(phi, "phi", (10,))
-    _require_body(phi)
+    if not phi.any():
+        raise ModelError("a massless frame has no inertia to export: all ten parameters are zero")
+    _require(phi, digits)
     mass, com = float(phi[0]), phi[1:4] / phi[0]
+    if mass < SMALLEST_INERTIA:
+        raise ModelError(f"a mass of {mass:g} kg; model files take {SMALLEST_INERTIA:g} or more")
     floor = Floor(MARGIN, SMALLEST_INERTIA if principal else SMALLEST_FULL_INERTIA, rod_margin)
-    inertia = _without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
+    inertia = without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
     inertia, change = regularised(inertia, floor)
-    R, quat = np.eye(3), _IDENTITY
+    R, quat = np.eye(3), ("1", "0", "0", "0")
     if principal:
         moments, R = principal_frame(inertia, "unless diagonal")
         inertia = np.diag(moments)
-    six, count = _safe_texts(inertia, digits, floor)
-    texts = _text(mass, digits), _texts(_clean(com, inertia, mass), digits)
+    six, count = safe_texts(inertia, digits, floor)
+    size = np.sqrt(np.trace(inertia) / mass) + np.abs(com).max()
+    com = _texts(np.where(np.abs(com) < 1e-15 * size, 0.0, com), digits)
     if (np.eye(3) != R).any():
         quat = _texts(wxyz_from_rotation(R), max(count, digits))
-    X_BC = Pose(rotation_from_wxyz(_floats(quat)), _floats(texts[1]))
-    frame = InertialFrame(np.array(float(texts[0])), X_BC, matrix_from_six(_floats(six), "urdf"))
-    return RoundedBody(*texts, quat, six, seal(frame.phi, "phi", (10,)), count, change)
+    text = _text(mass, digits)
+    X_BC = Pose(rotation_from_wxyz(_floats(quat)), _floats(com))
+    frame = InertialFrame(np.array(float(text)), X_BC, matrix_from_six(_floats(six), "urdf"))
+    return RoundedBody(text, com, quat, six, seal(frame.phi, "phi", (10,)), count, change)
 
 
 def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> RoundedBody:
@@ -118,11 +122,10 @@ def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> 
     Raises:
         ModelError: an impossible body.
     """
-    _require_digits(digits)
     central = np.concatenate(([frame.mass, 0.0, 0.0, 0.0], six_in_order(frame.inertia, "urdf")))
-    _require_consistent(central)
+    _require(central, digits)
     inertia, change = regularised(frame.inertia, floor)
-    six, count = _safe_texts(inertia, digits, floor)
+    six, count = safe_texts(inertia, digits, floor)
     said = frame._replace(inertia=matrix_from_six(_floats(six), "urdf"))
     return RoundedBody(
         mass=_text(float(frame.mass), _EXACT),
@@ -135,42 +138,36 @@ def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> 
     )
 
 
-def _require_digits(digits: int) -> None:
-    if not 3 <= digits <= _EXACT:
-        raise ModelError(f"digits: expected 3 to {_EXACT}, got {digits}")
+def safe_texts(
+    inertia: Mat33,
+    digits: int,
+    floor: Floor,
+    texts: Callable[[Array, int], tuple[str, ...]] | None = None,
+) -> tuple[tuple[str, ...], int]:
+    """The six numbers in the fewest digits that keep the body possible, and how many those are.
 
+    Args:
+        inertia: about the centre of mass [kg m²], shape (3, 3).
+        digits: to begin with.
+        floor: what the printed body has to keep.
+        texts: of numbers in so many digits; by default each has as many of its own.
 
-def _require_body(phi: Phi) -> None:
-    if not phi.any():
-        raise ModelError("a massless frame has no inertia to export: all ten parameters are zero")
-    _require_consistent(phi)
-    if phi[0] < SMALLEST_INERTIA:
-        raise ModelError(f"a mass of {phi[0]:g} kg; model files take {SMALLEST_INERTIA:g} or more")
-
-
-def _require_consistent(phi: Phi) -> None:
-    if not is_consistent(phi):
-        raise ModelError(f"{check(phi)}; write the nearest possible body in its place")
-
-
-def _safe_texts(inertia: Mat33, digits: int, floor: Floor) -> tuple[tuple[str, ...], int]:
-    """The six numbers in the fewest digits that keep the body possible, and how many those are."""
+    Raises:
+        ModelError: no number of digits does.
+    """
+    texts = texts or _texts
     for count in range(digits, _EXACT + 1):
-        six = _texts(six_in_order(inertia, "urdf"), count)
+        six = texts(six_in_order(inertia, "urdf"), count)
         if is_safe(matrix_from_six(_floats(six), "urdf"), floor):
             return six, count
     raise ModelError(f"the body cannot be printed in {_EXACT} digits and stay possible")
 
 
-def _without_noise(inertia: Mat33, noise: float) -> Mat33:
-    """The inertia, products that are rounding of the shift to the centre of mass made zero."""
-    return np.where((np.abs(inertia) <= noise) & ~np.eye(3, dtype=bool), 0.0, inertia)
-
-
-def _clean(com: Vec3, inertia: Mat33, mass: float) -> Vec3:
-    """The centre of mass, zero where it is rounding of the body's size."""
-    size = np.sqrt(np.trace(inertia) / mass) + np.abs(com).max()
-    return np.where(np.abs(com) < 1e-15 * size, 0.0, com)
+def _require(phi: Phi, digits: int) -> None:
+    if not 3 <= digits <= _EXACT:
+        raise ModelError(f"digits: expected 3 to {_EXACT}, got {digits}")
+    if not is_consistent(phi):
+        raise ModelError(f"{check(phi)}; write the nearest possible body in its place")
 
 
 def _text(value: float, digits: int) -> str:
@@ -187,4 +184,4 @@ def _texts(values: Array, digits: int) -> tuple[str, ...]:
 
 
 def _floats(texts: tuple[str, ...]) -> Array:
-    return np.array([float(text) for text in texts])
+    return np.array(texts, dtype=np.float64)

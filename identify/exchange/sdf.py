@@ -19,7 +19,6 @@ from identify.exchange.model_format import (
     require_unlike_names,
     written_link,
 )
-from identify.exchange.regularising import SDF_ROD_MARGIN
 from identify.exchange.rounding import RoundedBody
 from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit, child_edits, text_edits
@@ -28,6 +27,11 @@ from identify.inertia.added_mass import checked_added_mass
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.simulators import SdfInertial
 from identify.spatial import Pose
+
+_ROD_MARGIN = 1e-6
+"""Smallest second moment of a rod, of the sum of the three: Gazebo and Drake judge by the moments
+that gz-math works out in closed form, whose arccosine tells the two largest of them, equal for a
+rod, apart by up to a few 1e-8."""
 
 _DEFAULTS: dict[str, float] = dict(zip(SIX, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
 """SDFormat's, for entries that are not there."""
@@ -44,7 +48,7 @@ class Sdf(ModelFormat):
 
     name: ClassVar[str] = "sdf"
     roots: ClassVar[tuple[str, ...]] = ("sdf", "gazebo")
-    rod_margin: ClassVar[float] = SDF_ROD_MARGIN
+    rod_margin: ClassVar[float] = _ROD_MARGIN
 
     def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
         """Every link of an SDF file; names within nested models are joined by `::`."""

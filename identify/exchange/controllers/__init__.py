@@ -13,11 +13,11 @@ from identify.lazy import attach
 
 if TYPE_CHECKING:
     from identify.exchange.controllers.payload import HEAVIEST as HEAVIEST
-    from identify.exchange.controllers.payload import Export as Export
     from identify.exchange.controllers.registry import CONTROLLERS as CONTROLLERS
+    from identify.exchange.controllers.registry import Export as Export
     from identify.exchange.controllers.registry import payload_setting as payload_setting
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
-        {"payload": ("HEAVIEST", "Export"), "registry": ("CONTROLLERS", "payload_setting")},
+        {"payload": ("HEAVIEST",), "registry": ("CONTROLLERS", "Export", "payload_setting")},
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,11 +21,8 @@ LIGHTEST = 1e-6
 FARTHEST = 10.0
 """Farthest centre of mass from the flange, and largest radius of gyration, of a payload [m]."""
 
-_ROUNDING = 1e-12
 
-
-@dataclass(frozen=True, slots=True)
-class Payload:
+class Payload(NamedTuple):
     """A checked payload.
 
     Attributes:
@@ -37,31 +34,6 @@ class Payload:
     mass: float
     com: Vec3
     inertia: Mat33
-
-    @property
-    def product_share(self) -> float:
-        """Largest product of inertia over the largest moment, zero where it is rounding."""
-        moments = np.diag(self.inertia)
-        largest = float(moments.max())
-        if largest <= 0.0:
-            return 0.0
-        share = float(np.abs(self.inertia - np.diag(moments)).max()) / largest
-        return share if share > _ROUNDING else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """A body as text to paste, or to type where a controller has a screen only.
-
-    Attributes:
-        text: the text.
-        lost: what the text does not say of the body, or says otherwise, a sentence each.
-        notes: units, frames and what to see to before it is used.
-    """
-
-    text: str
-    lost: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 def checked_payload(body: InertialParameters, *, largest_mass: float = HEAVIEST) -> Payload:
@@ -87,13 +59,6 @@ def checked_payload(body: InertialParameters, *, largest_mass: float = HEAVIEST)
             f"payload: {verdict}; fit it with the physical constraints, or write the nearest "
             f"possible body in its place"
         )
-    _require_size(body, largest_mass)
-    inertia = np.zeros((3, 3)) if verdict.kind == BodyKind.POINT else body.inertia_about_com
-    return Payload(body.mass, body.com, inertia)
-
-
-def _require_size(body: InertialParameters, largest_mass: float) -> None:
-    """Refuse what looks like other units or another frame."""
     if body.mass > largest_mass:
         raise ModelError(
             f"payload: a mass of {body.mass:g} kg; at most {largest_mass:g} kg may be carried: "
@@ -117,3 +82,5 @@ def _require_size(body: InertialParameters, largest_mass: float) -> None:
             f"payload: a radius of gyration of {gyration:.3g} m about the centre of mass, expected "
             f"at most {FARTHEST:g} m: check the units of the inertia"
         )
+    inertia = np.zeros((3, 3)) if verdict.kind == BodyKind.POINT else body.inertia_about_com
+    return Payload(body.mass, body.com, inertia)

@@ -10,21 +10,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from identify.arrays import Mat33
 from identify.documents import lookup
 from identify.errors import ModelError
 from identify.exchange.controllers.figures import (
     SINGLE,
     Figures,
-    fixed_all,
     principal_figures,
     screen_figures,
     tensor_figures,
 )
-from identify.exchange.controllers.payload import HEAVIEST, Export, Payload, checked_payload
+from identify.exchange.controllers.payload import HEAVIEST, Payload, checked_payload
 from identify.inertia import InertialParameters
-from identify.inertia.conventions import rpy_from_rotation
-from identify.inertia.conventions.axes import wxyz_from_rotation
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 SMALLEST_ABB_MASS = 0.001
@@ -37,6 +33,21 @@ KGF_CM_S2 = STANDARD_GRAVITY * 0.01
 """One kgf cm s² in kg m²: 1 kg m² is 10.197 kgf cm s²."""
 
 _RATED = "the arm's rated payload is not checked unless you name it"
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A body as text to paste, or to type where a controller has a screen only.
+
+    Attributes:
+        text: the text.
+        lost: what the text does not say of the body, or says otherwise, a sentence each.
+        notes: units, frames and what to see to before it is used.
+    """
+
+    text: str
+    lost: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +70,17 @@ class Controller:
     notes: tuple[str, ...]
     lost: tuple[str, ...] = ()
 
-    def write(self, payload: Payload) -> Export:
-        """The setting of a checked payload."""
-        figures = self.figures(payload)
-        text = Template(self.template).substitute(figures.words)
-        return Export(text, (*figures.lost, *self.lost), (*self.notes, *figures.notes))
-
 
 def _abb(payload: Payload) -> Figures:
-    """The figures of `loaddata`; the quaternion `q1` to `q4` has its scalar first."""
     if payload.mass < SMALLEST_ABB_MASS:
         raise ModelError(
-            f"abb: a mass of {payload.mass:g} kg; expected {SMALLEST_ABB_MASS:g} kg (that of "
+            f"a mass of {payload.mass:g} kg; expected {SMALLEST_ABB_MASS:g} kg (that of "
             f"load0) or more: use load0 in its place"
         )
-
-    def aom(rotation: Mat33) -> dict[str, str]:
-        texts = fixed_all(wxyz_from_rotation(rotation), 7)
-        return dict(zip(("q1", "q2", "q3", "q4"), texts, strict=True))
-
     figures = principal_figures(
         payload,
-        aom,
-        f"digits: a num of RAPID is of single precision, so numbers have {SINGLE} digits",
-        "products of inertia, as such: they are in aom, whose axes are the principal ones nearest "
-        "to the frame's (their order and directions are free)",
+        lost=f"digits: a num of RAPID is of single precision, so numbers have {SINGLE} digits",
+        axes="aom, whose axes are the principal ones nearest to the frame's",
     )
     notes = ()
     if not payload.inertia.any():
@@ -93,27 +90,11 @@ def _abb(payload: Payload) -> Figures:
     return figures._replace(notes=notes)
 
 
-def _kuka(payload: Payload) -> Figures:
-    """The figures of `LOAD_DATA`; R = Rz(a) Ry(b) Rx(c) are the principal axes, in degrees."""
-
-    def angles(rotation: Mat33) -> dict[str, str]:
-        return dict(zip("cba", fixed_all(np.degrees(rpy_from_rotation(rotation)), 4), strict=True))
-
-    return principal_figures(
-        payload,
-        angles,
-        f"digits: a REAL of KRL is of single precision, so numbers have {SINGLE} digits, "
-        f"angles 4 decimals",
-        "products of inertia, as such: they are in A, B and C, whose principal axes are those "
-        "nearest to the flange's (their order and directions are free)",
-    )
-
-
 def _ur(payload: Payload) -> Figures:
     largest = float(np.abs(payload.inertia).max())
     if largest > LARGEST_UR_INERTIA:
         raise ModelError(
-            f"ur: an inertia of {largest:.4g} kg m² about the centre of mass; "
+            f"an inertia of {largest:.4g} kg m² about the centre of mass; "
             f"set_target_payload takes at most {LARGEST_UR_INERTIA:g}: check the units"
         )
     return tensor_figures(payload)
@@ -136,7 +117,7 @@ _ALL = (
     Controller(
         "fanuc",
         "FANUC, payload schedule",
-        partial(screen_figures, name="fanuc", length=0.01, inertia=KGF_CM_S2, decimals=2),
+        partial(screen_figures, length=0.01, inertia=KGF_CM_S2, decimals=2),
         "PAYLOAD                  [kg] $m\n"
         "PAYLOAD CENTER X         [cm] $x\n"
         "PAYLOAD CENTER Y         [cm] $y\n"
@@ -193,7 +174,12 @@ _ALL = (
     Controller(
         "kuka",
         "KUKA, LOAD_DATA of KRL",
-        _kuka,
+        partial(
+            principal_figures,
+            lost=f"digits: a REAL of KRL is of single precision, so numbers have {SINGLE} digits, "
+            f"angles 4 decimals",
+            axes="A, B and C, whose principal axes are those nearest to the flange's",
+        ),
         "; M kg; CM mm and deg, in the FLANGE frame; J kg m^2 at the centre of mass,\n"
         "; along the principal axes, which A (Z), B (Y'), C (X'') turn from FLANGE\n"
         "LOAD_DATA[1]={M $m,CM {X $x,Y $y,Z $z,A $a,B $b,C $c},J {X $jx,Y $jy,Z $jz}}\n",
@@ -231,7 +217,7 @@ _ALL = (
     Controller(
         "yaskawa",
         "Yaskawa, tool load information",
-        partial(screen_figures, name="yaskawa", length=1e-3, inertia=1.0, decimals=3),
+        partial(screen_figures, length=1e-3, inertia=1.0, decimals=3),
         "W        $m kg\n"
         "Xg       $x mm\nYg       $y mm\nZg       $z mm\n"
         "Ix       $jx kg.m2\nIy       $jy kg.m2\nIz       $jz kg.m2\n",
@@ -264,4 +250,10 @@ def payload_setting(
             controller or any arm takes.
     """
     entry = lookup(CONTROLLERS, controller, "controller", ModelError)
-    return entry.write(checked_payload(body, largest_mass=largest_mass))
+    payload = checked_payload(body, largest_mass=largest_mass)
+    try:
+        words, lost, notes = entry.figures(payload)
+    except ModelError as error:
+        raise ModelError(f"{controller}: {error}") from error
+    text = Template(entry.template).substitute(words)
+    return Export(text, (*lost, *entry.lost), (*entry.notes, *notes))
