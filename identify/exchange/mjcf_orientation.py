@@ -9,11 +9,11 @@ import numpy as np
 
 from identify.arrays import Mat33, Vec3
 from identify.exchange.xml_document import XmlDocument, XmlElement
-from identify.exchange.xml_numbers import attribute_numbers
 from identify.inertia.conventions.axes import rotation_from_wxyz
 from identify.spatial import exp_rotation, rotation_from_quaternion
 
-_WAYS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
+_WAYS = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
+"""Attributes that turn a frame, and how many numbers each has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,14 @@ def read_orientation(document: XmlDocument, element: XmlElement, setting: Orient
     Raises:
         ModelFileError: two of them, `fullinertia` beside one, or one without a direction.
     """
-    given = [way for way in _WAYS if way in element.attributes]
-    if not given:
+    given = [way for way in (*_WAYS, "fullinertia") if way in element.attributes]
+    if len(given) > 1:
+        both = " and ".join(given)
+        raise document.error(f"<{element.tag}> has {both}; MJCF allows one", element)
+    if not set(given) & set(_WAYS):
         return np.eye(3)
-    if len(given) > 1 or "fullinertia" in element.attributes:
-        both = [*given, *(["fullinertia"] if "fullinertia" in element.attributes else [])]
-        raise document.error(f"<{element.tag}> has {' and '.join(both)}; MJCF allows one", element)
     way = given[0]
-    count = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}[way]
-    numbers = attribute_numbers(document, element, way, count).values
+    numbers = document.attribute_numbers(element, way, _WAYS[way]).values
     rotation = _rotation(way, numbers, setting)
     if rotation is None:
         raise document.error(f"<{element.tag} {way}>: {numbers.tolist()} has no direction", element)

@@ -13,7 +13,7 @@ from identify.exchange.estimate_json import SavedEstimate, estimate_text, read_e
 from identify.exchange.link_inertia import LinkInertia, impossible_links
 from identify.exchange.models import Model, read_model
 from identify.exchange.regularising import MARGIN
-from identify.exchange.rewriting import RewrittenModel, rewrite_inertias
+from identify.exchange.rewriting import rewrite_inertias
 from identify.inertia import InertialParameters, check, nearest_consistent
 from identify.inertia.matrices import inertia_about_com
 from identify.inertia.verdict import Verdict
@@ -85,12 +85,19 @@ def repair_model(path: Path | str, model: Model | None = None) -> RepairedModel:
     if not repairs:
         return RepairedModel(path.read_bytes(), (), tuple(left))
     if model.format == "estimate":
-        return RepairedModel(_repaired_estimate(path, repairs[0]), tuple(repairs), tuple(left))
-    rewritten = rewrite_inertias(
-        path, {entry.link.name: inertia_about_com(entry.phi) for entry in repairs}
-    )
-    written = tuple(_as_written(entry, rewritten) for entry in repairs)
-    return RepairedModel(rewritten.content, written, tuple(left))
+        saved, repair = read_estimate(path), repairs[0]
+        body = SavedEstimate(  # without what was said of the old one
+            parameters=InertialParameters(np.asarray(repair.phi)),
+            frame=saved.frame,
+            provenance={**saved.provenance, "repaired": str(repair.verdict)},
+        )
+        return RepairedModel(estimate_text(body).encode(), tuple(repairs), tuple(left))
+    inertias = {entry.link.name: inertia_about_com(entry.phi) for entry in repairs}
+    rewritten = rewrite_inertias(path, inertias)
+    for i, entry in enumerate(repairs):
+        body = rewritten.bodies[entry.link.name]
+        repairs[i] = replace(entry, phi=body.phi, change=body.change)
+    return RepairedModel(rewritten.content, tuple(repairs), tuple(left))
 
 
 def _repair(link: LinkInertia) -> Repair:
@@ -105,19 +112,3 @@ def _repair(link: LinkInertia) -> Repair:
         )
     nearest = nearest_consistent(link.printed, margin=MARGIN)
     return Repair(link, verdict, nearest.phi, float(nearest.distance))
-
-
-def _as_written(repair: Repair, rewritten: RewrittenModel) -> Repair:
-    body = rewritten.bodies[repair.link.name]
-    return replace(repair, phi=body.phi, change=body.change)
-
-
-def _repaired_estimate(path: Path, repair: Repair) -> bytes:
-    """The estimate with the other body, and without what was said of the old one."""
-    saved = read_estimate(path)
-    body = SavedEstimate(
-        parameters=InertialParameters(np.asarray(repair.phi)),
-        frame=saved.frame,
-        provenance={**saved.provenance, "repaired": str(repair.verdict)},
-    )
-    return estimate_text(body).encode()

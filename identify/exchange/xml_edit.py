@@ -40,7 +40,7 @@ def child_edits(
         else:
             edits.append(Edit(*document.span(child), text))
     if missing:
-        edits.append(_appended(document, element, missing))
+        edits.append(insertion(document, element, missing))
     return tuple(edits)
 
 
@@ -48,9 +48,8 @@ def value_edits(
     document: XmlDocument, element: XmlElement, values: Mapping[str, str]
 ) -> tuple[Edit, ...]:
     """Edits that give attributes new values; those that say the same numbers already stay."""
-    tag = document.start_tag(element)
     edits = []
-    for match in _ATTRIBUTE.finditer(document.content, tag.start, tag.end):
+    for match in _ATTRIBUTE.finditer(document.content, *document.start_tag(element)):
         name = match[1].decode(errors="replace")
         if name in values and not _same_numbers(element.attributes[name], values[name]):
             edits.append(Edit(match.start(2) + 1, match.end(2) - 1, values[name]))
@@ -65,7 +64,7 @@ def text_edits(
     for tag, text in texts.items():
         child = element.find(tag)
         if child is not None and not _same_numbers(child.text, text):
-            edits.append(Edit(document.start_tag(child).end, child.close, text))
+            edits.append(Edit(document.start_tag(child)[1], child.close, text))
     return tuple(edits)
 
 
@@ -73,14 +72,22 @@ def _same_numbers(before: str, after: str) -> bool:
     return [float(word) for word in before.split()] == [float(word) for word in after.split()]
 
 
-def inserted_first(document: XmlDocument, element: XmlElement, text: str) -> Edit:
-    """The edit that makes `text` the first child of an element, on lines of its own."""
+def insertion(
+    document: XmlDocument, element: XmlElement, texts: Iterable[str], *, first: bool = False
+) -> Edit:
+    """The edit that makes texts the first or last children of an element, on lines of their own."""
     newline = document.newline + document.indent(element)
-    tag = document.start_tag(element)
+    step = indent_step(document, element)
+    inner = "".join(f"{newline}{step}{text}" for text in texts)
+    _, end = document.start_tag(element)
     if document.is_empty_tag(element):
-        inner = f"{newline}{indent_step(document, element)}{text}{newline}"
-        return Edit(tag.end - 2, tag.end, f">{inner}</{element.tag}>")
-    return Edit(tag.end, tag.end, f"{newline}{indent_step(document, element)}{text}")
+        return Edit(end - 2, end, f">{inner}{newline}</{element.tag}>")
+    if not first and element.children:
+        last = element.children[-1]
+        newline = document.newline + document.indent(last)
+        _, end = document.span(last)
+        inner = "".join(newline + text for text in texts)
+    return Edit(end, end, inner)
 
 
 def indent_step(document: XmlDocument, element: XmlElement) -> str:
@@ -93,18 +100,3 @@ def indent_step(document: XmlDocument, element: XmlElement) -> str:
             if len(inner) > len(base) and inner.startswith(base):
                 return inner[len(base) :]
     return "\t" if "\t" in outer else "  "
-
-
-def _appended(document: XmlDocument, element: XmlElement, texts: list[str]) -> Edit:
-    newline = document.newline + document.indent(element)
-    step = indent_step(document, element)
-    tag = document.start_tag(element)
-    if document.is_empty_tag(element):
-        inner = "".join(f"{newline}{step}{text}" for text in texts)
-        return Edit(tag.end - 2, tag.end, f">{inner}{newline}</{element.tag}>")
-    if not element.children:
-        return Edit(tag.end, tag.end, "".join(f"{newline}{step}{text}" for text in texts))
-    last = element.children[-1]
-    newline = document.newline + document.indent(last)
-    end = document.span(last).end
-    return Edit(end, end, "".join(newline + text for text in texts))
