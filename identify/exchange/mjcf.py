@@ -22,8 +22,7 @@ from identify.exchange.model_format import (
     require_mass,
     written_link,
 )
-from identify.exchange.regularising import MARGIN, Floor
-from identify.exchange.rounding import RoundedBody, round_in_frame
+from identify.exchange.rounding import MARGIN, Floor, RoundedBody, round_in_frame
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit, value_edits
 from identify.inertia.conventions.central import InertialFrame

@@ -10,8 +10,7 @@ import numpy as np
 
 from identify.arrays import Mat66, Phi
 from identify.exchange.link_inertia import LinkInertia, unit_note
-from identify.exchange.regularising import MARGIN, Floor
-from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
+from identify.exchange.rounding import MARGIN, Floor, RoundedBody, round_body, round_in_frame
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit
 from identify.inertia.conventions.central import InertialFrame

@@ -12,8 +12,8 @@ from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text, read_estimate
 from identify.exchange.link_inertia import LinkInertia, impossible_links
 from identify.exchange.models import Model, read_model
-from identify.exchange.regularising import MARGIN
 from identify.exchange.rewriting import rewrite_inertias
+from identify.exchange.rounding import MARGIN
 from identify.inertia import InertialParameters, check, nearest_consistent
 from identify.inertia.matrices import inertia_about_com
 from identify.inertia.verdict import Verdict

@@ -1,7 +1,7 @@
 """Numbers as text, with so many digits that the body they print is still possible.
 
 An exact plate or rod is on the edge of what is possible: rounding any of its numbers puts it
-outside every other time, and simulators refuse it. So it is moved to the interior (`regularising`),
+outside every other time, and simulators refuse it. So it is moved to the interior (`regularised`),
 by 1e-9 of its own second moment, and the change is said. What is printed is then read back and
 checked, and digits are added until the body that is read has half of that distance to spare.
 """
@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Phi, seal
 from identify.errors import ModelError
-from identify.exchange.regularising import MARGIN, Floor, is_safe, regularised, without_noise
 from identify.inertia.consistency import is_consistent
 from identify.inertia.conventions.axes import (
     principal_frame,
@@ -26,15 +26,45 @@ from identify.inertia.conventions.axes import (
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
-from identify.inertia.matrices import inertia_about_com, rounding_about_com
+from identify.inertia.matrices import (
+    inertia_about_com,
+    inertia_from_second_moment,
+    rounding_about_com,
+    second_moment_from_inertia,
+)
 from identify.inertia.verdict import check
 from identify.spatial import Pose
+
+MARGIN = 1e-9
+"""Smallest second moment about the centre of mass that is written, of the sum of the three."""
+
+_ROD = 1e-4
+"""A body whose two smallest second moments are below this, of the sum of the three, is a rod."""
 
 DIGITS = 9
 """Significant digits of what is printed, where no more are needed."""
 
 _EXACT = 17
 """Digits that say a double precision number to the last bit."""
+
+
+class Floor(NamedTuple):
+    """How far from the edge a body has to be.
+
+    Attributes:
+        margin: smallest second moment, of the sum of the three.
+        smallest: smallest principal moment [kg m²].
+        rod_margin: that of the second moment for a rod.
+    """
+
+    margin: float
+    smallest: float
+    rod_margin: float = MARGIN
+
+    def relative(self, values: Array) -> float:
+        """The smallest second moment [kg m²] by the share of it, of second moments, ascending."""
+        total = float(np.maximum(values, 0.0).sum())
+        return (self.rod_margin if values[1] < _ROD * total else self.margin) * total
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +124,7 @@ def round_body(
     if mass < SMALLEST_INERTIA:
         raise ModelError(f"a mass of {mass:g} kg; model files take {SMALLEST_INERTIA:g} or more")
     floor = Floor(MARGIN, SMALLEST_INERTIA if principal else SMALLEST_FULL_INERTIA, rod_margin)
-    inertia = without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
+    inertia = _without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
     inertia, change = regularised(inertia, floor)
     R, quat = np.eye(3), ("1", "0", "0", "0")
     if principal:
@@ -138,6 +168,52 @@ def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> 
     )
 
 
+def regularised(inertia: Mat33, floor: Floor) -> tuple[Mat33, str]:
+    """The inertia with every second moment at a floor or above, and what changed, in a sentence.
+
+    Args:
+        inertia: of a possible body about its centre of mass [kg m²], shape (3, 3).
+        floor: what it has to keep.
+    """
+    values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
+    total = float(np.maximum(values, 0.0).sum())
+    by_size = 0.51 * floor.smallest
+    least = max(floor.relative(values), by_size)
+    rise = np.maximum(least - values, 0.0)
+    if not rise.any():
+        return inertia, ""
+    raised = inertia + inertia_from_second_moment((axes * rise) @ axes.T)
+    raised = _without_noise(raised, 4.0 * np.finfo(np.float64).eps * np.trace(raised))
+    before = max(float(values[0]), 0.0)
+    change = f"its smallest second moment was raised from {before:.3g} to {least:.3g} kg m²"
+    if least > by_size:
+        thin = "without" if before <= 1e-3 * MARGIN * total else "of hardly any"
+        return raised, (
+            f"a body {thin} thickness: {change} ({least / total:.1g} of their sum), so that no "
+            f"simulator takes it for impossible"
+        )
+    return raised, (
+        f"{change}, for no moment to be below {floor.smallest:g} kg m², the least that MuJoCo takes"
+    )
+
+
+def _is_safe(inertia: Mat33, floor: Floor) -> bool:
+    """Whether a printed inertia keeps half the floor, and A + B ≥ C to the last bit."""
+    values = np.linalg.eigvalsh(second_moment_from_inertia(inertia))
+    if values[0] < 0.5 * max(floor.relative(values), 0.5 * floor.smallest):
+        return False
+    moments = values.sum() - values
+    diagonal = np.diag(inertia)
+    triangle = (diagonal.sum() - diagonal >= diagonal).all()
+    large = (moments >= floor.smallest).all() and (diagonal >= floor.smallest).all()
+    return bool(large and triangle)
+
+
+def _without_noise(inertia: Mat33, noise: float) -> Mat33:
+    """The inertia, products up to `noise` [kg m²] made zero."""
+    return np.where((np.abs(inertia) <= noise) & ~np.eye(3, dtype=bool), 0.0, inertia)
+
+
 def safe_texts(
     inertia: Mat33,
     digits: int,
@@ -158,7 +234,7 @@ def safe_texts(
     texts = texts or _texts
     for count in range(digits, _EXACT + 1):
         six = texts(six_in_order(inertia, "urdf"), count)
-        if is_safe(matrix_from_six(_floats(six), "urdf"), floor):
+        if _is_safe(matrix_from_six(_floats(six), "urdf"), floor):
             return six, count
     raise ModelError(f"the body cannot be printed in {_EXACT} digits and stay possible")
 

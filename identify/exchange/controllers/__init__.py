@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from identify.lazy import attach
 
 if TYPE_CHECKING:
-    from identify.exchange.controllers.payload import HEAVIEST as HEAVIEST
     from identify.exchange.controllers.registry import CONTROLLERS as CONTROLLERS
+    from identify.exchange.controllers.registry import HEAVIEST as HEAVIEST
     from identify.exchange.controllers.registry import Export as Export
     from identify.exchange.controllers.registry import payload_setting as payload_setting
 else:
     __getattr__, __dir__, __all__ = attach(
-        __name__,
-        {"payload": ("HEAVIEST",), "registry": ("CONTROLLERS", "Export", "payload_setting")},
+        __name__, {"registry": ("CONTROLLERS", "HEAVIEST", "Export", "payload_setting")}
     )

@@ -15,11 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Mat33
+from identify.arrays import Mat33, Vec3
 from identify.errors import ModelError
-from identify.exchange.controllers.payload import Payload
-from identify.exchange.regularising import MARGIN, Floor, regularised
-from identify.exchange.rounding import DIGITS, safe_texts
+from identify.exchange.rounding import DIGITS, MARGIN, Floor, regularised, safe_texts
 from identify.inertia.conventions import PrincipalFrame, principal_frame, rpy_from_rotation
 from identify.inertia.conventions.axes import wxyz_from_rotation
 
@@ -31,6 +29,20 @@ _VISIBLE = 0.01
 
 _ROUNDING = 1e-12
 """Share of the largest moment up to which products of inertia are rounding."""
+
+
+class Payload(NamedTuple):
+    """A checked payload.
+
+    Attributes:
+        mass: [kg].
+        com: centre of mass in the flange's frame [m], shape (3,).
+        inertia: about the centre of mass, in axes of the flange [kg m²], shape (3, 3).
+    """
+
+    mass: float
+    com: Vec3
+    inertia: Mat33
 
 
 class Figures(NamedTuple):
