@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from identify.lazy import attach
 
 if TYPE_CHECKING:
-    from identify.exchange.controllers import Export as Export
     from identify.exchange.estimate_json import SCHEMA_VERSION as SCHEMA_VERSION
     from identify.exchange.estimate_json import SavedBias as SavedBias
     from identify.exchange.estimate_json import SavedEstimate as SavedEstimate
@@ -16,23 +15,17 @@ if TYPE_CHECKING:
     from identify.exchange.exporting import EXPORTS as EXPORTS
     from identify.exchange.exporting import export_body as export_body
     from identify.exchange.link_inertia import LinkInertia as LinkInertia
-    from identify.exchange.model_format import ModelFormat as ModelFormat
-    from identify.exchange.models import MODEL_FORMATS as MODEL_FORMATS
     from identify.exchange.models import Model as Model
     from identify.exchange.models import read_model as read_model
-    from identify.exchange.rewriting import InertialSnippet as InertialSnippet
-    from identify.exchange.rewriting import RewrittenModel as RewrittenModel
     from identify.exchange.rewriting import inertial_snippet as inertial_snippet
     from identify.exchange.rewriting import rewrite_inertias as rewrite_inertias
     from identify.exchange.rewriting import rewrite_model as rewrite_model
-    from identify.exchange.rounding import RoundedBody as RoundedBody
     from identify.exchange.rounding import round_body as round_body
     from identify.exchange.xml_document import ModelFileError as ModelFileError
 else:
     __getattr__, __dir__, __all__ = attach(
         __name__,
         {
-            "controllers": ("Export",),
             "estimate_json": (
                 "SCHEMA_VERSION",
                 "SavedBias",
@@ -42,16 +35,9 @@ else:
             ),
             "exporting": ("EXPORTS", "export_body"),
             "link_inertia": ("LinkInertia",),
-            "model_format": ("ModelFormat",),
-            "models": ("MODEL_FORMATS", "Model", "read_model"),
-            "rewriting": (
-                "InertialSnippet",
-                "RewrittenModel",
-                "inertial_snippet",
-                "rewrite_inertias",
-                "rewrite_model",
-            ),
-            "rounding": ("RoundedBody", "round_body"),
+            "models": ("Model", "read_model"),
+            "rewriting": ("inertial_snippet", "rewrite_inertias", "rewrite_model"),
+            "rounding": ("round_body",),
             "xml_document": ("ModelFileError",),
         },
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from identify.exchange.link_inertia import LinkInertia, largest_of
 from identify.exchange.mjcf_compiling import CompiledBody, compiled_bodies, has_geoms
-from identify.exchange.mjcf_orientation import Orientation, read_orientation
+from identify.exchange.mjcf_orientation import AngleSettings, angle_settings, read_orientation
 from identify.exchange.model_format import (
     FoundLink,
     ModelFormat,
@@ -42,7 +42,7 @@ class Mjcf(ModelFormat):
         """Every body of an MJCF file."""
         root = document.root
         bodies = [e for world in root.all("worldbody") for e in world.walk() if e.tag == "body"]
-        setting = Orientation.of(document)
+        setting = angle_settings(document)
         from_geoms, total = _takes_geoms(document), _scales_masses(document)
         asked = [
             has_geoms(body) and (from_geoms or body.find("inertial") is None) for body in bodies
@@ -154,7 +154,7 @@ def _read(
     name: str,
     body: XmlElement,
     inertial: XmlElement,
-    setting: Orientation,
+    setting: AngleSettings,
     largest: float | None,
 ) -> FoundLink:
     if "mass" not in inertial.attributes:

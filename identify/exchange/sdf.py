@@ -194,9 +194,10 @@ def _pose(document: XmlDocument, pose: XmlElement | None) -> tuple[Pose, str]:
 def _largest_length(document: XmlDocument) -> float | None:
     words = []
     for parent in document.root.walk():
+        placed = parent.tag in ("link", "joint", "visual", "collision")
         for element in parent.children:
-            if element.tag == "pose" and parent.tag in ("link", "joint", "visual", "collision"):
-                words += element.text.split()[:3]
-            elif element.tag in ("size", "radius", "length", "radii"):
+            if element.tag in ("size", "radius", "length", "radii"):
                 words += element.text.split()
+            elif placed and element.tag == "pose":
+                words += element.text.split()[:3]
     return largest_of(words)

@@ -32,16 +32,10 @@ def child_edits(
     document: XmlDocument, element: XmlElement, children: Mapping[str, str]
 ) -> tuple[Edit, ...]:
     """Edits that put new texts in the place of children, those that are missing at the end."""
-    edits, missing = [], []
-    for tag, text in children.items():
-        child = element.find(tag)
-        if child is None:
-            missing.append(text)
-        else:
-            edits.append(Edit(*document.span(child), text))
-    if missing:
-        edits.append(insertion(document, element, missing))
-    return tuple(edits)
+    there = {child.tag: child for child in reversed(element.children)}
+    edits = [Edit(*document.span(there[tag]), children[tag]) for tag in children if tag in there]
+    missing = [text for tag, text in children.items() if tag not in there]
+    return (*edits, insertion(document, element, missing)) if missing else tuple(edits)
 
 
 def value_edits(
