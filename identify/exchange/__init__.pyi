@@ -1,4 +1,3 @@
-from identify.exchange.controllers import Export as Export
 from identify.exchange.estimate_json import (
     SCHEMA_VERSION as SCHEMA_VERSION,
     SavedBias as SavedBias,
@@ -8,18 +7,11 @@ from identify.exchange.estimate_json import (
 )
 from identify.exchange.exporting import EXPORTS as EXPORTS, export_body as export_body
 from identify.exchange.link_inertia import LinkInertia as LinkInertia
-from identify.exchange.model_format import ModelFormat as ModelFormat
-from identify.exchange.models import (
-    MODEL_FORMATS as MODEL_FORMATS,
-    Model as Model,
-    read_model as read_model,
-)
+from identify.exchange.models import Model as Model, read_model as read_model
 from identify.exchange.rewriting import (
-    InertialSnippet as InertialSnippet,
-    RewrittenModel as RewrittenModel,
     inertial_snippet as inertial_snippet,
     rewrite_inertias as rewrite_inertias,
     rewrite_model as rewrite_model,
 )
-from identify.exchange.rounding import RoundedBody as RoundedBody, round_body as round_body
+from identify.exchange.rounding import round_body as round_body
 from identify.exchange.xml_document import ModelFileError as ModelFileError

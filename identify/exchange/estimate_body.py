@@ -12,18 +12,19 @@ from identify.inertia import PHI, InertialParameters
 from identify.inertia.matrices import (
     phi_from_inertia,
     rounding_about_com,
-    symmetric_from_six as _symmetric,
+    symmetric_from_six,
 )
 
 _AGREEMENT = 1e-6
 """How far, of their size, what is said twice may differ: others print six digits and more."""
 
-_SHAPES = {
+BODY_SHAPES = {
     "mass": (),
     "com": (3,),
     "inertia_about_com": (3, 3),
     "inertia_about_origin": (3, 3),
 }
+"""What says a body without phi, and beside it."""
 
 
 def read_body(document: Mapping[str, object]) -> InertialParameters:
@@ -72,13 +73,13 @@ def _from_com(document: Mapping[str, object]) -> InertialParameters:
         return InertialParameters.from_com(mass, com, _said(document, "inertia_about_com"))
     if "inertia_about_origin" in document:
         inertia = _said(document, "inertia_about_origin")
-        steiner = _symmetric(phi_from_inertia(mass, com, np.zeros((3, 3)))[4:])
+        steiner = symmetric_from_six(phi_from_inertia(mass, com, np.zeros((3, 3)))[4:])
         return InertialParameters.from_com(mass, com, inertia - steiner)
     raise ModelError("no body: neither phi nor inertia_about_com nor inertia_about_origin")
 
 
 def _said(document: Mapping[str, object], key: str) -> Array:
-    return seal_numbers(document[key], key, _SHAPES[key])
+    return seal_numbers(document[key], key, BODY_SHAPES[key])
 
 
 def _require_agreement(document: Mapping[str, object], body: InertialParameters) -> None:
@@ -87,27 +88,18 @@ def _require_agreement(document: Mapping[str, object], body: InertialParameters)
     Raises:
         ModelError: names the key and both values.
     """
-    for key in _SHAPES:
+    for key in BODY_SHAPES:
         if document.get(key) is None or (body.mass == 0.0 and key in ("com", "inertia_about_com")):
             continue
         said, ours = _said(document, key), np.asarray(getattr(body, key), dtype=np.float64)
-        if np.abs(said - ours).max() > _allowed(key, said, ours, body):
+        size, floor = float(max(np.abs(said).max(), np.abs(ours).max())), 0.0
+        if key == "com":  # of the body's extent too: it may be near zero
+            extent = np.sqrt(np.abs(np.trace(body.inertia_about_com) / body.mass))
+            size = max(size, float(extent))
+        if key == "inertia_about_com":
+            floor = float(rounding_about_com(body.phi))
+        if np.abs(said - ours).max() > _AGREEMENT * size + floor:
             raise ModelError(
-                f"{key} is {_spell(said)}, but phi says {_spell(ours)}; the two must agree: "
+                f"{key} is {said.tolist()}, but phi says {ours.tolist()}; the two must agree: "
                 f"correct the one that is wrong, or delete it"
             )
-
-
-def _allowed(key: str, said: Array, ours: Array, body: InertialParameters) -> float:
-    size = float(max(np.abs(said).max(), np.abs(ours).max()))
-    if body.mass == 0.0:
-        return _AGREEMENT * size
-    if key == "com":  # of the body's extent too, for one about its centre of mass
-        extent = np.sqrt(np.abs(np.trace(body.inertia_about_com) / body.mass))
-        return _AGREEMENT * max(size, float(extent))
-    floor = float(rounding_about_com(body.phi)) if key == "inertia_about_com" else 0.0
-    return _AGREEMENT * size + floor
-
-
-def _spell(values: Array) -> str:
-    return str(values.tolist())

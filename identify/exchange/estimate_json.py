@@ -6,16 +6,17 @@ Numbers are written with all their digits, so what is read back is the same body
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec6
 from identify.errors import IdentifyError, ModelError
-from identify.exchange.estimate_body import read_body, seal_numbers
+from identify.exchange.estimate_body import BODY_SHAPES, read_body, seal_numbers
 from identify.files import require_file, write_text
 from identify.inertia import InertialParameters
 
@@ -90,35 +91,21 @@ def write_estimate(estimate: SavedEstimate, path: Path | str) -> Path:
 
 def estimate_text(estimate: SavedEstimate) -> str:
     """The file's content."""
-    return json.dumps(_document(estimate), indent=2, allow_nan=False) + "\n"
-
-
-def _document(estimate: SavedEstimate) -> dict[str, object]:
     body = estimate.parameters
-    return {
+    document = {
         "schema_version": SCHEMA_VERSION,
         "frame": estimate.frame,
-        "phi": body.phi.tolist(),
-        "mass": body.mass,
-        "com": body.com.tolist(),
-        "inertia_about_com": body.inertia_about_com.tolist(),
-        "inertia_about_origin": body.inertia_about_origin.tolist(),
-        "covariance": _list(estimate.covariance),
-        "intervals": {
-            name: None if bounds is None else list(bounds)
-            for name, bounds in estimate.intervals.items()
-        },
-        "interval_kind": estimate.interval_kind,
-        "decided_by": dict(estimate.decided_by),
-        "default_body": estimate.default_body,
-        "bias": [{"sha256": bias.sha256, "wrench": bias.wrench.tolist()} for bias in estimate.bias],
-        "residual_rms": _list(estimate.residual_rms),
-        "samples": estimate.samples,
-        "effective_samples": estimate.effective_samples,
-        "dropped_rows": estimate.dropped_rows,
-        "certificate": dict(estimate.certificate),
-        "provenance": dict(estimate.provenance),
+        **{key: getattr(body, key) for key in ("phi", *BODY_SHAPES)},
+        **{key: getattr(estimate, key) for key in _READERS if key != "frame"},
     }
+    return json.dumps(document, indent=2, allow_nan=False, default=_plain) + "\n"
+
+
+def _plain(value: object) -> object:
+    """What JSON has of an array, a mapping or a bias."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return dict(value) if isinstance(value, Mapping) else asdict(value)  # pyright: ignore[reportArgumentType]
 
 
 def read_estimate(path: Path | str) -> SavedEstimate:
@@ -142,7 +129,12 @@ def read_estimate(path: Path | str) -> SavedEstimate:
             f"{SCHEMA_VERSION} at the most. Update the toolkit to read the file"
         )
     try:
-        return _parse(document)
+        said = {
+            key: read(document[key], key)
+            for key, read in _READERS.items()
+            if document.get(key) is not None
+        }
+        return SavedEstimate(read_body(document), **said)
     except IdentifyError as error:
         raise ModelError(f"{path}: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -162,57 +154,59 @@ def _load(path: Path) -> dict[str, object]:
     return document
 
 
-def _parse(document: dict[str, object]) -> SavedEstimate:
-    get = document.get
-    covariance, rms = get("covariance"), get("residual_rms")
-    samples, effective, dropped = (
-        _number(get(key), key) for key in ("samples", "effective_samples", "dropped_rows")
-    )
-    return SavedEstimate(
-        parameters=read_body(document),
-        frame=str(get("frame", "body")),
-        covariance=None if covariance is None else seal_numbers(covariance, "covariance", (10, 10)),
-        intervals={
-            str(name): None if bounds is None else _interval(bounds)
-            for name, bounds in _mapping(document, "intervals").items()
-        },
-        interval_kind=_text(get("interval_kind")),
-        decided_by={str(k): str(v) for k, v in _mapping(document, "decided_by").items()},
-        default_body=_text(get("default_body")),
-        bias=tuple(
-            SavedBias(str(entry["sha256"]), seal_numbers(entry["wrench"], "bias wrench", (6,)))
-            for entry in get("bias") or ()  # pyright: ignore[reportGeneralTypeIssues]
-        ),
-        residual_rms=None if rms is None else seal_numbers(rms, "residual_rms", (6,)),
-        samples=None if samples is None else int(samples),
-        effective_samples=None if effective is None else effective,
-        dropped_rows=None if dropped is None else int(dropped),
-        certificate=_mapping(document, "certificate"),
-        provenance=_mapping(document, "provenance"),
-    )
+def _numbers(*shape: int) -> Callable[[object, str], Array]:
+    return lambda value, key: seal_numbers(value, key, shape)
 
 
-def _mapping(document: Mapping[str, object], key: str) -> Mapping[str, object]:
-    value = document.get(key)
-    if value is None:
-        return {}
+def _text(value: object, key: str) -> str:
+    return str(value)
+
+
+def _mapping(value: object, key: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
         raise ModelError(f"{key}: expected an object, got {type(value).__name__}")
     return value
 
 
-def _interval(bounds: object) -> tuple[float, float]:
-    low, high = seal_numbers(bounds, "interval", (2,)).tolist()
-    return low, high
+def _count(value: object, key: str) -> int:
+    return int(seal_numbers(value, key, ()))
 
 
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+def _intervals(value: object, key: str) -> dict[str, tuple[float, ...] | None]:
+    return {
+        str(name): None
+        if bounds is None
+        else tuple(seal_numbers(bounds, "interval", (2,)).tolist())
+        for name, bounds in _mapping(value, key).items()
+    }
 
 
-def _number(value: object, name: str) -> float | None:
-    return None if value is None else float(seal_numbers(value, name, ()))
+def _decided_by(value: object, key: str) -> dict[str, str]:
+    return {str(name): str(what) for name, what in _mapping(value, key).items()}
 
 
-def _list(array: ArrayLike | None) -> object:
-    return None if array is None else np.asarray(array).tolist()
+def _bias(value: Any, key: str) -> tuple[SavedBias, ...]:
+    return tuple(
+        SavedBias(str(entry["sha256"]), seal_numbers(entry["wrench"], "bias wrench", (6,)))
+        for entry in value or ()
+    )
+
+
+_READERS: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(
+    {
+        "frame": _text,
+        "covariance": _numbers(10, 10),
+        "intervals": _intervals,
+        "interval_kind": _text,
+        "decided_by": _decided_by,
+        "default_body": _text,
+        "bias": _bias,
+        "residual_rms": _numbers(6),
+        "samples": _count,
+        "effective_samples": lambda value, key: float(seal_numbers(value, key, ())),
+        "dropped_rows": _count,
+        "certificate": _mapping,
+        "provenance": _mapping,
+    }
+)
+"""How each key beside the body is read, in the order of the file: fields of `SavedEstimate`."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
 from string import Template
-from types import MappingProxyType
 
-from identify.documents import lookup
+from identify.documents import lookup, read_toml
 from identify.errors import ModelError
 from identify.exchange.controllers import CONTROLLERS, HEAVIEST, Export, payload_setting
 from identify.exchange.models import MODEL_FORMATS
@@ -14,38 +15,12 @@ from identify.exchange.rewriting import inertial_snippet
 from identify.exchange.rounding import round_body
 from identify.inertia import InertialParameters
 
-_CODE: Mapping[str, str] = MappingProxyType(
-    {
-        "drake": (
-            "from pydrake.multibody.tree import RotationalInertia, SpatialInertia\n\n"
-            "# kg, m, kg m^2; p_PScm_E from the frame's origin, the rotational inertia about the\n"
-            "# centre of mass, axes of the frame\n"
-            "spatial_inertia = SpatialInertia.MakeFromCentralInertia(\n"
-            "    mass=$m,\n"
-            "    p_PScm_E=[$com],\n"
-            "    I_SScm_E=RotationalInertia(\n"
-            "        Ixx=$xx, Iyy=$yy, Izz=$zz,\n"
-            "        Ixy=$xy, Ixz=$xz, Iyz=$yz,\n"
-            "    ),\n"
-            ")\n"
-        ),
-        "dart": (
-            "import dartpy\n\n"
-            "# kg, m, kg m^2; centre of mass from the body node's origin, the moment about the\n"
-            "# centre of mass, axes of the body node\n"
-            "inertia = dartpy.dynamics.Inertia(\n"
-            "    $m,\n"
-            "    [$com],\n"
-            "    [[$xx, $xy, $xz],\n"
-            "     [$xy, $yy, $yz],\n"
-            "     [$xz, $yz, $zz]],\n"
-            ")\n"
-        ),
-    }
+_PROGRAMS: Mapping[str, str] = read_toml(
+    Path(str(files("identify.exchange").joinpath("programs.toml")))
 )
-"""Lines of a program in Python, made from mass, centre of mass and the inertia about it."""
+"""Templates of programs in Python, by name."""
 
-EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_CODE, *CONTROLLERS)
+EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAMS, *CONTROLLERS)
 """Names of what a body can be exported to: model formats, programs, controllers."""
 
 
@@ -68,10 +43,10 @@ def export_body(
         return payload_setting(name, body, largest_mass=limit)
     if largest_mass is not None:
         raise ModelError(f"{name}: only controllers ({', '.join(CONTROLLERS)}) have a largest mass")
-    if name in _CODE:
+    if name in _PROGRAMS:
         written = round_body(body.phi)
         six = zip(("xx", "xy", "xz", "yy", "yz", "zz"), written.inertia, strict=True)
-        text = Template(_CODE[name]).substitute(
+        text = Template(_PROGRAMS[name]).substitute(
             dict(six), m=written.mass, com=", ".join(written.com)
         )
     else:

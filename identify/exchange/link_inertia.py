@@ -112,13 +112,13 @@ def link_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:
 
     All are judged at once: a verdict of each takes its time, and few need one.
     """
-    known = [(i, link.judged) for i, link in enumerate(links) if link.judged is not None]
     kinds = [BodyKind.MASSLESS if link.massless else None for link in links]
+    known = [(i, link) for i, link in enumerate(links) if link.judged is not None]
     if not known:
         return tuple(kinds)
-    bodies = np.array([body for _, body in known])
-    units = [links[i].half_units for i, _ in known]
-    units = np.array([np.zeros(10) if each is None else each for each in units])
+    bodies = np.array([link.judged for _, link in known])
+    exact = np.zeros(10)
+    units = np.array([exact if link.half_units is None else link.half_units for _, link in known])
     massless = np.all(np.abs(bodies) <= units, axis=-1)
     judged = np.where(massless, np.str_(BodyKind.MASSLESS), body_kinds(bodies))
     for (i, _), kind in zip(known, judged.tolist(), strict=True):
@@ -128,8 +128,5 @@ def link_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:
 
 def impossible_links(links: Sequence[LinkInertia]) -> tuple[LinkInertia, ...]:
     """The links whose verdict is that no density has their numbers."""
-    return tuple(
-        link
-        for link, kind in zip(links, link_kinds(links), strict=True)
-        if kind == BodyKind.IMPOSSIBLE
-    )
+    kinds = link_kinds(links)
+    return tuple(links[i] for i, kind in enumerate(kinds) if kind == BodyKind.IMPOSSIBLE)

@@ -6,26 +6,25 @@ their geoms MuJoCo says it, where it is installed (`mjcf_compiling`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
-from identify.arrays import Phi
 from identify.exchange.link_inertia import LinkInertia, largest_of
 from identify.exchange.mjcf_compiling import CompiledBody, compiled_bodies, has_geoms
-from identify.exchange.mjcf_orientation import Orientation, read_orientation
+from identify.exchange.mjcf_orientation import AngleSettings, angle_settings, read_orientation
 from identify.exchange.model_format import (
     FoundLink,
     ModelFormat,
-    require_unlike_names,
+    massless_link,
+    require_mass,
     written_link,
 )
-from identify.exchange.regularising import MARGIN, Floor
-from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
-from identify.exchange.xml_document import XmlDocument, XmlElement
+from identify.exchange.rounding import MARGIN, Floor, RoundedBody, round_in_frame
+from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit, value_edits
-from identify.exchange.xml_numbers import PrintedNumbers, attribute_numbers, require_mass
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order
 from identify.inertia.conventions.simulators import SMALLEST_INERTIA
@@ -37,36 +36,31 @@ class Mjcf(ModelFormat):
 
     name: ClassVar[str] = "mjcf"
     roots: ClassVar[tuple[str, ...]] = ("mujoco", "mujocoinclude")
+    principal: ClassVar[bool] = True
 
-    def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
-        """Every body of an MJCF file; raises as `ModelFormat.read`."""
-        bodies = list(_bodies(document.root))
-        setting = Orientation.of(document)
-        from_geoms = _takes_geoms(document)
+    def links(self, document: XmlDocument) -> Iterator[FoundLink]:
+        """Every body of an MJCF file."""
+        root = document.root
+        bodies = [e for world in root.all("worldbody") for e in world.walk() if e.tag == "body"]
+        setting = angle_settings(document)
+        from_geoms, total = _takes_geoms(document), _scales_masses(document)
         asked = [
             has_geoms(body) and (from_geoms or body.find("inertial") is None) for body in bodies
         ]
-        total = _scales_masses(document)
         compiled = compiled_bodies(document, bodies) if any(asked) or total else {}
         largest = _largest_length(document)
-        found = []
         for number, (body, from_its_geoms) in enumerate(zip(bodies, asked, strict=True), 1):
             name = body.attributes.get("name") or f"unnamed body {number}"
             inertial = body.find("inertial")
             if from_its_geoms:
-                inertia, frame = _of_geoms(name, body, compiled), None
+                inertia = _of_geoms(name, body, compiled[body.start])
+                yield FoundLink(inertia, body, inertial)
             elif inertial is None:
-                inertia, frame = LinkInertia(name, body.line, massless=True), None
+                yield massless_link(name, body)
             else:
-                inertia, frame = _read(document, name, inertial, setting, largest)
-                inertia = _scaled(inertia, compiled.get(body.start)) if total else inertia
-            found.append(FoundLink(inertia, body, inertial, frame))
-        require_unlike_names(document, found)
-        return tuple(found)
-
-    def children(self, body: RoundedBody, newline: str, step: str) -> dict[str, str]:
-        """None: the numbers are attributes."""
-        return {}
+                found = _read(document, name, body, inertial, setting, largest)
+                inertia = _scaled(found.inertia, compiled.get(body.start))
+                yield found._replace(inertia=inertia) if total else found
 
     def inertial(self, body: RoundedBody, newline: str = "", step: str = "") -> str:
         """A whole `<inertial>`, with principal moments; on one line, whatever the indents."""
@@ -94,10 +88,6 @@ class Mjcf(ModelFormat):
             values = {"diaginertia": " ".join(body.diagonal)}
         return value_edits(document, inertial, values)
 
-    def rounded(self, phi: Phi, digits: int) -> RoundedBody:
-        """A body as MJCF prints it: principal moments about the centre of mass."""
-        return round_body(phi, principal=True, digits=digits)
-
     def rounded_in_frame(self, inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
         """An inertia in the axes of its element, which are principal for `diaginertia`."""
         if "fullinertia" in inertial.attributes:
@@ -107,18 +97,16 @@ class Mjcf(ModelFormat):
 
     def require_writable(self, document: XmlDocument) -> None:
         """Raises `ModelFileError` where inertiafromgeom or settotalmass of the compiler is on."""
+        what = ""
         if _scales_masses(document):
-            raise document.error(
-                "<compiler settotalmass> makes MuJoCo scale every mass and inertia; remove it "
-                "first",
-                document.root.find("compiler"),
-            )
-        if _takes_geoms(document):
-            raise document.error(
+            what = "<compiler settotalmass> makes MuJoCo scale every mass and inertia; remove it"
+        elif _takes_geoms(document):
+            what = (
                 "<compiler inertiafromgeom='true'> makes MuJoCo ignore every <inertial>; set it to "
-                "'auto' first",
-                document.root.find("compiler"),
+                "'auto'"
             )
+        if what:
+            raise document.error(f"{what} first", document.root.find("compiler"))
 
 
 def _takes_geoms(document: XmlDocument) -> bool:
@@ -140,12 +128,7 @@ def _compiler_setting(document: XmlDocument, name: str) -> str:
     return given[-1] if given else ""
 
 
-def _bodies(root: XmlElement) -> list[XmlElement]:
-    return [e for world in root.all("worldbody") for e in world.walk() if e.tag == "body"]
-
-
-def _of_geoms(name: str, body: XmlElement, compiled: dict[int, CompiledBody]) -> LinkInertia:
-    answer = compiled[body.start]
+def _of_geoms(name: str, body: XmlElement, answer: CompiledBody) -> LinkInertia:
     if answer.phi is None:
         return LinkInertia(name, body.line, massless=not answer.note, note=answer.note)
     notes = filter(None, ("its inertia comes from its geoms", answer.note))
@@ -169,34 +152,34 @@ def _scaled(inertia: LinkInertia, compiled: CompiledBody | None) -> LinkInertia:
 def _read(
     document: XmlDocument,
     name: str,
+    body: XmlElement,
     inertial: XmlElement,
-    setting: Orientation,
+    setting: AngleSettings,
     largest: float | None,
-) -> tuple[LinkInertia, InertialFrame | None]:
+) -> FoundLink:
     if "mass" not in inertial.attributes:
         raise document.error(f"body {name!r}: an <inertial> without mass", inertial)
-    printed_mass = attribute_numbers(document, inertial, "mass", 1)
-    mass = require_mass(document, inertial, printed_mass)
-    full = "fullinertia" in inertial.attributes
-    if not full and "diaginertia" not in inertial.attributes:
-        if mass == 0.0:
-            return LinkInertia(name, inertial.line, massless=True), None
+    mass = document.attribute_numbers(inertial, "mass", 1)
+    require_mass(document, inertial, mass)
+    if "fullinertia" in inertial.attributes:
+        numbers = document.attribute_numbers(inertial, "fullinertia", 6)
+        matrices = [matrix_from_six(values, "mujoco") for values in numbers]
+    elif "diaginertia" in inertial.attributes:
+        matrices = [
+            np.diag(values) for values in document.attribute_numbers(inertial, "diaginertia", 3)
+        ]
+    elif mass.values.any():
         raise document.error(
             f"body {name!r}: an <inertial> with neither diaginertia nor fullinertia", inertial
         )
-    if full:
-        values, units = attribute_numbers(document, inertial, "fullinertia", 6)
-        six = six_in_order(matrix_from_six(values, "mujoco"), "urdf")
-        units = six_in_order(matrix_from_six(units, "mujoco"), "urdf")
     else:
-        values, units = attribute_numbers(document, inertial, "diaginertia", 3)
-        six, units = (six_in_order(np.diag(v), "urdf") for v in (values, units))
-    if mass == 0.0 and not six.any():
-        return LinkInertia(name, inertial.line, massless=True), None
-    pos = attribute_numbers(document, inertial, "pos", 3).values
-    rotation = read_orientation(document, inertial, setting)
-    X_BC = Pose(rotation, pos)
-    return written_link(name, inertial, printed_mass, PrintedNumbers(six, units), X_BC, largest)
+        return massless_link(name, body, inertial)
+    six = PrintedNumbers(*(six_in_order(matrix, "urdf") for matrix in matrices))
+    if not (mass.values.any() or six.values.any()):
+        return massless_link(name, body, inertial)
+    pos = document.attribute_numbers(inertial, "pos", 3).values
+    X_BC = Pose(read_orientation(document, inertial, setting), pos)
+    return written_link(name, body, inertial, mass, six, X_BC, largest)
 
 
 def _largest_length(document: XmlDocument) -> float | None:

@@ -10,8 +10,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,75 +27,97 @@ _FROM_GEOMS = "its inertia comes from its geoms"
 _SAID_ELSEWHERE = "settotalmass"
 """What a warning is about that every link's note speaks of."""
 
-
 _SHARING = ("frame", "replicate", "composite", "flexcomp")
 """Elements whose geoms belong to the body around them."""
 
 
-class Compiled(NamedTuple):
-    """A compiled model, or None and why; and what MuJoCo warned of."""
+class CompiledBody(NamedTuple):
+    """What MuJoCo says of a body; phi is None for one without mass, and where the note says why."""
 
-    model: Any
-    why: str = ""
-    warnings: tuple[str, ...] = ()
+    phi: Phi | None
+    note: str = ""
 
 
-def compile_mjcf(document: XmlDocument) -> Compiled:
-    """MuJoCo's model of a file; where it refuses one, its reason."""
+def has_geoms(body: XmlElement) -> bool:
+    """Whether a body has geoms of its own."""
+    stack = list(body.children)
+    while stack:
+        element = stack.pop()
+        if element.tag == "geom":
+            return True
+        if element.tag in _SHARING:
+            stack.extend(element.children)
+    return False
+
+
+def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict[int, CompiledBody]:
+    """What MuJoCo makes of a file's bodies, by the byte that each begins at.
+
+    Where MuJoCo is not installed, or does not compile the file, every note says so. The first with
+    a mass says what MuJoCo warned of.
+    """
+    said: list[str] = []
+    model, why = _compiled(document, said)
+    if model is None:
+        note = f"{_FROM_GEOMS}, {why}"
+        return {body.start: CompiledBody(None, note) for body in bodies}
+    if model.nbody - 1 == len(bodies):
+        found = {body.start: _read(model, n) for n, body in enumerate(bodies, 1)}
+    else:
+        found = _by_name(document, bodies, model)
+    first = next((start for start, body in found.items() if body.phi is not None), None)
+    if first is not None:
+        texts = dict.fromkeys(_line(text) for text in said if _SAID_ELSEWHERE not in text)
+        notes = filter(None, (found[first].note, *(f"MuJoCo warns: {text}" for text in texts)))
+        found[first] = found[first]._replace(note="; ".join(notes))
+    return found
+
+
+def _compiled(document: XmlDocument, said: list[str]) -> tuple[Any, str]:
+    """MuJoCo's model of a file, or None and why; what it warns of is added to `said`."""
     try:
         mujoco = importlib.import_module("mujoco")
     except ImportError:
-        return Compiled(None, f"{_FROM_GEOMS}, which needs MuJoCo: pip install mujoco")
+        return None, "which needs MuJoCo: pip install mujoco"
     if _copies(document) > MOST_COPIES:
-        return Compiled(
-            None,
-            f"{_FROM_GEOMS}, and the file makes over {MOST_COPIES} bodies and geoms by "
-            f"<replicate> and the like, which are not compiled here",
+        return None, (
+            f"and the file makes over {MOST_COPIES} bodies and geoms by <replicate> and the like, "
+            f"which are not compiled here"
         )
-    said: list[str] = []
     with _listening(mujoco, said):
         model, reason = _compile(mujoco, document)
-    if model is None:
-        return Compiled(None, f"{_FROM_GEOMS}, but MuJoCo does not compile it: {reason}")
-    texts = dict.fromkeys(_line(text) for text in said if _SAID_ELSEWHERE not in text)
-    return Compiled(model, "", tuple(f"MuJoCo warns: {text}" for text in texts))
+    return model, f"but MuJoCo does not compile it: {reason}"
 
 
 def _compile(mujoco: Any, document: XmlDocument) -> tuple[Any, str]:
-    """The model as it is; where that is refused or fused, one that tells the bodies from geoms."""
+    """The model as it is; where that is refused or fused, one that tells the bodies from geoms.
+
+    In that, possible inertias stand in the place of those of `<inertial>`, which are read
+    elsewhere. The masses stay, as `settotalmass` counts them.
+    """
     refusals = (ValueError, OSError, RuntimeError, mujoco.FatalError)
     model, reason = None, ""
     try:
         model = mujoco.MjModel.from_xml_path(str(document.path))
     except refusals as error:
         reason = _line(str(error))
-    if model is not None and not _is_fused(document):
+    compilers = document.root.all("compiler")
+    fused = any(compiler.attributes.get("fusestatic") == "true" for compiler in compilers)
+    if model is not None and not fused:
         return model, ""
     try:
         spec = mujoco.MjSpec.from_file(str(document.path))
         spec.compiler.fusestatic = False
         always = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE
         if spec.compiler.inertiafromgeom != always:
-            _stand_in(spec)
+            for body in spec.bodies:
+                if body.explicitinertial:
+                    body.mass = max(float(body.mass), SMALLEST_FULL_INERTIA)
+                    body.inertia = np.ones(3)
+                    body.fullinertia = np.full(6, np.nan)
         return spec.compile(), ""
     except refusals:
         return model, reason  # of the file as it is, not of what was made of it here
-
-
-def _stand_in(spec: Any) -> None:
-    """Possible inertias in the place of those of `<inertial>`, which are read elsewhere.
-
-    The masses stay, as `settotalmass` counts them.
-    """
-    for body in spec.bodies:
-        if body.explicitinertial:
-            body.mass = max(float(body.mass), SMALLEST_FULL_INERTIA)
-            body.inertia = np.ones(3)
-            body.fullinertia = np.full(6, np.nan)
-
-
-def _is_fused(document: XmlDocument) -> bool:
-    return any(c.attributes.get("fusestatic") == "true" for c in document.root.all("compiler"))
 
 
 def _copies(document: XmlDocument) -> int:
@@ -112,16 +133,9 @@ def _copies(document: XmlDocument) -> int:
         name = element.attributes.get("file", "")
         if element.tag == "include" and name not in included:
             included.add(name)  # MuJoCo refuses a file that is included twice
-            stack.extend((root, factor) for root in _roots(document.path.parent / name))
+            with suppress(IdentifyError):  # MuJoCo is to say what is wrong with it
+                stack.append((read_xml(document.path.parent / name).root, factor))
     return total
-
-
-def _roots(path: Path) -> tuple[XmlElement, ...]:
-    """The outermost element of an included file; none where MuJoCo is to say what is wrong."""
-    try:
-        return (read_xml(path).root,)
-    except IdentifyError:
-        return ()
 
 
 def _count(element: XmlElement) -> int:
@@ -151,53 +165,18 @@ def _line(text: str) -> str:
     return " ".join(text.split())[:200]
 
 
-class CompiledBody(NamedTuple):
-    """What MuJoCo says of a body; phi is None for one without mass, and where the note says why."""
-
-    phi: Phi | None
-    note: str
-
-
-def has_geoms(body: XmlElement) -> bool:
-    """Whether a body has geoms of its own."""
-    stack = list(body.children)
-    while stack:
-        element = stack.pop()
-        if element.tag == "geom":
-            return True
-        if element.tag in _SHARING:
-            stack.extend(element.children)
-    return False
-
-
-def compiled_bodies(document: XmlDocument, bodies: Sequence[XmlElement]) -> dict[int, CompiledBody]:
-    """What MuJoCo makes of a file's bodies, by the byte that each begins at.
-
-    Where MuJoCo is not installed, or does not compile the file, every note says so.
-    """
-    compiled = compile_mjcf(document)
-    model = compiled.model
-    if model is None:
-        return {body.start: CompiledBody(None, compiled.why) for body in bodies}
-    if model.nbody - 1 == len(bodies):
-        found = {body.start: _read(model, n) for n, body in enumerate(bodies, 1)}
-    else:
-        found = _by_name(document, bodies, model)
-    return _with_warnings(found, compiled)
-
-
 def _by_name(
     document: XmlDocument, bodies: Sequence[XmlElement], model: Any
 ) -> dict[int, CompiledBody]:
     """Bodies of a file that MuJoCo makes more or fewer of than stand in it."""
     numbers = {model.body(n).name: n for n in range(1, model.nbody)}
     separators = _separators(document)
+    unnamed = "MuJoCo makes other bodies of the file too; give it a name to find it by"
     found: dict[int, CompiledBody] = {}
     for body in bodies:
         name = body.attributes.get("name", "")
         if not name:
-            note = "MuJoCo makes other bodies of the file too; give it a name to find it by"
-            found[body.start] = CompiledBody(None, note)
+            found[body.start] = CompiledBody(None, unnamed)
         elif name in numbers:
             found[body.start] = _read(model, numbers[name])
         else:
@@ -234,16 +213,7 @@ def _separators(document: XmlDocument) -> dict[int, tuple[str, ...]]:
 def _read(model: Any, number: int) -> CompiledBody:
     mass = float(model.body_mass[number])
     if mass == 0.0:
-        return CompiledBody(None, "")
+        return CompiledBody(None)
     numbers = (model.body_ipos, model.body_iquat, model.body_inertia)
     pos, quat, moments = (np.array(array[number]) for array in numbers)
-    return CompiledBody(MujocoInertial(np.array(mass), pos, quat, moments).to_phi(), "")
-
-
-def _with_warnings(found: dict[int, CompiledBody], compiled: Compiled) -> dict[int, CompiledBody]:
-    """The bodies; the first with a mass says what MuJoCo warned of."""
-    first = next((start for start, body in found.items() if body.phi is not None), None)
-    if first is None or not compiled.warnings:
-        return found
-    said = "; ".join((*filter(None, (found[first].note,)), *compiled.warnings))
-    return found | {first: found[first]._replace(note=said)}
+    return CompiledBody(MujocoInertial(np.array(mass), pos, quat, moments).to_phi())

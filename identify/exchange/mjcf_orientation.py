@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Mat33, Vec3
+from identify.arrays import Array, Mat33, Vec3
 from identify.exchange.xml_document import XmlDocument, XmlElement
-from identify.exchange.xml_numbers import attribute_numbers
 from identify.inertia.conventions.axes import rotation_from_wxyz
 from identify.spatial import exp_rotation, rotation_from_quaternion
 
-_WAYS = ("quat", "axisangle", "euler", "xyaxes", "zaxis")
+_WAYS = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}
+"""Attributes that turn a frame, and how many numbers each has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Orientation:
-    """The compiler's settings that angles depend on.
+class AngleSettings(NamedTuple):
+    """What angles depend on.
 
     Attributes:
         degrees: whether angles are in degrees, as by default.
@@ -28,80 +26,69 @@ class Orientation:
     degrees: bool = True
     sequence: str = "xyz"
 
-    @classmethod
-    def of(cls, document: XmlDocument) -> Self:
-        """The settings of a file; of several `<compiler>` the last that says it counts."""
-        degrees, sequence = True, "xyz"
-        for compiler in document.root.all("compiler"):
-            degrees = compiler.attributes.get("angle", "degree" if degrees else "radian") != (
-                "radian"
-            )
-            sequence = compiler.attributes.get("eulerseq", sequence)
-            if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
-                raise document.error(
-                    f"<compiler eulerseq>: expected three of x, y, z, X, Y, Z, got {sequence!r}",
-                    compiler,
-                )
-        return cls(degrees, sequence)
+
+def angle_settings(document: XmlDocument) -> AngleSettings:
+    """The settings of a file; of several `<compiler>` the last that says it counts."""
+    angle, sequence = "degree", "xyz"
+    for compiler in document.root.all("compiler"):
+        angle = compiler.attributes.get("angle", angle)
+        sequence = compiler.attributes.get("eulerseq", sequence)
+        if len(sequence) != 3 or set(sequence) - set("xyzXYZ"):
+            what = f"expected three of x, y, z, X, Y, Z, got {sequence!r}"
+            raise document.error(f"<compiler eulerseq>: {what}", compiler)
+    return AngleSettings(angle != "radian", sequence)
 
 
-def read_orientation(document: XmlDocument, element: XmlElement, setting: Orientation) -> Mat33:
+def read_orientation(document: XmlDocument, element: XmlElement, setting: AngleSettings) -> Mat33:
     """The rotation that an element's attributes say, none without any.
 
     Raises:
         ModelFileError: two of them, `fullinertia` beside one, or one without a direction.
     """
-    given = [way for way in _WAYS if way in element.attributes]
-    if not given:
+    given = [way for way in (*_WAYS, "fullinertia") if way in element.attributes]
+    if len(given) > 1:
+        both = " and ".join(given)
+        raise document.error(f"<{element.tag}> has {both}; MJCF allows one", element)
+    if not set(given) & set(_WAYS):
         return np.eye(3)
-    if len(given) > 1 or "fullinertia" in element.attributes:
-        both = [*given, *(["fullinertia"] if "fullinertia" in element.attributes else [])]
-        raise document.error(f"<{element.tag}> has {' and '.join(both)}; MJCF allows one", element)
     way = given[0]
-    count = {"quat": 4, "axisangle": 4, "euler": 3, "xyaxes": 6, "zaxis": 3}[way]
-    numbers = attribute_numbers(document, element, way, count).values
+    numbers = document.attribute_numbers(element, way, _WAYS[way]).values
     rotation = _rotation(way, numbers, setting)
     if rotation is None:
         raise document.error(f"<{element.tag} {way}>: {numbers.tolist()} has no direction", element)
     return rotation
 
 
-def _rotation(way: str, numbers: np.ndarray, setting: Orientation) -> Mat33 | None:
+def _rotation(way: str, numbers: Array, setting: AngleSettings) -> Mat33 | None:
+    """The rotation that numbers say, None where they have no direction."""
     if way == "euler":
-        return _euler(numbers, setting)
-    if not np.linalg.norm(numbers[:3] if way == "axisangle" else numbers) > 1e-12:
+        rotation = np.eye(3)
+        angles = np.radians(numbers) if setting.degrees else numbers
+        for letter, angle in zip(setting.sequence, angles, strict=True):
+            turn = _turn(angle * np.eye(3)["xyz".index(letter.lower())])
+            rotation = rotation @ turn if letter.islower() else turn @ rotation
+        return rotation
+    length = np.linalg.norm(numbers[:3] if way == "axisangle" else numbers)
+    if not length > 1e-12:
         return None
     if way == "quat":
         return rotation_from_wxyz(numbers)
     if way == "axisangle":
         angle = np.radians(numbers[3]) if setting.degrees else numbers[3]
-        return _turn(angle * numbers[:3] / np.linalg.norm(numbers[:3]))
-    if way == "zaxis":
-        return _least_turn(numbers / np.linalg.norm(numbers))
+        return _turn(angle * numbers[:3] / length)
+    if way == "zaxis":  # the smallest rotation that takes the z axis there
+        z = numbers / length
+        axis = np.cross([0.0, 0.0, 1.0], z)
+        sine = float(np.linalg.norm(axis))
+        if sine < 1e-12:
+            return np.eye(3) if z[2] > 0.0 else np.diag([1.0, -1.0, -1.0])
+        return _turn(np.arctan2(sine, z[2]) * axis / sine)
     x = numbers[:3] / max(np.linalg.norm(numbers[:3]), 1e-300)
     y = numbers[3:] - (x @ numbers[3:]) * x
     if not (np.linalg.norm(x) > 0.5 and np.linalg.norm(y) > 1e-12):
         return None
     y = y / np.linalg.norm(y)
     return np.stack((x, y, np.cross(x, y)), axis=1)
-
-
-def _euler(angles: Vec3, setting: Orientation) -> Mat33:
-    angles = np.radians(angles) if setting.degrees else angles
-    rotation = np.eye(3)
-    for letter, angle in zip(setting.sequence, angles, strict=True):
-        turn = _turn(angle * np.eye(3)["xyz".index(letter.lower())])
-        rotation = rotation @ turn if letter.islower() else turn @ rotation
-    return rotation
-
-
-def _least_turn(z: Vec3) -> Mat33:
-    """The smallest rotation that takes the z axis to a unit vector."""
-    axis = np.cross([0.0, 0.0, 1.0], z)
-    sine = float(np.linalg.norm(axis))
-    if sine < 1e-12:
-        return np.eye(3) if z[2] > 0.0 else np.diag([1.0, -1.0, -1.0])
-    return _turn(np.arctan2(sine, z[2]) * axis / sine)
 
 
 def _turn(vector: Vec3) -> Mat33:

@@ -8,13 +8,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Mat66, Phi
+from identify.arrays import Mat66, Phi
 from identify.exchange.link_inertia import LinkInertia, unit_note
-from identify.exchange.regularising import MARGIN, Floor
-from identify.exchange.rounding import RoundedBody, round_body, round_in_frame
-from identify.exchange.xml_document import XmlDocument, XmlElement
+from identify.exchange.rounding import MARGIN, Floor, RoundedBody, round_body, round_in_frame
+from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit
-from identify.exchange.xml_numbers import PrintedNumbers
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
@@ -40,7 +38,7 @@ class FoundLink(NamedTuple):
 
     inertia: LinkInertia
     link: XmlElement
-    inertial: XmlElement | None
+    inertial: XmlElement | None = None
     frame: InertialFrame | None = None
 
 
@@ -50,25 +48,45 @@ class ModelFormat(ABC):
     Attributes:
         name: what it is called here.
         roots: names of the outermost element that tell it.
+        principal: whether it has principal moments and their axes, not the inertia in the link's.
         rod_margin: smallest second moment of a rod that is written, of the sum of the three.
     """
 
     name: ClassVar[str]
     roots: ClassVar[tuple[str, ...]]
+    principal: ClassVar[bool] = False
     rod_margin: ClassVar[float] = MARGIN
 
-    @abstractmethod
     def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
         """Every link of a document, in the order of the file.
 
         Raises:
-            ModelFileError: two links of one name, or an `<inertial>` that lacks a number or has
-                what is none.
+            ModelFileError: two links of one name, or an `<inertial>` that lacks a number, has what
+                is none, or says something twice.
         """
+        found = tuple(self.links(document))
+        seen: dict[str, XmlElement] = {}
+        for inertia, link, inertial, _ in found:
+            name = inertia.name
+            first = seen.setdefault(name, link)
+            if first is not link:
+                raise document.error(
+                    f"a second <{link.tag}> {name!r} (the first is on line {first.line}); "
+                    f"names must differ",
+                    link,
+                )
+            _require_one_each(document, link, ("inertial",), repr(name))
+            if inertial is not None:
+                _require_one_each(document, inertial, _ONCE, f"the <inertial> of {name!r}")
+        return found
 
     @abstractmethod
+    def links(self, document: XmlDocument) -> Iterable[FoundLink]:
+        """What `read` gives, whatever is there twice."""
+
     def children(self, body: RoundedBody, newline: str, step: str) -> Mapping[str, str]:
         """The elements within `<inertial>`, by tag; their own lines begin with `newline`."""
+        return {}
 
     @abstractmethod
     def edits(
@@ -89,8 +107,8 @@ class ModelFormat(ABC):
         return f"<inertial>{inner}{newline}</inertial>"
 
     def rounded(self, phi: Phi, digits: int) -> RoundedBody:
-        """A body as the format prints it: about the centre of mass, in the link's axes."""
-        return round_body(phi, digits=digits, rod_margin=self.rod_margin)
+        """A body as the format prints it, about the centre of mass."""
+        return round_body(phi, principal=self.principal, digits=digits, rod_margin=self.rod_margin)
 
     def rounded_in_frame(self, inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
         """An inertia as text in the axes that its element has."""
@@ -100,9 +118,24 @@ class ModelFormat(ABC):
         """Raises `ModelFileError` where what is written would not be read."""
 
 
+def massless_link(
+    name: str,
+    link: XmlElement,
+    inertial: XmlElement | None = None,
+    *,
+    note: str = "",
+    added_mass: Mat66 | None = None,
+) -> FoundLink:
+    """A link that is a frame without mass, with or without an `<inertial>`."""
+    line = (link if inertial is None else inertial).line
+    inertia = LinkInertia(name, line, massless=True, added_mass=added_mass, note=note)
+    return FoundLink(inertia, link, inertial)
+
+
 def written_link(
     name: str,
-    element: XmlElement,
+    link: XmlElement,
+    inertial: XmlElement,
     mass: PrintedNumbers,
     six: PrintedNumbers,
     X_LC: Pose,
@@ -110,12 +143,13 @@ def written_link(
     *,
     note: str = "",
     added_mass: Mat66 | None = None,
-) -> tuple[LinkInertia, InertialFrame]:
-    """A link of the numbers in its `<inertial>`, and these in the axes that they are written in.
+) -> FoundLink:
+    """A link of the numbers in its `<inertial>`.
 
     Args:
         name: of the link.
-        element: its `<inertial>`.
+        link: its element.
+        inertial: that of its inertia.
         mass: one number [kg].
         six: ixx, ixy, ixz, iyy, iyz, izz about the centre of mass in C [kg m²].
         X_LC: pose of C in the link.
@@ -124,18 +158,19 @@ def written_link(
         added_mass: of the fluid.
     """
     frame = InertialFrame(np.array(mass.values[0]), X_LC, matrix_from_six(six.values, "urdf"))
-    printed = _ten(mass.values, six.values)
-    notes = note, unit_note(printed, largest_length)
+    printed, half_units = (
+        np.concatenate((m, np.zeros(3), i)) for m, i in zip(mass, six, strict=True)
+    )
     inertia = LinkInertia(
         name,
-        element.line,
+        inertial.line,
         frame.phi,
         printed=printed,
-        half_units=_ten(mass.half_units, six.half_units),
+        half_units=half_units,
         added_mass=added_mass,
-        note="; ".join(filter(None, notes)),
+        note="; ".join(filter(None, (note, unit_note(printed, largest_length)))),
     )
-    return inertia, frame
+    return FoundLink(inertia, link, inertial, frame)
 
 
 def name_of(document: XmlDocument, element: XmlElement) -> str:
@@ -146,36 +181,15 @@ def name_of(document: XmlDocument, element: XmlElement) -> str:
     return name
 
 
-def require_unlike_names(document: XmlDocument, found: Iterable[FoundLink]) -> None:
-    """Refuse two links of one name, and what is there twice in a link's inertia.
-
-    Raises:
-        ModelFileError: at the second of them.
-    """
-    seen: dict[str, XmlElement] = {}
-    for entry in found:
-        name = entry.inertia.name
-        if name in seen:
-            raise document.error(
-                f"a second <{entry.link.tag}> {name!r} (the first is on line {seen[name].line}); "
-                f"names must differ",
-                entry.link,
-            )
-        seen[name] = entry.link
-        for second in list(entry.link.all("inertial"))[1:]:
-            raise document.error(f"a second <inertial> in {name!r}; expected one", second)
-        if entry.inertial is not None:
-            _require_one_each(document, name, entry.inertial)
+def require_mass(document: XmlDocument, element: XmlElement, mass: PrintedNumbers) -> None:
+    """Refuse a negative mass."""
+    if mass.values[0] < 0.0:
+        raise document.error(f"a mass of {mass.values[0]:g} kg; expected zero or more", element)
 
 
-def _require_one_each(document: XmlDocument, name: str, inertial: XmlElement) -> None:
-    seen: set[str] = set()
-    for child in inertial.children:
-        if child.tag in seen and child.tag in _ONCE:
-            what = f"a second <{child.tag}> in the <inertial> of {name!r}; expected one"
-            raise document.error(what, child)
-        seen.add(child.tag)
-
-
-def _ten(mass: Array, six: Array) -> Array:
-    return np.concatenate((mass, np.zeros(3), six))
+def _require_one_each(
+    document: XmlDocument, element: XmlElement, tags: Iterable[str], where: str
+) -> None:
+    for tag in tags:
+        for second in list(element.all(tag))[1:]:
+            raise document.error(f"a second <{tag}> in {where}; expected one", second)

@@ -49,19 +49,17 @@ def read_model(path: Path | str) -> Model:
     if path.suffix.lower() == ".json":
         estimate = read_estimate(path)
         phi = estimate.parameters.phi
-        massless = not phi.any()
-        body = None if massless else phi
-        link = LinkInertia(estimate.frame, None, body, massless=massless, printed=body)
+        body = phi if phi.any() else None
+        link = LinkInertia(estimate.frame, None, body, massless=body is None, printed=body)
         return Model(path, "estimate", (link,))
     document = read_xml(path)
     form = format_of(document)
-    links = tuple(entry.inertia for entry in form.read(document))
-    notes = (
+    notes = tuple(
         f"line {element.line}: <{element.tag}> is another file, not read here"
         for element in document.root.walk()
         if element.tag in ("include", "attach")
     )
-    return Model(path, form.name, links, tuple(notes))
+    return Model(path, form.name, tuple(entry.inertia for entry in form.read(document)), notes)
 
 
 def format_of(document: XmlDocument) -> ModelFormat:
@@ -70,11 +68,9 @@ def format_of(document: XmlDocument) -> ModelFormat:
     Raises:
         ModelFileError: none has such a one.
     """
-    root = document.root
-    for form in MODEL_FORMATS.values():
+    root, forms = document.root, MODEL_FORMATS.values()
+    for form in forms:
         if root.tag in form.roots:
             return form
-    known = ", ".join(
-        f"<{tag}> ({form.name})" for form in MODEL_FORMATS.values() for tag in form.roots
-    )
+    known = ", ".join(f"<{tag}> ({form.name})" for form in forms for tag in form.roots)
     raise document.error(f"<{root.tag}> is no robot model; expected one of {known}", root)

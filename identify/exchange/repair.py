@@ -12,8 +12,8 @@ from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text, read_estimate
 from identify.exchange.link_inertia import LinkInertia, impossible_links
 from identify.exchange.models import Model, read_model
-from identify.exchange.regularising import MARGIN
 from identify.exchange.rewriting import rewrite_inertias
+from identify.exchange.rounding import MARGIN
 from identify.inertia import InertialParameters, check, nearest_consistent
 from identify.inertia.matrices import inertia_about_com
 from identify.inertia.verdict import Verdict
@@ -85,15 +85,18 @@ def repair_model(path: Path | str, model: Model | None = None) -> RepairedModel:
     if not repairs:
         return RepairedModel(path.read_bytes(), (), tuple(left))
     if model.format == "estimate":
-        return RepairedModel(_repaired_estimate(path, repairs[0]), tuple(repairs), tuple(left))
-    rewritten = rewrite_inertias(
-        path, {entry.link.name: inertia_about_com(entry.phi) for entry in repairs}
-    )
-    written = [rewritten.bodies[entry.link.name] for entry in repairs]
-    repairs = [
-        replace(entry, phi=body.phi, change=body.change)
-        for entry, body in zip(repairs, written, strict=True)
-    ]
+        saved, repair = read_estimate(path), repairs[0]
+        body = SavedEstimate(  # without what was said of the old one
+            parameters=InertialParameters(np.asarray(repair.phi)),
+            frame=saved.frame,
+            provenance={**saved.provenance, "repaired": str(repair.verdict)},
+        )
+        return RepairedModel(estimate_text(body).encode(), tuple(repairs), tuple(left))
+    inertias = {entry.link.name: inertia_about_com(entry.phi) for entry in repairs}
+    rewritten = rewrite_inertias(path, inertias)
+    for i, entry in enumerate(repairs):
+        body = rewritten.bodies[entry.link.name]
+        repairs[i] = replace(entry, phi=body.phi, change=body.change)
     return RepairedModel(rewritten.content, tuple(repairs), tuple(left))
 
 
@@ -109,14 +112,3 @@ def _repair(link: LinkInertia) -> Repair:
         )
     nearest = nearest_consistent(link.printed, margin=MARGIN)
     return Repair(link, verdict, nearest.phi, float(nearest.distance))
-
-
-def _repaired_estimate(path: Path, repair: Repair) -> bytes:
-    """The estimate with the other body, and without what was said of the old one."""
-    saved = read_estimate(path)
-    body = SavedEstimate(
-        parameters=InertialParameters(np.asarray(repair.phi)),
-        frame=saved.frame,
-        provenance={**saved.provenance, "repaired": str(repair.verdict)},
-    )
-    return estimate_text(body).encode()

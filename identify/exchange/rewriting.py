@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -10,14 +10,14 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Mat33
+from identify.arrays import Array, Mat33
 from identify.documents import lookup
 from identify.errors import ModelError, did_you_mean
 from identify.exchange.model_format import FoundLink, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, format_of
 from identify.exchange.rounding import DIGITS, RoundedBody
-from identify.exchange.xml_document import ModelFileError, XmlDocument, parse_xml, read_xml
-from identify.exchange.xml_edit import Edit, apply_edits, indent_step, inserted_first
+from identify.exchange.xml_document import XmlDocument, parse_xml, read_xml
+from identify.exchange.xml_edit import Edit, apply_edits, indent_step, insertion
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,21 @@ def rewrite_model(
     """
     document, form = _open(path)
     form.require_writable(document)
-    found = {entry.inertia.name: entry for entry in form.read(document)}
-    edits: list[Edit] = []
-    written: dict[str, RoundedBody] = {}
-    for name, phi in bodies.items():
-        entry = _require_link(document, found, name)
-        written[name] = _rounded(form, np.asarray(phi, dtype=np.float64), digits, name)
-        edits += _edits(document, form, entry, written[name])
-    return _rewritten(document, form, edits, written)
+
+    def write(entry: FoundLink, phi: Array) -> tuple[RoundedBody, Iterable[Edit]]:
+        link, inertial = entry.link, entry.inertial
+        try:
+            body = form.rounded(phi, digits)
+        except ModelError as error:
+            raise ModelError(f"{entry.inertia.name}: {error}") from error
+        if inertial is not None:
+            return body, form.edits(document, inertial, body)
+        step = indent_step(document, link)
+        newline = document.newline + document.indent(link) + step
+        text = form.inertial(body, newline, step)
+        return body, [insertion(document, link, [text], first=True)]
+
+    return _rewritten(document, form, bodies, write)
 
 
 def rewrite_inertias(path: Path | str, inertias: Mapping[str, Mat33]) -> RewrittenModel:
@@ -84,17 +91,15 @@ def rewrite_inertias(path: Path | str, inertias: Mapping[str, Mat33]) -> Rewritt
             inertia that is impossible.
     """
     document, form = _open(path)
-    found = {entry.inertia.name: entry for entry in form.read(document)}
-    edits: list[Edit] = []
-    written: dict[str, RoundedBody] = {}
-    for name, inertia in inertias.items():
-        entry = _require_link(document, found, name)
+
+    def write(entry: FoundLink, inertia: Array) -> tuple[RoundedBody, Iterable[Edit]]:
         if entry.inertial is None or entry.frame is None:
+            name = entry.inertia.name
             raise document.error(f"link {name!r}: its inertia is not written here", entry.link)
-        frame = entry.frame._replace(inertia=np.asarray(inertia, dtype=np.float64))
-        written[name] = form.rounded_in_frame(entry.inertial, frame)
-        edits += form.tensor_edits(document, entry.inertial, written[name])
-    return _rewritten(document, form, edits, written)
+        body = form.rounded_in_frame(entry.inertial, entry.frame._replace(inertia=inertia))
+        return body, form.tensor_edits(document, entry.inertial, body)
+
+    return _rewritten(document, form, inertias, write)
 
 
 def _open(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
@@ -105,18 +110,24 @@ def _open(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
     return document, form
 
 
-def _require_link(document: XmlDocument, found: Mapping[str, FoundLink], name: str) -> FoundLink:
-    if name not in found:
-        hint = did_you_mean(name, found)
-        raise ModelFileError(f"no link {name!r} among {list(found)}{hint}", path=document.path)
-    return found[name]
-
-
 def _rewritten(
-    document: XmlDocument, form: ModelFormat, edits: list[Edit], written: dict[str, RoundedBody]
+    document: XmlDocument,
+    form: ModelFormat,
+    wanted: Mapping[str, ArrayLike],
+    write: Callable[[FoundLink, Array], tuple[RoundedBody, Iterable[Edit]]],
 ) -> RewrittenModel:
+    """The file with what `write` makes of each link that is wanted; it can be read again."""
+    found = {entry.inertia.name: entry for entry in form.read(document)}
+    edits: list[Edit] = []
+    written: dict[str, RoundedBody] = {}
+    for name, numbers in wanted.items():
+        if name not in found:
+            hint = did_you_mean(name, found)
+            raise document.error(f"no link {name!r} among {list(found)}{hint}")
+        written[name], new = write(found[name], np.asarray(numbers, dtype=np.float64))
+        edits += new
     content = apply_edits(document.content, edits)
-    form.read(parse_xml(content, document.path))  # what is handed out can be read again
+    form.read(parse_xml(content, document.path))
     return RewrittenModel(content, MappingProxyType(written))
 
 
@@ -134,20 +145,3 @@ def inertial_snippet(phi: ArrayLike, format_name: str, *, digits: int = DIGITS) 
     form = lookup(MODEL_FORMATS, format_name, "model format", ModelError)
     body = form.rounded(np.asarray(phi, dtype=np.float64), digits)
     return InertialSnippet(form.inertial(body, "\n", "  ") + "\n", body)
-
-
-def _rounded(form: ModelFormat, phi: np.ndarray, digits: int, name: str) -> RoundedBody:
-    try:
-        return form.rounded(phi, digits)
-    except ModelError as error:
-        raise ModelError(f"{name}: {error}") from error
-
-
-def _edits(
-    document: XmlDocument, form: ModelFormat, found: FoundLink, body: RoundedBody
-) -> tuple[Edit, ...]:
-    if found.inertial is not None:
-        return form.edits(document, found.inertial, body)
-    step = indent_step(document, found.link)
-    newline = document.newline + document.indent(found.link) + step
-    return (inserted_first(document, found.link, form.inertial(body, newline, step)),)

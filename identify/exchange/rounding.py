@@ -1,21 +1,22 @@
 """Numbers as text, with so many digits that the body they print is still possible.
 
 An exact plate or rod is on the edge of what is possible: rounding any of its numbers puts it
-outside every other time, and simulators refuse it. So it is moved to the interior (`regularising`),
+outside every other time, and simulators refuse it. So it is moved to the interior (`regularised`),
 by 1e-9 of its own second moment, and the change is said. What is printed is then read back and
 checked, and digits are added until the body that is read has half of that distance to spare.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Phi, Vec3, seal
+from identify.arrays import Array, Mat33, Phi, seal
 from identify.errors import ModelError
-from identify.exchange.regularising import MARGIN, Floor, is_safe, regularised, without_noise
 from identify.inertia.consistency import is_consistent
 from identify.inertia.conventions.axes import (
     principal_frame,
@@ -25,9 +26,20 @@ from identify.inertia.conventions.axes import (
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, SMALLEST_INERTIA
-from identify.inertia.matrices import inertia_about_com, rounding_about_com
+from identify.inertia.matrices import (
+    inertia_about_com,
+    inertia_from_second_moment,
+    rounding_about_com,
+    second_moment_from_inertia,
+)
 from identify.inertia.verdict import check
 from identify.spatial import Pose
+
+MARGIN = 1e-9
+"""Smallest second moment about the centre of mass that is written, of the sum of the three."""
+
+_ROD = 1e-4
+"""A body whose two smallest second moments are below this, of the sum of the three, is a rod."""
 
 DIGITS = 9
 """Significant digits of what is printed, where no more are needed."""
@@ -35,7 +47,24 @@ DIGITS = 9
 _EXACT = 17
 """Digits that say a double precision number to the last bit."""
 
-_IDENTITY = ("1", "0", "0", "0")
+
+class Floor(NamedTuple):
+    """How far from the edge a body has to be.
+
+    Attributes:
+        margin: smallest second moment, of the sum of the three.
+        smallest: smallest principal moment [kg m²].
+        rod_margin: that of the second moment for a rod.
+    """
+
+    margin: float
+    smallest: float
+    rod_margin: float = MARGIN
+
+    def relative(self, values: Array) -> float:
+        """The smallest second moment [kg m²] by the share of it, of second moments, ascending."""
+        total = float(np.maximum(values, 0.0).sum())
+        return (self.rod_margin if values[1] < _ROD * total else self.margin) * total
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +116,29 @@ def round_body(
     Raises:
         ModelError: an impossible body, or one of less than 1e-15 kg.
     """
-    _require_digits(digits)
     phi = seal(phi, "phi", (10,))
-    _require_body(phi)
+    if not phi.any():
+        raise ModelError("a massless frame has no inertia to export: all ten parameters are zero")
+    _require(phi, digits)
     mass, com = float(phi[0]), phi[1:4] / phi[0]
+    if mass < SMALLEST_INERTIA:
+        raise ModelError(f"a mass of {mass:g} kg; model files take {SMALLEST_INERTIA:g} or more")
     floor = Floor(MARGIN, SMALLEST_INERTIA if principal else SMALLEST_FULL_INERTIA, rod_margin)
-    inertia = without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
+    inertia = _without_noise(inertia_about_com(phi), float(rounding_about_com(phi)))
     inertia, change = regularised(inertia, floor)
-    R, quat = np.eye(3), _IDENTITY
+    R, quat = np.eye(3), ("1", "0", "0", "0")
     if principal:
         moments, R = principal_frame(inertia, "unless diagonal")
         inertia = np.diag(moments)
-    six, count = _safe_texts(inertia, digits, floor)
-    texts = _text(mass, digits), _texts(_clean(com, inertia, mass), digits)
+    six, count = safe_texts(inertia, digits, floor)
+    size = np.sqrt(np.trace(inertia) / mass) + np.abs(com).max()
+    com = _texts(np.where(np.abs(com) < 1e-15 * size, 0.0, com), digits)
     if (np.eye(3) != R).any():
         quat = _texts(wxyz_from_rotation(R), max(count, digits))
-    X_BC = Pose(rotation_from_wxyz(_floats(quat)), _floats(texts[1]))
-    frame = InertialFrame(np.array(float(texts[0])), X_BC, matrix_from_six(_floats(six), "urdf"))
-    return RoundedBody(*texts, quat, six, seal(frame.phi, "phi", (10,)), count, change)
+    text = _text(mass, digits)
+    X_BC = Pose(rotation_from_wxyz(_floats(quat)), _floats(com))
+    frame = InertialFrame(np.array(float(text)), X_BC, matrix_from_six(_floats(six), "urdf"))
+    return RoundedBody(text, com, quat, six, seal(frame.phi, "phi", (10,)), count, change)
 
 
 def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> RoundedBody:
@@ -118,11 +152,10 @@ def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> 
     Raises:
         ModelError: an impossible body.
     """
-    _require_digits(digits)
     central = np.concatenate(([frame.mass, 0.0, 0.0, 0.0], six_in_order(frame.inertia, "urdf")))
-    _require_consistent(central)
+    _require(central, digits)
     inertia, change = regularised(frame.inertia, floor)
-    six, count = _safe_texts(inertia, digits, floor)
+    six, count = safe_texts(inertia, digits, floor)
     said = frame._replace(inertia=matrix_from_six(_floats(six), "urdf"))
     return RoundedBody(
         mass=_text(float(frame.mass), _EXACT),
@@ -135,37 +168,82 @@ def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> 
     )
 
 
-def _require_digits(digits: int) -> None:
-    if not 3 <= digits <= _EXACT:
-        raise ModelError(f"digits: expected 3 to {_EXACT}, got {digits}")
+def regularised(inertia: Mat33, floor: Floor) -> tuple[Mat33, str]:
+    """The inertia with every second moment at a floor or above, and what changed, in a sentence.
+
+    Args:
+        inertia: of a possible body about its centre of mass [kg m²], shape (3, 3).
+        floor: what it has to keep.
+    """
+    values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
+    total = float(np.maximum(values, 0.0).sum())
+    by_size = 0.51 * floor.smallest
+    least = max(floor.relative(values), by_size)
+    rise = np.maximum(least - values, 0.0)
+    if not rise.any():
+        return inertia, ""
+    raised = inertia + inertia_from_second_moment((axes * rise) @ axes.T)
+    raised = _without_noise(raised, 4.0 * np.finfo(np.float64).eps * np.trace(raised))
+    before = max(float(values[0]), 0.0)
+    change = f"its smallest second moment was raised from {before:.3g} to {least:.3g} kg m²"
+    if least > by_size:
+        thin = "without" if before <= 1e-3 * MARGIN * total else "of hardly any"
+        return raised, (
+            f"a body {thin} thickness: {change} ({least / total:.1g} of their sum), so that no "
+            f"simulator takes it for impossible"
+        )
+    return raised, (
+        f"{change}, for no moment to be below {floor.smallest:g} kg m², the least that MuJoCo takes"
+    )
 
 
-def _require_body(phi: Phi) -> None:
-    if not phi.any():
-        raise ModelError("a massless frame has no inertia to export: all ten parameters are zero")
-    _require_consistent(phi)
-    if phi[0] < SMALLEST_INERTIA:
-        raise ModelError(f"a mass of {phi[0]:g} kg; model files take {SMALLEST_INERTIA:g} or more")
+def _is_safe(inertia: Mat33, floor: Floor) -> bool:
+    """Whether a printed inertia keeps half the floor, and A + B ≥ C to the last bit."""
+    values = np.linalg.eigvalsh(second_moment_from_inertia(inertia))
+    if values[0] < 0.5 * max(floor.relative(values), 0.5 * floor.smallest):
+        return False
+    moments = values.sum() - values
+    diagonal = np.diag(inertia)
+    triangle = (diagonal.sum() - diagonal >= diagonal).all()
+    large = (moments >= floor.smallest).all() and (diagonal >= floor.smallest).all()
+    return bool(large and triangle)
 
 
-def _require_consistent(phi: Phi) -> None:
-    if not is_consistent(phi):
-        raise ModelError(f"{check(phi)}; write the nearest possible body in its place")
+def _without_noise(inertia: Mat33, noise: float) -> Mat33:
+    """The inertia, products up to `noise` [kg m²] made zero."""
+    return np.where((np.abs(inertia) <= noise) & ~np.eye(3, dtype=bool), 0.0, inertia)
 
 
-def _safe_texts(inertia: Mat33, digits: int, floor: Floor) -> tuple[tuple[str, ...], int]:
-    """The six numbers in the fewest digits that keep the body possible, and how many those are."""
+def safe_texts(
+    inertia: Mat33,
+    digits: int,
+    floor: Floor,
+    texts: Callable[[Array, int], tuple[str, ...]] | None = None,
+) -> tuple[tuple[str, ...], int]:
+    """The six numbers in the fewest digits that keep the body possible, and how many those are.
+
+    Args:
+        inertia: about the centre of mass [kg m²], shape (3, 3).
+        digits: to begin with.
+        floor: what the printed body has to keep.
+        texts: of numbers in so many digits; by default each has as many of its own.
+
+    Raises:
+        ModelError: no number of digits does.
+    """
+    texts = texts or _texts
     for count in range(digits, _EXACT + 1):
-        six = _texts(six_in_order(inertia, "urdf"), count)
-        if is_safe(matrix_from_six(_floats(six), "urdf"), floor):
+        six = texts(six_in_order(inertia, "urdf"), count)
+        if _is_safe(matrix_from_six(_floats(six), "urdf"), floor):
             return six, count
     raise ModelError(f"the body cannot be printed in {_EXACT} digits and stay possible")
 
 
-def _clean(com: Vec3, inertia: Mat33, mass: float) -> Vec3:
-    """The centre of mass, zero where it is rounding of the body's size."""
-    size = np.sqrt(np.trace(inertia) / mass) + np.abs(com).max()
-    return np.where(np.abs(com) < 1e-15 * size, 0.0, com)
+def _require(phi: Phi, digits: int) -> None:
+    if not 3 <= digits <= _EXACT:
+        raise ModelError(f"digits: expected 3 to {_EXACT}, got {digits}")
+    if not is_consistent(phi):
+        raise ModelError(f"{check(phi)}; write the nearest possible body in its place")
 
 
 def _text(value: float, digits: int) -> str:
@@ -182,4 +260,4 @@ def _texts(values: Array, digits: int) -> tuple[str, ...]:
 
 
 def _floats(texts: tuple[str, ...]) -> Array:
-    return np.array([float(text) for text in texts])
+    return np.array(texts, dtype=np.float64)

@@ -15,19 +15,22 @@ from identify.exchange.model_format import (
     SIX,
     FoundLink,
     ModelFormat,
+    massless_link,
     name_of,
-    require_unlike_names,
+    require_mass,
     written_link,
 )
-from identify.exchange.regularising import SDF_ROD_MARGIN
 from identify.exchange.rounding import RoundedBody
-from identify.exchange.xml_document import XmlDocument, XmlElement
+from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit, child_edits, text_edits
-from identify.exchange.xml_numbers import PrintedNumbers, parse_numbers, require_mass
 from identify.inertia.added_mass import checked_added_mass
-from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.simulators import SdfInertial
 from identify.spatial import Pose
+
+_ROD_MARGIN = 1e-6
+"""Smallest second moment of a rod, of the sum of the three: Gazebo and Drake judge by the moments
+that gz-math works out in closed form, whose arccosine tells the two largest of them, equal for a
+rod, apart by up to a few 1e-8."""
 
 _DEFAULTS: dict[str, float] = dict(zip(SIX, (1.0, 0.0, 0.0, 1.0, 0.0, 1.0), strict=True))
 """SDFormat's, for entries that are not there."""
@@ -44,17 +47,13 @@ class Sdf(ModelFormat):
 
     name: ClassVar[str] = "sdf"
     roots: ClassVar[tuple[str, ...]] = ("sdf", "gazebo")
-    rod_margin: ClassVar[float] = SDF_ROD_MARGIN
+    rod_margin: ClassVar[float] = _ROD_MARGIN
 
-    def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
+    def links(self, document: XmlDocument) -> Iterator[FoundLink]:
         """Every link of an SDF file; names within nested models are joined by `::`."""
         largest = _largest_length(document)
-        found = tuple(
-            _found(document, scope, link, largest)
-            for scope, link in _links(document, document.root)
-        )
-        require_unlike_names(document, found)
-        return found
+        for scope, link in _links(document, document.root):
+            yield _found(document, scope, link, largest)
 
     def children(self, body: RoundedBody, newline: str, step: str) -> dict[str, str]:
         """The elements within `<inertial>`, by tag."""
@@ -75,7 +74,7 @@ class Sdf(ModelFormat):
         """
         newline = document.newline + document.indent(inertial)
         edits = child_edits(document, inertial, self.children(body, newline + "  ", "  "))
-        if not _is_automatic(inertial):
+        if not _is_true(inertial, "auto"):
             return edits
         if document.is_empty_tag(inertial):
             return (Edit(*document.span(inertial), self.inertial(body, newline, "  ")),)
@@ -120,43 +119,31 @@ def _found(document: XmlDocument, scope: str, link: XmlElement, largest: float |
     name = scope + name_of(document, link)
     inertial = link.find("inertial")
     if inertial is None:
-        massless = LinkInertia(name, link.line, massless=True, note=_NO_INERTIAL)
-        return FoundLink(massless, link, None)
-    if _is_automatic(inertial):
+        return massless_link(name, link, note=_NO_INERTIAL)
+    if _is_true(inertial, "auto"):
         note = "inertial auto='true': a simulator works it out from the collision shapes"
         return FoundLink(LinkInertia(name, inertial.line, note=note), link, inertial)
-    inertia, frame = _inertia(document, name, inertial, largest)
-    return FoundLink(inertia, link, inertial, frame)
-
-
-def _is_automatic(inertial: XmlElement) -> bool:
-    return inertial.attributes.get("auto", "").strip().lower() in ("true", "1")
-
-
-def _inertia(
-    document: XmlDocument, name: str, inertial: XmlElement, largest: float | None
-) -> tuple[LinkInertia, InertialFrame | None]:
     mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
     if mass_element is None:
         raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
-    printed_mass = _numbers(document, mass_element, 1)
-    mass = require_mass(document, mass_element, printed_mass)
+    mass = document.text_numbers(mass_element, 1)
+    require_mass(document, mass_element, mass)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
-    if tensor is not None or mass > 0.0:
+    if tensor is not None or mass.values.any():
         six = _tensor(document, tensor)
     added = _added_mass(document, inertial.find("fluid_added_mass"))
-    if mass == 0.0 and not six.values.any():
-        return LinkInertia(name, inertial.line, massless=True, added_mass=added), None
-    notes = filter(None, (_NO_TENSOR if tensor is None else "", _pose_note(inertial)))
-    X_LC, note = _pose(document, inertial), "; ".join(notes)
-    inertia, frame = written_link(
-        name, inertial, printed_mass, six, X_LC, largest, note=note, added_mass=added
+    if not (mass.values.any() or six.values.any()):
+        return massless_link(name, link, inertial, added_mass=added)
+    X_LC, note = _pose(document, inertial.find("pose"))
+    note = "; ".join(filter(None, (_NO_TENSOR if tensor is None else "", note)))
+    found = written_link(
+        name, link, inertial, mass, six, X_LC, largest, note=note, added_mass=added
     )
-    return inertia, None if tensor is None else frame
+    return found._replace(frame=None) if tensor is None else found
 
 
-def _numbers(document: XmlDocument, element: XmlElement, count: int) -> PrintedNumbers:
-    return parse_numbers(document, element, element.text, f"<{element.tag}>", count)
+def _is_true(element: XmlElement, name: str) -> bool:
+    return element.attributes.get(name, "").strip().lower() in ("true", "1")
 
 
 def _tensor(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
@@ -165,8 +152,7 @@ def _tensor(document: XmlDocument, tensor: XmlElement | None) -> PrintedNumbers:
     for i, entry in enumerate(SIX):
         element = None if tensor is None else tensor.find(entry)
         if element is not None:
-            numbers = _numbers(document, element, 1)
-            values[i], units[i] = numbers.values[0], numbers.half_units[0]
+            values[i : i + 1], units[i : i + 1] = document.text_numbers(element, 1)
     return PrintedNumbers(values, units)
 
 
@@ -178,43 +164,40 @@ def _added_mass(document: XmlDocument, element: XmlElement | None) -> Mat66 | No
     for i, j in itertools.combinations_with_replacement(range(6), 2):
         entry = element.find(_MOTIONS[i] + _MOTIONS[j])
         if entry is not None:
-            number = parse_numbers(document, entry, entry.text, f"<{entry.tag}>", 1).values[0]
-            matrix[i, j] = matrix[j, i] = number
+            matrix[i, j] = matrix[j, i] = document.text_numbers(entry, 1).values[0]
     try:
         return checked_added_mass(matrix)
     except ModelError as error:
         raise document.error(f"<fluid_added_mass>: {error}", element) from error
 
 
-def _pose(document: XmlDocument, inertial: XmlElement) -> Pose:
-    """Of the inertia's frame in the link's."""
-    pose = inertial.find("pose")
-    if pose is None or not pose.text.strip():
-        return Pose.identity()
+def _pose(document: XmlDocument, pose: XmlElement | None) -> tuple[Pose, str]:
+    """Of the inertia's frame in the link's; and a note where the file says it of another frame."""
+    if pose is None:
+        return Pose.identity(), ""
+    frame = pose.attributes.get("relative_to") or pose.attributes.get("frame")
+    note = f"its pose is taken in the link's frame, not in {frame!r}" if frame else ""
+    if not pose.text.strip():
+        return Pose.identity(), note
     form = pose.attributes.get("rotation_format", "euler_rpy")
-    degrees = pose.attributes.get("degrees", "").strip().lower() in ("true", "1")
-    numbers = _numbers(document, pose, 7 if form == "quat_xyzw" else 6).values
+    numbers = document.text_numbers(pose, 7 if form == "quat_xyzw" else 6).values
     if form == "quat_xyzw" and not np.linalg.norm(numbers[3:]) > 1e-12:
         raise document.error("<pose>: a quaternion of length zero", pose)
+    degrees = _is_true(pose, "degrees")
     try:
-        return SdfInertial(np.array(1.0), numbers, np.zeros(6), form, degrees).X_LC  # pyright: ignore[reportArgumentType]
+        inertial = SdfInertial(np.array(1.0), numbers, np.zeros(6), form, degrees)  # pyright: ignore[reportArgumentType]
+        return inertial.X_LC, note
     except ModelError as error:
         raise document.error(str(error), pose) from error
-
-
-def _pose_note(inertial: XmlElement) -> str:
-    pose = inertial.find("pose")
-    attributes = {} if pose is None else pose.attributes
-    frame = attributes.get("relative_to") or attributes.get("frame")
-    return f"its pose is taken in the link's frame, not in {frame!r}" if frame else ""
 
 
 def _largest_length(document: XmlDocument) -> float | None:
     words = []
     for parent in document.root.walk():
+        placed = parent.tag in ("link", "joint", "visual", "collision")
         for element in parent.children:
-            if element.tag == "pose" and parent.tag in ("link", "joint", "visual", "collision"):
-                words += element.text.split()[:3]
-            elif element.tag in ("size", "radius", "length", "radii"):
+            if element.tag in ("size", "radius", "length", "radii"):
                 words += element.text.split()
+            elif placed and element.tag == "pose":
+                words += element.text.split()[:3]
     return largest_of(words)

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
 
-from identify.exchange.link_inertia import LinkInertia, largest_of
+from identify.exchange.link_inertia import largest_of
 from identify.exchange.model_format import (
     SIX,
     FoundLink,
     ModelFormat,
+    massless_link,
     name_of,
-    require_unlike_names,
+    require_mass,
     written_link,
 )
 from identify.exchange.rounding import RoundedBody
-from identify.exchange.xml_document import XmlDocument, XmlElement
+from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit, child_edits, value_edits
-from identify.exchange.xml_numbers import PrintedNumbers, attribute_numbers, require_mass
 from identify.inertia.conventions.axes import rotation_from_rpy
-from identify.inertia.conventions.central import InertialFrame
 from identify.spatial import Pose
 
 _NUMBERED = ("link", "origin", "mass", "inertia", "box", "cylinder", "sphere", "limit", "axis")
@@ -33,13 +33,12 @@ class Urdf(ModelFormat):
     name: ClassVar[str] = "urdf"
     roots: ClassVar[tuple[str, ...]] = ("robot",)
 
-    def read(self, document: XmlDocument) -> tuple[FoundLink, ...]:
-        """Every link of a URDF; xacro is refused, and what `ModelFormat.read` says."""
+    def links(self, document: XmlDocument) -> Iterator[FoundLink]:
+        """Every link of a URDF; xacro is refused."""
         _refuse_xacro(document)
         largest = _largest_length(document)
-        found = tuple(_found(document, link, largest) for link in document.root.all("link"))
-        require_unlike_names(document, found)
-        return found
+        for link in document.root.all("link"):
+            yield _found(document, link, largest)
 
     def children(self, body: RoundedBody, newline: str = "", step: str = "") -> dict[str, str]:
         """The elements within `<inertial>`, by tag, each on one line."""
@@ -70,26 +69,23 @@ class Urdf(ModelFormat):
 
 def _largest_length(document: XmlDocument) -> float | None:
     """The largest length of joints and shapes [m]; meshes do not tell theirs."""
-    placed = [
-        e for parent in document.root.walk() if parent.tag != "inertial" for e in parent.children
-    ]
-    words = [
+    return largest_of(
         word
-        for element in placed
+        for parent in document.root.walk()
+        if parent.tag != "inertial"
+        for element in parent.children
         if element.tag in ("origin", "box", "cylinder", "sphere", "capsule")
         for name in ("xyz", "size", "length", "radius")
         for word in element.attributes.get(name, "").split()
-    ]
-    return largest_of(words)
+    )
 
 
 def _refuse_xacro(document: XmlDocument) -> None:
     macro = next((e for e in document.root.walk() if _is_xacro(e)), None)
     if macro is not None or document.path.suffix == ".xacro":
         what = "this is xacro, which has to be expanded first"
-        raise document.error(
-            f"{what}: xacro {document.path} > model.urdf, then give model.urdf", macro
-        )
+        what += f": xacro {document.path} > model.urdf, then give model.urdf"
+        raise document.error(what, macro)
 
 
 def _is_xacro(element: XmlElement) -> bool:
@@ -104,32 +100,25 @@ def _found(document: XmlDocument, link: XmlElement, largest: float | None) -> Fo
     name = name_of(document, link)
     inertial = link.find("inertial")
     if inertial is None:
-        return FoundLink(LinkInertia(name, link.line, massless=True), link, None)
-    inertia, frame = _inertia(document, name, inertial, largest)
-    return FoundLink(inertia, link, inertial, frame)
-
-
-def _inertia(
-    document: XmlDocument, name: str, inertial: XmlElement, largest: float | None
-) -> tuple[LinkInertia, InertialFrame | None]:
+        return massless_link(name, link)
     mass_element, tensor = inertial.find("mass"), inertial.find("inertia")
     if mass_element is None:
         raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
-    printed_mass = attribute_numbers(document, mass_element, "value", 1)
-    mass = require_mass(document, mass_element, printed_mass)
-    if tensor is None:
-        if mass == 0.0:
-            return LinkInertia(name, inertial.line, massless=True), None
+    mass = document.attribute_numbers(mass_element, "value", 1)
+    require_mass(document, mass_element, mass)
+    six = PrintedNumbers(np.zeros(6), np.zeros(6))
+    if tensor is not None:
+        six = PrintedNumbers(
+            *np.hstack([document.attribute_numbers(tensor, entry, 1) for entry in SIX])
+        )
+    elif mass.values.any():
         raise document.error(f"link {name!r}: an <inertial> without <inertia>", inertial)
-    entries = [attribute_numbers(document, tensor, entry, 1) for entry in SIX]
-    six = np.concatenate([entry.values for entry in entries])
-    if mass == 0.0 and not six.any():
-        return LinkInertia(name, inertial.line, massless=True), None
-    origin = inertial.find("origin")
+    if not (mass.values.any() or six.values.any()):
+        return massless_link(name, link, inertial)
     xyz = rpy = np.zeros(3)
+    origin = inertial.find("origin")
     if origin is not None:
-        xyz = attribute_numbers(document, origin, "xyz", 3, "0 0 0").values
-        rpy = attribute_numbers(document, origin, "rpy", 3, "0 0 0").values
-    X_LC = Pose(rotation_from_rpy(rpy), xyz)
-    units = np.concatenate([entry.half_units for entry in entries])
-    return written_link(name, inertial, printed_mass, PrintedNumbers(six, units), X_LC, largest)
+        xyz, rpy = (
+            document.attribute_numbers(origin, key, 3, "0 0 0").values for key in ("xyz", "rpy")
+        )
+    return written_link(name, link, inertial, mass, six, Pose(rotation_from_rpy(rpy), xyz), largest)

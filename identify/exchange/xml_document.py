@@ -6,6 +6,7 @@ Entities, DTDs and huge files are refused (defusedxml).
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,11 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax import SAXParseException
 
+import numpy as np
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
+from identify.arrays import Array
 from identify.errors import ModelError
 from identify.files import require_file
+from identify.inertia.verdict import half_unit
 
 LARGEST_FILE = 50_000_000
 """Bytes of the largest model that is read; meshes and textures are files of their own."""
@@ -44,11 +48,11 @@ class ModelFileError(ModelError):
         super().__init__(f"{where}: {what}")
 
 
-class Span(NamedTuple):
-    """Bytes from `start` up to but without `end`."""
+class PrintedNumbers(NamedTuple):
+    """Numbers, and half a unit of the last digit that is printed of each."""
 
-    start: int
-    end: int
+    values: Array
+    half_units: Array
 
 
 @dataclass(slots=True, eq=False)
@@ -103,24 +107,23 @@ class XmlDocument:
     content: bytes
     root: XmlElement
 
-    def start_tag(self, element: XmlElement) -> Span:
-        """The bytes of an element's start tag."""
+    def start_tag(self, element: XmlElement) -> tuple[int, int]:
+        """The bytes of an element's start tag, from the first up to but without the second."""
         match = _START_TAG.match(self.content, element.start)
         if match is None:
             raise self.error("this tag is not to be found in the bytes of the file", element)
-        return Span(*match.span())
+        return match.span()
 
     def is_empty_tag(self, element: XmlElement) -> bool:
         """Whether the element is written `<tag ... />`."""
-        tag = self.start_tag(element)
-        return self.content[tag.end - 2 : tag.end] == b"/>"
+        _, end = self.start_tag(element)
+        return self.content.endswith(b"/>", 0, end)
 
-    def span(self, element: XmlElement) -> Span:
+    def span(self, element: XmlElement) -> tuple[int, int]:
         """The bytes of an element, tags included."""
-        tag = self.start_tag(element)
         if self.is_empty_tag(element):
-            return tag
-        return Span(tag.start, self.content.index(b">", element.close) + 1)
+            return self.start_tag(element)
+        return element.start, self.content.index(b">", element.close) + 1
 
     def indent(self, element: XmlElement) -> str:
         """The white space that the element's line begins with, if nothing else is before it."""
@@ -136,6 +139,48 @@ class XmlDocument:
     def error(self, what: str, element: XmlElement | None = None) -> ModelFileError:
         """An error at the line of an element."""
         return ModelFileError(what, path=self.path, line=element.line if element else None)
+
+    def numbers(self, element: XmlElement, text: str, what: str, count: int) -> PrintedNumbers:
+        """Numbers between white space.
+
+        Args:
+            element: for the line.
+            text: what to parse.
+            what: what the numbers are, for the message.
+            count: how many there must be.
+
+        Raises:
+            ModelFileError: not so many, or one is not a finite decimal number.
+        """
+        words = text.split()
+        if len(words) != count:
+            many = "1 number" if count == 1 else f"{count} numbers"
+            raise self.error(f"{what}: expected {many}, got {text.strip()[:60]!r}", element)
+        values, units = np.empty(count), np.empty(count)
+        for i, word in enumerate(words):
+            try:
+                units[i] = half_unit(word)
+            except ModelError as error:
+                hint = "; xacro has to be expanded first" if word.startswith("$") else ""
+                what = f"{what}: expected a finite decimal number, got {word[:60]!r}{hint}"
+                raise self.error(what, element) from error
+            values[i] = float(word)
+            if not math.isfinite(values[i]):
+                raise self.error(f"{what}: {word[:60]!r} is too large a number", element)
+        return PrintedNumbers(values, units)
+
+    def text_numbers(self, element: XmlElement, count: int) -> PrintedNumbers:
+        """Numbers of an element's text; raises as `numbers`."""
+        return self.numbers(element, element.text, f"<{element.tag}>", count)
+
+    def attribute_numbers(
+        self, element: XmlElement, name: str, count: int, default: str | None = None
+    ) -> PrintedNumbers:
+        """Numbers of an attribute; raises as `numbers`, and where it is missing."""
+        text = element.attributes.get(name, default)
+        if text is None:
+            raise self.error(f"<{element.tag}> has no attribute {name!r}", element)
+        return self.numbers(element, text, f"<{element.tag} {name}>", count)
 
 
 class _TreeParser(DefusedExpatParser):
@@ -155,13 +200,13 @@ class _TreeParser(DefusedExpatParser):
         line, start = expat.CurrentLineNumber, expat.CurrentByteIndex
         element = XmlElement(name, dict(attrs), line, start)
         self._count += 1
-        for there, most, where in (
-            (self._count, MOST_ELEMENTS, ""),
-            (len(self._open) + 1, DEEPEST, " within each other"),
-        ):
-            if there > most:
-                what = f"over {most} elements{where}, which no robot model has"
-                raise ModelFileError(what, path=self.path, line=line)
+        if self._count > MOST_ELEMENTS or len(self._open) >= DEEPEST:
+            within = self._count <= MOST_ELEMENTS
+            many = (
+                f"{DEEPEST} elements within each other" if within else f"{MOST_ELEMENTS} elements"
+            )
+            what = f"over {many}, which no robot model has"
+            raise ModelFileError(what, path=self.path, line=line)
         if self._open:
             self._open[-1].children.append(element)
         else:

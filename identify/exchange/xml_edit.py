@@ -32,29 +32,18 @@ def child_edits(
     document: XmlDocument, element: XmlElement, children: Mapping[str, str]
 ) -> tuple[Edit, ...]:
     """Edits that put new texts in the place of children, those that are missing at the end."""
-    edits, missing = [], []
-    for tag, text in children.items():
-        child = element.find(tag)
-        if child is None:
-            missing.append(text)
-        else:
-            edits.append(Edit(*document.span(child), text))
-    if missing and element.children:
-        last = element.children[-1]
-        newline, end = document.newline + document.indent(last), document.span(last).end
-        edits.append(Edit(end, end, "".join(newline + text for text in missing)))
-    elif missing:
-        edits.append(inserted_first(document, element, *missing))
-    return tuple(edits)
+    there = {child.tag: child for child in reversed(element.children)}
+    edits = [Edit(*document.span(there[tag]), children[tag]) for tag in children if tag in there]
+    missing = [text for tag, text in children.items() if tag not in there]
+    return (*edits, insertion(document, element, missing)) if missing else tuple(edits)
 
 
 def value_edits(
     document: XmlDocument, element: XmlElement, values: Mapping[str, str]
 ) -> tuple[Edit, ...]:
     """Edits that give attributes new values; those that say the same numbers already stay."""
-    tag = document.start_tag(element)
     edits = []
-    for match in _ATTRIBUTE.finditer(document.content, tag.start, tag.end):
+    for match in _ATTRIBUTE.finditer(document.content, *document.start_tag(element)):
         name = match[1].decode(errors="replace")
         if name in values and not _same_numbers(element.attributes[name], values[name]):
             edits.append(Edit(match.start(2) + 1, match.end(2) - 1, values[name]))
@@ -69,7 +58,7 @@ def text_edits(
     for tag, text in texts.items():
         child = element.find(tag)
         if child is not None and not _same_numbers(child.text, text):
-            edits.append(Edit(document.start_tag(child).end, child.close, text))
+            edits.append(Edit(document.start_tag(child)[1], child.close, text))
     return tuple(edits)
 
 
@@ -77,15 +66,22 @@ def _same_numbers(before: str, after: str) -> bool:
     return [float(word) for word in before.split()] == [float(word) for word in after.split()]
 
 
-def inserted_first(document: XmlDocument, element: XmlElement, *texts: str) -> Edit:
-    """The edit that makes `texts` the first children of an element, on lines of their own."""
+def insertion(
+    document: XmlDocument, element: XmlElement, texts: Iterable[str], *, first: bool = False
+) -> Edit:
+    """The edit that makes texts the first or last children of an element, on lines of their own."""
     newline = document.newline + document.indent(element)
     step = indent_step(document, element)
     inner = "".join(f"{newline}{step}{text}" for text in texts)
-    tag = document.start_tag(element)
+    _, end = document.start_tag(element)
     if document.is_empty_tag(element):
-        return Edit(tag.end - 2, tag.end, f">{inner}{newline}</{element.tag}>")
-    return Edit(tag.end, tag.end, inner)
+        return Edit(end - 2, end, f">{inner}{newline}</{element.tag}>")
+    if not first and element.children:
+        last = element.children[-1]
+        newline = document.newline + document.indent(last)
+        _, end = document.span(last)
+        inner = "".join(newline + text for text in texts)
+    return Edit(end, end, inner)
 
 
 def indent_step(document: XmlDocument, element: XmlElement) -> str:

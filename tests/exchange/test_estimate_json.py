@@ -19,6 +19,7 @@ from identify.exchange import (
     read_estimate,
     write_estimate,
 )
+from identify.exchange.estimate_json import estimate_text
 from identify.inertia import PHI, InertialParameters
 from tests.close import assert_close, assert_same_body
 from tests.estimation.simulated import samples, wrench_noise
@@ -422,3 +423,12 @@ def test_a_body_said_twice_and_differently_is_refused(tmp_path, key, value, mess
 def test_booleans_and_strings_are_no_numbers(tmp_path, changes, message):
     with pytest.raises(ModelError, match=message):
         read_estimate(write(tmp_path / "e.json", TWICE | changes))
+
+
+def test_null_says_as_much_as_a_missing_key(tmp_path: Path) -> None:
+    document = {"phi": BODY.phi.tolist()}
+    for name, keys in (("without", ()), ("null", ("frame", "intervals", "bias", "samples"))):
+        (tmp_path / name).write_text(json.dumps(document | dict.fromkeys(keys)))
+    without, null = (read_estimate(tmp_path / name) for name in ("without", "null"))
+    assert (null.frame, null.intervals, null.bias, null.samples) == ("body", {}, (), None)
+    assert estimate_text(null) == estimate_text(without)

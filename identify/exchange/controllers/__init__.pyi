@@ -1,5 +1,6 @@
-from identify.exchange.controllers.payload import HEAVIEST as HEAVIEST, Export as Export
 from identify.exchange.controllers.registry import (
     CONTROLLERS as CONTROLLERS,
+    HEAVIEST as HEAVIEST,
+    Export as Export,
     payload_setting as payload_setting,
 )

@@ -8,34 +8,41 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Mat33
+from identify.arrays import Mat33, Vec3
 from identify.errors import ModelError
-from identify.exchange.controllers.payload import Payload
-from identify.exchange.regularising import MARGIN, Floor, is_safe, regularised
-from identify.inertia.conventions import (
-    PrincipalFrame,
-    matrix_from_six,
-    principal_frame,
-    six_in_order,
-)
+from identify.exchange.rounding import DIGITS, MARGIN, Floor, regularised, safe_texts
+from identify.inertia.conventions import PrincipalFrame, principal_frame, rpy_from_rotation
+from identify.inertia.conventions.axes import wxyz_from_rotation
 
 SINGLE = 6
 """Significant digits that a single precision number surely keeps."""
 
-DIGITS = 9
-"""Significant digits of the largest number of a whole matrix, where no more are needed."""
-
-_FLOOR = Floor(MARGIN, 0.0)
-_EXACT = 17
 _VISIBLE = 0.01
 """Share of the largest moment by which a screen's digits may be off before it is said."""
+
+_ROUNDING = 1e-12
+"""Share of the largest moment up to which products of inertia are rounding."""
+
+
+class Payload(NamedTuple):
+    """A checked payload.
+
+    Attributes:
+        mass: [kg].
+        com: centre of mass in the flange's frame [m], shape (3,).
+        inertia: about the centre of mass, in axes of the flange [kg m²], shape (3, 3).
+    """
+
+    mass: float
+    com: Vec3
+    inertia: Mat33
 
 
 class Figures(NamedTuple):
@@ -46,14 +53,11 @@ class Figures(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def screen_figures(
-    payload: Payload, name: str, *, length: float, inertia: float, decimals: int
-) -> Figures:
+def screen_figures(payload: Payload, *, length: float, inertia: float, decimals: int) -> Figures:
     """`m`, `x y z` and the moments `jx jy jz` along the flange's axes, products left out.
 
     Args:
         payload: the body.
-        name: of the controller, for the message.
         length: the unit of length [m].
         inertia: the unit of inertia [kg m²].
         decimals: of every number.
@@ -64,16 +68,17 @@ def screen_figures(
     mass = fixed(payload.mass, decimals)
     if float(mass) == 0.0:
         raise ModelError(
-            f"{name}: a mass of {payload.mass:g} kg is zero in {decimals} decimals; "
+            f"a mass of {payload.mass:g} kg is zero in {decimals} decimals; "
             f"a load so light needs no setting"
         )
     moments = np.diag(payload.inertia) / inertia
     texts = round_moments(moments, decimals)
     lost: list[str] = []
-    if payload.product_share > 0.0:
+    share = _product_share(payload.inertia)
+    if share > 0.0:
         lost.append(
             f"products of inertia: there is no place for them; the largest was "
-            f"{payload.product_share:.3g} of the largest moment"
+            f"{share:.3g} of the largest moment"
         )
     if (moments > 0.0).any():
         errors = np.abs(np.array(texts, dtype=np.float64) - moments)
@@ -84,52 +89,62 @@ def screen_figures(
                 f"{100.0 * share:.3g} % of the largest"
             )
     com = fixed_all(payload.com / length, decimals)
-    return Figures(_named("m x y z jx jy jz", (mass, *com, *texts)), tuple(lost))
+    return Figures(_named("m x y z jx jy jz", mass, *com, *texts), tuple(lost))
 
 
-def principal_figures(
-    payload: Payload, angles: Callable[[Mat33], Mapping[str, str]], lost: str, lost_products: str
-) -> Figures:
-    """`m`, `x y z` [mm], the principal moments `jx jy jz` and what `angles` makes of their axes.
+def principal_figures(payload: Payload, *, lost: str, axes: str) -> Figures:
+    """`m`, `x y z` [mm], the principal moments `jx jy jz`, and their axes in two ways.
+
+    These are the quaternion `q1 q2 q3 q4`, scalar first, and R = Rz(a) Ry(b) Rx(c) in degrees.
 
     Args:
         payload: the body.
-        angles: of the rotation whose columns are the axes.
         lost: what is lost of every body.
-        lost_products: what is lost of one with products of inertia.
+        axes: where the setting says the axes, for what is lost of products of inertia.
     """
     moments, rotation = nearest_principal_frame(payload.inertia)
     com_mm = 1e3 * payload.com
-    numbers = (
+    words = _named(
+        "m x y z jx jy jz q1 q2 q3 q4 c b a",
         fixed(payload.mass, decimals_for(payload.mass, SINGLE, 3)),
         *fixed_all(com_mm, decimals_for(com_mm, SINGLE, 3)),
         *round_moments(moments, decimals_for(moments, SINGLE, 4)),
+        *fixed_all(wxyz_from_rotation(rotation), 7),
+        *fixed_all(np.degrees(rpy_from_rotation(rotation)), 4),
     )
-    words = {**_named("m x y z jx jy jz", numbers), **angles(rotation)}
-    return Figures(words, (lost, lost_products) if payload.product_share > 0.0 else (lost,))
+    if _product_share(payload.inertia) == 0.0:
+        return Figures(words, (lost,))
+    products = (
+        f"products of inertia, as such: they are in {axes} (their order and directions are free)"
+    )
+    return Figures(words, (lost, products))
 
 
 def tensor_figures(payload: Payload) -> Figures:
     """`m`, `x y z` and `xx xy xz yy yz zz` about the centre of mass.
 
     An exact plate or rod is on the edge of what is possible, where any rounding may take it
-    outside. So it is thickened by `MARGIN`, and decimals are added until what is read back keeps
-    half of that.
+    outside: it is thickened as in model files, and decimals are added as there.
 
     Raises:
         ModelError: no number of digits keeps the body possible.
     """
-    inertia, change = regularised(payload.inertia, _FLOOR)
-    lost = (
-        f"thickness: the body has none in some direction, and was given {MARGIN:g} of its "
-        f"second moment, so that its rounded numbers are still a possible body",
-    )
-    numbers = (
+    floor = Floor(MARGIN, 0.0)
+    inertia, thickened = regularised(payload.inertia, floor)
+    six, _ = safe_texts(inertia, DIGITS, floor, lambda x, n: fixed_all(x, decimals_for(x, n)))
+    words = _named(
+        "m x y z xx xy xz yy yz zz",
         fixed(payload.mass, decimals_for(payload.mass, DIGITS)),
         *fixed_all(payload.com, decimals_for(payload.com, DIGITS)),
-        *_possible_six(inertia),
+        *six,
     )
-    return Figures(_named("m x y z xx xy xz yy yz zz", numbers), lost if change else ())
+    if not thickened:
+        return Figures(words)
+    lost = (
+        f"thickness: the body has none in some direction, and was given {MARGIN:g} of its "
+        f"second moment, so that its rounded numbers are still a possible body"
+    )
+    return Figures(words, (lost,))
 
 
 def decimals_for(values: ArrayLike, digits: int, least: int = 0) -> int:
@@ -188,15 +203,12 @@ def nearest_principal_frame(inertia: Mat33) -> PrincipalFrame:
     return PrincipalFrame(moments[order], axes)
 
 
-def _possible_six(inertia: Mat33) -> tuple[str, ...]:
-    six = six_in_order(inertia, "urdf")
-    for digits in range(DIGITS, _EXACT + 1):
-        texts = fixed_all(six, decimals_for(six, digits))
-        read = matrix_from_six(np.array(texts, dtype=np.float64), "urdf")
-        if is_safe(read, _FLOOR):
-            return texts
-    raise ModelError(f"payload: the body cannot be printed in {_EXACT} digits and stay possible")
+def _product_share(inertia: Mat33) -> float:
+    """Largest product of inertia over the largest moment, zero where it is rounding."""
+    moments = np.diag(inertia)
+    products = float(np.abs(inertia - np.diag(moments)).max())
+    return products / float(moments.max()) if products > _ROUNDING * moments.max() else 0.0
 
 
-def _named(names: str, numbers: Iterable[str]) -> dict[str, str]:
+def _named(names: str, *numbers: str) -> dict[str, str]:
     return dict(zip(names.split(), numbers, strict=True))

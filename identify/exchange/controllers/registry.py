@@ -1,31 +1,38 @@
-"""The controllers by name: which numbers each takes, its template, and what it cannot be given."""
+"""The controllers by name, as `controllers.toml` says them, and bodies as their settings."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import files
+from pathlib import Path
 from string import Template
 from types import MappingProxyType
 
 import numpy as np
 
-from identify.arrays import Mat33
-from identify.documents import lookup
+from identify.documents import lookup, read_toml
 from identify.errors import ModelError
 from identify.exchange.controllers.figures import (
-    SINGLE,
     Figures,
-    fixed_all,
+    Payload,
     principal_figures,
     screen_figures,
     tensor_figures,
 )
-from identify.exchange.controllers.payload import HEAVIEST, Export, Payload, checked_payload
 from identify.inertia import InertialParameters
-from identify.inertia.conventions import rpy_from_rotation
-from identify.inertia.conventions.axes import wxyz_from_rotation
-from identify.spatial.vectors import STANDARD_GRAVITY
+from identify.inertia.consistency import BodyKind
+from identify.inertia.verdict import check
+
+HEAVIEST = 3000.0
+"""Heaviest mass that is taken for a payload [kg]: the largest arms carry about 2300 kg."""
+
+LIGHTEST = 1e-6
+"""Lightest mass that is taken for a payload [kg]: a milligram."""
+
+FARTHEST = 10.0
+"""Farthest centre of mass from the flange, and largest radius of gyration, of a payload [m]."""
 
 SMALLEST_ABB_MASS = 0.001
 """Mass of RAPID's own `load0` [kg], the smallest load that is written."""
@@ -33,10 +40,20 @@ SMALLEST_ABB_MASS = 0.001
 LARGEST_UR_INERTIA = 133.0
 """Largest magnitude of each entry of the matrix [kg m²]; beyond it the script stops."""
 
-KGF_CM_S2 = STANDARD_GRAVITY * 0.01
-"""One kgf cm s² in kg m²: 1 kg m² is 10.197 kgf cm s²."""
 
-_RATED = "the arm's rated payload is not checked unless you name it"
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A body as text to paste, or to type where a controller has a screen only.
+
+    Attributes:
+        text: the text.
+        lost: what the text does not say of the body, or says otherwise, a sentence each.
+        notes: units, frames and what to see to before it is used.
+    """
+
+    text: str
+    lost: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,32 +76,15 @@ class Controller:
     notes: tuple[str, ...]
     lost: tuple[str, ...] = ()
 
-    def write(self, payload: Payload) -> Export:
-        """The setting of a checked payload."""
-        figures = self.figures(payload)
-        text = Template(self.template).substitute(figures.words)
-        return Export(text, (*figures.lost, *self.lost), (*self.notes, *figures.notes))
 
-
-def _abb(payload: Payload) -> Figures:
-    """The figures of `loaddata`; the quaternion `q1` to `q4` has its scalar first."""
+def _abb(payload: Payload, **options: str) -> Figures:
+    """Those of principal axes; a body may be too light, or have too many zeros for RAPID."""
     if payload.mass < SMALLEST_ABB_MASS:
         raise ModelError(
-            f"abb: a mass of {payload.mass:g} kg; expected {SMALLEST_ABB_MASS:g} kg (that of "
+            f"a mass of {payload.mass:g} kg; expected {SMALLEST_ABB_MASS:g} kg (that of "
             f"load0) or more: use load0 in its place"
         )
-
-    def aom(rotation: Mat33) -> dict[str, str]:
-        texts = fixed_all(wxyz_from_rotation(rotation), 7)
-        return dict(zip(("q1", "q2", "q3", "q4"), texts, strict=True))
-
-    figures = principal_figures(
-        payload,
-        aom,
-        f"digits: a num of RAPID is of single precision, so numbers have {SINGLE} digits",
-        "products of inertia, as such: they are in aom, whose axes are the principal ones nearest "
-        "to the frame's (their order and directions are free)",
-    )
+    figures = principal_figures(payload, **options)
     notes = ()
     if not payload.inertia.any():
         notes += ("ix, iy and iz of zero: the controller takes the load for a point mass",)
@@ -93,160 +93,94 @@ def _abb(payload: Payload) -> Figures:
     return figures._replace(notes=notes)
 
 
-def _kuka(payload: Payload) -> Figures:
-    """The figures of `LOAD_DATA`; R = Rz(a) Ry(b) Rx(c) are the principal axes, in degrees."""
-
-    def angles(rotation: Mat33) -> dict[str, str]:
-        return dict(zip("cba", fixed_all(np.degrees(rpy_from_rotation(rotation)), 4), strict=True))
-
-    return principal_figures(
-        payload,
-        angles,
-        f"digits: a REAL of KRL is of single precision, so numbers have {SINGLE} digits, "
-        f"angles 4 decimals",
-        "products of inertia, as such: they are in A, B and C, whose principal axes are those "
-        "nearest to the flange's (their order and directions are free)",
-    )
-
-
 def _ur(payload: Payload) -> Figures:
+    """Those of the whole matrix, which may be too large."""
     largest = float(np.abs(payload.inertia).max())
     if largest > LARGEST_UR_INERTIA:
         raise ModelError(
-            f"ur: an inertia of {largest:.4g} kg m² about the centre of mass; "
+            f"an inertia of {largest:.4g} kg m² about the centre of mass; "
             f"set_target_payload takes at most {LARGEST_UR_INERTIA:g}: check the units"
         )
     return tensor_figures(payload)
 
 
-_ALL = (
-    Controller(
-        "abb",
-        "ABB, loaddata of RAPID",
-        _abb,
-        "! mass kg; cog mm; aom q1..q4 (q1 the scalar), the principal axes at cog;\n"
-        "! ix, iy, iz kgm^2 about the axes of aom\n"
-        "PERS loaddata payload := [$m,[$x,$y,$z],[$q1,$q2,$q3,$q4],$jx,$jy,$jz];\n",
-        (
-            "a payload (GripLoad) is given in the tool frame; the load of a tool (tload of "
-            "tooldata) in the wrist frame, tool0: change the body's frame accordingly",
-            "the arm's load diagram is not checked",
-        ),
-    ),
-    Controller(
-        "fanuc",
-        "FANUC, payload schedule",
-        partial(screen_figures, name="fanuc", length=0.01, inertia=KGF_CM_S2, decimals=2),
-        "PAYLOAD                  [kg] $m\n"
-        "PAYLOAD CENTER X         [cm] $x\n"
-        "PAYLOAD CENTER Y         [cm] $y\n"
-        "PAYLOAD CENTER Z         [cm] $z\n"
-        "PAYLOAD INERTIA X [kgfcms^2] $jx\n"
-        "PAYLOAD INERTIA Y [kgfcms^2] $jy\n"
-        "PAYLOAD INERTIA Z [kgfcms^2] $jz\n",
-        (
-            "typed in a schedule of MOTION / PAYLOAD SET and chosen by PAYLOAD[n] in a program",
-            "centre and axes are those of the faceplate; moments are about the payload's centre",
-            "the arm's rated payload and wrist inertias are not checked (Payload Checker does)",
-        ),
-    ),
-    Controller(
-        "franka",
-        "Franka, setLoad of libfranka",
-        tensor_figures,
-        "// load_mass [kg]; F_x_Cload [m], centre of mass in the flange frame;\n"
-        "// load_inertia [kg m^2] about the centre of mass, axes of the flange, column-major\n"
-        "robot.setLoad($m,\n"
-        "              {{$x, $y, $z}},\n"
-        "              {{$xx, $xy, $xz,\n"
-        "                $xy, $yy, $yz,\n"
-        "                $xz, $yz, $zz}});\n",
-        (
-            "the load adds to the end effector that is set in Desk: leave that one out of the body",
-            "call it outside of a control loop",
-            _RATED,
-        ),
-    ),
-    Controller(
-        "franka_desk",
-        "Franka, end effector of Desk (JSON)",
-        tensor_figures,
-        "{\n"
-        '  "id": "payload",\n'
-        '  "name": "Payload",\n'
-        '  "color": "grey",\n'
-        '  "mass": $m,\n'
-        '  "centerOfMass": [$x, $y, $z],\n'
-        '  "transformation": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1],\n'
-        '  "inertia": [$xx, $xy, $xz, $xy, $yy, $yz, $xz, $yz, $zz]\n'
-        "}\n",
-        (
-            "kg, m and kg m² in the flange frame, inertia about the centre of mass; transformation "
-            "is that of the end effector frame in the flange frame, by columns",
-            "an archive (zip) with this file as endeffector-config.json is uploaded in the "
-            "settings",
-            "id and name are placeholders: choose your own",
-            _RATED,
-        ),
-        ("the end effector frame is not known: transformation is the identity",),
-    ),
-    Controller(
-        "kuka",
-        "KUKA, LOAD_DATA of KRL",
-        _kuka,
-        "; M kg; CM mm and deg, in the FLANGE frame; J kg m^2 at the centre of mass,\n"
-        "; along the principal axes, which A (Z), B (Y'), C (X'') turn from FLANGE\n"
-        "LOAD_DATA[1]={M $m,CM {X $x,Y $y,Z $z,A $a,B $b,C $c},J {X $jx,Y $jy,Z $jz}}\n",
-        (
-            "LOAD_DATA[n] belongs to tool n: change the number; $LOAD is the payload in use",
-            "the arm's payload diagram is not checked (KUKA.Load does)",
-        ),
-    ),
-    Controller(
-        "ros",
-        "ROS, geometry_msgs/Inertia (YAML)",
-        tensor_figures,
-        "# geometry_msgs/Inertia: m kg; com m; ixx to izz kg m^2 about the centre of mass,\n"
-        "# in axes of the message's frame\n"
-        "m: $m\n"
-        "com:\n"
-        "  x: $x\n  y: $y\n  z: $z\n"
-        "ixx: $xx\nixy: $xy\nixz: $xz\niyy: $yy\niyz: $yz\nizz: $zz\n",
-        ("messages documented before 2026 leave the point of the inertia open",),
-        ("the frame: the message has no header, InertiaStamped has one",),
-    ),
-    Controller(
-        "ur",
-        "Universal Robots, set_target_payload of URScript",
-        _ur,
-        "# kg; m from the tool flange; kg m^2 [Ixx, Iyy, Izz, Ixy, Ixz, Iyz] at the CoG,\n"
-        "# axes of the tool flange\n"
-        "set_target_payload($m, [$x, $y, $z], [$xx, $yy, $zz, $xy, $xz, $yz])\n",
-        (
-            "give the body in the tool flange's frame, not the TCP's",
-            "the force and torque readings are zeroed when the payload is set",
-            _RATED,
-        ),
-    ),
-    Controller(
-        "yaskawa",
-        "Yaskawa, tool load information",
-        partial(screen_figures, name="yaskawa", length=1e-3, inertia=1.0, decimals=3),
-        "W        $m kg\n"
-        "Xg       $x mm\nYg       $y mm\nZg       $z mm\n"
-        "Ix       $jx kg.m2\nIy       $jy kg.m2\nIz       $jz kg.m2\n",
-        (
-            "typed on the TOOL window of the tool in use",
-            "centre in the flange coordinates; moments about the centre, axes parallel to the "
-            "flange's",
-            "the manual advises to round W up a little; the arm's allowable wrist load is not "
-            "checked",
-        ),
-    ),
-)
+_FIGURES: Mapping[str, Callable[..., Figures]] = {
+    "abb": _abb,
+    "principal": principal_figures,
+    "screen": screen_figures,
+    "tensor": tensor_figures,
+    "ur": _ur,
+}
 
-CONTROLLERS: Mapping[str, Controller] = MappingProxyType({entry.name: entry for entry in _ALL})
-"""Every controller by its name. A new one is an entry here."""
+
+def _read_controllers() -> Mapping[str, Controller]:
+    path = Path(str(files("identify.exchange.controllers").joinpath("controllers.toml")))
+    controllers = {
+        name: Controller(
+            name,
+            entry["title"],
+            partial(_FIGURES[entry["figures"]], **entry.get("options", {})),
+            entry["template"],
+            tuple(entry["notes"]),
+            tuple(entry.get("lost", ())),
+        )
+        for name, entry in read_toml(path).items()
+    }
+    return MappingProxyType(controllers)
+
+
+CONTROLLERS: Mapping[str, Controller] = _read_controllers()
+"""Every controller by its name. A new one is an entry in `controllers.toml`."""
+
+
+def checked_payload(body: InertialParameters, *, largest_mass: float = HEAVIEST) -> Payload:
+    """The payload of a body about the flange.
+
+    Args:
+        body: about the origin of the flange's frame, in its axes.
+        largest_mass: what the arm may carry [kg].
+
+    Raises:
+        ModelError: an impossible body, no mass, or a size that no arm carries.
+    """
+    if not largest_mass > 0.0:
+        raise ModelError(f"largest mass: expected a positive number [kg], got {largest_mass:g}")
+    if not body.mass > 0.0:
+        raise ModelError(
+            f"payload: a mass of {body.mass:g} kg; a controller needs a positive one: check the "
+            f"sign of the measured wrench, or subtract the tool from the tool with its load"
+        )
+    verdict = check(body.phi)
+    if verdict.impossible:
+        raise ModelError(
+            f"payload: {verdict}; fit it with the physical constraints, or write the nearest "
+            f"possible body in its place"
+        )
+    if body.mass > largest_mass:
+        raise ModelError(
+            f"payload: a mass of {body.mass:g} kg; at most {largest_mass:g} kg may be carried: "
+            f"check the units, or name the arm's own limit"
+        )
+    if body.mass < LIGHTEST:
+        raise ModelError(
+            f"payload: a mass of {body.mass:g} kg; expected {LIGHTEST:g} kg or more: "
+            f"check the units"
+        )
+    distance = float(np.linalg.norm(body.com))
+    if distance > FARTHEST:
+        raise ModelError(
+            f"payload: the centre of mass is {distance:.3g} m from the flange, expected at most "
+            f"{FARTHEST:g} m: check the units, and give the body about the flange "
+            f"(--frame; in Python, in_frame)"
+        )
+    gyration = float(np.sqrt(0.5 * max(np.trace(body.inertia_about_com), 0.0) / body.mass))
+    if gyration > FARTHEST:
+        raise ModelError(
+            f"payload: a radius of gyration of {gyration:.3g} m about the centre of mass, expected "
+            f"at most {FARTHEST:g} m: check the units of the inertia"
+        )
+    inertia = np.zeros((3, 3)) if verdict.kind == BodyKind.POINT else body.inertia_about_com
+    return Payload(body.mass, body.com, inertia)
 
 
 def payload_setting(
@@ -264,4 +198,10 @@ def payload_setting(
             controller or any arm takes.
     """
     entry = lookup(CONTROLLERS, controller, "controller", ModelError)
-    return entry.write(checked_payload(body, largest_mass=largest_mass))
+    payload = checked_payload(body, largest_mass=largest_mass)
+    try:
+        words, lost, notes = entry.figures(payload)
+    except ModelError as error:
+        raise ModelError(f"{controller}: {error}") from error
+    text = Template(entry.template).substitute(words)
+    return Export(text, (*lost, *entry.lost), (*entry.notes, *notes))

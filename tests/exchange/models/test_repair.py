@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from identify.exchange.models import read_model
-from identify.exchange.regularising import MARGIN
 from identify.exchange.repair import repair_model
 from identify.exchange.rewriting import rewrite_inertias
+from identify.exchange.rounding import MARGIN
 from identify.inertia import check, nearest_consistent
 from identify.inertia.matrices import second_moment_about_com
 from tests.close import assert_close, assert_same_body
