@@ -28,7 +28,7 @@ _LARGEST_FILE = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class SavedBias:
-    """The sensor bias of one log.
+    """The sensor offset of one log.
 
     Attributes:
         sha256: of the log it was fitted on.
@@ -53,7 +53,7 @@ class SavedEstimate:
         interval_kind: what the intervals are, and what they leave out.
         decided_by: for each of the ten: "data", "constraint", "given" or "default".
         default_body: the body that completes what the data do not tell, in words, or None.
-        bias: the sensor bias of each log.
+        bias: the sensor offset of each log.
         residual_rms: root mean square of the residual wrench, six axes [N, N m].
         samples: rows used.
         effective_samples: how many independent samples they are worth.

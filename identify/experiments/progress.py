@@ -55,16 +55,16 @@ def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress
     Args:
         stream: standard error where not given.
     """
-    chosen: IO[str] = sys.stderr if stream is None else stream
-    if not chosen.isatty():
-        yield _plain(chosen)
+    output: IO[str] = sys.stderr if stream is None else stream
+    if not output.isatty():
+        yield _plain(output)
         return
 
     from rich.console import Console
     from rich.progress import BarColumn, Progress as Bars, TextColumn
 
     columns = (BarColumn(bar_width=24), TextColumn("{task.description}", markup=False))
-    with Bars(*columns, console=Console(file=chosen), transient=True) as bars:
+    with Bars(*columns, console=Console(file=output), transient=True) as bars:
         bar = bars.add_task("starting")
         yield lambda progress: bars.update(
             bar,

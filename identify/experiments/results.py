@@ -79,15 +79,15 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     if code == "all":
         return Results(folder, frame, info, None)
     wanted = code or code_mark().short
-    chosen: Any = frame[frame["code"] == wanted]
-    of_code = len(chosen)
-    chosen = _latest(chosen[chosen["current"]] if code is None else chosen)
-    if chosen.empty and of_code:
+    subset: Any = frame[frame["code"] == wanted]
+    of_code = len(subset)
+    subset = _latest(subset[subset["current"]] if code is None else subset)
+    if subset.empty and of_code:
         raise StudyError(
             f"{folder}: no results yet of the study that was run last; run it again, or name "
             f"the code {wanted} for the {of_code} rows of others"
         )
-    if chosen.empty and len(frame):
+    if subset.empty and len(frame):
         counts = ", ".join(
             f"{mark} ({n} cells)" for mark, n in frame["code"].value_counts().items()
         )
@@ -95,9 +95,9 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
             f"{folder}: no results of {'this' if code is None else 'the'} code, {wanted}; there "
             f"are those of {counts}: name one of them, or run the study again"
         )
-    if chosen.empty:
+    if subset.empty:
         raise StudyError(f"{folder}: no results yet; run the study")
-    return Results(folder, chosen, info, wanted)
+    return Results(folder, subset, info, wanted)
 
 
 def _latest(frame: Any) -> pd.DataFrame:

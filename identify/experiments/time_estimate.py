@@ -59,10 +59,10 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
         StudyError: `only` names what the study does not have.
     """
     every = list(by_noisy_log(filter(study.selected(only), study.cells())))
-    chosen = np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
+    subset = np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
     run = partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short)
     rows: list[Row] = []
-    for index in chosen:
+    for index in subset:
         run(every[index])
         rows += run(every[index])[0]
     prepare = _mean_seconds(rows, "prepare_seconds")

@@ -19,7 +19,7 @@ class FitSettings:
     """Choices of a fit.
 
     Attributes:
-        bias: sensor bias fitted per log (default), shared by all logs, or none.
+        bias: sensor offset fitted per log (default), shared by all logs, or none.
         mass: known mass [kg], if any.
         cutoff_hz: cut-off of the low-pass [Hz]; chosen where not given: min(5, rate/10), or higher
             where all segments of a log are too short for that.

@@ -22,7 +22,7 @@ class LinearProblem:
         b: shape (p,).
         floor: norm of the part of the data that no parameters reach.
         equations: how many scalar equations the data are worth, counted as independent ones.
-        nuisances: how many further parameters (sensor biases) were fitted and eliminated.
+        nuisances: how many further parameters (sensor offsets) were fitted and eliminated.
         names: names of the p parameters.
     """
 

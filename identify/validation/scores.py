@@ -98,9 +98,9 @@ def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
     return (residuals**2).sum(axis=(0, 1))
 
 
-def _spread(log: Statistics, chosen: Indices) -> Vec6:
-    """Σ (w − mean of the log)² per axis over the chosen blocks."""
+def _spread(log: Statistics, subset: Indices) -> Vec6:
+    """Σ (w − mean of the log)² per axis over a subset of the blocks."""
     first = log.totals[0, 0, 0]
     mean = first[13:] / first[0]
-    centred = log.factors[chosen][..., 13:] - log.factors[chosen][..., :1] * mean
+    centred = log.factors[subset][..., 13:] - log.factors[subset][..., :1] * mean
     return (centred**2).sum(axis=(0, 1))

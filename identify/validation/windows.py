@@ -99,8 +99,8 @@ class _Cutting:
     def stack(self, most: int, total: int) -> Windows:
         """Some of the windows, evenly chosen, in its share of the most there may be of all."""
         count = min(len(self.starts), max(1, most * len(self.starts) // total))
-        chosen = np.unique(np.linspace(0, len(self.starts) - 1, count).astype(int))
-        columns = zip(*(self._window(*self.starts[k]) for k in chosen), strict=True)
+        subset = np.unique(np.linspace(0, len(self.starts) - 1, count).astype(int))
+        columns = zip(*(self._window(*self.starts[k]) for k in subset), strict=True)
         return Windows(*(np.stack(column) for column in columns), step=self.step * self.stride)
 
     def _window(self, segment: Segment, bias: Vec6, first: int) -> tuple[Array, ...]:

@@ -86,12 +86,12 @@ def with_signals(recording: Recording, signals: Mapping[str, Array]) -> Recordin
 
 def with_rows(recording: Recording, rows: Flags | slice) -> Recording:
     """Some rows of the recording, its time beginning at zero again."""
-    chosen = np.arange(len(recording))[rows]
+    subset = np.arange(len(recording))[rows]
     time = recording.time
-    if time is not None and len(chosen):
-        time = seal(time[chosen] - time[chosen[0]], "time", (None,))
+    if time is not None and len(subset):
+        time = seal(time[subset] - time[subset[0]], "time", (None,))
     signals = {
-        name: seal(values[chosen], name, (None, None)) for name, values in recording.signals.items()
+        name: seal(values[subset], name, (None, None)) for name, values in recording.signals.items()
     }
     return replace(recording, time=time, signals=signals)
 

@@ -99,10 +99,10 @@ def rows_of_study(folder: Path, study: Study) -> Results:
     results = open_results(folder)
     keys = [cell.key for cell in study.cells()]
     frame: Any = results.frame
-    chosen = frame[frame["key"].isin(keys)]
-    if chosen.empty:
+    subset = frame[frame["key"].isin(keys)]
+    if subset.empty:
         raise StudyError(f"{folder}: none of the rows there is of the study {study.name!r}")
-    return replace(results, frame=chosen.reset_index(drop=True))
+    return replace(results, frame=subset.reset_index(drop=True))
 
 
 def latest_rows(folder: Path, code: str | None = None) -> Results:

@@ -40,7 +40,7 @@ LOOKS = (
 _MOST_COLUMNS = 4
 _MOST_CATEGORIES = 8
 _LONGEST_LEGEND = 40
-"""Characters of all labels together; longer ones are numbered and told in the caption."""
+"""Characters of all labels together; longer ones are numbered, and said in the caption."""
 
 EXACT = 1e-6
 """A median error below it, in the unit of its axis, is rounding: without noise, or nearly so. On a

@@ -58,9 +58,9 @@ def scores(rows: StudyRows) -> str:
         part = rows.frame[rows.frame["perturbation"] == perturbation]
         common = _common(part) if compared else None
         for estimator in rows.labels("estimator"):
-            chosen = part[part["estimator"] == estimator]
-            if len(chosen):
-                cells = _cells(chosen, rows.metrics, partial)
+            subset = part[part["estimator"] == estimator]
+            if len(subset):
+                cells = _cells(subset, rows.metrics, partial)
                 if common is not None:
                     mean = float(common[estimator].mean()) if estimator in common else None
                     cells.append(counted(heading(_SELECTED).shown(mean), len(common)))

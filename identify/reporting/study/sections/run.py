@@ -71,8 +71,8 @@ def failures(rows: StudyRows) -> str:
     return text
 
 
-def _messages(chosen: Any, what: str) -> str:
-    groups = chosen.groupby(["estimator", "perturbation", "said"], sort=False)
+def _messages(subset: Any, what: str) -> str:
+    groups = subset.groupby(["estimator", "perturbation", "said"], sort=False)
     found = sorted(groups, key=lambda group: -len(group[1]))
     lines = []
     for (estimator, perturbation, said), part in found[:_MOST_MESSAGES]:
