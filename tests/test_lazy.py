@@ -84,3 +84,26 @@ def test_a_module_may_be_a_name():
 def test_another_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'identify' has no attribute 'nothing'"):
         identify.nothing  # noqa: B018
+
+
+def test_a_fit_loads_what_it_needs():
+    """Modules of the project: no more than 160 for a fit, 190 with its report."""
+    code = """
+import sys, tempfile, identify
+
+count = lambda: len([name for name in sys.modules if name.split(".")[0] == "identify"])
+folder = "datasets/payload_arm/"
+recording = identify.read_log(folder + "payload_arm.parquet", folder + "schema.toml")
+result = identify.fit(recording)
+print(count())
+with tempfile.TemporaryDirectory() as out:
+    identify.report(result, out + "/report.html")
+print(count())
+"""
+    root = Path(identify.__path__[0]).parent
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
+    )
+    fit, report = map(int, done.stdout.split())
+    assert fit <= 160
+    assert fit < report <= 190
