@@ -200,16 +200,22 @@ class Statistics:
         totals = np.zeros(self.noise.shape)
         for number, of_log in enumerate(totals):
             for group in range(len(of_log)):
-                cells = self.factors[(self.log == number) & (self.group == group)]
+                cells = self.factors[self.cells_of(number, group)]
                 of_log[group] = triangle(cells.reshape(-1, K))
         totals.flags.writeable = False
         return totals
 
+    def cells_of(self, log: int, group: int) -> Flags | slice:
+        """Which cells are of a log and a group."""
+        if self.noise.shape[:2] == (1, 1):
+            return slice(None)
+        return (self.log == log) & (self.group == group)
+
     def counts(self, values: Array) -> Array:
         """Sum of a number a cell (samples, effective samples) over blocks: (logs, groups)."""
-        counts = np.zeros(self.noise.shape[:2])
-        np.add.at(counts, (self.log, self.group), values)
-        return counts
+        logs, groups = self.noise.shape[:2]
+        owner = self.log * groups + self.group
+        return np.bincount(owner, values, minlength=logs * groups).reshape(logs, groups)
 
     @property
     def noise_rows(self) -> Array:

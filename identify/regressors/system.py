@@ -272,13 +272,10 @@ class System:
             for log in range(len(statistics.logs)):
                 for g in range(len(statistics.layout.groups)):
                     C = equations.residual(log, g)
-                    cells = (statistics.log == log) & (statistics.group == g)
+                    cells = statistics.cells_of(log, g)
                     z = statistics.factors[cells][..., :fit]
-                    offset = by_row.get((start + g, log))
-                    if offset is not None:  # off the mean first: its digits are the residual's
-                        mean = statistics.totals[log, g, 0, :fit] / statistics.totals[log, g, 0, 0]
-                        z = z - z[..., :1] * np.concatenate(([0.0], mean[1:]))
-                        C[0] = np.tensordot(mean, C, axes=1) - offset
+                    if (offset := by_row.get((start + g, log))) is not None:
+                        C[0] -= offset
                     weighted = z.reshape(-1, fit) @ ((C @ lever) @ weights[start + g])
                     moments = z.swapaxes(-1, -2) @ weighted.reshape(*z.shape[:2], -1)
                     found[cells] = np.tensordot(moments, C[..., 1:], axes=2)
@@ -322,7 +319,8 @@ def _of_group(statistics: Statistics, equations: Equations, g: int) -> GroupEqua
         below = factors[logs, constant:, constant:].reshape(-1, fit - constant)
         below = below if len(logs) == 1 else triangle(below)
         rest.append(np.tensordot(below, C[constant:], axes=1))
-        rows_of_noise.append(np.tensordot(noise[logs].reshape(-1, fit), C, axes=1))
+        roots = noise[logs].reshape(-1, fit)
+        rows_of_noise.append(np.tensordot(roots[roots.any(axis=1)], C, axes=1))
         if constant:
             for log, row in zip(logs, np.tensordot(factors[logs, 0], C, axes=1), strict=True):
                 first[log] = row
