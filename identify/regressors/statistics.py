@@ -215,7 +215,8 @@ class Statistics:
         """Sum of a number a cell (samples, effective samples) over blocks: (logs, groups)."""
         logs, groups = self.noise.shape[:2]
         owner = self.log * groups + self.group
-        return np.bincount(owner, values, minlength=logs * groups).reshape(logs, groups)
+        counts = np.bincount(owner, values, minlength=logs * groups).astype(np.float64)
+        return counts.reshape(logs, groups)
 
     @property
     def noise_rows(self) -> Array:
