@@ -1,29 +1,38 @@
-"""`read_log`: a file, or several of the same rows, and a schema make a `Recording`."""
+"""`read_log`: a log, in files or in memory, and a schema make a `Recording`."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from identify.arrays import Array, seal
 from identify.errors import LogError, ModelError
 from identify.files import digest
 from identify.logs.clock import read_time
 from identify.logs.convert import signals_of
+from identify.logs.memory import hold
 from identify.logs.recording import AccelerationKind, Recording, SourceFile
 from identify.logs.rows import Selection, select_rows
 from identify.logs.schema import Group, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
+from identify.logs.table import Arrays, Table
 from identify.spatial import Pose
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def read_log(
-    path: str | PathLike[str], schema: SchemaLike, *, rows: tuple[int, int] | None = None
+    log: str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | Arrays,
+    schema: SchemaLike,
+    *,
+    rows: tuple[int, int] | None = None,
 ) -> Recording:
     """Reads a log as its schema says.
 
@@ -32,8 +41,10 @@ def read_log(
     or empty fields, and a last row cut short, are left out and counted; nothing is filled in.
 
     Args:
-        path: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the
-            files that the schema names in `[streams.*]`.
+        log: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the
+            files that the schema names in `[streams.*]`; or a table in memory: a pandas DataFrame,
+            or a mapping of names to arrays of shape (n,), or (n, k) with columns `"a[0]"` and so
+            on. Its name is "table" and its sha256 that of the columns in use.
         schema: the schema, its file, or a mapping of its keys.
         rows: of a Parquet file, the first that is read and the one after the last, counted from
             zero; all where not given. The recording then names no source files.
@@ -44,7 +55,8 @@ def read_log(
         MissingColumn: the schema names a column that the log does not have.
         LogError: the log is not what the schema says; the message has the file, row and column.
     """
-    schema, log = load_schema(schema), Path(path)
+    schema = load_schema(schema)
+    log = Path(log) if isinstance(log, str | PathLike) else hold(log)
     sources = plan_sources(log, schema, rows)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     layouts = [source.layout for source in sources]
@@ -58,17 +70,19 @@ def read_log(
     time = read_time(selections, layouts)
     with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
         signals = signals_of(by_group, schema)
-    paths = dict.fromkeys(source.path for source in sources) if rows is None else ()
+    whole_files = rows is None and isinstance(log, Path)
+    paths = dict.fromkeys(source.path for source in sources) if whole_files else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
+    path = log if isinstance(log, Path) else Path(log.name)
     rates, mount = schema.acceleration, schema.wrench.mount
     return Recording(
-        name=_name(log),
-        time=None if time is None else _sealed(log, "time", time),
-        signals={name: _sealed(log, name, values) for name, values in signals.items()},
+        name=_name(log) if isinstance(log, Path) else log.name,
+        time=None if time is None else _sealed(path, "time", time),
+        signals={name: _sealed(path, name, values) for name, values in signals.items()},
         frames={name: table.frame for name, table in schema.groups.items() if name != "pose"},
         gravity=seal(schema.world.gravity, "gravity", (3,)),
         sources=files,
-        sha256=_joint_digest(files),
+        sha256=_joint_digest(files) if isinstance(log, Path) else _digest_of(tables),
         rows=len(selections[0]) + dropped.total,
         acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
         X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
@@ -91,6 +105,17 @@ def _joint_digest(files: Sequence[SourceFile]) -> str:
     if len(files) == 1:
         return files[0].sha256
     return hashlib.sha256("".join(file.sha256 for file in files).encode("ascii")).hexdigest()
+
+
+def _digest_of(tables: Sequence[Table]) -> str:
+    """The digest of the columns in use of a log in memory: names, types and bytes."""
+    found = hashlib.sha256()
+    for table in tables:
+        for name, column in [("", table.stamps), *table.columns.items()]:
+            if column is not None:
+                found.update(f"{name!r} {column.dtype.str} {len(column)}\n".encode())
+                found.update(np.ascontiguousarray(column).data)
+    return found.hexdigest()
 
 
 def _name(log: Path) -> str:

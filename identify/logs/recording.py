@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
+
+from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3
 from identify.spatial import Pose
@@ -65,8 +67,9 @@ class Recording:
             (classical − ω × v) or "proper" (classical − gravity, as an accelerometer reads).
         X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame.
         gravity: g in W [m/s²], shape (3,).
-        sources: the files, with their sha256.
-        sha256: one digest of the content: that of the file, or of the files' digests in order.
+        sources: the files, with their sha256; none of a log that was in memory.
+        sha256: one digest of the content: that of the file, of the files' digests in order, or of
+            the columns in use where the log was in memory.
         rows: rows found in the log, dropped ones included.
         dropped: account of the rows left out.
         schema: the schema as read, for the provenance.
@@ -89,6 +92,96 @@ class Recording:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
         object.__setattr__(self, "schema", MappingProxyType(dict(self.schema)))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        force: ArrayLike,
+        torque: ArrayLike,
+        wrench_frame: str,
+        acts_on: str,
+        time: ArrayLike | None = None,
+        rate_hz: float | None = None,
+        still: bool | None = None,
+        position: ArrayLike | None = None,
+        quaternion: ArrayLike | None = None,
+        quaternion_order: str = "xyzw",
+        maps: str = "body_to_world",
+        velocity: ArrayLike | None = None,
+        angular_velocity: ArrayLike | None = None,
+        twist_frame: str | None = None,
+        acceleration: ArrayLike | None = None,
+        angular_acceleration: ArrayLike | None = None,
+        acceleration_frame: str | None = None,
+        acceleration_kind: str = "classical",
+        gravity: Sequence[float] | Vec3 | None = None,
+        mount: Pose | ArrayLike | Mapping[str, object] | None = None,
+    ) -> Recording:
+        """A recording of arrays in SI units, as a log of them would be read with its schema.
+
+        What is not given has the default of the schema. Exactly one of `time`, `rate_hz` and
+        `still` is needed, and what tells the motion: a pose, or proper acceleration and angular
+        velocity.
+
+        Args:
+            force: [N], shape (n, 3).
+            torque: [N m], shape (n, 3).
+            wrench_frame: axes of both: "body" and "world" are taken at Bo, "sensor" at the sensor's
+                origin.
+            acts_on: what the wrench acts on: "body", or the "sensor" that holds it (the reaction).
+            time: [s], or datetime64, shape (n,).
+            rate_hz: rows a second, where there are no stamps.
+            still: whether every row is a still pose.
+            position: p_WoBo_W [m], shape (n, 3).
+            quaternion: R_WB, shape (n, 4).
+            quaternion_order: "xyzw" or "wxyz".
+            maps: "body_to_world", or "world_to_body" where position and quaternion are the inverse.
+            velocity: of Bo [m/s], shape (n, 3), in `twist_frame`.
+            angular_velocity: [rad/s], shape (n, 3), in `twist_frame`.
+            twist_frame: "body" or "world".
+            acceleration: of Bo [m/s²], shape (n, 3), in `acceleration_frame`.
+            angular_acceleration: [rad/s²], shape (n, 3), in `acceleration_frame`.
+            acceleration_frame: "body" or "world".
+            acceleration_kind: "classical", "spatial" or "proper", as in `Recording`.
+            gravity: g in W [m/s²], three numbers.
+            mount: X_BS, with `wrench_frame="sensor"`: a pose, its 4×4 matrix, or a mapping with
+                `translation` and `quaternion` [x, y, z, w].
+
+        Raises:
+            LogError: an array has the wrong shape or length or numbers that are not finite, or time
+                goes back; the message names the argument.
+            SchemaError: another argument is wrong or missing; the message names it.
+        """
+        from identify.logs.memory import describe_arrays  # these two modules make recordings
+        from identify.logs.read import read_log
+
+        arrays, schema = describe_arrays(
+            {
+                "time": time,
+                "rate_hz": rate_hz,
+                "still": still,
+                "gravity": gravity,
+                "position": position,
+                "quaternion": quaternion,
+                "quaternion_order": quaternion_order,
+                "maps": maps,
+                "velocity": velocity,
+                "angular_velocity": angular_velocity,
+                "twist_frame": twist_frame,
+                "acceleration": acceleration,
+                "angular_acceleration": angular_acceleration,
+                "acceleration_frame": acceleration_frame,
+                "acceleration_kind": acceleration_kind,
+                "force": force,
+                "torque": torque,
+                "wrench_frame": wrench_frame,
+                "acts_on": acts_on,
+                "mount": mount,
+            }
+        )
+        recording = read_log(arrays, schema)
+        return replace(recording, X_BS=mount) if isinstance(mount, Pose) else recording
 
     @property
     def still(self) -> bool:

@@ -11,14 +11,16 @@ from identify.files import require_file
 from identify.logs.readers import read_table
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_tables import LogTable
-from identify.logs.table import Flaw, Source, Table
+from identify.logs.table import Arrays, Flaw, Source, Table
 
 
-def plan_sources(log: Path, schema: Schema, rows: tuple[int, int] | None = None) -> list[Source]:
+def plan_sources(
+    log: Path | Arrays, schema: Schema, rows: tuple[int, int] | None = None
+) -> list[Source]:
     """The files of a log, each with the groups in it.
 
     Args:
-        log: the file, or the folder of the files.
+        log: the file, or the folder of the files, or the log in memory.
         schema: what they hold.
         rows: which of a Parquet file; all where not given.
 
@@ -26,7 +28,8 @@ def plan_sources(log: Path, schema: Schema, rows: tuple[int, int] | None = None)
         MissingFile: the log or one of its files does not exist.
         LogError: the log is a folder and the schema does not say which file has what.
     """
-    if not log.is_dir():
+    arrays = log if isinstance(log, Arrays) else None
+    if isinstance(log, Path) and not log.is_dir():
         _require_log(log, schema)
     plan: dict[tuple[Path, LogTable], list[Group]] = {}
     for group in schema.groups:
@@ -37,7 +40,7 @@ def plan_sources(log: Path, schema: Schema, rows: tuple[int, int] | None = None)
         streams = [stream for group in groups if (stream := schema.stream(group)) is not None]
         own_clock = any(stream.time is not None for stream in streams)
         once = tuple(dict.fromkeys(columns))
-        sources.append(Source(path, layout, tuple(groups), once, own_clock, rows))
+        sources.append(Source(path, layout, tuple(groups), once, own_clock, rows, arrays))
     return sources
 
 
@@ -62,8 +65,15 @@ def read_source(source: Source, *, alone: bool) -> Table:
     return table
 
 
-def _file(log: Path, schema: Schema, group: Group) -> Path:
+def _file(log: Path | Arrays, schema: Schema, group: Group) -> Path:
     stream = schema.stream(group)
+    if isinstance(log, Arrays):
+        if stream is not None and stream.file is not None:
+            raise LogError(
+                f"{log.name}: [streams.{group}] names a file, {stream.file!r}, but the log is in "
+                "memory; leave file out, or give the log as files"
+            )
+        return Path(log.name)
     if stream is not None and stream.file is not None:
         path = (log if log.is_dir() else log.parent) / stream.file
         require_file(path)

@@ -32,16 +32,30 @@ class Flaw(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A file of the log, and what is wanted of it.
+class Arrays:
+    """A log in memory in place of a file.
 
     Attributes:
-        path: the file.
+        name: for the recording and for messages.
+        columns: names, which may repeat, and arrays of shape (n,) or (n, k).
+    """
+
+    name: str
+    columns: tuple[tuple[str, NDArray[Any]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file of the log, or the log in memory, and what is wanted of it.
+
+    Attributes:
+        path: the file; of a log in memory its name, which is no file's.
         layout: its clock and layout; a file may lack the time stamps where another file has them.
         groups: the groups of signals in it.
         columns: those of all the groups, each once, which must be there.
         own_clock: whether the stream of one names the column of its time stamps.
         rows: of a Parquet file, the first and the one after the last; all where None.
+        arrays: the log where it is in memory.
     """
 
     path: Path
@@ -50,6 +64,7 @@ class Source:
     columns: tuple[Column, ...]
     own_clock: bool
     rows: tuple[int, int] | None = None
+    arrays: Arrays | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,8 @@ def _checked(recordings: object) -> list[Recording]:
         if not isinstance(thing, Recording):
             raise LogError(
                 f"fit: expected recordings, got {type(thing).__name__}; read a log with "
-                "identify.read_log(log, schema), where the schema says what its columns mean"
+                "identify.read_log(log, schema), where log is a file or a DataFrame and the schema "
+                "says what its columns mean, or name arrays in identify.Recording.from_arrays(…)"
             )
     seen: dict[str, str] = {}
     for recording in logs:

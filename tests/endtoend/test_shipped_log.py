@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import identify
@@ -57,6 +58,24 @@ def test_the_body_is_found(demo, truth, shipped):
     np.testing.assert_allclose(
         bias["wrench"], truth["sensor_bias"]["acts_on_body"], rtol=0, atol=2e-3
     )
+
+
+def test_its_arrays_give_the_same_estimate(demo, shipped):
+    table = pd.read_parquet(shipped / "payload_arm.parquet")
+    recording = identify.Recording.from_arrays(
+        time=(table["t_us"] - table["t_us"][0]) / 1e6,
+        position=table[["px", "py", "pz"]],
+        quaternion=table[["qx", "qy", "qz", "qw"]],
+        force=table[["fx", "fy", "fz"]],
+        torque=table[["tx", "ty", "tz"]],
+        wrench_frame="body",
+        acts_on="sensor",
+        gravity=[0, 0, -9.81],
+    )
+    estimate, saved = identify.fit(recording).estimate, load(demo[1])
+    np.testing.assert_allclose(estimate.parameters.phi, saved["phi"], rtol=1e-12, atol=1e-15)
+    for name, interval in saved["intervals"].items():
+        np.testing.assert_allclose(estimate.intervals[name], interval, rtol=1e-9, atol=1e-15)
 
 
 def test_the_truth_is_near_its_intervals(demo, truth):

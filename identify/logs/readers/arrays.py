@@ -1,0 +1,141 @@
+"""Columns that are NumPy arrays, in an archive or in memory.
+
+One-dimensional arrays are columns, a two-dimensional `a` gives `a[0]`, `a[1]`, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from identify.errors import LogError
+from identify.logs.schema_fields import Column
+from identify.logs.table import Flaw, Source, Stamps, Table, locate, locate_stamps
+from identify.logs.units import TICKS_PER_SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A column that is, or is a part of, an array not yet loaded.
+
+    Attributes:
+        name: of the array, with a number for a column of a two-dimensional one.
+        key: what loads the array.
+        rows, dtype: of the array.
+        index: of the column in the array.
+    """
+
+    name: str
+    key: Any
+    rows: int
+    dtype: np.dtype[Any]
+    index: Any = ...
+
+
+def slots_of(name: str, key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> list[Slot]:
+    """The columns of an array; none of one that has no rows or too many dimensions."""
+    match shape:
+        case (rows,):
+            return [Slot(name, key, rows, dtype)]
+        case (rows, columns):
+            return [
+                Slot(f"{name}[{k}]", key, rows, dtype, (slice(None), k))
+                for k in range(min(columns, 10_000))
+            ]
+        case _:
+            return []
+
+
+def read_arrays(source: Source) -> Table:
+    """The columns asked for of arrays in memory.
+
+    Raises:
+        MissingColumn, LogError: as the message says.
+    """
+    held = [] if source.arrays is None else source.arrays.columns
+    slots = [
+        slot
+        for number, (name, array) in enumerate(held)
+        for slot in slots_of(name, number, array.shape, array.dtype)
+    ]
+    return table_of(source, slots, lambda number: held[number][1])
+
+
+def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[Any]]) -> Table:
+    """The columns asked for; datetime64 time stamps bring their own unit.
+
+    Args:
+        source: what is asked for.
+        slots: all the columns there are.
+        load: gives the array of a slot's key; called once for each array in use.
+
+    Raises:
+        MissingColumn, LogError: as the message says.
+    """
+    path, names = source.path, tuple(slot.name for slot in slots)
+    wanted = {column: slots[locate(path, names, column)] for column in source.columns}
+    place, stamps, ticks = locate_stamps(path, names, source.layout.time), None, None
+    used = list(wanted.values())
+    if place is not None and source.layout.time is not None:
+        used.append(slots[place])
+        _require_kind(path, source.layout.time, slots[place], "iufmM")
+    for column, slot in wanted.items():
+        _require_kind(path, column, slot, "iuf")
+    flaws = np.zeros(_rows(path, used), dtype=np.uint8)
+    arrays = {key: load(key) for key in dict.fromkeys(slot.key for slot in used)}
+    columns = {
+        column: arrays[slot.key][slot.index].astype(np.float64) for column, slot in wanted.items()
+    }
+    if place is not None:
+        raw = arrays[slots[place].key][slots[place].index]
+        stamps, ticks = _stamps(path, raw)
+        if raw.dtype.kind in "mM":
+            flaws[np.isnat(raw)] = Flaw.NOT_FINITE
+    return Table(path, names, columns, flaws, stamps, ticks)
+
+
+def _require_kind(path: Path, column: Column, slot: Slot, kinds: str) -> None:
+    dtype = slot.dtype
+    if dtype.kind in kinds:
+        return
+    got = "Python objects, and pickles are never loaded" if dtype.hasobject else f"{dtype}"
+    raise LogError(
+        f"{path}: column {column!r}: expected numbers, got {got}; "
+        "make the array one of numbers (float64), or name another",
+        path=path,
+        column=column,
+    )
+
+
+def _rows(path: Path, used: list[Slot]) -> int:
+    first = used[0]
+    for slot in used:
+        if slot.rows != first.rows:
+            raise LogError(
+                f"{path}: array {first.name!r} has {first.rows} rows, but {slot.name!r} has "
+                f"{slot.rows}; columns of one log need the same rows",
+                path=path,
+                column=slot.name,
+            )
+    return first.rows
+
+
+def _stamps(path: Path, raw: NDArray[Any]) -> tuple[Stamps, int | None]:
+    kind = raw.dtype.kind
+    if kind == "f" or (kind == "u" and raw.size and int(raw.max()) > np.iinfo(np.int64).max):
+        return raw.astype(np.float64), None
+    if kind in "iu":
+        return raw.astype(np.int64), None
+    unit, count = np.datetime_data(raw.dtype)
+    if unit not in TICKS_PER_SECOND or count != 1:
+        raise LogError(
+            f"{path}: time stamps of type {raw.dtype}; expected seconds, milli-, micro- or "
+            "nanoseconds",
+            path=path,
+        )
+    return raw.astype(np.int64), TICKS_PER_SECOND[unit]

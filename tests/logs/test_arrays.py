@@ -1,0 +1,240 @@
+"""Logs in memory are read as the same numbers in a file, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from identify.errors import IdentifyError, LogError, MissingColumn
+from identify.logs import Recording, read_log
+from identify.spatial import Pose
+from tests.logs.conftest import NAMES
+
+MOUNT = {"translation": [0.01, -0.02, 0.045], "quaternion": [0.0, 0.0, 0.6, 0.8]}
+RATES = ["vx", "vy", "vz", "wx", "wy", "wz", "ax", "ay", "az", "bx", "by", "bz"]
+TWIST = {"linear": RATES[:3], "angular": RATES[3:6], "frame": "world"}
+ACCELERATION = {"linear": RATES[6:9], "angular": RATES[9:], "frame": "body", "kind": "proper"}
+
+SAME = {
+    "pose": ({}, {}),
+    "wxyz": ({"pose": {"order": "wxyz"}}, {"quaternion_order": "wxyz"}),
+    "inverse": ({"pose": {"maps": "world_to_body"}}, {"maps": "world_to_body"}),
+    "reaction": ({"wrench": {"acts_on": "sensor"}}, {"acts_on": "sensor"}),
+    "world": ({"wrench": {"frame": "world"}}, {"wrench_frame": "world"}),
+    "mount": (
+        {"wrench": {"frame": "sensor", "mount": MOUNT}},
+        {"wrench_frame": "sensor", "mount": MOUNT},
+    ),
+    "mount as a pose": (
+        {"wrench": {"frame": "sensor", "mount": MOUNT}},
+        {
+            "wrench_frame": "sensor",
+            "mount": Pose.from_quaternion(MOUNT["quaternion"], MOUNT["translation"]),
+        },
+    ),
+    "gravity": ({"world": {"gravity": [0.0, 0.0, 9.81]}}, {"gravity": np.array([0, 0, 9.81])}),
+    "rate": ({"log": {"time": None, "rate_hz": 250}}, {"time": None, "rate_hz": 250}),
+    "still": ({"log": {"time": None, "still": True}}, {"time": None, "still": True}),
+    "rates": (
+        {"twist": TWIST, "acceleration": ACCELERATION},
+        {"twist_frame": "world", "acceleration_frame": "body", "acceleration_kind": "proper"},
+    ),
+}
+
+
+@pytest.fixture
+def table(rows) -> pd.DataFrame:
+    rates = np.random.default_rng(7).standard_normal((len(rows), 12))
+    return pd.DataFrame(np.hstack((rows, rates)), columns=[*NAMES, *RATES])
+
+
+@pytest.fixture
+def given(rows) -> dict:
+    return {
+        "time": rows[:, 0],
+        "position": rows[:, 1:4],
+        "quaternion": rows[:, 4:8],
+        "force": rows[:, 8:11],
+        "torque": rows[:, 11:14],
+        "wrench_frame": "body",
+        "acts_on": "body",
+    }
+
+
+def _assert_same(got: Recording, want: Recording) -> None:
+    assert list(got.signals) == list(want.signals)
+    for name, signal in want.signals.items():
+        np.testing.assert_array_equal(got.signals[name], signal)
+        assert not got.signals[name].flags.writeable
+    if want.time is None:
+        assert got.time is None
+    else:
+        np.testing.assert_array_equal(got.time, want.time)
+    np.testing.assert_array_equal(got.gravity, want.gravity)
+    assert (got.frames, got.acceleration_kind) == (want.frames, want.acceleration_kind)
+    assert (got.rows, got.dropped) == (want.rows, want.dropped)
+    assert (got.X_BS is None) == (want.X_BS is None)
+    if got.X_BS is not None and want.X_BS is not None:
+        np.testing.assert_array_equal(got.X_BS.matrix, want.X_BS.matrix)
+
+
+@pytest.mark.parametrize(("changes", "arguments"), SAME.values(), ids=SAME)
+def test_arrays_and_tables_are_read_as_a_file(tmp_path, schema, table, given, changes, arguments):
+    path, document = tmp_path / "log.parquet", schema(**changes)
+    table.to_parquet(path)
+    want = read_log(path, document)
+    if "twist" in changes:
+        names = ("velocity", "angular_velocity", "acceleration", "angular_acceleration")
+        rates = table[RATES].to_numpy()
+        given |= {name: rates[:, 3 * k : 3 * k + 3] for k, name in enumerate(names)}
+    _assert_same(Recording.from_arrays(**given | arguments), want)
+    _assert_same(read_log(table, document), want)
+    _assert_same(read_log({name: table[name].tolist() for name in table}, document), want)
+
+
+def test_a_recording_of_memory_says_so(given, table, schema):
+    arrays, frame = Recording.from_arrays(**given), read_log(table, schema())
+    assert (arrays.name, frame.name) == ("arrays", "table")
+    assert arrays.sources == frame.sources == ()
+    assert arrays.sha256 == Recording.from_arrays(**given).sha256 != frame.sha256
+    other = given | {"force": np.nextafter(given["force"], 9.0)}
+    assert len(arrays.sha256) == 64
+    assert Recording.from_arrays(**other).sha256 != arrays.sha256
+
+
+def _with(array, place, value) -> np.ndarray:
+    array = np.array(array)
+    array[place] = value
+    return array
+
+
+ROWS = np.ones((20, 3))
+BAD = {
+    "time": [
+        {"time": np.arange(19.0)},
+        {"time": _with(np.arange(20.0), 4, np.nan)},
+        {"time": _with(np.arange(20.0), 4, 1.0)},
+        {"time": np.zeros(20)},
+        {"time": _with(np.arange(20).astype("M8[ms]"), 4, "NaT")},
+        {"time": ["now"] * 20},
+        {"time": np.ones((20, 1))},
+        {"time": None},
+    ],
+    "rate_hz": [{"rate_hz": 100}, {"time": None, "rate_hz": -1}],
+    "still": [{"still": True}],
+    "position": [{"position": np.ones((20, 2))}, {"position": ROWS[:3]}, {"position": None}],
+    "quaternion": [
+        {"quaternion": np.full((20, 4), 0.9)},
+        {"quaternion": np.zeros((20, 4))},
+        {"quaternion": ROWS},
+        {"quaternion": None},
+        {"quaternion": None, "position": None},
+    ],
+    "quaternion_order": [{"quaternion_order": "zyxw"}],
+    "maps": [{"maps": "both"}],
+    "velocity": [{"velocity": ROWS[:3], "twist_frame": "body"}, {"twist_frame": "body"}],
+    "angular_velocity": [{"angular_velocity": ROWS[0], "twist_frame": "body"}],
+    "twist_frame": [{"velocity": ROWS}, {"velocity": ROWS, "twist_frame": "tool"}],
+    "acceleration": [
+        {"acceleration": ROWS * np.inf, "acceleration_frame": "body"},
+        {"acceleration_frame": "body"},
+    ],
+    "angular_acceleration": [{"angular_acceleration": 3.0, "acceleration_frame": "body"}],
+    "acceleration_frame": [{"acceleration": ROWS}, {"angular_acceleration": ROWS}],
+    "acceleration_kind": [
+        {"acceleration": ROWS, "acceleration_frame": "body", "acceleration_kind": "free"}
+    ],
+    "force": [{"force": _with(ROWS, (3, 1), np.nan)}, {"force": None}, {"force": []}],
+    "torque": [{"torque": ROWS[:7]}, {"torque": [["a", "b", "c"]] * 20}, {"torque": None}],
+    "wrench_frame": [{"wrench_frame": "tool"}, {"wrench_frame": None}, {"wrench_frame": "sensor"}],
+    "acts_on": [{"acts_on": "hand"}],
+    "gravity": [{"gravity": 9.81}, {"gravity": [0, np.nan, 0]}],
+    "mount": [
+        {"mount": MOUNT},
+        {"wrench_frame": "sensor"},
+        {"wrench_frame": "sensor", "mount": 3},
+        {"wrench_frame": "sensor", "mount": 2 * np.eye(4)},
+        {"wrench_frame": "sensor", "mount": {"quaternion": [0, 0, 0, 3]}},
+        {"wrench_frame": "sensor", "mount": {"origin": [0, 0, 0]}},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"), [(name, changes) for name, all_ in BAD.items() for changes in all_]
+)
+def test_an_error_names_the_argument(given, name, changes):
+    with pytest.raises(IdentifyError, match=rf"arrays: .*\b{name}\b") as error:
+        Recording.from_arrays(**given | changes)
+    for table in ("[log]", "[pose]", "[twist]", "[acceleration]", "[wrench"):
+        assert table not in str(error.value)
+
+
+def test_what_tells_no_motion_is_refused_in_words_of_the_arguments(given):
+    no_pose = given | {"position": None, "quaternion": None}
+    no_pose |= {"acceleration": ROWS, "acceleration_frame": "body"}
+    with pytest.raises(IdentifyError, match=r'_kind = "classical" needs .* quaternion'):
+        Recording.from_arrays(**no_pose)
+    with pytest.raises(IdentifyError, match="give quaternion, or angular_velocity"):
+        Recording.from_arrays(**no_pose, acceleration_kind="proper")
+
+
+def test_a_missing_column_is_named_with_the_nearest(table, schema):
+    with pytest.raises(MissingColumn, match=r"^table: .*'fx'"):
+        read_log(table.rename(columns={"fx": "f_x"}), schema())
+    with pytest.raises(MissingColumn, match="'t'"):
+        read_log(table.drop(columns="t"), schema())
+    with pytest.raises(MissingColumn, match="table: "):
+        read_log({}, schema())
+
+
+def test_columns_of_one_name_are_refused_unless_given_by_number(table, schema):
+    twice = table.rename(columns={"vx": "fx"})
+    with pytest.raises(LogError, match=r"columns \[8, 14\] are all called 'fx'"):
+        read_log(twice, schema())
+    got = read_log(twice, schema(wrench={"force": [8, "fy", "fz"]}))
+    np.testing.assert_array_equal(got.signals["force"], table[["fx", "fy", "fz"]])
+
+
+def test_objects_are_no_numbers(table, schema):
+    with pytest.raises(LogError, match=r"column 'fx': expected numbers, got Python objects"):
+        read_log(table.assign(fx=table["fx"].astype(object)), schema())
+    read_log(table.assign(vx="text"), schema())  # a column that is not asked for may be anything
+
+
+def test_an_empty_table_and_what_is_no_table(table, schema):
+    with pytest.raises(LogError, match="table: has columns but no rows"):
+        read_log(table[:0], schema())
+    with pytest.raises(LogError, match=r"expected a file, a pandas DataFrame .* got list"):
+        read_log([1, 2], schema())  # pyright: ignore[reportArgumentType]
+    with pytest.raises(LogError, match="'px' has 20 rows, but 'fx' has 19"):
+        read_log({**table, "fx": table["fx"].to_numpy()[1:]}, schema())
+    with pytest.raises(LogError, match="column 'fx': is no array"):
+        read_log({**table, "fx": [[1.0], [2.0, 3.0]]}, schema())
+
+
+def test_a_log_in_memory_has_no_files(table, schema, tmp_path, monkeypatch):
+    with pytest.raises(LogError, match=r"\[streams.wrench\] names a file, 'w.csv'"):
+        read_log(table, schema(streams={"wrench": {"file": "w.csv"}}))
+    with pytest.raises(LogError, match="of which alone some rows can be read"):
+        read_log(table, schema(), rows=(0, 3))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table").mkdir()  # a folder that happens to have its name
+    assert len(read_log(table, schema())) == 20
+
+
+def test_missing_numbers_are_left_out_and_counted(table, schema):
+    got = read_log(table.assign(fx=_with(table["fx"], 3, np.nan)), schema())
+    assert (got.dropped.not_finite, len(got), got.rows) == (1, 19, 20)
+    nullable = table.assign(fx=pd.array([None, *table["fx"][1:]], dtype="Float64"))
+    assert read_log(nullable, schema()).dropped.not_finite == 1
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_stamps_bring_their_own_unit(table, schema, given, zone):
+    stamps = pd.date_range("2024-05-05", periods=20, freq="10ms", tz=zone)
+    time = read_log(table.assign(t=stamps), schema()).time
+    np.testing.assert_allclose(time, np.arange(20) / 100, rtol=0, atol=1e-15)
+    again = Recording.from_arrays(**given | {"time": pd.Series(stamps)})
+    np.testing.assert_array_equal(again.time, time)
