@@ -64,7 +64,9 @@ def lines_of(result: FitResult) -> Iterator[str]:
     if proof.solver == "none":
         how = "least squares meets all terms by itself, no solver was needed"
     distance = f"at most {proof.distance_to_optimum:.1g} standard errors from the optimum"
-    yield f"Optimal for {proof.optimal_for}: {distance}; {how}."
+    given = result.settings.terms or result.settings.mass is not None
+    what = f"{proof.optimal_for}{' and what was given' if given else ''}"
+    yield f"Optimal for {what}: {distance}; {how}."
     origin = "default" if result.settings.cutoff_hz is None else "given"
     for log in result.logs:
         name = f" of {log.name}" if len(result.logs) > 1 else ""

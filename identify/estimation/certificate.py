@@ -244,11 +244,17 @@ def scaled_eigenvalues(theta: Array, bodies: int) -> Sequence[float]:
 
 def _violation(problem: ScaledProblem, theta: Array, run: SolverRun) -> float:
     violations = problem.violations(theta)
-    violation = max(0.0, problem.off_plane(theta), *violations)
-    if not violation <= _FEASIBLE:
-        worst = problem.terms[int(np.argmax(violations))]
+    for term, broken in zip(problem.terms, violations, strict=True):
+        if not broken <= term.tolerance:
+            raise SolveError(
+                f"the solution violates {term} by {broken:.1e} in scaled units (allowed "
+                f"{term.tolerance:g}); {run.solver} said {run.status!r}. If it is a bound, it may "
+                "be far from what the data say: fit without it first"
+            )
+    off_plane = problem.off_plane(theta)
+    if not off_plane <= _FEASIBLE:
         raise SolveError(
-            f"the solution violates {worst} by {violation:.1e} in scaled units (allowed "
-            f"{_FEASIBLE:g}); {run.solver} said {run.status!r}"
+            f"the solution violates what is known exactly by {off_plane:.1e} in scaled units "
+            f"(allowed {_FEASIBLE:g}); {run.solver} said {run.status!r}"
         )
-    return violation
+    return max(0.0, off_plane, *violations)

@@ -62,7 +62,7 @@ def fit(
         SolveError: the solver failed, or its answer is not proved.
     """
     named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
-    named |= {"terms": None if terms is None else tuple(terms)}
+    named |= {"terms": tuple(terms) if isinstance(terms, list) else terms}
     named = {name: value for name, value in named.items() if value is not None}
     settings = replace(settings or FitSettings(), **named)
     say = progress or (lambda line: None)

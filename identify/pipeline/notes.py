@@ -141,13 +141,13 @@ def _contradicted(estimate: Estimate, blocks: Sequence[Statistics], settings: Fi
         return ""
     tiny = np.finfo(float).tiny
     worse = float(np.max(estimate.residual_rms / np.maximum(free.residual_rms, tiny)))
-    moved = _standard_errors(estimate, free) if settings.terms else 0.0
-    if worse < _WORSE and moved < _FAR:
+    moved = _standard_errors(estimate, free)
+    if worse < _WORSE and (moved < _FAR or not settings.terms):
         return ""
     return (
         f"Fitted {' and '.join(choices)}, the residual of an axis is {worse:.2g} times that of a "
         f"fit that leaves this to the data, whose mass is {free.parameters.mass:.5g} kg: the data "
-        f"contradict the choice{f', by {moved:.2g} standard errors' if moved else ''}."
+        f"contradict the choice, by {moved:.2g} standard errors."
     )
 
 

@@ -34,6 +34,14 @@ class FitSettings:
     terms: tuple[Term, ...] = ()
 
     def __post_init__(self) -> None:
+        if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
+            raise SchemaError(
+                f"terms: expected a list of terms such as MassBetween(1.0, 1.5), got {self.terms!r}"
+            )
+        for name in ("mass", "cutoff_hz"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, int | float | np.number):
+                raise SchemaError(f"{name}: expected a number, got {value!r}")
         if self.bias not in ("per_log", "shared", "none"):
             raise SchemaError(f'bias: expected "per_log", "shared" or "none", got {self.bias!r}')
         if self.cutoff_hz is not None and not (np.isfinite(self.cutoff_hz) and self.cutoff_hz > 0):

@@ -18,6 +18,8 @@ def triangle(rows: Array) -> Array:
         Shape (k, k).
     """
     width = rows.shape[1]
+    if not len(rows):
+        return np.zeros((width, width))
     reduced = np.triu(dgeqrf(rows)[0][:width])
     if len(reduced) == width:
         return reduced

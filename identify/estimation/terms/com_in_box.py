@@ -27,6 +27,8 @@ class ComInBox(Term):
     """
 
     kind: ClassVar[str] = "com_in_box"
+    tolerance: ClassVar[float] = 1e-7
+    """A bound is of what a person measured, and met to a ten millionth of its own size."""
 
     low: tuple[float, float, float]
     high: tuple[float, float, float]
@@ -59,14 +61,20 @@ class ComInBox(Term):
         ]
 
     def violation(self, x: Array, scaling: Scaling) -> float:
-        """How far the first moment is outside, in units of mass times length."""
+        """How far the centre of mass is outside, in units of length.
+
+        The unit is the distance of the box's corners from the reference point where that is more.
+        Signs are those of low m ≤ h ≤ high m, for a negative mass too.
+        """
         number = body_number(scaling.space, self.body)
         mass, moment = x[10 * number], x[10 * number + 1 : 10 * number + 4]
         outside = np.maximum(
             mass * np.array(self.low) - moment, moment - mass * np.array(self.high)
         )
         unit = scaling.bodies[number]
-        return float(outside.max()) / (unit.mass * unit.length)
+        away = np.abs([np.array(self.low) - unit.com, np.array(self.high) - unit.com]).max()
+        smallest = float(np.finfo(float).tiny)
+        return float(outside.max()) / max(abs(float(mass)) * max(unit.length, away), smallest)
 
     def __str__(self) -> str:
         spans = zip("xyz", self.low, self.high, strict=True)

@@ -97,6 +97,9 @@ class Term(ABC):
     kind: ClassVar[str]
     """Name in provenance and studies."""
 
+    tolerance: ClassVar[float] = 1e-9
+    """Violation that counts as rounding, in scaled units."""
+
     own_bound: ClassVar[float | None] = None
     """Largest size, in scaled units, of the variables that `build` brings of its own; needed for
     the certificate where there are such."""
@@ -111,8 +114,10 @@ class Term(ABC):
 
     def record(self) -> dict[str, Any]:
         """The term as plain values, as provenance keeps it."""
-        fields: Any = self  # a subclass is a dataclass
-        return {"kind": self.kind} | asdict(fields)
+        term: Any = self  # a subclass is a dataclass
+        endless = (np.inf, -np.inf)  # JSON has no number for them
+        values = asdict(term).items()
+        return {"kind": self.kind} | {k: None if v in endless else v for k, v in values}
 
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
         """Rows E and values e of the equations E x = e among it, shapes (k, p) and (k,)."""

@@ -44,8 +44,8 @@ _TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted"}
 _MEANINGS = {
     "data": "data: identifiable from the logs.",
     "constraint": (
-        "constraint: the logs alone put it where no body can be; being a possible body moved it by "
-        "more than a standard error."
+        "constraint: being a possible body, or a bound that was given, moved it by more than a "
+        "standard error of the logs; its interval is that of the logs alone."
     ),
     "given": "given: the user fixed it.",
 }

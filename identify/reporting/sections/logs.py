@@ -129,4 +129,9 @@ def _items(table: object) -> Iterable[tuple[object, object]]:
 def _said(value: object) -> str:
     if value is None:
         return "not given"
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    if isinstance(value, dict):
+        given = [f"{name}={_said(one)}" for name, one in value.items() if name != "kind"]
+        return f"{value['kind']}({', '.join(given)})"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_said, value)) or "none"
+    return str(value)

@@ -24,7 +24,7 @@ def replay(result: FitResult, truth: InertialParameters | None) -> Section:
         return Section("replay", "Replay", tuple(said))
     windows = validation.replay.windows if validation.replay else 0
     caption = (
-        f"{windows} segments of the log, each simulated from its measured first pose and velocity "
+        f"{windows} windows of the log, each simulated from its measured first pose and velocity "
         "with nothing but the body and the measured wrench, less the sensor offset. Replay error: "
         "how far the simulated pose is from the measured one, over all of them; force noise and "
         "small errors add up with time. Replayed path: the simulated positions over the measured "
