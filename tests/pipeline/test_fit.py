@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError, ProblemError, SchemaError
 from identify.estimation import NegativeMass, TooLittleMotion
-from identify.estimation.terms import MassBetween
+from identify.estimation.terms import ComInBox, MassBetween
 from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES
 from identify.logs import DroppedRows
@@ -111,6 +111,36 @@ def test_a_term_that_the_data_reject_is_kept_and_said():
     assert_close(away.estimate.mass, 1.5 * BODY[0], 1e-6)
     (note,) = [note for note in away.findings if "contradict" in note]
     assert "standard errors" in note
+
+
+@pytest.mark.parametrize("low", [-20.0, -1.0, 1.0, 10.0])
+def test_a_box_far_from_the_body_is_met_and_contradicted(low):
+    """As where metres were meant and centimetres written."""
+    high = low + abs(low) / 2.0
+    estimate = fit(log(5), terms=[ComInBox((low,) * 3, (high,) * 3)]).estimate
+    assert (estimate.com >= low - 1e-6 * abs(low)).all()
+    assert (estimate.com <= high + 1e-6 * abs(low)).all()
+    assert estimate.certificate.active[-1].startswith("centre of mass in x")
+
+
+def test_a_bound_without_end_is_saved(tmp_path):
+    result = fit(log(6), terms=[MassBetween(0.1 * float(BODY[0]), np.inf)])
+    saved = read_estimate(result.estimate.save(tmp_path / "estimate.json"))
+    assert saved.provenance["options"]["terms"][0]["high"] is None
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"mass": "1.3"}, "mass: expected a number, got '1.3'"),
+        ({"cutoff_hz": "5"}, "cutoff_hz: expected a number"),
+        ({"terms": MassBetween(1.0, 2.0)}, r"terms: expected a list of terms such as MassBetween"),
+        ({"terms": ["x"]}, "terms: expected a list of terms"),
+    ],
+)
+def test_choices_of_another_type_are_refused(choice, message):
+    with pytest.raises(SchemaError, match=message):
+        fit(log(7), **choice)
 
 
 @pytest.mark.parametrize("thing", ["log.csv", {"t": [0.0]}, [np.zeros(3)]])
