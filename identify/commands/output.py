@@ -28,9 +28,12 @@ def require_writable(folder: Path, names: Sequence[str]) -> None:
     Nothing is left behind: a folder that does not exist is not made.
 
     Raises:
-        OutputError: it is a file, or cannot be written to, or one of the names is a folder.
+        OutputError: it is a file, or cannot be written to, or one of the names is a folder or has
+            a NUL in it.
     """
     try:
+        if "\0" in str(folder / "".join(names)):
+            raise OutputError(folder, "no file can have a name with a NUL in it; give -o another")
         if folder.exists() and not folder.is_dir():
             raise OutputError(folder, "is a file; give -o the name of a folder")
         for name in names:

@@ -86,10 +86,11 @@ def unit_note(printed: Phi, largest_length: float | None) -> str:
             f"its radius of gyration is {k:.3g} m, but the largest length in the file is "
             f"{largest_length:.3g} m: are the units kg, m and kg m²?"
         )
-    density = mass / (_BALL * k**3)
-    if density > _DENSEST:
+    if k == 0.0 or (root := math.cbrt(mass / _BALL) / k) > math.cbrt(_DENSEST):
+        # Roots, for the cube of such a length may leave double precision.
+        denser = f"{root**3:.1g}" if k > 0.0 and root < 1e100 else "1e+300"
         return (
-            f"its radius of gyration of {k:.3g} m makes it denser than {density:.1g} kg/m³, which "
+            f"its radius of gyration of {k:.3g} m makes it denser than {denser} kg/m³, which "
             f"no material is: are the units kg, m and kg m²?"
         )
     return ""

@@ -22,7 +22,7 @@ from identify.files import require_file
 from identify.logs import Recording, read_log
 from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.signals import prepare
-from identify.signals.filters import Filters, choose_cutoff_hz
+from identify.signals.filters import choose_cutoff_hz, shortest_segment
 
 _HEAD = 2000
 """Rows from which the rate is read."""
@@ -76,7 +76,7 @@ def log_chunks(
     cutoff = chosen * (1.0 - 1e-6)
     count = max(1, round(total / rows))
     edges = np.linspace(0, total, count + 1).astype(int).tolist()
-    margin = Filters.design(rate, cutoff).shortest
+    margin = int(shortest_segment(rate, cutoff))
     return [
         LogChunk(path, schema, start, stop, margin, total, cutoff)
         for start, stop in pairwise(edges)

@@ -13,6 +13,9 @@ from identify.logs.schema_tables import LogTable
 from identify.logs.table import Stamps
 from identify.logs.units import TICKS_PER_SECOND
 
+_FASTEST_HZ, _LONGEST_S = 1e9, 1e11
+"""Beyond every log: so many rows a second, or three thousand years."""
+
 
 def read_time(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> Array | None:
     """Seconds since the first row kept; None where every row is a still pose.
@@ -25,8 +28,8 @@ def read_time(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> A
         layouts: the layout of each.
 
     Raises:
-        LogError: the stamps decrease or never advance, there is one sample only, or the stamps of
-            two files differ.
+        LogError: the stamps decrease or never advance, there is one sample only, the unit or the
+            rate makes a time that no log takes, or the stamps of two files differ.
     """
     layout = layouts[0]
     if layout.still:
@@ -34,7 +37,10 @@ def read_time(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> A
     if layout.rate_hz is not None:
         _require_two(selections[0])
         kept = selections[0].kept
-        return (kept - kept[0]) / layout.rate_hz
+        with np.errstate(over="ignore"):
+            time = (kept - kept[0]) / layout.rate_hz
+        _require_plausible(selections[0], time, layout)
+        return time
     clocks = [
         (selection, _seconds(selection, stamps, layout))
         for selection, layout in zip(selections, layouts, strict=True)
@@ -76,7 +82,9 @@ def _seconds(selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
     if stamps.dtype == np.int64 and int(stamps[-1]) - int(stamps[0]) > np.iinfo(np.int64).max:
         stamps = stamps.astype(np.float64)
     with np.errstate(over="ignore"):
-        return (stamps - stamps[0]).astype(np.float64) / ticks
+        time = (stamps - stamps[0]).astype(np.float64) / ticks
+    _require_plausible(selection, time, layout)
+    return time
 
 
 def _require_two(selection: Selection) -> None:
@@ -86,6 +94,24 @@ def _require_two(selection: Selection) -> None:
             "still pose, say still = true in [log]",
             path=selection.table.path,
         )
+
+
+def _require_plausible(selection: Selection, time: Array, layout: LogTable) -> None:
+    span, rows = float(time[-1]), len(time)
+    if (rows - 1) / _FASTEST_HZ <= span <= _LONGEST_S:
+        return
+    if layout.rate_hz is not None:
+        key, said = "rate_hz", f"rate_hz = {layout.rate_hz:g}"
+    elif selection.table.ticks_per_second is None:
+        key, said = layout.time, f'column {layout.time!r} with time_unit = "{layout.time_unit}"'
+    else:
+        key, said = layout.time, f"column {layout.time!r}"
+    raise LogError(
+        f"{selection.table.path}: {said}: {rows} rows would be {span:.3g} s, which no log is; "
+        "check [log]",
+        path=selection.table.path,
+        column=key,
+    )
 
 
 def _require_agreement(first: Selection, time: Array, other: Selection, stamps: Array) -> None:

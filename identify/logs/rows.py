@@ -18,6 +18,9 @@ from identify.logs.table import Flaw, Stamps, Table
 _SHARE, _SHARE_IF_DROPPED = 0.1, 0.5
 """The share of unusable rows past which a log is refused, by default and with drop_bad_rows."""
 
+_ABSURD = 1e30
+"""No quantity of a log is as large, in whatever unit; its powers leave double precision."""
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -64,7 +67,8 @@ def select_rows(
         The rows kept of each table, and the account of the others.
 
     Raises:
-        LogError: the tables have different numbers of rows, or no row is whole.
+        LogError: the tables have different numbers of rows, no row is whole, or a number in a
+            whole row is absurd.
         TooManyBadRows: more rows are flawed than a share.
     """
     tables, cut = _same_length(tables)
@@ -83,7 +87,10 @@ def select_rows(
             f"{tables[0].path}: no row can be used; of {rows}, {describe(dropped)}",
             path=tables[0].path,
         )
-    return [Selection(table, kept) for table in tables], dropped
+    selections = [Selection(table, kept) for table in tables]
+    for selection in selections:
+        _require_sane(selection)
+    return selections, dropped
 
 
 def describe(dropped: DroppedRows) -> str:
@@ -92,6 +99,19 @@ def describe(dropped: DroppedRows) -> str:
         f"{dropped.not_finite} with NaN, infinite or empty fields, "
         f"{dropped.cut_short} cut short, {dropped.not_numbers} with text instead of numbers"
     )
+
+
+def _require_sane(selection: Selection) -> None:
+    for column in selection.table.columns:
+        values = selection.columns([column])[:, 0]
+        if max(values.max(), -values.min()) >= _ABSURD:
+            i = int(np.argmax(np.abs(values)))
+            raise selection.fault(
+                i,
+                f"column {column!r} is {values[i]:g}, which is no measurement; correct it, or "
+                "leave it empty, so that the row is left out",
+                column,
+            )
 
 
 def _same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:

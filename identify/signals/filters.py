@@ -30,10 +30,14 @@ class Filters:
         """The filters of a sampling rate and a cut-off."""
         return cls(LowPass.design(rate_hz, cutoff_hz), Differentiator.design(rate_hz, cutoff_hz))
 
-    @property
-    def shortest(self) -> int:
-        """Rows of the shortest segment that leaves one output or more."""
-        return 2 * (self.lowpass.halo + self.differentiator.halo) + 1
+
+def shortest_segment(rate_hz: float, cutoff_hz: float) -> float:
+    """Rows of the shortest segment that the filters leave one output or more of.
+
+    Nothing of that length is made: it may be beyond any memory, or infinite.
+    """
+    halo = LowPass.halo_of(rate_hz, cutoff_hz) + Differentiator.halo_of(rate_hz, cutoff_hz)
+    return 2.0 * halo + 1.0
 
 
 def choose_cutoff_hz(rate_hz: float, longest: int, asked: float | None) -> tuple[float, bool]:
@@ -58,16 +62,17 @@ def choose_cutoff_hz(rate_hz: float, longest: int, asked: float | None) -> tuple
         )
     default = default_cutoff_hz(rate_hz)
     wanted = default if asked is None else asked
-    if longest >= Filters.design(rate_hz, wanted).shortest:
+    if longest >= shortest_segment(rate_hz, wanted):
         return wanted, False
     if asked is None:
         for cutoff in np.geomspace(default, _HIGHEST_SHARE * rate_hz, 8)[1:].tolist():
-            if cutoff > default and longest >= Filters.design(rate_hz, cutoff).shortest:
+            if cutoff > default and longest >= shortest_segment(rate_hz, cutoff):
                 return cutoff, True
         wanted = max(default, _HIGHEST_SHARE * rate_hz)
-    need = Filters.design(rate_hz, wanted).shortest
+    need = shortest_segment(rate_hz, wanted)
     raise LogError(
         f"no segment without gaps or jumps is long enough for a cut-off of {wanted:.3g} Hz, which "
-        f"takes {need / rate_hz:.2g} s ({need} rows); the longest has {longest} rows. Choose a "
-        f"higher cut-off, or, if each row is a still pose, set `still = true` in [log]"
+        f"takes {need / rate_hz:.2g} s ({need:.6g} rows); the longest has {longest} rows, which "
+        f"would be {longest / rate_hz:.2g} s. Choose a higher cut-off; if the time is wrong, check "
+        f"`time_unit` or `rate_hz` in [log]; if each row is a still pose, set `still = true` there"
     )

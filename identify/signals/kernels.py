@@ -46,11 +46,16 @@ class LowPass:
     def design(cls, rate_hz: float, cutoff_hz: float) -> LowPass:
         """The filter of a sampling rate and a cut-off below half of it."""
         beta = 0.1102 * (_STOPBAND_DB - 8.7)
-        width = 2.0 * np.pi * cutoff_hz / rate_hz
-        count = int(np.ceil((_STOPBAND_DB - 8.0) / (2.285 * width))) | 1
-        index = np.arange(count) - count // 2
-        taps = np.sinc(2.0 * cutoff_hz / rate_hz * index) * np.kaiser(count, beta)
+        halo = int(cls.halo_of(rate_hz, cutoff_hz))
+        index = np.arange(-halo, halo + 1)
+        taps = np.sinc(2.0 * cutoff_hz / rate_hz * index) * np.kaiser(len(index), beta)
         return cls(taps / taps.sum(), rate_hz, cutoff_hz, max(1, int(rate_hz // (4.0 * cutoff_hz))))
+
+    @staticmethod
+    def halo_of(rate_hz: float, cutoff_hz: float) -> float:
+        """The halo that `design` would give, nothing made: a whole number, or infinite."""
+        width = 2.0 * np.pi * cutoff_hz / rate_hz
+        return np.inf if width == 0.0 else np.ceil((_STOPBAND_DB - 8.0) / (2.285 * width)) // 2.0
 
     @property
     def halo(self) -> int:
@@ -95,11 +100,18 @@ class Differentiator:
     @classmethod
     def design(cls, rate_hz: float, cutoff_hz: float) -> Differentiator:
         """The differentiator that goes with a low-pass of the given cut-off."""
-        band = min(_SMOOTHING_BAND * cutoff_hz / (0.5 * rate_hz), 0.9)
+        half = int(cls.halo_of(rate_hz, cutoff_hz))
+        return cls(_local_polynomial(half) * rate_hz ** np.arange(3)[:, None], rate_hz)
+
+    @staticmethod
+    def halo_of(rate_hz: float, cutoff_hz: float) -> float:
+        """The halo that `design` would give, nothing made: a whole number, or infinite."""
+        band = min(2.0 * _SMOOTHING_BAND * cutoff_hz / rate_hz, 0.9)
+        if band == 0.0:
+            return np.inf
         # −3 dB point of a local polynomial: Schafer, "What is a Savitzky-Golay filter?" (2011).
         half = ((_SMOOTHING_ORDER + 1) / band + 4.6) / 3.2
-        half = max(round(half), _SMOOTHING_ORDER // 2 + 1)
-        return cls(_local_polynomial(half) * rate_hz ** np.arange(3)[:, None], rate_hz)
+        return max(float(np.rint(half)), _SMOOTHING_ORDER // 2 + 1.0)
 
     @property
     def halo(self) -> int:

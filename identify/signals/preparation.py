@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array, Vec6
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.signals.filters import Filters, choose_cutoff_hz
+from identify.signals.filters import Filters, choose_cutoff_hz, shortest_segment
 from identify.signals.kinematics import kinematics_of, still_motion
 from identify.signals.noise import filtered_noise
 from identify.signals.prepared import PreparedLog, Segment
@@ -89,9 +89,9 @@ def _prepare_segment(
     recording: Recording, segment: EvenSegment, cutoff_hz: float
 ) -> _FilteredSegment | None:
     """Rows of one segment, or None where it is too short for the filters."""
-    filters = Filters.design(segment.rate_hz, cutoff_hz)
-    if len(segment) < filters.shortest:
+    if len(segment) < shortest_segment(segment.rate_hz, cutoff_hz):
         return None
+    filters = Filters.design(segment.rate_hz, cutoff_hz)
     motion = kinematics_of(recording, segment.signals, filters.differentiator)
     inner = slice(motion.halo, len(segment) - motion.halo)
     inside = {name: segment.signals[name][inner] for name in ("force", "torque")}

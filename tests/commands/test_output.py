@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from identify.commands.output import OutputError, require_writable
+from identify.commands.output import OutputError, require_writable, require_writable_file
 
 NAMES = ("estimate.json", "report.html")
 
@@ -25,6 +25,13 @@ def test_a_relative_folder(tmp_path, monkeypatch):
     for folder in ("out", ".", "a/../b"):
         require_writable(Path(folder), NAMES)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_with_a_nul_in_it(tmp_path):
+    with pytest.raises(OutputError, match="a NUL in it; give -o another"):
+        require_writable(tmp_path / "o\0ut", NAMES)
+    with pytest.raises(OutputError, match="a NUL in it; give -o another"):
+        require_writable_file(tmp_path / "fixed\0.urdf")
 
 
 def test_a_file_in_the_way(tmp_path):

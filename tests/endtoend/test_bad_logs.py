@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -267,6 +269,8 @@ def test_the_same_log_twice(cli, log, tmp_path):
         (("--mass", "nan"), "mass: expected a positive number of kg, got nan"),
         (("--mass", "inf"), "mass: expected a positive number of kg, got inf"),
         (("--mass", "0"), "mass: expected a positive number of kg, got 0.0"),
+        (("--mass", "1e-300"), "mass: 1e-300 kg would weigh 9.81e-300 N, which no log can tell"),
+        (("--mass", "1e300"), "mass: 1e+300 kg would weigh 9.81e+300 N, which no log can tell"),
         (("--cutoff", "0"), "cut-off: expected a positive number of Hz, got 0.0"),
         (("--gravity", "0", "0", "nan"), "gravity: expected three finite numbers"),
         (("--no-bias", "--shared-bias"), "fit: --no-bias and --shared-bias exclude each other"),
@@ -274,6 +278,40 @@ def test_the_same_log_twice(cli, log, tmp_path):
 )
 def test_nonsense(fit, tmp_path, words, message):
     assert message in refused(fit(*words), tmp_path, 2)
+
+
+@pytest.mark.parametrize(
+    ("cutoff", "clock", "message"),
+    [
+        ("1e-6", 'time = "t"', "a cut-off of 1e-06 Hz, which takes 4.4e+06 s (4.35107e+08 rows)"),
+        ("1e-300", 'time = "t"', "a cut-off of 1e-300 Hz"),
+        (None, 'time = "t"\ntime_unit = "ns"', 'time_unit = "ns": 800 rows would be 7.99e-09 s'),
+        ("5", 'time = "t"\ntime_unit = "us"', "800 rows, which would be 8e-06 s"),
+        (None, "rate_hz = 1e300", "rate_hz = 1e+300: 800 rows would be 7.99e-298 s"),
+        (None, "rate_hz = 1e-300", "rate_hz = 1e-300: 800 rows would be 7.99e+302 s"),
+        (None, "rate_hz = 5e-324", "800 rows would be inf s"),
+    ],
+)
+def test_a_time_no_log_takes_is_refused_before_anything_is_as_long(
+    log, edit_schema, tmp_path, cutoff, clock, message
+):
+    edit_schema('time = "t"', clock)
+    words = [sys.executable, "-m", "identify", "fit", log.path, "--schema", log.schema]
+    words += ["-o", tmp_path / "out", *([] if cutoff is None else ["--cutoff", cutoff])]
+    code = (  # of a process between: a child of this one would count its memory too
+        "import resource, subprocess, sys; status = subprocess.call(sys.argv[1:]); "
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
+        "unit = 2**20 if sys.platform == 'darwin' else 1024; "
+        "print(used.ru_maxrss / unit, used.ru_utime + used.ru_stime); sys.exit(status)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, timeout=60
+    )
+    assert (run.returncode, message in run.stderr) == (2, True), run.stderr
+    assert "Warning" not in run.stderr
+    megabytes, seconds = map(float, run.stdout.split())
+    assert megabytes <= 500
+    assert seconds <= 3
 
 
 def test_a_cut_off_the_log_is_too_slow_for(fit, tmp_path):

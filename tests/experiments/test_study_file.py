@@ -186,6 +186,8 @@ def test_a_truth_of_another_body_is_another_log(two_logs: Path) -> None:
     ("text", "message"),
     [
         ('pattern = "walk_*.csv"\nschema = "schema.toml"', r"'walk_\*\.csv' matches no file under"),
+        ('pattern = "/"\nschema = "schema.toml"', "pattern = '/' names a folder; expected files"),
+        ('pattern = ""\nschema = "schema.toml"', "pattern = '' names a folder; expected files"),
         ('pattern = "run_*.csv"\nschema = "scheme.toml"', "schema: there is no file .*scheme.toml"),
         ('pattern = "run_*.csv"', "the key 'schema' is missing"),
         (

@@ -164,3 +164,16 @@ def test_frequency_response_is_that_of_the_fourier_transform():
     taps = np.random.default_rng(2).normal(size=16)
     spectrum = np.abs(np.fft.rfft(taps, 64))
     assert_close(frequency_response(taps, np.arange(33) / 64.0), spectrum, 1e-13)
+
+
+@given(st.floats(20.0, 5000.0), st.floats(0.002, 0.44))
+def test_the_length_is_known_before_a_kernel_is_made(rate, share):
+    cutoff = share * rate
+    for kind in (LowPass, Differentiator):
+        assert kind.halo_of(rate, cutoff) == kind.design(rate, cutoff).halo
+
+
+def test_a_length_beyond_any_memory_is_a_number_too():
+    for kind in (LowPass, Differentiator):
+        assert kind.halo_of(1e300, 5.0) > 1e298
+        assert kind.halo_of(1e300, 1e-300) == np.inf

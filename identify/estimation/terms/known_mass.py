@@ -11,11 +11,15 @@ from identify.arrays import Array
 from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
 from identify.regressors import ParameterSpace
+from identify.spatial.vectors import STANDARD_GRAVITY
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
     from identify.estimation.scaling import Scaling
+
+_LIGHTEST, _HEAVIEST = 1e-12, 1e12
+"""A mass beyond these [kg] is a slip of the pen, and its powers leave double precision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,11 @@ class KnownMass(Term):
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mass) and self.mass > 0.0):
             raise TermError(f"a known mass must be positive and finite, got {self.mass} kg")
+        if not _LIGHTEST <= self.mass <= _HEAVIEST:
+            raise TermError(
+                f"mass: {self.mass:g} kg would weigh {STANDARD_GRAVITY * self.mass:.3g} N, which "
+                f"no log can tell of; expected {_LIGHTEST:g} to {_HEAVIEST:g} kg"
+            )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         """m = mass."""

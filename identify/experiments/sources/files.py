@@ -40,6 +40,8 @@ class Files(Source):
         pattern = Path(self.pattern)
         top = Path(pattern.anchor) if pattern.is_absolute() else folder
         inside = str(pattern.relative_to(pattern.anchor)) if pattern.is_absolute() else self.pattern
+        if not pattern.name:
+            raise StudyError(f"pattern = {self.pattern!r} names a folder; expected files or a glob")
         try:
             found = sorted(path for path in top.glob(inside) if path.is_file())
         except (ValueError, NotImplementedError) as error:

@@ -78,6 +78,13 @@ def test_mass_without_and_inertia_without_mass_are_bodies(tmp_path):
         ("0.002 0.001 0.001", "1", "10", r"gyration is 3.87 m, but the largest .* 0.002 m"),
         ("0.2 0.1 0.1", "1000", "1e-3", r"makes it denser than 6e\+10 kg/m³"),
         ("0.2 0.1 0.1", "1", "0.01", "^$"),
+        # Whose cubed length leaves double precision.
+        ("0.2 0.1 0.1", "1e300", "1", r"makes it denser than \S+ kg/m³"),
+        ("0.2 0.1 0.1", "1", "1e-300", r"makes it denser than 1e\+300 kg/m³"),
+        ("0.2 0.1 0.1", "1", "1e300", r"gyration is 1.22e\+150 m"),
+        ("0.2 0.1 0.1", "1e-300", "1", r"gyration is 1.22e\+150 m"),
+        ("", "1e-300", "1", "^$"),
+        ("", "1", "1e300", "^$"),
     ],
 )
 def test_units_that_look_wrong_are_noted(tmp_path, box, mass, moment, message):
