@@ -24,7 +24,8 @@ _PUBLISHED = (
 
 _EXPLAINED = (
     "Mean / median over logs and seeds, of the fits that gave an estimate; the others are counted "
-    "as failed. Consistent: Π ≻ 0, of all fits that were tried: one that failed is not consistent. "
+    "as failed. Consistent: Π ⪰ 0 but for rounding, of all fits that were tried: one that failed "
+    "is not consistent. "
     "Riemannian: of consistent estimates alone. Identifiable: parameters that the log identifies; "
     "the others come from a stated default body and score as they stand."
 )
