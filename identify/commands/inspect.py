@@ -12,6 +12,7 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, UsageError, option
 from identify.commands.output import require_writable_file, write_file
+from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Inspect(Command):
         self._require_output()
         from identify.exchange import read_model
 
+        note_torn_pair(self.model)
         model = read_model(self.model)
         say(*lines_of(model, only_impossible=self.quiet))
         if self.output is None:
