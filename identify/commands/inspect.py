@@ -51,8 +51,9 @@ class Inspect(Command):
 
         note_torn_pair(self.model)
         model = read_model(self.model)
-        say(*lines_of(model, only_impossible=self.quiet))
+        verdicts = lines_of(model, only_impossible=self.quiet)
         if self.output is None:
+            say(*verdicts)
             from identify.exchange.link_inertia import impossible_links
 
             return 1 if impossible_links(model.links) else 0
@@ -60,7 +61,7 @@ class Inspect(Command):
 
         repaired = repair_model(self.model, model)
         write_file(self.output, repaired.content)
-        say(*lines_of_repair(repaired), self.output)
+        say(*verdicts, *lines_of_repair(repaired), self.output)
         return 1 if repaired.left else 0
 
     def _require_output(self) -> None:
