@@ -8,13 +8,21 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
+import sys
 import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from identify.errors import LogError, MissingFile
 
 _EXPANSION, _ALWAYS_FINE = 200, 256 * 2**20
 """A compressed file may grow this many fold, or to this many bytes."""
+
+_POLL = 0.02
+"""Seconds between two tries to take a lock."""
 
 
 def require_file(path: Path) -> None:
@@ -70,21 +78,92 @@ def check_expansion(path: Path, compressed: int, expanded: int) -> None:
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write under a temporary name beside `path`, then rename; the folder is made if need be."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    write_together({path: content})
+
+
+def write_together(contents: Mapping[Path, bytes]) -> None:
+    """Write files that belong together, each as `write_bytes` does.
+
+    None takes its name before all of them are on the disk; they take them in the order given.
+    """
+    staged: dict[Path, Path] = {}
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        for path, content in contents.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            staged[path] = Path(temporary)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(temporary, 0o666 & ~_umask())
+        for path, temporary in staged.items():
+            os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        for temporary in staged.values():
+            temporary.unlink(missing_ok=True)
         raise
 
 
 def write_text(path: Path, content: str) -> None:
     """Write text in UTF-8 as `write_bytes` does; what it has no bytes for, as its code."""
     write_bytes(path, content.encode("utf-8", errors="backslashreplace"))
+
+
+def try_lock(file: IO[str]) -> bool:
+    """Take an advisory lock on an open file, unless another process holds one; does not wait.
+
+    The system drops it when the file is closed or the process ends, however it ends.
+
+    Raises:
+        OSError: the file system has no locks.
+    """
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # the second is what Windows says
+        return False
+    return True
+
+
+@contextmanager
+def locked(path: Path, patience: float) -> Iterator[None]:
+    """Hold the lock of a file that is there only while somebody holds or wants it.
+
+    Args:
+        path: of the lock file; its folder is made if need be.
+        patience: how long to wait for another process [s].
+
+    Raises:
+        TimeoutError: another process held it all that time.
+        OSError: the file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    until = time.monotonic() + patience
+    while True:
+        with path.open("a", encoding="utf-8") as file:
+            if try_lock(file) and _is_at(file, path):
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):  # Windows keeps a file that is open
+                        path.unlink()
+                return
+        if time.monotonic() > until:
+            raise TimeoutError(f"another process holds {path.name}")
+        time.sleep(_POLL)
+
+
+def _is_at(file: IO[str], path: Path) -> bool:
+    """Whether an open file still has its name: who held the lock before may have removed it."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _nearest(path: Path) -> str:

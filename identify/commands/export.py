@@ -11,6 +11,7 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Number, UsageError, numbers, option
 from identify.commands.output import require_writable_file, write_file
+from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Export(Command):
         self._require_choice()
         from identify.exchange import read_estimate
 
+        note_torn_pair(self.estimate)
         saved = read_estimate(self.estimate)
         body = self._moved(saved.parameters)
         content, remarks = self._into(body) if self.into else self._text(body)

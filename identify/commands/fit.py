@@ -6,22 +6,20 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, Number, UsageError, Vector, option
-from identify.commands.output import require_writable, unwritable
+from identify.commands.output import require_writable
+from identify.commands.pair import ESTIMATE, REPORT, note_torn_pair, write_pair
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
     from identify.estimation.terms import Term
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult, FitSettings
-
-ESTIMATE, REPORT = "estimate.json", "report.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +81,12 @@ class Fit(Command):
         require_writable(self.output, (ESTIMATE, REPORT))
         from identify.exchange import read_estimate
 
+        note_torn_pair(self.truth)
         truth = None if self.truth is None else read_estimate(self.truth).parameters
         with _progress(shown=not self.quiet) as say:
             result = self._fit(settings, invocation, say, truth)
             say("writing the report")
-            from identify.reporting import report
-
-            for path, write in (
-                (self.output / ESTIMATE, result.estimate.save),
-                (self.output / REPORT, partial(report, result, truth=truth)),
-            ):
-                try:
-                    write(path)
-                except OSError as error:
-                    raise unwritable(path, error) from error
+            write_pair(self.output, result, truth)
         if not self.quiet:
             from identify.commands.summary import print_summary
 

@@ -12,6 +12,7 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, UsageError, option
 from identify.commands.output import require_writable_file, write_file
+from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -48,9 +49,11 @@ class Inspect(Command):
         self._require_output()
         from identify.exchange import read_model
 
+        note_torn_pair(self.model)
         model = read_model(self.model)
-        say(*lines_of(model, only_impossible=self.quiet))
+        verdicts = lines_of(model, only_impossible=self.quiet)
         if self.output is None:
+            say(*verdicts)
             from identify.exchange.link_inertia import impossible_links
 
             return 1 if impossible_links(model.links) else 0
@@ -58,7 +61,7 @@ class Inspect(Command):
 
         repaired = repair_model(self.model, model)
         write_file(self.output, repaired.content)
-        say(*lines_of_repair(repaired), self.output)
+        say(*verdicts, *lines_of_repair(repaired), self.output)
         return 1 if repaired.left else 0
 
     def _require_output(self) -> None:

@@ -11,6 +11,7 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, option
 from identify.commands.output import require_writable, write_file
+from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import pose_error, say
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Replay(Command):
         from identify.logs import load_schema, read_log
         from identify.pipeline import replay_log
 
+        note_torn_pair(self.estimate, self.truth)
         estimate = read_estimate(self.estimate)
         truth = None if self.truth is None else read_estimate(self.truth).parameters
         recording = read_log(self.log, load_schema(self.schema))

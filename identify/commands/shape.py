@@ -78,6 +78,8 @@ class Shape(Command):
         saved = SavedEstimate(
             body, f"that of the shape: {said}", provenance={"command": invocation}
         )
+        if self.output is not None:
+            write_file(self.output, estimate_text(saved).encode())
         if isinstance(geometry, Mesh):
             extent = float(np.ptp(geometry.corners, axis=0).max())
             if extent > _WIDEST_MESH:
@@ -89,7 +91,6 @@ class Shape(Command):
 
             print_parameters(saved)
             return 0
-        write_file(self.output, estimate_text(saved).encode())
         say(self.output)
         return 0
 

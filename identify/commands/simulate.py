@@ -10,6 +10,7 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, UsageError, Vector, option
 from identify.commands.output import require_writable, unwritable, write_file
+from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Simulate(Command):
         from identify.simulation import read_simulation, simulation_of_estimate
 
         if self.spec.suffix.lower() == ".json":
+            note_torn_pair(self.spec)
             return simulation_of_estimate(
                 self.spec, linear=self.linear or (0, 0, 0), angular=self.angular or (0, 0, 0)
             )

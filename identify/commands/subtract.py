@@ -11,6 +11,7 @@ from tyro.conf import Positional
 
 from identify.commands.command import Command, option
 from identify.commands.output import require_writable_file, write_file
+from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import say
 from identify.errors import ModelError
 
@@ -50,6 +51,7 @@ class Subtract(Command):
         from identify.exchange.estimate_json import estimate_text
         from identify.inertia import difference
 
+        note_torn_pair(self.with_payload, self.without)
         both = read_estimate(self.with_payload), read_estimate(self.without)
         left = difference(
             both[0].parameters.phi,

@@ -5,6 +5,7 @@ Numbers are written with all their digits, so what is read back is the same body
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -99,6 +100,11 @@ def estimate_text(estimate: SavedEstimate) -> str:
         **{key: getattr(estimate, key) for key in _READERS if key != "frame"},
     }
     return json.dumps(document, indent=2, allow_nan=False, default=_plain) + "\n"
+
+
+def estimate_digest(estimate: SavedEstimate) -> str:
+    """The sha256 of the file's content (hexadecimal)."""
+    return hashlib.sha256(estimate_text(estimate).encode()).hexdigest()
 
 
 def _plain(value: object) -> object:

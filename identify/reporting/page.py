@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from identify.exchange.estimate_json import estimate_digest
 from identify.files import write_text
 from identify.reporting.canvas import style, svg
 from identify.reporting.content import Builder, template
@@ -71,6 +72,8 @@ def report_html(
 ) -> str:
     """The report as text; the same result and time give the same text.
 
+    Its head and its provenance name the sha256 of the estimate.json that the estimate is saved as.
+
     Args:
         result: of a fit.
         truth: the true body, if it is known.
@@ -84,6 +87,7 @@ def report_html(
         return template("report.html").render(
             title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
             names=names,
+            digest=estimate_digest(result.estimate.saved),
             samples=result.estimate.samples,
             effective=round(result.estimate.effective_samples),
             written=written or datetime.now().astimezone(),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import NamedTuple
 
 import pytest
@@ -39,3 +42,14 @@ class Cli:
         self._capsys.readouterr()
         status = main([str(word) for word in words])
         return Outcome(status, *self._capsys.readouterr())
+
+
+def unread(*words: object) -> None:
+    """Call the program with both outputs in a pipe whose reader is gone."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        command = [sys.executable, "-m", "identify", *map(str, words)]
+        subprocess.run(command, stdout=writing, stderr=writing, check=False)
+    finally:
+        os.close(writing)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from identify.commands.output import OutputError, require_writable, require_writable_file
+from tests.commands.calling import unread
 
 NAMES = ("estimate.json", "report.html")
 
@@ -62,3 +63,21 @@ def test_a_folder_one_may_not_write_to(tmp_path):
 def test_a_folder_nobody_may_write_to():
     with pytest.raises(OutputError, match=r"^/proc/nothing: cannot be written to: "):
         require_writable(Path("/proc/nothing"), NAMES)
+
+
+def test_a_repair_is_written_though_nobody_reads(tmp_path):
+    model, out = tmp_path / "robot.urdf", tmp_path / "repaired.urdf"
+    model.write_text(
+        '<robot name="r"><link name="l"><inertial><mass value="1"/><inertia ixx="1" iyy="1" '
+        'izz="9" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
+    unread("inspect", model, "--repair", "-o", out)
+    assert out.exists()
+
+
+def test_a_wide_mesh_is_written_though_nobody_reads(tmp_path):
+    trimesh = pytest.importorskip("trimesh", reason="trimesh is not installed")
+    mesh, out = tmp_path / "mesh.stl", tmp_path / "mesh.json"
+    trimesh.creation.box((200, 200, 200)).export(mesh)
+    unread("shape", "mesh", mesh, "--mass", 1, "-o", out)
+    assert out.exists()

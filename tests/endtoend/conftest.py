@@ -69,11 +69,7 @@ def log(_clean, tmp_path) -> Log:
 def no_report(monkeypatch) -> None:
     """Spare a test that is not about the report the seconds it takes."""
 
-    def report(result: object, path: Path, **options: object) -> Path:
-        path.write_text("<html></html>")
-        return path
-
-    monkeypatch.setattr("identify.reporting.report", report)
+    monkeypatch.setattr("identify.reporting.page.report_html", lambda *given: "<html></html>")
 
 
 Rows = list[list[str]]

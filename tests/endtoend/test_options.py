@@ -198,9 +198,7 @@ class TestFolder:
         monkeypatch.setattr("identify.files.os.replace", full)
         outcome = cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out")
         assert outcome.status == 2
-        assert outcome.message.endswith(
-            "estimate.json: cannot be written to: No space left on device"
-        )
+        assert outcome.message.endswith("out: cannot be written to: No space left on device")
         assert list((tmp_path / "out").iterdir()) == []
 
 

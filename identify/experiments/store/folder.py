@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import socket
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from typing import IO, Any
 from identify.errors import StudyError
 from identify.experiments.code_mark import CodeMark
 from identify.experiments.options import canonical
-from identify.files import write_text
+from identify.files import try_lock, write_text
 
 STORE, LOCK = "store.json", "lock"
 FORMAT = "identify study results"
@@ -42,7 +41,7 @@ class FolderLock:
         self._file: IO[str] = open(folder / LOCK, "a+", encoding="utf-8")  # noqa: SIM115 - held
         self._file.seek(0)
         owner = self._file.read()
-        if not _try_lock(self._file):
+        if not try_lock(self._file):
             self._file.close()
             raise StudyError(
                 f"{folder}: {owner.strip() or 'another process'} is running a study in this "
@@ -64,21 +63,6 @@ def left_unfinished(folder: Path) -> bool:
     """Whether the last owner of the folder is at work still, or ended before its end."""
     path = folder / LOCK
     return path.exists() and path.stat().st_size > 0
-
-
-def _try_lock(file: IO[str]) -> bool:
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, slots=True)

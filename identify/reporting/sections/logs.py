@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from identify.exchange.estimate_json import estimate_digest
 from identify.reporting.content import (
     Cell,
     Head,
@@ -105,6 +106,8 @@ def provenance(result: FitResult, truth: InertialParameters | None) -> Section:
     rows = [row("Command", str(known["command"]))] if known.get("command") else []
     options = [f"{name} = {_said(value)}" for name, value in _items(known.get("options"))]
     rows.append(row("Options", "; ".join(options)))
+    digest = estimate_digest(result.estimate.saved)
+    rows.append(row("estimate.json", f"sha256 {digest}"))
     rows.append(row("Body frame", result.estimate.saved.frame))
     versions = ", ".join(f"{name} {version}" for name, version in _items(known.get("versions")))
     if versions:

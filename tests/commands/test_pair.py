@@ -1,0 +1,224 @@
+"""estimate.json and report.html of one fit, whatever happens while they are written."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import re
+import signal
+import sys
+import time
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify import files, fit
+from identify.commands.output import OutputError
+from identify.commands.pair import ESTIMATE, REPORT, note_torn_pair, write_pair
+from identify.exchange import SavedEstimate, write_estimate
+from identify.inertia import InertialParameters
+from identify.logs.synthetic import synthetic_recording
+from identify.logs.writing import write_log
+from identify.reporting import page
+from tests.commands.calling import unread
+
+PHI = InertialParameters.from_com(1.0, np.zeros(3), np.diag([3e-3, 2e-3, 4e-3])).phi
+HALF = InertialParameters(0.5 * PHI)
+LOCK = ".estimate.json.lock"
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Two fits, of bodies of 1 kg and 2 kg."""
+    return [
+        fit(synthetic_recording(k * PHI, rng=np.random.default_rng(k), duration=4.0, rate_hz=50.0))
+        for k in (1, 2)
+    ]
+
+
+@pytest.fixture(autouse=True)
+def _undrawn(monkeypatch):
+    """Sections take seconds, and are not what this is about."""
+    monkeypatch.setattr(page, "SECTIONS", ())
+
+
+def pair(folder: Path) -> tuple[str, str]:
+    """The digest of the estimate, and the one that the report names."""
+    named = re.search(r'"estimate-sha256" content="(\w{64})"', (folder / REPORT).read_text())
+    assert named is not None
+    return hashlib.sha256((folder / ESTIMATE).read_bytes()).hexdigest(), named[1]
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def rewrite(folder: Path, result, stop: float) -> None:
+    while time.monotonic() < stop:
+        write_pair(folder, result, None)
+
+
+def die_between_the_renames(folder: Path, result) -> None:
+    replace, before = os.replace, []
+
+    def dying(source, target):
+        if before:
+            os.kill(os.getpid(), signal.SIGKILL)
+        before.append(target)
+        replace(source, target)
+
+    files.os.replace = dying
+    write_pair(folder, result, None)
+
+
+forking = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and kill -9")
+
+
+def spawned(work, *arguments) -> BaseProcess:
+    process = multiprocessing.get_context("fork").Process(target=work, args=arguments)
+    process.start()
+    return process
+
+
+def test_both_are_there_and_other_files_stay(results, tmp_path, capsys):
+    (tmp_path / "notes.txt").write_text("mine")
+    for result in results:
+        write_pair(tmp_path, result, None)
+        estimate, named = pair(tmp_path)
+        assert estimate == named
+        assert names(tmp_path) == [ESTIMATE, "notes.txt", REPORT]
+    assert capsys.readouterr().err == ""
+
+
+@forking
+def test_writers_at_the_same_time_leave_a_pair_of_one(results, tmp_path):
+    for _ in range(20):
+        stop = time.monotonic() + 0.1
+        writers = [spawned(rewrite, tmp_path, result, stop) for result in results * 2]
+        for writer in writers:
+            writer.join(60)
+        assert [writer.exitcode for writer in writers] == [0] * 4
+        estimate, named = pair(tmp_path)
+        assert estimate == named
+        assert names(tmp_path) == [ESTIMATE, REPORT]
+
+
+@forking
+@pytest.mark.parametrize("padding", [0, 50_000])
+def test_a_disk_that_fills_leaves_the_pair_before(results, tmp_path, monkeypatch, padding):
+    """A limit of the system stands for the disk: the longer file does not fit, or neither does."""
+    plain = page.report_html
+    monkeypatch.setattr(page, "report_html", lambda *given: plain(*given) + padding * " ")
+    import resource
+
+    write_pair(tmp_path, results[0], None)
+    before = {name: (tmp_path / name).read_bytes() for name in names(tmp_path)}
+    assert (len(before[ESTIMATE]) < len(before[REPORT])) == (padding > 0)
+    sizes = sorted(map(len, before.values()))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    for size in (sizes[0] // 2, (sizes[0] + sizes[1]) // 2):
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+        try:
+            with pytest.raises(OutputError, match="cannot be written to: File too large"):
+                write_pair(tmp_path, results[1], None)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before
+
+
+@forking
+def test_a_pair_torn_by_a_crash_is_said_and_the_next_fit_is_whole(results, tmp_path, cli):
+    write_pair(tmp_path, results[0], None)
+    dying = spawned(die_between_the_renames, tmp_path, results[1])
+    dying.join(60)
+    assert dying.exitcode == -signal.SIGKILL
+    assert LOCK in names(tmp_path)
+    estimate, named = pair(tmp_path)
+    assert estimate != named
+    path, log = tmp_path / ESTIMATE, tmp_path / "log.csv"
+    write_log(results[1].logs[0].recording, log)
+    of_log = (log, "--schema", log.with_suffix(".toml"))
+    for words in (
+        ("fit", *of_log, "--truth", path, "-o", tmp_path / "fitted"),
+        ("replay", *of_log, "--estimate", path, "-o", tmp_path / "replayed"),
+        ("export", path, "--to", "urdf"),
+        ("inspect", path),
+        ("subtract", path, path),
+        ("simulate", path, "--duration", 0.1, "--dt", 0.01, "-o", tmp_path / "thrown"),
+    ):
+        outcome = cli(*words)
+        assert outcome.err.count("is not the report of") == 1, outcome
+        assert outcome.status == (2 if words[0] == "subtract" else 0)
+    assert cli("fit", *of_log, "-o", tmp_path).err.count("is not the report of") == 1
+    estimate, named = pair(tmp_path)
+    assert estimate == named
+    assert LOCK not in names(tmp_path)  # that of a dead process was nobody's
+    assert "is not the report of" not in cli("inspect", path).err
+
+
+@forking
+def test_half_of_a_first_pair_is_no_estimate(results, tmp_path):
+    dying = spawned(die_between_the_renames, tmp_path, results[0])
+    dying.join(60)
+    assert (tmp_path / REPORT).exists()
+    assert not (tmp_path / ESTIMATE).exists()
+
+
+def test_a_writer_that_does_not_end_is_named_and_nothing_changes(results, tmp_path, monkeypatch):
+    monkeypatch.setattr("identify.commands.pair._PATIENCE", 0.1)
+    write_pair(tmp_path, results[0], None)
+    before = pair(tmp_path)
+    with (
+        files.locked(tmp_path / LOCK, 0.0),
+        pytest.raises(OutputError, match="another fit is writing to it; give another folder"),
+    ):
+        write_pair(tmp_path, results[1], None)
+    assert pair(tmp_path) == before
+    assert names(tmp_path) == [ESTIMATE, REPORT]
+
+
+def test_a_lock_whose_file_was_removed_meanwhile_is_not_held(tmp_path, monkeypatch):
+    """Another process may have made, and locked, a new file of the same name."""
+    path, taken = tmp_path / LOCK, []
+
+    def after_another(file):
+        if not taken:
+            path.unlink()
+            path.touch()
+        taken.append(try_lock(file))
+        return taken[-1]
+
+    try_lock = files.try_lock
+    monkeypatch.setattr(files, "try_lock", after_another)
+    with files.locked(path, 5.0):
+        assert taken == [True, True]
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("report", [None, "<html></html>", "x" * 5000, "\udcff"])
+def test_nothing_is_said_of_what_is_no_report_of_a_fit(results, tmp_path, capsys, report):
+    results[0].estimate.save(tmp_path / ESTIMATE)
+    if report is not None:
+        (tmp_path / REPORT).write_text(report, errors="surrogateescape")
+    note_torn_pair(tmp_path / ESTIMATE, tmp_path / "not_there" / ESTIMATE, None)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_changed_estimate_is_said_once(results, tmp_path, capsys):
+    write_pair(tmp_path, results[0], None)
+    path = tmp_path / ESTIMATE
+    path.write_text(path.read_text() + " ")
+    note_torn_pair(path)
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_body_of_a_torn_pair_is_written_though_nobody_reads(results, tmp_path):
+    write_pair(tmp_path, results[0], None)
+    path, out = tmp_path / ESTIMATE, tmp_path / "out"
+    results[1].estimate.save(path)
+    unread("subtract", path, write_estimate(SavedEstimate(HALF), tmp_path / "half.json"), "-o", out)
+    assert out.exists()
