@@ -74,7 +74,7 @@ BAD = {
     "negative": (
         urdf(f'<inertial><mass value="-1"/><inertia {GOOD}/></inertial>'),
         3,
-        "a mass of -1 kg; expected zero or more",
+        "'a' has a mass of -1 kg; expected zero or more",
     ),
     "nan": (
         urdf(f'<inertial><mass value="1"/>\n<inertia {SIX.format("nan")}/></inertial>'),
