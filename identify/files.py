@@ -33,6 +33,10 @@ def require_file(path: Path) -> None:
         raise MissingFile(f"{path}: is a folder; expected a file", path=path)
     if path.exists():
         raise MissingFile(f"{path}: is not a regular file", path=path)
+    if path.is_symlink():
+        raise MissingFile(
+            f"{path}: is a link to {os.readlink(path)}, which leads to no file", path=path
+        )
     raise MissingFile(f"{path}: no such file{_nearest(path)}", path=path)
 
 

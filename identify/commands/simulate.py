@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -85,7 +86,12 @@ class Simulate(Command):
     def _require_steps(self) -> None:
         if self.every < 1:
             raise UsageError(f"simulate: --every N: expected 1 or more, got {self.every}")
-        if self.dt > 0.0 and self.duration / self.dt > _MOST_STEPS:
+        for name, value in (("duration", self.duration), ("dt", self.dt)):
+            if not 0.0 < value < math.inf:
+                raise UsageError(
+                    f"simulate: --{name} S: expected a positive number of seconds, got {value:g}"
+                )
+        if self.duration / self.dt > _MOST_STEPS:
             raise UsageError(
                 f"simulate: {self.duration / self.dt:.3g} steps; take a longer --dt, or less than "
                 f"{_MOST_STEPS:g} of them"

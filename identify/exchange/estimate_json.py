@@ -131,7 +131,7 @@ def read_estimate(path: Path | str) -> SavedEstimate:
     version = document.get("schema_version", SCHEMA_VERSION)
     if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
         raise ModelError(
-            f"{path}: schema_version is {version!r}; this version of the toolkit reads "
+            f"{path}: schema_version is {repr(version)[:60]}; this version of the toolkit reads "
             f"{SCHEMA_VERSION} at the most. Update the toolkit to read the file"
         )
     try:
@@ -192,9 +192,12 @@ def _decided_by(value: object, key: str) -> dict[str, str]:
 
 
 def _bias(value: Any, key: str) -> tuple[SavedBias, ...]:
+    if not isinstance(value, list):
+        raise ModelError(f"{key}: expected a list, got {type(value).__name__}")
+    entries = [_mapping(entry, f"{key} {number}") for number, entry in enumerate(value)]
     return tuple(
         SavedBias(str(entry["sha256"]), seal_numbers(entry["wrench"], "bias wrench", (6,)))
-        for entry in value or ()
+        for entry in entries
     )
 
 

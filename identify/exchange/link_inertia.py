@@ -86,11 +86,12 @@ def unit_note(printed: Phi, largest_length: float | None) -> str:
             f"its radius of gyration is {k:.3g} m, but the largest length in the file is "
             f"{largest_length:.3g} m: are the units kg, m and kg m²?"
         )
-    if k == 0.0 or (root := math.cbrt(mass / _BALL) / k) > math.cbrt(_DENSEST):
-        # Roots, for the cube of such a length may leave double precision.
-        denser = f"{root**3:.1g}" if k > 0.0 and root < 1e100 else "1e+300"
+    # By its cube root: the cube of k may leave double precision.
+    root = math.cbrt(mass / _BALL) / k if k > 0.0 else math.inf
+    density = min(root, 1e100) ** 3
+    if density > _DENSEST:
         return (
-            f"its radius of gyration of {k:.3g} m makes it denser than {denser} kg/m³, which "
+            f"its radius of gyration of {k:.3g} m makes it denser than {density:.1g} kg/m³, which "
             f"no material is: are the units kg, m and kg m²?"
         )
     return ""

@@ -160,7 +160,7 @@ def _read(
     if "mass" not in inertial.attributes:
         raise document.error(f"body {name!r}: an <inertial> without mass", inertial)
     mass = document.attribute_numbers(inertial, "mass", 1)
-    require_mass(document, inertial, mass)
+    require_mass(document, name, inertial, mass)
     if "fullinertia" in inertial.attributes:
         numbers = document.attribute_numbers(inertial, "fullinertia", 6)
         matrices = [matrix_from_six(values, "mujoco") for values in numbers]

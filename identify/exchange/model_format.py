@@ -181,10 +181,13 @@ def name_of(document: XmlDocument, element: XmlElement) -> str:
     return name
 
 
-def require_mass(document: XmlDocument, element: XmlElement, mass: PrintedNumbers) -> None:
+def require_mass(
+    document: XmlDocument, name: str, element: XmlElement, mass: PrintedNumbers
+) -> None:
     """Refuse a negative mass."""
     if mass.values[0] < 0.0:
-        raise document.error(f"a mass of {mass.values[0]:g} kg; expected zero or more", element)
+        what = f"{name!r} has a mass of {mass.values[0]:g} kg; expected zero or more"
+        raise document.error(what, element)
 
 
 def _require_one_each(

@@ -127,7 +127,7 @@ def _found(document: XmlDocument, scope: str, link: XmlElement, largest: float |
     if mass_element is None:
         raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
     mass = document.text_numbers(mass_element, 1)
-    require_mass(document, mass_element, mass)
+    require_mass(document, name, mass_element, mass)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None or mass.values.any():
         six = _tensor(document, tensor)

@@ -105,7 +105,7 @@ def _found(document: XmlDocument, link: XmlElement, largest: float | None) -> Fo
     if mass_element is None:
         raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
     mass = document.attribute_numbers(mass_element, "value", 1)
-    require_mass(document, mass_element, mass)
+    require_mass(document, name, mass_element, mass)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None:
         six = PrintedNumbers(

@@ -184,7 +184,7 @@ def test_bad_use(cli, urdf, tmp_path, words, message):
             '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>\n<robot>&b;</robot>',
             r":1: .*entit",
         ),
-        (f"<robot>\n{link('a', '1', '1', '1', mass='-1')}</robot>", ":2: a mass of -1 kg"),
+        (f"<robot>\n{link('a', '1', '1', '1', mass='-1')}</robot>", ":2: 'a' has a mass of -1"),
         (f"<robot>\n{link('a', 'nan', '1', '1')}</robot>", ":2: "),
         (f"<robot>\n{GOOD}\n{GOOD}</robot>", r":3: .*'good'"),
         ("<robot>\n<link name='a'><inertial/></link></robot>", ":2: .*without <mass>"),

@@ -106,9 +106,9 @@ def test_the_body_of_an_estimate_is_thrown(cli, tmp_path):
     ("words", "status", "message"),
     [
         ("", 2, "Missing from identify simulate: --duration S"),
-        ("--duration 1 --dt 0", 3, "step"),
-        ("--duration 1 --dt nan", 3, "step"),
-        ("--duration -1 --dt 0.1", 3, "duration"),
+        ("--duration 1 --dt 0", 2, "--dt S: expected a positive number of seconds, got 0"),
+        ("--duration 1 --dt nan", 2, "--dt S: expected a positive number of seconds, got nan"),
+        ("--duration -1 --dt 0.1", 2, "--duration S: expected a positive number"),
         ("--duration 1e9 --dt 1e-3", 2, "1e+12 steps"),
         ("--duration 1 --dt 0.1 --every 0", 2, "--every N: expected 1 or more, got 0"),
         ("--duration 1 --dt 0.5", 3, "turns by"),

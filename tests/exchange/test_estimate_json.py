@@ -238,6 +238,9 @@ def test_phi_is_believed_before_what_is_derived_from_it(tmp_path):
         ([1, 2, 3], "expected a JSON object, got list"),
         ("phi", "expected a JSON object, got str"),
         (None, "expected a JSON object, got NoneType"),
+        ({"phi": [0.0] * 10, "bias": [[1, 2]]}, "bias 0: expected an object, got list"),
+        ({"phi": [0.0] * 10, "bias": 3}, "bias: expected a list, got int"),
+        ({"schema_version": int("9" * 400)}, "schema_version is 9{60}; this version"),
     ],
 )
 def test_what_is_no_estimate_is_refused_with_the_file_and_the_key(tmp_path, document, message):

@@ -74,7 +74,7 @@ BAD = {
     "negative": (
         urdf(f'<inertial><mass value="-1"/><inertia {GOOD}/></inertial>'),
         3,
-        "a mass of -1 kg; expected zero or more",
+        "'a' has a mass of -1 kg; expected zero or more",
     ),
     "nan": (
         urdf(f'<inertial><mass value="1"/>\n<inertia {SIX.format("nan")}/></inertial>'),
@@ -174,6 +174,9 @@ def test_deep_nesting_is_no_recursion(tmp_path):
 
 
 def test_a_missing_file_and_a_xacro_are_named(tmp_path):
+    (tmp_path / "loop.urdf").symlink_to("loop.urdf")
+    with pytest.raises(MissingFile, match=r"is a link to loop\.urdf, which leads to no file$"):
+        read_model(tmp_path / "loop.urdf")
     with pytest.raises(MissingFile, match=r"none\.urdf: no such file"):
         read_model(tmp_path / "none.urdf")
     path = tmp_path / "r.urdf.xacro"
