@@ -17,7 +17,7 @@ R = TypeVar("R")
 TICK = 0.2
 """Seconds after which `Retrying` comes back even if nothing is done."""
 
-_BLAMED_AFTER = 2
+_BLAMED_AFTER = 5
 """Deaths of a worker that had nothing but one item, after which the item is to blame."""
 
 _STARTS, _STARTS_WITHIN = 5, 60.0
@@ -33,7 +33,7 @@ class Retrying(Generic[T, R]):
 
     Items whose worker died are suspects. They run again one at a time, with nothing else in flight,
     so that another death has one cause; an item that dies so is taken apart, and one that cannot be
-    taken apart is to blame when it has died so twice.
+    taken apart is to blame when it has died so five times.
     """
 
     def __init__(
