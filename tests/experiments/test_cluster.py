@@ -23,7 +23,9 @@ from identify.experiments.reduction import log_statistics, merge_two_logs, reduc
 from tests.experiments.hostile import Sleeps
 from tests.experiments.studies import assert_same_rows, quick, with_estimators
 
-pytest.importorskip("distributed", reason="distributed (the extra 'cluster') is not installed")
+distributed = pytest.importorskip(
+    "distributed", reason="distributed (the extra 'cluster') is not installed"
+)
 
 # Dask's own threads, sockets and deprecations are not what is tested here.
 pytestmark = [
@@ -63,6 +65,9 @@ class Cluster:
         words = ("--host", host, "--port", port, "--no-dashboard")
         self.scheduler = self._start("dask_scheduler", *words)
         wait_for(host, int(port))
+        # It listens before it answers: the time limits of the tests are not those of its start.
+        with distributed.Client(self.address, timeout=60.0, set_as_default=False):
+            pass
         self.workers = [self.worker(number) for number in range(workers)]
 
     def worker(self, number: int) -> subprocess.Popen[bytes]:
