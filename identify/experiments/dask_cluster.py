@@ -16,7 +16,7 @@ from identify.experiments.executors import Executor
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_ANSWER_WITHIN = 20.0
+_ANSWER_WITHIN = 6.0
 """Seconds a scheduler has to answer."""
 
 _COUNT_EVERY = 2.0
