@@ -16,7 +16,7 @@ from identify.experiments.executors import Executor
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_ANSWER_WITHIN = 6.0
+_ANSWER_WITHIN = 9.0
 """Seconds a scheduler has to answer."""
 
 _COUNT_EVERY = 2.0
@@ -138,7 +138,7 @@ def _connected(client: Callable[..., Any], address: str) -> Any:
 
     threading.Thread(target=connect, daemon=True, name="connect to Dask").start()
     try:
-        return future.result(_ANSWER_WITHIN + 1.0)
+        return future.result(_ANSWER_WITHIN)
     except Exception as error:
         raise StudyError(
             f"no Dask scheduler answers at {address} within {_ANSWER_WITHIN:g} s: "

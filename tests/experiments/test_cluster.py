@@ -36,6 +36,17 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scheduler that is there answers, however busy the machine: no test is about seconds."""
+    monkeypatch.setattr("identify.experiments.dask_cluster._ANSWER_WITHIN", 120.0)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("identify.experiments.dask_cluster._ANSWER_WITHIN", 1.0)
+
+
 def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
@@ -66,7 +77,7 @@ class Cluster:
         self.scheduler = self._start("dask_scheduler", *words)
         wait_for(host, int(port))
         # It listens before it answers: the time limits of the tests are not those of its start.
-        with distributed.Client(self.address, timeout=60.0, set_as_default=False):
+        with distributed.Client(self.address, timeout=120.0, set_as_default=False):
             pass
         self.workers = [self.worker(number) for number in range(workers)]
 
@@ -138,24 +149,23 @@ def test_a_worker_killed_on_the_way(cluster: Cluster, tmp_path: Path) -> None:
     cluster.workers[0] = cluster.worker(2)
 
 
-def test_a_scheduler_that_does_not_answer_is_said_within_ten_seconds(tmp_path: Path) -> None:
-    began = time.monotonic()
+@pytest.mark.usefixtures("impatient")
+def test_a_scheduler_that_does_not_answer_is_said(tmp_path: Path) -> None:
     address = f"tcp://127.0.0.1:{free_port()}"
     with pytest.raises(StudyError, match=f"no Dask scheduler answers at {address}"):
         run_study(quick(), tmp_path / "out", scheduler=address)
-    assert time.monotonic() - began < 10.0
 
 
+@pytest.mark.usefixtures("impatient")
 def test_something_else_that_listens_is_no_scheduler(tmp_path: Path) -> None:
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
         mute.listen()
-        began = time.monotonic()
-        with pytest.raises(StudyError, match="no Dask scheduler answers"):
+        with pytest.raises(StudyError, match="no Dask scheduler answers at .* within 1 s"):
             DaskCluster(f"tcp://127.0.0.1:{mute.getsockname()[1]}")
-        assert time.monotonic() - began < 10.0
 
 
+@pytest.mark.usefixtures("impatient")
 @pytest.mark.parametrize("address", ["nonsense://x", "tcp://", "127.0.0.1"])
 def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(StudyError, match="no Dask scheduler answers"):
