@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from identify.arrays import Array, Phi, Vec3
+from identify.arrays import Array, Phi, PhiLike, Vec3
 from identify.errors import ProblemError
-from identify.inertia import kinetic_energy, spatial_momentum
+from identify.inertia import spatial_momentum
 from identify.reporting.canvas import AXES, ESTIMATE, Column, Panel, compose
 from identify.reporting.rounding import Unit, prefixed, scaled, unit_of_length
 from identify.reporting.timeline import BUCKETS, thin
@@ -26,7 +26,7 @@ _TALL = 1.55
 _OF_ORIGIN = "of the body's origin, world axes"
 
 
-def motion(path: Trajectory, phi: Phi, gravity: Vec3) -> Figure:
+def motion(path: Trajectory, phi: PhiLike, gravity: Vec3) -> Figure:
     """Pose, velocities, angular momentum about the centre of mass and energy of one body.
 
     Args:
@@ -41,6 +41,7 @@ def motion(path: Trajectory, phi: Phi, gravity: Vec3) -> Figure:
         raise ProblemError(
             f"the figure is of one body over time, got a trajectory of shape {path.position.shape}"
         )
+    phi = np.asarray(phi, dtype=np.float64)
     length = unit_of_length(float(np.abs(path.position).max()))
     rotations = Rotation.from_quat(path.quaternion)
     turned = np.rad2deg((rotations[0].inv() * rotations).magnitude())
@@ -73,7 +74,7 @@ def _dynamics(path: Trajectory, phi: Phi, gravity: Vec3) -> tuple[Panel, Panel]:
     momentum = spatial_momentum(phi, V)
     com = np.broadcast_to(phi[1:4] / phi[0], path.position.shape)
     spin = rotate(R, momentum[:, 3:] - cross(com, momentum[:, :3]))
-    energy = kinetic_energy(phi, V) - phi[0] * (path.position + rotate(R, com)) @ gravity
+    energy = path.energy(phi, gravity)
     change = energy - energy[0]
     joule = scaled("J", _largest(change))
     gained = partial(_line, time=path.time, values=change / joule.factor)
