@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, Vec3, seal_batch
+from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, PhiLike, Vec3, seal, seal_batch
 from identify.errors import ModelError
 from identify.inertia.consistency import is_consistent
 from identify.inertia.matrices import (
@@ -83,6 +83,15 @@ class InertialParameters:
                     np.broadcast_to(inertia, (*batch, 3, 3)),
                 )
             )
+
+    @classmethod
+    def one(cls, body: PhiLike) -> InertialParameters:
+        """One body, of whatever says its ten parameters.
+
+        Raises:
+            ModelError: a batch of bodies, or not ten finite numbers.
+        """
+        return cls(seal(body, "body", (10,)))
 
     @property
     def batch(self) -> tuple[int, ...]:

@@ -109,7 +109,7 @@ class Jump:
     after: State
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trajectory:
     """States of a batch of bodies over time.
 
@@ -127,6 +127,13 @@ class Trajectory:
     velocity: Vec3
     angular_velocity: Vec3
     jumps: tuple[Jump, ...] = ()
+
+    def __repr__(self) -> str:
+        n, batch = len(self.time), self.position.shape[:-2]
+        bodies = f"batch {batch}, " if batch else ""
+        span = f" from {self.time[0]:.6g} to {self.time[-1]:.6g} s" if n else ""
+        jumps = f", {len(self.jumps)} jumps" if self.jumps else ""
+        return f"Trajectory({bodies}{n} states{span}{jumps})"
 
     @property
     def states(self) -> State:

@@ -206,6 +206,56 @@ def test_statistics_and_ellipsoids_take_matrices_too():
     assert np.array_equal(ellipsoid.in_frame(X_AB.matrix).Q, ellipsoid.in_frame(X_AB).Q)
 
 
+def test_exports_and_logs_take_bodies():
+    from identify.exchange import inertial_snippet, round_body
+    from identify.exchange.controllers import payload_setting
+    from identify.logs.synthetic import synthetic_recording
+
+    body = InertialParameters(PHI[0])
+    for name in ("urdf", "ur", "drake"):
+        assert identify.export_body(body, name) == identify.export_body(PHI[0], name)
+    assert payload_setting("kuka", PHI[0]) == payload_setting("kuka", body)
+    assert inertial_snippet(body, "sdf").text == inertial_snippet(PHI[0], "sdf").text
+    assert round_body(body).inertia == round_body(PHI[0]).inertia
+    one, other = (
+        synthetic_recording(phi, rng=np.random.default_rng(0), duration=1.0)
+        for phi in (body, PHI[0])
+    )
+    assert one.sha256 == other.sha256
+    with pytest.raises(ModelError, match=r"body: expected shape \(10\), got \(3, 10\)"):
+        identify.export_body(InertialParameters(PHI), "ur")
+
+
+def test_simulations_take_bodies():
+    from identify.simulation import (
+        PrincipalBody,
+        fast_rollout,
+        free_motion,
+        poinsot_motion,
+        rotate_freely,
+        rotation_invariants,
+        single_shot,
+    )
+
+    batch, q, w = InertialParameters(PHI), [0, 0, 0, 1], [1.0, 2.0, 3.0]
+    start, time = identify.State(angular_velocity=w), np.linspace(0.0, 1.0, 5)
+    for moved in (
+        lambda b: identify.simulate(b, start, duration=0.1, step=0.01).position,
+        lambda b: fast_rollout(b, start, None, 0.01, steps=10).position,
+        lambda b: free_motion(b, start, time).position,
+        lambda b: rotate_freely(b, q, w, time).quaternion,
+        lambda b: rotation_invariants(b, w).kinetic_energy,
+        lambda b: PrincipalBody.of(b).moments,
+    ):
+        assert np.array_equal(moved(batch), moved(PHI))
+    one = single_shot(batch[0], start, None, 0.01, steps=10).trajectory
+    assert np.array_equal(
+        one.position, single_shot(PHI[0], start, None, 0.01, steps=10).trajectory.position
+    )
+    free = (poinsot_motion(body, q, w, time) for body in (batch[0], PHI[0]))
+    assert np.array_equal(*(each.polhode for each in free))
+
+
 def test_the_equations_of_motion_take_a_body():
     from identify.regressors import newton_euler_regressor
     from identify.regressors.newton_euler import acceleration_response, newton_euler_wrench
