@@ -5,6 +5,8 @@ A tool is imported only where an object of it is made: what is read from one com
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -29,10 +31,7 @@ def to_pinocchio(phi: Phi) -> Any:
         ModelError: a batch of bodies, or one without mass that is not all zeros.
     """
     phi = _one(phi, "Pinocchio")
-    try:
-        import pinocchio
-    except ImportError as error:
-        raise MissingExtra("an inertia of Pinocchio", "pinocchio", "pin") from error
+    pinocchio = _module("pinocchio", "pinocchio", "pin")
     if not phi.any():
         return pinocchio.Inertia.Zero()
     mass, com, inertia = find_convention("pinocchio_inertia").from_phi(phi)
@@ -52,15 +51,12 @@ def to_drake(phi: Phi) -> Any:
         ModelError: a batch of bodies, or one that Drake does not take.
     """
     phi = _one(phi, "Drake")
-    try:
-        from pydrake.multibody.tree import SpatialInertia, UnitInertia
-    except ImportError as error:
-        raise MissingExtra("a spatial inertia of Drake", "drake", "drake") from error
+    tree = _module("pydrake.multibody.tree", "drake", "drake")
     require_mass(phi, "Drake", positive=True)
     mass, com, G = find_convention("drake").from_phi(phi)
-    unit = UnitInertia(*(G[i, i] for i in range(3)), G[0, 1], G[0, 2], G[1, 2])
+    unit = tree.UnitInertia(*np.diagonal(G), G[0, 1], G[0, 2], G[1, 2])
     try:
-        return SpatialInertia(float(mass), com, unit)
+        return tree.SpatialInertia(float(mass), com, unit)
     except RuntimeError as error:
         reason = str(error).strip().splitlines()[0]
         raise ModelError(f"Drake does not take the body: {reason}") from error
@@ -104,13 +100,18 @@ def _require_quaternion(body: Any) -> None:
     Raises:
         ModelError: they are.
     """
-    import mujoco  # it is there: `body` is one of its objects
-
-    if body.ialt.type != mujoco.mjtOrientation.mjORIENTATION_QUAT:
+    if body.ialt.type.name != "mjORIENTATION_QUAT":
         raise ModelError(
             f"MuJoCo: the axes of the inertial of {body.name!r} are said by {body.ialt.type.name}; "
             f"compile the model and take `model.body({body.name!r})`"
         )
+
+
+def _module(name: str, extra: str, package: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtra(f"an inertia of {extra.capitalize()}", extra, package) from error
 
 
 def _one(phi: Phi, tool: str) -> Phi:
