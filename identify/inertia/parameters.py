@@ -308,7 +308,10 @@ BodyT = TypeVar("BodyT", Phi, InertialParameters)
 
 def like(phi: Phi, *given: object) -> Any:
     """Ten parameters in the form of what they come from: bodies where any of it was one."""
-    return InertialParameters(phi) if any(isinstance(g, InertialParameters) for g in given) else phi
+    for each in given:
+        if isinstance(each, InertialParameters):
+            return InertialParameters(phi)
+    return phi
 
 
 def describe(body: InertialParameters) -> str:

@@ -1,4 +1,6 @@
-"""Figures of a `FitResult`; each returns a matplotlib `Figure` that belongs to no window.
+"""Figures of a `FitResult`, and of simulated motions.
+
+Each returns a matplotlib `Figure` that belongs to no window:
 
     identify.plot.wrench(result).savefig("wrench.png", dpi=150)
 
@@ -13,8 +15,10 @@ Every figure has its own file in `figures/`; a new one is a file there and a lin
 """
 
 from identify.reporting.figures.excitation import excitation
+from identify.reporting.figures.motion import motion
 from identify.reporting.figures.parameters import parameters
+from identify.reporting.figures.poinsot import poinsot
 from identify.reporting.figures.replay import replay
 from identify.reporting.figures.wrench import residuals, wrench
 
-__all__ = ["excitation", "parameters", "replay", "residuals", "wrench"]
+__all__ = ["excitation", "motion", "parameters", "poinsot", "replay", "residuals", "wrench"]

@@ -6,33 +6,37 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from identify.arrays import Array, Phi, PhiLike, Vec3
 from identify.errors import ProblemError
 from identify.inertia import spatial_momentum
-from identify.reporting.canvas import AXES, ESTIMATE, Column, Panel, compose
+from identify.reporting.canvas import AXES, ESTIMATE, Column, Panel, Place, compose
 from identify.reporting.rounding import Unit, prefixed, scaled, unit_of_length
 from identify.reporting.timeline import BUCKETS, thin
 from identify.simulation import Trajectory
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
+from identify.spatial.vectors import GRAVITY_W
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 _TALL = 1.55
 _OF_ORIGIN = "of the body's origin, world axes"
 
 
-def motion(path: Trajectory, phi: PhiLike, gravity: Vec3) -> Figure:
+def motion(
+    path: Trajectory, phi: PhiLike, gravity: ArrayLike = GRAVITY_W, *, ax: Place | None = None
+) -> Any:
     """Pose, velocities, angular momentum about the centre of mass and energy of one body.
 
     Args:
         path: of one body, shape (n, ·), two samples or more.
         phi: its ten parameters about Bo in B, shape (10,).
         gravity: g in W [m/s²], shape (3,).
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
 
     Raises:
         ProblemError: more than one body, or a single sample.
@@ -65,10 +69,10 @@ def motion(path: Trajectory, phi: PhiLike, gravity: Vec3) -> Figure:
         Column("Velocity", "time [s]", velocities),
         Column("Momentum and energy", "time [s]", _dynamics(path, phi, gravity)),
     )
-    return compose(columns, across=3)
+    return compose(columns, across=3, ax=ax)
 
 
-def _dynamics(path: Trajectory, phi: Phi, gravity: Vec3) -> tuple[Panel, Panel]:
+def _dynamics(path: Trajectory, phi: Phi, gravity: ArrayLike) -> tuple[Panel, Panel]:
     R = rotation_from_unit_quaternion(path.quaternion)
     V = np.concatenate((rotate_back(R, path.velocity), path.angular_velocity), axis=-1)
     momentum = spatial_momentum(phi, V)
