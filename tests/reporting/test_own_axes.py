@@ -67,7 +67,7 @@ def test_panels_by_name(case_of):
 
 def test_simulated_motions_too():
     body = BODY.in_frame(np.eye(4))
-    push = ConstantLoad(force=[0.0, 3.0, 20.0])
+    push = ConstantLoad(force=[0.0, 3.0, 20.0], point=body.com)
     start = State(angular_velocity=[0.1, 2.0, 0.3])
     path = simulate(body, start, duration=1.0, step=0.01, loads=[push])
     axes = Figure().subplots(3, 2)
