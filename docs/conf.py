@@ -1,7 +1,14 @@
-"""Sphinx configuration: MyST pages, built with warnings as errors by `make docs`."""
+"""Sphinx configuration: MyST pages and API pages, built with warnings as errors by `make docs`."""
 
+import importlib
+import inspect
+import re
 import tomllib
 from pathlib import Path
+
+from sphinx.pycode import ModuleAnalyzer
+
+from identify.lazy import _read_stub
 
 _project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
 
@@ -10,10 +17,115 @@ author = "the identify authors"
 project_copyright = "2026, the identify authors"
 release = version = _project["version"]
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 nitpicky = True
+# Types in signatures are words: NumPy's and pandas' pages are not at hand when these are built.
+nitpick_ignore_regex = [("py:.*", ".*")]
 myst_heading_anchors = 3
 
 html_theme = "furo"
 html_title = f"identify {release}"
+
+autodoc_member_order = "groupwise"
+autodoc_typehints_format = "short"
+autodoc_default_options = {
+    "members": True,
+    "undoc-members": True,
+    "show-inheritance": True,
+    "no-value": True,
+}
+# Names of `identify.arrays` are shown as they are, with the shapes that their docstrings say.
+autodoc_type_aliases = {
+    name: name
+    for name in (
+        *("Array", "Flags", "Indices", "Mat33", "Mat44", "Mat66", "Phi", "PhiLike"),
+        *("Vec3", "Vec4", "Vec6", "ArrayLike", "PoseLike", "Place"),
+    )
+}
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+
+_CODE = re.compile(r"`+[^`\n]+`+")
+_SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
+
+
+def _of_constant(name):
+    """The docstring of a constant, from the module that defines it, by the stub of its package."""
+    package, _, constant = name.rpartition(".")
+    stub = Path(importlib.import_module(package).__file__).with_suffix(".pyi")
+    sources, public = _read_stub(stub) if stub.exists() else ({}, {})
+    module, defined = sources.get(public.get(constant, ""), (package, constant))
+    return ModuleAnalyzer.for_module(module).find_attr_docs().get(("", defined), [])
+
+
+def _plain(app, what, name, obj, options, lines):
+    """Docstrings are plain text with `code`: nothing else in them is meant as markup."""
+    if what == "data":
+        lines[:] = _of_constant(name)
+    said, in_section, shown = [], False, False
+    for before, line in zip(["", *lines], lines, strict=False):
+        in_section = in_section or bool(re.fullmatch(r"[A-Z]\w+:", line))
+        shown = line.startswith("    ") and not in_section and (shown or not before)
+        if shown and not before:
+            said += ["::", ""]  # a formula or a piece of code, as it stands
+        said.append(line if shown else _escaped(line))
+    if what in ("attribute", "data", "property"):  # else a colon would be that after a type
+        said[:0] = ["..", ""]
+    lines[:] = said
+
+
+def _escaped(line):
+    """A line of plain text, its `code` as reST has it."""
+    parts, end = [], 0
+    for match in _CODE.finditer(line):
+        parts.append(_SPECIAL.sub(r"\\\1", line[end : match.start()]))
+        parts.append(f"``{match[0].strip('`')}``")
+        end = match.end()
+    return "".join([*parts, _SPECIAL.sub(r"\\\1", line[end:])])
+
+
+def _completed(app, docname, source):
+    """Adds to an API page what autodoc does not find, which is what a module only hands on.
+
+    To the page of a package its constants, to that of `identify` all names and where they are.
+    """
+    match = re.search(r"automodule:: (\S+)", source[0]) if docname.startswith("api/") else None
+    if match is None:
+        return
+    package = importlib.import_module(match[1])
+    stub = Path(package.__file__).with_suffix(".pyi")
+    sources, public = _read_stub(stub) if stub.exists() else ({}, {})
+    values = {name: getattr(package, name) for name in public}
+    if package.__name__ == "identify":
+        lines = [_handed_on(name, *sources[public[name]], values[name]) for name in sorted(values)]
+    else:
+        lines = [
+            f".. autodata:: {package.__name__}.{name}\n   :no-value:\n"
+            for name, value in values.items()
+            if not (hasattr(value, "__module__") or inspect.ismodule(value))
+        ]
+    if lines:
+        source[0] += "\n".join(["\n```{eval-rst}", *lines, "```\n"])
+
+
+def _handed_on(name, module, defined, value):
+    """A name of `identify` in a line: what it is, and where it is described."""
+    summary = _SPECIAL.sub(r"\\\1", inspect.getdoc(value).splitlines()[0].replace("`", ""))
+    return f"- ``identify.{name}``: {summary.rstrip('.')} (:py:obj:`{module}.{defined}`)."
+
+
+def _readable(app, what, name, obj, options, signature, returned):
+    """Types in a signature as their names are written."""
+    return tuple(
+        part and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", part)
+        for part in (signature, returned)
+    )
+
+
+def setup(app):
+    """Docstrings are escaped before the Google sections in them are read."""
+    app.connect("source-read", _completed)
+    app.connect("autodoc-process-signature", _readable)
+    app.connect("autodoc-process-docstring", _plain, priority=1)

@@ -5,14 +5,21 @@ from identify.estimation.terms import (
     KnownMass as KnownMass,
     MassBetween as MassBetween,
 )
-from identify.exchange import SavedEstimate as SavedEstimate, read_estimate
-from identify.inertia import InertialParameters as InertialParameters
+from identify.exchange import (
+    SavedEstimate as SavedEstimate,
+    export_body as export_body,
+    read_estimate,
+    read_model,
+)
+from identify.inertia import InertialParameters as InertialParameters, shapes as shapes
 from identify.logs import Recording as Recording, read_log as read_log
 from identify.pipeline import FitResult as FitResult, FitSettings as FitSettings, fit as fit
 from identify.regressors import ParameterSpace as ParameterSpace, Scalar as Scalar
 from identify.reporting import plot as plot, report as report
+from identify.simulation import State as State, simulate as simulate
 from identify.spatial import BodyMotion as BodyMotion, Pose as Pose
 
+inspect_model = read_model
 load_estimate = read_estimate
 
 __version__: str

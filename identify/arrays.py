@@ -24,6 +24,9 @@ Vec6: TypeAlias = Array
 """Spatial vectors, linear first, shape (..., 6)."""
 Phi: TypeAlias = Array
 """Ten inertial parameters about Bo in B, shape (..., 10)."""
+PhiLike: TypeAlias = ArrayLike
+"""What a function takes for ten parameters: an `InertialParameters`, of one body or of a batch, an
+array of shape (..., 10), or what else NumPy makes one from, such as a list of bodies."""
 Mat33: TypeAlias = Array
 Mat44: TypeAlias = Array
 Mat66: TypeAlias = Array
@@ -56,6 +59,19 @@ def seal(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Array:
         raise ModelError(f"{name}: entry {where} is {array[where]}; every entry must be finite")
     array.flags.writeable = False
     return array
+
+
+def seal_batch(values: ArrayLike, name: str, trailing: tuple[int, ...]) -> Array:
+    """A sealed copy of `values`, shape (..., *trailing) with any leading shape.
+
+    Raises:
+        ModelError: not numbers, not finite, or of another trailing shape.
+    """
+    try:
+        leading = max(np.ndim(values) - len(trailing), 0)
+    except ValueError:  # a ragged list: `seal` says what is wrong with it
+        leading = 0
+    return seal(values, name, (*(None,) * leading, *trailing))
 
 
 def _spell(shape: tuple[int | None, ...]) -> str:

@@ -38,8 +38,8 @@ def run(effort: Effort) -> list[Line]:
 def bodies(rng: np.random.Generator, count: int) -> Phi:
     """Boxes of random sides, each about a point outside of it."""
     sides, mass = rng.uniform(0.05, 0.3, (count, 3)), rng.uniform(0.1, 10.0, count)
-    unit = Box(1.0, 1.0, 1.0).phi(mass=1.0)
-    phi = np.tile(unit, (count, 1))
+    unit = Box(1.0, 1.0, 1.0).body(mass=1.0)
+    phi = np.tile(unit.phi, (count, 1))
     phi[:, 0] = mass
     squares = sides**2
     phi[:, [4, 7, 9]] = (mass[:, None] / 12.0) * (squares.sum(axis=1)[:, None] - squares)

@@ -68,11 +68,10 @@ class Shape(Command):
 
         from identify.exchange import SavedEstimate
         from identify.exchange.estimate_json import estimate_text
-        from identify.inertia import InertialParameters
         from identify.inertia.shapes import Mesh
 
         geometry = self._geometry()
-        body = InertialParameters(geometry.phi(mass=self.mass, density=self.density))
+        body = geometry.body(mass=self.mass, density=self.density)
         _require_believable(body)
         said = " ".join((self.name, *self.sizes))
         saved = SavedEstimate(

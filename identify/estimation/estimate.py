@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from identify.arrays import Array, Mat33, Vec3, Vec6
+from identify.arrays import Array, Vec6
 from identify.estimation.certificate import Certificate
 from identify.exchange import SavedBias, SavedEstimate, write_estimate
+from identify.exchange.estimate_views import EstimateViews
 from identify.inertia import InertialParameters
 
 DecidedBy: TypeAlias = Literal["data", "constraint", "given", "default"]
@@ -20,7 +21,7 @@ Interval: TypeAlias = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Estimate:
+class Estimate(EstimateViews):
     """A certified, physically consistent body. It holds no signals.
 
     Attributes:
@@ -63,26 +64,6 @@ class Estimate:
     provenance: Mapping[str, object] = field(default_factory=dict)
     others: Mapping[str, Estimate] = field(default_factory=dict)
     scalars: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        body = self.parameters
-        com = ", ".join(f"{1e3 * c:.4g}" for c in body.com)
-        return f"Estimate(mass={body.mass:.6g} kg, com=[{com}] mm, samples={self.samples})"
-
-    @property
-    def mass(self) -> float:
-        """Mass [kg]."""
-        return self.parameters.mass
-
-    @property
-    def com(self) -> Vec3:
-        """Centre of mass p_BoBcm_B [m], shape (3,)."""
-        return self.parameters.com
-
-    @property
-    def inertia_about_com(self) -> Mat33:
-        """I_BBcm_B [kg m²], shape (3, 3)."""
-        return self.parameters.inertia_about_com
 
     def with_others(
         self, others: Mapping[str, Estimate], scalars: Mapping[str, tuple[float, float]]

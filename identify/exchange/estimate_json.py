@@ -18,6 +18,7 @@ import numpy as np
 from identify.arrays import Array, Vec6
 from identify.errors import IdentifyError, ModelError
 from identify.exchange.estimate_body import BODY_SHAPES, read_body, seal_numbers
+from identify.exchange.estimate_views import EstimateViews
 from identify.files import require_file, write_text
 from identify.inertia import InertialParameters
 
@@ -41,8 +42,8 @@ class SavedBias:
     wrench: Vec6
 
 
-@dataclass(frozen=True, slots=True)
-class SavedEstimate:
+@dataclass(frozen=True, slots=True, repr=False)
+class SavedEstimate(EstimateViews):
     """An estimate as it is kept in a file; everything but the parameters may be missing.
 
     Attributes:
@@ -77,6 +78,11 @@ class SavedEstimate:
     dropped_rows: int | None = None
     certificate: Mapping[str, object] = field(default_factory=dict)
     provenance: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def saved(self) -> SavedEstimate:
+        """Itself: what is kept in a file."""
+        return self
 
 
 def write_estimate(estimate: SavedEstimate, path: Path | str) -> Path:

@@ -7,6 +7,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from identify.arrays import PhiLike
 from identify.documents import lookup, read_toml
 from identify.errors import ModelError
 from identify.exchange.controllers import CONTROLLERS, HEAVIEST, Export, payload_setting
@@ -24,19 +25,19 @@ EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAMS, *CONTROLLERS)
 """Names of what a body can be exported to: model formats, programs, controllers."""
 
 
-def export_body(
-    body: InertialParameters, name: str, *, largest_mass: float | None = None
-) -> Export:
+def export_body(body: PhiLike, name: str, *, largest_mass: float | None = None) -> Export:
     """A body as the text of one of `EXPORTS`.
 
     Args:
-        body: about the origin of the link's, body node's or flange's frame, in its axes.
+        body: ten parameters about the origin of the link's, body node's or flange's frame, in its
+            axes, shape (10,).
         name: one of `EXPORTS`.
         largest_mass: what the arm may carry [kg]; for controllers.
 
     Raises:
         ModelError: an unknown name, an impossible body, or one that a controller does not take.
     """
+    body = InertialParameters.one(body)
     lookup(dict.fromkeys(EXPORTS), name, "export format", ModelError)
     if name in CONTROLLERS:
         limit = HEAVIEST if largest_mass is None else largest_mass

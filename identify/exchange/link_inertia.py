@@ -10,6 +10,7 @@ import numpy as np
 
 from identify.arrays import Array, Mat66, Phi, seal
 from identify.inertia.consistency import BodyKind, body_kinds
+from identify.inertia.parameters import InertialParameters
 from identify.inertia.verdict import Verdict, check
 
 _DENSEST = 1e5
@@ -60,6 +61,11 @@ class LinkInertia:
         if self.massless:
             return check(np.zeros(10))
         return None if self.judged is None else check(self.judged, half_units=self.half_units)
+
+    @property
+    def parameters(self) -> InertialParameters | None:
+        """The body about the link's origin in its axes; None where `phi` is."""
+        return None if self.phi is None else InertialParameters(self.phi)
 
     @property
     def judged(self) -> Phi | None:

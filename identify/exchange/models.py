@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from identify.documents import lookup
+from identify.errors import ModelError
 from identify.exchange.estimate_json import read_estimate
 from identify.exchange.link_inertia import LinkInertia
 from identify.exchange.mjcf import Mjcf
@@ -36,6 +38,14 @@ class Model:
     format: str
     links: tuple[LinkInertia, ...]
     notes: tuple[str, ...] = ()
+
+    def link(self, name: str) -> LinkInertia:
+        """The link of a name.
+
+        Raises:
+            ModelError: no link is called so; names the nearest.
+        """
+        return lookup({link.name: link for link in self.links}, name, "link", ModelError)
 
 
 def read_model(path: Path | str) -> Model:

@@ -4,8 +4,15 @@ from identify.experiments.executors import (
     choose_executor as choose_executor,
     default_workers as default_workers,
 )
+from identify.experiments.long_logs import (
+    chunk_blocks as chunk_blocks,
+    join_blocks as join_blocks,
+    log_chunks as log_chunks,
+)
 from identify.experiments.progress import Progress as Progress
 from identify.experiments.reduction import (
+    log_statistics as log_statistics,
+    merge_two_logs as merge_two_logs,
     reduce_statistics as reduce_statistics,
     tree_merge as tree_merge,
 )

@@ -1,3 +1,4 @@
+from identify.inertia import shapes as shapes
 from identify.inertia.added_mass import (
     AddedMassWarning as AddedMassWarning,
     added_mass_about_origin as added_mass_about_origin,

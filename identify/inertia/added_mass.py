@@ -31,7 +31,7 @@ from identify.arrays import Mat66, Vec3, seal
 from identify.errors import ModelError
 from identify.inertia.frames import spatial_inertia_in_frame
 from identify.inertia.matrices import swap_spatial_order
-from identify.spatial import Pose, hat
+from identify.spatial import Pose, PoseLike, hat
 
 _AXES = tuple(f"{kind} {axis}" for kind in ("linear", "angular") for axis in "xyz")
 _TOLERANCE = 1e-9
@@ -90,7 +90,7 @@ def checked_added_mass(matrix: ArrayLike, *, angular_first: bool = False) -> Mat
     return A
 
 
-def added_mass_in_frame(A_B: Mat66, X_AB: Pose) -> Mat66:
+def added_mass_in_frame(A_B: Mat66, X_AB: PoseLike) -> Mat66:
     """The same added mass about Ao in A: the congruence Ad(X_BA)ᵀ A_B Ad(X_BA), linear first.
 
     Energy ½ Vᵀ A V is that of the same motion in either frame.

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
-from identify.arrays import Array, Phi, seal
+from identify.arrays import Array, Phi, PhiLike, seal
 from identify.errors import ModelError
 from identify.inertia.consistency import BodyKind, body_kinds, require_finite, which_body
+from identify.inertia.parameters import BodyT, InertialParameters, like
 from identify.inertia.verdict import Verdict, check
 
 _ROUNDING_STEPS = 8.0
@@ -53,20 +56,28 @@ class Difference:
     deviations: float | None
 
 
-def composite(phis: Phi) -> Phi:
+@overload
+def composite(phis: InertialParameters | Sequence[InertialParameters]) -> InertialParameters: ...
+@overload
+def composite(phis: Phi | Sequence[Phi]) -> Phi: ...
+def composite(
+    phis: InertialParameters | Sequence[InertialParameters] | Phi | Sequence[Phi],
+) -> InertialParameters | Phi:
     """Parameters of bodies that are joined rigidly: their sum.
 
     Args:
         phis: the bodies along the last axis but one, all about the same point in the same axes
-            (see `in_frame`), shape (..., n, 10). Covariances of independent bodies add up too.
+            (see `in_frame`), shape (..., n, 10); a batch or a list of `InertialParameters` too.
+            Covariances of independent bodies add up too.
 
     Returns:
-        Shape (..., 10).
+        Shape (..., 10); `InertialParameters` of such.
     """
-    return np.sum(np.asarray(phis, dtype=np.float64), axis=-2)
+    given = phis if isinstance(phis, Sequence) else (phis,)
+    return like(np.sum(np.asarray(phis, dtype=np.float64), axis=-2), *given)
 
 
-def subtract(with_: Phi, without: Phi) -> Phi:
+def subtract(with_: BodyT, without: BodyT) -> BodyT:
     """Parameters of the payload alone, with − without, checked to be possible bodies.
 
     What the rounding of the two explains is let pass; equal bodies leave a massless one.
@@ -76,12 +87,15 @@ def subtract(with_: Phi, without: Phi) -> Phi:
         without: the load alone, about the same point in the same axes, shape (..., 10).
 
     Returns:
-        Shape (..., 10).
+        Shape (..., 10); `InertialParameters` where either is.
 
     Raises:
         ImpossibleDifference: a difference is no possible body; says which, why and by how much.
     """
-    with_, without = np.asarray(with_, dtype=np.float64), np.asarray(without, dtype=np.float64)
+    return like(_subtract(np.asarray(with_, float), np.asarray(without, float)), with_, without)
+
+
+def _subtract(with_: Phi, without: Phi) -> Phi:
     require_finite(with_)
     require_finite(without)
     rest = with_ - without
@@ -97,8 +111,8 @@ def subtract(with_: Phi, without: Phi) -> Phi:
 
 
 def difference(
-    with_: Phi,
-    without: Phi,
+    with_: PhiLike,
+    without: PhiLike,
     covariance_with: Array | None = None,
     covariance_without: Array | None = None,
 ) -> Difference:
@@ -116,9 +130,9 @@ def difference(
     Raises:
         ModelError: not ten finite numbers, or a covariance of another shape.
     """
-    with_, without = seal(with_, "with", (10,)), seal(without, "without", (10,))
-    phi = seal(with_ - without, "with − without", (10,))
-    verdict = check(phi, half_units=_rounding(with_, without))
+    a, b = seal(with_, "with", (10,)), seal(without, "without", (10,))
+    phi = seal(a - b, "with − without", (10,))
+    verdict = check(phi, half_units=_rounding(a, b))
     if covariance_with is None or covariance_without is None:
         return Difference(phi, None, verdict, None)
     parts = (

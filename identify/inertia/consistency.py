@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from identify.arrays import Array, Flags, Mat33, Phi, Vec3
+from identify.arrays import Array, Flags, Mat33, Phi, PhiLike, Vec3
 from identify.errors import ModelError
 from identify.inertia.matrices import rounding_about_com, second_moment_about_com
 
@@ -61,7 +61,7 @@ class CentralSpectrum(NamedTuple):
     limit: Array
 
 
-def central_spectrum(phi: Phi, tolerance: float = ROUNDING) -> CentralSpectrum:
+def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING) -> CentralSpectrum:
     """Eigenvalues of S_c, and the limit below which they are rounding.
 
     The limit is the larger of `tolerance` times the sum of their magnitudes and what double
@@ -89,7 +89,7 @@ def central_spectrum(phi: Phi, tolerance: float = ROUNDING) -> CentralSpectrum:
     )
 
 
-def is_consistent(phi: Phi, tolerance: float = ROUNDING) -> Flags:
+def is_consistent(phi: PhiLike, tolerance: float = ROUNDING) -> Flags:
     """Whether a density realises the body: m > 0 and no second moment below zero but by rounding.
 
     Exact plates, rods and points are consistent, at any distance from Bo and however their numbers
@@ -109,7 +109,7 @@ def is_consistent(phi: Phi, tolerance: float = ROUNDING) -> Flags:
     return values[..., 0] >= -limit
 
 
-def smallest_pseudo_eigenvalue(phi: Phi) -> Array:
+def smallest_pseudo_eigenvalue(phi: PhiLike) -> Array:
     """Smallest eigenvalue of Pi about the centre of mass, scaled to unit mass and spread.
 
     It is that of Pi_n = T Pi Tᵀ / m, with T the shift to the centre of mass and a change of the
@@ -133,7 +133,7 @@ def smallest_pseudo_eigenvalue(phi: Phi) -> Array:
     return np.where(possible, smallest, -np.inf)
 
 
-def body_kinds(phi: Phi, tolerance: float = ROUNDING) -> NDArray[np.str_]:
+def body_kinds(phi: PhiLike, tolerance: float = ROUNDING) -> NDArray[np.str_]:
     """The `BodyKind` of each of many bodies; `check` says of one body why.
 
     Args:

@@ -13,7 +13,8 @@ from identify.inertia.matrices import (
     PSEUDO_INERTIA_BASIS,
     phi_from_pseudo_inertia,
 )
-from identify.spatial import Pose, coadjoint
+from identify.inertia.parameters import BodyT, like
+from identify.spatial import Pose, PoseLike, coadjoint
 
 _PHI_OF_PI: Array = phi_from_pseudo_inertia(np.eye(16).reshape(16, 4, 4)).T
 """Matrix of the linear map vec(Pi) → phi, shape (10, 16)."""
@@ -25,7 +26,7 @@ _PRODUCTS = ((5, 0, 1), (6, 0, 2), (8, 1, 2))
 """Index in phi and axes of Ixy, Ixz, Iyz."""
 
 
-def in_frame(phi: Phi, X_AB: Pose) -> Phi:
+def in_frame(phi: BodyT, X_AB: PoseLike) -> BodyT:
     """The same body's parameters about Ao in A.
 
     It is the sandwich rule Pi_A = T_AB Pi_B T_ABᵀ: h' = R h + m p and
@@ -37,9 +38,12 @@ def in_frame(phi: Phi, X_AB: Pose) -> Phi:
         X_AB: pose of B in A; a batch of poses broadcasts with `phi`.
 
     Returns:
-        Shape (..., 10).
+        Shape (..., 10); `InertialParameters` of such.
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    return like(_in_frame(np.asarray(phi, dtype=np.float64), Pose.of(X_AB)), phi)
+
+
+def _in_frame(phi: Phi, X_AB: Pose) -> Phi:
     if X_AB.rotation.ndim == 2 and X_AB.position.ndim == 1:
         return (phi.reshape(-1, 10) @ frame_map(X_AB).T).reshape(phi.shape)
     batch = np.broadcast_shapes(phi.shape[:-1], X_AB.rotation.shape[:-2], X_AB.position.shape[:-1])
@@ -54,7 +58,7 @@ def in_frame(phi: Phi, X_AB: Pose) -> Phi:
     return out.reshape(*batch, 10)
 
 
-def spatial_inertia_in_frame(M: Mat66, X_AB: Pose) -> Mat66:
+def spatial_inertia_in_frame(M: Mat66, X_AB: PoseLike) -> Mat66:
     """A 6×6 inertia, linear first, about Ao in A: M_A = Ad*_AB M_B Ad_BA.
 
     Ad_BA is the transpose of Ad*_AB, so this is a congruence. It holds for any symmetric 6×6 mass
@@ -71,13 +75,13 @@ def spatial_inertia_in_frame(M: Mat66, X_AB: Pose) -> Mat66:
     return C @ M @ C.swapaxes(-1, -2)
 
 
-def frame_map(X_AB: Pose) -> Array:
+def frame_map(X_AB: PoseLike) -> Array:
     """Matrix of the linear map phi_B → phi_A; a covariance moves by it as F cov Fᵀ.
 
     Returns:
         Shape (..., 10, 10).
     """
-    return congruence_map(X_AB.matrix)
+    return congruence_map(Pose.of(X_AB).matrix)
 
 
 def congruence_map(T: Mat44) -> Array:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat44, Phi
+from identify.arrays import Array, Mat44, Phi, PhiLike
 from identify.errors import ModelError
 from identify.inertia.consistency import BodyKind, body_kinds, which_body
 from identify.inertia.matrices import phi_from_pseudo_inertia, second_moment_about_com
@@ -42,7 +42,7 @@ def phi_from_log_cholesky(theta: Array) -> Phi:
     return phi_from_pseudo_inertia(U @ np.swapaxes(U, -1, -2))
 
 
-def log_cholesky_from_phi(phi: Phi) -> Array:
+def log_cholesky_from_phi(phi: PhiLike) -> Array:
     """The point of the chart that a body has, the inverse of `phi_from_log_cholesky`.
 
     Args:

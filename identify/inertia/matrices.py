@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, Vec3
+from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, PhiLike, Vec3
 from identify.spatial import hat
 
 _ROWS = np.array([0, 0, 0, 1, 1, 2])
@@ -34,12 +34,12 @@ def six_from_symmetric(matrix: Mat33) -> Array:
     return 0.5 * (matrix[..., _ROWS, _COLUMNS] + matrix[..., _COLUMNS, _ROWS])
 
 
-def inertia_about_origin(phi: Phi) -> Mat33:
+def inertia_about_origin(phi: PhiLike) -> Mat33:
     """Rotational inertia I_BBo_B [kg m²], shape (..., 3, 3)."""
     return symmetric_from_six(np.asarray(phi)[..., 4:])
 
 
-def inertia_about_com(phi: Phi) -> Mat33:
+def inertia_about_com(phi: PhiLike) -> Mat33:
     """Rotational inertia about the centre of mass, I_BBcm_B = I_BBo_B + m ĉ ĉ [kg m²].
 
     Args:
@@ -71,7 +71,7 @@ def phi_from_inertia(mass: Array | float, com: Vec3, inertia_about_com: Mat33) -
     return np.concatenate((mass, mass * com, six_from_symmetric(about_origin)), axis=-1)
 
 
-def spatial_inertia(phi: Phi) -> Mat66:
+def spatial_inertia(phi: PhiLike) -> Mat66:
     """Spatial inertia about Bo in B, linear first: M = [[m 1, −ĥ], [ĥ, I]].
 
     The momentum [p; L] about Bo of a body with twist V = [v; w] is M V.
@@ -116,7 +116,7 @@ def inertia_from_second_moment(S: Mat33) -> Mat33:
     return np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
 
 
-def pseudo_inertia(phi: Phi) -> Mat44:
+def pseudo_inertia(phi: PhiLike) -> Mat44:
     """Pseudo-inertia of a body, Pi = [[S, h], [hᵀ, m]] with S = ½ tr(I) 1 − I.
 
     A mass density realises `phi` if and only if Pi is positive semidefinite and m > 0
@@ -161,7 +161,7 @@ PSEUDO_INERTIA_BASIS: Array = _basis()
 """Matrix of the linear map phi → vec(Pi) in row-major order, shape (16, 10)."""
 
 
-def second_moment_about_com(phi: Phi) -> Mat33:
+def second_moment_about_com(phi: PhiLike) -> Mat33:
     """Second moment about the centre of mass, S_c = S − h hᵀ / m: m times the covariance of mass.
 
     Args:
@@ -176,7 +176,7 @@ def second_moment_about_com(phi: Phi) -> Mat33:
     return about_origin - h[..., :, None] * h[..., None, :] / phi[..., 0, None, None]
 
 
-def rounding_about_com(phi: Phi) -> Array:
+def rounding_about_com(phi: PhiLike) -> Array:
     """How well ten numbers in double precision can tell the eigenvalues of S_c [kg m²].
 
     The ten numbers hold I about Bo, of size tr I + m |c|², so that S_c is known to a few eps of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Phi, Vec6
-from identify.spatial import Pose
+from identify.arrays import Array, Phi, PhiLike, Vec6
+from identify.spatial import Pose, PoseLike
 from identify.spatial.rotations import cross, rotate
 
 
-def spatial_momentum(phi: Phi, V: Vec6) -> Vec6:
+def spatial_momentum(phi: PhiLike, V: Vec6) -> Vec6:
     """Momentum [p; L] about Bo in B: p = m v + ω × h, L = h × v + I ω; M V without the 6×6.
 
     Args:
@@ -24,7 +24,7 @@ def spatial_momentum(phi: Phi, V: Vec6) -> Vec6:
     return np.concatenate((m * v + cross(w, h), cross(h, v) + _inertia_times(phi, w)), axis=-1)
 
 
-def kinetic_energy(phi: Phi, V: Vec6) -> Array:
+def kinetic_energy(phi: PhiLike, V: Vec6) -> Array:
     """Kinetic energy ½ Vᵀ M V [J]; the same in every frame.
 
     Args:
@@ -37,7 +37,7 @@ def kinetic_energy(phi: Phi, V: Vec6) -> Array:
     return 0.5 * np.sum(spatial_momentum(phi, V) * V, axis=-1)
 
 
-def momentum_in_frame(momentum: Vec6, X_AB: Pose) -> Vec6:
+def momentum_in_frame(momentum: Vec6, X_AB: PoseLike) -> Vec6:
     """The same momentum about Ao in A: p_A = R p, L_A = R L + p_AB × p_A; Ad*_AB [p; L].
 
     A wrench, the rate of a momentum, goes the same way.
@@ -49,7 +49,7 @@ def momentum_in_frame(momentum: Vec6, X_AB: Pose) -> Vec6:
     Returns:
         Shape (..., 6).
     """
-    momentum = np.asarray(momentum, dtype=np.float64)
+    momentum, X_AB = np.asarray(momentum, dtype=np.float64), Pose.of(X_AB)
     linear = rotate(X_AB.rotation, momentum[..., :3])
     angular = rotate(X_AB.rotation, momentum[..., 3:]) + cross(X_AB.position, linear)
     return np.concatenate((np.broadcast_to(linear, angular.shape), angular), axis=-1)

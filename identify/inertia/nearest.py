@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Flags, Mat33, Mat44, Phi
+from identify.arrays import Array, Flags, Mat33, Mat44, Phi, PhiLike
 from identify.errors import ModelError
 from identify.inertia.consistency import (
     ROUNDING,
@@ -39,6 +39,7 @@ from identify.inertia.matrices import (
     rounding_about_com,
     second_moment_about_com,
 )
+from identify.inertia.parameters import InertialParameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +57,16 @@ class NearestBody:
     distance: Array
     changed: Flags
 
+    @property
+    def parameters(self) -> InertialParameters:
+        """The bodies, of shape (...)."""
+        return InertialParameters(self.phi)
+
 
 def nearest_consistent(
-    phi: Phi,
+    phi: PhiLike,
     *,
-    nominal: Phi | None = None,
+    nominal: PhiLike | None = None,
     keep_mass_and_com: bool = True,
     mass: float | None = None,
     margin: float = 0.0,
@@ -148,7 +154,7 @@ def _clip(
 
 
 def _metric_body(
-    phi: Phi, spectrum: CentralSpectrum, nominal: Phi | None, *, needs_size: bool = False
+    phi: Phi, spectrum: CentralSpectrum, nominal: PhiLike | None, *, needs_size: bool = False
 ) -> Phi:
     """The nominal body, or without one each body's own size as a ball about Bo: m diag(L², 1).
 

@@ -1,16 +1,17 @@
-"""`InertialParameters`: the ten parameters of one body; the body that stands in for one."""
+"""`InertialParameters`: the ten parameters of bodies; the body that stands in for one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
-from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, Vec3, seal
+from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, PhiLike, Vec3, seal, seal_batch
 from identify.errors import ModelError
 from identify.inertia.consistency import is_consistent
-from identify.inertia.frames import in_frame
 from identify.inertia.matrices import (
     inertia_about_com,
     inertia_about_origin,
@@ -18,7 +19,7 @@ from identify.inertia.matrices import (
     pseudo_inertia,
     spatial_inertia,
 )
-from identify.spatial import Pose
+from identify.spatial import PoseLike
 
 PHI = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 """Names of the ten parameters, in the only order the toolkit uses."""
@@ -30,50 +31,82 @@ DEFAULT_DENSITY = 1000.0
 """Density of the default body [kg/m³]: that of water, between plastics with voids and metals."""
 
 _ASYMMETRY = 1e-9
+_ROWS, _COLUMNS = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+"""Where xx, yy, zz, xy, xz, yz stand in a matrix."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class InertialParameters:
-    """The ten inertial parameters of a rigid body about Bo in B.
+    """The ten inertial parameters of a rigid body about Bo in B, or those of a batch of bodies.
 
     Any ten finite numbers are admitted: whether they are a possible body is what `consistent` says.
 
+    Every function that takes ten parameters takes an `InertialParameters` in their place: NumPy
+    makes an array of it by `__array__`. Functions that give such parameters back as they are
+    (`in_frame`, `composite`, `subtract`) give bodies of bodies and arrays of arrays. Bodies about
+    one point in the same axes add up: `gripper + payload`, `loaded - empty`, `sum(parts)`.
+
     Attributes:
-        phi: [m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz], h = m c [kg, kg m, kg m²], shape (10,).
+        phi: [m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz], h = m c [kg, kg m, kg m²], shape (10,),
+            or (..., 10) of a batch; what is said below of one body then has the batch shape (...)
+            before its own.
     """
 
     phi: Phi
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "phi", seal(self.phi, "phi", (10,)))
+        object.__setattr__(self, "phi", seal_batch(self.phi, "phi", (10,)))
 
     @classmethod
     def from_com(
-        cls, mass: float, com: ArrayLike, inertia_about_com: ArrayLike
+        cls, mass: ArrayLike, com: ArrayLike, inertia_about_com: ArrayLike
     ) -> InertialParameters:
         """Parameters from mass [kg], centre of mass in B [m] and I_BBcm_B [kg m²].
 
         Raises:
             ModelError: another shape, not finite, or an inertia that is not symmetric.
         """
-        com = seal(com, "com", (3,))
-        inertia = seal(inertia_about_com, "inertia_about_com", (3, 3))
-        if np.abs(inertia - inertia.T).max() > _ASYMMETRY * np.abs(inertia).max():
+        com = seal_batch(com, "com", (3,))
+        inertia = seal_batch(inertia_about_com, "inertia_about_com", (3, 3))
+        skew = np.abs(inertia - np.swapaxes(inertia, -1, -2)).max(axis=(-2, -1), initial=0.0)
+        if (skew > _ASYMMETRY * np.abs(inertia).max(axis=(-2, -1), initial=0.0)).any():
             raise ModelError(
                 f"inertia_about_com: expected a symmetric matrix, got {inertia.tolist()}"
             )
+        mass = np.asarray(mass, dtype=np.float64)
+        batch = np.broadcast_shapes(mass.shape, com.shape[:-1], inertia.shape[:-2])
         with np.errstate(invalid="ignore"):  # an infinite mass is refused with the rest of phi
-            return cls(phi_from_inertia(mass, com, inertia))
+            return cls(
+                phi_from_inertia(
+                    np.broadcast_to(mass, batch),
+                    np.broadcast_to(com, (*batch, 3)),
+                    np.broadcast_to(inertia, (*batch, 3, 3)),
+                )
+            )
+
+    @classmethod
+    def one(cls, body: PhiLike) -> InertialParameters:
+        """One body, of whatever says its ten parameters.
+
+        Raises:
+            ModelError: a batch of bodies, or not ten finite numbers.
+        """
+        return cls(seal(body, "body", (10,)))
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Shape of the batch; () of one body."""
+        return self.phi.shape[:-1]
 
     @property
     def mass(self) -> float:
-        """Mass m [kg]."""
-        return float(self.phi[0])
+        """Mass m [kg]; of a batch an array, shape (...)."""
+        return self.phi[..., 0] if self.batch else float(self.phi[0])  # pyright: ignore[reportReturnType]
 
     @property
     def first_moment(self) -> Vec3:
         """First moment of mass h = m c [kg m], shape (3,)."""
-        return self.phi[1:4]
+        return self.phi[..., 1:4]
 
     @property
     def com(self) -> Vec3:
@@ -83,7 +116,7 @@ class InertialParameters:
             ModelError: the mass is zero.
         """
         self._require_mass("a centre of mass")
-        return self.phi[1:4] / self.phi[0]
+        return self.phi[..., 1:4] / self.phi[..., :1]
 
     @property
     def inertia_about_com(self) -> Mat33:
@@ -118,17 +151,182 @@ class InertialParameters:
     @property
     def consistent(self) -> bool:
         """Whether some mass density realises the body: m > 0 and Pi ⪰ 0, up to rounding."""
-        return bool(is_consistent(self.phi))
+        good = is_consistent(self.phi)
+        return good if self.batch else bool(good)  # pyright: ignore[reportReturnType]
 
-    def in_frame(self, X_AB: Pose) -> InertialParameters:
+    def in_frame(self, X_AB: PoseLike) -> InertialParameters:
         """The same body about Ao in A, where `X_AB` is the pose of this frame B in A."""
-        return InertialParameters(in_frame(self.phi, X_AB))
+        from identify.inertia.frames import in_frame  # which gives bodies of bodies
+
+        return in_frame(self, X_AB)
+
+    @classmethod
+    def from_spatial(cls, matrix: ArrayLike, convention: str) -> InertialParameters:
+        """The body of a spatial inertia 6×6 about Bo in B, as another tool has it.
+
+        Args:
+            matrix: shape (..., 6, 6).
+            convention: one of `CONVENTIONS` that is a matrix, such as `drake_matrix`,
+                `featherstone`, `dart_tensor` (angular first) or `pinocchio_matrix` (linear first).
+
+        Raises:
+            ModelError: no such convention, or no rigid body has this matrix.
+        """
+        from identify.inertia.conventions.registry import find_matrix
+
+        return cls(find_matrix(convention).to_phi(matrix))
+
+    def to_spatial(self, convention: str) -> Mat66:
+        """The spatial inertia 6×6 about Bo in B as another tool has it; see `from_spatial`."""
+        from identify.inertia.conventions.registry import find_matrix
+
+        return find_matrix(convention).from_phi(self.phi)
+
+    @classmethod
+    def from_pinocchio(cls, inertia: Any) -> InertialParameters:
+        """The body of a `pinocchio.Inertia` about the origin of its frame, in its axes."""
+        from identify.inertia.conventions import tools
+
+        return cls(tools.from_pinocchio(inertia))
+
+    def to_pinocchio(self) -> Any:
+        """The body as a `pinocchio.Inertia`.
+
+        Raises:
+            MissingExtra: Pinocchio is not installed.
+            ModelError: a batch of bodies.
+        """
+        from identify.inertia.conventions import tools
+
+        return tools.to_pinocchio(self.phi)
+
+    @classmethod
+    def from_drake(cls, inertia: Any) -> InertialParameters:
+        """The body of a `pydrake.multibody.tree.SpatialInertia` M_SP_E, about P in axes of E."""
+        from identify.inertia.conventions import tools
+
+        return cls(tools.from_drake(inertia))
+
+    def to_drake(self) -> Any:
+        """The body as a `pydrake.multibody.tree.SpatialInertia` M_BBo_B.
+
+        Raises:
+            MissingExtra: Drake is not installed.
+            ModelError: a batch of bodies, or one without a positive mass or an impossible one,
+                which Drake does not take.
+        """
+        from identify.inertia.conventions import tools
+
+        return tools.to_drake(self.phi)
+
+    @classmethod
+    def from_mujoco(cls, body: Any) -> InertialParameters:
+        """The body of a MuJoCo `MjSpec` body, or of one of a compiled model, in its own frame.
+
+        Args:
+            body: `spec.body("hand")` with an explicit inertial, by `fullinertia` or by `inertia`
+                and its axes `iquat`; or `model.body("hand")`.
+
+        Raises:
+            ModelError: the body of a specification has no inertial of its own: the compiler makes
+                one of its geometries, so compile it and take that of the model.
+        """
+        from identify.inertia.conventions import tools
+
+        return cls(tools.from_mujoco(body))
+
+    def to_mujoco(self, body: Any) -> None:
+        """Write the inertial of a MuJoCo `MjSpec` body: mass, ipos, iquat and inertia, explicit.
+
+        Raises:
+            ModelError: a batch of bodies, or one without a positive mass.
+        """
+        from identify.inertia.conventions import tools
+
+        tools.to_mujoco(self.phi, body)
+
+    def __add__(self, other: InertialParameters) -> InertialParameters:
+        if not isinstance(other, InertialParameters):
+            return NotImplemented
+        return InertialParameters(self.phi + other.phi)
+
+    def __radd__(self, other: object) -> InertialParameters:
+        """What `sum` begins with is zero."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __sub__(self, other: InertialParameters) -> InertialParameters:
+        """The difference, possible or not; `subtract` refuses one that is no body."""
+        if not isinstance(other, InertialParameters):
+            return NotImplemented
+        return InertialParameters(self.phi - other.phi)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, InertialParameters):
+            return NotImplemented
+        return np.array_equal(self.phi, other.phi)
+
+    def __hash__(self) -> int:
+        return hash((self.phi.shape, (self.phi + 0.0).tobytes()))  # −0 equals 0
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """The ten numbers, shape (..., 10)."""
+        return np.array(self.phi, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        """How many bodies the first axis of a batch has.
+
+        Raises:
+            TypeError: one body is no batch.
+        """
+        if not self.batch:
+            raise TypeError("one body has no length; a batch of bodies has")
+        return len(self.phi)
+
+    def __getitem__(self, index: Any) -> InertialParameters:
+        """Some bodies of a batch, by an index into its shape."""
+        if not self.batch:
+            raise TypeError("one body has no entries; its ten numbers are those of phi")
+        return InertialParameters(
+            self.phi[(*index, slice(None)) if isinstance(index, tuple) else index]
+        )
+
+    def __iter__(self) -> Iterator[InertialParameters]:
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"InertialParameters({describe(self)})"
 
     def _require_mass(self, what: str) -> None:
-        if self.phi[0] == 0.0:
+        if (self.phi[..., 0] == 0.0).any():
             raise ModelError(
                 f"a body without mass has no {what.removeprefix('a ').removeprefix('an ')}"
             )
+
+
+BodyT = TypeVar("BodyT", Phi, InertialParameters)
+
+
+def like(phi: Phi, *given: object) -> Any:
+    """Ten parameters in the form of what they come from: bodies where any of it was one."""
+    for each in given:
+        if isinstance(each, InertialParameters):
+            return InertialParameters(phi)
+    return phi
+
+
+def describe(body: InertialParameters) -> str:
+    """Mass, centre of mass and inertia of one body in a line; of a batch its shape and masses."""
+    if body.batch:
+        masses = np.ravel(body.mass)
+        of = f", mass {masses.min():.6g} to {masses.max():.6g} kg" if masses.size else ""
+        return f"batch {body.batch}{of}"
+    about, at, inertia = "origin", "", body.inertia_about_origin
+    if body.mass != 0.0:
+        about, inertia = "com", body.inertia_about_com
+        at = f", com [{', '.join(f'{c + 0.0:.4g}' for c in body.com)}] m"
+    six = zip(("xx", "yy", "zz", "xy", "xz", "yz"), inertia[_ROWS, _COLUMNS], strict=True)
+    entries = ", ".join(f"{name} {value + 0.0:.4g}" for name, value in six)
+    return f"mass {body.mass:.6g} kg{at}, inertia about {about} [{entries}] kg m²"
 
 
 def default_radius(mass: float) -> float:

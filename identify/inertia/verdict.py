@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Phi, Vec3, seal
+from identify.arrays import Array, Mat33, PhiLike, Vec3, seal
 from identify.errors import ModelError
 from identify.inertia.consistency import KIND_BY_RANK, ROUNDING, BodyKind, within_reach
 from identify.inertia.matrices import (
@@ -118,7 +118,7 @@ class Verdict:
         return words + "; ".join(self.reasons)
 
 
-def check(phi: Phi, *, tolerance: float = ROUNDING, half_units: Array | None = None) -> Verdict:
+def check(phi: PhiLike, *, tolerance: float = ROUNDING, half_units: Array | None = None) -> Verdict:
     """Whether some mass density makes the ten numbers (m > 0 and Pi ⪰ 0), and by how much not.
 
     Impossible is what violates a rule by more than `tolerance` of the body's own spread, and by
@@ -130,7 +130,8 @@ def check(phi: Phi, *, tolerance: float = ROUNDING, half_units: Array | None = N
     centre of mass, check the body there: phi = [m, 0, 0, 0, I_c].
 
     Args:
-        phi: ten parameters about Bo in B, shape (10,).
+        phi: ten parameters about Bo in B, of one body, shape (10,); `body_kinds` and
+            `is_consistent` judge a batch.
         tolerance: relative to the sum of the second moments about the centre of mass.
         half_units: how far each of the ten may be from what it stood for, shape (10,); see
             `half_unit` for a printed number.

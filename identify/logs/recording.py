@@ -42,7 +42,7 @@ class DroppedRows:
         return self.not_finite + self.cut_short + self.not_numbers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Recording:
     """A log in SI units, signs and names of the toolkit; arrays are read-only.
 
@@ -190,6 +190,17 @@ class Recording:
 
     def __len__(self) -> int:
         return len(self.signals["force"])
+
+    def __repr__(self) -> str:
+        """Name, rows, span and rate, and what it has."""
+        if self.time is None:
+            rows = f"{len(self)} still poses"
+        else:
+            span = float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
+            rate = f" at {(len(self) - 1) / span:.4g} Hz" if span > 0.0 else ""
+            rows = f"{len(self)} rows, {span:.4g} s{rate}"
+        dropped = f", {self.dropped.total} dropped" if self.dropped.total else ""
+        return f"Recording({self.name!r}, {rows}{dropped}: {', '.join(self.signals)})"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copies and other processes get the mappings as plain ones: a view does not travel."""

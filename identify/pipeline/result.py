@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from identify.estimation.terms import Term
 from identify.regressors import Offsets
 from identify.signals import PreparedLog
 from identify.validation import Validation
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,5 +85,41 @@ class FitResult:
     findings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        logs = ", ".join(log.name for log in self.logs)
-        return f"FitResult({self.estimate!r}, logs=[{logs}], notes={len(self.notes)})"
+        return f"FitResult({self.estimate!r}, logs=[{', '.join(map(_log_in_short, self.logs))}])"
+
+    def _repr_html_(self) -> str:
+        logs = escape("; ".join(map(_log_in_short, self.logs)))
+        return f"{self.estimate._repr_html_()}<p>{logs}</p>"
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data, SI: the content of the estimate.json, the logs, and the held-out scores."""
+        scores = self.validation.scores
+        return {
+            "estimate": self.estimate.to_dict(),
+            "logs": [
+                {
+                    "name": log.name,
+                    "sha256": log.recording.sha256,
+                    "rows": log.recording.rows,
+                    "duration": log.duration,
+                    "rate_hz": log.rate_hz,
+                }
+                for log in self.logs
+            ],
+            "held_out": None
+            if scores is None
+            else {
+                "folds": scores.folds,
+                "rms": scores.rms.tolist(),
+                "r_squared": scores.r_squared.tolist(),
+            },
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """The parameters by name with intervals and units, as `Estimate.to_frame`."""
+        return self.estimate.to_frame()
+
+
+def _log_in_short(log: PreparedLog) -> str:
+    rate = "" if log.rate_hz is None else f", {log.duration:.4g} s at {log.rate_hz:.4g} Hz"
+    return f"{log.name} ({log.recording.rows} rows{rate})"

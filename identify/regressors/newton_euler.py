@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat66, Phi, Vec6
+from identify.arrays import Array, Mat66, PhiLike, Vec6, seal
 from identify.inertia import inertia_about_origin
 from identify.spatial import BodyMotion, hat
 
@@ -69,7 +69,7 @@ def regressor_from_features(psi: Array) -> Array:
     return np.tensordot(psi, FEATURE_TENSOR, axes=(-1, 0))
 
 
-def newton_euler_wrench(phi: Phi, motion: BodyMotion) -> Vec6:
+def newton_euler_wrench(phi: PhiLike, motion: BodyMotion) -> Vec6:
     """The wrench [f; t] on the body at Bo in B that a motion takes, from the equations themselves.
 
     Args:
@@ -80,12 +80,13 @@ def newton_euler_wrench(phi: Phi, motion: BodyMotion) -> Vec6:
         Shape (..., 6) [N, N m].
     """
     a, w, al = motion.proper_acceleration, motion.angular_velocity, motion.angular_acceleration
+    phi = seal(phi, "phi", (10,))
     mass, h, inertia = phi[0], phi[1:4], inertia_about_origin(phi)
     force = mass * a + np.cross(al, h) + np.cross(w, np.cross(w, h))
     torque = np.cross(h, a) + al @ inertia + np.cross(w, w @ inertia)
     return np.concatenate((force, torque), axis=-1)
 
 
-def acceleration_response(phi: Phi) -> Mat66:
+def acceleration_response(phi: PhiLike) -> Mat66:
     """∂w/∂(a', α) = [T_1 φ … T_6 φ], which is the spatial inertia about Bo: (..., 6, 6)."""
-    return np.einsum("jik,...k->...ij", FEATURE_TENSOR[:6], phi)
+    return np.einsum("jik,...k->...ij", FEATURE_TENSOR[:6], np.asarray(phi))

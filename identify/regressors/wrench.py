@@ -19,7 +19,7 @@ from identify.regressors.equations import Equations, Offsets
 from identify.regressors.newton_euler import FEATURE_TENSOR, FEATURES, WRENCH
 from identify.regressors.space import ONE_BODY, ParameterSpace
 from identify.regressors.statistics import CHUNK, Group, Layout, Statistics, absorb
-from identify.spatial import BodyMotion, Pose, coadjoint
+from identify.spatial import BodyMotion, Pose, PoseLike, coadjoint
 
 WRENCH_LAYOUT = Layout(
     columns=("1", *FEATURES, *WRENCH),
@@ -104,7 +104,7 @@ def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
     return np.triu(factor)
 
 
-def in_frame(statistics: Statistics, X_CB: Pose) -> Statistics:
+def in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
     """The same logs with body axes and reference point C in place of B.
 
     Features and wrench change linearly, so the log is not read again.
@@ -123,12 +123,13 @@ def in_frame(statistics: Statistics, X_CB: Pose) -> Statistics:
     return statistics.mapped(M)
 
 
-def frame_change(X_CB: Pose) -> Array:
+def frame_change(X_CB: PoseLike) -> Array:
     """Matrix that maps [ψ, w] about Bo in B to those about Co in C, shape (18, 18).
 
     a'_C = R (a'_B + (α× + ω×ω×) p) with p = p_BoCo_B and R = R_CB; α and the products of ω rotate;
     the wrench moves by the coadjoint.
     """
+    X_CB = Pose.of(X_CB)
     R = X_CB.rotation
     p = X_CB.inverse().position
     G = np.zeros((18, 18))

@@ -6,4 +6,5 @@ from identify.reporting.parameter_table import (
     ParameterRow as ParameterRow,
     parameter_rows as parameter_rows,
 )
+from identify.reporting.poinsot_animation import save_poinsot_animation as save_poinsot_animation
 from identify.reporting.terminal import parameter_rich_table as parameter_rich_table

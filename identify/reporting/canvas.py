@@ -9,22 +9,29 @@ Matplotlib is imported when a figure is drawn, not before.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array
+from identify.documents import lookup
+from identify.errors import SchemaError
 from identify.reporting.rounding import power_of_ten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+
+Place: TypeAlias = "Axes | Sequence[Axes] | np.ndarray | Mapping[str, Axes]"
+"""Axes of one's own for the panels of a figure: one for the first panel; several, in the order of
+the panels, an array of rows and columns column by column, as the figure stands; or by the panels'
+names, as `matplotlib.pyplot.subplot_mosaic` gives them."""
 
 INK = "#1f2933"
 MUTED = "#66727f"
@@ -147,15 +154,61 @@ def style() -> Iterator[None]:
         yield
 
 
-def compose(columns: Sequence[Column], across: int = 2) -> Figure:
+def compose(columns: Sequence[Column], across: int = 2, ax: Place | None = None) -> Any:
     """A figure of columns side by side, `across` in a row, each as high as its row.
 
     Args:
         columns: at least one.
         across: columns in a row.
+        ax: axes to draw the panels on in place of a figure.
+
+    Returns:
+        The figure, or `ax` where it is given.
+
+    Raises:
+        SchemaError: more axes than panels, or a panel that there is not.
     """
+    if ax is not None:
+        _draw_on(columns, ax)
+        return ax
     with style():
         return _arranged(columns, across)
+
+
+def _draw_on(columns: Sequence[Column], ax: Place) -> None:
+    """Draw panels on axes of somebody's own, in the style that these have."""
+    panels = [(column, panel) for column in columns for panel in column.panels]
+    names = [_name(column, panel) for column, panel in panels]
+    if isinstance(ax, Mapping):
+        known = dict(zip(names, panels, strict=True))
+        chosen = [lookup(known, name, "panel", SchemaError) for name in ax]
+        places = list(ax.values())
+    else:
+        places = np.ravel(np.asarray(ax, dtype=object), order="F").tolist()
+        if len(places) > len(panels):
+            raise SchemaError(
+                f"ax: got {len(places)} axes for {len(panels)} panels, which are, in order: "
+                f"{', '.join(names)}"
+            )
+        chosen = panels[: len(places)]
+    titled = set()
+    for axes, (column, panel) in zip(places, chosen, strict=True):
+        panel.draw(axes)
+        axes.set_ylabel(panel.ylabel)
+        axes.set_xlabel(panel.xlabel or column.xlabel)
+        if panel.note:
+            axes.set_title(panel.note, loc="right", size="small")
+        if id(column) not in titled:
+            axes.set_title(column.title, loc="left")
+            titled.add(id(column))
+            if axes.get_legend_handles_labels()[0]:
+                axes.legend()
+
+
+def _name(column: Column, panel: Panel) -> str:
+    """What a panel is called: `force x`, `force residual z`, `parameters`."""
+    what = (panel.ylabel or panel.xlabel).partition(" [")[0]
+    return f"{column.title} {what}".strip().lower()
 
 
 def png(figure: Figure) -> bytes:

@@ -1,13 +1,24 @@
-"""Figures of a `FitResult`; each returns a matplotlib `Figure` that belongs to no window.
+"""Figures of a `FitResult`, and of simulated motions.
+
+Each returns a matplotlib `Figure` that belongs to no window:
 
     identify.plot.wrench(result).savefig("wrench.png", dpi=150)
+
+With `ax=` the panels are drawn on axes of one's own, in their style, and these are returned: one
+pair of axes for the first panel; several for as many panels in their order, an array of rows and
+columns column by column; or a mapping from the names of panels, as `subplot_mosaic` gives it.
+
+    figure, axes = plt.subplots(3, 2)  # forces to the left, torques to the right
+    identify.plot.residuals(result, ax=axes)
 
 Every figure has its own file in `figures/`; a new one is a file there and a line here.
 """
 
 from identify.reporting.figures.excitation import excitation
+from identify.reporting.figures.motion import motion
 from identify.reporting.figures.parameters import parameters
+from identify.reporting.figures.poinsot import poinsot
 from identify.reporting.figures.replay import replay
 from identify.reporting.figures.wrench import residuals, wrench
 
-__all__ = ["excitation", "parameters", "replay", "residuals", "wrench"]
+__all__ = ["excitation", "motion", "parameters", "poinsot", "replay", "residuals", "wrench"]

@@ -22,6 +22,7 @@ from identify.simulation.loads import (
     Impulse as Impulse,
     Load as Load,
     SampledLoad as SampledLoad,
+    StateLoad as StateLoad,
     buoyancy as buoyancy,
 )
 from identify.simulation.poinsot import Poinsot as Poinsot, poinsot_motion as poinsot_motion

@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Flags, Phi
+from identify.arrays import Array, Flags, Phi, PhiLike
 from identify.errors import SimulationError, did_you_mean
-from identify.inertia import InertialParameters, check, is_consistent, spatial_inertia
+from identify.inertia import check, is_consistent, spatial_inertia
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
 """The load between samples: a straight line, or the last sample held."""
@@ -19,13 +19,13 @@ Interpolation: TypeAlias = Literal["linear", "hold"]
 _WORST_CONDITION = 1e13
 
 
-def require_simulable(phi: Phi | InertialParameters) -> Phi:
+def require_simulable(phi: PhiLike) -> Phi:
     """Ten parameters whose accelerations are determined, as float64, shape (..., 10).
 
     Raises:
         SimulationError: another shape, a body that no density realises, or one without extent.
     """
-    phi = as_numbers(phi.phi if isinstance(phi, InertialParameters) else phi, "phi", 10)
+    phi = as_numbers(phi, "phi", 10)
     require_possible(phi)
     M = spatial_inertia(phi)
     scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))

@@ -9,8 +9,8 @@ import numpy as np
 
 from identify.arrays import Array, Mat33, Vec3, Vec6
 from identify.simulation.free_body import ATTITUDE, LINEAR, MOMENTUM, FreeBody
-from identify.simulation.loads import Impulse, Load
-from identify.simulation.state import Trajectory
+from identify.simulation.loads import Impulse, Law, Load, StateLoad, split_loads
+from identify.simulation.state import State, Trajectory
 from identify.spatial import vee
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
 
@@ -33,6 +33,7 @@ class ForcedBody:
         time: the instant the loads are of [s].
         loads: about C, [wrench in C, wrench in W, K by rows], shape (..., 21).
         rate: their rate of change.
+        laws: loads by a law of the state, which are no lines.
         free: whether there is no load at all.
     """
 
@@ -40,21 +41,8 @@ class ForcedBody:
     time: float
     loads: Array
     rate: Array
+    laws: Sequence[StateLoad]
     free: bool
-
-    @classmethod
-    def of(cls, body: FreeBody, loads: Sequence[Load], gravity: Vec3, time: float) -> ForcedBody:
-        """The loads around a time that is no break of any of them.
-
-        Gravity acts on the rigid body's mass alone, at C: no torque, and none of the fluid's share.
-        """
-        weight = body.mass[..., None] * gravity
-        value, rate = _padded(weight, 6), np.zeros(21)
-        lines = [(load, line) for load in loads if (line := load.line(time)) is not None]
-        for load, (wrench, slope) in lines:
-            value = value + _about_centre(load, body, wrench)
-            rate = rate + _about_centre(load, body, slope)
-        return cls(body, time, value, rate, free=not lines and not weight.any())
 
     def rates(self, phase: Array, R_WC: Mat33, time: float) -> tuple[Vec3, Vec3, Vec6]:
         """Velocity of C in W, angular velocity in C, and rate of the momentum [p; L] in W.
@@ -78,12 +66,50 @@ class ForcedBody:
         """[f; t] of all loads about C in axes of W, shape (..., 6)."""
         if self.free:
             return np.zeros_like(phase[..., MOMENTUM])
-        return _in_world(self.loads + (time - self.time) * self.rate, R_WC)
+        loads = self.loads + (time - self.time) * self.rate
+        if self.laws:
+            phase = phase.copy()  # of a stage: its quaternion is not of unit norm
+            phase[..., ATTITUDE] /= np.linalg.norm(phase[..., ATTITUDE], axis=-1, keepdims=True)
+            state = State.unchecked(self.body.states_of(phase))
+            for law in self.laws:
+                loads = loads + _about_centre(law, self.body, law.wrench(time, state))
+        return _in_world(loads, R_WC)
 
     def spin(self, phase: Array) -> Array:
         """How fast the bodies turn, |ω| [rad/s], shape (...)."""
         R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
         return np.linalg.norm(self.body.twist(R, phase)[..., 3:], axis=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Forces:
+    """All that acts on a batch of bodies, but impulses.
+
+    Attributes:
+        body: inertia about C.
+        lines: loads that are straight lines in time between their breaks.
+        laws: loads by a law of the state.
+        gravity: g in W [m/s²], shape (..., 3).
+    """
+
+    body: FreeBody
+    lines: Sequence[Load]
+    laws: Sequence[StateLoad]
+    gravity: Vec3
+
+    def around(self, time: float) -> ForcedBody:
+        """The bodies under the loads around a time that is no break of any of them.
+
+        Gravity acts on the rigid body's mass alone, at C: no torque, and none of the fluid's share.
+        """
+        weight = self.body.mass[..., None] * self.gravity
+        value, rate = _padded(weight, 6), np.zeros(21)
+        lines = [(load, line) for load in self.lines if (line := load.line(time)) is not None]
+        for load, (wrench, slope) in lines:
+            value = value + _about_centre(load, self.body, wrench)
+            rate = rate + _about_centre(load, self.body, slope)
+        free = not lines and not self.laws and not weight.any()
+        return ForcedBody(self.body, time, value, rate, self.laws, free=free)
 
 
 def jump_of(impulse: Impulse, body: FreeBody, R_WC: Mat33) -> Vec6:
@@ -101,7 +127,7 @@ def _in_world(loads: Array, R_WC: Mat33) -> Vec6:
     return np.concatenate((force, torque), axis=-1) + loads[..., _WORLD]
 
 
-def _about_centre(load: Load | Impulse, body: FreeBody, wrench: Vec6) -> Array:
+def _about_centre(load: Load | StateLoad | Impulse, body: FreeBody, wrench: Vec6) -> Array:
     """The 21 numbers of one load; linear in its wrench, so its rate goes the same way."""
     force, torque = wrench[..., :3], wrench[..., 3:]
     R_BC = rotation_from_unit_quaternion(body.axes)
@@ -120,7 +146,7 @@ def _padded(part: Array, first: int) -> Array:
     return value
 
 
-def total_wrench(loads: Sequence[Load], path: Trajectory) -> Vec6:
+def total_wrench(loads: Sequence[Load | StateLoad | Law], path: Trajectory) -> Vec6:
     """The sum of all loads at every time of a trajectory: what a sensor at Bo would measure.
 
     Gravity and impulses are not among them. A load counts from its start on and not at its end.
@@ -133,13 +159,17 @@ def total_wrench(loads: Sequence[Load], path: Trajectory) -> Vec6:
         [f; t] on the body at Bo in B [N, N m], shape (..., n, 6).
     """
     R = rotation_from_unit_quaternion(path.quaternion)
-    total = np.zeros((*path.quaternion.shape[:-1], 6))
-    for load in loads:
-        for k, time in enumerate(path.time):
-            line = load.line(float(time))
-            if line is None:
+    total, states = np.zeros((*path.quaternion.shape[:-1], 6)), path.states.vector
+    lines, laws = split_loads(loads)
+    for load in (*lines, *laws):
+        for k, time in enumerate(path.time.tolist()):
+            if isinstance(load, StateLoad):
+                wrench = load.wrench(time, State.unchecked(states[..., k, :]))
+            elif (line := load.line(time)) is not None:
+                wrench = line[0]
+            else:
                 continue
-            force, torque = line[0][..., :3], line[0][..., 3:]
+            force, torque = wrench[..., :3], wrench[..., 3:]
             if load.frame == "world":
                 R_WB = R[..., k, :, :]
                 force, torque = rotate_back(R_WB, force), rotate_back(R_WB, torque)

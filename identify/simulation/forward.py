@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Phi, Vec3
-from identify.inertia import InertialParameters
+from identify.arrays import Array, PhiLike
 from identify.simulation.checks import as_numbers, broadcast_batches, first_of
 from identify.simulation.divergence import LARGEST_TURN, diverged
-from identify.simulation.forced_body import ForcedBody, jump_of
+from identify.simulation.forced_body import Forces, jump_of
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
 from identify.simulation.integrators import Integrator, find_integrator
-from identify.simulation.loads import Impulse, Load
+from identify.simulation.loads import Impulse, Law, Load, StateLoad, split_loads
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.schedule import Schedule, schedule
 from identify.simulation.state import Jump, State, Trajectory
@@ -24,12 +23,12 @@ from identify.spatial.vectors import GRAVITY_W
 
 
 def simulate(
-    body: InertialParameters | PrincipalBody | Phi,
-    start: State,
+    body: PrincipalBody | PhiLike,
+    start: State | None = None,
     *,
     duration: float,
     step: float,
-    loads: Sequence[Load] = (),
+    loads: Sequence[Load | StateLoad | Law] = (),
     impulses: Sequence[Impulse] = (),
     gravity: ArrayLike = GRAVITY_W,
     integrator: str = "rk4",
@@ -43,12 +42,13 @@ def simulate(
     acts: steps are cut there, so that the integrator keeps its order.
 
     Args:
-        body: the ten parameters about Bo in B, shape (..., 10) if an array; or a `PrincipalBody`,
-            which is moved in its principal axes.
-        start: state at time 0.
+        body: the ten parameters about Bo in B, `InertialParameters` or shape (..., 10); or a
+            `PrincipalBody`, which is moved in its principal axes.
+        start: state at time 0; at rest, its frame the world's, where not given.
         duration: [s].
         step: the longest step [s]; the last one is shorter where it does not divide the duration.
-        loads: `ConstantLoad`, `SampledLoad`, or what else does as `Load` says.
+        loads: `ConstantLoad`, `SampledLoad`, `StateLoad`, or what else does as `Load` says. A
+            callable `(t, state) → [f; t]` is the `StateLoad` of a wrench at Bo in axes of B.
         impulses: each at its time, in the order given where times are the same; those after the
             end are not reached.
         gravity: g in W [m/s²], shape (3,) or (..., 3).
@@ -72,16 +72,25 @@ def simulate(
     method = find_integrator(integrator)
     free = FreeBody.of(body, added_mass)
     gravity = as_numbers(gravity, "gravity", 3)
-    breaks = [*(load.breaks() for load in loads), np.array([one.time for one in impulses])]
+    start = State() if start is None else start
+    lines, laws = split_loads(loads)
+    breaks = [*(load.breaks() for load in lines), np.array([one.time for one in impulses])]
     times = schedule(duration, step, every, breaks)
-    for load in loads:
+    for load in lines:
         load.require(duration)
     shapes = {"body": free.batch, "start": start.position.shape[:-1], "gravity": gravity.shape[:-1]}
-    for k, load in enumerate(loads):
+    for k, load in enumerate(lines):
         shapes |= {f"load {k}": load.batch, f"point of load {k}": load.point.shape[:-1]}
+    for k, law in enumerate(laws):
+        shapes[f"point of law {k}"] = law.point.shape[:-1]
     for k, one in enumerate(impulses):
         for name in ("linear", "angular", "point"):
             shapes[f"{name} of impulse {k}"] = getattr(one, name).shape[:-1]
+    if laws:
+        batch = broadcast_batches(shapes)
+        first = State.from_vector(np.broadcast_to(start.vector, (*batch, 13)))
+        for k, law in enumerate(laws):
+            shapes[f"law {k}"] = law.wrench(0.0, first, finite=True).shape[:-1]
     batch = broadcast_batches(shapes)
     phase = np.array(np.broadcast_to(free.phase_of(start), (*batch, 13)))
     due: dict[int, list[Impulse]] = defaultdict(list)
@@ -89,7 +98,8 @@ def simulate(
         if impulse.time <= duration:
             due[times.index_of(impulse.time)].append(impulse)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # looked for in each step
-        phases, jumps = _run(method(free), phase, times, step, loads, due, gravity)
+        forces = Forces(free, lines, laws, gravity)
+        phases, jumps = _run(method(free), phase, times, step, forces, due)
         states = free.states_of(phases)
     return Trajectory.from_vectors(times.instants[times.kept], states, tuple(jumps))
 
@@ -99,9 +109,8 @@ def _run(
     phase: Array,
     times: Schedule,
     step: float,
-    loads: Sequence[Load],
+    forces: Forces,
     impulses: Mapping[int, Sequence[Impulse]],
-    gravity: Vec3,
 ) -> tuple[Array, list[Jump]]:
     """The kept phases, shape (n, ..., 13), of a phase at time 0, and what the impulses did.
 
@@ -110,17 +119,17 @@ def _run(
     Raises:
         Diverged: a body diverges.
     """
-    breaks = np.unique(np.concatenate([np.empty(0), *(load.breaks() for load in loads)]))
+    breaks = np.unique(np.concatenate([np.empty(0), *(load.breaks() for load in forces.lines)]))
     body, instants = integrator.body, times.instants.tolist()
     kept, jumps = np.empty((int(times.kept.sum()), *phase.shape)), []
-    motion, row = ForcedBody.of(body, loads, gravity, 0.5 * instants[1]), 0
+    motion, row = forces.around(0.5 * instants[1]), 0
     for k, now in enumerate(instants):
         if k > 0:
             before = instants[k - 1]
             middle = 0.5 * (before + now)
             first, last = np.searchsorted(breaks, (motion.time, middle))
             if first != last:  # neither time is a break itself
-                motion = ForcedBody.of(body, loads, gravity, middle)
+                motion = forces.around(middle)
             phase = integrator.advance(motion, phase, before, now - before)
         for impulse in impulses.get(k, ()):
             unstruck, phase = phase, phase.copy()

@@ -17,10 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Mat66, Phi, Vec3, Vec4, Vec6
+from identify.arrays import Array, Mat33, Mat66, PhiLike, Vec3, Vec4, Vec6
 from identify.errors import SimulationError
 from identify.inertia import (
-    InertialParameters,
     added_mass_in_frame,
     checked_added_mass,
     inertia_about_com,
@@ -65,7 +64,7 @@ class FreeBody:
     @classmethod
     def of(
         cls,
-        body: InertialParameters | PrincipalBody | Phi,
+        body: PrincipalBody | PhiLike,
         added_mass: ArrayLike | None = None,
     ) -> FreeBody:
         """The body of ten parameters, or of three moments and their axes.
@@ -80,8 +79,7 @@ class FreeBody:
             SimulationError: a body that no density realises, or one without extent.
             ModelError: an added mass that is none.
         """
-        given = body.phi if isinstance(body, InertialParameters | PrincipalBody) else body
-        phi = require_simulable(given)
+        phi = require_simulable(body)
         mass, com = phi[..., 0], phi[..., 1:4] / phi[..., :1]
         axes = body.quaternion if isinstance(body, PrincipalBody) else np.array([0.0, 0, 0, 1])
         M = np.zeros((*phi.shape[:-1], 6, 6))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3, Vec6
 from identify.errors import SimulationError
-from identify.simulation.checks import Interpolation, require_word, sealed
+from identify.simulation.checks import Interpolation, as_numbers, require_word, sealed
+from identify.simulation.state import State
 
 Frame: TypeAlias = Literal["body", "world"]
 """The axes in which a force, torque or impulse is given: those of B, or those of W."""
@@ -181,6 +183,70 @@ class SampledLoad:
             )
 
 
+Law: TypeAlias = Callable[[float, State], ArrayLike]
+"""(t, state) → [f; t]: a wrench on the body by the time [s] and the state of the bodies."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateLoad:
+    """A wrench by a law of the state: drag, a spring, a controller. A bare callable is one, too.
+
+    The law is smooth within a step: integrators keep their order where it is so often
+    differentiable as that asks for.
+
+    Attributes:
+        law: (t, state) → [f; t] on the body [N, N m], shape (6,) or (..., 6), of all bodies at
+            once: the four fields of the state have the batch shape of the simulation.
+        point: where the force acts, from Bo in axes of B [m], shape (..., 3).
+        frame: the axes of force and torque: those of B, or those of W.
+
+    Raises:
+        SimulationError: the law cannot be called, or a point that is none.
+    """
+
+    law: Law
+    point: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    frame: Frame = "body"
+
+    def __post_init__(self) -> None:
+        if not callable(self.law):
+            raise SimulationError(
+                f"load: expected a law (t, state) → [f; t], or a load such as ConstantLoad, got "
+                f"{self.law!r}"
+            )
+        _seal(self, "load", "point")
+
+    def wrench(self, time: float, state: State, *, finite: bool = False) -> Vec6:
+        """[f; t] at a time and a state, shape (..., 6).
+
+        Raises:
+            SimulationError: the law gives another shape, or where `finite` says to look, numbers
+                that are not.
+        """
+        what = f"load: {getattr(self.law, '__name__', 'the law')} at {time:.6g} s"
+        return as_numbers(self.law(time, state), what, 6, finite=finite)
+
+
+def split_loads(
+    loads: Sequence[Load | StateLoad | Law],
+) -> tuple[list[Load], list[StateLoad]]:
+    """The loads that are straight lines in time, and those by a law of the state.
+
+    Raises:
+        SimulationError: one is neither.
+    """
+    lines: list[Load] = []
+    laws: list[StateLoad] = []
+    for load in loads:
+        if isinstance(load, StateLoad):
+            laws.append(load)
+        elif hasattr(load, "line"):
+            lines.append(cast("Load", load))
+        else:
+            laws.append(StateLoad(cast("Law", load)))
+    return lines, laws
+
+
 def buoyancy(displaced: ArrayLike, point: ArrayLike, gravity: ArrayLike) -> ConstantLoad:
     """Buoyancy of a submerged body: minus the weight of the fluid it displaces.
 
@@ -196,7 +262,7 @@ def buoyancy(displaced: ArrayLike, point: ArrayLike, gravity: ArrayLike) -> Cons
     return ConstantLoad(force=force, point=np.asarray(point, dtype=np.float64), frame="world")
 
 
-def _seal(one: Load | Impulse, what: str, *vectors: str) -> None:
+def _seal(one: Load | StateLoad | Impulse, what: str, *vectors: str) -> None:
     """Check the axes of a load or impulse, and its vectors, which are read-only from then on."""
     require_word(one.frame, Frame, f"{what}: frame")
     for name in vectors:

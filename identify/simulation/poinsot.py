@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import SimulationError
-from identify.inertia import InertialParameters
 from identify.simulation.checks import as_numbers
 from identify.simulation.free_rotation import (
     Regime,
@@ -68,7 +67,7 @@ class Poinsot:
     polhode: Vec3
     herpolhode: Vec3
     herpolhode_radii: tuple[float, float]
-    given: tuple[Array | InertialParameters, Vec4, Vec3]
+    given: tuple[Array, Vec4, Vec3]
 
     @property
     def semi_axes(self) -> Vec3:
@@ -105,7 +104,7 @@ class Poinsot:
 
 
 def poinsot_motion(
-    body: ArrayLike | InertialParameters,
+    body: ArrayLike,
     quaternion: ArrayLike,
     angular_velocity: ArrayLike,
     time: ArrayLike,
@@ -156,7 +155,7 @@ def poinsot_motion(
         herpolhode=rotate(rotation_from_quaternion(rotation.quaternion), r),
         herpolhode_radii=_radii(body, angular_velocity, invariants),
         given=(
-            body if isinstance(body, InertialParameters) else np.array(body, dtype=np.float64),
+            np.array(body, dtype=np.float64),
             np.array(quaternion, dtype=np.float64),
             w,
         ),
@@ -164,7 +163,7 @@ def poinsot_motion(
 
 
 def _radii(
-    body: ArrayLike | InertialParameters,
+    body: ArrayLike,
     angular_velocity: ArrayLike,
     invariants: RotationInvariants,
 ) -> tuple[float, float]:

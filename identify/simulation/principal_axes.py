@@ -12,8 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from identify.arrays import Array, Phi, Vec3, Vec4
+from identify.arrays import Array, Phi, PhiLike, Vec3, Vec4
 from identify.errors import ModelError
 from identify.inertia import phi_from_inertia
 from identify.inertia.conventions import principal_frame
@@ -61,7 +62,7 @@ class PrincipalBody:
             object.__setattr__(self, name, array)
 
     @classmethod
-    def of(cls, phi: Phi) -> PrincipalBody:
+    def of(cls, phi: PhiLike) -> PrincipalBody:
         """The storage of ten parameters about Bo in B, shape (..., 10): moments ascending.
 
         The axes are right-handed, and orthonormal also where moments repeat: of the four choices
@@ -80,6 +81,10 @@ class PrincipalBody:
         R = rotation_from_unit_quaternion(self.quaternion)
         inertia = (R * self.moments[..., None, :]) @ np.swapaxes(R, -1, -2)
         return phi_from_inertia(self.mass, self.com, inertia)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """The ten parameters, for functions that take them."""
+        return np.asarray(self.phi, dtype=dtype)
 
     def angular_momentum(self, attitude: Vec4, angular_velocity: Vec3) -> Vec3:
         """L about the centre of mass, in W, of a body that turns with ω in W.

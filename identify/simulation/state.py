@@ -5,10 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Vec3, Vec4
+from identify.arrays import Array, PhiLike, Vec3, Vec4, Vec6
+from identify.inertia import kinetic_energy, momentum_in_frame, spatial_momentum
 from identify.simulation.checks import as_numbers, broadcast_batches
-from identify.spatial.rotations import normalised_quaternion
+from identify.spatial import Pose
+from identify.spatial.rotations import (
+    normalised_quaternion,
+    rotate,
+    rotate_back,
+    rotation_from_quaternion,
+)
+from identify.spatial.vectors import GRAVITY_W
 
 _LENGTHS = (("position", 3), ("quaternion", 4), ("velocity", 3), ("angular_velocity", 3))
 
@@ -16,6 +25,8 @@ _LENGTHS = (("position", 3), ("quaternion", 4), ("velocity", 3), ("angular_veloc
 @dataclass(frozen=True, slots=True)
 class State:
     """States of a batch of bodies; the batch shapes of the four fields are broadcast.
+
+    What is not given is that of a body at rest whose frame is the world's.
 
     Attributes:
         position: p_WoBo_W [m], shape (..., 3).
@@ -28,10 +39,10 @@ class State:
             not go together.
     """
 
-    position: Vec3
-    quaternion: Vec4
-    velocity: Vec3
-    angular_velocity: Vec3
+    position: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    quaternion: Vec4 = (0.0, 0.0, 0.0, 1.0)  # pyright: ignore[reportAssignmentType]
+    velocity: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
+    angular_velocity: Vec3 = (0.0, 0.0, 0.0)  # pyright: ignore[reportAssignmentType]
 
     def __post_init__(self) -> None:
         fields = {
@@ -43,6 +54,17 @@ class State:
         )
         for name, array in fields.items():
             object.__setattr__(self, name, np.broadcast_to(array, (*batch, array.shape[-1])))
+
+    @property
+    def pose(self) -> Pose:
+        """X_WB."""
+        return Pose.from_quaternion(self.quaternion, self.position)
+
+    @property
+    def twist(self) -> Vec6:
+        """Twist [v; ω] of the body, v of Bo, in B [m/s, rad/s], shape (..., 6)."""
+        R = rotation_from_quaternion(self.quaternion)
+        return np.concatenate((rotate_back(R, self.velocity), self.angular_velocity), axis=-1)
 
     @property
     def vector(self) -> Array:
@@ -58,7 +80,19 @@ class State:
     @classmethod
     def from_vector(cls, vector: Array) -> State:
         """States of vectors [p, q, v, ω], shape (..., 13)."""
-        return cls(vector[..., 0:3], vector[..., 3:7], vector[..., 7:10], vector[..., 10:13])
+        return cls(*_parts(vector))
+
+    @classmethod
+    def unchecked(cls, vector: Array) -> State:
+        """Those of `from_vector` as they are, finite or not: a step on the way is not looked at."""
+        state = object.__new__(cls)
+        for (name, _), part in zip(_LENGTHS, _parts(vector), strict=True):
+            object.__setattr__(state, name, part)
+        return state
+
+
+def _parts(vector: Array) -> tuple[Array, Array, Array, Array]:
+    return vector[..., 0:3], vector[..., 3:7], vector[..., 7:10], vector[..., 10:13]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +109,7 @@ class Jump:
     after: State
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Trajectory:
     """States of a batch of bodies over time.
 
@@ -94,6 +128,54 @@ class Trajectory:
     angular_velocity: Vec3
     jumps: tuple[Jump, ...] = ()
 
+    def __repr__(self) -> str:
+        n, batch = len(self.time), self.position.shape[:-2]
+        bodies = f"batch {batch}, " if batch else ""
+        span = f" from {self.time[0]:.6g} to {self.time[-1]:.6g} s" if n else ""
+        jumps = f", {len(self.jumps)} jumps" if self.jumps else ""
+        return f"Trajectory({bodies}{n} states{span}{jumps})"
+
+    @property
+    def states(self) -> State:
+        """The states, of batch shape (..., n)."""
+        return State(self.position, self.quaternion, self.velocity, self.angular_velocity)
+
+    def momentum(self, body: PhiLike) -> Vec6:
+        """Momentum [p; L] of the rigid body about Wo in W; a free body keeps it.
+
+        Args:
+            body: that moved so, ten parameters about Bo in B, shape (..., 10).
+
+        Returns:
+            [kg m/s, kg m²/s], shape (..., n, 6).
+        """
+        states = self.states
+        return momentum_in_frame(spatial_momentum(_in_time(body), states.twist), states.pose)
+
+    def kinetic_energy(self, body: PhiLike) -> Array:
+        """Kinetic energy of the rigid body, without a fluid's share [J], shape (..., n).
+
+        Args:
+            body: as in `momentum`.
+        """
+        return kinetic_energy(_in_time(body), self.states.twist)
+
+    def potential_energy(self, body: PhiLike, gravity: ArrayLike = GRAVITY_W) -> Array:
+        """Potential energy −m g · p_WBcm in a gravity, zero at Wo [J], shape (..., n).
+
+        Args:
+            body: as in `momentum`.
+            gravity: g in W [m/s²], shape (3,) or (..., 3).
+        """
+        phi = _in_time(body)
+        first = rotate(rotation_from_quaternion(self.quaternion), phi[..., 1:4])
+        moment = phi[..., :1] * self.position + first
+        return -np.sum(moment * np.asarray(gravity, dtype=np.float64)[..., None, :], axis=-1)
+
+    def energy(self, body: PhiLike, gravity: ArrayLike = GRAVITY_W) -> Array:
+        """Kinetic and potential energy [J], shape (..., n); the arguments are theirs."""
+        return self.kinetic_energy(body) + self.potential_energy(body, gravity)
+
     @classmethod
     def from_vectors(cls, time: Array, vectors: Array, jumps: tuple[Jump, ...] = ()) -> Trajectory:
         """Trajectory of state vectors [p, q, v, ω], shape (n, ..., 13), time first."""
@@ -106,3 +188,8 @@ class Trajectory:
             angular_velocity=states[..., 10:13],
             jumps=jumps,
         )
+
+
+def _in_time(body: PhiLike) -> Array:
+    """Ten parameters that go with every time, shape (..., 1, 10)."""
+    return as_numbers(body, "body", 10)[..., None, :]

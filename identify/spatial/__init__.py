@@ -1,7 +1,7 @@
 """Rotations, poses, spatial vectors (linear first) and the motion of a body."""
 
 from identify.spatial.motion import BodyMotion
-from identify.spatial.pose import Pose
+from identify.spatial.pose import Pose, PoseLike
 from identify.spatial.rotations import (
     exp_rotation,
     hat,
@@ -17,6 +17,7 @@ from identify.spatial.vectors import adjoint, coadjoint, cross_force, cross_moti
 __all__ = [
     "BodyMotion",
     "Pose",
+    "PoseLike",
     "adjoint",
     "coadjoint",
     "cross_force",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
-from identify.arrays import Mat33, Mat44, Vec3
+from identify.arrays import Array, Mat33, Mat44, Vec3, seal_batch
 from identify.errors import ModelError
 from identify.spatial.rotations import rotation_from_quaternion
 
@@ -19,7 +20,8 @@ _ORTHOGONALITY = 1e-6
 class Pose:
     """Pose X_AB, or a batch of poses: rotation R_AB and position p_AoBo_A.
 
-    Poses compose with `@`, neighbouring frames cancel: `X_AC = X_AB @ X_BC`.
+    Poses compose with `@`, neighbouring frames cancel: `X_AC = X_AB @ X_BC`. Where a function takes
+    a pose, a homogeneous transform, shape (..., 4, 4), does as well (`PoseLike`).
 
     Attributes:
         rotation: R_AB, shape (..., 3, 3).
@@ -54,6 +56,23 @@ class Pose:
         return cls(np.eye(3), np.zeros(3))
 
     @classmethod
+    def of(cls, X_AB: PoseLike) -> Pose:
+        """A pose, or the homogeneous transforms of one, shape (..., 4, 4), as a pose.
+
+        Raises:
+            ModelError: not a 4×4 matrix with a rotation and a last row of 0, 0, 0, 1.
+        """
+        if isinstance(X_AB, Pose):
+            return X_AB
+        T = seal_batch(X_AB, "pose", (4, 4))
+        if (T[..., 3, :] != (0.0, 0.0, 0.0, 1.0)).any():
+            raise ModelError(
+                f"pose: expected a Pose or a 4×4 matrix whose last row is [0, 0, 0, 1], got "
+                f"{T[..., 3, :].tolist()} there"
+            )
+        return cls(T[..., :3, :3], T[..., :3, 3])
+
+    @classmethod
     def from_quaternion(cls, quaternion: ArrayLike, position: ArrayLike) -> Pose:
         """Pose from a quaternion [x, y, z, w] of R_AB (normalised here) and p_AoBo_A [m]."""
         rotation = rotation_from_quaternion(np.asarray(quaternion, dtype=np.float64))
@@ -82,5 +101,14 @@ class Pose:
         """
         return np.einsum("...ij,...j->...i", self.rotation, points) + self.position
 
-    def __matmul__(self, other: Pose) -> Pose:
+    def __matmul__(self, other: PoseLike) -> Pose:
+        other = Pose.of(other)
         return Pose(self.rotation @ other.rotation, self.apply(other.position))
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """The homogeneous transforms, so that NumPy takes a pose for its 4×4 matrix."""
+        return np.asarray(self.matrix, dtype=dtype)
+
+
+PoseLike: TypeAlias = Pose | ArrayLike
+"""What a function takes for a pose: a `Pose`, or its 4×4 matrix."""

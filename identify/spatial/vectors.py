@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from identify.arrays import Mat66, Vec6
-from identify.spatial.pose import Pose
+from identify.spatial.pose import Pose, PoseLike
 from identify.spatial.rotations import hat
 
 STANDARD_GRAVITY = 9.80665
@@ -14,7 +14,7 @@ GRAVITY_W = (0.0, 0.0, -STANDARD_GRAVITY)
 """Gravity in a world whose z points up, where nothing else is said [m/s²]."""
 
 
-def adjoint(X_AB: Pose) -> Mat66:
+def adjoint(X_AB: PoseLike) -> Mat66:
     """Maps a twist about Bo in B to the same twist about Ao in A: V_A = Ad V_B.
 
         Ad = [[R, p× R], [0, R]]
@@ -22,6 +22,7 @@ def adjoint(X_AB: Pose) -> Mat66:
     Returns:
         Shape (..., 6, 6).
     """
+    X_AB = Pose.of(X_AB)
     R = X_AB.rotation
     matrix = np.zeros((*_batch(X_AB), 6, 6))
     matrix[..., :3, :3] = R
@@ -30,7 +31,7 @@ def adjoint(X_AB: Pose) -> Mat66:
     return matrix
 
 
-def coadjoint(X_AB: Pose) -> Mat66:
+def coadjoint(X_AB: PoseLike) -> Mat66:
     """Maps a wrench about Bo in B to the same wrench about Ao in A: F_A = Ad* F_B.
 
         Ad* = [[R, 0], [p× R, R]] = Ad⁻ᵀ
@@ -40,6 +41,7 @@ def coadjoint(X_AB: Pose) -> Mat66:
     Returns:
         Shape (..., 6, 6).
     """
+    X_AB = Pose.of(X_AB)
     R = X_AB.rotation
     matrix = np.zeros((*_batch(X_AB), 6, 6))
     matrix[..., :3, :3] = R

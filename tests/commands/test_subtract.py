@@ -14,8 +14,10 @@ from identify.inertia import PHI, InertialParameters, in_frame
 from identify.inertia.shapes import Box, Cylinder
 from identify.spatial import Pose
 
-TOOL = Box(0.1, 0.08, 0.15).phi(mass=2.0)
-PAYLOAD = in_frame(Cylinder(0.03, 0.1).phi(mass=0.5), Pose(np.eye(3), np.array([0.0, 0.02, 0.12])))
+TOOL = Box(0.1, 0.08, 0.15).body(mass=2.0).phi
+PAYLOAD = in_frame(
+    Cylinder(0.03, 0.1).body(mass=0.5).phi, Pose(np.eye(3), np.array([0.0, 0.02, 0.12]))
+)
 SPREAD = np.array([1e-3, *[1e-4] * 3, *[1e-5] * 6])
 DECIDED = dict.fromkeys(PHI, "data")
 

@@ -19,7 +19,7 @@ from identify.simulation import (
     find_integrator,
     simulate,
 )
-from identify.simulation.forced_body import ForcedBody
+from identify.simulation.forced_body import Forces
 from identify.simulation.free_body import FreeBody
 from identify.simulation.integrators.explicit import rotation_vector_rate
 from identify.spatial import exp_rotation, log_rotation, quaternion_product
@@ -139,7 +139,7 @@ def test_a_free_rigid_body_keeps_its_momentum_to_the_last_bit(name):
     body = FreeBody.of(PHI)
     phase = body.phase_of(random_state(np.random.default_rng(4)))
     first = phase.copy()
-    motion = ForcedBody.of(body, (), np.zeros(3), 0.0)
+    motion = Forces(body, (), (), np.zeros(3)).around(0.0)
     integrator = INTEGRATORS[name](body)
     for k in range(200):
         phase = integrator.advance(motion, phase, 0.01 * k, 0.01)
@@ -214,7 +214,7 @@ def test_reversed_velocities_lead_back(name, least, most, fluid):
 @pytest.mark.parametrize("name", SPLITTINGS)
 def test_a_splitting_undoes_a_step_by_one_back_in_time(name):
     body = FreeBody.of(PHI, FLUID)
-    motion = ForcedBody.of(body, [WORLD], GRAVITY, 0.5)
+    motion = Forces(body, [WORLD], (), GRAVITY).around(0.5)
     phase = body.phase_of(random_state(np.random.default_rng(8)))
     integrator = INTEGRATORS[name](body)
     there = integrator.advance(motion, phase, 0.5, 0.05)

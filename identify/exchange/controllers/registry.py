@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from identify.arrays import PhiLike
 from identify.documents import lookup, read_toml
 from identify.errors import ModelError
 from identify.exchange.controllers.figures import (
@@ -133,16 +134,17 @@ CONTROLLERS: Mapping[str, Controller] = _read_controllers()
 """Every controller by its name. A new one is an entry in `controllers.toml`."""
 
 
-def checked_payload(body: InertialParameters, *, largest_mass: float = HEAVIEST) -> Payload:
+def checked_payload(body: PhiLike, *, largest_mass: float = HEAVIEST) -> Payload:
     """The payload of a body about the flange.
 
     Args:
-        body: about the origin of the flange's frame, in its axes.
+        body: ten parameters about the origin of the flange's frame, in its axes, shape (10,).
         largest_mass: what the arm may carry [kg].
 
     Raises:
         ModelError: an impossible body, no mass, or a size that no arm carries.
     """
+    body = InertialParameters.one(body)
     if not largest_mass > 0.0:
         raise ModelError(f"largest mass: expected a positive number [kg], got {largest_mass:g}")
     if not body.mass > 0.0:
@@ -183,14 +185,13 @@ def checked_payload(body: InertialParameters, *, largest_mass: float = HEAVIEST)
     return Payload(body.mass, body.com, inertia)
 
 
-def payload_setting(
-    controller: str, body: InertialParameters, *, largest_mass: float = HEAVIEST
-) -> Export:
+def payload_setting(controller: str, body: PhiLike, *, largest_mass: float = HEAVIEST) -> Export:
     """A body as the payload setting of a controller.
 
     Args:
         controller: one of `CONTROLLERS`.
-        body: about the origin of the flange's (ABB payloads: the tool's) frame, in its axes.
+        body: ten parameters about the origin of the flange's (ABB payloads: the tool's) frame, in
+            its axes, shape (10,).
         largest_mass: what the arm may carry [kg].
 
     Raises:

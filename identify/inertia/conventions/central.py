@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Phi, Vec3, seal
+from identify.arrays import Array, Mat33, Phi, PhiLike, Vec3, seal_batch
 from identify.errors import ModelError
 from identify.inertia.conventions.axes import principal_frame
 from identify.inertia.matrices import inertia_about_com, phi_from_inertia
@@ -61,20 +61,7 @@ def seal_fields(what: str, fields: Mapping[str, ArrayLike], shapes: Shapes) -> d
     return arrays
 
 
-def seal_batch(values: ArrayLike, name: str, trailing: tuple[int, ...]) -> Array:
-    """A sealed copy of `values`, shape (..., *trailing) with any leading shape.
-
-    Raises:
-        ModelError: not numbers, not finite, or of another trailing shape.
-    """
-    try:
-        leading = max(np.ndim(values) - len(trailing), 0)
-    except ValueError:  # a ragged list: `seal` says what is wrong with it
-        leading = 0
-    return seal(values, name, (*(None,) * leading, *trailing))
-
-
-def seal_phi(phi: ArrayLike) -> Phi:
+def seal_phi(phi: PhiLike) -> Phi:
     """Ten parameters, sealed, shape (..., 10)."""
     return seal_batch(phi, "phi", (10,))
 
@@ -112,7 +99,7 @@ class InertialFrame(NamedTuple):
         return phi_from_inertia(self.mass, self.X_BC.position, about_com)
 
 
-def central_inertia(phi: ArrayLike, form: str, *, positive: bool = False) -> MassProperties:
+def central_inertia(phi: PhiLike, form: str, *, positive: bool = False) -> MassProperties:
     """Mass, centre of mass and the inertia about it, as a matrix, of ten parameters.
 
     Args:
@@ -128,7 +115,7 @@ def central_inertia(phi: ArrayLike, form: str, *, positive: bool = False) -> Mas
     return MassProperties(phi[..., 0], phi[..., 1:4] / phi[..., :1], inertia_about_com(phi))
 
 
-def inertial_frame(phi: ArrayLike, form: str, axes: Axes = "body") -> InertialFrame:
+def inertial_frame(phi: PhiLike, form: str, axes: Axes = "body") -> InertialFrame:
     """The body in a frame C at its centre of mass.
 
     Args:

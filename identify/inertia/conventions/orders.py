@@ -14,10 +14,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Mat66, Phi
+from identify.arrays import Array, Mat33, Mat66, Phi, PhiLike, seal_batch
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.inertia.conventions.central import require_mass, seal_batch, seal_phi
+from identify.inertia.conventions.central import require_mass, seal_phi
 from identify.inertia.matrices import (
     inertia_about_com,
     inertia_about_origin,
@@ -93,7 +93,7 @@ def signed(matrix: Mat33, products: Products) -> Mat33:
     return np.where(np.eye(3, dtype=bool), matrix, -matrix)
 
 
-def spatial_matrix(phi: ArrayLike, order: SpatialOrder, point: Point = "origin") -> Mat66:
+def spatial_matrix(phi: PhiLike, order: SpatialOrder, point: Point = "origin") -> Mat66:
     """Spatial inertia about Bo in B in a named order of the parts of a twist.
 
     Linear first it is [[m 1, −ĥ], [ĥ, I]]; angular first [[I, ĥ], [−ĥ, m 1]].

@@ -8,16 +8,14 @@ from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Phi
+from identify.arrays import Array, Phi, PhiLike, seal_batch
 from identify.documents import lookup
 from identify.errors import ModelError
 from identify.inertia.conventions.central import (
     MassProperties,
     central_inertia,
     require_mass,
-    seal_batch,
     seal_fields,
     seal_phi,
 )
@@ -102,7 +100,7 @@ class Convention:
         six = six_from_symmetric(inertia) * (mass if self.per_mass else 1.0)
         return np.concatenate((mass, h, six), axis=-1)
 
-    def _said(self, phi: ArrayLike) -> Array | MassProperties:
+    def _said(self, phi: PhiLike) -> Array | MassProperties:
         phi = seal_phi(phi)
         if self.mass != "any":
             require_mass(phi, self.name, positive=self.mass == "positive")
@@ -127,6 +125,7 @@ _COM = "centre of mass"
 _ALL = (
     Convention("pinocchio", "ten", "origin", "pinocchio"),
     Convention("pinocchio_inertia", "properties", _COM),
+    Convention("pinocchio_matrix", "linear first", "origin"),
     Convention("drake", "properties", "origin", per_mass=True),
     Convention("drake_matrix", "angular first", "origin"),
     Convention("featherstone", "angular first", "origin"),
@@ -166,3 +165,13 @@ def find_convention(name: str) -> Convention:
         ModelError: no convention is called so.
     """
     return lookup(CONVENTIONS, name, "convention", ModelError)
+
+
+def find_matrix(name: str) -> Convention:
+    """The convention of a 6×6 matrix, by its name.
+
+    Raises:
+        ModelError: no convention of a matrix is called so.
+    """
+    matrices = {each.name: each for each in _ALL if each.spatial_order is not None}
+    return lookup(matrices, name, "convention of a matrix 6×6", ModelError)

@@ -22,9 +22,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Flags, Mat33, Mat66, Phi, Vec3, Vec4
+from identify.arrays import Array, Flags, Mat33, Mat66, Phi, PhiLike, Vec3, Vec4, seal_batch
 from identify.errors import ModelError
 from identify.inertia.conventions.axes import (
     principal_frame,
@@ -40,7 +39,6 @@ from identify.inertia.conventions.central import (
     Shapes,
     central_inertia,
     inertial_frame,
-    seal_batch,
 )
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order, spatial_matrix
 from identify.spatial import Pose, quaternion_from_rotation, rotation_from_quaternion
@@ -75,7 +73,7 @@ class MujocoInertial(Record):
     diaginertia: Vec3
 
     @classmethod
-    def from_phi(cls, phi: ArrayLike) -> Self:
+    def from_phi(cls, phi: PhiLike) -> Self:
         """The attributes of ten parameters: moments in descending order, as the compiler's own.
 
         Raises:
@@ -136,7 +134,7 @@ class SdfInertial(Record):
     @classmethod
     def from_phi(
         cls,
-        phi: ArrayLike,
+        phi: PhiLike,
         axes: Axes = "body",
         *,
         rotation_format: RotationFormat = "euler_rpy",
@@ -203,7 +201,7 @@ class GazeboInertial(Record):
     quaternion_wxyz: Vec4
 
     @classmethod
-    def from_phi(cls, phi: ArrayLike, axes: Axes = "body") -> Self:
+    def from_phi(cls, phi: PhiLike, axes: Axes = "body") -> Self:
         """The inertial of ten parameters about the link's origin.
 
         Args:

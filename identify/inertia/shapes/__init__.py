@@ -1,7 +1,7 @@
-"""Shapes of even density and their ten parameters; points, densities, and an ellipsoid around them.
+"""Shapes of even density as bodies; points, densities, and an ellipsoid around them.
 
 A body of parts is the sum of theirs about one point, a bore is taken away with a minus:
-`Box(0.1, 0.1, 0.01).phi(density=2700.0) - Cylinder(0.02, 0.01).phi(density=2700.0)`.
+`Box(0.1, 0.1, 0.01).body(density=2700.0) - Cylinder(0.02, 0.01).body(density=2700.0)`.
 """
 
 from identify.lazy import attach

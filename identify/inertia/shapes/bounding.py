@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, Flags, Mat33, Mat44, Vec3, seal
 from identify.errors import ModelError, SolveError
-from identify.spatial import Pose
+from identify.spatial import Pose, PoseLike
 
 _FLAT = 1e-7
 """A semi-axis below this share of the largest one is none: squared it drowns in rounding."""
@@ -90,8 +90,9 @@ class BoundingEllipsoid:
         matrix[3, 3] = 1.0 - self.centre @ inverse @ self.centre
         return matrix
 
-    def in_frame(self, X_AB: Pose) -> BoundingEllipsoid:
+    def in_frame(self, X_AB: PoseLike) -> BoundingEllipsoid:
         """The same ellipsoid in A, where `X_AB` is the pose of this frame B in A."""
+        X_AB = Pose.of(X_AB)
         R = X_AB.rotation
         turned = R @ self.Q @ R.T
         return BoundingEllipsoid(X_AB.apply(self.centre), 0.5 * (turned + turned.T))

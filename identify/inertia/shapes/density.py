@@ -22,7 +22,7 @@ _ORDERS = (16, 24, 36, 54, 81, 121, 181, 271)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points(Shape):
-    """Point masses. `phi()` takes the weights as masses, `phi(mass=...)` their ratios only.
+    """Point masses. `body()` takes the weights as masses, `body(mass=...)` their ratios only.
 
     Attributes:
         positions: in A [m], shape (n, 3), n ≥ 1.
@@ -55,7 +55,7 @@ class Points(Shape):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DensityField(Shape):
-    """A body of a given density in a box: in kg/m³ for `phi()`, in any unit for `phi(mass=...)`.
+    """A body of a given density in a box: in kg/m³ for `body()`, in any unit for `body(mass=...)`.
 
     Mean and covariance are those of the density as a distribution of probability: E[r] = c, and
     S_c = m Σ. (The first moment h = m c is its mean only where m = 1.)

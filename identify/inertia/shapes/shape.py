@@ -1,4 +1,4 @@
-"""`Shape`: a body of even density, the sizes it is built from, and its ten parameters."""
+"""`Shape`: a body of even density, the sizes it is built from, and the body it is with a mass."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from identify.arrays import Mat33, Phi, Vec3
+from identify.arrays import Mat33, Vec3
 from identify.errors import ModelError
 from identify.inertia.matrices import phi_from_inertia
+from identify.inertia.parameters import InertialParameters
 
 Extent = Literal["volume", "area", "length", "weight"]
 DENSITY_UNITS: dict[Extent, str] = {
@@ -94,7 +95,7 @@ class Shape(ABC):
     """A shape of even density in its own frame A.
 
     A shape is centred at Ao unless it says otherwise, with its axis of symmetry along z. Mass or
-    density make it a body, `Box(0.1, 0.2, 0.3).phi(mass=1.2)`; `in_frame` of that puts it
+    density make it a body, `Box(0.1, 0.2, 0.3).body(mass=1.2)`; `in_frame` of that puts it
     elsewhere, and bodies about one point in the same axes add up.
     """
 
@@ -132,15 +133,14 @@ class Shape(ABC):
         """Covariance of the shape's points about their centroid, S_c / m [m²], shape (3, 3)."""
         return self.moments().covariance
 
-    def phi(self, *, mass: float | None = None, density: float | None = None) -> Phi:
-        """Ten parameters about Ao in A: m, h = m c, I = m (tr(Σ + c cᵀ) 1 − Σ − c cᵀ).
+    def body(
+        self, *, mass: float | None = None, density: float | None = None
+    ) -> InertialParameters:
+        """The body about Ao in A: m, h = m c, I = m (tr(Σ + c cᵀ) 1 − Σ − c cᵀ).
 
         Args:
             mass: [kg]; give either this or the density.
             density: [kg/m³] of a solid, [kg/m²] of a shell or plate, [kg/m] of a rod.
-
-        Returns:
-            Shape (10,).
 
         Raises:
             ModelError: both or neither given, or one that is not positive and finite.
@@ -163,7 +163,7 @@ class Shape(ABC):
             phi = phi_from_inertia(total, centroid, inertia)
         if not np.isfinite(phi).all():
             raise ModelError(f"{name}: mass and sizes are too large for a number")
-        return phi
+        return InertialParameters(phi)
 
 
 class Solid(Shape):

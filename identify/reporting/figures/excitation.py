@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from identify.reporting.canvas import (
     OTHER,
     Column,
     Panel,
+    Place,
     compose,
     decades,
     name_rows,
@@ -22,7 +23,6 @@ from identify.reporting.rounding import significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from identify.pipeline import FitResult
 
@@ -41,15 +41,16 @@ _DECADES = 1e-6
 """Least share of a group's largest feature that is drawn."""
 
 
-def excitation(result: FitResult) -> Figure:
+def excitation(result: FitResult, *, ax: Place | None = None) -> Any:
     """Root mean square of the twelve features of the motion, and the noise left in each.
 
     With a sensor offset only what changes within a log tells anything, so the mean is taken off.
 
     Args:
         result: of a fit.
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
-    return compose(excitation_columns(result))
+    return compose(excitation_columns(result), ax=ax)
 
 
 def excitation_columns(result: FitResult) -> tuple[Column, ...]:

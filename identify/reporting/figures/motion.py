@@ -6,33 +6,37 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from identify.arrays import Array, Phi, Vec3
+from identify.arrays import Array, Phi, PhiLike, Vec3
 from identify.errors import ProblemError
-from identify.inertia import kinetic_energy, spatial_momentum
-from identify.reporting.canvas import AXES, ESTIMATE, Column, Panel, compose
+from identify.inertia import spatial_momentum
+from identify.reporting.canvas import AXES, ESTIMATE, Column, Panel, Place, compose
 from identify.reporting.rounding import Unit, prefixed, scaled, unit_of_length
 from identify.reporting.timeline import BUCKETS, thin
 from identify.simulation import Trajectory
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
+from identify.spatial.vectors import GRAVITY_W
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 _TALL = 1.55
 _OF_ORIGIN = "of the body's origin, world axes"
 
 
-def motion(path: Trajectory, phi: Phi, gravity: Vec3) -> Figure:
+def motion(
+    path: Trajectory, phi: PhiLike, gravity: ArrayLike = GRAVITY_W, *, ax: Place | None = None
+) -> Any:
     """Pose, velocities, angular momentum about the centre of mass and energy of one body.
 
     Args:
         path: of one body, shape (n, ·), two samples or more.
         phi: its ten parameters about Bo in B, shape (10,).
         gravity: g in W [m/s²], shape (3,).
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
 
     Raises:
         ProblemError: more than one body, or a single sample.
@@ -41,6 +45,7 @@ def motion(path: Trajectory, phi: Phi, gravity: Vec3) -> Figure:
         raise ProblemError(
             f"the figure is of one body over time, got a trajectory of shape {path.position.shape}"
         )
+    phi = np.asarray(phi, dtype=np.float64)
     length = unit_of_length(float(np.abs(path.position).max()))
     rotations = Rotation.from_quat(path.quaternion)
     turned = np.rad2deg((rotations[0].inv() * rotations).magnitude())
@@ -64,16 +69,16 @@ def motion(path: Trajectory, phi: Phi, gravity: Vec3) -> Figure:
         Column("Velocity", "time [s]", velocities),
         Column("Momentum and energy", "time [s]", _dynamics(path, phi, gravity)),
     )
-    return compose(columns, across=3)
+    return compose(columns, across=3, ax=ax)
 
 
-def _dynamics(path: Trajectory, phi: Phi, gravity: Vec3) -> tuple[Panel, Panel]:
+def _dynamics(path: Trajectory, phi: Phi, gravity: ArrayLike) -> tuple[Panel, Panel]:
     R = rotation_from_unit_quaternion(path.quaternion)
     V = np.concatenate((rotate_back(R, path.velocity), path.angular_velocity), axis=-1)
     momentum = spatial_momentum(phi, V)
     com = np.broadcast_to(phi[1:4] / phi[0], path.position.shape)
     spin = rotate(R, momentum[:, 3:] - cross(com, momentum[:, :3]))
-    energy = kinetic_energy(phi, V) - phi[0] * (path.position + rotate(R, com)) @ gravity
+    energy = path.energy(phi, gravity)
     change = energy - energy[0]
     joule = scaled("J", _largest(change))
     gained = partial(_line, time=path.time, values=change / joule.factor)

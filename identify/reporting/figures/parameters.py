@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from identify.reporting.canvas import (
     OTHER,
     Column,
     Panel,
+    Place,
     compose,
     decades,
     name_rows,
@@ -25,7 +26,6 @@ from identify.reporting.rounding import significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from identify.estimation import Estimate
     from identify.pipeline import FitResult
@@ -44,7 +44,9 @@ _MARKS = {"data": ("o", ESTIMATE), "constraint": ("D", "#8a5a00")}
 """Marker and colour of what is drawn, by what decided it."""
 
 
-def parameters(result: FitResult, truth: InertialParameters | None = None) -> Figure:
+def parameters(
+    result: FitResult, truth: InertialParameters | None = None, *, ax: Place | None = None
+) -> Any:
     """95 % half-width of each parameter relative to the body's own scale, and its error if known.
 
     The scales are m for the mass, L for the centre of mass and m L² for the inertia about it, with
@@ -53,8 +55,9 @@ def parameters(result: FitResult, truth: InertialParameters | None = None) -> Fi
     Args:
         result: of a fit.
         truth: the true body, if it is known.
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
-    return compose(parameter_columns(result, truth))
+    return compose(parameter_columns(result, truth), ax=ax)
 
 
 def parameter_columns(

@@ -20,6 +20,7 @@ from identify.reporting.canvas import (
     SQUARE,
     Column,
     Panel,
+    Place,
     compose,
 )
 from identify.reporting.rounding import significant
@@ -29,7 +30,6 @@ from identify.simulation.poinsot_curves import HerpolhodeCurve, herpolhode_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +113,13 @@ _NOTHING = 1e-6
 """A component, or a change, below this of the largest is drawn as none."""
 
 
-def poinsot(construction: Poinsot, view: View = VIEW) -> Figure:
+def poinsot(construction: Poinsot, view: View = VIEW, *, ax: Place | None = None) -> Any:
     """Polhode on the ellipsoid, herpolhode in the invariable plane, and ω in principal axes.
 
     Args:
         construction: of one free rotation.
         view: of the ellipsoid, in principal axes in ascending order of their moments.
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
     curve = herpolhode_curve(construction)
     ellipsoid = Panel(
@@ -148,7 +149,7 @@ def poinsot(construction: Poinsot, view: View = VIEW) -> Figure:
         Column("Herpolhode", f"in the invariable plane [{LENGTH}]", (plane,)),
         Column("Angular velocity in principal axes", "time [s]", spin),
     )
-    return compose(columns, across=3)
+    return compose(columns, across=3, ax=ax)
 
 
 def family(moments: Vec3) -> tuple[list[Array], list[Array]]:

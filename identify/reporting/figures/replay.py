@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from identify.reporting.canvas import (
     OTHER,
     Column,
     Panel,
+    Place,
     compose,
     decades,
 )
@@ -27,7 +28,6 @@ from identify.validation import ErrorBand, Replay, ReplayErrors, SingleShot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from identify.pipeline import FitResult
 
@@ -45,8 +45,12 @@ _LOOKS = (
 """How the estimate and, below it, other bodies are drawn."""
 
 
-def replay(result: FitResult) -> Figure:
+def replay(result: FitResult, *, ax: Place | None = None) -> Any:
     """Pose errors of the replay against its horizon, the replayed path, and the log in one shot.
+
+    Args:
+        result: of a fit.
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
 
     Raises:
         ProblemError: the result has no replay.
@@ -55,7 +59,7 @@ def replay(result: FitResult) -> Figure:
     if not columns:
         reasons = [note for note in result.validation.notes if "replay" in note.lower()]
         raise ProblemError(" ".join(reasons) or "the result has no replay to plot")
-    return compose(columns)
+    return compose(columns, ax=ax)
 
 
 def replay_columns(result: FitResult) -> tuple[Column, ...]:

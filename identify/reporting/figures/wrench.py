@@ -19,6 +19,7 @@ from identify.reporting.canvas import (
     MUTED,
     Column,
     Panel,
+    Place,
     compose,
 )
 from identify.reporting.rounding import prefixed, significant
@@ -26,7 +27,6 @@ from identify.reporting.timeline import Timeline, mark_logs, timelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from identify.pipeline import FitResult
 
@@ -37,14 +37,15 @@ _FEWEST_FOR_HISTOGRAM = 100
 _EDGES = np.linspace(-5.2, 5.2, 27)
 
 
-def wrench(result: FitResult, log: int | None = None) -> Figure:
+def wrench(result: FitResult, log: int | None = None, *, ax: Place | None = None) -> Any:
     """Measured wrench, less the sensor offset, and predicted one on six axes, both filtered alike.
 
     Args:
         result: of a fit.
         log: index of the only log to show; all, one after another, where not given.
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
-    return compose(wrench_columns(result, log))
+    return compose(wrench_columns(result, log), ax=ax)
 
 
 def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:
@@ -57,14 +58,15 @@ def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, .
     )
 
 
-def residuals(result: FitResult, log: int | None = None) -> Figure:
+def residuals(result: FitResult, log: int | None = None, *, ax: Place | None = None) -> Any:
     """Residual wrench on six axes over time, with its root mean square, and its distribution.
 
     Args:
         result: of a fit.
         log: index of the only log to show; all, one after another, where not given.
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
-    return compose(residual_columns(result, log))
+    return compose(residual_columns(result, log), ax=ax)
 
 
 def residual_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:

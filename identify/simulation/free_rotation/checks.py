@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3, Vec4
 from identify.errors import SimulationError
-from identify.inertia import InertialParameters
 from identify.inertia.matrices import six_from_symmetric
 from identify.simulation.checks import (
     as_numbers,
@@ -48,7 +47,7 @@ class Start:
 
 
 def checked_start(
-    body: ArrayLike | InertialParameters,
+    body: ArrayLike,
     quaternion: ArrayLike,
     angular_velocity: ArrayLike,
     others: tuple[int, ...] = (),
@@ -90,13 +89,13 @@ def checked_start(
     )
 
 
-def checked_inertia(body: ArrayLike | InertialParameters) -> DoubleDouble:
+def checked_inertia(body: ArrayLike) -> DoubleDouble:
     """Inertia about the centre of mass, shape (..., 3, 3).
 
     Raises:
         SimulationError: see `rotate_freely`.
     """
-    body = as_numbers(body.phi if isinstance(body, InertialParameters) else body, "body")
+    body = as_numbers(body, "body")
     phi, unit = body, None
     if body.shape[-2:] == (3, 3):
         tensor = _symmetric(body)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3
-from identify.inertia import InertialParameters
 from identify.simulation.free_rotation.checks import Start, checked_start
 from identify.simulation.free_rotation.double_double import double_double, total
 from identify.simulation.free_rotation.polhode import (
@@ -62,9 +61,7 @@ class RotationInvariants:
         return self.precession / self.period
 
 
-def rotation_invariants(
-    body: ArrayLike | InertialParameters, angular_velocity: ArrayLike
-) -> RotationInvariants:
+def rotation_invariants(body: ArrayLike, angular_velocity: ArrayLike) -> RotationInvariants:
     """Constants of the free rotation of bodies with a given angular velocity.
 
     Args:
@@ -103,9 +100,7 @@ def rotation_invariants(
     )
 
 
-def angular_momentum(
-    body: ArrayLike | InertialParameters, quaternion: ArrayLike, angular_velocity: ArrayLike
-) -> Vec3:
+def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: ArrayLike) -> Vec3:
     """Angular momentum about the centre of mass in the world, L_W = R I ω, shape (..., 3).
 
     Args:

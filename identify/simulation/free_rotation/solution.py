@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Phi, Vec3, Vec4
+from identify.arrays import Array, PhiLike, Vec3, Vec4
 from identify.errors import SimulationError
-from identify.inertia import InertialParameters
 from identify.simulation.checks import as_numbers, broadcast_batches
 from identify.simulation.free_rotation.attitude import PolhodeRotation
 from identify.simulation.free_rotation.checks import (
@@ -53,7 +52,7 @@ class FreeRotation:
 
 
 def rotate_freely(
-    body: ArrayLike | InertialParameters,
+    body: ArrayLike,
     quaternion: ArrayLike,
     angular_velocity: ArrayLike,
     time: ArrayLike,
@@ -139,7 +138,7 @@ def _steady_rotation(w: Vec3, quaternion: Vec4) -> Callable[[Array], tuple[Vec4,
 
 
 def free_motion(
-    phi: Phi | InertialParameters,
+    phi: PhiLike,
     start: State,
     time: ArrayLike,
     gravity: ArrayLike = GRAVITY_W,
@@ -162,7 +161,7 @@ def free_motion(
     time = as_numbers(time, "time")
     if time.ndim != 1:
         raise SimulationError(f"time: expected shape (n,), got {time.shape}")
-    phi = as_numbers(phi.phi if isinstance(phi, InertialParameters) else phi, "phi", 10)
+    phi = as_numbers(phi, "phi", 10)
     g = as_numbers(gravity, "gravity", 3)
     shapes = {"start": start.position.shape[:-1], "gravity": g.shape[:-1]}
     batch = broadcast_batches({"phi": phi.shape[:-1], **shapes})

@@ -34,7 +34,7 @@ class RungeKutta4(Integrator):
             v, w, force = motion.rates(phase, rotation_from_unit_quaternion(unit), time)
             return np.concatenate((v, quaternion_rate(q, w), force), axis=-1)
 
-        return _normalised(phase + _runge_kutta(rate, phase, time, step))
+        return _normalised(phase + runge_kutta(rate, phase, time, step))
 
 
 class MuntheKaas4(Integrator):
@@ -56,7 +56,7 @@ class MuntheKaas4(Integrator):
             v, w, force = motion.rates(now, rotation_from_unit_quaternion(now[..., ATTITUDE]), time)
             return np.concatenate((rotation_vector_rate(change[..., :3], w), v, force), axis=-1)
 
-        after = _moved(phase, _runge_kutta(rate, np.zeros_like(phase[..., :12]), time, step))
+        after = _moved(phase, runge_kutta(rate, np.zeros_like(phase[..., :12]), time, step))
         return _normalised(after)  # a product of unit quaternions is one but for rounding
 
 
@@ -110,7 +110,7 @@ def rotation_vector_rate(v: Vec3, w: Vec3) -> Vec3:
     return w + 0.5 * twist + c * cross(v, twist)
 
 
-def _runge_kutta(
+def runge_kutta(
     rate: Callable[[Array, float], Array], start: Array, time: float, step: float
 ) -> Array:
     """The increment of one classical Runge-Kutta step."""

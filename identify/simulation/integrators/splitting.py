@@ -10,6 +10,7 @@ import numpy as np
 from identify.arrays import Array, Mat33, Vec3
 from identify.simulation.forced_body import ForcedBody
 from identify.simulation.free_body import ANGULAR, ATTITUDE, LINEAR, MOMENTUM, POSITION, FreeBody
+from identify.simulation.integrators.explicit import runge_kutta
 from identify.simulation.integrators.interface import Integrator
 from identify.spatial import exp_rotation, quaternion_product
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_unit_quaternion
@@ -21,8 +22,10 @@ Flow = Callable[[Array, float], None]
 class StrangSplitting(Integrator):
     """Second order, symplectic and symmetric in time; free bodies keep their momentum exactly.
 
-    Loads are kicks: half of one before the motion of the free body, half after. With
-    M⁻¹ = [[A, Bᵀ], [B, C]], the kinetic energy ½ Pᵀ M⁻¹ P of P = [p; L] in axes of C falls into
+    Loads are kicks: half of one before the motion of the free body, half after; where a load is a
+    law of the state, by Runge-Kutta, since it may ask for the velocity (of a drag, the order is
+    kept, and nothing is symplectic). With M⁻¹ = [[A, Bᵀ], [B, C]], the kinetic energy ½ Pᵀ M⁻¹ P of
+    P = [p; L] in axes of C falls into
 
         ½ pᵀ (A − Bᵀ C⁻¹ B) p  +  Σ ½ cᵢ (sᵢ·p + nᵢ·L)²,    C nᵢ = cᵢ nᵢ,  sᵢ = Bᵀ nᵢ / cᵢ:
 
@@ -56,9 +59,18 @@ class StrangSplitting(Integrator):
 
 
 def _kick(motion: ForcedBody, phase: Array, time: float, duration: float) -> None:
-    if not motion.free:
-        R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
+    """Moves the momentum for a time, at a standstill; a law may ask it for the velocity."""
+    if motion.free:
+        return
+    R = rotation_from_unit_quaternion(phase[..., ATTITUDE])
+    if not motion.laws:
         phase[..., MOMENTUM] += duration * motion.wrench(phase, R, time)
+        return
+
+    def rate(momentum: Array, _: float) -> Array:
+        return motion.wrench(np.concatenate((phase[..., :7], momentum), axis=-1), R, time)
+
+    phase[..., MOMENTUM] += runge_kutta(rate, phase[..., MOMENTUM], time, duration)
 
 
 def _flows(body: FreeBody) -> list[Flow]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Indices, Phi, Vec3, Vec6
+from identify.arrays import Array, Indices, PhiLike, Vec3, Vec6
 from identify.errors import SimulationError
-from identify.inertia import InertialParameters
 from identify.simulation.checks import (
     Interpolation,
     as_numbers,
@@ -102,7 +101,7 @@ class Problem:
     @classmethod
     def of(
         cls,
-        phi: Phi | InertialParameters,
+        phi: PhiLike,
         start: State,
         wrench: Vec6 | None,
         step: float,

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Phi, Vec6
+from identify.arrays import Array, PhiLike, Vec6
 from identify.errors import SimulationError
-from identify.inertia import InertialParameters
 from identify.simulation.checks import Interpolation, require_every
 from identify.simulation.layered.angular_velocity import Layer1, StageTorques, by_floats, by_rows
 from identify.simulation.layered.block import Block
@@ -30,7 +29,7 @@ enough that what it works on is still in the cache."""
 
 
 def fast_rollout(
-    phi: Phi | InertialParameters,
+    phi: PhiLike,
     start: State,
     wrench: Vec6 | None,
     step: float,
@@ -128,7 +127,7 @@ class SingleShot:
 
 
 def single_shot(
-    phi: Phi | InertialParameters,
+    phi: PhiLike,
     start: State,
     wrench: Vec6 | None,
     step: float,

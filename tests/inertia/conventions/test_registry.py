@@ -20,6 +20,7 @@ ABOUT_ORIGIN = {  # forms that hold phi's own numbers, so that not a bit is lost
     "drake_matrix",
     "featherstone",
     "pinocchio",
+    "pinocchio_matrix",
     "rigeo",
     "rigeo_matrix",
     "wensing",

@@ -25,8 +25,8 @@ def gaussian(mass: float, mean: np.ndarray, covariance: np.ndarray):
 def test_an_even_density_is_a_box():
     lower, upper = np.array([-1.0, 0.0, 2.0]), np.array([1.0, 3.0, 2.5])
     body = DensityField(lambda r: np.full(len(r), 700.0), lower, upper)
-    box = in_frame(Box(2.0, 3.0, 0.5).phi(density=700.0), Pose(np.eye(3), 0.5 * (lower + upper)))
-    assert_same_body(body.phi(), box, 1e-13)
+    box = in_frame(Box(2.0, 3.0, 0.5).body(density=700.0), Pose(np.eye(3), 0.5 * (lower + upper)))
+    assert_same_body(body.body(), box, 1e-13)
     assert body.error < 1e-12
 
 
@@ -34,7 +34,7 @@ def test_a_polynomial_is_integrated_exactly_at_once():
     body = DensityField(lambda r: 1.0 + r[:, 0] ** 2 * r[:, 1] ** 2, -UNIT, UNIT)
     assert_close(body.measure, 8.0 + 8.0 / 9.0, 1e-14)
     second = 8.0 / 3.0 + 8.0 / 15.0
-    assert_close(pseudo_inertia(body.phi())[0, 0], second, 1e-14)
+    assert_close(pseudo_inertia(body.body())[0, 0], second, 1e-14)
     assert body.error < 1e-12
 
 
@@ -51,15 +51,15 @@ def test_mean_and_covariance_of_a_gaussian_are_its_own(X, exponent):
     assert_close(body.centroid, X.position, 1e-8, scale=0.1)
     assert_close(body.covariance, covariance, 1e-8)
     S = mass * (covariance + np.outer(X.position, X.position))
-    assert_close(pseudo_inertia(body.phi())[:3, :3], S, 1e-8)
-    assert is_consistent(body.phi())
+    assert_close(pseudo_inertia(body.body())[:3, :3], S, 1e-8)
+    assert is_consistent(body.body())
 
 
 def test_the_mean_is_not_the_first_moment_unless_the_mass_is_one():
     body = DensityField(gaussian(2.0, UNIT, 0.01 * np.eye(3)), 0 * UNIT, 2 * UNIT, tolerance=1e-6)
     assert_close(body.centroid, UNIT, 1e-8)
-    assert_close(body.phi()[1:4], 2.0 * UNIT, 1e-8)
-    assert_close(body.phi(mass=1.0)[1:4], UNIT, 1e-8)
+    assert_close(body.body().phi[1:4], 2.0 * UNIT, 1e-8)
+    assert_close(body.body(mass=1.0).phi[1:4], UNIT, 1e-8)
 
 
 @pytest.mark.parametrize("tolerance", [3e-2, 1e-2])
@@ -78,7 +78,7 @@ def test_a_density_in_another_frame_is_the_same_body():
     inverse = X.inverse()
     here = DensityField(density, -2.0 * UNIT, 2.0 * UNIT, tolerance=1e-6)
     there = DensityField(lambda r: density(inverse.apply(r)), -3 * UNIT, 3 * UNIT, tolerance=1e-6)
-    assert_same_body(there.phi(), in_frame(here.phi(), X), 1e-7)
+    assert_same_body(there.body(), in_frame(here.body(), X), 1e-7)
 
 
 @pytest.mark.parametrize(

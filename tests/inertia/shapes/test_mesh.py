@@ -19,8 +19,8 @@ SIDES = np.array([0.2, 0.3, 0.5])
 @given(poses())
 def test_a_box_of_triangles_is_a_box_wherever_it_stands(X):
     mesh = Mesh(X.apply(CUBE * SIDES), CUBE_FACES)
-    box = in_frame(Box(*SIDES).phi(density=700.0), X)
-    assert_same_body(mesh.phi(density=700.0), box, 1e-11)
+    box = in_frame(Box(*SIDES).body(density=700.0), X)
+    assert_same_body(mesh.body(density=700.0), box, 1e-11)
 
 
 def test_a_tetrahedron():
@@ -29,7 +29,7 @@ def test_a_tetrahedron():
     tetrahedron = Mesh(vertices, np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]))
     assert_close(tetrahedron.measure, 1.0 / 6.0, 1e-15)
     assert_close(tetrahedron.centroid, np.full(3, 0.25), 1e-15)
-    phi = tetrahedron.phi(density=1.0)
+    phi = tetrahedron.body(density=1.0).phi
     assert_close(phi[[4, 5]], [2.0 / 60.0, -1.0 / 120.0], 1e-14)
 
 
@@ -49,21 +49,21 @@ def test_meshes_move_and_scale_with_their_vertices(seed, X):
     vertices, faces = ball(30)
     mesh = Mesh(vertices * sizes, faces)
     moved = Mesh(X.apply(vertices * sizes), faces)
-    assert_same_body(moved.phi(mass=2.0), in_frame(mesh.phi(mass=2.0), X), 1e-10)
+    assert_same_body(moved.body(mass=2.0), in_frame(mesh.body(mass=2.0), X), 1e-10)
     assert_close(Mesh(3.0 * vertices * sizes, faces).measure, 27.0 * mesh.measure, 1e-13)
     assert enclosing_ellipsoid(mesh.corners).contains(mesh.vertices).all()
 
 
 def test_a_cavity_is_a_hole():
     mesh = Mesh(*joined((CUBE, CUBE_FACES), (0.5 * CUBE, CUBE_FACES[:, ::-1])))
-    hollow = Box(1, 1, 1).phi(density=2.0) - Box(0.5, 0.5, 0.5).phi(density=2.0)
-    assert_same_body(mesh.phi(density=2.0), hollow, 1e-13)
+    hollow = Box(1, 1, 1).body(density=2.0) - Box(0.5, 0.5, 0.5).body(density=2.0)
+    assert_same_body(mesh.body(density=2.0), hollow, 1e-13)
 
 
 def test_vertices_at_one_place_are_one_as_in_stl_files():
     soup = CUBE[CUBE_FACES].reshape(-1, 3)
     faces = np.arange(len(soup)).reshape(-1, 3)
-    assert_same_body(Mesh(soup, faces).phi(mass=1.0), Box(1, 1, 1).phi(mass=1.0), 1e-14)
+    assert_same_body(Mesh(soup, faces).body(mass=1.0), Box(1, 1, 1).body(mass=1.0), 1e-14)
 
 
 def test_two_boxes_that_share_an_edge_have_an_inside():
@@ -74,7 +74,7 @@ def test_two_boxes_that_share_an_edge_have_an_inside():
 def test_unused_vertices_do_not_count():
     mesh = Mesh(np.concatenate((CUBE, [[9.0, 9.0, 9.0]])), CUBE_FACES)
     assert_close(mesh.corners, CUBE, 0.0)
-    assert_same_body(mesh.phi(mass=1.0), Box(1, 1, 1).phi(mass=1.0), 1e-13)
+    assert_same_body(mesh.body(mass=1.0), Box(1, 1, 1).body(mass=1.0), 1e-13)
 
 
 def test_far_from_the_origin_it_keeps_its_digits():

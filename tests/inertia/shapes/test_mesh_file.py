@@ -31,7 +31,7 @@ def test_a_box_through_a_file(trimesh, tmp_path, ending):
     path = tmp_path / f"box.{ending}"
     trimesh.creation.box((200.0, 300.0, 500.0)).export(path)
     mesh = read_mesh(path, scale=0.001)
-    assert_same_body(mesh.phi(mass=2.0), Box(0.2, 0.3, 0.5).phi(mass=2.0), 1e-7)
+    assert_same_body(mesh.body(mass=2.0), Box(0.2, 0.3, 0.5).body(mass=2.0), 1e-7)
 
 
 def test_integrals_are_those_of_trimesh(trimesh):
@@ -40,7 +40,7 @@ def test_integrals_are_those_of_trimesh(trimesh):
     theirs = trimesh.Trimesh(vertices, faces, process=False)
     theirs.density = 700.0
     expected = phi_from_inertia(theirs.mass, theirs.center_mass, theirs.moment_inertia)
-    assert_same_body(Mesh(vertices, faces).phi(density=700.0), expected, 1e-10)
+    assert_same_body(Mesh(vertices, faces).body(density=700.0), expected, 1e-10)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_tessellations_come_near_the_shapes(trimesh, shape, make):
     theirs = make(trimesh)
     mesh = Mesh(theirs.vertices, theirs.faces)
     assert_close(mesh.measure, shape.measure, 1e-3)
-    assert_close(mesh.phi(mass=1.0), shape.phi(mass=1.0), 1e-3)
+    assert_close(mesh.body(mass=1.0), shape.body(mass=1.0), 1e-3)
 
 
 def test_what_is_wrong_with_a_file_is_told_with_its_name(trimesh, tmp_path):

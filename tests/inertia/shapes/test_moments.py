@@ -41,14 +41,14 @@ BY_NAME = pytest.mark.parametrize("shape", EXAMPLES, ids=list(SHAPES))
 @BY_NAME
 def test_moments_are_those_of_the_shapes_picture(shape):
     order = 48 if isinstance(shape, EllipsoidShell) else 24
-    assert_same_body(shape.phi(density=1.0), phi_of_patches(patches_of(shape), order), 1e-13)
+    assert_same_body(shape.body(density=1.0), phi_of_patches(patches_of(shape), order), 1e-13)
 
 
 @given(shapes(tuple(set(SHAPES) - {"ellipsoid-shell"})), st.floats(-2.0, 4.0))
 def test_moments_of_any_size_and_density(shape, exponent):
     density = 10.0**exponent
     expected = density * phi_of_patches(patches_of(shape), 16)
-    assert_same_body(shape.phi(density=density), expected, 1e-12)
+    assert_same_body(shape.body(density=density), expected, 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_moments_of_any_size_and_density(shape, exponent):
 )
 def test_formulas_of_the_books(shape, moments):
     """The list of moments of inertia in Wikipedia and in the handbooks."""
-    phi = shape.phi(mass=1.0)
+    phi = shape.body(mass=1.0)
     assert_close(inertia_about_com(phi), np.diag(moments), 1e-14, scale=max(moments))
 
 
@@ -86,9 +86,9 @@ def test_volumes_and_areas():
 
 @given(shapes(), masses())
 def test_a_mass_and_the_density_that_makes_it_are_one_body(shape, mass):
-    by_mass = shape.phi(mass=mass)
-    assert_close(by_mass[0], mass, 0.0)
-    assert_same_body(by_mass, shape.phi(density=mass / shape.measure), 1e-14)
+    by_mass = shape.body(mass=mass)
+    assert_close(by_mass.mass, mass, 0.0)
+    assert_same_body(by_mass, shape.body(density=mass / shape.measure), 1e-14)
     assert is_consistent(by_mass)
 
 
@@ -98,7 +98,7 @@ def test_scaling_laws(shape, exponent):
     k = 10.0**exponent
     larger = type(shape)(*(k * getattr(shape, size.name) for size in shape_sizes_of(shape)))
     units = np.repeat([1.0, k, k * k], [1, 3, 6])
-    assert_same_body(larger.phi(mass=2.0), units * shape.phi(mass=2.0), 1e-13)
+    assert_same_body(larger.body(mass=2.0), units * shape.body(mass=2.0), 1e-13)
     power = {"volume": 3, "area": 2, "length": 1}[shape.extent]
     assert_close(larger.measure, k**power * shape.measure, 1e-13)
 
@@ -132,7 +132,7 @@ def test_solids_are_those_of_mujoco(mujoco, shape, geom):
     theirs = phi_from_inertia(
         model.body_mass[1], model.body_ipos[1], R * model.body_inertia[1] @ R.T
     )
-    assert_same_body(in_frame(shape.phi(density=700.0), X), theirs, 1e-10)
+    assert_same_body(in_frame(shape.body(density=700.0), X), theirs, 1e-10)
 
 
 @pytest.mark.parametrize(
@@ -149,12 +149,12 @@ def test_solids_are_those_of_mujoco(mujoco, shape, geom):
 )
 def test_a_mass_that_is_none_is_refused(arguments, message):
     with pytest.raises(ModelError, match=message):
-        Box(1, 2, 3).phi(**arguments)
+        Box(1, 2, 3).body(**arguments)
 
 
 def test_a_body_beyond_all_numbers_is_refused():
     with pytest.raises(ModelError, match="too large for a number"):
-        Box(1e59, 1e59, 1e59).phi(mass=1e300)
+        Box(1e59, 1e59, 1e59).body(mass=1e300)
 
 
 def test_units_of_density():

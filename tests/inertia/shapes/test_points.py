@@ -18,23 +18,23 @@ def test_weights_are_masses_or_shares_of_one(seed):
     rng = np.random.default_rng(seed)
     positions, weights = rng.normal(size=(7, 3)) + rng.normal(size=3), rng.uniform(0.0, 2.0, 7)
     points = Points(positions, weights)
-    assert_same_body(points.phi(), phi_of_points(positions, weights), 1e-13)
+    assert_same_body(points.body(), phi_of_points(positions, weights), 1e-13)
     share = 3.0 / weights.sum() * weights
-    assert_same_body(points.phi(mass=3.0), phi_of_points(positions, share), 1e-13)
-    assert_same_body(points.phi(density=2.0), phi_of_points(positions, 2.0 * weights), 1e-13)
+    assert_same_body(points.body(mass=3.0), phi_of_points(positions, share), 1e-13)
+    assert_same_body(points.body(density=2.0), phi_of_points(positions, 2.0 * weights), 1e-13)
 
 
 def test_two_half_kilograms_on_the_x_axis():
     points = Points(np.array([[1.0, 0, 0], [-1, 0, 0]]), np.array([0.5, 0.5]))
-    assert_close(points.phi(), [1, 0, 0, 0, 0, 0, 0, 1, 0, 1], 0.0)
-    assert_close(pseudo_inertia(points.phi()), np.diag([1.0, 0, 0, 1.0]), 0.0)
-    assert_close(points.phi(mass=4.0)[9], 4.0, 0.0)
+    assert_close(points.body(), [1, 0, 0, 0, 0, 0, 0, 1, 0, 1], 0.0)
+    assert_close(pseudo_inertia(points.body()), np.diag([1.0, 0, 0, 1.0]), 0.0)
+    assert_close(points.body(mass=4.0).phi[9], 4.0, 0.0)
 
 
 def test_one_point_has_no_inertia_about_itself():
     points = Points(np.array([[1.0, 2.0, 3.0]]), np.array([2.0]))
     assert_close(points.covariance, np.zeros((3, 3)), 0.0)
-    assert_same_body(points.phi(), phi_of_points(points.positions, points.weights), 1e-15)
+    assert_same_body(points.body(), phi_of_points(points.positions, points.weights), 1e-15)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import special
 
-from identify.inertia import in_frame, pseudo_inertia
+from identify.inertia import InertialParameters, in_frame, pseudo_inertia
 from identify.inertia.shapes import (
     Box,
     BoxShell,
@@ -30,16 +30,16 @@ from tests.inertia.shapes.parametric import TURN, Patch, patches_of, phi_of_patc
 WALL = 1e-4
 
 
-def cone_offset(radius: float, height: float, by: float) -> np.ndarray:
+def cone_offset(radius: float, height: float, by: float) -> InertialParameters:
     """The cone whose sides and base lie `by` outside of another's: similar about its incentre."""
     inradius = radius * height / (radius + np.hypot(radius, height))
     k = 1.0 + by / inradius
     lifted = np.array([0.0, 0.0, (1.0 - k) * inradius])
-    return in_frame(Cone(k * radius, k * height).phi(density=1.0), Pose(np.eye(3), lifted))
+    return in_frame(Cone(k * radius, k * height).body(density=1.0), Pose(np.eye(3), lifted))
 
 
-def even(body: Shape | np.ndarray) -> np.ndarray:
-    return body.phi(density=1.0) if isinstance(body, Shape) else body
+def even(body: Shape | InertialParameters) -> np.ndarray:
+    return (body.body(density=1.0) if isinstance(body, Shape) else body).phi
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_shell_is_the_limit_of_a_thin_wall(shell, outer, inner):
     """A wall half outside and half inside differs from the shell by the square of its thickness."""
     wall = even(outer) - even(inner)
     assert_close(wall[0], WALL * shell.measure, 1e-6)
-    assert_same_body(3.0 / wall[0] * wall, shell.phi(mass=3.0), 1e-6)
+    assert_same_body(3.0 / wall[0] * wall, shell.body(mass=3.0), 1e-6)
 
 
 @pytest.mark.parametrize("axes", [(1.0, 1.0, 1.0), (1.0, 2.0, 3.0), (0.4, 1.0, 1.0)])
@@ -88,7 +88,7 @@ def test_the_ellipsoids_shell_is_the_limit_of_a_wall_of_one_thickness(axes):
     wall = Patch(at, ((0.0, np.pi), TURN, (-WALL / 2, WALL / 2)))
     phi = phi_of_patches([wall], 40)
     shell = EllipsoidShell(*axes)
-    assert_same_body(3.0 / phi[0] * phi, shell.phi(mass=3.0), 1e-6)
+    assert_same_body(3.0 / phi[0] * phi, shell.body(mass=3.0), 1e-6)
     assert_close(phi[0], WALL * shell.measure, 1e-6)
 
 

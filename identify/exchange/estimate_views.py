@@ -1,0 +1,94 @@
+"""How an estimate shows itself: its body at hand, a line, a table, plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from identify.arrays import Mat33, Vec3
+from identify.inertia import PHI, UNITS, InertialParameters
+from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.parameters import describe
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from identify.exchange.estimate_json import SavedEstimate
+
+ABOUT_COM = ("cx", "cy", "cz", *(f"Ic{name[1:]}" for name in PHI[4:]))
+"""Names of what an estimate has beside the ten: the centre of mass, and the inertia about it."""
+
+
+class EstimateViews:
+    """What an estimate in memory and one read from its file show alike."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        parameters: InertialParameters
+        intervals: Mapping[str, tuple[float, float] | None]
+        decided_by: Mapping[str, Any]
+
+        @property
+        def saved(self) -> SavedEstimate: ...  # noqa: D102
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return self.parameters.mass
+
+    @property
+    def com(self) -> Vec3:
+        """Centre of mass p_BoBcm_B [m], shape (3,)."""
+        return self.parameters.com
+
+    @property
+    def inertia_about_com(self) -> Mat33:
+        """I_BBcm_B [kg m²], shape (3, 3)."""
+        return self.parameters.inertia_about_com
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of the estimate.json: plain lists, numbers and words, SI."""
+        from identify.exchange.estimate_json import estimate_text  # whose estimates have this view
+
+        return json.loads(estimate_text(self.saved))
+
+    def to_frame(self) -> pd.DataFrame:
+        """The parameters by name: value, 95 % interval (low, high), SI unit, and what decided it.
+
+        The ten of phi, then the centre of mass and the inertia about it, as the intervals have
+        them; low and high are NaN for what the data do not identify.
+        """
+        import pandas as pd
+
+        body = self.parameters
+        about_com = np.full(9, np.nan)  # a frame without mass has none
+        if body.mass != 0.0:
+            about_com = [*body.com, *six_from_symmetric(body.inertia_about_com)]
+        values = [*body.phi, *about_com]
+        intervals = [self.intervals.get(name) or (np.nan, np.nan) for name in _NAMES]
+        return pd.DataFrame(
+            {
+                "value": values,
+                "low": [low for low, _ in intervals],
+                "high": [high for _, high in intervals],
+                "unit": [*UNITS, *("m",) * 3, *UNITS[4:]],
+                "decided_by": [self.decided_by.get(name, "") for name in (*PHI, *PHI[1:])],
+            },
+            index=pd.Index(_NAMES, name="parameter"),
+        )
+
+    def __repr__(self) -> str:
+        completed = [name for name in PHI if self.decided_by.get(name) == "default"]
+        words = f"; completed by the default body: {', '.join(completed)}" if completed else ""
+        return f"{type(self).__name__}({describe(self.parameters)}{words})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(na_rep='–')}"
+
+
+_NAMES = (*PHI, *ABOUT_COM)

@@ -1,0 +1,101 @@
+"""What estimates and results show of themselves: a line, a table, plain data."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import identify
+from identify.exchange import SavedEstimate, read_estimate
+from identify.inertia import PHI, InertialParameters
+from identify.logs.synthetic import Noise, synthetic_recording
+from tests.close import assert_close
+from tests.recordings import synthetic_still_recording
+
+BODY = InertialParameters.from_com(
+    1.3, [0.02, -0.015, 0.06], np.array([[31, 4, -3], [4, 26, 5], [-3, 5, 17]]) * 1e-4
+)
+
+
+def recorded(**options):
+    return synthetic_recording(
+        BODY.phi,
+        rng=np.random.default_rng(2),
+        duration=8.0,
+        rate_hz=100.0,
+        noise=Noise(force=0.02, torque=1e-3),
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def result():
+    return identify.fit(recorded())
+
+
+def test_a_table_has_the_parameters_with_their_intervals(result):
+    estimate, frame = result.estimate, result.to_frame()
+    assert list(frame.columns) == ["value", "low", "high", "unit", "decided_by"]
+    assert set(frame.index) == set(estimate.intervals)
+    assert_close(frame.loc[list(PHI), "value"], estimate.parameters.phi, 0.0)
+    assert_close(frame.loc[["cx", "cy", "cz"], "value"], estimate.com, 0.0)
+    assert frame.loc["Icyz", "value"] == estimate.inertia_about_com[1, 2]
+    assert dict(frame["unit"])["m"] == "kg"
+    assert dict(frame["unit"])["cz"] == "m"
+    assert dict(frame["unit"])["Icxy"] == "kg m²"
+    for name, interval in estimate.intervals.items():
+        assert tuple(frame.loc[name, ["low", "high"]]) == interval
+    assert set(frame["decided_by"]) == {"data"}
+
+
+def test_plain_data_are_those_of_the_file(result, tmp_path):
+    path = result.estimate.save(tmp_path / "estimate.json")
+    assert result.estimate.to_dict() == json.loads(path.read_text())
+    read = read_estimate(path)
+    assert read.to_dict() == result.estimate.to_dict()
+    assert read.to_frame().equals(result.to_frame())
+    assert read.mass == result.estimate.mass
+    document = json.loads(json.dumps(result.to_dict()))
+    assert document["estimate"]["phi"] == result.estimate.parameters.phi.tolist()
+    assert document["logs"][0]["sha256"] == result.logs[0].recording.sha256
+    assert document["held_out"]["r_squared"] == result.validation.scores.r_squared.tolist()
+
+
+def test_lines_are_short_and_say_mass_centre_of_mass_and_inertia(result):
+    for shown in (repr(result.estimate), repr(result), repr(result.estimate.saved)):
+        assert len(shown) < 400
+        assert f"mass {result.estimate.mass:.6g} kg" in shown
+        assert "com [0.0" in shown
+        assert "inertia about com [xx 0.003" in shown
+    assert "(800 rows, " in repr(result)
+    assert "at 100 Hz" in repr(result)
+    assert "<table" in result._repr_html_()
+    assert "Estimate(mass" in result.estimate._repr_html_()
+
+
+def test_what_the_default_body_completes_is_said():
+    rng, noise = np.random.default_rng(1), Noise(force=0.02, torque=1e-3)
+    result = identify.fit(synthetic_still_recording(BODY.phi, rng=rng, poses=7, noise=noise))
+    assert "completed by the default body: Ixx, Ixy" in repr(result.estimate)
+    assert np.isnan(result.to_frame().loc["Ixx", "low"])
+    assert "still poses" not in repr(result)
+
+
+def test_a_frame_without_mass_is_shown_too():
+    nothing = SavedEstimate(InertialParameters(np.zeros(10)))
+    assert repr(nothing).startswith("SavedEstimate(mass 0 kg, inertia about origin [xx 0")
+    frame = nothing.to_frame()
+    assert (frame.loc[list(PHI), "value"] == 0.0).all()
+    assert frame.loc[["cx", "Iczz"], "value"].isna().all()
+
+
+def test_a_recording_and_a_trajectory_are_one_line():
+    assert repr(recorded()) == (
+        "Recording('synthetic', 800 rows, 7.99 s at 100 Hz: position, force, torque, quaternion)"
+    )
+    still = synthetic_still_recording(BODY.phi, rng=np.random.default_rng(1), poses=7)
+    assert "7 still poses: " in repr(still)
+    path = identify.simulate(InertialParameters(np.tile(BODY.phi, (4, 1))), duration=0.1, step=0.05)
+    assert repr(path) == "Trajectory(batch (4,), 3 states from 0 to 0.1 s)"

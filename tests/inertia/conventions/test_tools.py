@@ -1,0 +1,167 @@
+"""Bodies from and to objects of Pinocchio, Drake and MuJoCo, and 6×6 matrices by name."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from identify.errors import MissingExtra, ModelError
+from identify.inertia import InertialParameters, kinetic_energy
+from tests.close import assert_close, assert_same_body
+from tests.strategies import bodies, random_body, rotations, vectors
+
+TWO = InertialParameters(np.array([random_body(np.random.default_rng(k)) for k in range(2)]))
+
+
+@pytest.fixture(scope="module")
+def pinocchio():
+    return pytest.importorskip("pinocchio", reason="Pinocchio is not installed")
+
+
+@pytest.fixture(scope="module")
+def tree():
+    return pytest.importorskip("pydrake.multibody.tree", reason="Drake is not installed")
+
+
+@given(bodies(), vectors(6))
+def test_pinocchio_has_the_same_body_and_energy(pinocchio, phi, V):
+    body = InertialParameters(phi)
+    theirs = body.to_pinocchio()
+    assert_same_body(InertialParameters.from_pinocchio(theirs).phi, phi, 1e-13)
+    scale = kinetic_energy(np.abs(phi), np.ones(6)) * 10.0
+    assert_close(
+        0.5 * theirs.vtiv(pinocchio.Motion(V)), kinetic_energy(body, V), 1e-13, scale=scale
+    )
+    assert_same_body(
+        InertialParameters.from_spatial(theirs.matrix(), "pinocchio_matrix").phi, phi, 1e-13
+    )
+
+
+def test_pinocchio_has_a_body_without_mass(pinocchio):
+    nothing = InertialParameters(np.zeros(10))
+    assert nothing.to_pinocchio().isZero()
+    assert InertialParameters.from_pinocchio(pinocchio.Inertia.Zero()) == nothing
+    with pytest.raises(ModelError, match="no mass"):
+        InertialParameters(np.r_[0.0, np.ones(9)]).to_pinocchio()
+
+
+@given(bodies(flat=False, offset=1.0), vectors(6))
+def test_drake_has_the_same_body_and_energy(tree, phi, V):
+    from pydrake.multibody.math import SpatialVelocity
+
+    body = InertialParameters(phi)
+    theirs = body.to_drake()
+    assert_same_body(InertialParameters.from_drake(theirs).phi, phi, 1e-13)
+    momentum = theirs * SpatialVelocity(w=V[3:], v=V[:3])
+    energy = 0.5 * np.concatenate((momentum.translational(), momentum.rotational())) @ V
+    scale = kinetic_energy(np.abs(phi), np.ones(6)) * 10.0
+    assert_close(energy, kinetic_energy(body, V), 1e-13, scale=scale)
+    assert_close(theirs.CopyToFullMatrix6(), body.to_spatial("drake_matrix"), 1e-13)
+
+
+def test_drake_refuses_what_is_impossible(tree):
+    with pytest.raises(ModelError, match=r"Drake does not take the body: .*IsPhysicallyValid"):
+        InertialParameters.from_com(1.0, [0, 0, 0], np.diag([1.0, 1.0, 5.0])).to_drake()
+    with pytest.raises(ModelError, match="Drake"):
+        InertialParameters(np.zeros(10)).to_drake()
+
+
+def specification(mujoco):
+    spec = mujoco.MjSpec()
+    return spec, spec.worldbody.add_body(name="hand", pos=[0, 0, 1])
+
+
+@settings(max_examples=30)
+@given(bodies(flat=False), vectors(6))
+def test_mujoco_has_the_same_body_and_energy(mujoco, phi, V):
+    body = InertialParameters(phi)
+    spec, hand = specification(mujoco)
+    hand.add_freejoint()
+    body.to_mujoco(hand)
+    assert_same_body(InertialParameters.from_mujoco(hand).phi, phi, 1e-13)
+    model = spec.compile()
+    assert_same_body(InertialParameters.from_mujoco(model.body("hand")).phi, phi, 1e-13)
+    data = mujoco.MjData(model)
+    data.qvel[:] = V  # of a free joint: velocity of Bo in W, angular velocity in B; here R = 1
+    model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    mujoco.mj_forward(model, data)
+    scale = kinetic_energy(np.abs(phi), np.ones(6)) * 10.0
+    assert_close(data.energy[1], kinetic_energy(body, V), 1e-12, scale=scale)
+
+
+@settings(max_examples=20)
+@given(bodies(flat=False), rotations())
+def test_mujoco_may_say_the_full_inertia_or_any_axes(mujoco, phi, R):
+    from identify.inertia.conventions import find_convention
+    from identify.inertia.conventions.axes import wxyz_from_rotation
+
+    body = InertialParameters(phi)
+    spec, hand = specification(mujoco)
+    mass, com, full = find_convention("mujoco_full").from_phi(body)
+    hand.mass, hand.ipos, hand.fullinertia, hand.explicitinertial = float(mass), com, full, True
+    assert_same_body(InertialParameters.from_mujoco(hand).phi, phi, 1e-13)
+    compiled = InertialParameters.from_mujoco(spec.compile().body("hand"))
+    assert_same_body(compiled.phi, phi, 1e-12)  # their eigenvectors
+    body.to_mujoco(hand)  # what was said by `fullinertia` is no longer said
+    assert_same_body(InertialParameters.from_mujoco(spec.compile().body("hand")).phi, phi, 1e-13)
+    # Moments in axes of their own:
+    moments = np.array([0.3, 0.4, 0.5])
+    _, turned = specification(mujoco)
+    turned.mass, turned.ipos, turned.iquat = 2.0, [0.1, 0, 0], wxyz_from_rotation(R)
+    turned.inertia, turned.explicitinertial = moments, True
+    expected = InertialParameters.from_com(2.0, [0.1, 0, 0], R @ np.diag(moments) @ R.T)
+    assert_same_body(InertialParameters.from_mujoco(turned).phi, expected.phi, 1e-13)
+
+
+def test_mujoco_bodies_that_only_the_compiler_knows_are_refused(mujoco):
+    spec, hand = specification(mujoco)
+    hand.add_geom(size=[0.1, 0.1, 0.1], type=mujoco.mjtGeom.mjGEOM_BOX)
+    with pytest.raises(ModelError, match=r"'hand' has no inertial.*model\.body\('hand'\)"):
+        InertialParameters.from_mujoco(hand)
+    box = InertialParameters.from_mujoco(spec.compile().body("hand"))
+    assert_close(box.mass, 8.0, 1e-14)  # 1000 kg/m³
+    TWO[0].to_mujoco(hand)
+    hand.ialt.type, hand.ialt.euler = mujoco.mjtOrientation.mjORIENTATION_EULER, [0.1, 0.2, 0.3]
+    with pytest.raises(ModelError, match="mjORIENTATION_EULER; compile"):
+        InertialParameters.from_mujoco(hand)
+
+
+@given(bodies(), st.sampled_from(["drake_matrix", "featherstone", "rigeo_matrix", "dart_tensor"]))
+def test_a_matrix_by_its_convention(phi, name):
+    body = InertialParameters(phi)
+    theirs = body.to_spatial(name)
+    swap = [3, 4, 5, 0, 1, 2]
+    assert np.array_equal(theirs, body.spatial_inertia[np.ix_(swap, swap)])
+    assert InertialParameters.from_spatial(theirs, name) == body
+
+
+def test_matrices_go_in_batches_and_other_names_are_refused():
+    again = InertialParameters.from_spatial(TWO.to_spatial("featherstone"), "featherstone")
+    assert again == TWO
+    with pytest.raises(ModelError, match="did you mean 'drake_matrix'"):
+        TWO.to_spatial("drake_matrx")
+    with pytest.raises(ModelError, match="convention of a matrix 6×6"):
+        TWO.to_spatial("mujoco")
+    with pytest.raises(ModelError, match="expected the blocks m 1"):
+        InertialParameters.from_spatial(np.diag([1.0, 2, 3, 1, 1, 1]), "pinocchio_matrix")
+
+
+@pytest.mark.parametrize("tool", ["pinocchio", "drake", "mujoco"])
+def test_a_batch_is_no_object_of_a_tool(request, tool):
+    into = []
+    if tool == "mujoco":
+        into = [specification(request.getfixturevalue("mujoco"))[1]]
+    with pytest.raises(ModelError, match=r"one body for \w+: expected shape \(10\), got \(2, 10\)"):
+        getattr(TWO, f"to_{tool}")(*into)
+
+
+@pytest.mark.parametrize(
+    ("tool", "module"), [("pinocchio", "pinocchio"), ("drake", "pydrake.multibody.tree")]
+)
+def test_a_tool_that_is_missing_is_said(monkeypatch, tool, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=rf"inertia-identify\[{tool}\]"):
+        getattr(TWO[0], f"to_{tool}")()

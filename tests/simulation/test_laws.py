@@ -1,0 +1,251 @@
+"""Loads by a law of the state, states at rest, and the energy and momentum of trajectories."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from identify.errors import ModelError, SimulationError
+from identify.inertia import InertialParameters
+from identify.inertia.shapes import Sphere
+from identify.simulation import (
+    INTEGRATORS,
+    ConstantLoad,
+    PrincipalBody,
+    SampledLoad,
+    State,
+    StateLoad,
+    Trajectory,
+    simulate,
+)
+from identify.simulation.divergence import Diverged
+from identify.simulation.forced_body import total_wrench
+from identify.spatial.rotations import rotate, rotation_from_quaternion
+from identify.spatial.vectors import GRAVITY_W
+from tests.close import assert_close
+from tests.strategies import phi_of_points, random_body, seeds
+
+BODY = InertialParameters(random_body(np.random.default_rng(8)))
+TUMBLING = State(
+    position=[0.2, -0.1, 1.0],
+    quaternion=[0.1, 0.2, -0.3, 0.9],
+    velocity=[0.4, 0.3, -0.2],
+    angular_velocity=[1.0, -2.0, 1.5],
+)
+DRAG = np.array([0.8, 0.7, 0.9, 0.03, 0.02, 0.04])
+
+
+def drag(time, state):
+    """Linear in the twist of Bo, in B."""
+    return -DRAG * state.twist
+
+
+def drag_and_push(time, state):
+    return drag(time, state) + np.sin(3.0 * time) * np.array([1.0, 0, 0, 0, 0.05, 0])
+
+
+@functools.cache
+def truth_under_drag_and_push():
+    loads = [drag_and_push]
+    return simulate(BODY, TUMBLING, duration=0.4, step=2e-3, loads=loads, integrator="rkmk4")
+
+
+def ends(path):
+    return np.concatenate([part[..., -1, :] for part in (path.position, path.velocity)], axis=-1)
+
+
+@pytest.mark.parametrize("integrator", sorted(INTEGRATORS))
+@pytest.mark.parametrize("frame", ["body", "world"])
+def test_a_law_that_says_a_constant_is_a_constant_load(integrator, frame):
+    wrench, point = np.array([1.0, -2.0, 0.5, 0.1, 0.2, -0.3]), [0.1, 0.0, -0.2]
+    setting = {"duration": 0.2, "step": 0.02, "integrator": integrator}
+    constant = ConstantLoad(wrench[:3], wrench[3:], point, frame)
+    law = StateLoad(lambda time, state: wrench, point, frame)
+    one = simulate(BODY, TUMBLING, loads=[constant], **setting)
+    other = simulate(BODY, TUMBLING, loads=[law], **setting)
+    assert_close(other.states.vector, one.states.vector, 1e-13)
+
+
+def test_a_hundred_balls_slow_down_as_the_exponential():
+    """v = v₀ exp(−c t / m), ω = ω₀ exp(−k t / I), each with its own c and k."""
+    count, rng = 100, np.random.default_rng(0)
+    mass = rng.uniform(0.5, 2.0, count)
+    balls = InertialParameters(np.array([Sphere(0.1).body(mass=m).phi for m in mass]))
+    c, k = rng.uniform(0.1, 1.0, count), rng.uniform(1e-3, 4e-3, count)
+    strength = np.concatenate((np.repeat(c[:, None], 3, 1), np.repeat(k[:, None], 3, 1)), axis=1)
+    start = State(velocity=[1.0, -2.0, 3.0], angular_velocity=[0.5, 1.0, -0.7])
+    path = simulate(
+        balls,
+        start,
+        duration=1.0,
+        step=0.02,
+        loads=[lambda time, state: -strength * state.twist],
+        gravity=[0.0, 0.0, 0.0],
+    )
+    assert path.position.shape == (100, 51, 3)
+    slower = np.exp(-np.outer(c / mass, path.time))[..., None]
+    assert_close(path.velocity, slower * start.velocity, 1e-8)
+    inertia = balls.inertia_about_com[:, 0, 0]
+    turned = np.exp(-np.outer(k / inertia, path.time))[..., None]
+    assert_close(path.angular_velocity, turned * start.angular_velocity, 1e-6)
+    one = simulate(
+        balls[7],
+        start,
+        duration=1.0,
+        step=0.02,
+        loads=[lambda time, state: -strength[7] * state.twist],
+        gravity=[0.0, 0.0, 0.0],
+    )
+    assert_close(path.position[7], one.position, 1e-14)
+
+
+@pytest.mark.parametrize("integrator", sorted(INTEGRATORS))
+def test_integrators_keep_their_order_under_drag_and_a_force_in_time(integrator):
+    def at_end(step):
+        path = simulate(
+            BODY, TUMBLING, duration=0.4, step=step, loads=[drag_and_push], integrator=integrator
+        )
+        return ends(path)
+
+    exact = ends(truth_under_drag_and_push())
+    errors = [np.abs(at_end(step) - exact).max() for step in (0.04, 0.02)]
+    order = INTEGRATORS[integrator].order
+    assert errors[0] / errors[1] > 0.75 * 2.0**order
+
+
+@pytest.mark.parametrize("frame", ["body", "world"])
+def test_power_is_the_rate_of_energy_and_the_wrench_that_of_momentum(frame):
+    """Both against the integrals of the law's own wrench, at Bo, by Simpson's rule."""
+
+    def spring(time, state):
+        if frame == "world":
+            force = -2.0 * state.position - 0.3 * state.velocity
+            return np.concatenate(
+                (force, -0.02 * rotate(state.pose.rotation, state.twist[..., 3:])), axis=-1
+            )
+        return drag(time, state)
+
+    loads = [StateLoad(spring, frame=frame)]
+    path = simulate(BODY, TUMBLING, duration=1.0, step=5e-3, loads=loads)
+    wrench = total_wrench(loads, path)
+    weights = np.ones(len(path.time))
+    weights[1:-1:2], weights[2:-1:2] = 4.0, 2.0
+    weights *= path.time[1] / 3.0
+    work = weights @ np.sum(wrench * path.states.twist, axis=-1)
+    gained = path.energy(BODY)[-1] - path.energy(BODY)[0]
+    assert_close(gained, work, 1e-7)
+    assert abs(gained) > 0.1  # it is not that nothing happens
+    R = rotation_from_quaternion(path.quaternion)
+    force, torque = rotate(R, wrench[:, :3]), rotate(R, wrench[:, 3:])
+    com = path.position + rotate(R, np.broadcast_to(BODY.com, force.shape))
+    weight = BODY.mass * np.array(GRAVITY_W)
+    pushed = np.concatenate(
+        (force + weight, torque + np.cross(path.position, force) + np.cross(com, weight)), axis=-1
+    )
+    momentum = path.momentum(BODY)
+    assert_close(momentum[-1] - momentum[0], weights @ pushed, 1e-7)
+
+
+@settings(max_examples=20)
+@given(seeds())
+def test_energy_and_momentum_are_those_of_the_points(seed):
+    """Σ m p × v and so on over points of the body, each moved by itself."""
+    rng = np.random.default_rng(seed)
+    points, weights = rng.normal(size=(9, 3)), rng.uniform(0.1, 1.0, 9)
+    body = InertialParameters(phi_of_points(points, weights))
+    q = rng.normal(size=(4, 4))
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    position, velocity, spin = rng.normal(size=(3, 4, 3))
+    path = Trajectory(np.arange(4.0), position, q, velocity, spin)
+    R = rotation_from_quaternion(q)
+    arms = np.einsum("tij,kj->tki", R, points)
+    p = position[:, None] + arms
+    v = velocity[:, None] + np.cross(rotate(R, spin)[:, None], arms)
+    linear = np.einsum("k,tki->ti", weights, v)
+    angular = np.einsum("k,tki->ti", weights, np.cross(p, v))
+    assert_close(path.momentum(body), np.concatenate((linear, angular), axis=1), 1e-13)
+    kinetic = 0.5 * np.einsum("k,tki,tki->t", weights, v, v)
+    assert_close(path.kinetic_energy(body), kinetic, 1e-13)
+    g = rng.normal(size=3)
+    potential = -np.einsum("k,tki,i->t", weights, p, g)
+    scale = np.abs(weights).sum() * 10.0
+    assert_close(path.potential_energy(body, g), potential, 1e-13, scale=scale)
+    assert np.array_equal(
+        path.energy(body, g), path.kinetic_energy(body) + path.potential_energy(body, g)
+    )
+
+
+def test_a_free_body_keeps_its_momentum_and_energy_and_batches_go_by_body():
+    bodies = InertialParameters(np.stack([BODY.phi, 2.0 * BODY.phi]))
+    g = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, -2.0]])
+    path = simulate(bodies, TUMBLING, duration=0.5, step=0.01, gravity=g)
+    momentum, energy = path.momentum(bodies), path.energy(bodies, g)
+    assert momentum.shape == (2, 51, 6)
+    assert energy.shape == (2, 51)
+    assert_close(momentum[0], np.tile(momentum[0, 0], (51, 1)), 1e-9)
+    assert_close(energy, np.repeat(energy[:, :1], 51, axis=1), 1e-9)
+    fallen = momentum[1, :, 2] - momentum[1, 0, 2]
+    assert_close(fallen, -2.0 * bodies.mass[1] * path.time, 1e-12)
+    assert_close(path.energy(PrincipalBody.of(bodies), g), energy, 1e-12)
+
+
+def test_a_state_is_at_rest_at_the_origin_where_nothing_else_is_said():
+    rest = State()
+    assert np.array_equal(rest.vector, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+    assert np.array_equal(rest.pose.matrix, np.eye(4))
+    assert State(velocity=np.ones((5, 3))).position.shape == (5, 3)
+    falling = simulate(BODY, duration=0.5, step=0.05)
+    assert_close(falling.velocity[-1], 0.5 * np.array(GRAVITY_W), 1e-12)
+    with pytest.raises(SimulationError, match="state: velocity"):
+        State(velocity=[0.0, 1.0])
+
+
+def test_laws_and_lines_act_together_in_a_sum():
+    push = ConstantLoad(force=[0.5, 0.0, 0.0], end=0.3)
+    samples = SampledLoad([0.0, 1.0], np.array([[0, 0, 1.0, 0, 0, 0], [0, 0, 2.0, 0, 0, 0]]))
+    law = StateLoad(drag, point=[0.0, 0.1, 0.0])
+
+    def all_of_them(time, state):
+        said = drag(time, state)
+        said[..., 3:] += np.cross([0.0, 0.1, 0.0], said[..., :3])
+        said[..., 2] += 1.0 + time
+        return said
+
+    setting = {"duration": 1.0, "step": 0.01}
+    one = simulate(BODY, TUMBLING, loads=[push, law, samples], **setting)
+    other = simulate(BODY, TUMBLING, loads=[push, all_of_them], **setting)
+    assert_close(other.states.vector, one.states.vector, 1e-12)
+    assert_close(total_wrench([push, all_of_them], one), total_wrench([push, law, samples], one))
+
+
+@pytest.mark.parametrize(
+    ("law", "message"),
+    [
+        (lambda t, s: np.zeros(3), r"load: <lambda> at 0 s: expected shape \(..., 6\), got \(3,\)"),
+        (lambda t, s: np.full(6, np.nan), r"at 0 s: entry \(0,\) is nan; expected finite"),
+        (lambda t, s: np.zeros((2, 6)), r"do not broadcast.*law 0 \(2,\)"),
+        (lambda t, s: np.zeros(6 if t < 0.05 else 5), r"at 0\.05 s: expected shape"),
+        ("drag", r"expected a law \(t, state\) → \[f; t\], or a load .* got 'drag'"),
+    ],
+)
+def test_what_is_no_law_is_refused(law, message):
+    three = InertialParameters(np.tile(BODY.phi, (3, 1)))
+    with pytest.raises(SimulationError, match=message):
+        simulate(three, duration=0.2, step=0.1, loads=[law])
+
+
+def test_a_law_that_drives_a_body_away_is_said_to_diverge():
+    def blow(time, state):
+        return 1e4 * state.twist
+
+    with pytest.raises(Diverged):
+        simulate(BODY, TUMBLING, duration=10.0, step=0.01, loads=[blow])
+
+
+def test_energies_are_of_ten_parameters():
+    path = simulate(BODY, TUMBLING, duration=0.1, step=0.05)
+    with pytest.raises((SimulationError, ModelError), match="body: expected shape"):
+        path.momentum(np.zeros(9))

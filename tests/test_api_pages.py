@@ -1,0 +1,48 @@
+"""What is public is said: each package has a page in `docs/api`, which has what the docs import."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import identify
+
+ROOT = Path(__file__).parent.parent
+PAGES = {
+    page.stem: module
+    for page in sorted((ROOT / "docs" / "api").glob("*.md"))
+    for module in re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8"))
+}
+INSIDE = {"experiments.store", "reporting.study", "simulation.integrators"}
+"""Packages with names that the toolkit alone uses, or that another page shows."""
+
+
+def shown(module: str) -> set[str]:
+    """The names that the page of a module shows."""
+    loaded = importlib.import_module(module)
+    return set(getattr(loaded, "__all__", vars(loaded)))
+
+
+def test_every_package_with_public_names_has_a_page_and_every_page_is_listed():
+    found = [
+        info.name for info in pkgutil.walk_packages(identify.__path__, "identify.") if info.ispkg
+    ]
+    public = {name for name in found if hasattr(importlib.import_module(name), "__all__")}
+    missing = {name.removeprefix("identify.") for name in public - set(PAGES.values())}
+    assert missing == INSIDE
+    listed = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8").splitlines()
+    assert set(PAGES) <= set(listed)
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
+def test_examples_import_what_a_page_shows(page):
+    text = page.read_text(encoding="utf-8")
+    pattern = re.compile(r"^from (identify[\w.]*) import (?:\(([^)]*)\)|(.*))$", re.MULTILINE)
+    for module, block, line in pattern.findall(text):
+        assert module in PAGES.values(), module
+        wanted = re.findall(r"\w+", block or line.partition("#")[0])
+        assert set(wanted) <= shown(module), module
