@@ -12,7 +12,7 @@ from identify.errors import ModelError
 from identify.exchange.controllers import CONTROLLERS, HEAVIEST, Export, payload_setting
 from identify.exchange.models import MODEL_FORMATS
 from identify.exchange.rewriting import inertial_snippet
-from identify.exchange.rounding import round_body
+from identify.exchange.rounding import DIGITS, round_body
 from identify.inertia import InertialParameters
 
 _PROGRAMS: Mapping[str, str] = read_toml(
@@ -25,7 +25,11 @@ EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAMS, *CONTROLLERS)
 
 
 def export_body(
-    body: InertialParameters, name: str, *, largest_mass: float | None = None
+    body: InertialParameters,
+    name: str,
+    *,
+    largest_mass: float | None = None,
+    digits: int = DIGITS,
 ) -> Export:
     """A body as the text of one of `EXPORTS`.
 
@@ -33,23 +37,27 @@ def export_body(
         body: about the origin of the link's, body node's or flange's frame, in its axes.
         name: one of `EXPORTS`.
         largest_mass: what the arm may carry [kg]; for controllers.
+        digits: significant digits to begin with, see `round_body`; not for controllers, whose
+            digits are those that they take.
 
     Raises:
         ModelError: an unknown name, an impossible body, or one that a controller does not take.
     """
     lookup(dict.fromkeys(EXPORTS), name, "export format", ModelError)
     if name in CONTROLLERS:
+        if digits != DIGITS:
+            raise ModelError(f"{name}: the digits are those that the controller takes")
         limit = HEAVIEST if largest_mass is None else largest_mass
         return payload_setting(name, body, largest_mass=limit)
     if largest_mass is not None:
         raise ModelError(f"{name}: only controllers ({', '.join(CONTROLLERS)}) have a largest mass")
     if name in _PROGRAMS:
-        written = round_body(body.phi)
+        written = round_body(body.phi, digits=digits)
         six = zip(("xx", "xy", "xz", "yy", "yz", "zz"), written.inertia, strict=True)
         text = Template(_PROGRAMS[name]).substitute(
             dict(six), m=written.mass, com=", ".join(written.com)
         )
     else:
-        snippet = inertial_snippet(body.phi, name)
+        snippet = inertial_snippet(body.phi, name, digits=digits)
         text, written = snippet.text, snippet.body
     return Export(text, (written.change,) if written.change else ())
