@@ -36,10 +36,14 @@ def sdf_of(mass: str, six: Mapping[str, str]) -> str:
 def mujoco_takes(urdf: str) -> bool:
     """Whether MuJoCo compiles a URDF."""
     mujoco = import_module("mujoco")
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: None)  # else it writes a log file here
     try:
-        return mujoco.MjModel.from_xml_string(urdf).nbody > 1
+        return mujoco.MjModel.from_xml_string(urdf) is not None
     except ValueError:
         return False
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def pinocchio_takes(urdf: str) -> bool:

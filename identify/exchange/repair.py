@@ -8,6 +8,7 @@ and no simulation of it is worth anything.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
 from identify.exchange.model_format import FoundLink, ModelFormat
 from identify.exchange.models import Model, read_model
 from identify.exchange.rewriting import open_model, rewrite_model
-from identify.exchange.rounding import MARGIN
+from identify.exchange.rounding import DIGITS, MARGIN
 from identify.exchange.xml_document import XmlDocument, parse_xml
 from identify.inertia import (
     InertialParameters,
@@ -142,7 +143,7 @@ def repair_model(
             left.append((finding.link, str(error)))
     whole = {r.link.name: r.phi for r in repairs if r.link.name not in _with_mass(found)}
     inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in whole}
-    rewritten = rewrite_model(path, whole, inertias=inertias)
+    rewritten = rewrite_model(path, whole, inertias=inertias, digits=_digits(settings.asked.margin))
     for i, entry in enumerate(repairs):
         body = rewritten.bodies[entry.link.name]
         repairs[i] = replace(entry, phi=body.phi, change=body.change)
@@ -159,6 +160,11 @@ def repair_model(
 def _findings(links: Sequence[LinkInertia], settings: RepairSettings) -> list[Finding]:
     judged = judge(links, settings.asked)
     return [entry.finding for entry in judged if entry.finding is not None]
+
+
+def _digits(margin: float) -> int:
+    """Digits that keep a margin, a difference of numbers that are larger by its inverse."""
+    return DIGITS if margin == 0.0 else min(DIGITS + math.ceil(-math.log10(margin)), 17)
 
 
 @dataclass(frozen=True, slots=True)
