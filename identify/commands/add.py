@@ -62,13 +62,15 @@ class Add(Command):
                 f"expected one for each, in their order, or none"
             )
         require_writable_file(self.output)
+        import numpy as np
+
         from identify.inertia import check, composite
 
         words = (self.first, *map(Path, self.others))
         bodies = list(read_bodies(*words))
         for number, at in enumerate(self.at, 1):
             bodies[number] = moved(bodies[number], pose_of(at, "add"), bodies[0].frame)
-        phi = composite([saved.parameters.phi for saved in bodies])
+        phi = composite(np.array([saved.parameters.phi for saved in bodies]))
         verdict = check(phi)
         if verdict.impossible:
             raise ModelError(f"together they are no possible body: {'; '.join(verdict.reasons)}")

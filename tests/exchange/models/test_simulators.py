@@ -55,6 +55,11 @@ CASES = {
         ("mujoco", "drake", "gazebo", "bullet"),
     ),
     "turned, thin": ("1", turned(1e-3, 1e-3 * (1 + 1e-6), 2e-3), ()),
+    "turned, at the edge": (
+        "1",
+        turned(1e-3, 1e-3, 2e-3),
+        ("mujoco", "gazebo", "bullet"),
+    ),
     "turned, impossible": (
         "1",
         turned(1e-3, 1e-3, 2.1e-3),
@@ -93,7 +98,10 @@ def test_a_program_refuses_what_is_foretold(tmp_path, case, program):
         text = path.read_text()
         if form == "sdf":
             text = sdf_of(mass, {name: repr(x) for name, x in zip(SIX, six, strict=True)})
-        assert takes(text) == (program not in refusing)
+        if case != "turned, at the edge":  # rounding decides, if not for Drake
+            assert takes(text) == (program not in refusing)
+        elif program not in refusing:
+            assert takes(text)
 
 
 def test_pinocchio_loads_anything(tmp_path, pinocchio):
