@@ -78,7 +78,7 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
     for word in left:
         if word.startswith("-") and word not in plain:
             option = word.partition("=")[0]
-            known = ["--" + field.name.replace("_", "-") for field in fields(kind)]  # pyright: ignore[reportArgumentType]
+            known = ["--" + field.name.rstrip("_").replace("_", "-") for field in fields(kind)]  # pyright: ignore[reportArgumentType]
             hint = did_you_mean(option, known) or f"; see identify {name} --help"
             raise UsageError(f"{name}: unknown option {option!r}{hint}")
     try:
@@ -88,7 +88,12 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
 
 
 def option(
-    metavar: str | None = None, hint: str = "", *, short: str | None = None, help: str | None = None
+    metavar: str | None = None,
+    hint: str = "",
+    *,
+    short: str | None = None,
+    name: str | None = None,
+    help: str | None = None,
 ) -> Any:
     """How the help shows an option.
 
@@ -96,11 +101,14 @@ def option(
         metavar: what stands for its value.
         hint: what is said of its default; nothing as a rule.
         short: its other name, as `-o`.
+        name: on the command line, where that is no name of a field.
         help: what it means, where that is not the docstring of the field (of one line: tyro breaks
             the line where a docstring does).
     """
     aliases = (short,) if short else None
-    return tyro.conf.arg(metavar=metavar, help_behavior_hint=hint, aliases=aliases, help=help)
+    return tyro.conf.arg(
+        name=name, metavar=metavar, help_behavior_hint=hint, aliases=aliases, help=help
+    )
 
 
 def numbers(count: int) -> Any:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.bodies import AT, PoseNumbers, pose_of, read_bodies
 from identify.commands.command import Command, Number, UsageError, numbers, option
 from identify.commands.output import require_writable_file, write_file
-from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ class Export(Command):
     use, for a body that is impossible, and for one the controller does not take.
     """
 
-    estimate: Annotated[Path, Positional, option("ESTIMATE.json", "(required)")]
-    """The body: of `identify fit`, or JSON with phi, or with mass, com and inertia_about_com."""
+    estimate: Annotated[Path, Positional, option("BODY", "(required)")]
+    """An estimate.json, JSON with mass, com and inertia_about_com, or model.urdf#LINK."""
 
     to: Annotated[str | None, option("NAME", help=_FORMATS)] = None
 
@@ -45,6 +45,10 @@ class Export(Command):
     ] = None
     """Pose of the wanted frame (link, flange) in the body's frame: position [m] and quaternion."""
 
+    at: Annotated[PoseNumbers | None, option(AT, "(default: the same)")] = None
+    """The other way round: pose of the body's frame in the wanted one, as a pendant shows a tool's:
+    position [m] and rotation vector [rad]."""
+
     link: Annotated[str | None, option("L")] = None
     """The link that gets the body, with --into."""
 
@@ -54,16 +58,16 @@ class Export(Command):
     largest_mass: Annotated[Number, option("KG")] = None
     """What the arm may carry; a controller is not given more."""
 
+    digits: Annotated[int, option("N", "(default: 9)")] = 9
+    """Significant digits, 3 to 17; more where fewer would make the body impossible."""
+
     output: Annotated[Path | None, option("OUT", "(default: printed)", short="-o")] = None
     """File to write to."""
 
     def run(self, invocation: str) -> int:
         """Print or write the body."""
         self._require_choice()
-        from identify.exchange import read_estimate
-
-        note_torn_pair(self.estimate)
-        saved = read_estimate(self.estimate)
+        (saved,) = read_bodies(self.estimate)
         body = self._moved(saved.parameters)
         content, remarks = self._into(body) if self.into else self._text(body)
         if self.output is None:
@@ -87,9 +91,13 @@ class Export(Command):
             from identify.exchange import EXPORTS
 
             raise UsageError(f"export: missing --to NAME, one of {', '.join(EXPORTS)}")
+        if self.at is not None and self.frame is not None:
+            raise UsageError("export: --at and --frame say the same, each the other way round")
         require_writable_file(self.output)
 
     def _moved(self, body: InertialParameters) -> InertialParameters:
+        if self.at is not None:
+            return body.in_frame(pose_of(self.at, "export"))
         if self.frame is None:
             return body
         import numpy as np
@@ -107,7 +115,7 @@ class Export(Command):
     def _text(self, body: InertialParameters) -> tuple[bytes, tuple[str, ...]]:
         from identify.exchange import export_body
 
-        export = export_body(body, str(self.to), largest_mass=self.largest_mass)
+        export = export_body(body, str(self.to), largest_mass=self.largest_mass, digits=self.digits)
         lost = tuple(f"not as the estimate has it: {what}" for what in export.lost)
         return export.text.encode(), (*lost, *export.notes)
 
@@ -121,6 +129,6 @@ class Export(Command):
         form = read_model(self.into).format
         if self.to not in (None, form):
             raise UsageError(f"export: {self.into} is {form}, but --to says {self.to}")
-        rewritten = rewrite_model(self.into, {self.link: body.phi})
+        rewritten = rewrite_model(self.into, {self.link: body.phi}, digits=self.digits)
         change = rewritten.bodies[self.link].change
         return rewritten.content, (change,) if change else ()

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.bodies import read_bodies
 from identify.commands.command import Command, Flag, Number, UsageError, Vector, option
 from identify.commands.output import require_writable
-from identify.commands.pair import ESTIMATE, REPORT, note_torn_pair, write_pair
+from identify.commands.pair import ESTIMATE, REPORT, write_pair
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Fit(Command):
     """Folder of the results, made if need be; those of an earlier fit are replaced."""
 
     truth: Annotated[Path | None, option("FILE.json")] = None
-    """The true body, to show beside: JSON with phi, or with mass, com and inertia_about_com."""
+    """The true body, to show beside: JSON with phi, or mass, com and inertia; model.urdf#LINK."""
 
     mass: Annotated[Number, option("KG")] = None
     """Known mass."""
@@ -79,10 +80,9 @@ class Fit(Command):
             raise UsageError("fit: missing LOG [LOG ...]; see identify fit --help")
         settings = self._settings()
         require_writable(self.output, (ESTIMATE, REPORT))
-        from identify.exchange import read_estimate
 
-        note_torn_pair(self.truth)
-        truth = None if self.truth is None else read_estimate(self.truth).parameters
+        given = () if self.truth is None else read_bodies(self.truth)
+        truth = given[0].parameters if given else None
         with _progress(shown=not self.quiet) as say:
             result = self._fit(settings, invocation, say, truth)
             say("writing the report")

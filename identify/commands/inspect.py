@@ -3,88 +3,127 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.command import Command, Flag, UsageError, option
+from identify.commands.command import Command, Flag, Number, UsageError, option
 from identify.commands.output import require_writable_file, write_file
 from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
     from identify.exchange import LinkInertia, Model
+    from identify.exchange.judging import Judged, Requirement
     from identify.exchange.repair import RepairedModel
-    from identify.inertia.consistency import BodyKind
 
 _WIDEST_NAME = 40
+_FOR = (
+    "Judge by the limits of a program too, and say what it makes of what is beyond them: mujoco, "
+    "drake, gazebo, pinocchio or bullet."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Inspect(Command):
     """Judge the inertia of every link of a URDF, SDF or MJCF file, or of an estimate.json.
 
-    Prints each link with its verdict and, for an impossible one, why and by how much; "by rounding"
-    where the digits printed explain it. Exit status: 1 if any link is impossible (with --repair: if
-    any could not be repaired), 2 for a file that cannot be read.
+    Prints each link with its verdict and, for one that is wrong, why and by how much; "by rounding"
+    where the digits printed explain it. Exit status: 1 if any link is impossible, has a mass and no
+    inertia, or is not what --for and --margin ask for (with --repair: if any still is), 2 for a
+    file that cannot be read.
     """
 
     model: Annotated[Path, Positional, option("MODEL", "(required)")]
     """URDF (not xacro), SDF or MJCF file, or estimate.json."""
 
+    for_: Annotated[str | None, option("NAME", name="for", help=_FOR)] = None
+
+    margin: Annotated[Number, option("SHARE")] = None
+    """Smallest second moment of mass, of the sum of the three: 0 is possible, 1/3 is a ball."""
+
     repair: Flag = False
-    """Give each impossible link the nearest possible inertia, all else is kept. Needs -o."""
+    """Give each link that is wrong a body in its place, all else is kept. Needs -o."""
+
+    no_geometry: Flag = False
+    """Do not take the inertia of a link with a mass alone from its own shapes."""
+
+    density: Annotated[Number, option("RHO")] = None
+    """Repair links of no or negative mass too, by their shapes with this density [kg/m³]."""
 
     output: Annotated[Path | None, option("FIXED", short="-o")] = None
     """File for the repaired model."""
 
     quiet: Flag = False
-    """Leave out the links that are possible."""
+    """Leave out the links that nothing is wrong with."""
 
     def run(self, invocation: str) -> int:
         """Print the verdicts; repair if asked to."""
         self._require_output()
         from identify.exchange import read_model
+        from identify.exchange.judging import judge
+        from identify.exchange.repair import RepairSettings, repair_model
 
+        asked = self._requirement()
+        settings = RepairSettings(asked, not self.no_geometry, self.density)
         note_torn_pair(self.model)
         model = read_model(self.model)
-        verdicts = lines_of(model, only_impossible=self.quiet)
+        self._require_readable(model, asked)
+        judged = judge(model.links, asked)
+        verdicts = lines_of(model, judged, asked, only_wrong=self.quiet)
         if self.output is None:
             say(*verdicts)
-            from identify.exchange.link_inertia import impossible_links
-
-            return 1 if impossible_links(model.links) else 0
-        from identify.exchange.repair import repair_model
-
-        repaired = repair_model(self.model, model)
+            return 1 if any(entry.finding for entry in judged) else 0
+        repaired = repair_model(self.model, model, settings)
         write_file(self.output, repaired.content)
         say(*verdicts, *lines_of_repair(repaired), self.output)
         return 1 if repaired.left else 0
+
+    def _requirement(self) -> Requirement:
+        from identify.documents import lookup
+        from identify.exchange.judging import Requirement
+        from identify.exchange.simulators import SIMULATORS
+
+        name = self.for_
+        simulator = None if name is None else lookup(SIMULATORS, name, "program", UsageError)
+        return Requirement(simulator, 0.0 if self.margin is None else self.margin)
+
+    def _require_readable(self, model: Model, asked: Requirement) -> None:
+        simulator = asked.simulator
+        if simulator is not None and model.format not in (*simulator.formats, "estimate"):
+            reads = ", ".join(simulator.formats)
+            raise UsageError(
+                f"inspect: {self.model} is {model.format}, which {simulator.title} does not read "
+                f"(it reads {reads})"
+            )
 
     def _require_output(self) -> None:
         if self.repair != (self.output is not None):
             missing = "-o FIXED" if self.repair else "--repair"
             raise UsageError(f"inspect: --repair and -o FIXED go together; {missing} is missing")
+        if not self.repair and (self.no_geometry or self.density is not None):
+            raise UsageError("inspect: --no-geometry and --density are for --repair")
         there = self.output is not None and self.output.exists() and self.model.exists()
         if self.output is not None and there and self.output.samefile(self.model):
             raise UsageError(f"inspect: {self.output} is the model itself; give -o another file")
         require_writable_file(self.output)
 
 
-def lines_of(model: Model, *, only_impossible: bool = False) -> Iterator[str]:
+def lines_of(
+    model: Model, judged: Sequence[Judged], asked: Requirement, *, only_wrong: bool = False
+) -> Iterator[str]:
     """The model's links with their verdicts, and their count."""
-    from identify.exchange.link_inertia import link_kinds
-
     counts = Counter[str]()
     shown: list[tuple[LinkInertia, list[str]]] = []
-    for link, kind in zip(model.links, link_kinds(model.links), strict=True):
-        counted, lines = _judged(link, kind)
+    for entry in judged:
+        counted, lines = _judged(entry)
         counts[counted] += 1
-        if kind == "impossible" or not only_impossible:
-            shown.append((link, lines + [f"- note: {link.note}"] * bool(link.note)))
+        if entry.finding is not None or not only_wrong:
+            note = entry.link.note
+            shown.append((entry.link, lines + [f"- note: {note}"] * bool(note)))
     width = min(max((len(link.name) for link, _ in shown), default=4), _WIDEST_NAME)
     if shown:
         yield f"{'line':>6}  {'link':<{width}}  {'mass [kg]':>10}  verdict"
@@ -95,25 +134,24 @@ def lines_of(model: Model, *, only_impossible: bool = False) -> Iterator[str]:
         yield from (f"{'':>{width + 20}}  {reason}" for reason in rest)
     for note in model.notes:
         yield f"Note: {note}."
+    simulator = asked.simulator
+    if simulator is not None and simulator.frame and counts["massless"]:
+        yield f"Note: of massless links, {simulator.title} {simulator.frame}."
     what = {0: "no links", 1: "1 link"}.get(len(model.links), f"{len(model.links)} links")
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     yield f"{model.path}: {what} ({model.format}){': ' if kinds else ''}{kinds}."
 
 
-def _judged(link: LinkInertia, kind: BodyKind | None) -> tuple[str, list[str]]:
+def _judged(entry: Judged) -> tuple[str, list[str]]:
     """What a link is counted as, and its verdict with the reasons, a line each."""
-    if kind is None:
+    if entry.finding is not None:
+        what = entry.finding.what
+        return what, [what, *(f"- {reason}" for reason in entry.finding.reasons)]
+    if entry.kind is None:
         return "could not be judged", ["not said by the file"]
-    if kind == "massless":
-        return kind, ["a massless frame"]
-    if kind != "impossible" or (verdict := link.verdict) is None:
-        return "possible", [f"possible: {kind}"]
-    what = "impossible by rounding" if verdict.by_rounding else "impossible"
-    lines = [what, *(f"- {reason}" for reason in verdict.reasons)]
-    if verdict.mass > 0.0:
-        moments = ", ".join(f"{moment:.4g}" for moment in verdict.principal_moments)
-        lines.append(f"- principal moments about the centre of mass: {moments} kg m²")
-    return what, lines
+    if entry.kind == "massless":
+        return entry.kind, ["a massless frame"]
+    return "possible", [f"possible: {entry.kind}"]
 
 
 def lines_of_repair(repaired: RepairedModel) -> Iterator[str]:
@@ -121,13 +159,16 @@ def lines_of_repair(repaired: RepairedModel) -> Iterator[str]:
     if not repaired.repairs and not repaired.left:
         yield "Nothing to repair; the file is written as it was."
     for repair in repaired.repairs:
-        pairs = zip(repair.verdict.principal_moments, repair.moments, strict=True)
+        was = None if repair.link.verdict is None else repair.link.verdict.principal_moments
+        pairs = zip(repair.moments if was is None else was, repair.moments, strict=True)
         listed = ", ".join(f"{before:.4g} → {after:.4g}" for before, after in pairs)
+        said = f"it has {repair.source}"
+        if repair.distance is not None:
+            said = (
+                f"mass and centre of mass kept; moved by {repair.distance:.2g} of the body's "
+                f"characteristic length in the pseudo-inertia"
+            )
         beyond = f". Beyond that, {repair.change}" if repair.change else ""
-        yield (
-            f"Repaired {repair.link.name}: principal moments {listed} kg m²; mass and centre of "
-            f"mass kept; moved by {repair.distance:.2g} of the body's characteristic length in the "
-            f"pseudo-inertia{beyond}."
-        )
+        yield f"Repaired {repair.link.name}: principal moments {listed} kg m²; {said}{beyond}."
     for link, why in repaired.left:
         yield f"Left as it was, {link.name}: {why}."

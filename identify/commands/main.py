@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from tyro.extras import SubcommandApp
 
+from identify.commands.add import Add
 from identify.commands.command import PARSING, Command, UsageError, parse_command
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 from identify.commands.doctor import Doctor, own_version
@@ -40,6 +41,7 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
         "simulate": Simulate,
         "inspect": Inspect,
         "export": Export,
+        "add": Add,
         "subtract": Subtract,
         "shape": Shape,
         "study check": StudyCheck,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.bodies import read_bodies
 from identify.commands.command import Command, Flag, option
 from identify.commands.output import require_writable, write_file
-from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import pose_error, say
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Replay(Command):
     """What the columns of the log mean."""
 
     estimate: Annotated[Path, option("E.json", "(required)")]
-    """estimate.json of the body."""
+    """The body: an estimate.json, or model.urdf#LINK."""
 
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Folder of the results, made if need be; those of an earlier replay are replaced."""
@@ -60,13 +60,11 @@ class Replay(Command):
     def run(self, invocation: str) -> int:
         """Replay, write the files, print the errors."""
         require_writable(self.output, (WINDOWS, SINGLE_SHOT, FIGURE))
-        from identify.exchange import read_estimate
         from identify.logs import load_schema, read_log
         from identify.pipeline import replay_log
 
-        note_torn_pair(self.estimate, self.truth)
-        estimate = read_estimate(self.estimate)
-        truth = None if self.truth is None else read_estimate(self.truth).parameters
+        estimate, *others = read_bodies(*filter(None, (self.estimate, self.truth)))
+        truth = others[0].parameters if others else None
         recording = read_log(self.log, load_schema(self.schema))
         done = replay_log(
             recording,

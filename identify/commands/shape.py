@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.bodies import AT, PoseNumbers, pose_of
 from identify.commands.command import Command, Number, UsageError, option
 from identify.commands.output import require_writable_file, write_file
 from identify.commands.terminal import say
@@ -54,6 +55,9 @@ class Shape(Command):
     scale: Annotated[float, option("S", "(default: 1)")] = 1.0
     """Metres per unit of a mesh file, 0.001 for one in millimetres."""
 
+    at: Annotated[PoseNumbers | None, option(AT, "(default: there)")] = None
+    """Pose of the shape's frame in the wanted one: position [m] and rotation vector [rad]."""
+
     output: Annotated[Path | None, option("OUT.json", "(default: print)", short="-o")] = None
     """File to write it to, as other commands read it."""
 
@@ -73,10 +77,11 @@ class Shape(Command):
         geometry = self._geometry()
         body = geometry.body(mass=self.mass, density=self.density)
         _require_believable(body)
-        said = " ".join((self.name, *self.sizes))
-        saved = SavedEstimate(
-            body, f"that of the shape: {said}", provenance={"command": invocation}
-        )
+        frame = f"that of the shape: {' '.join((self.name, *self.sizes))}"
+        if self.at is not None:
+            body = body.in_frame(pose_of(self.at, "shape"))
+            frame = f"one in which {frame} is at {' '.join(map(str, self.at))}"
+        saved = SavedEstimate(body, frame, provenance={"command": invocation})
         if self.output is not None:
             write_file(self.output, estimate_text(saved).encode())
         if isinstance(geometry, Mesh):

@@ -13,7 +13,7 @@ from identify.errors import ModelError
 from identify.exchange.controllers import CONTROLLERS, HEAVIEST, Export, payload_setting
 from identify.exchange.models import MODEL_FORMATS
 from identify.exchange.rewriting import inertial_snippet
-from identify.exchange.rounding import round_body
+from identify.exchange.rounding import DIGITS, round_body
 from identify.inertia import InertialParameters
 
 _PROGRAMS: Mapping[str, str] = read_toml(
@@ -25,7 +25,13 @@ EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAMS, *CONTROLLERS)
 """Names of what a body can be exported to: model formats, programs, controllers."""
 
 
-def export_body(body: PhiLike, name: str, *, largest_mass: float | None = None) -> Export:
+def export_body(
+    body: PhiLike,
+    name: str,
+    *,
+    largest_mass: float | None = None,
+    digits: int = DIGITS,
+) -> Export:
     """A body as the text of one of `EXPORTS`.
 
     Args:
@@ -33,6 +39,8 @@ def export_body(body: PhiLike, name: str, *, largest_mass: float | None = None) 
             axes, shape (10,).
         name: one of `EXPORTS`.
         largest_mass: what the arm may carry [kg]; for controllers.
+        digits: significant digits to begin with, see `round_body`; not for controllers, whose
+            digits are those that they take.
 
     Raises:
         ModelError: an unknown name, an impossible body, or one that a controller does not take.
@@ -40,17 +48,19 @@ def export_body(body: PhiLike, name: str, *, largest_mass: float | None = None) 
     body = InertialParameters.one(body)
     lookup(dict.fromkeys(EXPORTS), name, "export format", ModelError)
     if name in CONTROLLERS:
+        if digits != DIGITS:
+            raise ModelError(f"{name}: the digits are those that the controller takes")
         limit = HEAVIEST if largest_mass is None else largest_mass
         return payload_setting(name, body, largest_mass=limit)
     if largest_mass is not None:
         raise ModelError(f"{name}: only controllers ({', '.join(CONTROLLERS)}) have a largest mass")
     if name in _PROGRAMS:
-        written = round_body(body.phi)
+        written = round_body(body.phi, digits=digits)
         six = zip(("xx", "xy", "xz", "yy", "yz", "zz"), written.inertia, strict=True)
         text = Template(_PROGRAMS[name]).substitute(
             dict(six), m=written.mass, com=", ".join(written.com)
         )
     else:
-        snippet = inertial_snippet(body.phi, name)
+        snippet = inertial_snippet(body.phi, name, digits=digits)
         text, written = snippet.text, snippet.body
     return Export(text, (written.change,) if written.change else ())

@@ -10,10 +10,11 @@ import numpy as np
 
 from identify.arrays import Array, Mat66, Phi, seal
 from identify.inertia.consistency import BodyKind, body_kinds
+from identify.inertia.matrices import second_moment_about_com
 from identify.inertia.parameters import InertialParameters
 from identify.inertia.verdict import Verdict, check
 
-_DENSEST = 1e5
+DENSEST = 1e5
 """A few times the density of osmium [kg/m³]."""
 
 _BALL = 9.0
@@ -38,6 +39,8 @@ class LinkInertia:
         half_units: what rounding to the digits printed may have done to `printed`, shape (10,).
         added_mass: of the fluid, 6×6, linear first, as the file has it; None for none.
         note: what else a reader should know, in a sentence, or nothing.
+        principal: whether the file says principal moments, not six numbers.
+        moves_alone: whether it is a massless frame that a joint moves, with no mass fixed to it.
     """
 
     name: str
@@ -48,6 +51,8 @@ class LinkInertia:
     half_units: Array | None = None
     added_mass: Mat66 | None = None
     note: str = ""
+    principal: bool = False
+    moves_alone: bool = False
 
     def __post_init__(self) -> None:
         for field in ("phi", "printed", "half_units"):
@@ -95,12 +100,31 @@ def unit_note(printed: Phi, largest_length: float | None) -> str:
     # By its cube root: the cube of k may leave double precision.
     root = math.cbrt(mass / _BALL) / k if k > 0.0 else math.inf
     density = min(root, 1e100) ** 3
-    if density > _DENSEST:
+    if density > DENSEST:
         return (
             f"its radius of gyration of {k:.3g} m makes it denser than {density:.1g} kg/m³, which "
             f"no material is: are the units kg, m and kg m²?"
         )
     return ""
+
+
+def implied_density(phi: Phi) -> float:
+    """Density that a body has at the least, by how little of its mass is away from an axis.
+
+    Of a solid cylinder of the same mass, with a length of √(12 s₃ / m) and its smallest principal
+    moment: ρ = m / (2π k² l) with k² = (s₁ + s₂) / m, of second moments s₁ ≤ s₂ ≤ s₃. Within 10 %
+    for a ball too.
+
+    Args:
+        phi: of a possible body, shape (10,).
+
+    Returns:
+        [kg/m³]; infinite for a point or a rod.
+    """
+    mass = float(phi[0])
+    second = np.maximum(np.linalg.eigvalsh(second_moment_about_com(phi)), 0.0) / mass
+    volume = 2.0 * math.pi * float(second[0] + second[1]) * math.sqrt(12.0 * float(second[2]))
+    return mass / volume if volume > 0.0 else math.inf
 
 
 def largest_of(words: Iterable[str]) -> float | None:
@@ -132,9 +156,3 @@ def link_kinds(links: Sequence[LinkInertia]) -> tuple[BodyKind | None, ...]:
     for (i, _), kind in zip(known, judged.tolist(), strict=True):
         kinds[i] = BodyKind(kind)
     return tuple(kinds)
-
-
-def impossible_links(links: Sequence[LinkInertia]) -> tuple[LinkInertia, ...]:
-    """The links whose verdict is that no density has their numbers."""
-    kinds = link_kinds(links)
-    return tuple(links[i] for i, kind in enumerate(kinds) if kind == BodyKind.IMPOSSIBLE)

@@ -6,7 +6,7 @@ their geoms MuJoCo says it, where it is installed (`mjcf_compiling`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -19,12 +19,11 @@ from identify.exchange.model_format import (
     FoundLink,
     ModelFormat,
     massless_link,
-    require_mass,
     written_link,
 )
-from identify.exchange.rounding import MARGIN, Floor, RoundedBody, round_in_frame
+from identify.exchange.rounding import DIGITS, MARGIN, Floor, RoundedBody, round_in_frame
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
-from identify.exchange.xml_edit import Edit, value_edits
+from identify.exchange.xml_edit import Edit, attribute_edits
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order
 from identify.inertia.conventions.simulators import SMALLEST_INERTIA
@@ -86,14 +85,35 @@ class Mjcf(ModelFormat):
             values = {"fullinertia": " ".join((xx, yy, zz, xy, xz, yz))}
         else:
             values = {"diaginertia": " ".join(body.diagonal)}
-        return value_edits(document, inertial, values)
+        return attribute_edits(document, inertial, values)
 
-    def rounded_in_frame(self, inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
+    def rounded_in_frame(
+        self, inertial: XmlElement, frame: InertialFrame, digits: int = DIGITS
+    ) -> RoundedBody:
         """An inertia in the axes of its element, which are principal for `diaginertia`."""
         if "fullinertia" in inertial.attributes:
-            return ModelFormat.rounded_in_frame(self, inertial, frame)
+            return ModelFormat.rounded_in_frame(self, inertial, frame, digits)
         diagonal = frame._replace(inertia=np.diag(np.diag(frame.inertia)))
-        return round_in_frame(diagonal, Floor(MARGIN, SMALLEST_INERTIA))
+        return round_in_frame(diagonal, Floor(MARGIN, SMALLEST_INERTIA), digits)
+
+    def moving_frames(self, document: XmlDocument, found: Sequence[FoundLink]) -> Iterator[str]:
+        """Massless bodies with a joint, and neither mass nor children of mass fixed to them."""
+        massless = {entry.link.start: entry.inertia.massless for entry in found}
+        for entry in found:
+            stack, moves, heavy = [entry.link], False, False
+            while stack and entry.inertia.massless:
+                body = stack.pop()
+                heavy = heavy or not massless.get(body.start, True)
+                joints = any(child.tag in ("joint", "freejoint") for child in body.children)
+                moves = moves or (body is entry.link and joints)
+                inner = [child for child in body.children if child.tag == "body"]
+                stack += [
+                    child
+                    for child in inner
+                    if not any(part.tag in ("joint", "freejoint") for part in child.children)
+                ]
+            if moves and not heavy:
+                yield entry.inertia.name
 
     def require_writable(self, document: XmlDocument) -> None:
         """Raises `ModelFileError` where inertiafromgeom or settotalmass of the compiler is on."""
@@ -160,7 +180,6 @@ def _read(
     if "mass" not in inertial.attributes:
         raise document.error(f"body {name!r}: an <inertial> without mass", inertial)
     mass = document.attribute_numbers(inertial, "mass", 1)
-    require_mass(document, name, inertial, mass)
     if "fullinertia" in inertial.attributes:
         numbers = document.attribute_numbers(inertial, "fullinertia", 6)
         matrices = [matrix_from_six(values, "mujoco") for values in numbers]
@@ -168,18 +187,15 @@ def _read(
         matrices = [
             np.diag(values) for values in document.attribute_numbers(inertial, "diaginertia", 3)
         ]
-    elif mass.values.any():
-        raise document.error(
-            f"body {name!r}: an <inertial> with neither diaginertia nor fullinertia", inertial
-        )
     else:
-        return massless_link(name, body, inertial)
+        matrices = [np.zeros((3, 3)), np.zeros((3, 3))]
     six = PrintedNumbers(*(six_in_order(matrix, "urdf") for matrix in matrices))
     if not (mass.values.any() or six.values.any()):
         return massless_link(name, body, inertial)
     pos = document.attribute_numbers(inertial, "pos", 3).values
     X_BC = Pose(read_orientation(document, inertial, setting), pos)
-    return written_link(name, body, inertial, mass, six, X_BC, largest)
+    principal = "fullinertia" not in inertial.attributes
+    return written_link(name, body, inertial, mass, six, X_BC, largest, principal=principal)
 
 
 def _largest_length(document: XmlDocument) -> float | None:

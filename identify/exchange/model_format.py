@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from identify.arrays import Mat66, Phi
+from identify.exchange.link_geometry import LinkGeometry
 from identify.exchange.link_inertia import LinkInertia, unit_note
-from identify.exchange.rounding import MARGIN, Floor, RoundedBody, round_body, round_in_frame
+from identify.exchange.rounding import (
+    DIGITS,
+    MARGIN,
+    Floor,
+    RoundedBody,
+    round_body,
+    round_in_frame,
+)
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
 from identify.exchange.xml_edit import Edit
 from identify.inertia.conventions.central import InertialFrame
@@ -78,7 +87,21 @@ class ModelFormat(ABC):
             _require_one_each(document, link, ("inertial",), repr(name))
             if inertial is not None:
                 _require_one_each(document, inertial, _ONCE, f"the <inertial> of {name!r}")
-        return found
+        alone = set(self.moving_frames(document, found))
+        return tuple(
+            entry._replace(inertia=replace(entry.inertia, moves_alone=True))
+            if entry.inertia.name in alone
+            else entry
+            for entry in found
+        )
+
+    def moving_frames(self, document: XmlDocument, found: Sequence[FoundLink]) -> Iterable[str]:
+        """Names of massless frames that a joint moves with nothing of mass fixed to them."""
+        return ()
+
+    def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
+        """The shapes of a link in its axes, those of collisions before those that are seen."""
+        return iter(())
 
     @abstractmethod
     def links(self, document: XmlDocument) -> Iterable[FoundLink]:
@@ -110,9 +133,12 @@ class ModelFormat(ABC):
         """A body as the format prints it, about the centre of mass."""
         return round_body(phi, principal=self.principal, digits=digits, rod_margin=self.rod_margin)
 
-    def rounded_in_frame(self, inertial: XmlElement, frame: InertialFrame) -> RoundedBody:
+    def rounded_in_frame(
+        self, inertial: XmlElement, frame: InertialFrame, digits: int = DIGITS
+    ) -> RoundedBody:
         """An inertia as text in the axes that its element has."""
-        return round_in_frame(frame, Floor(MARGIN, SMALLEST_FULL_INERTIA, self.rod_margin))
+        floor = Floor(MARGIN, SMALLEST_FULL_INERTIA, self.rod_margin)
+        return round_in_frame(frame, floor, digits)
 
     def require_writable(self, document: XmlDocument) -> None:  # noqa: B027
         """Raises `ModelFileError` where what is written would not be read."""
@@ -142,6 +168,7 @@ def written_link(
     largest_length: float | None,
     *,
     note: str = "",
+    principal: bool = False,
     added_mass: Mat66 | None = None,
 ) -> FoundLink:
     """A link of the numbers in its `<inertial>`.
@@ -155,6 +182,7 @@ def written_link(
         X_LC: pose of C in the link.
         largest_length: that the file mentions [m], or None.
         note: what a reader should know beside the units.
+        principal: whether the file says principal moments.
         added_mass: of the fluid.
     """
     frame = InertialFrame(np.array(mass.values[0]), X_LC, matrix_from_six(six.values, "urdf"))
@@ -169,6 +197,7 @@ def written_link(
         half_units=half_units,
         added_mass=added_mass,
         note="; ".join(filter(None, (note, unit_note(printed, largest_length)))),
+        principal=principal,
     )
     return FoundLink(inertia, link, inertial, frame)
 
@@ -179,15 +208,6 @@ def name_of(document: XmlDocument, element: XmlElement) -> str:
     if not name:
         raise document.error(f"a <{element.tag}> without a name", element)
     return name
-
-
-def require_mass(
-    document: XmlDocument, name: str, element: XmlElement, mass: PrintedNumbers
-) -> None:
-    """Refuse a negative mass."""
-    if mass.values[0] < 0.0:
-        what = f"{name!r} has a mass of {mass.values[0]:g} kg; expected zero or more"
-        raise document.error(what, element)
 
 
 def _require_one_each(

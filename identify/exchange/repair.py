@@ -1,42 +1,67 @@
-"""Model files repaired: the nearest possible body in the place of every impossible one."""
+"""Model files repaired: in the place of every link that is wrong, one that programs load.
+
+An impossible body with a size becomes the nearest possible one. One that has a mass and no size to
+speak of, before that or after it, gets its own geometry with an even density, or where there is
+none the size of a ball of plausible density: what is possible and denser than any material loads,
+and no simulation of it is worth anything.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from identify.arrays import Phi
+from identify.arrays import Mat33, Phi
 from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text, read_estimate
-from identify.exchange.link_inertia import LinkInertia, impossible_links
+from identify.exchange.judging import Finding, Requirement, judge
+from identify.exchange.link_geometry import Filled, fill
+from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
+from identify.exchange.model_format import FoundLink, ModelFormat
 from identify.exchange.models import Model, read_model
-from identify.exchange.rewriting import rewrite_inertias
-from identify.exchange.rounding import MARGIN
-from identify.inertia import InertialParameters, check, nearest_consistent
-from identify.inertia.matrices import inertia_about_com
-from identify.inertia.verdict import Verdict
+from identify.exchange.rewriting import open_model, rewrite_model
+from identify.exchange.rounding import DIGITS, MARGIN
+from identify.exchange.xml_document import XmlDocument, parse_xml
+from identify.inertia import (
+    InertialParameters,
+    check,
+    inertia_about_com,
+    inertia_from_second_moment,
+    nearest_consistent,
+    phi_from_inertia,
+    second_moment_about_com,
+)
+from identify.inertia.matrices import second_moment_from_inertia
+from identify.inertia.parameters import DEFAULT_DENSITY
+
+_ROD, _ROD_SHARE = 1e-4, 1e-6
+"""A body whose second smallest second moment is below the one, of the sum, gets the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """One link that was impossible, and the body in its place.
+    """One link that was wrong, and the body in its place.
 
     Attributes:
         link: as it was read.
-        verdict: what was wrong with it.
+        finding: what was wrong with it.
         phi: the body written, about the link's origin in its axes, shape (10,).
-        distance: ‖T ΔPi Tᵀ‖ from the body that was read, in units of its own size (see
-            `nearest_consistent`).
+        source: what the body is, in words; nothing for the nearest possible one.
+        distance: ‖T ΔPi Tᵀ‖ of that from the body that was read, in units of its own size (see
+            `nearest_consistent`); None for another body.
         change: what was changed beyond that to keep off the edge or above a format's floor, in a
             sentence, or nothing.
     """
 
     link: LinkInertia
-    verdict: Verdict
+    finding: Finding
     phi: Phi
-    distance: float
+    source: str = ""
+    distance: float | None = None
     change: str = ""
 
     @property
@@ -47,12 +72,12 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class RepairedModel:
-    """A model file with possible bodies.
+    """A model file whose links are as they were asked for.
 
     Attributes:
         content: the whole file; byte for byte the one read where nothing was repaired.
         repairs: what was repaired.
-        left: links that are impossible still, with why they could not be repaired.
+        left: links that are wrong still, with why they could not be repaired.
     """
 
     content: bytes
@@ -60,55 +85,201 @@ class RepairedModel:
     left: tuple[tuple[LinkInertia, str], ...]
 
 
-def repair_model(path: Path | str, model: Model | None = None) -> RepairedModel:
-    """A model file with the nearest possible body in the place of every impossible one.
+@dataclass(frozen=True, slots=True)
+class RepairSettings:
+    """What a repair may take.
 
-    Mass, centre of mass and axes are kept; see `nearest_consistent` for the metric. Everything but
-    the numbers of such an inertia keeps its bytes. The file itself is not touched.
+    Attributes:
+        asked: what links have to be besides possible.
+        geometry: whether a link's own geometry may say its inertia.
+        density: of links whose mass is not above zero, and of the balls [kg/m³]; None leaves such
+            links as they are, and takes water's for the balls.
+    """
+
+    asked: Requirement = field(default_factory=Requirement)
+    geometry: bool = True
+    density: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.density is not None and not 0.0 < self.density <= DENSEST:
+            raise ModelError(
+                f"density: expected more than 0 and up to {DENSEST:g} kg/m³, got {self.density:g}"
+            )
+
+
+def repair_model(
+    path: Path | str, model: Model | None = None, settings: RepairSettings | None = None
+) -> RepairedModel:
+    """A model file with a body in the place of every link that is wrong.
+
+    Mass, centre of mass and axes are kept where there is a mass; everything but the numbers of such
+    an inertia keeps its bytes. What is written is judged again. The file itself is not touched.
 
     Args:
         path: URDF, SDF, MJCF or estimate.json.
         model: what `read_model` says of it, where that is known already.
+        settings: what is asked for and may be taken; by default possible bodies.
 
     Raises:
-        MissingFile, ModelError: as `read_model` and `rewrite_inertias` do.
+        MissingFile, ModelError: as `read_model` and `rewrite_model` do.
     """
     path = Path(path)
+    settings = RepairSettings() if settings is None else settings
     model = read_model(path) if model is None else model
+    wrong = _findings(model.links, settings)
+    if not wrong:
+        return RepairedModel(path.read_bytes(), (), ())
+    if model.format == "estimate":
+        return _repaired_estimate(path, wrong[0], settings)
+    document, form = open_model(path)
+    found = {entry.inertia.name: entry for entry in form.read(document)}
     repairs: list[Repair] = []
     left: list[tuple[LinkInertia, str]] = []
-    for link in impossible_links(model.links):
+    for finding in wrong:
+        place = _Place(document, form, found[finding.link.name])
         try:
-            repairs.append(_repair(link))
+            repairs.append(_repair(finding, settings, place))
         except ModelError as error:
-            left.append((link, str(error)))
-    if not repairs:
-        return RepairedModel(path.read_bytes(), (), tuple(left))
-    if model.format == "estimate":
-        saved, repair = read_estimate(path), repairs[0]
-        body = SavedEstimate(  # without what was said of the old one
-            parameters=InertialParameters(np.asarray(repair.phi)),
-            frame=saved.frame,
-            provenance={**saved.provenance, "repaired": str(repair.verdict)},
-        )
-        return RepairedModel(estimate_text(body).encode(), tuple(repairs), tuple(left))
-    inertias = {entry.link.name: inertia_about_com(entry.phi) for entry in repairs}
-    rewritten = rewrite_inertias(path, inertias)
+            left.append((finding.link, str(error)))
+    whole = {r.link.name: r.phi for r in repairs if r.link.name not in _with_mass(found)}
+    inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in whole}
+    rewritten = rewrite_model(path, whole, inertias=inertias, digits=_digits(settings.asked.margin))
     for i, entry in enumerate(repairs):
         body = rewritten.bodies[entry.link.name]
         repairs[i] = replace(entry, phi=body.phi, change=body.change)
+    again = form.read(parse_xml(rewritten.content, path))
+    named = {link.name for link, _ in left}
+    left += [
+        (finding.link, "; ".join(finding.reasons))
+        for finding in _findings([entry.inertia for entry in again], settings)
+        if finding.link.name not in named
+    ]
     return RepairedModel(rewritten.content, tuple(repairs), tuple(left))
 
 
-def _repair(link: LinkInertia) -> Repair:
-    """The nearest body, in the axes that the link's numbers are printed in."""
-    verdict = link.verdict
-    if verdict is None or link.printed is None:
+def _findings(links: Sequence[LinkInertia], settings: RepairSettings) -> list[Finding]:
+    judged = judge(links, settings.asked)
+    return [entry.finding for entry in judged if entry.finding is not None]
+
+
+def _digits(margin: float) -> int:
+    """Digits that keep a margin, a difference of numbers that are larger by its inverse."""
+    return DIGITS if margin == 0.0 else min(DIGITS + math.ceil(-math.log10(margin)), 17)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a link stands in its file."""
+
+    document: XmlDocument
+    form: ModelFormat
+    entry: FoundLink
+
+    def filled(self) -> Filled:
+        """The link's geometry with 1 kg/m³; raises `ModelError` where it has none that serves."""
+        return fill(self.form.geometry(self.document, self.entry.link), self.document.path)
+
+
+def _with_mass(found: dict[str, FoundLink]) -> set[str]:
+    """Names of the links whose mass stays."""
+    return {
+        name
+        for name, entry in found.items()
+        if entry.inertia.printed is not None and entry.inertia.printed[0] > 0.0
+    }
+
+
+def _repaired_estimate(path: Path, finding: Finding, settings: RepairSettings) -> RepairedModel:
+    saved = read_estimate(path)
+    try:
+        repair = _repair(finding, settings, None)
+    except ModelError as error:
+        return RepairedModel(path.read_bytes(), (), ((finding.link, str(error)),))
+    body = SavedEstimate(  # without what was said of the old one
+        parameters=InertialParameters(np.asarray(repair.phi)),
+        frame=saved.frame,
+        provenance={**saved.provenance, "repaired": f"{finding.what}: {finding.reasons[0]}"},
+    )
+    return RepairedModel(estimate_text(body).encode(), (repair,), ())
+
+
+def _repair(finding: Finding, settings: RepairSettings, place: _Place | None) -> Repair:
+    """The body for a link: with a mass, in the axes that its numbers are printed in."""
+    link = finding.link
+    if link.judged is None and not link.massless:
         raise ModelError("its inertia is not written in the file, which makes it of something else")
-    if not verdict.mass > 0.0:
+    if link.judged is None or not link.judged[0] > 0.0:
+        return _repair_mass(finding, settings, place)
+    if place is not None and place.entry.frame is None:
+        raise ModelError("its inertia is not written in the file, which makes it of something else")
+    distance, phi = 0.0, link.judged
+    if check(phi).impossible:
+        nearest = nearest_consistent(phi, margin=MARGIN)
+        phi, distance = nearest.phi, float(nearest.distance)
+    inertia, source = _kept_off_the_edge(inertia_about_com(phi), settings.asked.margin), ""
+    if implied_density(phi) > DENSEST and place is not None:
+        inertia, source = _with_a_size(phi, settings, place)
+        inertia = _kept_off_the_edge(inertia, settings.asked.margin)
+    written = phi_from_inertia(phi[0], phi[1:4] / phi[0], inertia)
+    return Repair(link, finding, written, source, None if source else distance)
+
+
+def _repair_mass(finding: Finding, settings: RepairSettings, place: _Place | None) -> Repair:
+    """The body for a link of no mass: its geometry with the density that is given."""
+    if settings.density is None or place is None:
         raise ModelError(
-            "no body without a positive mass is near; write its mass into the file, or zeros for "
-            "its inertia if it is a frame without mass"
+            "no body without a positive mass is near; give a density for its geometry, write its "
+            "mass into the file, or zeros for its inertia if it is a frame without mass"
         )
-    nearest = nearest_consistent(link.printed, margin=MARGIN)
-    return Repair(link, verdict, nearest.phi, float(nearest.distance))
+    if not settings.geometry:
+        raise ModelError("it has no mass, and its geometry is not to be taken")
+    filled = place.filled()
+    source = f"{filled.what} with {settings.density:g} kg/m³: mass and centre of mass are new"
+    return Repair(finding.link, finding, settings.density * filled.phi, source)
+
+
+def _with_a_size(phi: Phi, settings: RepairSettings, place: _Place) -> tuple[Mat33, str]:
+    """I_BBcm_C of a link with a mass and no size to speak of, and what it is, in words.
+
+    Args:
+        phi: what the link has, about its centre of mass in the axes C that it is printed in.
+        settings: whether geometry may be taken, and the density of balls.
+        place: of the link in its file.
+    """
+    mass, frame = float(phi[0]), place.entry.frame
+    why = "geometry is not to be taken"
+    if settings.geometry and frame is not None:
+        try:
+            filled = place.filled()
+            density = mass / float(filled.phi[0])
+            if not density <= DENSEST:
+                raise ModelError(f"{filled.what} would have {density:.2g} kg/m³")
+            R = frame.X_BC.rotation
+            inertia = R.T @ (density * inertia_about_com(filled.phi)) @ R
+            return inertia, f"{filled.what} with its mass, {density:.3g} kg/m³"
+        except ModelError as error:
+            why = str(error)
+    density = DEFAULT_DENSITY if settings.density is None else settings.density
+    radius = float(np.cbrt(3.0 * mass / (4.0 * np.pi * density)))
+    second = second_moment_about_com(phi)
+    source = (
+        f"second moments of at least those of a ball of its mass and a radius of {radius:.3g} m "
+        f"({why})"
+    )
+    return _raised(inertia_from_second_moment(second), 0.2 * mass * radius**2), source
+
+
+def _kept_off_the_edge(inertia: Mat33, margin: float) -> Mat33:
+    """The inertia with second moments of at least a share of their sum; of a rod `_ROD_SHARE`."""
+    low, middle, high = np.linalg.eigvalsh(second_moment_from_inertia(inertia)).tolist()
+    share = max(margin, _ROD_SHARE if middle < _ROD * high else 0.0)
+    least = share * (middle + high) / (1.0 - share)
+    if least > middle:
+        least = share * high / (1.0 - 2.0 * share)
+    return _raised(inertia, least) if low < least else inertia
+
+
+def _raised(inertia: Mat33, least: float) -> Mat33:
+    """The inertia with every second moment at `least` [kg m²] or above, about the same axes."""
+    values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
+    return inertia + inertia_from_second_moment((axes * np.maximum(least - values, 0.0)) @ axes.T)

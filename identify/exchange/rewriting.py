@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from identify.errors import ModelError, did_you_mean
 from identify.exchange.model_format import FoundLink, ModelFormat
 from identify.exchange.models import MODEL_FORMATS, format_of
 from identify.exchange.rounding import DIGITS, RoundedBody
-from identify.exchange.xml_document import XmlDocument, parse_xml, read_xml
+from identify.exchange.xml_document import ModelFileError, XmlDocument, parse_xml, read_xml
 from identify.exchange.xml_edit import Edit, apply_edits, indent_step, insertion
 
 
@@ -42,7 +42,11 @@ class InertialSnippet:
 
 
 def rewrite_model(
-    path: Path | str, bodies: Mapping[str, ArrayLike], *, digits: int = DIGITS
+    path: Path | str,
+    bodies: Mapping[str, ArrayLike],
+    *,
+    inertias: Mapping[str, Mat33] | None = None,
+    digits: int = DIGITS,
 ) -> RewrittenModel:
     """A model file with other inertias, every byte kept that does not say them.
 
@@ -50,21 +54,20 @@ def rewrite_model(
         path: a URDF, SDF or MJCF file, which is not touched.
         bodies: ten parameters about the link's origin by name of the link, as `read_model` calls
             it. A link without an inertial element gets one.
+        inertias: as those of `rewrite_inertias`, of other links.
         digits: significant digits to begin with; see `round_body`.
 
     Raises:
         MissingFile: no such file.
         ModelError: not a model, no such link, or a body that is impossible.
     """
-    document, form = _open(path)
-    form.require_writable(document)
+    document, form = open_model(path)
+    if bodies:
+        form.require_writable(document)
 
     def write(entry: FoundLink, phi: Array) -> tuple[RoundedBody, Iterable[Edit]]:
         link, inertial = entry.link, entry.inertial
-        try:
-            body = form.rounded(phi, digits)
-        except ModelError as error:
-            raise ModelError(f"{entry.inertia.name}: {error}") from error
+        body = form.rounded(phi, digits)
         if inertial is not None:
             return body, form.edits(document, inertial, body)
         step = indent_step(document, link)
@@ -72,10 +75,37 @@ def rewrite_model(
         text = form.inertial(body, newline, step)
         return body, [insertion(document, link, [text], first=True)]
 
-    return _rewritten(document, form, bodies, write)
+    def write_inertia(entry: FoundLink, inertia: Array) -> tuple[RoundedBody, Iterable[Edit]]:
+        if entry.inertial is None or entry.frame is None:
+            name = entry.inertia.name
+            raise document.error(f"link {name!r}: its inertia is not written here", entry.link)
+        frame = entry.frame._replace(inertia=inertia)
+        body = form.rounded_in_frame(entry.inertial, frame, digits)
+        return body, form.tensor_edits(document, entry.inertial, body)
+
+    found = {entry.inertia.name: entry for entry in form.read(document)}
+    edits: list[Edit] = []
+    written: dict[str, RoundedBody] = {}
+    for wanted, writer in ((bodies, write), (inertias or {}, write_inertia)):
+        for name, numbers in wanted.items():
+            if name not in found:
+                hint = did_you_mean(name, found)
+                raise document.error(f"no link {name!r} among {list(found)}{hint}")
+            try:
+                written[name], new = writer(found[name], np.asarray(numbers, dtype=np.float64))
+            except ModelFileError:
+                raise
+            except ModelError as error:
+                raise ModelError(f"{name}: {error}") from error
+            edits += new
+    content = apply_edits(document.content, edits)
+    form.read(parse_xml(content, document.path))  # it can be read again
+    return RewrittenModel(content, MappingProxyType(written))
 
 
-def rewrite_inertias(path: Path | str, inertias: Mapping[str, Mat33]) -> RewrittenModel:
+def rewrite_inertias(
+    path: Path | str, inertias: Mapping[str, Mat33], *, digits: int = DIGITS
+) -> RewrittenModel:
     """A model file with other inertias about the same centres of mass; all else keeps its bytes.
 
     Mass, centre of mass and axes stay as they are written, and so do entries that stay the same.
@@ -84,51 +114,28 @@ def rewrite_inertias(path: Path | str, inertias: Mapping[str, Mat33]) -> Rewritt
         path: a URDF, SDF or MJCF file, which is not touched.
         inertias: I_BBcm_C [kg m²] by name of the link, in the axes C that the file writes it in
             (those of `LinkInertia.printed`), shape (3, 3).
+        digits: significant digits to begin with; see `round_body`.
 
     Raises:
         MissingFile: no such file.
         ModelError: not a model, no such link or one whose inertia is not written in it, or an
             inertia that is impossible.
     """
-    document, form = _open(path)
-
-    def write(entry: FoundLink, inertia: Array) -> tuple[RoundedBody, Iterable[Edit]]:
-        if entry.inertial is None or entry.frame is None:
-            name = entry.inertia.name
-            raise document.error(f"link {name!r}: its inertia is not written here", entry.link)
-        body = form.rounded_in_frame(entry.inertial, entry.frame._replace(inertia=inertia))
-        return body, form.tensor_edits(document, entry.inertial, body)
-
-    return _rewritten(document, form, inertias, write)
+    return rewrite_model(path, {}, inertias=inertias, digits=digits)
 
 
-def _open(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
+def open_model(path: Path | str) -> tuple[XmlDocument, ModelFormat]:
+    """A model file that can be edited, and its format.
+
+    Raises:
+        MissingFile: no such file.
+        ModelFileError: not a model, or not in UTF-8.
+    """
     document = read_xml(path)
     form = format_of(document)
     if b"\0" in document.content:
         raise document.error("only text in UTF-8 or ASCII can be edited; save the file as UTF-8")
     return document, form
-
-
-def _rewritten(
-    document: XmlDocument,
-    form: ModelFormat,
-    wanted: Mapping[str, ArrayLike],
-    write: Callable[[FoundLink, Array], tuple[RoundedBody, Iterable[Edit]]],
-) -> RewrittenModel:
-    """The file with what `write` makes of each link that is wanted; it can be read again."""
-    found = {entry.inertia.name: entry for entry in form.read(document)}
-    edits: list[Edit] = []
-    written: dict[str, RoundedBody] = {}
-    for name, numbers in wanted.items():
-        if name not in found:
-            hint = did_you_mean(name, found)
-            raise document.error(f"no link {name!r} among {list(found)}{hint}")
-        written[name], new = write(found[name], np.asarray(numbers, dtype=np.float64))
-        edits += new
-    content = apply_edits(document.content, edits)
-    form.read(parse_xml(content, document.path))
-    return RewrittenModel(content, MappingProxyType(written))
 
 
 def inertial_snippet(phi: ArrayLike, format_name: str, *, digits: int = DIGITS) -> InertialSnippet:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
 from identify.arrays import Mat66
 from identify.errors import ModelError
+from identify.exchange.link_geometry import LinkGeometry
 from identify.exchange.link_inertia import LinkInertia, largest_of
 from identify.exchange.model_format import (
     SIX,
@@ -17,7 +19,6 @@ from identify.exchange.model_format import (
     ModelFormat,
     massless_link,
     name_of,
-    require_mass,
     written_link,
 )
 from identify.exchange.rounding import RoundedBody
@@ -97,6 +98,21 @@ class Sdf(ModelFormat):
         }
         return (*text_edits(document, tensor, texts), *child_edits(document, tensor, missing))
 
+    def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
+        """The shapes of `<collision>` and `<visual>`, but where the pose is of another frame."""
+        for role in ("collision", "visual"):
+            for element in link.all(role):
+                pose, note = _pose(document, element.find("pose"))
+                for geometry in element.all("geometry"):
+                    for shape in geometry.children:
+                        kind = "shape at a pose in another frame" if note else shape.tag
+                        yield LinkGeometry(role, kind, pose, partial(_child_text, shape))
+
+
+def _child_text(element: XmlElement, name: str) -> str:
+    child = element.find(name)
+    return "" if child is None else child.text
+
 
 def _links(document: XmlDocument, root: XmlElement) -> Iterator[tuple[str, XmlElement]]:
     """Links and the names of the models around them; of a single outermost one none is needed."""
@@ -127,7 +143,6 @@ def _found(document: XmlDocument, scope: str, link: XmlElement, largest: float |
     if mass_element is None:
         raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
     mass = document.text_numbers(mass_element, 1)
-    require_mass(document, name, mass_element, mass)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None or mass.values.any():
         six = _tensor(document, tensor)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
+from identify.exchange.link_geometry import LinkGeometry
 from identify.exchange.link_inertia import largest_of
 from identify.exchange.model_format import (
     SIX,
@@ -14,7 +16,6 @@ from identify.exchange.model_format import (
     ModelFormat,
     massless_link,
     name_of,
-    require_mass,
     written_link,
 )
 from identify.exchange.rounding import RoundedBody
@@ -63,8 +64,42 @@ class Urdf(ModelFormat):
     ) -> tuple[Edit, ...]:
         """The edits of the six numbers of an `<inertia>`."""
         tensor = inertial.find("inertia")
-        assert tensor is not None  # there is one where a frame was read
+        if tensor is None:
+            return child_edits(document, inertial, {"inertia": self.children(body)["inertia"]})
         return value_edits(document, tensor, dict(zip(SIX, body.inertia, strict=True)))
+
+    def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
+        """The shapes of `<collision>` and `<visual>`."""
+        for role in ("collision", "visual"):
+            for element in link.all(role):
+                for geometry in element.all("geometry"):
+                    for shape in geometry.children:
+                        text = partial(_attribute, shape)
+                        yield LinkGeometry(role, shape.tag, _pose(document, element), text)
+
+    def moving_frames(self, document: XmlDocument, found: Sequence[FoundLink]) -> Iterator[str]:
+        """Massless links at a joint that moves; the root and what is fixed to it do not."""
+        first = _fixed_groups(document)
+        children = {
+            child.attributes.get("link", "")
+            for joint in document.root.all("joint")
+            for child in joint.all("child")
+        }
+        heavy = {
+            first[entry.inertia.name]
+            for entry in found
+            if not entry.inertia.massless
+            # MuJoCo works out the inertia of a link without <inertial> from its shapes.
+            or (entry.inertial is None and entry.link.find("collision") is not None)
+        }
+        for entry in found:
+            name = entry.inertia.name
+            if entry.inertia.massless and first[name] == name and name in children - heavy:
+                yield name
+
+
+def _attribute(element: XmlElement, name: str) -> str:
+    return element.attributes.get(name, "")
 
 
 def _largest_length(document: XmlDocument) -> float | None:
@@ -105,20 +140,46 @@ def _found(document: XmlDocument, link: XmlElement, largest: float | None) -> Fo
     if mass_element is None:
         raise document.error(f"link {name!r}: an <inertial> without <mass>", inertial)
     mass = document.attribute_numbers(mass_element, "value", 1)
-    require_mass(document, name, mass_element, mass)
     six = PrintedNumbers(np.zeros(6), np.zeros(6))
     if tensor is not None:
         six = PrintedNumbers(
             *np.hstack([document.attribute_numbers(tensor, entry, 1) for entry in SIX])
         )
-    elif mass.values.any():
-        raise document.error(f"link {name!r}: an <inertial> without <inertia>", inertial)
     if not (mass.values.any() or six.values.any()):
         return massless_link(name, link, inertial)
-    xyz = rpy = np.zeros(3)
-    origin = inertial.find("origin")
-    if origin is not None:
-        xyz, rpy = (
-            document.attribute_numbers(origin, key, 3, "0 0 0").values for key in ("xyz", "rpy")
+    X_LC, note = _pose(document, inertial), "" if tensor is not None else "it has no <inertia>"
+    return written_link(name, link, inertial, mass, six, X_LC, largest, note=note)
+
+
+def _pose(document: XmlDocument, element: XmlElement) -> Pose:
+    """The pose that the `<origin>` of an element says, the identity without one."""
+    origin = element.find("origin")
+    if origin is None:
+        return Pose.identity()
+    xyz, rpy = (
+        document.attribute_numbers(origin, key, 3, "0 0 0").values for key in ("xyz", "rpy")
+    )
+    return Pose(rotation_from_rpy(rpy), xyz)
+
+
+def _fixed_groups(document: XmlDocument) -> dict[str, str]:
+    """For every link the first link of those that are fixed to each other."""
+    above = {
+        child.attributes.get("link", ""): (
+            parent.attributes.get("link", ""),
+            joint.attributes.get("type") == "fixed",
         )
-    return written_link(name, link, inertial, mass, six, Pose(rotation_from_rpy(rpy), xyz), largest)
+        for joint in document.root.all("joint")
+        for parent, child in [(joint.find("parent"), joint.find("child"))]
+        if parent is not None and child is not None
+    }
+    first: dict[str, str] = {}
+    for link in document.root.all("link"):
+        name = link.attributes.get("name", "")
+        passed: list[str] = []
+        while name not in first and above.get(name, ("", False))[1] and name not in passed:
+            passed.append(name)
+            name = above[name][0]
+        for below in (*passed, name):
+            first[below] = first.get(name, name)
+    return first

@@ -50,6 +50,19 @@ def value_edits(
     return tuple(edits)
 
 
+def attribute_edits(
+    document: XmlDocument, element: XmlElement, values: Mapping[str, str]
+) -> tuple[Edit, ...]:
+    """As `value_edits`; attributes that are not there are added."""
+    missing = "".join(
+        f' {name}="{text}"' for name, text in values.items() if name not in element.attributes
+    )
+    _, end = document.start_tag(element)
+    place = end - (2 if document.is_empty_tag(element) else 1)
+    edits = value_edits(document, element, values)
+    return (*edits, Edit(place, place, missing)) if missing else edits
+
+
 def text_edits(
     document: XmlDocument, element: XmlElement, texts: Mapping[str, str]
 ) -> tuple[Edit, ...]:

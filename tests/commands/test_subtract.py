@@ -70,12 +70,24 @@ def test_nothing_is_printed_of_a_file_that_cannot_be_written(cli, files, tmp_pat
     assert "payload.json: cannot be written to: No space left on device" in outcome.message
 
 
-def test_a_tool_of_another_hand_has_no_intervals(cli, files, tmp_path):
+def test_a_tool_of_another_hand_counts_as_exact(cli, files, tmp_path):
     given, bare = files(saved(TOOL + PAYLOAD), saved(TOOL))
     bare.write_text(json.dumps({"phi": TOOL.tolist()}))
-    status, printed, _ = cli("subtract", given, bare)
+    out = tmp_path / "payload.json"
+    status, printed, _ = cli("subtract", given, bare, "-o", out)
     assert status == 0
-    assert "Note: no intervals: there is no covariance in the second file.\n" in printed
+    exact = f"Note: {bare} has no covariance: taken as exact, so the intervals are those of the"
+    assert exact in printed
+    np.testing.assert_allclose(np.diag(read_estimate(out).covariance), SPREAD**2)
+
+
+def test_without_any_covariance_there_are_no_intervals(cli, files, tmp_path):
+    both = files(*(replace(saved(phi), covariance=None) for phi in (TOOL + PAYLOAD, TOOL)))
+    out = tmp_path / "payload.json"
+    status, printed, _ = cli("subtract", *both, "-o", out)
+    assert status == 0
+    assert f"Note: no intervals: {both[0]} and {both[1]} have no covariance.\n" in printed
+    assert not read_estimate(out).intervals
 
 
 def test_what_a_log_did_not_tell_stays_untold(cli, files, tmp_path):
@@ -134,5 +146,5 @@ def test_frames_of_other_names_are_pointed_out(cli, files):
 
 
 def test_two_files_are_needed(cli):
-    assert "Missing from identify subtract: WITHOUT.json" in cli("subtract", "a.json").message
+    assert "Missing from identify subtract: WITHOUT" in cli("subtract", "a.json").message
     assert "subtract: unexpected c" in cli("subtract", "a", "b", "c").message

@@ -161,7 +161,7 @@ def test_something_else_that_listens_is_no_scheduler(tmp_path: Path) -> None:
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
         mute.listen()
-        with pytest.raises(StudyError, match="no Dask scheduler answers at .* within 1 s"):
+        with pytest.raises(StudyError, match=r"no Dask scheduler answers at .* within 1 s"):
             DaskCluster(f"tcp://127.0.0.1:{mute.getsockname()[1]}")
 
 

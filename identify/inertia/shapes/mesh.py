@@ -186,14 +186,34 @@ def read_mesh(path: Path | str, *, scale: float = 1.0) -> Mesh:
         MissingExtra: trimesh is not installed.
         ModelError: no such file, not a mesh, or one that is not closed.
     """
-    vertices, faces = _read_triangles(Path(path))
+    vertices, faces = read_triangles(Path(path))
     try:
         return Mesh(vertices * positive(scale, f"{path}: scale", "m"), faces)
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
 
 
-def _read_triangles(path: Path) -> tuple[Array, Indices]:
+def convex_hull(points: Vec3) -> Mesh:
+    """The convex hull of points [m], shape (n, 3).
+
+    Raises:
+        ModelError: fewer than four points, or all in a plane.
+    """
+    from scipy.spatial import ConvexHull, QhullError  # slow to import, and rarely needed
+
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError) as error:
+        raise ModelError(f"the convex hull of {len(points)} points has no inside") from error
+    corners = points[hull.simplices]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = np.sum(normals * hull.equations[:, :3], axis=-1) < 0.0
+    faces = np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
+    return Mesh(points, faces)
+
+
+def read_triangles(path: Path) -> tuple[Array, Indices]:
+    """Vertices, in the file's unit, and triangles of a mesh file; raises as `read_mesh`."""
     try:
         trimesh = import_module("trimesh")  # an optional dependency
     except ImportError as error:

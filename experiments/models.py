@@ -1,0 +1,223 @@
+"""Inertias of public robot models, loaded by every program installed, before and after repair.
+
+python experiments/models.py -o reports/models.md [--robots FOLDER] [--hashes]
+
+The models are the URDF files of the package example-robot-data (0.4 GB), which is no dependency:
+
+    python -m pip install --no-deps --target /tmp/robots example-robot-data==5.0.0
+    make study NAME=models ARGS="--robots /tmp/robots"
+
+Bullet is asked where pybullet is installed; on the module path for this run alone is enough.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from experiments.models_study.programs import URDF, installed, sdf_of
+from identify.exchange.judging import Requirement, judge
+from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
+from identify.exchange.repair import Repair, RepairSettings, repair_model
+from identify.exchange.rewriting import open_model
+from identify.exchange.simulators import SIMULATORS
+from identify.files import digest, write_text
+
+HASHES = Path(__file__).resolve().parents[1] / "tests/exchange/models/robots.sha256"
+_SIX = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+DENSITY = 1000.0
+"""Of links without a mass [kg/m³]."""
+
+_SHAPES = re.compile(rb"<!--.*?-->|<(visual|collision|mujoco)\b(?:[^>]*/>|.*?</\1>)", re.DOTALL)
+
+HOW = (
+    "python -m pip install --no-deps --target /tmp/robots example-robot-data==5.0.0\n"
+    '    make study NAME=models ARGS="--robots /tmp/robots"'
+)
+
+
+class Count(NamedTuple):
+    """What came of the inertials of all models, by program."""
+
+    links: int
+    massless: int
+    refused: Counter[str]
+    foretold: Counter[str]
+    missed: Counter[str]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the study and write its report; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    models = tuple(_models(options.robots))
+    if not models:
+        print(f"Skipped: no robot models in {options.robots}. To get them:\n    {HOW}")
+        return 0
+    digests = "".join(f"{digest(path)}  {name}\n" for name, path in models)
+    if options.hashes:
+        write_text(HASHES, digests)
+    same = digests == HASHES.read_text(encoding="utf-8")
+    before, after, statuses, repairs = _empty(), _empty(), Counter[int](), Counter[str]()
+    dense = unmended = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for _, path in models:
+            before = _counted(before, path)
+            statuses[1 if repair_model(path).left else 0] += 1
+            repaired = repair_model(path, settings=RepairSettings(density=DENSITY))
+            for repair in repaired.repairs:
+                repairs[_source(repair)] += 1
+                dense += implied_density(repair.phi) > 1.01 * DENSEST
+            unmended += len(repaired.left)
+            fixed = Path(folder, path.name)
+            fixed.write_bytes(repaired.content)
+            after = _counted(after, fixed)
+    text = _report(len(models), same, before, after, statuses, repairs)
+    text += _whole_files([path for _, path in models])
+    text += f"{dense} of the repaired links are denser than {DENSEST:g} kg/m³; {unmended} left.\n"
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    write_text(options.output, text)
+    print(text)
+    return 1 if after.refused.total() or not same else 0
+
+
+def _models(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Names and files of the models."""
+    for path in sorted(folder.rglob("*.urdf")):
+        yield path.relative_to(folder).as_posix().partition("/robots/")[2], path
+
+
+def _empty() -> Count:
+    return Count(0, 0, Counter(), Counter(), Counter())
+
+
+def _counted(count: Count, path: Path) -> Count:
+    """The counts with the inertials of one model added."""
+    programs = installed()
+    document, form = open_model(path)
+    entries = [entry for entry in form.read(document) if entry.inertial is not None]
+    massless = sum(entry.inertia.massless for entry in entries)
+    count = count._replace(massless=count.massless + massless)
+    found = [
+        (entry.inertia, document.content[slice(*document.span(entry.inertial))].decode())
+        for entry in entries
+        if not entry.inertia.massless
+    ]
+    links = [link for link, _ in found]
+    foretold = {
+        name: {
+            entry.link.name: entry.finding is not None
+            for entry in judge(links, Requirement(SIMULATORS[name]))
+        }
+        for name in programs
+    }
+    for link, text in found:
+        count = count._replace(links=count.links + 1)
+        for name, (given_as, takes) in programs.items():
+            given = URDF.format(inertial=text) if given_as == "urdf" else _sdf(link)
+            refused, said = not takes(given), foretold[name][link.name]
+            count.refused[name] += refused
+            count.foretold[name] += said
+            count.missed[name] += refused and not said
+    return count
+
+
+def _whole_files(paths: list[Path]) -> str:
+    """Whether MuJoCo compiles whole files, their shapes left out, as often as is foretold."""
+    takes = installed().get("mujoco")
+    if takes is None:
+        return ""
+    asked = RepairSettings(Requirement(SIMULATORS["mujoco"]))
+    before, after = 0, Counter[tuple[bool, bool]]()
+    with tempfile.TemporaryDirectory() as folder:
+        for path in paths:
+            bare = Path(folder, path.name)
+            bare.write_bytes(_SHAPES.sub(b"", path.read_bytes()))
+            before += takes[1](bare.read_text(encoding="utf-8"))
+            repaired = repair_model(bare, settings=asked)
+            after[not repaired.left, takes[1](repaired.content.decode())] += 1
+    good, bad = (after[ended, True] + after[ended, False] for ended in (True, False))
+    return (
+        f"Of whole files, without their shapes, MuJoCo compiles {before} before. After "
+        f"`--for mujoco --repair` it compiles {after[True, True]} of the {good} that end with "
+        f"status 0, and {after[False, True]} of the {bad} with 1 (links without a mass).\n"
+    )
+
+
+def _source(repair: Repair) -> str:
+    """What a repaired link has, in a word or two."""
+    if not repair.source:
+        return "the nearest possible inertia"
+    for words in ("collision geometry", "visual geometry"):
+        if repair.source.startswith(f"its {words}"):
+            return f"that of its {words}"
+    return "that of a ball"
+
+
+def _sdf(link: LinkInertia) -> str:
+    """The numbers of a URDF's inertial in an SDF file, in axes of their own."""
+    mass, *_ = numbers = [repr(x) for x in link.judged.tolist()]
+    return sdf_of(mass, dict(zip(_SIX, numbers[4:], strict=True)))
+
+
+def _report(
+    models: int,
+    same: bool,
+    before: Count,
+    after: Count,
+    statuses: Counter[int],
+    repairs: Counter[str],
+) -> str:
+    """The report, as Markdown."""
+    rows = [
+        f"| {SIMULATORS[name].title} | {before.refused[name]} | {before.foretold[name]} | "
+        f"{before.missed[name]} | {after.refused[name]} | {after.foretold[name]} |"
+        for name in SIMULATORS
+        if name in installed()
+    ]
+    missing = [SIMULATORS[name].title for name in SIMULATORS if name not in installed()]
+    other = "" if same else f"; NOT the files of {HASHES.name}"
+    made = ", ".join(f"{count} {kind}" for kind, count in repairs.most_common())
+    return "\n".join(
+        [
+            "# Inertias of public robot models, before and after `inspect --repair`",
+            "",
+            f"{before.links} inertials with mass or inertia of {models} URDF files "
+            f"(example-robot-data 5.0.0{other}), "
+            f"each loaded alone at a joint; {before.massless} more are of massless frames. "
+            f"Repaired with `--density {DENSITY:g}`; without a density {statuses[0]} files end "
+            f"with status 0 and {statuses[1]} with 1, for links of zero mass with an inertia.",
+            "",
+            "| program | refused before | findings of `--for` | refused, no finding | refused "
+            "after | findings after |",
+            "|---|---|---|---|---|---|",
+            *rows,
+            "",
+            f"Repairs: {made or 'none'}.",
+            *([f"Not installed, so not asked: {', '.join(missing)}."] if missing else []),
+            "",
+        ]
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="models", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("-o", "--output", type=Path, default=Path("reports/models.md"))
+    parser.add_argument("--robots", type=Path, default=_found(), help="folder of the models")
+    parser.add_argument("--hashes", action="store_true", help="write the list of hashes anew")
+    return parser
+
+
+def _found() -> Path:
+    """Where pip put the models, if it did."""
+    prefix = Path(sys.prefix)
+    return prefix / "lib" / f"python3.{sys.version_info[1]}" / "site-packages" / "cmeel.prefix"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

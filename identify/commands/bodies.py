@@ -1,0 +1,194 @@
+"""Bodies as people have them: an estimate.json or a link of a model, at a pose; combined ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+from identify.commands.command import UsageError, numbers
+from identify.commands.output import write_file
+from identify.commands.pair import note_torn_pair
+from identify.commands.terminal import say
+from identify.errors import ModelError
+
+if TYPE_CHECKING:
+    from identify.arrays import Array
+    from identify.exchange import SavedEstimate
+    from identify.spatial import Pose
+
+PoseNumbers: TypeAlias = Annotated[tuple[float, float, float, float, float, float], numbers(6)]
+"""x, y, z [m] and a rotation vector [rad], as a robot's pendant shows a pose."""
+
+AT = "X Y Z RX RY RZ"
+
+BODY = "A body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
+
+_MODELS = (".urdf", ".sdf", ".xml", ".mjcf")
+_WEAKEST_FIRST = ("default", "constraint", "data", "given")
+UNIDENTIFIABLE = "what a log does not identify is that of its default body"
+
+
+def read_bodies(*places: Path) -> tuple[SavedEstimate, ...]:
+    """The bodies that files say, or `MODEL#LINK` the links of models.
+
+    Raises:
+        MissingFile: no such file.
+        ModelError: a file is no body, or a link is not in it, or has no mass.
+    """
+    note_torn_pair(*places)
+    return tuple(_read_body(place) for place in places)
+
+
+def _read_body(place: Path) -> SavedEstimate:
+    from identify.documents import lookup
+    from identify.exchange import SavedEstimate, read_estimate, read_model
+    from identify.inertia import InertialParameters
+
+    file, hash_, name = str(place).rpartition("#")
+    if place.exists() or not hash_:
+        if place.suffix.lower() not in _MODELS:
+            return read_estimate(place)
+        names = [link.name for link in read_model(place).links]
+        raise ModelError(f"{place} is a model; name its link, as {place}#LINK, one of {names}")
+    links = {link.name: link for link in read_model(file).links}
+    link = lookup(links, name, f"link of {file}", ModelError)
+    if link.phi is None:
+        what = "is a massless frame" if link.massless else f"is not said there: {link.note}"
+        raise ModelError(f"{file}: link {name!r} {what}")
+    return SavedEstimate(InertialParameters(link.phi), f"link {name} of {file}")
+
+
+def pose_of(at: Sequence[float], command: str) -> Pose:
+    """The pose of six numbers, x y z [m] and a rotation vector [rad]; raises `UsageError`."""
+    import numpy as np
+
+    from identify.spatial import Pose
+    from identify.spatial.rotations import exp_rotation
+
+    if not np.isfinite(at).all():
+        raise UsageError(f"{command}: --at {AT}: expected finite numbers, got {list(at)}")
+    return Pose.from_quaternion(exp_rotation(np.array(at[3:])), np.array(at[:3]))
+
+
+def moved(saved: SavedEstimate, X_AB: Pose, frame: str) -> SavedEstimate:
+    """A body in another frame A, with its covariance.
+
+    Each of the ten is decided there by the weakest of what decided those that it is made of.
+
+    Args:
+        saved: the body about Bo in B.
+        X_AB: pose of B in A.
+        frame: what A is, in words.
+    """
+    from identify.inertia import PHI
+    from identify.inertia.frames import frame_map
+
+    F = frame_map(X_AB)
+    decided = saved.decided_by and {
+        name: weakest(saved.decided_by.get(PHI[j]) for j in row.nonzero()[0])
+        for name, row in zip(PHI, F, strict=True)
+    }
+    covariance = None if saved.covariance is None else F @ saved.covariance @ F.T
+    return replace(
+        saved,
+        parameters=saved.parameters.in_frame(X_AB),
+        frame=frame,
+        covariance=covariance,
+        intervals={},
+        interval_kind=None,
+        decided_by={name: what for name, what in decided.items() if what},
+        bias=(),
+        residual_rms=None,
+        certificate={},
+    )
+
+
+def weakest(decided: Iterable[str | None]) -> str:
+    """The weakest of what decided numbers that are added up; nothing where nothing is known."""
+    known = set(decided)
+    return next((what for what in _WEAKEST_FIRST if what in known), "")
+
+
+def decided_by_all(bodies: Sequence[SavedEstimate]) -> dict[str, str]:
+    """What decided each of the ten of a sum or difference, where any is known."""
+    from identify.inertia import PHI
+
+    decided = {name: weakest(saved.decided_by.get(name) for saved in bodies) for name in PHI}
+    return {name: what for name, what in decided.items() if what}
+
+
+def covariances(bodies: Sequence[SavedEstimate]) -> list[Array | None]:
+    """Those of bodies: zero for one without, which counts as exact; None where none has any."""
+    import numpy as np
+
+    if all(saved.covariance is None for saved in bodies):
+        return [None] * len(bodies)
+    return [np.zeros((10, 10)) if s.covariance is None else s.covariance for s in bodies]
+
+
+def exact_notes(words: Sequence[Path], bodies: Sequence[SavedEstimate]) -> list[str]:
+    """Which bodies have no covariance, in a sentence, or nothing."""
+    bare = [
+        str(word) for word, saved in zip(words, bodies, strict=True) if saved.covariance is None
+    ]
+    if not bare:
+        return []
+    exact = f"{' and '.join(bare)} {'has' if len(bare) == 1 else 'have'} no covariance"
+    if len(bare) == len(bodies):
+        return [f"no intervals: {exact}"]
+    return [f"{exact}: taken as exact, so the intervals are those of the other alone"]
+
+
+def frame_notes(bodies: Sequence[SavedEstimate]) -> list[str]:
+    """That frames are called differently, in a sentence, or nothing."""
+    names = [repr(name) for name in dict.fromkeys(saved.frame for saved in bodies)]
+    if len(names) == 1:
+        return []
+    same = f"{', '.join(names[:-1])} and {names[-1]}: make sure that they are the same"
+    return [f"the frames are called differently, {same}, or say with --at where one is"]
+
+
+def combined(
+    phi: Array,
+    bodies: Sequence[SavedEstimate],
+    covariance: Array | None,
+    decided: dict[str, str],
+    invocation: str,
+) -> SavedEstimate:
+    """The estimate of a sum or difference of bodies in the frame of the first."""
+    from identify.estimation.intervals import intervals_of
+    from identify.exchange import SavedEstimate
+    from identify.inertia import PHI, InertialParameters
+
+    intervals = {}
+    if covariance is not None:
+        known = {name: decided.get(name, "data") for name in PHI}
+        intervals = intervals_of(phi, covariance, float("inf"), known)
+    count = {2: "two"}.get(len(bodies), str(len(bodies)))
+    kind = f"95 %, from the covariances of the {count} estimates, taken as independent"
+    return SavedEstimate(
+        parameters=InertialParameters(phi),
+        frame=bodies[0].frame,
+        covariance=covariance,
+        intervals=intervals,
+        interval_kind=kind if intervals else None,
+        decided_by=decided,
+        default_body=UNIDENTIFIABLE if "default" in decided.values() else None,
+        provenance={"command": invocation},
+    )
+
+
+def write_body(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> None:
+    """Write a body if there is a file for it, then print it with notes."""
+    from identify.exchange.estimate_json import estimate_text
+
+    if output is not None:
+        write_file(output, estimate_text(saved).encode())
+    from identify.commands.summary import print_parameters
+
+    print_parameters(saved)
+    say(*(f"Note: {note}." for note in notes))
+    if output is not None:
+        say(output)

@@ -1,0 +1,124 @@
+"""What is wrong with the links of a model: impossible, without inertia, or not what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import ModelError
+from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density, link_kinds
+from identify.exchange.simulators import Simulator
+from identify.inertia.consistency import BodyKind
+from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
+from identify.inertia.matrices import inertia_about_com
+
+_PRINTED = 1e-6
+"""Share of a margin that digits may lose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What links have to be besides possible.
+
+    Attributes:
+        simulator: a program whose own limits they have to keep.
+        margin: smallest second moment about the centre of mass, of the sum of the three: 0 for the
+            edge of what is possible, 1/3 for a ball.
+    """
+
+    simulator: Simulator | None = None
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.margin < 1.0 / 3.0:
+            raise ModelError(
+                f"margin: expected 0 (the edge) or more and below 1/3 (a ball), got {self.margin:g}"
+            )
+
+
+class Finding(NamedTuple):
+    """What is wrong with a link.
+
+    Attributes:
+        link: which.
+        what: in a word or two.
+        reasons: why, a sentence each.
+    """
+
+    link: LinkInertia
+    what: str
+    reasons: tuple[str, ...]
+
+
+class Judged(NamedTuple):
+    """A link, its kind (None where the file does not say it), and what is wrong, or None."""
+
+    link: LinkInertia
+    kind: BodyKind | None
+    finding: Finding | None
+
+
+def judge(links: Sequence[LinkInertia], asked: Requirement | None = None) -> tuple[Judged, ...]:
+    """Every link with what is wrong with it, in their order.
+
+    A link of a model file that has a mass and no inertia about some axis counts as wrong, where the
+    mass is not so small that its inertia is below what programs tell from zero.
+    """
+    asked = Requirement() if asked is None else asked
+    kinds = link_kinds(links)
+    sized = [
+        i
+        for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
+        if link.judged is not None and kind not in (BodyKind.IMPOSSIBLE, BodyKind.MASSLESS)
+    ]
+    bodies = np.array([links[i].judged for i in sized]).reshape(-1, 10)
+    moments = dict(zip(sized, np.linalg.eigvalsh(inertia_about_com(bodies)), strict=True))
+    return tuple(
+        Judged(link, kind, _finding(link, kind, moments.get(i), asked))
+        for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
+    )
+
+
+def _finding(
+    link: LinkInertia, kind: BodyKind | None, moments: Array | None, asked: Requirement
+) -> Finding | None:
+    """What is wrong with a link.
+
+    Args:
+        link: which.
+        kind: of the body; None where the file does not say it.
+        moments: principal moments about the centre of mass, ascending, of a possible body.
+        asked: what it has to be besides possible.
+    """
+    what, reasons = "", []
+    if kind == BodyKind.IMPOSSIBLE and (verdict := link.verdict) is not None:
+        what = "impossible by rounding" if verdict.by_rounding else "impossible"
+        reasons += verdict.reasons
+        if verdict.mass > 0.0:
+            listed = ", ".join(f"{moment:.4g}" for moment in verdict.principal_moments)
+            reasons.append(f"principal moments about the centre of mass: {listed} kg m²")
+    elif link.judged is not None and moments is not None:
+        flat = kind in (BodyKind.POINT, BodyKind.ROD) or moments[0] < SMALLEST_FULL_INERTIA
+        if link.line is not None and flat and implied_density(link.judged) > DENSEST:
+            what = "without inertia"
+            reasons.append(
+                f"a mass of {link.judged[0]:.6g} kg, but no inertia"
+                f"{' about its axis' if kind == BodyKind.ROD else ''}"
+            )
+        total = float(0.5 * moments.sum())
+        share = float(total - moments[2]) / total if total > 0.0 else 0.0
+        if share < (1.0 - _PRINTED) * asked.margin:
+            what = what or "too near the edge"
+            reasons.append(
+                f"the smallest second moment is {share:.3g} of their sum; asked for is "
+                f"{asked.margin:g}"
+            )
+    if asked.simulator is not None and kind is not None:
+        refusals = tuple(asked.simulator.refusals(link))
+        what = what or f"not for {asked.simulator.title}" * bool(refusals)
+        reasons += refusals
+    return Finding(link, what, tuple(reasons)) if what else None

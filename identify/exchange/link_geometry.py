@@ -1,0 +1,162 @@
+"""Shapes of a link, as its model file has them, filled with an even density.
+
+Meshes are found as ROS and Gazebo find theirs, by the names of the folders around the model. One
+that is not closed has no inside: it is taken by its convex hull, and that is said.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+
+from identify.arrays import Array, Phi
+from identify.errors import IdentifyError, ModelError
+from identify.inertia import in_frame
+from identify.inertia.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Mesh,
+    Shape,
+    Sphere,
+    convex_hull,
+    read_triangles,
+)
+from identify.spatial import Pose
+
+_SIZES: dict[str, tuple[type[Shape], tuple[tuple[str, int], ...]]] = {
+    "box": (Box, (("size", 3),)),
+    "sphere": (Sphere, (("radius", 1),)),
+    "cylinder": (Cylinder, (("radius", 1), ("length", 1))),
+    "capsule": (Capsule, (("radius", 1), ("length", 1))),
+    "ellipsoid": (Ellipsoid, (("radii", 3),)),
+}
+"""Shapes by the name of their element in URDF and SDF, with the numbers that say their sizes."""
+
+
+class LinkGeometry(NamedTuple):
+    """One shape of a link.
+
+    Attributes:
+        role: `collision` or `visual`.
+        kind: name of its element.
+        pose: of the shape in the link's axes.
+        text: gives what the file says of a size, or nothing.
+    """
+
+    role: str
+    kind: str
+    pose: Pose
+    text: Callable[[str], str]
+
+
+class Filled(NamedTuple):
+    """Shapes of a link, filled with 1 kg/m³.
+
+    Attributes:
+        phi: ten parameters about the link's origin, shape (10,); the mass is the volume [m³].
+        what: which shapes they are, in words.
+    """
+
+    phi: Phi
+    what: str
+
+
+def fill(geometries: Iterable[LinkGeometry], model: Path) -> Filled:
+    """A link's collision shapes filled with an even density, or where that fails its visual ones.
+
+    Shapes that overlap count twice where they do.
+
+    Args:
+        geometries: of one link.
+        model: the file that they are from; meshes are looked for around it.
+
+    Raises:
+        ModelError: there are none that can be filled; says why.
+    """
+    every = tuple(geometries)
+    reasons: list[str] = []
+    for role in ("collision", "visual"):
+        some = [geometry for geometry in every if geometry.role == role]
+        if not some:
+            continue
+        try:
+            bodies, words = zip(*(_filled(geometry, model) for geometry in some), strict=True)
+        except IdentifyError as error:
+            reasons.append(f"{role}: {error}")
+            continue
+        return Filled(np.sum(bodies, axis=0), f"its {role} geometry ({', '.join(words)})")
+    raise ModelError("; ".join(reasons) or "it has no geometry")
+
+
+def _filled(geometry: LinkGeometry, model: Path) -> tuple[Phi, str]:
+    if geometry.kind == "mesh":
+        shape, what = _mesh(geometry, model)
+    elif geometry.kind in _SIZES:
+        kind, names = _SIZES[geometry.kind]
+        sizes = [
+            x for name, count in names for x in _numbers(geometry.text(name), count, geometry, name)
+        ]
+        shape, what = kind(*sizes), geometry.kind
+    else:
+        raise ModelError(f"a <{geometry.kind}> has no volume that is known here")
+    return in_frame(shape.body(density=1.0).phi, geometry.pose), what
+
+
+def _numbers(text: str, count: int, geometry: LinkGeometry, name: str) -> Array:
+    try:
+        values = np.array([float(word) for word in text.split()])
+    except ValueError:
+        values = np.empty(0)
+    if values.shape != (count,) or not np.isfinite(values).all():
+        raise ModelError(f"<{geometry.kind}> {name}: expected {count} numbers, got {text[:60]!r}")
+    return values
+
+
+def _mesh(geometry: LinkGeometry, model: Path) -> tuple[Shape, str]:
+    scale = _numbers(geometry.text("scale") or "1 1 1", 3, geometry, "scale")
+    path = _mesh_file(geometry.text("filename") or geometry.text("uri").strip(), model)
+    vertices, faces = read_triangles(path)
+    vertices = vertices * scale
+    if scale.prod() < 0.0:  # mirrored, so wound the other way
+        faces = faces[:, ::-1]
+    try:
+        return Mesh(vertices, faces), f"mesh {path.name}"
+    except ModelError:  # open, as meshes for collisions and pictures often are
+        return convex_hull(vertices), f"convex hull of the mesh {path.name}"
+
+
+def _mesh_file(name: str, model: Path) -> Path:
+    """The file of a mesh: by itself, or `package://NAME/REST` in a folder NAME around the model.
+
+    Raises:
+        ModelError: there is none.
+    """
+    scheme, package, rest = "", "", name
+    if "://" in name:
+        parts = urlsplit(name)
+        scheme, package, rest = parts.scheme, parts.netloc, unquote(parts.path).lstrip("/")
+    if scheme == "file":
+        candidates: Sequence[Path] = (Path("/") / rest,)
+    elif scheme in ("package", "model"):
+        around = model.absolute().parents
+        listed = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
+        candidates = (
+            *(folder / rest for folder in around if folder.name == package),
+            *(folder / package / rest for folder in around),
+            *(Path(folder) / package / rest for folder in listed if folder),
+        )
+    elif scheme:
+        raise ModelError(f"the mesh {name!r} is not a file")
+    else:
+        candidates = (model.parent / rest,)
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
+    raise ModelError(f"the mesh {name!r} is not to be found around {model}")

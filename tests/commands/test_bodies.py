@@ -1,0 +1,226 @@
+"""Bodies as people have them: at poses of a pendant, as links of a model, added up."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from identify.exchange import SavedEstimate, read_estimate, read_model, write_estimate
+from identify.inertia import PHI, InertialParameters, in_frame
+from identify.inertia.shapes import Box, Sphere
+from identify.spatial import Pose
+from tests.close import assert_close
+
+TOOL = in_frame(
+    Box(0.1, 0.08, 0.15).body(mass=2.0).phi, Pose(np.eye(3), np.array([0.01, 0.0, 0.02]))
+)
+BALL = Sphere(0.04).body(mass=0.5).phi
+AT = (0.1, -0.05, 0.2, 0.3, -1.2, 0.7)
+SPREAD = np.array([1e-3, *[1e-4] * 3, *[1e-5] * 6])
+POSE = Pose(Rotation.from_rotvec(AT[3:]).as_matrix(), np.array(AT[:3]))
+"""Of SciPy, in place of the toolkit's own exponential."""
+
+
+@pytest.fixture
+def tool(tmp_path):
+    covariance = np.diag(SPREAD**2)
+    decided = {**dict.fromkeys(PHI, "data"), "Ixy": "default"}
+    saved = SavedEstimate(
+        InertialParameters(TOOL), "flange", covariance=covariance, decided_by=decided
+    )
+    return write_estimate(saved, tmp_path / "tool.json")
+
+
+@pytest.fixture
+def ball(tmp_path):
+    path = tmp_path / "ball.json"
+    path.write_text(json.dumps({"phi": BALL.tolist(), "frame": "ball"}))
+    return path
+
+
+@pytest.fixture
+def urdf(tmp_path):
+    path = tmp_path / "robot.urdf"
+    moment = 0.4 * 0.5 * 0.04**2
+    path.write_text(
+        '<robot name="r"><link name="base"/><link name="hand"><inertial><mass value="0.5"/>'
+        f'<inertia ixx="{moment!r}" ixy="0" ixz="0" iyy="{moment!r}" iyz="0" izz="{moment!r}"/>'
+        "</inertial></link></robot>"
+    )
+    return path
+
+
+def test_a_shape_at_a_pose(cli, tmp_path):
+    out = tmp_path / "box.json"
+    status, _, _ = cli("shape", "box", 0.1, 0.2, 0.3, "--mass", 2, "--at", *AT, "-o", out)
+    assert status == 0
+    saved = read_estimate(out)
+    assert_close(saved.parameters.phi, in_frame(Box(0.1, 0.2, 0.3).body(mass=2.0).phi, POSE), 1e-12)
+    assert "one in which that of the shape: box 0.1 0.2 0.3 is at 0.1 -0.05" in saved.frame
+
+
+def test_bodies_are_added_with_their_covariances(cli, tool, tmp_path):
+    """Two of the same kind: that of the second moves with it, by differences of `in_frame`."""
+    out = tmp_path / "sum.json"
+    status, printed, err = cli("add", tool, tool, "--at", *AT, "-o", out)
+    assert (status, err) == (0, "")
+    assert printed.endswith(f"{out}\n")
+    saved = read_estimate(out)
+    assert_close(saved.parameters.phi, TOOL + in_frame(TOOL, POSE), 1e-12)
+    F = np.array([in_frame(row, POSE) for row in np.eye(10)]).T
+    covariance = np.diag(SPREAD**2) + F @ np.diag(SPREAD**2) @ F.T
+    assert_close(saved.covariance, covariance, 1e-12)
+    low, high = saved.intervals["m"]
+    assert (high - low) / 2 == pytest.approx(1.959964 * np.sqrt(2) * 1e-3, rel=1e-6)
+    assert saved.frame == "flange"
+    assert saved.decided_by["m"] == "data"
+    assert saved.decided_by["hx"] == "data"
+    assert {saved.decided_by[name] for name in PHI[4:]} == {"default"}
+    assert saved.interval_kind == (
+        "95 %, from the covariances of the two estimates, taken as independent"
+    )
+
+
+def test_what_is_added_is_taken_away_again(cli, tool, ball, tmp_path):
+    total, rest = tmp_path / "total.json", tmp_path / "rest.json"
+    second = ("--at", 0, 0, 1, 0, 0, 0)
+    status, out, _ = cli("add", tool, ball, tool, "--at", *AT, *second, "-o", total)
+    assert status == 0
+    assert f"Note: {ball} has no covariance: taken as exact" in out
+    assert read_estimate(total).interval_kind.startswith("95 %, from the covariances of the 3 est")
+    two = tmp_path / "two.json"
+    assert cli("subtract", total, tool, *second, "-o", two).status == 0
+    status, out, _ = cli("subtract", two, ball, "--at", *AT, "-o", rest)
+    assert status == 0
+    assert f"Note: {ball} has no covariance: taken as exact" in out
+    assert "frames are called differently" not in out
+    assert_close(read_estimate(rest).parameters.phi, TOOL, 1e-9)
+
+
+def test_a_link_of_a_model_is_a_body_for_every_command(cli, tool, urdf, tmp_path):
+    link, out = f"{urdf}#hand", tmp_path / "out.json"
+    status, printed, _ = cli("add", tool, link, "--at", *AT, "-o", out)
+    assert status == 0
+    assert f"Note: {link} has no covariance: taken as exact" in printed
+    assert_close(read_estimate(out).parameters.phi, TOOL + in_frame(BALL, POSE), 1e-12)
+    assert cli("subtract", out, link, "--at", *AT, "-o", out).status == 0
+    assert_close(read_estimate(out).parameters.phi, TOOL, 1e-9)
+    status, text, _ = cli("export", link, "--to", "urdf", "--at", 0, 0, 0.1, 0, 0, 0)
+    assert status == 0
+    assert '<origin xyz="0 0 0.1" rpy="0 0 0"/>' in text
+    frames = cli("add", link, link).out
+    assert "frames are called differently" not in frames
+    assert "called differently, 'flange' and 'link hand of" in cli("add", tool, link).out
+
+
+def test_a_file_with_a_hash_in_its_name_is_itself(cli, ball, tmp_path):
+    odd = ball.rename(tmp_path / "ball#1.json")
+    assert cli("export", odd, "--to", "urdf").status == 0
+
+
+def test_export_at_a_pose_is_the_frame_the_other_way_round(cli, tool):
+    """--frame is the pose of the frame in the body, --at that of the body in the frame."""
+    back = POSE.inverse()
+    quaternion = Rotation.from_matrix(back.rotation).as_quat()
+    framed = cli("export", tool, "--to", "urdf", "--frame", *back.position, *quaternion)
+    placed = cli("export", tool, "--to", "urdf", "--at", *AT)
+    assert (framed.status, placed.status) == (0, 0)
+    assert framed.out == placed.out
+
+
+def test_digits(cli, ball, urdf, tmp_path):
+    text = cli("export", ball, "--to", "urdf", "--digits", 4).out
+    assert 'ixx="0.00032"' in text
+    full = cli("export", ball, "--to", "urdf", "--digits", 17, "--at", *AT).out
+    assert len(full) > len(cli("export", ball, "--to", "urdf", "--at", *AT).out)
+    new = tmp_path / "new.urdf"
+    words = ("--into", urdf, "--link", "base", "--at", *AT, "-o", new)
+    for digits, error in ((4, 1e-4), (15, 1e-14)):
+        assert cli("export", ball, *words, "--digits", digits).status == 0
+        phi = read_model(new).links[0].phi
+        exact = in_frame(BALL, POSE)
+        assert 0.0 < np.abs(phi - exact).max() <= error * np.abs(exact).max()
+    assert (
+        "digits: expected 3 to 17, got 2"
+        in cli("export", ball, "--to", "mjcf", "--digits", 2).message
+    )
+    outcome = cli("export", ball, "--to", "ur", "--digits", 12)
+    assert "ur: the digits are those that the controller takes" in outcome.message
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("export", "{urdf}", "--to", "urdf"), "is a model; name its link, as "),
+        (("export", "{urdf}#finger", "--to", "urdf"), "no link of "),
+        (("export", "{urdf}#base", "--to", "urdf"), "link 'base' is a massless frame"),
+        (("export", "{tool}#x", "--to", "urdf"), "no link of {tool} 'x'"),
+        (("export", "none.urdf#x", "--to", "urdf"), "none.urdf: no such file"),
+        (("add", "{tool}"), "add: missing BODY; expected two or more"),
+        (
+            ("add", "{tool}", "{tool}", "{tool}", "--at", 0, 0, 0, 0, 0, 0),
+            "1 times --at for 2 bodies after the first; expected one for each",
+        ),
+        (("subtract", "{tool}", "{tool}", "--at", 0, 0, "nan", 0, 0, 0), "expected finite numbers"),
+        (
+            ("export", "{tool}", "--to", "ur", "--at", *[0] * 6, "--frame", *[0] * 6, 1),
+            "export: --at and --frame say the same, each the other way round",
+        ),
+        (("inspect", "{urdf}", "--for", "gazeboo"), "did you mean 'gazebo'"),
+        (("inspect", "{urdf}", "--density", 1), "--no-geometry and --density are for --repair"),
+        (("inspect", "{urdf}", "--margin", 0.5), "margin: expected 0 (the edge) or more"),
+    ],
+)
+def test_bad_use(cli, tool, urdf, words, message):
+    given = [str(word).format(tool=tool, urdf=urdf) for word in words]
+    outcome = cli(*given)
+    assert outcome.status == 2
+    assert message.format(tool=tool, urdf=urdf) in outcome.message
+
+
+def test_an_impossible_sum_is_no_body(cli, ball, tmp_path):
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-1]}))
+    outcome = cli("add", ball, path, "-o", tmp_path / "out.json")
+    assert outcome.status == 2
+    assert "together they are no possible body: triangle inequality" in outcome.message
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_a_file_is_written_before_anything_is_printed(cli, tool, ball, tmp_path, monkeypatch):
+    def gone(*_: object, **__: object) -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setattr("identify.commands.summary.print_table", gone)
+    out = tmp_path / "sum.json"
+    assert cli("add", tool, ball, "-o", out).status == 141
+    assert read_estimate(out).parameters.mass == pytest.approx(2.5)
+
+
+def test_inspect_for_a_program(cli, urdf, tmp_path):
+    """MuJoCo asks for more than what is possible; the file is mended for it."""
+    moment = repr(0.4 * 0.5 * 0.04**2)
+    small = urdf.read_text().replace(moment, "9e-16").replace('"0.5"', '"1e-12"')
+    urdf.write_text(small)
+    assert cli("inspect", urdf).status == 0
+    status, out, _ = cli("inspect", urdf, "--for", "mujoco")
+    assert status == 1
+    assert "not for MuJoCo" in out
+    assert "MuJoCo does not compile the file: a principal moment is 9e-16 kg m²" in out
+    fixed = tmp_path / "fixed.urdf"
+    assert cli("inspect", urdf, "--for", "mujoco", "--repair", "-o", fixed).status == 0
+    assert cli("inspect", fixed, "--for", "mujoco").status == 0
+    urdf.write_text(small.replace("1e-12", "1e-16"))
+    status, out, _ = cli("inspect", urdf, "--for", "mujoco", "--repair", "-o", fixed)
+    assert status == 1
+    assert "Left as it was, hand: MuJoCo does not compile the file: the mass is 1e-16 kg" in out
+    assert "Note: of massless links, Bullet gives a link without <inertial> 1 kg" in (
+        cli("inspect", urdf, "--for", "bullet").out
+    )
+    sdf = tmp_path / "m.sdf"
+    sdf.write_text('<sdf><model name="m"><link name="a"/></model></sdf>')
+    outcome = cli("inspect", sdf, "--for", "mujoco")
+    assert "is sdf, which MuJoCo does not read (it reads urdf, mjcf)" in outcome.message

@@ -1,0 +1,252 @@
+"""The inertia of a link from its own shapes: against the shapes put together by hand."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+from identify.errors import ModelError
+from identify.exchange.judging import Requirement, judge
+from identify.exchange.link_inertia import DENSEST, implied_density
+from identify.exchange.models import read_model
+from identify.exchange.repair import RepairSettings, repair_model
+from identify.inertia import check, in_frame, inertia_about_com
+from identify.inertia.conventions.axes import rotation_from_rpy
+from identify.inertia.shapes import Box, Capsule, Cylinder, Mesh, Sphere, convex_hull
+from identify.spatial import Pose
+from tests.close import assert_close
+
+ZERO = '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
+SHAPES = """<collision><origin xyz="0.1 0 0.2" rpy="0.3 -0.2 0.5"/>
+  <geometry><box size="0.1 0.2 0.3"/></geometry></collision>
+<collision><geometry><sphere radius="0.1"/></geometry></collision>
+<collision><origin xyz="0 -0.1 0"/><geometry><capsule radius="0.02" length="0.1"/></geometry>
+  </collision>
+<visual><geometry><mesh filename="package://nowhere/seen.stl"/></geometry></visual>"""
+TETRAHEDRON = np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.2, 0], [0, 0, 0.3]])
+FACES = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+
+
+def urdf(path, inertial, shapes=""):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        f'<robot name="r">\n<link name="a"><inertial>{inertial}</inertial>\n{shapes}</link></robot>'
+    )
+    return path
+
+
+def repaired(path, **settings):
+    done = repair_model(path, settings=RepairSettings(**settings))
+    assert not done.left, done.left
+    (repair,) = done.repairs
+    path.write_bytes(done.content)
+    (link,) = read_model(path).links
+    assert_close(link.phi, repair.phi, 1e-12)
+    return link.phi, repair
+
+
+def by_hand(density):
+    R = rotation_from_rpy(np.array([0.3, -0.2, 0.5]))
+    parts = (
+        in_frame(Box(0.1, 0.2, 0.3).body(density=density).phi, Pose(R, np.array([0.1, 0, 0.2]))),
+        Sphere(0.1).body(density=density).phi,
+        in_frame(
+            Capsule(0.02, 0.1).body(density=density).phi, Pose(np.eye(3), np.array([0, -0.1, 0]))
+        ),
+    )
+    return sum(parts)
+
+
+def write_stl(path, vertices, faces):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = ["solid s"]
+    for corners in vertices[faces]:
+        points = "".join(f"vertex {x} {y} {z}\n" for x, y, z in corners.tolist())
+        lines.append(f"facet normal 0 0 0\nouter loop\n{points}endloop\nendfacet")
+    path.write_text("\n".join([*lines, "endsolid s"]))
+
+
+def test_the_shapes_of_collisions_with_the_links_mass_about_its_centre_of_mass(tmp_path):
+    """In axes that are turned against the link's, which stay as the centre of mass does."""
+    origin = '<origin xyz="0.01 0.02 0.03" rpy="0.7 0.1 -0.4"/><mass value="2"/>'
+    path = urdf(tmp_path / "r.urdf", origin + ZERO, SHAPES)
+    phi, repair = repaired(path)
+    expected = by_hand(1.0)
+    inertia = 2.0 / expected[0] * inertia_about_com(expected)
+    assert_close(inertia_about_com(phi), inertia, 1e-8)
+    assert_close(phi[:4], [2.0, 0.02, 0.04, 0.06], 1e-15)
+    assert repair.source.startswith("its collision geometry (box, sphere, capsule) with its mass")
+    assert origin in path.read_text()
+
+
+def test_without_its_geometry_it_is_a_ball(tmp_path):
+    path = urdf(tmp_path / "r.urdf", f'<mass value="2"/>{ZERO}', SHAPES)
+    phi, repair = repaired(path, geometry=False, density=500.0)
+    ball = Sphere((3 * 2.0 / (4 * np.pi * 500.0)) ** (1 / 3)).body(mass=2.0).phi
+    assert_close(phi, ball, 1e-8)
+    assert "(geometry is not to be taken)" in repair.source
+
+
+def test_a_mass_alone_gets_an_inertia(tmp_path):
+    """A URDF without <inertia>, MJCF with a mass alone; both are findings, not errors."""
+    path = urdf(tmp_path / "r.urdf", '<mass value="2"/>', SHAPES)
+    (link,) = read_model(path).links
+    assert link.note == "it has no <inertia>"
+    phi, _ = repaired(path)
+    assert_close(
+        inertia_about_com(phi), 2 / by_hand(1.0)[0] * inertia_about_com(by_hand(1.0)), 1e-8
+    )
+    path = tmp_path / "m.xml"
+    path.write_text(
+        '<mujoco><worldbody><body name="a"><joint/><inertial pos="0 0 0" mass="2" />'
+        "</body></worldbody></mujoco>"
+    )
+    phi, _ = repaired(path)
+    ball = Sphere((3 * 2.0 / (4 * np.pi * 1000.0)) ** (1 / 3)).body(mass=2.0).phi
+    assert_close(phi, ball, 1e-8)
+
+
+@pytest.mark.parametrize("mass", ["-1", "0"])
+def test_a_mass_that_is_none_comes_of_a_density(tmp_path, mass):
+    inertia = ZERO.replace('izz="0"', 'izz="0.1"')
+    path = urdf(tmp_path / "r.urdf", f'<mass value="{mass}"/>{inertia}', SHAPES)
+    ((_, why),) = repair_model(path).left
+    assert "give a density for its geometry" in why
+    ((_, why),) = repair_model(path, settings=RepairSettings(geometry=False, density=1.0)).left
+    assert "its geometry is not to be taken" in why
+    phi, repair = repaired(path, density=700.0)
+    assert_close(phi, by_hand(700.0), 1e-8)
+    assert "with 700 kg/m³: mass and centre of mass are new" in repair.source
+
+
+def test_sdf_has_the_same_shapes(tmp_path):
+    path = tmp_path / "m.sdf"
+    six = "".join(f"<{name}>0</{name}>" for name in ("ixx", "iyy", "izz"))
+    text = (
+        '<sdf version="1.9"><model name="m"><link name="a">'
+        f"<inertial><mass>2</mass><inertia>{six}</inertia></inertial><collision name='c'>"
+        "<pose>0 0 0.5 0 0 0</pose><geometry><cylinder><radius>0.1</radius><length>0.3</length>"
+        "</cylinder></geometry></collision></link></model></sdf>"
+    )
+    path.write_text(text)
+    phi, _ = repaired(path)
+    assert_close(
+        inertia_about_com(phi), inertia_about_com(Cylinder(0.1, 0.3).body(mass=2).phi), 1e-8
+    )
+    path.write_text(text.replace("<pose>", "<pose relative_to='other'>"))
+    _, repair = repaired(path)
+    assert "a <shape at a pose in another frame> has no volume" in repair.source
+
+
+@pytest.mark.skipif(importlib.util.find_spec("trimesh") is None, reason="trimesh is not installed")
+class TestMeshes:
+    @pytest.mark.parametrize(
+        ("name", "place"),
+        [
+            ("package://robots/meshes/part.stl", "robots/meshes/part.stl"),
+            ("package://robots/meshes/part.stl", "meshes/part.stl"),
+            ("part%20one.stl", "robots/urdf/part%20one.stl"),
+            ("../meshes/part.stl", "robots/meshes/part.stl"),
+            ("file://{folder}/part.stl", "part.stl"),
+        ],
+    )
+    def test_they_are_found_as_ros_finds_them(self, tmp_path, name, place):
+        base = tmp_path / "robots"
+        file = (base if place.startswith("meshes") else tmp_path) / place
+        write_stl(file, TETRAHEDRON * 1000.0, FACES)
+        name = name.format(folder=tmp_path)
+        mesh = f'<mesh filename="{name}" scale="0.001 0.001 0.001"/>'
+        shapes = f"<visual><geometry>{mesh}</geometry></visual>"
+        path = urdf(base / "urdf" / "r.urdf", f'<mass value="2"/>{ZERO}', shapes)
+        phi, repair = repaired(path)
+        expected = Mesh(TETRAHEDRON, FACES).body(mass=2.0).phi
+        assert_close(inertia_about_com(phi), inertia_about_com(expected), 1e-6)
+        assert "its visual geometry (mesh part" in repair.source
+
+    def test_an_open_one_is_taken_by_its_hull_and_a_mirrored_one_turned(self, tmp_path):
+        write_stl(tmp_path / "part.stl", TETRAHEDRON, FACES[:3])
+        mesh = '<mesh filename="part.stl" scale="-1 1 1"/>'
+        shapes = f"<visual><geometry>{mesh}</geometry></visual>"
+        path = urdf(tmp_path / "r.urdf", f'<mass value="2"/>{ZERO}', shapes)
+        phi, repair = repaired(path)
+        mirror = np.array([-1.0, 1.0, 1.0])
+        expected = Mesh(TETRAHEDRON * mirror, FACES[:, ::-1]).body(mass=2.0).phi
+        assert_close(inertia_about_com(phi), inertia_about_com(expected), 1e-6)
+        assert "convex hull of the mesh part.stl" in repair.source
+
+    def test_what_no_material_has_is_not_taken(self, tmp_path):
+        """A mesh that is a thousand times too small."""
+        write_stl(tmp_path / "part.stl", 1e-3 * TETRAHEDRON, FACES)
+        mesh = '<mesh filename="part.stl"/>'
+        shapes = f"<collision><geometry>{mesh}</geometry></collision>"
+        path = urdf(tmp_path / "r.urdf", f'<mass value="2"/>{ZERO}', shapes)
+        phi, repair = repaired(path)
+        assert "would have 2e+12 kg/m³" in repair.source
+        assert implied_density(phi) < 2000.0
+
+    def test_one_that_is_not_there_is_said(self, tmp_path):
+        shapes = SHAPES[SHAPES.index("<visual>") :]
+        path = urdf(tmp_path / "r.urdf", f'<mass value="2"/>{ZERO}', shapes)
+        _, repair = repaired(path)
+        assert "'package://nowhere/seen.stl' is not to be found around" in repair.source
+
+
+def test_the_convex_hull_of_a_cube_with_points_inside_is_the_cube():
+    rng = np.random.default_rng(0)
+    corners = np.array(np.meshgrid(*[[-0.1, 0.1]] * 3)).reshape(3, -1).T
+    points = np.concatenate((rng.uniform(-0.09, 0.09, (30, 3)), corners))
+    assert_close(
+        convex_hull(points).body(mass=2.0).phi, Box(0.2, 0.2, 0.2).body(mass=2.0).phi, 1e-12
+    )
+    with pytest.raises(ModelError, match="of 8 points has no inside"):
+        convex_hull(corners * [1.0, 1.0, 0.0])
+
+
+@pytest.mark.parametrize("density", [10.0, 1000.0, 20000.0])
+def test_the_density_that_is_implied_is_that_of_a_cylinder_and_nearly_of_a_ball(density):
+    cylinder = Cylinder(0.01, 0.5)
+    assert_close(implied_density(cylinder.body(density=density).phi), density, 2e-3)
+    ball = implied_density(Sphere(0.1).body(density=density).phi)
+    assert density < ball < 1.1 * density
+    assert implied_density(np.array([1.0, *[0.0] * 9])) == np.inf
+
+
+@pytest.mark.parametrize("moments", [(0.0, 0.01, 0.01), (0.0, 0.0, 0.01), (1e-9, 0.01, 0.03)])
+@pytest.mark.parametrize("mass", [0.1, 0.5, 30.0])
+def test_what_is_repaired_is_of_a_size(tmp_path, moments, mass):
+    """Never possible and useless: nothing is denser than any material about its own axis."""
+    six = dict(zip(("ixx", "iyy", "izz"), map(repr, moments), strict=True))
+    entries = " ".join(f'{name}="{six.get(name, "0")}"' for name in (*six, "ixy", "ixz", "iyz"))
+    path = urdf(tmp_path / "r.urdf", f'<mass value="{mass}"/><inertia {entries}/>')
+    phi, _ = repaired(path)
+    assert not check(phi).impossible
+    assert implied_density(phi) <= DENSEST
+    assert not judge(read_model(path).links)[0].finding
+
+
+@pytest.mark.parametrize("margin", [1e-6, 0.01, 0.2, 0.33])
+@pytest.mark.parametrize(
+    "diagonal", [(0.001, 0.001, 0.005), (1e-4, 0.01, 0.0101), (0.01, 0.011, 0.021)]
+)
+def test_a_margin_is_asked_for_and_reached(tmp_path, margin, diagonal):
+    six = dict(zip(("ixx", "iyy", "izz"), map(repr, diagonal), strict=True))
+    entries = " ".join(f'{name}="{six.get(name, "0")}"' for name in (*six, "ixy", "ixz", "iyz"))
+    path = urdf(tmp_path / "r.urdf", f'<mass value="0.1"/><inertia {entries}/>')
+    asked = Requirement(margin=margin)
+    phi, _ = repaired(path, asked=asked)
+    assert check(phi).margin >= margin * (1 - 1e-6)
+    assert not judge(read_model(path).links, asked)[0].finding
+
+
+@pytest.mark.parametrize("margin", [-0.1, 1 / 3, float("nan")])
+def test_no_body_has_such_a_margin(margin):
+    with pytest.raises(ModelError, match=r"expected 0 \(the edge\) or more and below 1/3"):
+        Requirement(margin=margin)
+
+
+@pytest.mark.parametrize("density", [-1.0, 0.0, 1e6])
+def test_no_material_has_such_a_density(density):
+    with pytest.raises(ModelError, match="density: expected more than 0 and up to 100000 kg/m³"):
+        RepairSettings(density=density)

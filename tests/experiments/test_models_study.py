@@ -1,0 +1,31 @@
+"""The study of public robot models: skipped where they are not, and its table on two robots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from experiments.models import main
+
+ROBOTS = Path(__file__).resolve().parents[1] / "exchange/models/robots"
+
+
+def test_without_the_models_it_says_how_to_get_them(tmp_path, capsys):
+    assert main(["--robots", str(tmp_path), "-o", str(tmp_path / "models.md")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"Skipped: no robot models in {tmp_path}. To get them:")
+    assert "pip install --no-deps --target /tmp/robots example-robot-data==5.0.0" in out
+    assert not (tmp_path / "models.md").exists()
+
+
+def test_its_table(tmp_path, mujoco):
+    """Two robots that are not those of the list, which is an exit status."""
+    path = tmp_path / "models.md"
+    assert main(["--robots", str(ROBOTS), "-o", str(path)]) == 1
+    text = path.read_text()
+    assert "9 inertials with mass or inertia of 2 URDF files" in text
+    assert "NOT the files of robots.sha256" in text
+    (row,) = (line for line in text.splitlines() if line.startswith("| MuJoCo"))
+    assert row == "| MuJoCo | 7 | 7 | 0 | 0 | 0 |"
+    assert "2 the nearest possible inertia" in text
+    assert "1 that of its visual geometry" in text
+    assert "0 of the repaired links are denser than 100000 kg/m³; 0 left." in text
