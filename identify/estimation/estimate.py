@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from identify.arrays import Array, Mat33, Vec3, Vec6
 from identify.estimation.certificate import Certificate
 from identify.exchange import SavedBias, SavedEstimate, write_estimate
+from identify.findings import Finding, Verdict, verdict_of
 from identify.inertia import InertialParameters
 
 DecidedBy: TypeAlias = Literal["data", "constraint", "given", "default"]
@@ -42,6 +43,9 @@ class Estimate:
         log_ids: sha256 of each log.
         dropped_rows: rows of the logs the reader left out.
         provenance: logs, schema, options, versions and command.
+        findings: what is to know of it, the gravest first.
+        r_squared: of the wrench on data held out, six axes; None for an axis without signal.
+        needs: what was asked of its intervals, and whether they meet it.
         others: estimates of the other bodies of the same fit, by name.
         scalars: the other unknowns of the same fit by name, each with its standard error.
     """
@@ -61,6 +65,9 @@ class Estimate:
     log_ids: tuple[str, ...] = ()
     dropped_rows: int = 0
     provenance: Mapping[str, object] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    r_squared: tuple[float | None, ...] | None = None
+    needs: Mapping[str, bool] = field(default_factory=dict)
     others: Mapping[str, Estimate] = field(default_factory=dict)
     scalars: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -96,6 +103,18 @@ class Estimate:
         return "default" not in self.decided_by.values()
 
     @property
+    def verdict(self) -> Verdict:
+        """What is known of it, each part for itself."""
+        by_data = [name for name, by in self.decided_by.items() if by in ("data", "constraint")]
+        return verdict_of(
+            self.findings,
+            possible=self.parameters.consistent,
+            optimal=True,  # or there were an error in its place
+            identifiable=by_data,
+            needs=self.needs,
+        )
+
+    @property
     def saved(self) -> SavedEstimate:
         """The estimate as it is kept in a file."""
         ids = self.log_ids or ("",) * len(self.biases)
@@ -116,6 +135,9 @@ class Estimate:
             dropped_rows=self.dropped_rows,
             certificate=_plain(self.certificate),
             provenance=self.provenance,
+            findings=self.findings,
+            r_squared=self.r_squared,
+            verdict=self.verdict,
         )
 
     def save(self, path: Path | str) -> Path:
