@@ -14,6 +14,7 @@ from tyro.conf import Positional
 from identify.commands.command import Command, Flag, Number, UsageError, Vector, option
 from identify.commands.output import require_writable
 from identify.commands.pair import ESTIMATE, REPORT, note_torn_pair, write_pair
+from identify.commands.reasons import reasons_of, say_reasons, status_of
 from identify.commands.terminal import printable
 
 if TYPE_CHECKING:
@@ -27,8 +28,9 @@ class Fit(Command):
     """Fit one body to one or more logs of it: mass, centre of mass and inertia.
 
     Writes OUT/estimate.json and OUT/report.html and prints the ten parameters. Exit status: 0 only
-    for an estimate that is proved consistent and optimal, 2 for bad use or bad input, 3 when the
-    logs tell too little or the problem cannot be solved.
+    for an estimate that is proved possible and optimal, and that no finding forbids to use; 2 for
+    bad use or bad input, 3 when the logs tell too little or the problem cannot be solved, 4 for an
+    estimate that is not to be used (both files are written).
     """
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
@@ -66,6 +68,9 @@ class Fit(Command):
     gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
+    need: Annotated[str, option("NEEDS")] = ""
+    """What the intervals have to reach, as "mass 1%, com 2mm, inertia 10%"; the verdict says it."""
+
     quiet: Flag = False
     """Print nothing but errors."""
 
@@ -91,7 +96,10 @@ class Fit(Command):
             from identify.commands.summary import print_summary
 
             print_summary(result, truth, (self.output / ESTIMATE, self.output / REPORT))
-        return 0
+        status = status_of(result.verdict)
+        if status:
+            say_reasons(reasons_of(result.estimate.saved))
+        return status
 
     def _settings(self) -> FitSettings:
         if self.no_bias and self.shared_bias:
@@ -104,6 +112,7 @@ class Fit(Command):
             cutoff_hz=self.cutoff,
             gravity=self.gravity,
             terms=self._terms(),
+            needs=self.need,
         )
 
     def _terms(self) -> tuple[Term, ...]:

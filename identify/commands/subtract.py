@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +12,10 @@ from tyro.conf import Positional
 from identify.commands.command import Command, option
 from identify.commands.output import require_writable_file, write_file
 from identify.commands.pair import note_torn_pair
+from identify.commands.reasons import reasons_of, say_reasons, status_of
 from identify.commands.terminal import say
 from identify.errors import ModelError
+from identify.findings import Finding, completion, ranked, verdict_of
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -32,7 +34,7 @@ class Subtract(Command):
     """Subtract an estimate without the payload from one with it: the payload alone.
 
     Both must be about the same point in the same axes. Exit status: 2 where what is left is no
-    possible body, by more than the noise of the two.
+    possible body, by more than the noise of the two; 4 where an estimate is not to be used.
     """
 
     with_payload: Annotated[Path, Positional, option("WITH.json", "(required)")]
@@ -68,7 +70,8 @@ class Subtract(Command):
         say(*(f"Note: {note}." for note in _notes(left, both)))
         if self.output is not None:
             say(self.output)
-        return 0
+        say_reasons(reasons_of(payload))
+        return status_of(payload.verdict)
 
 
 def _payload(
@@ -105,15 +108,43 @@ def _payload(
     if left.covariance is not None:
         known = {name: decided.get(name, "data") for name in PHI}
         intervals = intervals_of(phi, left.covariance, float("inf"), known)
+    body = InertialParameters(phi)
+    default_body = _UNIDENTIFIABLE if "default" in decided.values() else None
+    findings, verdict = _findings(both, decided, default_body), None
+    if any(saved.verdict is not None for saved in both):
+        identifiable = [name for name, by in decided.items() if by in ("data", "constraint")]
+        verdict = verdict_of(
+            findings, possible=body.consistent, optimal=False, identifiable=identifiable
+        )
     return SavedEstimate(
-        parameters=InertialParameters(phi),
+        parameters=body,
         frame=both[0].frame,
         covariance=left.covariance,
         intervals=intervals,
         interval_kind=_KIND if intervals else None,
         decided_by=decided,
-        default_body=_UNIDENTIFIABLE if "default" in decided.values() else None,
+        default_body=default_body,
         provenance={"command": invocation},
+        findings=findings,
+        verdict=verdict,
+    )
+
+
+def _findings(
+    both: tuple[SavedEstimate, SavedEstimate], decided: dict[str, str], default_body: str | None
+) -> tuple[Finding, ...]:
+    """Those of both estimates, each with its place; what is completed is said once."""
+    names = zip(("with the payload", "without it"), both, strict=True)
+    return ranked(
+        [
+            *completion(decided, default_body),
+            *(
+                replace(finding, where=": ".join(filter(None, (name, finding.where))))
+                for name, saved in names
+                for finding in saved.findings
+                if finding.code != "completed"
+            ),
+        ]
     )
 
 

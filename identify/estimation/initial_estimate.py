@@ -53,8 +53,13 @@ class FitData:
         return bool(self.system.owners)
 
 
-def measured_scales(system: System) -> tuple[Array, ...]:
+def measured_scales(system: System, *, masses_known: bool = False) -> tuple[Array, ...]:
     """Root mean square of what each group measured, offsets included, alike within a kind.
+
+    Args:
+        system: data and equations.
+        masses_known: the mass of every body; a force of zero, as in free flight, is then an
+            observation like any other, and starts from the scale of the other channels.
 
     Raises:
         ProblemError: channels of one kind are zero throughout.
@@ -65,6 +70,8 @@ def measured_scales(system: System) -> tuple[Array, ...]:
         scale = np.zeros(len(kinds))
         for kind in dict.fromkeys(group.group.kinds):
             scale[kinds == kind] = np.sqrt(power[kinds == kind].mean())
+        if masses_known and (scale > 0.0).any():
+            scale[(scale == 0.0) & (kinds == "force")] = scale.max()
         if not (scale > 0.0).all():
             dead = kinds[np.argmin(scale > 0.0)]
             of = f" of group {group.group.name!r}" if len(system.groups) > 1 else ""

@@ -67,6 +67,7 @@ class Controller:
         template: of the text, with a `$word` for each number.
         notes: units, frames and what to see to before it is used.
         lost: what the text never says.
+        comment: what a line of a comment begins with; nothing where there are no comments.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Controller:
     template: str
     notes: tuple[str, ...]
     lost: tuple[str, ...] = ()
+    comment: str = ""
 
 
 def _abb(payload: Payload, **options: str) -> Figures:
@@ -123,6 +125,7 @@ def _read_controllers() -> Mapping[str, Controller]:
             entry["template"],
             tuple(entry["notes"]),
             tuple(entry.get("lost", ())),
+            entry.get("comment", ""),
         )
         for name, entry in read_toml(path).items()
     }
