@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.findings import ranked
 from identify.inertia import PHI
 from identify.pipeline.needs import Need, parse_needs
 from identify.reporting.rounding import nines, significant
@@ -38,19 +37,23 @@ class VerdictInWords:
 
 def verdict_in_words(result: FitResult) -> VerdictInWords:
     """The verdict of a fit in words."""
-    verdict = result.verdict
-    because = {"yes": (), "with care": ("warning",), "no": ("error",)}[verdict.usable]
-    codes = dict.fromkeys(f.code for f in ranked(result.findings) if f.severity in because)
-    reasons = [code.replace("_", " ") for code in codes]
-    reasons += [f"{need} is not met" for need, met in verdict.needs.items() if not met]
-    usable = verdict.usable
+    verdict, reasons = result.verdict, reasons_in_short(result)
     return VerdictInWords(
-        usable=f"{usable} ({'; '.join(reasons)})" if reasons and usable != "yes" else usable,
+        usable=f"{verdict.usable} ({reasons})" if reasons else verdict.usable,
         possible="yes" if verdict.possible else "no",
         identifiable=_identifiable(result),
         explains_data=_explained(result),
         needs={need.text: _need(need, result) for need in parse_needs(result.settings.needs)},
     )
+
+
+def reasons_in_short(result: FitResult) -> str:
+    """Why an estimate is not to be used, or with care: codes of findings, and needs not met."""
+    gravest = {"yes": "", "with care": "warning", "no": "error"}[result.verdict.usable]
+    codes = dict.fromkeys(f.code for f in result.findings if f.severity == gravest)
+    reasons = [code.replace("_", " ") for code in codes]
+    reasons += [f"{need} is not met" for need, met in result.verdict.needs.items() if not met]
+    return "; ".join(reasons)
 
 
 def _identifiable(result: FitResult) -> str:

@@ -12,6 +12,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.exchange import SavedBias, SavedEstimate, write_estimate
+from identify.findings import Finding, verdict_of
 from identify.inertia import InertialParameters
 from identify.logs import read_log
 from identify.logs.writing import write_log
@@ -89,6 +90,17 @@ def test_what_is_not_measured_is_said(cli, log, estimate, tmp_path):
     assert "No band: Ixx are those of a default body, not measured" in printed
     printed = cli("replay", log[0], *words, estimate(covariance=None)).out
     assert "No band: the estimate has no covariance.\n" in printed
+
+
+def test_reasons_are_repeated_and_the_status_says_not_to_use_it(cli, log, estimate, tmp_path):
+    found = Finding("unexplained", "error", "little is explained.")
+    verdict = verdict_of([found], possible=True, optimal=True, identifiable=[])
+    unusable = estimate(findings=(found,), verdict=verdict)
+    words = ("--schema", log[1], "-o", tmp_path / "out", "--estimate", unusable)
+    status, printed, err = cli("replay", log[0], *words)
+    assert (status, err) == (4, "identify: error: little is explained. [unexplained]\n")
+    assert "5 windows, estimate: RMS " in printed
+    assert (tmp_path / "out" / "replay.png").exists()
 
 
 @pytest.mark.parametrize(

@@ -402,6 +402,14 @@ def test_no_log_and_a_log_twice_are_refused():
         fit([one, replace(one, name="again")])
 
 
+@pytest.mark.parametrize(("dead", "value"), [("torque", 0.0), ("force", 1.7)])
+def test_a_known_mass_excuses_a_force_of_zero_alone(dead, value):
+    recording = log(14)
+    constant = np.full_like(recording.signals[dead], value)
+    with pytest.raises(LogError, match=f"the {dead} is"):
+        fit(replace(recording, signals={**recording.signals, dead: constant}), mass=1.0)
+
+
 @pytest.mark.parametrize("dead", ["force", "torque"])
 @pytest.mark.parametrize("value", [0.0, 1.7])
 def test_a_sensor_that_never_changes_is_refused_with_its_value(dead, value):

@@ -11,7 +11,7 @@ from identify.reporting.content import Cell, Head, Row, Section, Table, Tile, Ti
 from identify.reporting.parameter_table import ABOUT_COM, Shown, parameter_rows
 from identify.reporting.rounding import fixed, prefixed, significant
 from identify.reporting.sections.body import moment_texts
-from identify.reporting.verdict import verdict_in_words
+from identify.reporting.verdict import reasons_in_short, verdict_in_words
 from identify.validation import ESTIMATE
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def headline(result: FitResult, truth: InertialParameters | None) -> Section:
         Tile("Mass", f"{mass.value} {mass.unit}", mass.interval),
         _com(com),
         _inertia(result),
+        _usable(result),
     ]
     if (scores := result.validation.scores) is not None:
         force, torque = (float(np.linalg.norm(half)) for half in np.split(scores.rms, 2))
@@ -41,6 +42,14 @@ def headline(result: FitResult, truth: InertialParameters | None) -> Section:
     return Section("result", "", (Tiles(tuple(tiles)),))
 
 
+def _usable(result: FitResult) -> Tile:
+    usable = result.verdict.usable
+    if usable == "yes":
+        return Tile("Usable", "yes", "possible, and explains the data", "good")
+    what = "do not use it" if usable == "no" else "with care"
+    return Tile("Usable", what, reasons_in_short(result), "warn")
+
+
 def verdict(result: FitResult, truth: InertialParameters | None) -> Section:
     """What is known of the estimate, each part for itself, and which needs are met."""
     said, found = verdict_in_words(result), result.verdict
@@ -52,7 +61,7 @@ def verdict(result: FitResult, truth: InertialParameters | None) -> Section:
         _part("Explains the data", said.explains_data, found.explains_data),
         *(_part(f"Need {need}", answer, found.needs[need]) for need, answer in said.needs.items()),
     ]
-    table = Table((Head("Verdict"), Head("", "prose")), tuple(rows))
+    table = Table((Head("Question"), Head("Answer", "prose")), tuple(rows))
     return Section("verdict", "Verdict", (table,))
 
 
