@@ -6,6 +6,7 @@ from identify.estimation.terms import (
     MassBetween as MassBetween,
 )
 from identify.exchange import SavedEstimate as SavedEstimate, read_estimate
+from identify.findings import Finding as Finding, Verdict as Verdict
 from identify.inertia import InertialParameters as InertialParameters
 from identify.logs import Recording as Recording, read_log as read_log
 from identify.pipeline import FitResult as FitResult, FitSettings as FitSettings, fit as fit

@@ -14,8 +14,8 @@ from tyro.conf import Positional
 from identify.commands.command import Command, Flag, Number, UsageError, Vector, option
 from identify.commands.output import require_writable
 from identify.commands.pair import ESTIMATE, REPORT, note_torn_pair, write_pair
-from identify.commands.reasons import reasons_of, say_reasons, status_of
-from identify.commands.terminal import printable
+from identify.commands.reasons import reasons_of, status_of
+from identify.commands.terminal import printable, say
 
 if TYPE_CHECKING:
     from identify.estimation.terms import Term
@@ -88,9 +88,9 @@ class Fit(Command):
 
         note_torn_pair(self.truth)
         truth = None if self.truth is None else read_estimate(self.truth).parameters
-        with _progress(shown=not self.quiet) as say:
-            result = self._fit(settings, invocation, say, truth)
-            say("writing the report")
+        with _progress(shown=not self.quiet) as tell:
+            result = self._fit(settings, invocation, tell, truth)
+            tell("writing the report")
             write_pair(self.output, result, truth)
         if not self.quiet:
             from identify.commands.summary import print_summary
@@ -98,7 +98,9 @@ class Fit(Command):
             print_summary(result, truth, (self.output / ESTIMATE, self.output / REPORT))
         status = status_of(result.verdict)
         if status:
-            say_reasons(reasons_of(result.estimate.saved))
+            codes = ", ".join(result.verdict.reasons)
+            line = f"identify: error: this estimate is not to be used ({codes})"
+            say(line, *reasons_of(result.estimate.saved) * self.quiet, file=sys.stderr)
         return status
 
     def _settings(self) -> FitSettings:
@@ -130,7 +132,7 @@ class Fit(Command):
         self,
         settings: FitSettings,
         invocation: str,
-        say: Callable[[str], None],
+        tell: Callable[[str], None],
         truth: InertialParameters | None,
     ) -> FitResult:
         from identify.logs import load_schema, read_log
@@ -138,9 +140,9 @@ class Fit(Command):
 
         schema, recordings = load_schema(self.schema), []
         for log in self.logs:
-            say(f"reading {log}")
+            tell(f"reading {log}")
             recordings.append(read_log(log, schema))
-        return fit(recordings, settings, command=invocation, progress=say, truth=truth)
+        return fit(recordings, settings, command=invocation, progress=tell, truth=truth)
 
 
 @contextmanager

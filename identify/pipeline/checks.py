@@ -119,7 +119,7 @@ def _unit(code: str, other: str, shown: str, rate: float, log: PreparedLog) -> F
     section = "[pose]" if code == "position_unit" else "[pose], [twist] or [acceleration]"
     return Finding(
         code,
-        "error" if better else "warning",
+        "error" if better else "info",
         f"the body {does} at up to {shown}"
         + (f", and its log fits clearly better in {other}." if better else "."),
         f'If the log is in {other}, set `{code} = "{other}"` in {section}.',

@@ -324,7 +324,10 @@ def test_a_mass_the_log_contradicts_is_a_possible_body_that_is_not_to_be_used(fi
     """What is given is believed, and both files are written; the verdict and the status say no."""
     outcome = fit("--mass", "2.6", "--quiet")
     assert (outcome.status, outcome.out) == (4, "")
-    assert "identify: error: the fit explains little of the measured wrench" in outcome.err
+    first, second, *_ = outcome.err.splitlines()
+    codes = "unexplained, choice_contradicted"
+    assert first == f"identify: error: this estimate is not to be used ({codes})"
+    assert second.startswith("error: the fit explains little of the measured wrench")
     found = estimate()
     assert found["mass"] == 2.6
     assert found["decided_by"]["m"] == "given"
