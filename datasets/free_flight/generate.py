@@ -25,7 +25,7 @@ COM = np.array([0.012, -0.008, 0.015])
 INERTIA_ABOUT_COM = np.array([[24.2, 0.9, -0.6], [0.9, 21.4, 0.4], [-0.6, 0.4, 19.7]]) * 1e-3
 LARGEST_COUPLE = 0.09
 FREQUENCIES_HZ = np.array([0.13, 0.29, 0.47, 0.71, 0.97])
-NOISE = {"position": 1e-4, "attitude": 2e-4, "rate": 1e-3, "couple": 1e-3}
+NOISE = {"position": 5e-5, "attitude": 2e-4, "rate": 1e-3, "couple": 1e-3}
 
 
 def couples(rng: np.random.Generator):
@@ -60,8 +60,8 @@ def flight(couple, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return q / np.linalg.norm(q, axis=1, keepdims=True), done.y[4:].T
 
 
-def main() -> None:
-    """Write both files."""
+def main(folder: Path = HERE) -> None:
+    """Write both files to a folder."""
     rng = np.random.default_rng(SEED)
     time = np.arange(round(DURATION * RATE_HZ)) / RATE_HZ
     couple = couples(rng)
@@ -84,7 +84,7 @@ def main() -> None:
         **dict(zip(("tx", "ty", "tz"), noisy(couple(time), NOISE["couple"]).T, strict=True)),
     }
     table = pd.DataFrame({name: np.round(values, 7) for name, values in columns.items()})
-    table.to_parquet(HERE / "free_flight.parquet", index=False)
+    table.to_parquet(folder / "free_flight.parquet", index=False)
     outer = COM @ COM * np.eye(3) - np.outer(COM, COM)
     about_origin = INERTIA_ABOUT_COM + MASS * outer
     truth = {
@@ -95,7 +95,7 @@ def main() -> None:
         "seed": SEED,
         "noise": NOISE,
     }
-    (HERE / "truth.json").write_text(json.dumps(truth, indent=2) + "\n")
+    (folder / "truth.json").write_text(json.dumps(truth, indent=2) + "\n")
 
 
 if __name__ == "__main__":

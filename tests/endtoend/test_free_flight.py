@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tests.endtoend.conftest import ROOT
@@ -45,3 +47,13 @@ def test_without_the_mass_a_force_of_zero_is_a_dead_sensor(cli, tmp_path):
     assert outcome.status == 2
     assert "of a body in free flight give the mass" in outcome.message
     assert not (tmp_path / "out").exists()
+
+
+def test_its_script_makes_it_again(tmp_path, truth):
+    spec = importlib.util.spec_from_file_location("generate_flight", FOLDER / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(tmp_path)
+    made, shipped = (pd.read_parquet(folder / LOG[0].name) for folder in (tmp_path, FOLDER))
+    pd.testing.assert_frame_equal(made, shipped, rtol=0.0, atol=2e-7)
+    assert json.loads((tmp_path / "truth.json").read_text()) == truth
