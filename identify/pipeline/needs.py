@@ -105,7 +105,7 @@ def parse_needs(text: str) -> tuple[Need, ...]:
 def _need(part: str) -> Need:
     found = _NEED.fullmatch(part.strip().lower())
     if found is None or found["quantity"] not in _UNITS:
-        raise SchemaError(f"needs: {part.strip()!r} is none; {_GRAMMAR}")
+        raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
     units = _UNITS[found["quantity"]]
     unit = re.sub(r"[\s*·^]", "", found["unit"].replace("²", "2"))
     try:
@@ -113,7 +113,7 @@ def _need(part: str) -> Need:
     except ValueError:
         number = 0.0
     if unit not in units or not (np.isfinite(number) and number > 0.0):
-        raise SchemaError(f"needs: {part.strip()!r} is none; {_GRAMMAR}")
+        raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
     return Need(" ".join(part.split()), found["quantity"], number, unit)
 
 

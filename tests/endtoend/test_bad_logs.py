@@ -359,3 +359,18 @@ def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(
     refused = cli("export", tmp_path / "out" / "estimate.json", "--to", "ur")
     assert (refused.status, refused.out) == (4, "")
     assert "not to be used" in refused.err
+
+
+def test_a_need_that_is_none_is_refused_with_the_grammar(fit, tmp_path):
+    said = refused(fit("--need", "mass one"), tmp_path, 2)
+    assert "'mass one' is not a need; expected such as \"mass 1%, com 2mm, inertia 10%\"" in said
+
+
+@pytest.mark.usefixtures("no_report")
+def test_needs_are_answered_one_by_one(fit, estimate):
+    outcome = fit("--need", "mass 5%, com 0.001 mm")
+    assert outcome.status == 0
+    assert re.search(r"^Need mass 5%: met, ± [\d.e-]+ %\.$", outcome.out, re.MULTILINE)
+    assert re.search(r"^Need com 0.001 mm: not met, ± [\d.e-]+ mm\.$", outcome.out, re.MULTILINE)
+    assert "Usable: with care (com 0.001 mm is not met)." in outcome.out
+    assert estimate()["verdict"]["needs"] == {"mass 5%": True, "com 0.001 mm": False}
