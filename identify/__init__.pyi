@@ -11,6 +11,7 @@ from identify.exchange import (
     read_estimate,
     read_model,
 )
+from identify.findings import Finding as Finding, Verdict as Verdict
 from identify.inertia import InertialParameters as InertialParameters, shapes as shapes
 from identify.logs import Recording as Recording, read_log as read_log
 from identify.pipeline import FitResult as FitResult, FitSettings as FitSettings, fit as fit

@@ -32,7 +32,8 @@ class Add(Command):
     """Add bodies that are joined rigidly: one body about the first one's point, in its axes.
 
     All must be about the same point in the same axes, or --at says where the others are. A body
-    without a covariance counts as exact. Exit status: 2 for a sum that is no possible body.
+    without a covariance counts as exact. Exit status: 2 for a sum that is no possible body; 4 where
+    one of the estimates is not to be used.
     """
 
     first: Annotated[Path, Positional, option("BODY", "(required)")]
@@ -76,6 +77,6 @@ class Add(Command):
             raise ModelError(f"together they are no possible body: {'; '.join(verdict.reasons)}")
         known = [part for part in covariances(bodies) if part is not None]
         covariance = sum(known[1:], known[0]) if known else None
-        total = combined(phi, bodies, covariance, decided_by_all(bodies), invocation)
-        write_body(self.output, total, [*frame_notes(bodies), *exact_notes(words, bodies)])
-        return 0
+        names = [str(word) for word in words]
+        total = combined(phi, bodies, names, covariance, decided_by_all(bodies), invocation)
+        return write_body(self.output, total, [*frame_notes(bodies), *exact_notes(words, bodies)])

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from identify.commands.command import UsageError, numbers
 from identify.commands.output import write_file
 from identify.commands.pair import note_torn_pair
+from identify.commands.reasons import reasons_of, say_reasons, status_of
 from identify.commands.terminal import say
 from identify.errors import ModelError
+from identify.findings import Finding, completion, ranked, verdict_of
 
 if TYPE_CHECKING:
     from identify.arrays import Array
@@ -153,11 +155,15 @@ def frame_notes(bodies: Sequence[SavedEstimate]) -> list[str]:
 def combined(
     phi: Array,
     bodies: Sequence[SavedEstimate],
+    names: Sequence[str],
     covariance: Array | None,
     decided: dict[str, str],
     invocation: str,
 ) -> SavedEstimate:
-    """The estimate of a sum or difference of bodies in the frame of the first."""
+    """The estimate of a sum or difference of bodies in the frame of the first.
+
+    The findings of all go with it, each with the name of its body.
+    """
     from identify.estimation.intervals import intervals_of
     from identify.exchange import SavedEstimate
     from identify.inertia import PHI, InertialParameters
@@ -168,20 +174,51 @@ def combined(
         intervals = intervals_of(phi, covariance, float("inf"), known)
     count = {2: "two"}.get(len(bodies), str(len(bodies)))
     kind = f"95 %, from the covariances of the {count} estimates, taken as independent"
+    body = InertialParameters(phi)
+    default_body = UNIDENTIFIABLE if "default" in decided.values() else None
+    findings, verdict = _findings(bodies, names, completion(decided, default_body)), None
+    if any(saved.verdict is not None for saved in bodies):
+        identifiable = [name for name, by in decided.items() if by in ("data", "constraint")]
+        verdict = verdict_of(
+            findings, possible=body.consistent, optimal=False, identifiable=identifiable
+        )
     return SavedEstimate(
-        parameters=InertialParameters(phi),
+        parameters=body,
         frame=bodies[0].frame,
         covariance=covariance,
         intervals=intervals,
         interval_kind=kind if intervals else None,
         decided_by=decided,
-        default_body=UNIDENTIFIABLE if "default" in decided.values() else None,
+        default_body=default_body,
         provenance={"command": invocation},
+        findings=findings,
+        verdict=verdict,
     )
 
 
-def write_body(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> None:
-    """Write a body if there is a file for it, then print it with notes."""
+def _findings(
+    bodies: Sequence[SavedEstimate], names: Sequence[str], own: Iterable[Finding]
+) -> tuple[Finding, ...]:
+    """Those of all bodies, each with its place; what is completed is said once."""
+    return ranked(
+        [
+            *own,
+            *(
+                replace(finding, where=": ".join(filter(None, (name, finding.where))))
+                for name, saved in zip(names, bodies, strict=True)
+                for finding in saved.findings
+                if finding.code != "completed"
+            ),
+        ]
+    )
+
+
+def write_body(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) -> int:
+    """Write a body if there is a file for it, then print it with notes and its reasons.
+
+    Returns:
+        The exit status.
+    """
     from identify.exchange.estimate_json import estimate_text
 
     if output is not None:
@@ -192,3 +229,5 @@ def write_body(output: Path | None, saved: SavedEstimate, notes: Iterable[str]) 
     say(*(f"Note: {note}." for note in notes))
     if output is not None:
         say(output)
+    say_reasons(reasons_of(saved))
+    return status_of(saved.verdict)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.bodies import AT, PoseNumbers, pose_of, read_bodies
-from identify.commands.command import Command, Number, UsageError, numbers, option
+from identify.commands.command import Command, Flag, Number, UsageError, numbers, option
 from identify.commands.output import require_writable_file, write_file
+from identify.commands.reasons import UnusableEstimate, reasons_of, say_reasons, status_of
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class Export(Command):
 
     Standard output is the text to paste; what it cannot say, and what to see to, goes to standard
     error. Numbers are rounded so that the rounded body is still possible. Exit status: 2 for bad
-    use, for a body that is impossible, and for one the controller does not take.
+    use, for a body that is impossible, and for one the controller does not take; 4, with nothing
+    written, for an estimate that its findings say not to use.
     """
 
     estimate: Annotated[Path, Positional, option("BODY", "(required)")]
@@ -64,24 +66,42 @@ class Export(Command):
     output: Annotated[Path | None, option("OUT", "(default: printed)", short="-o")] = None
     """File to write to."""
 
+    accept_findings: Flag = False
+    """Export an estimate that is not to be used, with the reasons in a comment."""
+
     def run(self, invocation: str) -> int:
         """Print or write the body."""
         self._require_choice()
         (saved,) = read_bodies(self.estimate)
+        reasons, unusable = reasons_of(saved), status_of(saved.verdict)
+        if unusable and not self.accept_findings:
+            raise UnusableEstimate(self.estimate, reasons)
         body = self._moved(saved.parameters)
         content, remarks = self._into(body) if self.into else self._text(body)
+        if unusable:
+            content, remarks = self._with_reasons(content, reasons, remarks)
         if self.output is None:
             sys.stdout.write(content.decode())
         else:
             write_file(self.output, content)
             say(self.output)
-        names = [name for name, what in saved.decided_by.items() if what == "default"]
-        if names:  # so that nobody takes them for measured
-            default = f" ({saved.default_body})" if saved.default_body else ""
-            said = "are not identifiable from the log and are those of a default body"
-            remarks = (f"{', '.join(names)} {said}{default}", *remarks)
+        say_reasons(reasons)
         say(*(f"identify: note: {remark}" for remark in remarks), file=sys.stderr)
         return 0
+
+    def _with_reasons(
+        self, content: bytes, reasons: tuple[str, ...], remarks: tuple[str, ...]
+    ) -> tuple[bytes, tuple[str, ...]]:
+        """The content under a comment, or the remark that its format has none."""
+        from identify.exchange import model_with_comment, with_comment
+
+        lines = ("This estimate is not to be used, and its findings were accepted:", *reasons)
+        if self.into is not None:
+            return model_with_comment(content, self.into, lines), remarks
+        text = with_comment(content.decode(), str(self.to), lines)
+        if text is None:
+            return content, (f"{self.to} has no comments: the reasons stand here alone", *remarks)
+        return text.encode(), remarks
 
     def _require_choice(self) -> None:
         if (self.link is None) != (self.into is None):

@@ -15,7 +15,8 @@ from identify.commands.bodies import read_bodies
 from identify.commands.command import Command, Flag, Number, UsageError, Vector, option
 from identify.commands.output import require_writable
 from identify.commands.pair import ESTIMATE, REPORT, write_pair
-from identify.commands.terminal import printable
+from identify.commands.reasons import reasons_of, status_of
+from identify.commands.terminal import printable, say
 
 if TYPE_CHECKING:
     from identify.estimation.terms import Term
@@ -28,8 +29,9 @@ class Fit(Command):
     """Fit one body to one or more logs of it: mass, centre of mass and inertia.
 
     Writes OUT/estimate.json and OUT/report.html and prints the ten parameters. Exit status: 0 only
-    for an estimate that is proved consistent and optimal, 2 for bad use or bad input, 3 when the
-    logs tell too little or the problem cannot be solved.
+    for an estimate that is proved possible and optimal, and that no finding forbids to use; 2 for
+    bad use or bad input, 3 when the logs tell too little or the problem cannot be solved, 4 for an
+    estimate that is not to be used (both files are written).
     """
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
@@ -67,6 +69,9 @@ class Fit(Command):
     gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
+    need: Annotated[str, option("NEEDS")] = ""
+    """What the intervals have to reach, as "mass 1%, com 2mm, inertia 10%"; the verdict says it."""
+
     quiet: Flag = False
     """Print nothing but errors."""
 
@@ -83,15 +88,20 @@ class Fit(Command):
 
         given = () if self.truth is None else read_bodies(self.truth)
         truth = given[0].parameters if given else None
-        with _progress(shown=not self.quiet) as say:
-            result = self._fit(settings, invocation, say, truth)
-            say("writing the report")
+        with _progress(shown=not self.quiet) as tell:
+            result = self._fit(settings, invocation, tell, truth)
+            tell("writing the report")
             write_pair(self.output, result, truth)
         if not self.quiet:
             from identify.commands.summary import print_summary
 
             print_summary(result, truth, (self.output / ESTIMATE, self.output / REPORT))
-        return 0
+        status = status_of(result.verdict)
+        if status:
+            codes = ", ".join(result.verdict.reasons)
+            line = f"identify: error: this estimate is not to be used ({codes})"
+            say(line, *reasons_of(result.estimate.saved) * self.quiet, file=sys.stderr)
+        return status
 
     def _settings(self) -> FitSettings:
         if self.no_bias and self.shared_bias:
@@ -104,6 +114,7 @@ class Fit(Command):
             cutoff_hz=self.cutoff,
             gravity=self.gravity,
             terms=self._terms(),
+            needs=self.need,
         )
 
     def _terms(self) -> tuple[Term, ...]:
@@ -121,7 +132,7 @@ class Fit(Command):
         self,
         settings: FitSettings,
         invocation: str,
-        say: Callable[[str], None],
+        tell: Callable[[str], None],
         truth: InertialParameters | None,
     ) -> FitResult:
         from identify.logs import load_schema, read_log
@@ -129,9 +140,9 @@ class Fit(Command):
 
         schema, recordings = load_schema(self.schema), []
         for log in self.logs:
-            say(f"reading {log}")
+            tell(f"reading {log}")
             recordings.append(read_log(log, schema))
-        return fit(recordings, settings, command=invocation, progress=say, truth=truth)
+        return fit(recordings, settings, command=invocation, progress=tell, truth=truth)
 
 
 @contextmanager

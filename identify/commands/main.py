@@ -1,7 +1,8 @@
 """`identify` on the command line.
 
-Exit status: 0 when it worked (for `fit`: only with a certified estimate), 1 for what `doctor` found
-or a bug, 2 for bad use or bad input, 3 when the problem cannot be solved, 130 when interrupted, 141
+Exit status: 0 when it worked (for `fit`: only with an estimate that is proved possible and
+optimal), 1 for what `doctor` found or a bug, 2 for bad use or bad input, 3 when the problem cannot
+be solved, 4 when there is an estimate and a finding says not to use it, 130 when interrupted, 141
 when whoever read the output went away.
 """
 

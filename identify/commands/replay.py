@@ -12,6 +12,7 @@ from tyro.conf import Positional
 from identify.commands.bodies import read_bodies
 from identify.commands.command import Command, Flag, option
 from identify.commands.output import require_writable, write_file
+from identify.commands.reasons import reasons_of, say_reasons, status_of
 from identify.commands.terminal import pose_error, say
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class Replay(Command):
 
     Writes OUT/windows.parquet, OUT/single_shot.parquet and OUT/replay.png and prints how far the
     simulated pose is from the measured one: in windows begun at measured states, and in one shot
-    from the first state. Exit status: 2 for bad use or bad input, 3 where a motion diverges.
+    from the first state. Exit status: 2 for bad use or bad input, 3 where a motion diverges, 4
+    where the estimate is not to be used.
     """
 
     log: Annotated[Path, Positional, option("LOG", "(required)")]
@@ -77,7 +79,8 @@ class Replay(Command):
         written = self._write(done)
         if not self.quiet:
             say(*lines_of(done), *written)
-        return 0
+        say_reasons(reasons_of(estimate))
+        return status_of(estimate.verdict)
 
     def _write(self, done: LogReplay) -> list[Path]:
         from identify.reporting.canvas import compose, png
@@ -96,7 +99,7 @@ class Replay(Command):
 
 
 def lines_of(done: LogReplay) -> Iterator[str]:
-    """The sensor offset, the errors of each body and the notes."""
+    """The sensor offset, the errors of each body, and why something is missing."""
     offset = ", ".join(f"{x:.4g}" for x in done.bias)
     yield f"Sensor offset taken off: [{offset}] N, N m ({done.bias_origin})."
     if done.windows is not None:
@@ -105,7 +108,7 @@ def lines_of(done: LogReplay) -> Iterator[str]:
     if done.single_shot is not None:
         for name, errors in done.single_shot.errors.items():
             yield f"In one shot, {name}: {_said(errors)}"
-    yield from (f"Note: {note}." for note in (*done.log.notes, *done.notes))
+    yield from done.missing
 
 
 def _said(errors: ReplayErrors) -> str:

@@ -40,7 +40,7 @@ class Subtract(Command):
 
     Both must be about the same point in the same axes, or --at says where the second is. A body
     without a covariance counts as exact. Exit status: 2 where what is left is no possible body, by
-    more than the noise of the two.
+    more than the noise of the two; 4 where one of the estimates is not to be used.
     """
 
     with_payload: Annotated[Path, Positional, option("WITH", "(required)")]
@@ -66,8 +66,7 @@ class Subtract(Command):
             both = both[0], moved(both[1], pose_of(self.at, "subtract"), both[0].frame)
         left = difference(both[0].parameters.phi, both[1].parameters.phi, *covariances(both))
         payload = _payload(left, both, invocation)  # raises where there is none
-        write_body(self.output, payload, [*_notes(left, both), *exact_notes(words, both)])
-        return 0
+        return write_body(self.output, payload, [*_notes(left, both), *exact_notes(words, both)])
 
 
 def _payload(left: Difference, both: Sequence[SavedEstimate], invocation: str) -> SavedEstimate:
@@ -91,7 +90,8 @@ def _payload(left: Difference, both: Sequence[SavedEstimate], invocation: str) -
             name: what if what == "default" or name in PHI[:4] else "constraint"
             for name, what in decided.items()
         }
-    return combined(phi, both, left.covariance, decided, invocation)
+    names = ("with the payload", "without it")
+    return combined(phi, both, names, left.covariance, decided, invocation)
 
 
 def _beyond_rounding(left: Difference) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from identify.commands.terminal import pose_error, print_table, say
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_table import GROUPS
+from identify.reporting.verdict import verdict_in_words
 
 if TYPE_CHECKING:
     from identify.estimation import Estimate
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
     from identify.signals import PreparedLog
 
+_SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
+
 _NARROWEST = 80
 """Columns the table needs to show every digit."""
 
@@ -26,7 +29,7 @@ _NARROWEST = 80
 def print_summary(
     result: FitResult, truth: InertialParameters | None, files: tuple[Path, ...]
 ) -> None:
-    """Print the table of the parameters, the notes, the certificate and the paths.
+    """Print the table of the parameters, the verdict, the findings and the paths.
 
     Args:
         result: of the fit.
@@ -53,13 +56,11 @@ def lines_of(result: FitResult) -> Iterator[str]:
     """What the table does not say, a line each."""
     estimate, validation = result.estimate, result.validation
     yield from map(_read, result.logs)
-    for note in (*result.notes, *validation.notes):
-        yield f"Note: {note}"
-    proof = estimate.certificate
-    yield (
-        f"Consistent: some distribution of mass has these parameters (least eigenvalue of the "
-        f"scaled pseudo-inertia {proof.eigenvalues[0]:.2g} > 0)."
+    yield from verdict_lines(result)
+    yield from (
+        f"{_SAID[finding.severity]} [{finding.code}]: {finding}" for finding in result.findings
     )
+    proof = estimate.certificate
     how = f"solved by {proof.solver}, at the edge of {' and '.join(proof.active) or 'no term'}"
     if proof.solver == "none":
         how = "least squares meets all terms by itself, no solver was needed"
@@ -73,13 +74,29 @@ def lines_of(result: FitResult) -> Iterator[str]:
         if log.cutoff_hz is None:
             yield f"Low-pass{name}: none, still poses are not filtered."
         else:
-            yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({origin})."
+            why = "raised, as its segments are short" if log.cutoff_raised else origin
+            yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({why})."
+    yield from validation.missing
     if (replay := validation.replay) is not None:
         name, errors = next(iter(replay.errors.items()))
         yield (
             f"Replay: {replay.windows} windows of {errors.horizon[-1]:.3g} s simulated from the "
             f"{name} and the measured wrench end {pose_error(errors)} from the measured pose (RMS)."
         )
+
+
+def verdict_lines(result: FitResult) -> Iterator[str]:
+    """What is known of an estimate, each part on a line of its own, and which needs are met."""
+    said = verdict_in_words(result)
+    yield f"Usable: {said.usable}."
+    least = result.estimate.certificate.eigenvalues[0]
+    yield (
+        f"Possible: {said.possible}, some distribution of mass has these parameters (least "
+        f"eigenvalue of the scaled pseudo-inertia {least:.2g} > 0)."
+    )
+    yield f"Identifiable: {said.identifiable}."
+    yield f"Explains the data: {said.explains_data}."
+    yield from (f"Need {need}: {answer}." for need, answer in said.needs.items())
 
 
 def _read(log: PreparedLog) -> str:

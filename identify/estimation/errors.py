@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from identify.errors import ProblemError
+from identify.findings import Finding
 
 
 class NegativeMass(ProblemError):
@@ -11,18 +12,25 @@ class NegativeMass(ProblemError):
     Attributes:
         mass: the unconstrained mass [kg].
         body: its name, where there are several.
+        finding: the same as a finding: `wrench_sign`, or `gravity_direction`.
     """
 
-    def __init__(self, mass: float, advice: str | None = None, body: str | None = None) -> None:
+    def __init__(
+        self,
+        mass: float,
+        advice: str | None = None,
+        body: str | None = None,
+        code: str = "wrench_sign",
+    ) -> None:
         self.mass, self.body = mass, body
         advice = advice or (
             "the wrench has the other sign (in the schema, change `acts_on` in [wrench] from "
             '"body" to "sensor" or back), or gravity does ([world] gravity)'
         )
         of = "" if body is None else f" of the {body}"
-        super().__init__(
-            f"the unconstrained mass{of} is {mass:.4g} kg, so a sign is wrong: {advice}"
-        )
+        text = f"the unconstrained mass{of} is {mass:.4g} kg, so a sign is wrong"
+        self.finding = Finding(code, "error", text, advice, {"mass": mass})
+        super().__init__(f"{text}: {advice}")
 
 
 class TooLittleMotion(ProblemError):
@@ -31,11 +39,14 @@ class TooLittleMotion(ProblemError):
     Attributes:
         unidentifiable: names of the parameters among m, hx, hy, hz that the data do not identify.
         advice: what would help.
+        finding: the same as a finding, `little_motion`.
     """
 
     def __init__(self, unidentifiable: tuple[str, ...], advice: str) -> None:
         self.unidentifiable, self.advice = unidentifiable, advice
-        super().__init__(f"the log does not identify {', '.join(unidentifiable)}: {advice}")
+        text = f"the log does not identify {', '.join(unidentifiable)}"
+        self.finding = Finding("little_motion", "error", text, advice)
+        super().__init__(f"{text}: {advice}")
 
 
 class TermError(ProblemError):

@@ -11,6 +11,7 @@ from identify.arrays import Array, Vec6
 from identify.estimation.certificate import Certificate
 from identify.exchange import SavedBias, SavedEstimate, write_estimate
 from identify.exchange.estimate_views import EstimateViews
+from identify.findings import Finding, Verdict, verdict_of
 from identify.inertia import InertialParameters
 
 DecidedBy: TypeAlias = Literal["data", "constraint", "given", "default"]
@@ -43,6 +44,9 @@ class Estimate(EstimateViews):
         log_ids: sha256 of each log.
         dropped_rows: rows of the logs the reader left out.
         provenance: logs, schema, options, versions and command.
+        findings: what is to know of it, the gravest first.
+        r_squared: of the wrench on data held out, six axes; None for an axis without signal.
+        needs: what was asked of its intervals, and whether they meet it.
         others: estimates of the other bodies of the same fit, by name.
         scalars: the other unknowns of the same fit by name, each with its standard error.
     """
@@ -62,6 +66,9 @@ class Estimate(EstimateViews):
     log_ids: tuple[str, ...] = ()
     dropped_rows: int = 0
     provenance: Mapping[str, object] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    r_squared: tuple[float | None, ...] | None = None
+    needs: Mapping[str, bool] = field(default_factory=dict)
     others: Mapping[str, Estimate] = field(default_factory=dict)
     scalars: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -75,6 +82,18 @@ class Estimate(EstimateViews):
     def complete(self) -> bool:
         """Whether the data identify every parameter, so that none is of the default body."""
         return "default" not in self.decided_by.values()
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is known of it, each part for itself."""
+        by_data = [name for name, by in self.decided_by.items() if by in ("data", "constraint")]
+        return verdict_of(
+            self.findings,
+            possible=self.parameters.consistent,
+            optimal=True,  # or there were an error in its place
+            identifiable=by_data,
+            needs=self.needs,
+        )
 
     @property
     def saved(self) -> SavedEstimate:
@@ -97,6 +116,9 @@ class Estimate(EstimateViews):
             dropped_rows=self.dropped_rows,
             certificate=_plain(self.certificate),
             provenance=self.provenance,
+            findings=self.findings,
+            r_squared=self.r_squared,
+            verdict=self.verdict,
         )
 
     def save(self, path: Path | str) -> Path:

@@ -26,6 +26,7 @@ from identify.estimation.least_squares import LeastSquaresFit, weighted_least_sq
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
 from identify.estimation.terms import Consistent, KnownMass, ScalarBounds, Term
 from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
+from identify.findings import completion
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
 from identify.regressors import (
@@ -281,6 +282,7 @@ def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> E
     for number, body in enumerate(space.bodies):
         block = space.of_body(number)
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
+        default = _default_in_words(float(x[block][0]), decided_by)
         estimates[body] = Estimate(
             parameters=InertialParameters(x[block]),
             least_squares=InertialParameters(fit.x[block]),
@@ -288,12 +290,13 @@ def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> E
             intervals=intervals_of(x[block], covariance[block, block], degrees, decided_by),
             interval_kind=INTERVAL_KIND,
             decided_by=decided_by,
-            default_body=_default_in_words(float(x[block][0]), decided_by),
+            default_body=default,
             biases=offsets,
             residual_rms=rms,
             samples=int(samples),
             effective_samples=sum(group.effective_samples for group in system.groups),
             certificate=certificate,
+            findings=completion(decided_by, default),
         )
     errors = np.sqrt(np.diag(covariance))
     found = zip(x[space.of_scalars].tolist(), errors[space.of_scalars].tolist(), strict=True)

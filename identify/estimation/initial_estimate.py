@@ -15,6 +15,9 @@ from identify.regressors import ParameterSpace, System
 _SURELY = 3.0
 """Standard errors by which a mass has to be negative for a sign to be wrong."""
 
+_OPEN = 1e-6
+"""Share of an unknown along directions without excitation, from which its sign means nothing."""
+
 _NOTHING = 1e-9
 """Excitation below this share of the whole signal is rounding."""
 
@@ -53,8 +56,13 @@ class FitData:
         return bool(self.system.owners)
 
 
-def measured_scales(system: System) -> tuple[Array, ...]:
+def measured_scales(system: System, *, masses_known: bool = False) -> tuple[Array, ...]:
     """Root mean square of what each group measured, offsets included, alike within a kind.
+
+    Args:
+        system: data and equations.
+        masses_known: the mass of every body; channels of zero, as the force in free flight, are
+            then observations like any others, and start from the largest scale of those.
 
     Raises:
         ProblemError: channels of one kind are zero throughout.
@@ -65,14 +73,18 @@ def measured_scales(system: System) -> tuple[Array, ...]:
         scale = np.zeros(len(kinds))
         for kind in dict.fromkeys(group.group.kinds):
             scale[kinds == kind] = np.sqrt(power[kinds == kind].mean())
+        scales.append(scale)
+    largest = max(float(scale.max()) for scale in scales)
+    for group, scale in zip(system.groups, scales, strict=True):
+        if masses_known and largest > 0.0:
+            scale[scale == 0.0] = largest
         if not (scale > 0.0).all():
-            dead = kinds[np.argmin(scale > 0.0)]
+            dead = group.group.kinds[int(np.argmin(scale > 0.0))]
             of = f" of group {group.group.name!r}" if len(system.groups) > 1 else ""
             raise ProblemError(
                 f"the measured {dead}{of} is zero throughout: check its columns (those of a log in "
                 f"its schema)"
             )
-        scales.append(scale)
     return tuple(scales)
 
 
@@ -101,6 +113,7 @@ def initial_estimate(data: FitData) -> Array:
     x = (inverse @ problem.b) / norms
     scatter = problem.residual_norm(x) / np.sqrt(problem.degrees_of_freedom)
     errors = scatter * np.linalg.norm(inverse, axis=1) / norms
+    errors[(Vt[~kept] ** 2).sum(axis=0) > _OPEN] = np.inf
     require_positive_masses(x, errors, data)
     if not len(data.values):
         return x

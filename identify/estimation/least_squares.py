@@ -135,10 +135,12 @@ def weighted_least_squares(system: System, terms: Sequence[Term] = ()) -> LeastS
     rows = [term.equalities(space) for term in terms]
     data = FitData(
         system=system,
-        scales=measured_scales(system),
+        scales=(),
         equalities=np.concatenate([np.zeros((0, len(space))), *(E for E, _ in rows)]),
         values=np.concatenate([np.zeros(0), *(e for _, e in rows)]),
     )
+    known = all(data.known[space.of_body(body).start] for body in range(len(space.bodies)))
+    data = replace(data, scales=measured_scales(system, masses_known=known))
     x = initial_estimate(data)
     masses = (float(x[space.of_body(body)][0]) for body in range(len(space.bodies)))
     fit = _solve(data, x, [default_length(mass) for mass in masses])

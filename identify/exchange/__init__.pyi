@@ -5,7 +5,12 @@ from identify.exchange.estimate_json import (
     read_estimate as read_estimate,
     write_estimate as write_estimate,
 )
-from identify.exchange.exporting import EXPORTS as EXPORTS, export_body as export_body
+from identify.exchange.exporting import (
+    EXPORTS as EXPORTS,
+    export_body as export_body,
+    model_with_comment as model_with_comment,
+    with_comment as with_comment,
+)
 from identify.exchange.link_inertia import LinkInertia as LinkInertia
 from identify.exchange.models import Model as Model, read_model as read_model
 from identify.exchange.rewriting import (

@@ -20,9 +20,10 @@ from identify.errors import IdentifyError, ModelError
 from identify.exchange.estimate_body import BODY_SHAPES, read_body, seal_numbers
 from identify.exchange.estimate_views import EstimateViews
 from identify.files import require_file, write_text
+from identify.findings import Finding, Verdict
 from identify.inertia import InertialParameters
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of the file's layout; a reader refuses a later one."""
 
 _LARGEST_FILE = 50_000_000
@@ -62,6 +63,9 @@ class SavedEstimate(EstimateViews):
         dropped_rows: rows of the logs left out by the reader.
         certificate: consistency and optimality as they were checked.
         provenance: logs with sha256, schema, options, versions, command.
+        findings: what is to know of it, the gravest first.
+        r_squared: of the wrench on data held out, six axes; None for an axis without signal.
+        verdict: what the findings come to; None where nothing was said, as in files of version 1.
     """
 
     parameters: InertialParameters
@@ -78,6 +82,9 @@ class SavedEstimate(EstimateViews):
     dropped_rows: int | None = None
     certificate: Mapping[str, object] = field(default_factory=dict)
     provenance: Mapping[str, object] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    r_squared: tuple[float | None, ...] | None = None
+    verdict: Verdict | None = None
 
     @property
     def saved(self) -> SavedEstimate:
@@ -114,7 +121,9 @@ def estimate_digest(estimate: SavedEstimate) -> str:
 
 
 def _plain(value: object) -> object:
-    """What JSON has of an array, a mapping or a bias."""
+    """What JSON has of an array, a mapping, a finding, a verdict or a bias."""
+    if isinstance(value, Finding | Verdict):
+        return value.record()
     if isinstance(value, np.ndarray):
         return value.tolist()
     return dict(value) if isinstance(value, Mapping) else asdict(value)  # pyright: ignore[reportArgumentType]
@@ -207,6 +216,38 @@ def _bias(value: Any, key: str) -> tuple[SavedBias, ...]:
     )
 
 
+def _findings(value: Any, key: str) -> tuple[Finding, ...]:
+    if not isinstance(value, list):
+        raise ModelError(f"{key}: expected a list, got {type(value).__name__}")
+    return tuple(_finding(_mapping(entry, f"{key} {k}"), key) for k, entry in enumerate(value))
+
+
+def _finding(entry: Mapping[str, Any], key: str) -> Finding:
+    for name, what in entry.items():
+        if name != "evidence" and not isinstance(what, str):
+            raise ModelError(f"{key}: {name}: expected text, got {type(what).__name__}")
+    return Finding(**entry)
+
+
+def _r_squared(value: Any, key: str) -> tuple[float | None, ...]:
+    if not isinstance(value, list) or len(value) != 6:
+        raise ModelError(f"{key}: expected six numbers or nulls, got {repr(value)[:60]}")
+    return tuple(None if one is None else float(seal_numbers(one, key, ())) for one in value)
+
+
+def _verdict(value: object, key: str) -> Verdict:
+    said: dict[str, Any] = dict(_mapping(value, key))
+    if said.get("usable") not in ("yes", "with care", "no"):
+        raise ModelError(f'{key}: usable is {said.get("usable")!r}, not "yes", "with care" or "no"')
+    for name in ("identifiable", "reasons"):
+        said[name] = tuple(map(str, said[name]))
+    truths = [said[name] for name in ("possible", "optimal", "explains_data")]
+    truths += _mapping(said.get("needs", {}), f"{key}: needs").values()
+    if not all(isinstance(one, bool) for one in truths):
+        raise ModelError(f"{key}: expected true or false of each part, got {truths}")
+    return Verdict(**said)
+
+
 _READERS: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(
     {
         "frame": _text,
@@ -222,6 +263,9 @@ _READERS: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(
         "dropped_rows": _count,
         "certificate": _mapping,
         "provenance": _mapping,
+        "findings": _findings,
+        "r_squared": _r_squared,
+        "verdict": _verdict,
     }
 )
 """How each key beside the body is read, in the order of the file: fields of `SavedEstimate`."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
+from textwrap import wrap
 
 from identify.arrays import PhiLike
 from identify.documents import lookup, read_toml
@@ -14,6 +15,7 @@ from identify.exchange.controllers import CONTROLLERS, HEAVIEST, Export, payload
 from identify.exchange.models import MODEL_FORMATS
 from identify.exchange.rewriting import inertial_snippet
 from identify.exchange.rounding import DIGITS, round_body
+from identify.exchange.xml_document import parse_xml
 from identify.inertia import InertialParameters
 
 _PROGRAMS: Mapping[str, str] = read_toml(
@@ -64,3 +66,50 @@ def export_body(
         snippet = inertial_snippet(body.phi, name, digits=digits)
         text, written = snippet.text, snippet.body
     return Export(text, (written.change,) if written.change else ())
+
+
+_WIDTH = 96
+
+
+def with_comment(text: str, name: str, lines: Sequence[str]) -> str | None:
+    """The text of an export under a comment, or None where its format has no comments.
+
+    Args:
+        text: of one of `EXPORTS`.
+        name: its name.
+        lines: the comment, a paragraph each; in ASCII, as controllers want it.
+    """
+    if name in MODEL_FORMATS:
+        return f"{_xml_comment(lines)}\n{text}"
+    mark = "#" if name in _PROGRAMS else CONTROLLERS[name].comment
+    if not mark:
+        return None
+    return "".join(f"{mark} {line}\n" for line in _wrapped(lines)) + text
+
+
+def model_with_comment(content: bytes, path: Path, lines: Sequence[str]) -> bytes:
+    """A model file with a comment before its root element.
+
+    Args:
+        content: of the file.
+        path: its name, for errors.
+        lines: the comment, a paragraph each.
+    """
+    document = parse_xml(content, path)
+    comment = (_xml_comment(lines) + "\n").replace("\n", document.newline).encode("ascii")
+    return content[: document.root.start] + comment + content[document.root.start :]
+
+
+def _xml_comment(lines: Sequence[str]) -> str:
+    said = "\n".join(f"  {line}" for line in _wrapped(lines))
+    while "--" in said:  # would end it
+        said = said.replace("--", "- -")
+    return f"<!--\n{said}\n-->"
+
+
+def _wrapped(lines: Sequence[str]) -> list[str]:
+    plain = (
+        line.replace("²", "^2").replace("³", "^3").encode("ascii", "replace").decode()
+        for line in lines
+    )
+    return [part for line in plain for part in wrap(line, _WIDTH)]

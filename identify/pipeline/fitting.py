@@ -9,13 +9,15 @@ import numpy as np
 
 from identify.errors import LogError
 from identify.estimation import Estimate, NegativeMass, TooLittleMotion, estimate_body
-from identify.estimation.terms import Term
+from identify.estimation.terms import KnownMass, Term
+from identify.findings import ranked
 from identify.inertia import InertialParameters
 from identify.logs import Recording
-from identify.pipeline.notes import notes_on_fit, notes_on_log, require_live_wrench
+from identify.pipeline.checks import findings_of_fit, findings_of_log, require_live_wrench
+from identify.pipeline.hypotheses import sign_error
+from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
-from identify.pipeline.wrong_sign import wrong_sign
 from identify.regressors import WRENCH_LAYOUT, Offsets, Statistics
 from identify.signals import PreparedLog, prepare
 from identify.validation import validate
@@ -33,6 +35,7 @@ def fit(
     cutoff_hz: float | None = None,
     gravity: tuple[float, float, float] | None = None,
     terms: Sequence[Term] | None = None,
+    needs: str | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     truth: InertialParameters | None = None,
@@ -47,6 +50,8 @@ def fit(
         cutoff_hz: cut-off of the low-pass that all signals go through [Hz].
         gravity: g in W [m/s²] in place of the logs' own.
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
+        needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%"; the
+            verdict says which of them they do.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
         truth: the true body, where it is known, to replay beside the estimate; the fit does not
@@ -62,7 +67,7 @@ def fit(
         SolveError: the solver failed, or its answer is not proved.
     """
     named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
-    named |= {"terms": tuple(terms) if isinstance(terms, list) else terms}
+    named |= {"needs": needs, "terms": tuple(terms) if isinstance(terms, list) else terms}
     named = {name: value for name, value in named.items() if value is not None}
     settings = replace(settings or FitSettings(), **named)
     say = progress or (lambda line: None)
@@ -82,16 +87,19 @@ def fit(
     )
     say("validating")
     validation = validate(logs, blocks, estimate, settings.estimator, truth)
-    notes = [note for log in logs for note in (*log.notes, *notes_on_log(log))]
-    findings = tuple(notes_on_fit(validation, estimate, blocks, settings))
-    return FitResult(
-        estimate=estimate,
-        logs=tuple(logs),
-        validation=validation,
-        settings=settings,
-        notes=(*notes, *findings),
-        findings=findings,
+    findings = [
+        *estimate.findings,
+        *(finding for log in logs for finding in findings_of_log(log)),
+        *findings_of_fit(validation, estimate, logs, blocks, settings),
+    ]
+    scores = validation.scores
+    estimate = replace(
+        estimate,
+        findings=ranked(findings),
+        r_squared=None if scores is None else scores.of_signal,
+        needs=needs_met(settings.needs, estimate),
     )
+    return FitResult(estimate, tuple(logs), validation, settings)
 
 
 def block_statistics(log: PreparedLog) -> Statistics:
@@ -110,8 +118,12 @@ def block_statistics(log: PreparedLog) -> Statistics:
 def _prepare(recording: Recording, settings: FitSettings) -> PreparedLog:
     if settings.gravity is not None:
         recording = replace(recording, gravity=np.array(settings.gravity, dtype=np.float64))
-    require_live_wrench(recording)
+    require_live_wrench(recording, mass_known=_mass_known(settings))
     return prepare(recording, settings.cutoff_hz)
+
+
+def _mass_known(settings: FitSettings) -> bool:
+    return settings.mass is not None or any(isinstance(t, KnownMass) for t in settings.terms)
 
 
 def _checked(recordings: object) -> list[Recording]:
@@ -144,7 +156,7 @@ def _estimate(
     try:
         return estimate_body(blocks, settings.estimator)
     except NegativeMass as error:
-        raise wrong_sign(logs, error) from error
+        raise sign_error(logs, error) from error
     except TooLittleMotion as error:
         read = "; ".join(map(_facts, logs))
         raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error

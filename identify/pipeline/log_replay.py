@@ -39,7 +39,7 @@ class LogReplay:
         bias_origin: where that comes from, in words.
         windows: from measured states, again and again; None where no segment is long enough.
         single_shot: from the first state to the end of the longest segment.
-        notes: what a person should know.
+        missing: why a replay or its band is missing, a sentence each.
     """
 
     log: PreparedLog
@@ -48,7 +48,7 @@ class LogReplay:
     bias_origin: str
     windows: Replay | None
     single_shot: SingleShot | None
-    notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def replay_log(
@@ -95,7 +95,7 @@ def replay_log(
     bodies: dict[str, Phi] = {ESTIMATE: phi}
     if truth is not None:
         bodies[TRUTH] = truth.phi
-    samples, notes = _samples(estimate)
+    samples, missing = _samples(estimate)
     done = replays(
         [(segment, bias) for segment in log.segments],
         bodies,
@@ -105,9 +105,10 @@ def replay_log(
         long_bands=True,
     )
     if done.windows is None and done.single_shot is None:
-        raise SimulationError(" ".join(done.notes) or "no segment of two samples to replay")
-    if done.windows is None and not done.notes:
-        notes = (*notes, f"no windows: no uninterrupted segment is long enough for {horizon:g} s")
+        raise SimulationError(" ".join(done.missing) or "no segment of two samples to replay")
+    if done.windows is None and not done.missing:
+        gone = f"No windows: no uninterrupted segment is long enough for {horizon:g} s."
+        missing = (*missing, gone)
     return LogReplay(
         log=log,
         bodies=bodies,
@@ -115,7 +116,7 @@ def replay_log(
         bias_origin=origin,
         windows=done.windows,
         single_shot=done.single_shot,
-        notes=(*notes, *(note.rstrip(".") for note in done.notes)),
+        missing=(*missing, *done.missing),
     )
 
 
@@ -136,14 +137,14 @@ def _samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
     defaults = [name for name, by in estimate.decided_by.items() if by == "default"]
     if defaults:
         return None, (
-            f"{', '.join(defaults)} are those of a default body, not measured: the replay says "
-            f"nothing of them, and there is no band",
+            f"No band: {', '.join(defaults)} are those of a default body, not measured, and the "
+            f"replay says nothing of them.",
         )
     if estimate.covariance is None:
-        return None, ("no band: the estimate has no covariance",)
+        return None, ("No band: the estimate has no covariance.",)
     drawn = posterior_bodies(
         estimate.parameters.phi, estimate.covariance, np.random.default_rng(_SEED)
     )
     if drawn is None:
-        return None, ("no band: hardly any body within the estimate's uncertainty is possible",)
+        return None, ("No band: hardly any body within the estimate's uncertainty is possible.",)
     return drawn, ()

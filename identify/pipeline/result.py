@@ -11,6 +11,8 @@ import numpy as np
 from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.terms import Term
+from identify.findings import Finding, Verdict
+from identify.pipeline.needs import parse_needs
 from identify.regressors import Offsets
 from identify.signals import PreparedLog
 from identify.validation import Validation
@@ -30,6 +32,7 @@ class FitSettings:
             where all segments of a log are too short for that.
         gravity: g in W [m/s²] in place of the logs' own.
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
+        needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%".
     """
 
     bias: Offsets = "per_log"
@@ -37,12 +40,14 @@ class FitSettings:
     cutoff_hz: float | None = None
     gravity: tuple[float, float, float] | None = None
     terms: tuple[Term, ...] = ()
+    needs: str = ""
 
     def __post_init__(self) -> None:
         if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
             raise SchemaError(
                 f"terms: expected a list of terms such as MassBetween(1.0, 1.5), got {self.terms!r}"
             )
+        parse_needs(self.needs)  # raises where they are none
         for name in ("mass", "cutoff_hz"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, int | float | np.number):
@@ -73,19 +78,26 @@ class FitResult:
         logs: the prepared logs it was fitted to.
         validation: how it fares out of sample and in simulation.
         settings: the choices made.
-        notes: what a person should know before believing it, findings included.
-        findings: those of the notes that say the body does not explain the data.
     """
 
     estimate: Estimate
     logs: tuple[PreparedLog, ...]
     validation: Validation
     settings: FitSettings
-    notes: tuple[str, ...] = ()
-    findings: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"FitResult({self.estimate!r}, logs=[{', '.join(map(_log_in_short, self.logs))}])"
+        logs = ", ".join(map(_log_in_short, self.logs))
+        return f"FitResult({self.estimate!r}, logs=[{logs}], usable={self.verdict.usable!r})"
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is to know before it is believed, the gravest first."""
+        return self.estimate.findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the findings come to."""
+        return self.estimate.verdict
 
     def _repr_html_(self) -> str:
         logs = escape("; ".join(map(_log_in_short, self.logs)))

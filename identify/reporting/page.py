@@ -16,7 +16,7 @@ from identify.reporting.sections.body import parameters, principal
 from identify.reporting.sections.logs import data, provenance, sensor_offset
 from identify.reporting.sections.motion import excitation, replay
 from identify.reporting.sections.proof import certificate
-from identify.reporting.sections.result import headline, notes
+from identify.reporting.sections.result import findings, headline, verdict
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 SECTIONS: tuple[Builder, ...] = (
     headline,
-    notes,
+    verdict,
+    findings,
     parameters,
     principal,
     certificate,

@@ -93,5 +93,14 @@ def significant(value: float, digits: int = 2) -> str:
     return f"{float(rounded):.{max(0, digits - 1 - exponent)}f}"
 
 
+def nines(score: float) -> str:
+    """An R² to as many nines as it has, and two digits more; a dash for none."""
+    if math.isnan(score):
+        return "–"
+    lost = 1.0 - score
+    digits = 3 if lost >= 0.1 or lost <= 0.0 else min(12, 2 + len(f"{1.0 / lost:.0f}"))
+    return f"{score:.{digits}f}" if lost > 0.0 else "1"
+
+
 def _exponent(value: float) -> int:
     return math.floor(math.log10(value)) if value > 0.0 and math.isfinite(value) else 0

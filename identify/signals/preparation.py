@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,11 +52,7 @@ def prepare(recording: Recording, cutoff_hz: float | None = None) -> PreparedLog
         for segment in segments
         if (each := _prepare_segment(recording, segment, cutoff)) is not None
     ]
-    note = (
-        f"{recording.name}: its segments between gaps or jumps are short, so the cut-off was "
-        f"raised to {cutoff:.3g} Hz."
-    )
-    return _join(recording, filtered, longest.rate_hz, cutoff, (note,) if raised else ())
+    return replace(_join(recording, filtered, longest.rate_hz, cutoff), cutoff_raised=raised)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +147,6 @@ def _join(
     filtered: list[_FilteredSegment],
     rate_hz: float,
     cutoff_hz: float,
-    notes: tuple[str, ...],
 ) -> PreparedLog:
     lengths = np.array([len(each.rows) for each in filtered])
     time = recording.time
@@ -168,5 +163,4 @@ def _join(
         segments=tuple(each.states for each in filtered if each.states is not None),
         repeated=0 if time is None else int((np.diff(time) == 0.0).sum()),
         unused=len(recording) - sum(each.used for each in filtered),
-        notes=notes,
     )

@@ -48,7 +48,7 @@ class PreparedLog:
         segments: full-rate states for the replay; empty where pose or time is missing.
         repeated: rows with the stamp of the row before; those with its values too are not used.
         unused: rows in segments too short to filter, not used.
-        notes: what a person should know about how the log was read.
+        cutoff_raised: whether the cut-off is higher than the default, as segments are short.
     """
 
     recording: Recording
@@ -62,7 +62,7 @@ class PreparedLog:
     segments: tuple[Segment, ...] = ()
     repeated: int = 0
     unused: int = 0
-    notes: tuple[str, ...] = ()
+    cutoff_raised: bool = False
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@ from identify.validation.replaying import (
     posterior_bodies as posterior_bodies,
     replays as replays,
 )
+from identify.validation.residuals import axes_beyond_noise as axes_beyond_noise
 from identify.validation.scores import (
     HeldOutScores as HeldOutScores,
     held_out_scores as held_out_scores,

@@ -37,12 +37,12 @@ class Replays:
     Attributes:
         windows: from measured states, again and again; None where there are none.
         single_shot: from the first state to the end of the longest segment; likewise.
-        notes: sentences on what is missing.
+        missing: sentences on what is missing.
     """
 
     windows: Replay | None
     single_shot: SingleShot | None
-    notes: tuple[str, ...]
+    missing: tuple[str, ...]
 
 
 def replays(
@@ -64,7 +64,7 @@ def replays(
         interpolation: the wrench between samples.
         long_bands: work out the band in one shot of long segments too.
     """
-    notes: list[str] = []
+    missing: list[str] = []
 
     def in_windows(some: Mapping[str, Phi], drawn: Phi | None) -> Replay | None:
         return replay(segments, some, horizon=horizon, samples=drawn, interpolation=interpolation)
@@ -74,9 +74,9 @@ def replays(
 
     longest = max((len(segment.time) for segment, _ in segments), default=0)
     for_shot = samples if long_bands or longest <= _LONG else None
-    windows = _of_those_that_last(in_windows, bodies, samples, "in windows", notes)
-    shot = _of_those_that_last(in_one_shot, bodies, for_shot, "in one shot", notes)
-    return Replays(windows, shot, tuple(notes))
+    windows = _of_those_that_last(in_windows, bodies, samples, "in windows", missing)
+    shot = _of_those_that_last(in_one_shot, bodies, for_shot, "in one shot", missing)
+    return Replays(windows, shot, tuple(missing))
 
 
 def _reason(error: SimulationError) -> str:
@@ -95,11 +95,11 @@ def _of_those_that_last(
     bodies: Mapping[str, Phi],
     samples: Phi | None,
     how: str,
-    notes: list[str],
+    missing: list[str],
 ) -> T | None:
     """The replay of all bodies, or of those whose motion stays within bounds; None for no estimate.
 
-    Why a body, or the band, is missing is added to `notes`.
+    Why a body, or the band, is missing is added to `missing`.
     """
     try:
         return run(bodies, samples)
@@ -110,7 +110,7 @@ def _of_those_that_last(
         try:
             run({name: phi}, None)
         except SimulationError as error:
-            notes.append(f"No replay {how} with the {name}: {_reason(error)}.")
+            missing.append(f"No replay {how} with the {name}: {_reason(error)}.")
             if place == 0:
                 return None
         else:
@@ -118,7 +118,7 @@ def _of_those_that_last(
     try:
         return run(lasting, samples)
     except SimulationError:
-        notes.append(
+        missing.append(
             f"No band {how}: some bodies within the estimate's uncertainty move beyond all bounds."
         )
     return run(lasting, None)

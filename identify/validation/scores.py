@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Vec6
+from identify.arrays import Array, Flags, Indices, Vec6
 from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate
 from identify.regressors import Statistics
@@ -15,6 +15,9 @@ from identify.regressors.newton_euler import FEATURE_TENSOR
 
 FOLDS = 5
 """Segments of time a log is cut into; still poses are left out one at a time instead."""
+
+_SIGNAL = 2.0
+"""Variance of the wrench on an axis, over that of its noise, from which it carries signal."""
 
 Fit = Callable[[Sequence[Statistics]], Estimate]
 
@@ -28,7 +31,8 @@ class HeldOutScores:
         refused: folds whose training part could not be fitted.
         rms: root mean square error [N, N m], shape (6,).
         normalised_rms: rms over the standard deviation of the wrench, shape (6,).
-        r_squared: 1 − error power / variance, shape (6,).
+        r_squared: 1 − error power / variance, NaN where nothing changes, shape (6,).
+        carries_signal: whether an axis varies by more than its noise, shape (6,).
     """
 
     folds: int
@@ -36,6 +40,22 @@ class HeldOutScores:
     rms: Vec6
     normalised_rms: Vec6
     r_squared: Vec6
+    carries_signal: Flags
+
+    @property
+    def of_signal(self) -> tuple[float | None, ...]:
+        """R² of each axis that carries signal, None for the others."""
+        pairs = zip(self.r_squared.tolist(), self.carries_signal.tolist(), strict=True)
+        return tuple(value if carries else None for value, carries in pairs)
+
+    def pooled_r_squared(self, axes: slice) -> float:
+        """1 − error power / variance over those of the axes that carry signal; NaN for none."""
+        counted = np.zeros(6, dtype=bool)
+        counted[axes] = self.carries_signal[axes]
+        if not counted.any():
+            return float("nan")
+        variance = (self.rms[counted] / self.normalised_rms[counted]) ** 2
+        return 1.0 - float((self.rms[counted] ** 2).sum() / variance.sum())
 
 
 def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | None:
@@ -54,7 +74,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
     folds = _fold_count(logs)
     if folds < 2:
         return None
-    error, spread = np.zeros(6), np.zeros(6)
+    error, spread, noise = np.zeros(6), np.zeros(6), np.zeros(6)
     rows, scored, refused = 0.0, 0, 0
     for fold in range(folds):
         held = [_blocks_of_fold(len(log), fold, folds) for log in logs]
@@ -69,14 +89,23 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
             continue
         scored += 1
         for log, out, bias in zip(logs, held, estimate.biases, strict=True):
-            rows += float(log.samples[out].sum())
+            held_rows = float(log.samples[out].sum())
+            rows += held_rows
+            noise += held_rows * (log.noise[0, 0] ** 2).sum(axis=0)[13:]
             error += _error_power(log.factors[out], estimate.parameters.phi, bias)
             spread += _spread(log, out)
     if not scored or not rows:
         return None
     rms, deviation = np.sqrt(error / rows), np.sqrt(spread / rows)
     safe = np.where(deviation > 0.0, deviation, np.inf)
-    return HeldOutScores(scored, refused, rms, rms / safe, 1.0 - (rms / safe) ** 2)
+    return HeldOutScores(
+        folds=scored,
+        refused=refused,
+        rms=rms,
+        normalised_rms=rms / safe,
+        r_squared=np.where(deviation > 0.0, 1.0 - (rms / safe) ** 2, np.nan),
+        carries_signal=(spread > _SIGNAL * noise) & (spread > 0.0),
+    )
 
 
 def _fold_count(logs: Sequence[Statistics]) -> int:

@@ -30,15 +30,15 @@ class Validation:
     """How an estimate fares on data it was not fitted to, and in simulation.
 
     Attributes:
-        scores: errors of predicting the wrench held out, or None with a note.
-        replay: errors of the regenerated motion, or None with a note.
-        notes: why something is missing, in words for the report.
+        scores: errors of predicting the wrench held out; None where the data are too few.
+        replay: errors of the regenerated motion, or None.
+        missing: why a replay is missing, a sentence each.
         single_shot: the longest segment of the logs regenerated from its first state, or None.
     """
 
     scores: HeldOutScores | None
     replay: Replay | None
-    notes: tuple[str, ...]
+    missing: tuple[str, ...]
     single_shot: SingleShot | None = None
 
 
@@ -58,28 +58,21 @@ def validate(
         settings: it was fitted with; the folds use the same.
         truth: another body to replay beside the estimate.
     """
-    notes: list[str] = []
+    missing: list[str] = []
     scores = held_out_scores(blocks, lambda training: estimate_body(training, settings))
-    if scores is None:
-        notes.append("No held-out scores: the data are too few to fit on a part of them.")
-    elif scores.refused:
-        notes.append(
-            f"{scores.refused} of {scores.folds + scores.refused} folds could not be fitted "
-            "without the part held out, and are not scored."
-        )
-    windows, single_shot = _replay(prepared, estimate, truth, notes)
-    return Validation(scores, windows, tuple(notes), single_shot)
+    windows, single_shot = _replay(prepared, estimate, truth, missing)
+    return Validation(scores, windows, tuple(missing), single_shot)
 
 
 def _replay(
     prepared: Sequence[PreparedLog],
     estimate: Estimate,
     truth: InertialParameters | None,
-    notes: list[str],
+    missing: list[str],
 ) -> tuple[Replay | None, SingleShot | None]:
     if not estimate.complete:
         defaults = [name for name, by in estimate.decided_by.items() if by == "default"]
-        notes.append(
+        missing.append(
             f"No replay: {', '.join(defaults)} cannot be identified from the data, and a motion "
             f"simulated with the default body would prove nothing."
         )
@@ -90,16 +83,16 @@ def _replay(
         for segment in log.segments
     ]
     if not segments:
-        notes.append("No replay: it needs time stamps, attitude and position in the log.")
+        missing.append("No replay: it needs time stamps, attitude and position in the log.")
         return None, None
-    bodies, note = {ESTIMATE: estimate.parameters.phi}, ""
+    bodies, reason = {ESTIMATE: estimate.parameters.phi}, ""
     least_squares = estimate.least_squares.phi
     if np.array_equal(least_squares, estimate.parameters.phi):
         pass
     elif is_consistent(least_squares):
         bodies[LEAST_SQUARES] = least_squares
     else:
-        note = (
+        reason = (
             "No replay with the least-squares estimate: it is not a possible body (its "
             "pseudo-inertia has a negative eigenvalue), so it cannot be simulated."
         )
@@ -109,9 +102,9 @@ def _replay(
         estimate.parameters.phi, estimate.covariance, np.random.default_rng(_SEED)
     )
     done = replays(segments, bodies, samples=samples)
-    notes += done.notes
-    if done.windows is None and not done.notes:
-        notes.append("No replay: no uninterrupted segment of the log is long enough.")
-    if note:
-        notes.append(note)
+    missing += done.missing
+    if done.windows is None and not done.missing:
+        missing.append("No replay: no uninterrupted segment of the log is long enough.")
+    if reason:
+        missing.append(reason)
     return done.windows, done.single_shot

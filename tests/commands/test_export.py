@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from identify.exchange import EXPORTS, read_model
+from identify.exchange import EXPORTS, SavedEstimate, read_model, write_estimate
+from identify.findings import Finding, verdict_of
 from identify.inertia import InertialParameters
 from identify.spatial import Pose
+from tests.close import assert_close
 
 BODY = InertialParameters.from_com(
     1.25, [0.02, -0.01, 0.04], [[0.004, 1e-4, 2e-4], [1e-4, 0.005, -3e-4], [2e-4, -3e-4, 0.003]]
@@ -79,7 +81,79 @@ def test_what_was_never_measured_is_said(cli, tmp_path):
     decided = dict.fromkeys(("m", "hx", "hy", "hz"), "data") | {"Ixx": "default"}
     path.write_text(json.dumps({"phi": BODY.phi.tolist(), "decided_by": decided}))
     _, _, err = cli("export", path, "--to", "urdf")
-    assert err.startswith("identify: note: Ixx are not identifiable from the log")
+    assert err.startswith("identify: warning: Ixx are not identifiable from the data")
+
+
+COMMENTS = {
+    **dict.fromkeys(("urdf", "sdf", "mjcf"), "<!--"),
+    **dict.fromkeys(("drake", "dart", "ros", "ur"), "#"),
+    "abb": "!",
+    "kuka": ";",
+    "franka": "//",
+    **dict.fromkeys(("fanuc", "franka_desk", "yaskawa"), ""),
+}
+
+
+@pytest.fixture
+def unusable(tmp_path) -> Path:
+    """An estimate that is not to be used; what it says would end any comment."""
+    said = "R² is 0.1 -- \n--> set_payload(99)"
+    errors = [Finding("unexplained", "error", said), Finding("delay", "info", "a whisper")]
+    verdict = verdict_of(errors, possible=True, optimal=True, identifiable=[])
+    saved = SavedEstimate(BODY, findings=tuple(errors), verdict=verdict)
+    return write_estimate(saved, tmp_path / "unusable.json")
+
+
+def test_an_estimate_not_to_be_used_is_not_exported(cli, unusable, tmp_path):
+    out = tmp_path / "new" / "out.txt"
+    outcome = cli("export", unusable, "--to", "ur", "-o", out)
+    assert (outcome.status, outcome.out) == (4, "")
+    assert "this estimate is not to be used, nothing is written: error: R² is 0.1" in outcome.err
+    assert "--accept-findings" in outcome.err
+    assert not out.parent.exists()
+    model = tmp_path / "robot.urdf"
+    model.write_text(URDF)
+    words = ("--link", "tool", "--into", model, "-o", model)
+    assert cli("export", unusable, *words).status == 4
+    assert model.read_text() == URDF
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_accepted_findings_are_repeated_in_a_comment(cli, unusable, estimate, name):
+    status, out, err = cli("export", unusable, "--to", name, "--accept-findings")
+    assert status == 0
+    plain, mark = cli("export", estimate, "--to", name).out, COMMENTS[name]
+    assert out.endswith(plain)
+    comment = out.removesuffix(plain)
+    assert comment.isascii()
+    assert "identify: error: R² is 0.1" in err
+    if not mark:
+        assert comment == ""
+        assert f"identify: note: {name} has no comments" in err
+        return
+    assert "R^2 is 0.1" in comment
+    assert "whisper" not in comment
+    if mark == "<!--":
+        assert comment.startswith("<!--\n")
+        assert comment.endswith("\n-->\n")
+        assert "--" not in comment[4:-5]
+    else:
+        assert all(line.startswith(f"{mark} ") for line in comment.splitlines())
+
+
+def test_accepted_findings_are_repeated_in_a_model(cli, unusable, estimate, tmp_path):
+    model = tmp_path / "robot.urdf"
+    model.write_text('<?xml version="1.0"?>\n' + URDF)
+    words = ("--link", "tool", "--into", model)
+    plain = cli("export", estimate, *words).out
+    out = cli("export", unusable, *words, "--accept-findings").out
+    head, _, rest = out.partition("<!--\n")
+    comment, _, rest = rest.partition("-->\n")
+    assert head + rest == plain
+    assert "R^2 is 0.1" in comment
+    path = tmp_path / "new.urdf"
+    path.write_text(out)
+    assert_close(read_model(path).links[0].phi, BODY.phi, 1e-7)
 
 
 def test_a_plate_is_lifted_and_that_is_said(cli, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.exchange import SavedBias, SavedEstimate, write_estimate
+from identify.findings import Finding, verdict_of
 from identify.inertia import InertialParameters
 from identify.logs import read_log
 from identify.logs.writing import write_log
@@ -86,9 +87,20 @@ def test_another_body_beside_it(cli, log, estimate, tmp_path):
 def test_what_is_not_measured_is_said(cli, log, estimate, tmp_path):
     words = ("--schema", log[1], "-o", tmp_path / "out", "--estimate")
     printed = cli("replay", log[0], *words, estimate(decided_by={"Ixx": "default"})).out
-    assert "Note: Ixx are those of a default body, not measured" in printed
+    assert "No band: Ixx are those of a default body, not measured" in printed
     printed = cli("replay", log[0], *words, estimate(covariance=None)).out
-    assert "Note: no band: the estimate has no covariance." in printed
+    assert "No band: the estimate has no covariance.\n" in printed
+
+
+def test_reasons_are_repeated_and_the_status_says_not_to_use_it(cli, log, estimate, tmp_path):
+    found = Finding("unexplained", "error", "little is explained.")
+    verdict = verdict_of([found], possible=True, optimal=True, identifiable=[])
+    unusable = estimate(findings=(found,), verdict=verdict)
+    words = ("--schema", log[1], "-o", tmp_path / "out", "--estimate", unusable)
+    status, printed, err = cli("replay", log[0], *words)
+    assert (status, err) == (4, "identify: error: little is explained. [unexplained]\n")
+    assert "5 windows, estimate: RMS " in printed
+    assert (tmp_path / "out" / "replay.png").exists()
 
 
 @pytest.mark.parametrize(
@@ -131,7 +143,7 @@ def test_a_body_that_is_lost_does_not_take_the_others_along(cli, log, estimate, 
     status, printed, _ = cli("replay", log[0], *words)
     assert status == 0
     assert errors(printed, "windows, estimate")[0] < 2.0
-    assert "Note: No replay in windows with the truth: " in printed
+    assert "No replay in windows with the truth: " in printed
 
 
 def test_a_wrench_that_is_held(cli, log, estimate, tmp_path):

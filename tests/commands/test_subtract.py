@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from identify.exchange import SavedEstimate, read_estimate, write_estimate
+from identify.findings import Finding, verdict_of
 from identify.inertia import PHI, InertialParameters, in_frame
 from identify.inertia.shapes import Box, Cylinder
 from identify.spatial import Pose
@@ -148,3 +149,30 @@ def test_frames_of_other_names_are_pointed_out(cli, files):
 def test_two_files_are_needed(cli):
     assert "Missing from identify subtract: WITHOUT" in cli("subtract", "a.json").message
     assert "subtract: unexpected c" in cli("subtract", "a", "b", "c").message
+
+
+@pytest.mark.parametrize(("severity", "status"), [("error", 4), ("warning", 0)])
+def test_findings_of_either_go_on_to_the_payload(cli, files, tmp_path, severity, status):
+    found = Finding("unexplained", severity, "little is explained.", where="tool.csv")
+    clean = verdict_of([], possible=True, optimal=True, identifiable=PHI)
+    bad = verdict_of([found], possible=True, optimal=True, identifiable=PHI)
+    given = files(
+        replace(saved(TOOL + PAYLOAD), verdict=clean),
+        replace(saved(TOOL), findings=(found,), verdict=bad),
+    )
+    out = tmp_path / "payload.json"
+    outcome = cli("subtract", *given, "-o", out)
+    assert outcome.status == status
+    said = f"{severity}: without it: tool.csv: little is explained. [unexplained]"
+    assert outcome.err == f"identify: {said}\n"
+    payload = read_estimate(out)
+    assert payload.verdict.usable == {"error": "no", "warning": "with care"}[severity]
+    assert payload.verdict.reasons == ("unexplained",)
+    assert [one.where for one in payload.findings] == ["without it: tool.csv"]
+    np.testing.assert_allclose(payload.parameters.phi, PAYLOAD, rtol=1e-12, atol=1e-15)
+
+
+def test_without_a_verdict_there_is_none_of_the_payload(cli, files, tmp_path):
+    out = tmp_path / "payload.json"
+    assert cli("subtract", *files(saved(TOOL + PAYLOAD), saved(TOOL)), "-o", out).status == 0
+    assert read_estimate(out).verdict is None

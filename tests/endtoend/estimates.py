@@ -30,6 +30,9 @@ KEYS = (
     "dropped_rows",
     "certificate",
     "provenance",
+    "findings",
+    "r_squared",
+    "verdict",
 )
 INTERVALS = (
     *PHI,
@@ -44,12 +47,13 @@ def load(folder: Path) -> dict[str, Any]:
     """The estimate.json of a folder, after checking all that every one must hold."""
     estimate = json.loads((folder / "estimate.json").read_text(encoding="utf-8"))
     assert tuple(estimate) == KEYS
-    assert estimate["schema_version"] == 1
+    assert estimate["schema_version"] == 2
     assert estimate["frame"] == "body"
     _check_body(estimate)
     _check_uncertainty(estimate)
     _check_certificate(estimate)
     _check_provenance(estimate)
+    _check_verdict(estimate)
     return estimate
 
 
@@ -114,6 +118,23 @@ def _check_certificate(estimate: dict[str, Any]) -> None:
     rms = np.array(estimate["residual_rms"])
     assert rms.shape == (6,)
     assert (rms >= 0.0).all()
+
+
+def _check_verdict(estimate: dict[str, Any]) -> None:
+    verdict, findings = estimate["verdict"], estimate["findings"]
+    severities = {finding["severity"] for finding in findings}
+    expected = "no" if "error" in severities else "with care" if "warning" in severities else "yes"
+    if expected == "yes" and not all(verdict.get("needs", {}).values()):
+        expected = "with care"
+    assert verdict["usable"] == expected
+    assert set(verdict["reasons"]) == {
+        finding["code"] for finding in findings if finding["severity"] != "info"
+    }
+    assert ("completed" in verdict["reasons"]) == (estimate["default_body"] is not None)
+    assert verdict["explains_data"] == ("unexplained" not in verdict["reasons"])
+    assert verdict["possible"] is True
+    assert all(estimate["decided_by"][name] != "default" for name in verdict["identifiable"])
+    assert estimate["r_squared"] is None or len(estimate["r_squared"]) == 6
 
 
 def _check_provenance(estimate: dict[str, Any]) -> None:

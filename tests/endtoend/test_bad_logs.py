@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.endtoend.estimates import load
+
 pytestmark = pytest.mark.usefixtures("no_report")
 
 
@@ -318,8 +320,57 @@ def test_a_cut_off_the_log_is_too_slow_for(fit, tmp_path):
     assert "cut-off" in refused(fit("--cutoff", "60"), tmp_path, 2)
 
 
-def test_a_mass_the_log_contradicts_is_still_a_certified_consistent_body(fit, estimate):
-    """What is given is believed: the result is a possible body of that mass."""
-    assert fit("--mass", "2.6").status == 0
-    assert estimate()["mass"] == 2.6
-    assert estimate()["decided_by"]["m"] == "given"
+def test_a_mass_the_log_contradicts_is_a_possible_body_that_is_not_to_be_used(fit, estimate):
+    """What is given is believed, and both files are written; the verdict and the status say no."""
+    outcome = fit("--mass", "2.6", "--quiet")
+    assert (outcome.status, outcome.out) == (4, "")
+    first, second, *_ = outcome.err.splitlines()
+    codes = "unexplained, choice_contradicted"
+    assert first == f"identify: error: this estimate is not to be used ({codes})"
+    assert second.startswith("error: the fit explains little of the measured wrench")
+    found = estimate()
+    assert found["mass"] == 2.6
+    assert found["decided_by"]["m"] == "given"
+    assert found["verdict"]["usable"] == "no"
+    assert set(found["verdict"]["reasons"]) == {"unexplained", "choice_contradicted"}
+
+
+@pytest.mark.usefixtures("no_report")
+@pytest.mark.parametrize(
+    ("key", "wrong"), [('"xyzw"', '"wxyz"'), ("frame = ", 'frame = "world" #')]
+)
+def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(
+    cli, shipped, tmp_path, key, wrong
+):
+    """The order of the quaternion or the wrench's frame, and its sign: no word was said of it."""
+    schema = (shipped / "schema.toml").read_text()
+    for right, other in ((key, wrong), ('acts_on = "sensor"', 'acts_on = "body"')):
+        assert right in schema
+        schema = schema.replace(right, other)
+    (tmp_path / "wrong.toml").write_text(schema)
+    words = ("--schema", tmp_path / "wrong.toml", "-o", tmp_path / "out")
+    outcome = cli("fit", shipped / "payload_arm.parquet", *words)
+    assert outcome.status == 4
+    assert load(tmp_path / "out")["r_squared"][0] < 0.5
+    assert "Usable: no (unexplained" in outcome.out
+    assert "Possible: yes" in outcome.out
+    assert "Explains the data: no" in outcome.out
+    assert "Certified" not in outcome.out
+    refused = cli("export", tmp_path / "out" / "estimate.json", "--to", "ur")
+    assert (refused.status, refused.out) == (4, "")
+    assert "not to be used" in refused.err
+
+
+def test_a_need_that_is_none_is_refused_with_the_grammar(fit, tmp_path):
+    said = refused(fit("--need", "mass one"), tmp_path, 2)
+    assert "'mass one' is not a need; expected such as \"mass 1%, com 2mm, inertia 10%\"" in said
+
+
+@pytest.mark.usefixtures("no_report")
+def test_needs_are_answered_one_by_one(fit, estimate):
+    outcome = fit("--need", "mass 5%, com 0.001 mm")
+    assert outcome.status == 0
+    assert re.search(r"^Need mass 5%: met, ± [\d.e-]+ %\.$", outcome.out, re.MULTILINE)
+    assert re.search(r"^Need com 0.001 mm: not met, ± [\d.e-]+ mm\.$", outcome.out, re.MULTILINE)
+    assert "Usable: with care (com 0.001 mm is not met)." in outcome.out
+    assert estimate()["verdict"]["needs"] == {"mass 5%": True, "com 0.001 mm": False}

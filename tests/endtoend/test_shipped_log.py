@@ -101,6 +101,7 @@ def test_the_provenance_says_how_it_was_made(demo, shipped):
         "cutoff_hz": None,
         "gravity": None,
         "terms": [],
+        "needs": "",
     }
     (log,) = provenance["logs"]
     assert (log["name"], log["rows"], log["cutoff_hz"]) == ("payload_arm", 30_000, 5.0)
@@ -120,8 +121,15 @@ def test_the_table_has_every_parameter_with_its_truth(demo, truth):
 
 def test_the_output_ends_with_what_to_know_and_where_the_files_are(demo):
     done, folder = demo
-    *_, consistent, optimal, cutoff, replay, estimate, report = done.stdout.splitlines()
-    assert consistent.startswith("Consistent: ")
+    lines = done.stdout.splitlines()
+    usable, possible, identifiable, explained, optimal, cutoff, replay, estimate, report = lines[
+        -9:
+    ]
+    assert usable == "Usable: yes."
+    assert possible.startswith("Possible: yes, some distribution of mass has these parameters")
+    assert identifiable == "Identifiable: all 10 parameters."
+    assert explained.startswith("Explains the data: yes (held out: R² of the forces 0.9999")
+    assert "Certified" not in done.stdout
     assert optimal.startswith("Optimal for the data: ")
     assert cutoff == "Low-pass: all signals alike at 5 Hz (default)."
     assert replay.startswith("Replay: ")

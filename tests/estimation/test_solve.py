@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -267,3 +269,35 @@ def test_rows_that_do_not_identify_a_mass_or_have_another_sign_are_refused():
     nothing[:, 0] = 0.0
     with pytest.raises(TooLittleMotion, match="does not identify m"):
         solve(nothing, b - phi[0] * A[:, 0], groups=groups)
+
+
+# The verdict -------------------------------------------------------------------------------------
+
+
+def test_a_regressors_estimate_has_a_verdict():
+    rng = np.random.default_rng(40)
+    phi = random_body(rng)
+    A, b, groups = stacked(samples(phi, rng, 150, noise=wrench_noise(phi, 0.02)))
+    whole = solve(A, b, groups=groups)
+    assert (whole.verdict.usable, whole.verdict.identifiable) == ("yes", PHI)
+    still = solve(np.where(np.arange(10) < 4, A, 0.0), A[:, :4] @ phi[:4], groups=groups)
+    assert (still.verdict.usable, still.verdict.reasons) == ("with care", ("completed",))
+    assert still.verdict.identifiable == PHI[:4]
+
+
+def test_a_force_of_zero_is_an_observation_where_the_mass_is_known():
+    """As of a body in free flight, whose origin moves so that no force is needed."""
+    rng = np.random.default_rng(41)
+    phi = random_body(rng)
+    log = samples(phi, rng, 150)
+    A = newton_euler_regressor(log.motion)
+    a = log.motion.proper_acceleration - log.wrench[:, :3] / phi[0]
+    free = newton_euler_regressor(replace(log.motion, proper_acceleration=a))
+    b = free @ phi
+    assert np.abs(b[:, :3]).max() < 1e-9 * np.abs(log.wrench[:, :3]).max()
+    b[:, :3] = 0.0
+    groups = KINDS * len(A)
+    given = solve(free.reshape(-1, 10), b.ravel(), terms=[KnownMass(phi[0])], groups=groups)
+    assert max(group_errors(given.parameters.phi, phi)) < 1e-6
+    with pytest.raises(ProblemError, match="measured b of group 'force' is zero throughout"):
+        solve(free.reshape(-1, 10), b.ravel(), groups=groups)

@@ -20,6 +20,7 @@ from identify.exchange import (
     write_estimate,
 )
 from identify.exchange.estimate_json import estimate_text
+from identify.findings import Finding, verdict_of
 from identify.inertia import PHI, InertialParameters
 from tests.close import assert_close, assert_same_body
 from tests.estimation.simulated import samples, wrench_noise
@@ -44,6 +45,16 @@ FULL = SavedEstimate(
     certificate={"solver": "none", "gap": 1e-16, "eigenvalues": [0.1, 0.2, 0.3, 1.0]},
     provenance={"command": None, "logs": [{"name": "log", "rows": 1000}]},
 )
+
+
+NOT_TRUE = {
+    "usable": "yes",
+    "possible": "yes",
+    "optimal": True,
+    "explains_data": True,
+    "identifiable": [],
+    "reasons": [],
+}
 
 
 def write(path: Path, document: object) -> Path:
@@ -129,8 +140,37 @@ def test_an_estimate_saves_itself_and_is_read_back(tmp_path):
         "dropped_rows",
         "certificate",
         "provenance",
+        "findings",
+        "r_squared",
+        "verdict",
     ]
+    assert document["verdict"]["usable"] == "yes"
+    assert document["verdict"]["identifiable"] == list(PHI)
+    assert document["r_squared"] is None
+
     assert document["bias"][0]["sha256"] == "c0" * 32
+
+
+def test_findings_and_verdict_come_back_and_older_files_have_none(tmp_path):
+    late = Finding("delay", "error", "late", "shift it", {"delay": [0.01, 0.02]}, "a.csv")
+    verdict = verdict_of([late], possible=True, optimal=True, identifiable=["m"], needs={"a": True})
+    saved = SavedEstimate(
+        BODY,
+        findings=(late,),
+        r_squared=(0.5, None, 1.0, 0.0, -1.0, 0.25),
+        verdict=verdict,
+    )
+    path = write_estimate(saved, tmp_path / "e.json")
+    again = read_estimate(path)
+    assert (again.findings, again.verdict) == ((late,), verdict)
+    assert again.r_squared == (0.5, None, 1.0, 0.0, -1.0, 0.25)
+    old = json.loads(path.read_text()) | {"schema_version": 1}
+    for key in ("findings", "r_squared", "verdict"):
+        del old[key]
+    for document in (old, {"phi": old["phi"]}):
+        path.write_text(json.dumps(document))
+        bare = read_estimate(path)
+        assert (bare.findings, bare.r_squared, bare.verdict) == ((), None, None)
 
 
 def test_a_file_of_an_older_hand_without_a_version_is_read(tmp_path):
@@ -204,7 +244,7 @@ def test_phi_is_believed_before_what_is_derived_from_it(tmp_path):
             {"mass": 1.0, "com": [0, 0, 0], "inertia_about_com": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]},
             "expected a symmetric matrix",
         ),
-        ({"phi": [1.0] * 10, "schema_version": 2}, "schema_version is 2.*Update the toolkit"),
+        ({"phi": [1.0] * 10, "schema_version": 3}, "schema_version is 3.*Update the toolkit"),
         ({"phi": [1.0] * 10, "schema_version": 0}, "schema_version is 0"),
         ({"phi": [1.0] * 10, "schema_version": "1"}, "schema_version is '1'"),
         ({"phi": [1.0] * 10, "schema_version": 1.5}, "schema_version is 1.5"),
@@ -235,6 +275,16 @@ def test_phi_is_believed_before_what_is_derived_from_it(tmp_path):
         ({"phi": [1.0] * 10, "effective_samples": [1]}, "effective_samples|estimate"),
         ({"phi": [1.0] * 10, "dropped_rows": {}}, "dropped_rows|estimate"),
         ({"phi": [1.0] * 10, "certificate": []}, "certificate: expected an object, got list"),
+        ({"phi": [1.0] * 10, "findings": {}}, "findings: expected a list, got dict"),
+        ({"phi": [1.0] * 10, "findings": [{"code": "dely"}]}, "not an estimate"),
+        (
+            {"phi": [1.0] * 10, "findings": [{"code": "delay", "severity": "info", "text": 3}]},
+            "findings: text: expected text, got int",
+        ),
+        ({"phi": [1.0] * 10, "r_squared": [1.0]}, "r_squared: expected six numbers or nulls"),
+        ({"phi": [1.0] * 10, "verdict": {"usable": "maybe"}}, "verdict: usable is 'maybe'"),
+        ({"phi": [1.0] * 10, "verdict": {"usable": "yes"}}, "not an estimate"),
+        ({"phi": [1.0] * 10, "verdict": NOT_TRUE}, "verdict: expected true or false"),
         ([1, 2, 3], "expected a JSON object, got list"),
         ("phi", "expected a JSON object, got str"),
         (None, "expected a JSON object, got NoneType"),
@@ -302,6 +352,9 @@ JUNK = st.recursive(
     st.sampled_from(
         [
             "schema_version",
+            "findings",
+            "r_squared",
+            "verdict",
             "frame",
             "phi",
             "mass",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.errors import LogError, ProblemError, SchemaError, SolveError
+from identify.errors import LogError, SchemaError, SolveError
 from identify.estimation import NegativeMass, TooLittleMotion
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.exchange import read_estimate
@@ -88,10 +88,21 @@ def test_everything_is_accounted_for(result):
     assert result.validation.replay is not None
 
 
-def test_dropped_rows_are_a_note(result):
-    assert [note for note in result.notes if "dropped" in note] == [
+def finding(result, code: str):
+    """The one finding of a code, or None."""
+    found = [one for one in result.findings if one.code == code]
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def test_dropped_rows_are_said_and_take_nothing_from_the_verdict(result):
+    dropped = finding(result, "rows_dropped")
+    assert str(dropped) == (
         "log 1: 3 of 2003 rows dropped (2 not finite, 1 cut short, 0 not numbers)."
-    ]
+    )
+    assert (dropped.severity, dropped.evidence["dropped"]) == ("info", 3)
+    assert (result.verdict.usable, result.verdict.reasons) == ("yes", ())
+    assert result.verdict.identifiable == tuple(NAMES)
 
 
 def test_settings_may_be_given_by_name_and_terms_are_said_in_the_provenance():
@@ -109,8 +120,14 @@ def test_settings_may_be_given_by_name_and_terms_are_said_in_the_provenance():
 def test_a_term_that_the_data_reject_is_kept_and_said():
     away = fit(log(4), terms=[MassBetween(1.5 * float(BODY[0]), 2.0 * float(BODY[0]))])
     assert_close(away.estimate.mass, 1.5 * BODY[0], 1e-6)
-    (note,) = [note for note in away.findings if "contradict" in note]
-    assert "standard errors" in note
+    found = finding(away, "choice_contradicted")
+    assert "standard errors" in found.text
+    free = fit(log(4)).estimate
+    moved = away.estimate.parameters.phi - free.parameters.phi
+    errors = np.sqrt(moved @ np.linalg.solve(free.covariance, moved))
+    assert_close(found.evidence["standard_errors"], errors, 1e-6)
+    assert_close(found.evidence["mass_by_data"], free.mass, 1e-12)
+    assert "choice_contradicted" in away.verdict.reasons
 
 
 @pytest.mark.parametrize("low", [-1.0, 1.0])
@@ -165,6 +182,7 @@ def test_provenance_is_plain_json_and_says_how_it_was_made(result, tmp_path):
         "cutoff_hz": 4.0,
         "gravity": None,
         "terms": [],
+        "needs": "",
     }
     assert [entry["name"] for entry in provenance["logs"]] == ["log 1", "log 2"]
     assert provenance["logs"][0]["schema"]["wrench"] == {"acts_on": "body"}
@@ -239,52 +257,100 @@ def test_still_poses_give_mass_and_centre_and_mark_the_rest():
     assert json.dumps(still.estimate.provenance)
 
 
-# Notes -------------------------------------------------------------------------------------------
+# Findings ----------------------------------------------------------------------------------------
 
 
-def test_a_position_in_millimetres_is_noticed_by_its_speed():
-    recording = log(9, ALL)
+def scaled(recording, factor: float, *names: str):
     signals = {
-        name: values * (1e3 if name in ("position", "linear_velocity") else 1.0)
+        name: values * (factor if name in names else 1.0)
         for name, values in recording.signals.items()
     }
-    noted = fit(replace(recording, signals=signals)).notes
-    assert any('set `position_unit = "mm"` in [pose]' in note for note in noted)
+    return replace(recording, signals=signals)
 
 
-def test_rates_in_degrees_are_noticed_by_their_spin():
-    recording = log(10, ALL)
-    signals = {
-        name: np.degrees(values) if name.startswith("angular") else values
-        for name, values in recording.signals.items()
-    }
-    noted = fit(replace(recording, signals=signals)).notes
-    assert any('set `angle_unit = "deg"`' in note for note in noted)
+def test_a_position_in_millimetres_is_said_where_the_fit_does_not_need_it():
+    wrong = fit(scaled(log(9, ALL), 1e3, "position", "linear_velocity"))
+    found = finding(wrong, "position_unit")
+    assert 'set `position_unit = "mm"` in [pose]' in found.remedy
+    assert found.evidence["fastest"] > 20.0
+    assert found.severity == "info"
+    assert max(group_errors(wrong.estimate.parameters.phi, BODY)) < 0.05
 
 
-def test_a_fit_that_explains_little_is_noticed():
+def test_a_position_in_millimetres_alone_is_an_error():
+    wrong = fit(scaled(log(9), 1e3, "position"))
+    found = finding(wrong, "position_unit")
+    assert found.severity == "error"
+    assert "fits clearly better in mm" in found.text
+    assert wrong.verdict.usable == "no"
+
+
+def test_a_body_that_is_fast_indeed_is_usable():
+    """A pose that runs away at 30 m/s, in metres: no other unit explains the wrench better."""
+    recording = log(9)
+    away = 30.0 * TIME[:, None] * [1.0, 0.0, 0.0]
+    signals = {**recording.signals, "position": recording.signals["position"] + away}
+    fast = fit(replace(recording, signals=signals))
+    assert finding(fast, "position_unit").severity == "info"
+    assert fast.verdict.usable == "yes"
+
+
+def test_rates_in_degrees_are_an_error():
+    names = ("angular_velocity", "angular_acceleration")
+    wrong = fit(scaled(log(10, ALL), 180.0 / np.pi, *names))
+    found = finding(wrong, "angle_unit")
+    assert 'set `angle_unit = "deg"`' in found.remedy
+    assert found.severity == "error"
+
+
+def test_noise_alone_is_explained_however_much_there_is():
     rng = np.random.default_rng(11)
     recording = log(11, ALL)
-    noise = {"force": 60.0, "torque": 6.0}
+    noise = {"force": 6.0, "torque": 0.6}
     signals = {
         name: values + rng.normal(size=values.shape) * noise.get(name, 0.0)
         for name, values in recording.signals.items()
     }
-    noted = fit(replace(recording, signals=signals)).notes
-    (note,) = (note for note in noted if "explains little of the measured wrench" in note)
-    assert all(axis in note for axis in ("tx", "ty", "tz"))
+    loud = fit(replace(recording, signals=signals))
+    assert loud.validation.scores.r_squared.min() < 0.9
+    assert finding(loud, "unexplained") is None
+    assert loud.verdict.explains_data
+
+
+def test_a_wrench_in_other_axes_is_unexplained_and_not_to_be_used():
+    recording, turned = log(11), Rotation.from_euler("y", 90, degrees=True)
+    signals = {
+        name: turned.apply(values) if name in ("force", "torque") else values
+        for name, values in recording.signals.items()
+    }
+    wrong = fit(replace(recording, signals=signals))
+    found = finding(wrong, "unexplained")
+    assert found.severity == "error"
+    assert found.evidence["r_squared_of_forces"] < 0.5
+    verdict = wrong.verdict
+    assert (verdict.usable, verdict.explains_data, verdict.possible) == ("no", False, True)
+    assert wrong.estimate.saved.verdict == verdict
+
+
+def test_a_push_that_leaves_the_forces_explained_is_a_warning():
+    recording = log(11)
+    force = recording.signals["force"].copy()
+    force[500:560] += 10.0
+    pushed = fit(replace(recording, signals={**recording.signals, "force": force}))
+    assert finding(pushed, "unexplained").severity == "warning"
+    assert pushed.verdict.usable == "with care"
 
 
 def test_a_bias_left_out_against_the_data_is_noticed():
     recording = log(21, ALL)
     biased = {**recording.signals, "force": recording.signals["force"] + np.array([2.0, -1.0, 3.0])}
-    noted = fit(replace(recording, signals=biased), FitSettings(bias="none")).notes
-    assert any("without sensor offset" in note and "contradict" in note for note in noted)
+    found = fit(replace(recording, signals=biased), FitSettings(bias="none"))
+    assert "without sensor offset" in finding(found, "choice_contradicted").text
 
 
 def test_a_mass_given_against_the_data_is_noticed():
-    noted = fit(log(22, ALL), FitSettings(mass=3.0 * BODY[0])).notes
-    assert any("with the mass given as" in note and "contradict" in note for note in noted)
+    found = fit(log(22, ALL), FitSettings(mass=3.0 * BODY[0]))
+    assert "with the mass given as" in finding(found, "choice_contradicted").text
 
 
 def test_a_log_of_which_half_is_too_short_to_filter_says_so():
@@ -294,13 +360,37 @@ def test_a_log_of_which_half_is_too_short_to_filter_says_so():
     signals = {name: values[piece] for name, values in whole.signals.items()}
     result = fit(replace(whole, time=TIME[piece], signals=signals))
     assert result.logs[0].unused == 21 * 40
-    assert any("840" in note and "rows" in note for note in result.notes)
+    assert finding(result, "rows_unused").evidence["unused"] == 840
 
 
-def test_a_good_fit_has_no_notes_but_those_of_its_log(result):
+def test_a_good_fit_has_no_findings():
     clean = fit(log(12))
-    assert clean.notes == ()
-    assert not any("explains little" in note for note in result.notes)
+    assert clean.findings == ()
+    assert clean.verdict.usable == "yes"
+    assert clean.estimate.r_squared == tuple(clean.validation.scores.r_squared.tolist())
+
+
+def test_still_poses_are_usable_with_care_as_a_default_body_completes_them():
+    still = fit(still_poses(BODY, Rotation.random(9, random_state=0), bias=BIAS, noise=0.003))
+    assert finding(still, "completed").evidence["completed"] == 6
+    assert (still.verdict.usable, still.verdict.reasons) == ("with care", ("completed",))
+    assert still.verdict.identifiable == tuple(NAMES[:4])
+
+
+# Needs -------------------------------------------------------------------------------------------
+
+
+def test_needs_are_met_by_the_intervals():
+    one = fit(log(12), needs="mass 1%, com 2mm, inertia 1e-6 kg m²").verdict
+    assert one.needs == {"mass 1%": True, "com 2mm": True, "inertia 1e-6 kg m²": False}
+    assert one.usable == "with care"
+    assert fit(log(12), needs="mass 1%").verdict.usable == "yes"
+
+
+def test_a_need_of_what_is_not_identifiable_is_not_met():
+    poses = still_poses(BODY, Rotation.random(9, random_state=0), bias=BIAS, noise=0.003)
+    still = fit(poses, needs="inertia 1000%, mass 50%")
+    assert still.verdict.needs == {"inertia 1000%": False, "mass 50%": True}
 
 
 # Errors ------------------------------------------------------------------------------------------
@@ -312,6 +402,14 @@ def test_no_log_and_a_log_twice_are_refused():
     one = log(13)
     with pytest.raises(LogError, match=r"again: the same data as log 13.*Give each log once"):
         fit([one, replace(one, name="again")])
+
+
+@pytest.mark.parametrize(("dead", "value"), [("torque", 0.0), ("force", 1.7)])
+def test_a_known_mass_excuses_a_force_of_zero_alone(dead, value):
+    recording = log(14)
+    constant = np.full_like(recording.signals[dead], value)
+    with pytest.raises(LogError, match=f"the {dead} is"):
+        fit(replace(recording, signals={**recording.signals, dead: constant}), mass=1.0)
 
 
 @pytest.mark.parametrize("dead", ["force", "torque"])
@@ -330,9 +428,11 @@ def test_a_sensor_that_never_changes_is_refused_with_its_value(dead, value):
 def test_a_wrench_of_the_other_sign_names_the_line_of_the_schema_to_change(said, other):
     recording = replace(flipped(log(15)), schema={"wrench": {"acts_on": said}})
     with pytest.raises(
-        ProblemError, match=f'change `acts_on = "{said}"` to `acts_on = "{other}"`'
+        NegativeMass, match=f'change `acts_on = "{said}"` to `acts_on = "{other}"`'
     ) as e:
         fit(recording)
+    assert (e.value.finding.code, e.value.finding.severity) == ("wrench_sign", "error")
+    assert e.value.finding.evidence["mass"] == e.value.mass < 0.0
     assert "[world] gravity = [0.0, 0.0, -9.80665]" in str(e.value)
     assert e.value.exit_code == 3
 
@@ -343,14 +443,16 @@ def test_a_wrench_of_the_other_sign_without_a_schema_says_so_too():
 
 
 def test_gravity_of_the_other_sign_is_a_negative_mass_too():
-    with pytest.raises(ProblemError, match="most likely gravity points the other way"):
+    with pytest.raises(NegativeMass, match="most likely gravity points the other way") as e:
         fit(log(17), FitSettings(gravity=(0.0, 0.0, 9.80665)))
+    assert e.value.finding.code == "gravity_direction"
 
 
 def test_one_still_pose_is_too_little():
     recording = still_poses(BODY, Rotation.random(1, random_state=1), bias=BIAS)
-    with pytest.raises(TooLittleMotion, match="does not identify m, hx, hy, hz"):
+    with pytest.raises(TooLittleMotion, match="does not identify m, hx, hy, hz") as e:
         fit(recording)
+    assert e.value.finding.code == "little_motion"
 
 
 def test_one_sample_and_few_rows_are_refused():

@@ -46,6 +46,26 @@ def test_a_tool_without_noise_is_recovered_and_certified(shared_data, truth, too
     assert estimate.certificate.primal_residual <= 1e-9
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_tool_with_the_published_noise_is_explained(shared_data, tool):
+    """However poor the held-out R² of an axis is, when what is left is noise."""
+    noise = {"linear_acceleration": 0.025, "angular_acceleration": 0.25}
+    noise |= {"force": 0.05, "torque": 0.0025}
+    recording = read_log(
+        shared_data / "stars_tools" / f"{tool}.csv", shared_data / "schemas" / "stars_tools.toml"
+    )
+    for seed, level in enumerate((1.0, 4.0)):
+        rng = np.random.default_rng(seed)
+        signals = {
+            name: signal + level * noise.get(name, 0.0) * rng.standard_normal(signal.shape)
+            for name, signal in recording.signals.items()
+        }
+        result = fit(replace(recording, signals=signals))
+        assert {finding.code for finding in result.findings} <= {"completed"}
+        assert result.verdict.explains_data
+        assert result.verdict.usable != "no"
+
+
 @pytest.mark.parametrize("tool", ["Hammer", "Ruler", "File"])
 def test_the_same_tool_with_its_pose_alone_is_found_by_differentiation(shared_data, truth, tool):
     recording = read_log(

@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from identify.findings import Finding
 from identify.reporting import page as page_module, parameter_rows, report
 from identify.reporting.content import Section, Text
 from identify.reporting.page import report_html
+from identify.reporting.verdict import verdict_in_words
 from tests.reporting.page import Page
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -31,7 +33,7 @@ def page(html) -> Page:
 
 
 def renamed(result, name: str):
-    """The same result of logs of another name, with a note, a command and a schema that have it."""
+    """The same result of logs of another name, with a finding, a command and a schema with it."""
     logs = tuple(
         replace(log, recording=replace(log.recording, name=name, schema={name: {"unit": name}}))
         for log in result.logs
@@ -40,8 +42,12 @@ def renamed(result, name: str):
     return replace(
         result,
         logs=logs,
-        estimate=replace(result.estimate, provenance=provenance, default_body=name),
-        notes=(f"{name}: odd",),
+        estimate=replace(
+            result.estimate,
+            provenance=provenance,
+            default_body=name,
+            findings=(Finding("contact", "warning", name, name, where=name),),
+        ),
     )
 
 
@@ -75,9 +81,21 @@ def test_intervals_say_what_they_leave_out(case, page):
     assert "noise of the motion not counted" in page.text
 
 
-def test_every_note_is_visible(case, page):
-    for note in (*case.result.notes, *case.result.validation.notes):
-        assert " ".join(note.split()) in page.text
+def test_every_finding_is_visible_and_what_is_missing_too(case, page):
+    for finding in case.result.findings:
+        ((severity, _, said),) = page.rows(finding.severity, finding.code.replace("_", " "))
+        assert (severity, said) == (finding.severity, " ".join(str(finding).split()))
+    for reason in case.result.validation.missing:
+        assert " ".join(reason.split()) in page.text
+
+
+def test_possible_identifiable_and_explained_stand_apart(case, page):
+    said = verdict_in_words(case.result)
+    assert page.rows("Usable", said.usable)
+    assert page.rows("Possible", "yes, some density makes this body")
+    assert page.rows("Identifiable", said.identifiable)
+    assert page.rows("Explains the data", said.explains_data)
+    assert "Certified" not in page.text
 
 
 def test_logs_are_accounted_for(case, page):

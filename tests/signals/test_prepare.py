@@ -497,12 +497,12 @@ def test_a_log_too_short_for_the_cutoff_that_was_asked_for_is_refused(count):
         prepare(record(PATH, PHI, TIME[:count]), 5.0)
 
 
-def test_a_short_log_is_filtered_with_a_higher_cutoff_and_a_note():
+def test_a_short_log_is_filtered_with_a_higher_cutoff_and_says_so():
     log = prepare(record(PATH, PHI, TIME[:100]))
     assert 5.0 < log.cutoff_hz <= 0.2 * RATE
-    assert any("cut-off was raised" in note for note in log.notes)
+    assert log.cutoff_raised
     assert_true_features(log, 1e-4)
-    assert prepare(record(PATH, PHI, TIME)).notes == ()
+    assert not prepare(record(PATH, PHI, TIME)).cutoff_raised
 
 
 def test_poses_too_far_apart_to_be_a_motion_are_refused_with_the_line_for_still_poses():

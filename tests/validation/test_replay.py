@@ -151,7 +151,7 @@ def test_a_good_log_has_scores_and_a_replay():
     validation = validated([noisy(1, np.arange(0.0, 20.0, 0.005))])
     assert validation.scores.r_squared.min() > 0.9
     assert list(validation.replay.errors) == [ESTIMATE]
-    assert validation.notes == ()
+    assert validation.missing == ()
     errors = validation.replay.errors[ESTIMATE]
     assert errors.position[-1] < 0.15
     assert errors.attitude[-1] < 0.15
@@ -172,12 +172,12 @@ def test_a_least_squares_body_that_is_impossible_is_named_and_not_replayed():
     plate = phi_from_inertia(1.0, np.array([0.05, 0.0, 0.02]), np.diag([1e-3, 3e-3, 4e-3]))
     for seed in range(20):
         validation = validated([noisy(seed, time, plate, torque=0.1)])
-        if any("it is not a possible body" in note for note in validation.notes):
+        if any("it is not a possible body" in reason for reason in validation.missing):
             break
     assert list(validation.replay.errors) == [ESTIMATE]
     assert any(
-        "No replay with the least-squares estimate: it is not a possible body" in note
-        for note in validation.notes
+        "No replay with the least-squares estimate: it is not a possible body" in reason
+        for reason in validation.missing
     )
     assert LEAST_SQUARES not in validation.replay.errors
 
@@ -187,7 +187,7 @@ def test_still_poses_are_scored_and_not_replayed():
     validation = validated([poses])
     assert validation.scores.folds == 9
     assert validation.replay is None
-    assert any("No replay: Ixx" in note for note in validation.notes)
+    assert any("No replay: Ixx" in reason for reason in validation.missing)
 
 
 def test_a_log_without_position_is_not_replayed_and_says_what_it_needs():
@@ -197,14 +197,16 @@ def test_a_log_without_position_is_not_replayed_and_says_what_it_needs():
     )
     validation = validated([recording])
     assert validation.replay is None
-    assert "No replay: it needs time stamps, attitude and position in the log." in validation.notes
+    assert (
+        "No replay: it needs time stamps, attitude and position in the log." in validation.missing
+    )
     with_attitude = record(
         Path.random(1), PHI, time, ("quaternion", "angular_velocity", "linear_acceleration")
     )
     assert validated([with_attitude]).replay is None
 
 
-def test_too_few_data_for_folds_are_a_note():
+def test_too_few_data_for_folds_have_no_scores():
     time = np.arange(0.0, 1.6, 0.005)
     recording = record(Path.random(1, fastest_hz=2.0), PHI, time, ALL)
     prepared = [prepare(recording)]
@@ -212,4 +214,3 @@ def test_too_few_data_for_folds_are_a_note():
     estimate = estimate_body([block_statistics(prepared[0])])
     validation = validate(prepared, blocks, estimate, EstimatorSettings())
     assert validation.scores is None
-    assert any("No held-out scores" in note for note in validation.notes)

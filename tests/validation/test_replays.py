@@ -21,22 +21,22 @@ def test_all_bodies_in_both_ways_with_bands():
     assert list(done.windows.errors) == list(done.single_shot.errors) == ["estimate", "b"]
     assert done.windows.band is not None
     assert done.single_shot.band is not None
-    assert done.notes == ()
+    assert done.missing == ()
 
 
 def test_a_body_that_is_lost_is_said_by_name_and_the_others_stay():
     done = replays([(segment(200.0, 3.0), BIAS)], {"estimate": PHI, "truth": TINY})
     assert list(done.windows.errors) == list(done.single_shot.errors) == ["estimate"]
-    assert len(done.notes) == 2
-    assert done.notes[0].startswith("No replay in windows with the truth: ")
-    assert done.notes[1].startswith("No replay in one shot with the truth: ")
+    assert len(done.missing) == 2
+    assert done.missing[0].startswith("No replay in windows with the truth: ")
+    assert done.missing[1].startswith("No replay in one shot with the truth: ")
 
 
 def test_an_estimate_that_is_lost_has_no_replay_and_a_reason():
     done = replays([(segment(200.0, 3.0), BIAS)], {"estimate": TINY, "truth": PHI})
     assert done.windows is None
     assert done.single_shot is None
-    assert all("with the estimate: " in note for note in done.notes)
+    assert all("with the estimate: " in reason for reason in done.missing)
 
 
 def test_a_band_that_is_lost_is_said():
@@ -44,7 +44,7 @@ def test_a_band_that_is_lost_is_said():
     done = replays([(segment(200.0, 3.0), BIAS)], {"estimate": PHI}, samples=samples)
     assert done.windows.band is None
     assert done.single_shot.band is None
-    assert [note.split(":")[0] for note in done.notes] == [
+    assert [reason.split(":")[0] for reason in done.missing] == [
         "No band in windows",
         "No band in one shot",
     ]

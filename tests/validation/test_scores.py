@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -144,4 +146,22 @@ def test_an_axis_that_never_changes_has_no_finite_share_to_explain():
     blocks = [Statistics.from_rows(WRENCH_LAYOUT, rows[0], 150.0)]
     scores = held_out_scores(blocks, estimate_body)
     assert np.isfinite(scores.normalised_rms).all()
-    assert np.isfinite(scores.r_squared).all()
+    assert np.isnan(scores.r_squared[0])
+    assert np.isfinite(scores.r_squared[1:]).all()
+    assert scores.carries_signal.tolist() == [False, *[True] * 5]
+    assert scores.of_signal == (None, *scores.r_squared[1:])
+
+
+def test_an_axis_carries_signal_if_it_varies_by_more_than_its_noise():
+    _, rows = simulated(6, [150])
+    variance = rows[0][:, 13:].var(axis=0)
+    noise = np.zeros(19)
+    noise[13:] = variance * [0.1, 0.4, 0.6, 0.1, 0.6, 0.9]
+    blocks = [Statistics.from_rows(WRENCH_LAYOUT, rows[0], 150.0, noise=noise)]
+    scores = held_out_scores(blocks, estimate_body)
+    assert scores.carries_signal.tolist() == [True, True, False, True, False, False]
+    counted = [0, 1]
+    spread = (scores.rms / scores.normalised_rms)[counted] ** 2
+    pooled = 1.0 - (scores.rms[counted] ** 2).sum() / spread.sum()
+    assert_close(scores.pooled_r_squared(slice(0, 3)), pooled, 1e-12)
+    assert np.isnan(replace(scores, carries_signal=np.zeros(6, bool)).pooled_r_squared(slice(6)))

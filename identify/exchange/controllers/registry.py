@@ -68,6 +68,7 @@ class Controller:
         template: of the text, with a `$word` for each number.
         notes: units, frames and what to see to before it is used.
         lost: what the text never says.
+        comment: what a line of a comment begins with; nothing where there are no comments.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Controller:
     template: str
     notes: tuple[str, ...]
     lost: tuple[str, ...] = ()
+    comment: str = ""
 
 
 def _abb(payload: Payload, **options: str) -> Figures:
@@ -124,6 +126,7 @@ def _read_controllers() -> Mapping[str, Controller]:
             entry["template"],
             tuple(entry["notes"]),
             tuple(entry.get("lost", ())),
+            entry.get("comment", ""),
         )
         for name, entry in read_toml(path).items()
     }

@@ -57,8 +57,9 @@ def replay(result: FitResult, *, ax: Place | None = None) -> Any:
     """
     columns = replay_columns(result)
     if not columns:
-        reasons = [note for note in result.validation.notes if "replay" in note.lower()]
-        raise ProblemError(" ".join(reasons) or "the result has no replay to plot")
+        raise ProblemError(
+            " ".join(result.validation.missing) or "the result has no replay to plot"
+        )
     return compose(columns, ax=ax)
 
 

@@ -16,7 +16,7 @@ from identify.reporting.content import (
     row,
 )
 from identify.reporting.figures.wrench import residual_columns, wrench_columns
-from identify.reporting.rounding import prefixed, significant
+from identify.reporting.rounding import nines, prefixed, significant
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
@@ -45,15 +45,11 @@ def _row(result: FitResult, found: HeldOutScores, axis: int) -> Row:
     kind, unit = ("force", "N") if axis < 3 else ("torque", "N m")
     rms, fitted = float(found.rms[axis]), float(result.estimate.residual_rms[axis])
     scale = prefixed(unit, max(rms, fitted))
-    # R² to as many nines as it has, and two digits more.
-    score = float(found.r_squared[axis])
-    lost = 1.0 - score
-    digits = 3 if lost >= 0.1 or lost <= 0.0 else min(12, 2 + len(f"{1.0 / lost:.0f}"))
     return row(
         f"{kind} {'xyz'[axis % 3]}",
         f"{significant(scale.of(rms), 3)} {scale.name}",
         f"{significant(100.0 * float(found.normalised_rms[axis]), 2)} %",
-        f"{score:.{digits}f}" if lost > 0.0 else "1",
+        nines(float(found.r_squared[axis])),
         f"{significant(scale.of(fitted), 3)} {scale.name}",
     )
 

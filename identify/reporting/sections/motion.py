@@ -18,7 +18,7 @@ def replay(result: FitResult, truth: InertialParameters | None) -> Section:
     """Replay errors and path, or why there are none."""
     validation = result.validation
     columns = replay_columns(result)
-    said = [Text(note, "muted") for note in validation.notes if "replay" in note.lower()]
+    said = [Text(reason, "muted") for reason in validation.missing]
     if not columns:
         said = said or [Text("There is no replay.", "muted")]
         return Section("replay", "Replay", tuple(said))

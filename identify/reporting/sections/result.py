@@ -1,4 +1,4 @@
-"""The result at a glance, and what to know before believing it."""
+"""The result at a glance, its verdict, and the findings to know before believing it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.inertia import PHI
-from identify.reporting.content import Points, Section, Tile, Tiles
+from identify.reporting.content import Cell, Head, Row, Section, Table, Tile, Tiles, row
 from identify.reporting.parameter_table import ABOUT_COM, Shown, parameter_rows
 from identify.reporting.rounding import fixed, prefixed, significant
 from identify.reporting.sections.body import moment_texts
+from identify.reporting.verdict import reasons_in_short, verdict_in_words
 from identify.validation import ESTIMATE
 
 if TYPE_CHECKING:
@@ -21,13 +22,13 @@ _ENTRIES = 6
 
 
 def headline(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Mass, centre of mass, inertia, verdict, and how well the logs are explained."""
-    mass, *com = (row.shown for row in parameter_rows(result.estimate, truth, ABOUT_COM)[:4])
+    """Mass, centre of mass, inertia, and how well the logs are explained."""
+    mass, *com = (one.shown for one in parameter_rows(result.estimate, truth, ABOUT_COM)[:4])
     tiles = [
         Tile("Mass", f"{mass.value} {mass.unit}", mass.interval),
         _com(com),
         _inertia(result),
-        _verdict(result),
+        _usable(result),
     ]
     if (scores := result.validation.scores) is not None:
         force, torque = (float(np.linalg.norm(half)) for half in np.split(scores.rms, 2))
@@ -39,6 +40,33 @@ def headline(result: FitResult, truth: InertialParameters | None) -> Section:
         after = f"and {angle}° after {errors.horizon[-1]:.3g} s of simulation"
         tiles.append(Tile("Replay error, RMS", _quantity("m", float(errors.position[-1])), after))
     return Section("result", "", (Tiles(tuple(tiles)),))
+
+
+def _usable(result: FitResult) -> Tile:
+    usable = result.verdict.usable
+    if usable == "yes":
+        return Tile("Usable", "yes", "possible, and explains the data", "good")
+    what = "do not use it" if usable == "no" else "with care"
+    return Tile("Usable", what, reasons_in_short(result), "warn")
+
+
+def verdict(result: FitResult, truth: InertialParameters | None) -> Section:
+    """What is known of the estimate, each part for itself, and which needs are met."""
+    said, found = verdict_in_words(result), result.verdict
+    complete = len(found.identifiable) == len(PHI)
+    rows = [
+        _part("Usable", said.usable, found.usable == "yes"),
+        _part("Possible", f"{said.possible}, some density makes this body", found.possible),
+        _part("Identifiable", said.identifiable, complete or result.estimate.complete),
+        _part("Explains the data", said.explains_data, found.explains_data),
+        *(_part(f"Need {need}", answer, found.needs[need]) for need, answer in said.needs.items()),
+    ]
+    table = Table((Head("Question"), Head("Answer", "prose")), tuple(rows))
+    return Section("verdict", "Verdict", (table,))
+
+
+def _part(name: str, said: str, good: bool) -> Row:
+    return row(name, Cell(said, tone="" if good else "warn"))
 
 
 def _com(shown: list[Shown]) -> Tile:
@@ -70,24 +98,22 @@ def _inertia(result: FitResult) -> Tile:
     return Tile("Principal moments of inertia", ", ".join(moments), where)
 
 
-def _verdict(result: FitResult) -> Tile:
-    if not result.estimate.parameters.consistent:
-        return Tile("Verdict", "Not a possible body", "do not use it", "warn")
-    if result.findings:
-        return Tile("Verdict", "Possible, but a poor fit", "see the notes before using it", "warn")
-    detail = "some density makes this body; optimum proved"
-    return Tile("Verdict", "Physically consistent", detail, "good")
-
-
 def _quantity(unit: str, value: float) -> str:
     scale = prefixed(unit, value)
     return f"{significant(scale.of(value), 3)} {scale.name}"
 
 
-def notes(result: FitResult, truth: InertialParameters | None) -> Section | None:
-    """Notes of readers, checks and validation, each once; those of the replay stand beside it."""
-    said = [note for note in result.validation.notes if "replay" not in note.lower()]
-    points = tuple(dict.fromkeys((*result.notes, *said)))
-    if not points:
+def findings(result: FitResult, truth: InertialParameters | None) -> Section | None:
+    """What was found, the gravest first, and what to do about it."""
+    if not result.findings:
         return None
-    return Section("notes", "Notes", (Points(points, "warn"),))
+    rows = [
+        row(
+            Cell(finding.severity, tone="" if finding.severity == "info" else "warn"),
+            finding.code.replace("_", " "),
+            str(finding),
+        )
+        for finding in result.findings
+    ]
+    head = (Head("Severity"), Head("What"), Head("Found, and what to do", "prose"))
+    return Section("findings", "Findings", (Table(head, tuple(rows)),))

@@ -1,14 +1,15 @@
-"""A negative mass: which sign it most likely is, and the line of the schema to change."""
+"""What else a log may mean: a sign or unit that explains it better, and the line to change."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from identify.errors import IdentifyError
 from identify.estimation import NegativeMass, ordinary_least_squares
+from identify.logs import Recording
 from identify.regressors import WRENCH_LAYOUT, BodyWrench, Statistics, System, join_logs
 from identify.signals import PreparedLog, prepare
 
@@ -16,7 +17,7 @@ _CLEARLY = 0.5
 """A hypothesis is believed if its residual is below this share of the other's."""
 
 
-def wrong_sign(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass:
+def sign_error(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass:
     """The error to raise for a negative mass, with the change that repairs it.
 
     The wrench or gravity may have the other sign. A wrench of the other sign leaves the residual of
@@ -25,11 +26,12 @@ def wrong_sign(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass
     """
     recording = logs[0].recording
     gravity_line = f"[world] gravity = {recording.gravity.tolist()}"
-    if _gravity_explains(logs):
+    if fits_better(logs, lambda log: replace(log, gravity=-log.gravity)):
         return NegativeMass(
             error.mass,
             f"most likely gravity points the other way, {gravity_line} (or --gravity) fits better "
             f"with its sign changed",
+            code="gravity_direction",
         )
     wrench = recording.schema.get("wrench")
     acts_on = wrench.get("acts_on") if isinstance(wrench, dict) else None
@@ -44,14 +46,16 @@ def wrong_sign(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass
     )
 
 
-def _gravity_explains(logs: Sequence[PreparedLog]) -> bool:
-    """Whether gravity of the other sign leaves a clearly smaller residual and a positive mass."""
+def fits_better(logs: Sequence[PreparedLog], change: Callable[[Recording], Recording]) -> bool:
+    """Whether logs that are read otherwise leave a clearly smaller residual, and a positive mass.
+
+    Args:
+        logs: as they were prepared.
+        change: the recording as it may be meant.
+    """
     try:
-        turned = [
-            prepare(replace(log.recording, gravity=-log.recording.gravity), log.cutoff_hz)
-            for log in logs
-        ]
-        now, then = _system(logs), _system(turned)
+        changed = [prepare(change(log.recording), log.cutoff_hz) for log in logs]
+        now, then = _system(logs), _system(changed)
         phi_now, phi_then = ordinary_least_squares(now), ordinary_least_squares(then)
     except IdentifyError:
         return False

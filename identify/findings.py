@@ -1,0 +1,182 @@
+"""`Finding`: one thing to know of a log or a fit; `Verdict`: what all of them come to.
+
+Most failures are in the log, not in the optimiser. Findings are made where a log is read and
+fitted, travel with the estimate into its file, and are repeated by everything that uses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias
+
+Severity: TypeAlias = Literal["info", "warning", "error"]
+"""Of a finding; an error says: do not use this estimate."""
+
+Usable: TypeAlias = Literal["yes", "with care", "no"]
+
+CODES = (
+    # causes: what may be wrong with the log, or with how it was read
+    *("wrench_sign", "force_sign", "torque_sign", "wrench_frame", "wrench_axes"),
+    *("wrench_misaligned", "wrench_calibration", "force_unit", "torque_unit", "gain"),
+    *("gravity_direction", "gravity_magnitude", "gravity_tilted", "already_compensated"),
+    *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
+    *("acceleration_kind", "kinematic_offset", "time_unit", "clock_rate", "delay", "sensor_lag"),
+    *("drift", "bias_step", "contact", "spikes", "saturation", "frozen_pose", "frozen_wrench"),
+    *("body_changed", "bodies_differ", "rows_dropped", "rows_unused"),
+    # symptoms: what shows that something is wrong, or that the log tells too little
+    *("unexplained", "choice_contradicted", "little_motion", "motion_noise", "completed"),
+)
+"""All codes, in the order in which findings of one severity are shown: causes before symptoms."""
+
+_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to know.
+
+    Attributes:
+        code: one of `CODES`.
+        severity: "info", "warning", or "error": do not use this estimate.
+        text: what was found, in words.
+        remedy: what to do: a line of the schema, or an action; may be empty.
+        evidence: named numbers, or pairs of them for intervals.
+        where: the log, and the span of time in it, where it is of a part of the data.
+    """
+
+    code: str
+    severity: Severity
+    text: str
+    remedy: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    where: str = ""
+
+    def __post_init__(self) -> None:
+        if self.code not in CODES:
+            raise ValueError(f"{self.code!r} is no code of a finding")
+        if self.severity not in _SEVERITIES:
+            raise ValueError(f"{self.severity!r} is no severity of a finding")
+        object.__setattr__(self, "evidence", MappingProxyType(dict(self.evidence)))
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        return " ".join(filter(None, (f"{place}{self.text}", self.remedy)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        evidence = dict(self.evidence)
+        return Finding, (self.code, self.severity, self.text, self.remedy, evidence, self.where)
+
+    def record(self) -> dict[str, Any]:
+        """The finding as plain values, as a file keeps it."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "text": self.text,
+            "remedy": self.remedy,
+            "evidence": dict(self.evidence),
+            "where": self.where,
+        }
+
+
+def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Errors first, then warnings; of one severity causes before symptoms."""
+    key = {code: number for number, code in enumerate(CODES)}
+    return tuple(sorted(findings, key=lambda f: (_SEVERITIES.index(f.severity), key[f.code])))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known of an estimate, each part for itself.
+
+    Attributes:
+        usable: "no" where a finding is an error; "with care" where one is a warning, as of a
+            parameter that a default body completes, or a need is not met; else "yes".
+        possible: whether the body is physically consistent.
+        optimal: whether it is proved to be the best such body for the data.
+        explains_data: whether what it leaves of the measured wrench is noise.
+        identifiable: names of the parameters that the data identify.
+        reasons: codes of the errors and warnings.
+        needs: what was asked for, and whether the intervals meet it.
+    """
+
+    usable: Usable
+    possible: bool
+    optimal: bool
+    explains_data: bool
+    identifiable: tuple[str, ...]
+    reasons: tuple[str, ...] = ()
+    needs: Mapping[str, bool] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """The verdict as plain values, as a file keeps it."""
+        record: dict[str, Any] = {
+            "usable": self.usable,
+            "possible": self.possible,
+            "optimal": self.optimal,
+            "explains_data": self.explains_data,
+            "identifiable": list(self.identifiable),
+            "reasons": list(self.reasons),
+        }
+        return record | ({"needs": dict(self.needs)} if self.needs else {})
+
+
+def verdict_of(
+    findings: Sequence[Finding],
+    *,
+    possible: bool,
+    optimal: bool,
+    identifiable: Sequence[str],
+    needs: Mapping[str, bool] | None = None,
+) -> Verdict:
+    """The verdict that findings come to.
+
+    Args:
+        findings: all of them.
+        possible: whether the body is physically consistent.
+        optimal: whether it is proved to be the best such body.
+        identifiable: names of the parameters that the data identify.
+        needs: what was asked for, and whether it is met.
+    """
+    severities = {finding.severity for finding in findings}
+    usable: Usable = "yes"
+    if "warning" in severities or not all((needs or {}).values()):
+        usable = "with care"
+    if "error" in severities or not possible:
+        usable = "no"
+    reasons = dict.fromkeys(f.code for f in ranked(findings) if f.severity != "info")
+    return Verdict(
+        usable=usable,
+        possible=possible,
+        optimal=optimal,
+        explains_data="unexplained" not in reasons,
+        identifiable=tuple(identifiable),
+        reasons=tuple(reasons),
+        needs=dict(needs or {}),
+    )
+
+
+def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple[Finding, ...]:
+    """The finding that a default body completes what the data do not identify, if it does.
+
+    Args:
+        decided_by: what fixed each parameter, by name.
+        default_body: that body in words, where it is known.
+    """
+    names = [name for name, by in decided_by.items() if by == "default"]
+    if not names:
+        return ()
+    of = f" ({default_body})" if default_body else ""
+    text = f"{', '.join(names)} are not identifiable from the data: a default body stands in{of}."
+    remedy = "Use what the data identify alone, or log turns that speed up and slow down."
+    return (Finding("completed", "warning", text, remedy, {"completed": len(names)}),)
+
+
+def reasons_in_words(findings: Iterable[Finding]) -> tuple[str, ...]:
+    """Why an estimate is not to be used, or with care: errors and warnings, ranked, a line each.
+
+    What control characters a file may have brought in are gone.
+    """
+    said = (f"{f.severity}: {f} [{f.code}]" for f in ranked(findings) if f.severity != "info")
+    return tuple("".join(c for c in " ".join(line.split()) if c.isprintable()) for line in said)

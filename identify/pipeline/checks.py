@@ -1,0 +1,223 @@
+"""What is found of a log before the fit, and of a fit before it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import LogError, ProblemError, SolveError
+from identify.estimation import Estimate, EstimatorSettings, estimate_body
+from identify.findings import Finding
+from identify.logs import Recording
+from identify.pipeline.hypotheses import fits_better
+from identify.pipeline.result import FitSettings
+from identify.regressors import WRENCH, Statistics
+from identify.signals import PreparedLog
+from identify.validation import HeldOutScores, Validation, axes_beyond_noise
+
+_FAST = 20.0
+"""Speed above which a position may be in another unit [m/s]."""
+
+_SPIN = 60.0
+"""Rate above which an angle may be in degrees [rad/s]."""
+
+_MANY_UNUSED = 0.2
+"""Share of a log's rows that may go unused without a word."""
+
+_POOR_FIT = 0.99
+"""Held-out R² of an axis below which the fit explains too little of it …"""
+
+_SHARE_OF_SIGNAL = 0.2
+"""… if the axis carries at least this share of the largest signal among forces or torques."""
+
+_NO_FIT = 0.5
+"""Held-out R² of all forces below which an estimate is not to be used."""
+
+_FAR = 5.0
+"""Standard errors by which the data contradict a term that moves the estimate as far."""
+
+_WORSE = 1.5
+"""Ratio of residuals beyond which a choice is called wrong for the data."""
+
+_UNITS: Mapping[str, tuple[str, float, tuple[str, ...]]] = MappingProxyType(
+    {
+        "position_unit": ("moves", 1e-3, ("position", "linear_velocity")),
+        "angle_unit": ("turns", np.pi / 180.0, ("angular_velocity", "angular_acceleration")),
+    }
+)
+"""Units that may be wrong: what the body then does too fast, the factor, and of which signals."""
+
+
+def require_live_wrench(recording: Recording, *, mass_known: bool) -> None:
+    """Raise if the force or the torque never changes: a dead sensor, or the wrong columns.
+
+    A force of zero is no dead sensor where the mass is known: a body in free flight has none.
+
+    Raises:
+        LogError: it does not.
+    """
+    if len(recording) < 2:
+        return
+    for name in ("force", "torque"):
+        values = recording.signals[name]
+        if np.ptp(values, axis=0).any() or (name == "force" and mass_known and not values.any()):
+            continue
+        hint = "; of a body in free flight give the mass" if name == "force" else ""
+        raise LogError(
+            f"{recording.name}: the {name} is {values[0].tolist()} in all {len(recording)} "
+            f"rows: the sensor was off, or [wrench] {name} in the schema names the wrong "
+            f"columns{hint if not values.any() else ''}"
+        )
+
+
+def findings_of_log(log: PreparedLog) -> Iterator[Finding]:
+    """Rows that are not used, and values that look like another unit's."""
+    recording, dropped = log.recording, log.recording.dropped
+    if dropped.total:
+        yield Finding(
+            "rows_dropped",
+            "info",
+            f"{dropped.total} of {recording.rows} rows dropped ({dropped.not_finite} not finite, "
+            f"{dropped.cut_short} cut short, {dropped.not_numbers} not numbers).",
+            evidence={"dropped": dropped.total, "rows": recording.rows},
+            where=log.name,
+        )
+    if log.unused > _MANY_UNUSED * len(recording):
+        yield Finding(
+            "rows_unused",
+            "warning",
+            f"{log.unused} of {len(recording)} rows are not used: they stand in segments between "
+            "gaps or jumps that are too short to filter.",
+            "Check the time stamps and their unit.",
+            {"unused": log.unused, "rows": len(recording)},
+            log.name,
+        )
+    speed = max((_fastest(segment.velocity) for segment in log.segments), default=0.0)
+    spin = max((_fastest(segment.angular_velocity) for segment in log.segments), default=0.0)
+    if speed > _FAST:
+        yield _unit("position_unit", "mm", f"{speed:.3g} m/s", speed, log)
+    if spin > _SPIN:
+        yield _unit("angle_unit", "deg", f"{spin:.3g} rad/s", spin, log)
+
+
+def _unit(code: str, other: str, shown: str, rate: float, log: PreparedLog) -> Finding:
+    """A rate beyond what arms do: an error if the other unit fits the log clearly better."""
+    does, factor, names = _UNITS[code]
+
+    def changed(recording: Recording) -> Recording:
+        scaled = {
+            name: factor * signal if name in names else signal
+            for name, signal in recording.signals.items()
+        }
+        return replace(recording, signals=scaled)
+
+    better = fits_better([log], changed)
+    section = "[pose]" if code == "position_unit" else "[pose], [twist] or [acceleration]"
+    return Finding(
+        code,
+        "error" if better else "info",
+        f"the body {does} at up to {shown}"
+        + (f", and its log fits clearly better in {other}." if better else "."),
+        f'If the log is in {other}, set `{code} = "{other}"` in {section}.',
+        {"fastest": rate},
+        log.name,
+    )
+
+
+def _fastest(values: Array) -> float:
+    return float(np.linalg.norm(values, axis=1).max())
+
+
+def findings_of_fit(
+    validation: Validation,
+    estimate: Estimate,
+    logs: Sequence[PreparedLog],
+    blocks: Sequence[Statistics],
+    settings: FitSettings,
+) -> Iterator[Finding]:
+    """What the equations leave unexplained, and choices that the data contradict."""
+    scores = validation.scores
+    if scores is None:
+        text = "the data are too few to fit on a part of them: there are no held-out scores."
+        yield Finding("little_motion", "info", text, "Log more motion.")
+    else:
+        if scores.refused:
+            folds = scores.folds + scores.refused
+            text = f"{scores.refused} of {folds} folds cannot be fitted without the part held out."
+            yield Finding("little_motion", "info", text, "Log more motion.")
+        yield from _unexplained(scores, estimate, logs)
+    yield from _contradicted(estimate, blocks, settings)
+
+
+def _unexplained(
+    scores: HeldOutScores, estimate: Estimate, logs: Sequence[PreparedLog]
+) -> Iterator[Finding]:
+    """A finding where axes are predicted badly, and not because of noise."""
+    signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
+    signal = np.where(scores.carries_signal, signal, 0.0)
+    largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
+    counted = scores.carries_signal & (signal > _SHARE_OF_SIGNAL * largest)
+    poor = counted & (scores.r_squared < _POOR_FIT)
+    if not poor.any():
+        return
+    systematic = axes_beyond_noise(logs, estimate.parameters.phi, estimate.biases)
+    if not (poor & systematic).any():
+        return
+    # A body in free flight has no force to explain: its torques speak for it.
+    forces = slice(0, 3) if scores.carries_signal[:3].any() else slice(3, 6)
+    pooled = scores.pooled_r_squared(forces)
+    useless = pooled < _NO_FIT and bool((poor & systematic)[forces].any())
+    shown = ", ".join(f"{WRENCH[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(poor))
+    yield Finding(
+        "unexplained",
+        "error" if useless else "warning",
+        f"the fit explains {'little' if useless else 'not all'} of the measured wrench, and what "
+        f"it leaves is not noise (held-out R²: {shown}).",
+        "Check units, axes, order and signs in the schema, the sensor's mount, and that nothing "
+        "touched the body.",
+        {f"r_squared_of_{'forces' if forces.start == 0 else 'torques'}": pooled},
+    )
+
+
+def _contradicted(
+    estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
+) -> Iterator[Finding]:
+    """A finding where what is known, or an offset left out or shared, makes the residual worse."""
+    said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
+    choices = [said[settings.bias]] if settings.bias in said else []
+    if settings.mass is not None:
+        choices.append(f"with the mass given as {settings.mass:g} kg")
+    choices += [f"with {term}" for term in settings.terms]
+    if not choices:
+        return
+    try:
+        free = estimate_body(blocks, EstimatorSettings())
+    except (ProblemError, SolveError):
+        return
+    tiny = np.finfo(float).tiny
+    worse = float(np.max(estimate.residual_rms / np.maximum(free.residual_rms, tiny)))
+    moved = _standard_errors(estimate, free)
+    if worse < _WORSE and (moved < _FAR or not settings.terms):
+        return
+    yield Finding(
+        "choice_contradicted",
+        "warning",
+        f"fitted {' and '.join(choices)}, the residual of an axis is {worse:.2g} times that of a "
+        f"fit that leaves this to the data, whose mass is {free.parameters.mass:.5g} kg: the data "
+        f"contradict the choice, by {moved:.2g} standard errors.",
+        "Correct or leave out what was given.",
+        {"standard_errors": moved, "residual_ratio": worse, "mass_by_data": free.parameters.mass},
+    )
+
+
+def _standard_errors(estimate: Estimate, free: Estimate) -> float:
+    """How far terms moved an estimate from the one without, in standard errors of that."""
+    away = estimate.parameters.phi - free.parameters.phi
+    sigma = np.sqrt(np.diag(free.covariance))
+    sigma = np.where(sigma > 0.0, sigma, np.inf)
+    inverse = np.linalg.pinv(free.covariance / np.outer(sigma, sigma), rcond=1e-12, hermitian=True)
+    return float(np.sqrt(max(away / sigma @ inverse @ (away / sigma), 0.0)))

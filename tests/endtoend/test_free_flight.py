@@ -1,0 +1,59 @@
+"""The shipped log of a free flyer: no force acts, and the mass is given."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.endtoend.conftest import ROOT
+from tests.endtoend.estimates import INTERVALS, SIX, load
+
+FOLDER = ROOT / "datasets" / "free_flight"
+LOG = (FOLDER / "free_flight.parquet", "--schema", FOLDER / "schema.toml")
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return json.loads((FOLDER / "truth.json").read_text())
+
+
+@pytest.mark.usefixtures("no_report")
+def test_its_inertia_and_centre_of_mass_are_found_and_usable(cli, truth, tmp_path):
+    outcome = cli("fit", *LOG, "--mass", truth["mass"], "-o", tmp_path)
+    assert outcome.status == 0
+    assert "Usable: yes." in outcome.out
+    assert "forces without signal" in outcome.out
+    found = load(tmp_path)
+    assert found["findings"] == []
+    assert found["r_squared"][:3] == [None] * 3
+    assert min(found["r_squared"][3:]) > 0.99
+    assert found["verdict"]["identifiable"] == list(INTERVALS[1:10])
+    central = np.array(truth["inertia_about_com"])[SIX]
+    expected = dict(zip(INTERVALS, [*truth["phi"], *truth["com"], *central], strict=True))
+    for name in INTERVALS:
+        low, high = found["intervals"][name]
+        width = max(high - low, 1e-12)
+        assert low - width < expected[name] < high + width, name  # three half-widths
+    error = np.abs(np.array(found["inertia_about_com"])[SIX] - central).max()
+    assert error < 2e-3 * central.max()
+
+
+def test_without_the_mass_a_force_of_zero_is_a_dead_sensor(cli, tmp_path):
+    outcome = cli("fit", *LOG, "-o", tmp_path / "out")
+    assert outcome.status == 2
+    assert "of a body in free flight give the mass" in outcome.message
+    assert not (tmp_path / "out").exists()
+
+
+def test_its_script_makes_it_again(tmp_path, truth):
+    spec = importlib.util.spec_from_file_location("generate_flight", FOLDER / "generate.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main(tmp_path)
+    made, shipped = (pd.read_parquet(folder / LOG[0].name) for folder in (tmp_path, FOLDER))
+    pd.testing.assert_frame_equal(made, shipped, rtol=0.0, atol=2e-7)
+    assert json.loads((tmp_path / "truth.json").read_text()) == truth

@@ -1,0 +1,92 @@
+"""Needs: what is written, what the intervals reach, and what is no need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify.errors import SchemaError
+from identify.estimation import estimate_body
+from identify.inertia import PHI
+from identify.pipeline.needs import needs_met, parse_needs
+from tests.close import assert_close
+from tests.estimation.simulated import samples, wrench_noise
+from tests.strategies import random_body
+
+
+@pytest.fixture(scope="module")
+def estimate():
+    rng = np.random.default_rng(3)
+    phi = random_body(rng)
+    log = samples(phi, rng, 400, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
+    return estimate_body([log.blocks()])
+
+
+def half_width(estimate, name: str) -> float:
+    low, high = estimate.intervals[name]
+    return 0.5 * (high - low)
+
+
+@pytest.mark.parametrize(
+    ("unit", "size"),
+    [("kg", 1.0), ("g", 1e-3), ("%", None)],
+)
+def test_a_mass_is_met_from_its_half_width_on(estimate, unit, size):
+    size = 0.01 * estimate.mass if size is None else size
+    reached = half_width(estimate, "m") / size
+    (need,) = parse_needs(f"mass 1{unit}")
+    assert_close(need.reached(estimate), reached, 1e-12)
+    for factor, met in ((1.01, True), (0.99, False)):
+        text = f"mass {factor * reached:.9f} {unit}"
+        assert needs_met(text, estimate) == {text: met}
+
+
+@pytest.mark.parametrize(("unit", "size"), [("m", 1.0), ("cm", 1e-2), ("mm", 1e-3)])
+def test_a_centre_of_mass_is_met_by_all_three_coordinates(estimate, unit, size):
+    reached = max(half_width(estimate, name) for name in ("cx", "cy", "cz")) / size
+    (need,) = parse_needs(f"com 2{unit}")
+    assert_close(need.reached(estimate), reached, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("unit", "size"),
+    [
+        *(("kg m²", 1.0), ("kg m^2", 1.0), ("kg*m2", 1.0), ("kgm2", 1.0), ("kg·m²", 1.0)),
+        *(("kg cm²", 1e-4), ("kg mm²", 1e-6), ("g m²", 1e-3), ("g mm²", 1e-9), ("%", None)),
+    ],
+)
+def test_an_inertia_is_met_by_all_six_entries(estimate, unit, size):
+    largest = np.linalg.eigvalsh(estimate.parameters.inertia_about_com)[-1]
+    size = 0.01 * largest if size is None else size
+    names = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
+    reached = max(half_width(estimate, name) for name in names) / size
+    (need,) = parse_needs(f"inertia 1 {unit}")
+    assert_close(need.reached(estimate), reached, 1e-12)
+
+
+def test_what_has_no_interval_is_not_met_and_what_is_given_is(estimate):
+    intervals = {**estimate.intervals, "Icxy": None, "m": (estimate.mass, estimate.mass)}
+    partly = replace(estimate, intervals=intervals, decided_by=dict.fromkeys(PHI, "data"))
+    text = "mass 1e-9%, com 100m, inertia 1000 %"
+    assert needs_met(text, partly) == {
+        "mass 1e-9%": True,
+        "com 100m": True,
+        "inertia 1000 %": False,
+    }
+    assert needs_met("", partly) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("mass", "mass 1", "mass %", "weight 1%", "mass 1 mm", "com 1%", "com 1kg", "inertia 1kg"),
+        *("mass 0%", "mass -1%", "mass 1..2%", "mass inf%", "mass 1%,", ",", "mass 1% com 2mm", 3),
+    ],
+)
+def test_what_is_no_need_is_refused_with_the_grammar(text):
+    with pytest.raises(
+        SchemaError, match=r'needs: .*"mass 1%, com 2mm, inertia 10%".*com in m, cm'
+    ):
+        parse_needs(text)

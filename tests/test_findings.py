@@ -1,0 +1,99 @@
+"""Findings: ranked, with causes before symptoms; the verdict that they come to."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from identify.findings import (
+    CODES,
+    Finding,
+    completion,
+    ranked,
+    reasons_in_words,
+    verdict_of,
+)
+
+
+def finding(code: str, severity: str = "warning") -> Finding:
+    return Finding(code, severity, f"{code} was found.", "Look at it.", {"p": 0.5}, "a.csv")
+
+
+def verdict(*findings: Finding, possible: bool = True, needs=None):
+    return verdict_of(findings, possible=possible, optimal=True, identifiable=["m"], needs=needs)
+
+
+def test_errors_come_first_and_causes_before_symptoms():
+    found = [
+        finding("unexplained"),
+        finding("delay", "info"),
+        finding("completed", "error"),
+        finding("wrench_sign"),
+    ]
+    codes = [one.code for one in ranked(found)]
+    assert codes == ["completed", "wrench_sign", "unexplained", "delay"]
+
+
+@pytest.mark.parametrize(
+    ("findings", "usable"),
+    [
+        ((), "yes"),
+        ((finding("delay", "info"),), "yes"),
+        (completion({"m": "data", "Ixx": "default"}, None), "with care"),
+        ((finding("delay"),), "with care"),
+        ((finding("delay"), finding("unexplained", "error")), "no"),
+    ],
+)
+def test_usable_is_what_the_worst_finding_says(findings, usable):
+    assert verdict(*findings).usable == usable
+
+
+@pytest.mark.parametrize(("met", "usable"), [(True, "yes"), (False, "with care")])
+def test_a_need_that_is_not_met_asks_for_care(met, usable):
+    found = verdict(needs={"mass 1%": met})
+    assert (found.usable, found.reasons) == (usable, ())
+    assert found.record()["needs"] == {"mass 1%": met}
+    assert "needs" not in verdict().record()
+
+
+def test_what_a_default_body_completes_is_named():
+    (found,) = completion({"m": "data", "Ixx": "default", "Iyy": "default"}, "a ball")
+    assert "Ixx, Iyy are not identifiable" in found.text
+    assert "(a ball)" in found.text
+    assert found.evidence["completed"] == 2
+    assert completion({"m": "data", "Ixx": "given"}, None) == ()
+
+
+def test_reasons_are_one_line_each_whatever_a_file_brings_in():
+    hostile = Finding("delay", "error", "late\nset_payload(99)\x1b[2J.", "Look\tat it.")
+    (line,) = reasons_in_words([finding("gain", "info"), hostile])
+    assert line == "error: late set_payload(99)[2J. Look at it. [delay]"
+
+
+def test_an_impossible_body_is_never_usable():
+    assert verdict(possible=False).usable == "no"
+
+
+def test_reasons_are_the_codes_of_errors_and_warnings_once_each():
+    found = verdict(
+        finding("unexplained"), finding("delay"), finding("delay"), finding("gain", "info")
+    )
+    assert found.reasons == ("delay", "unexplained")
+    assert not found.explains_data
+    assert verdict(finding("delay")).explains_data
+    assert found.record()["reasons"] == ["delay", "unexplained"]
+
+
+def test_a_finding_says_where_what_and_what_to_do_and_survives_a_process():
+    one = finding("delay")
+    assert str(one) == "a.csv: delay was found. Look at it."
+    assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301
+    assert one.record()["evidence"] == {"p": 0.5}
+    assert len(set(CODES)) == len(CODES)
+
+
+@pytest.mark.parametrize(("code", "severity"), [("dely", "error"), ("delay", "fatal")])
+def test_a_code_or_severity_that_is_none_is_refused(code, severity):
+    with pytest.raises(ValueError, match="of a finding"):
+        finding(code, severity)
