@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from identify.documents import lookup, validate
 from identify.errors import StudyError
-from identify.experiments.options import Options
+from identify.experiments.options import Options, Positive
 
 O = TypeVar("O", bound=Options)
 T = TypeVar("T")
@@ -45,6 +45,7 @@ class StudyDocument(BaseModel):
         seeds: how many noises for each log and perturbation, or their numbers.
         metrics: names; all where not given.
         cutoff_hz: of the low-pass [Hz]; chosen for each log where not given.
+        timeout: seconds that a cell may take; any time where not given.
         logs, perturbations, estimators: tables, expanded elsewhere.
     """
 
@@ -56,7 +57,8 @@ class StudyDocument(BaseModel):
         Annotated[StrictInt, Field(ge=1, le=1_000_000)] | list[Annotated[StrictInt, Field(ge=0)]]
     ) = 1
     metrics: list[StrictStr] | None = None
-    cutoff_hz: Annotated[float, Field(strict=True, gt=0.0, allow_inf_nan=False)] | None = None
+    cutoff_hz: Positive | None = None
+    timeout: Positive | None = None
     logs: list[Entry]
     perturbations: list[Entry] = ["none"]
     estimators: list[Entry]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from identify.arrays import Vec3
 from identify.experiments.options import Count, NotNegative, Positive, canonical, spelled
 from identify.experiments.seeds import seed_of
-from identify.experiments.sources.source import LogItem, Source, Truth
+from identify.experiments.sources.source import MOST_LOGS, LogItem, Source, Truth
 from identify.inertia import InertialParameters
 from identify.logs import Recording
 from identify.logs.synthetic import synthetic_recording
@@ -61,7 +61,7 @@ class Synthetic(Source):
 
     kind: ClassVar[str] = "synthetic"
 
-    number: Count = 10
+    number: Annotated[Count, Field(le=MOST_LOGS)] = 10
     mass: Positive | Range = 1.0
     size: Positive | Range = 0.2
     duration: Positive = 20.0
