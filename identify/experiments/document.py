@@ -32,6 +32,8 @@ T = TypeVar("T")
 Entry: TypeAlias = dict[str, Any] | str
 """A table with its `kind`, or the kind alone where there is nothing to add."""
 
+Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, lt=2**64)]
+
 _MOST_COMBINATIONS = 100_000
 """Entries one table may expand to: more is most likely a slip."""
 
@@ -52,10 +54,8 @@ class StudyDocument(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[StrictStr, Field(min_length=1)]
-    seed: Annotated[StrictInt, Field(ge=0)]
-    seeds: (
-        Annotated[StrictInt, Field(ge=1, le=1_000_000)] | list[Annotated[StrictInt, Field(ge=0)]]
-    ) = 1
+    seed: Seed
+    seeds: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | list[Seed] = 1
     metrics: list[StrictStr] | None = None
     cutoff_hz: Positive | None = None
     timeout: Positive | None = None
