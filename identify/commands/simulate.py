@@ -13,7 +13,6 @@ from identify.commands.command import Command, Flag, UsageError, Vector, option
 from identify.commands.output import require_writable, unwritable, write_file
 from identify.commands.pair import note_torn_pair
 from identify.commands.terminal import say
-from identify.documents import lookup
 
 if TYPE_CHECKING:
     from identify.logs import Recording
@@ -28,7 +27,7 @@ _MOST_STEPS, _MOST_STATES = 50_000_000, 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Simulate(Command):
-    """Simulate a body: its states as a log that `fit` reads, figures, and Poinsot's construction.
+    """Simulate a body: its states and loads as a log, figures, and Poinsot's construction.
 
     Writes OUT/trajectory.parquet with its schema, OUT/motion.png and, for a body that turns freely,
     OUT/poinsot.png and the animation OUT/poinsot.html. Exit status: 2 for a bad file, 3 where the
@@ -122,6 +121,7 @@ class Simulate(Command):
 
     def _path(self, simulation: Simulation) -> Trajectory:
         if self.integrator != EXACT:
+            from identify.documents import lookup
             from identify.simulation.integrators import INTEGRATORS
 
             known = dict.fromkeys((*INTEGRATORS, EXACT))

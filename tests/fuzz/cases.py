@@ -216,6 +216,9 @@ def _renumbered(text: str, chance: random.Random) -> str:
             continue
         start, stop = chance.choice(places)
         new = chance.choice([chance.choice(_ABSURD), "", text[start:stop] * 2])
+        if pattern.startswith("-?") and chance.random() < 0.5:  # as a slip of the pen or of units
+            factor = chance.choice([-1.0, 0.0, 1.1, 1e3, 1e-3, 1e9, 1e-9, 1e100, 1e-100])
+            new = repr(float(text[start:stop]) * factor)
         text = text[:start] + new + text[stop:]
     return text
 
