@@ -24,6 +24,9 @@ T = TypeVar("T")
 _STARTS, _STARTS_WITHIN = 5, 60.0
 """Processes in a row that may die before they are ready, and seconds that each has for it."""
 
+_AT_HAND = 2
+"""Calls that a process is given: the next begins while the runner writes down what came of one."""
+
 _ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")} | {
     "VECLIB_MAXIMUM_THREADS": "1"
 }
@@ -44,9 +47,10 @@ class _Worker:
     """A process: a pool of joblib's loky that has no other, and what it does."""
 
     pool: Any
-    call: _Call | None = None
+    calls: deque[_Call] = field(default_factory=deque)
+    """The one that runs, and the one that it has at hand for when that is done."""
     since: float = field(default_factory=time.monotonic)
-    """When the call began, or else the process."""
+    """When the call that runs began, or else the process."""
     ready: bool = False
     ended: str = ""
     """How its process ended."""
@@ -55,7 +59,7 @@ class _Worker:
 class LocalProcesses(Executor):
     """Processes by joblib's loky, each with its linear algebra on one thread.
 
-    A process has one call at a time, and the next one when it has imported what a cell needs: a
+    A process runs one call after the other, the first when it has imported what a cell needs: a
     death, and a time that ran out, are those of the call that ran, and of no other.
     """
 
@@ -83,7 +87,7 @@ class LocalProcesses(Executor):
         call = _Call(partial(function, *args, **kwargs))
         with self._lock:
             self._waiting.append(call)
-            for worker in self._processes:
+            for worker in sorted(self._processes, key=lambda worker: len(worker.calls)):
                 self._feed(worker)
         return call.future
 
@@ -119,6 +123,7 @@ class LocalProcesses(Executor):
             self._waiting.clear()
             for worker in self._processes:
                 worker.ready = False
+                worker.calls.clear()
         for worker in self._processes:
             worker.pool.shutdown(wait=True, kill_workers=True)
 
@@ -126,9 +131,8 @@ class LocalProcesses(Executor):
         """The calls that began before a time, no longer waited for; their processes are to end."""
         given_up: list[_Call] = []
         for worker in self._processes:
-            if worker.call is not None and worker.since < began:
-                given_up.append(worker.call)
-                worker.call = None
+            if worker.calls and worker.since < began:
+                given_up.append(worker.calls.popleft())
                 self._note_end(worker, "its call took too long")
         return given_up
 
@@ -158,27 +162,32 @@ class LocalProcesses(Executor):
     def _note_end(self, worker: _Worker, how: str) -> None:
         self._failed_starts += not (worker.ready or worker.ended)
         worker.ended, worker.ready = how, False
+        while worker.calls:  # had not begun
+            self._waiting.appendleft(worker.calls.pop())
 
     def _feed(self, worker: _Worker) -> None:
-        """Give a process that is free the next call."""
-        if not worker.ready or worker.call is not None or not self._waiting:
-            return
-        call = self._waiting.popleft()
-        try:
-            running = worker.pool.submit(call.run)
-        except BrokenProcessPool as error:  # it died while it had nothing to do
-            self._waiting.appendleft(call)
-            self._note_end(worker, first_line(error))
-            return
-        worker.call, worker.since = call, time.monotonic()
-        running.add_done_callback(partial(self._is_done, worker, call))
+        """Give a process calls, one of them to have at hand."""
+        while worker.ready and self._waiting and len(worker.calls) < _AT_HAND:
+            call = self._waiting.popleft()
+            try:
+                running = worker.pool.submit(call.run)
+            except BrokenProcessPool as error:
+                self._waiting.appendleft(call)
+                if not worker.calls:  # it died while it had nothing to do
+                    self._note_end(worker, first_line(error))
+                return
+            if not worker.calls:
+                worker.since = time.monotonic()
+            worker.calls.append(call)
+            running.add_done_callback(partial(self._is_done, worker, call))
 
     def _is_done(self, worker: _Worker, call: _Call, ran: Future[Any]) -> None:
         error = ran.exception()
         with self._lock:
-            if worker.call is not call:
-                return  # it was given up
-            worker.call = None
+            if not worker.calls or worker.calls[0] is not call:
+                return  # it was given up, or had not begun when the process died
+            worker.calls.popleft()
+            worker.since = time.monotonic()
             if isinstance(error, BrokenProcessPool):
                 self._note_end(worker, first_line(error))
             self._feed(worker)
