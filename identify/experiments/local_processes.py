@@ -16,7 +16,8 @@ from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import StudyError
-from identify.experiments.executors import Executor, TimeLimit, first_line
+from identify.experiments.code_mark import code_mark
+from identify.experiments.executors import Executor, TimeLimit, first_line, hold_threads
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -147,7 +148,7 @@ class LocalProcesses(Executor):
                 initargs=(os.getpid(),),
             )
         )
-        proof = worker.pool.submit(_import_what_a_cell_needs)
+        proof = worker.pool.submit(_prepare)
         proof.add_done_callback(partial(self._is_ready, worker))
         return worker
 
@@ -212,6 +213,8 @@ def _begin(parent: int) -> None:
     threading.Thread(target=watch, daemon=True, name="end_with_parent").start()
 
 
-def _import_what_a_cell_needs() -> None:
-    """So that a call's time, and the blame for a death, begin after what each process must do."""
+def _prepare() -> None:
+    """Do what each process must do once: a call's time, and the blame for a death, begin after."""
     import_module("identify.experiments.study")
+    hold_threads()
+    code_mark()

@@ -14,7 +14,7 @@ from identify.experiments.executors import TICK, Executor, TimeLimit, first_line
 T = TypeVar("T")
 R = TypeVar("R")
 
-_BLAMED_AFTER = 2
+_BLAMED_AFTER = 3
 """Deaths of a worker that had nothing but one item, after which the item is to blame."""
 
 
@@ -27,8 +27,8 @@ class Retrying(Generic[T, R]):
 
     Items whose worker died are suspects. They run again one at a time, with nothing else in flight,
     so that another death has one cause; an item that dies so is taken apart, and one that cannot be
-    taken apart is to blame when it has died so twice. An item over the time limit is taken apart as
-    well, and to blame where it cannot be.
+    taken apart is to blame when it has died so three times. An item over the time limit is
+    taken apart as well, and to blame where it cannot be.
     """
 
     def __init__(
