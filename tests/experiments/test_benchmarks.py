@@ -11,17 +11,21 @@ import pytest
 
 from experiments.benchmarks import (
     fit_command,
+    forward_simulation,
     import_time,
     psd_fit,
     run as command,
     statistics_throughput,
 )
 from experiments.benchmarks.measure import Effort, Line, Spread, consume, race
+from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_many, mujoco_rollout
 from experiments.benchmarks.registry import BENCHMARKS
 from identify.estimation import estimate_unknowns
 from identify.estimation.program import cone_program
 from identify.estimation.terms import Consistent
+from identify.inertia import InertialParameters
 from identify.regressors import ONE_BODY
+from identify.simulation import State, fast_rollout
 
 TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
 
@@ -91,6 +95,34 @@ def test_the_fit_of_two_bodies_that_is_timed_needs_a_solver():
     assert estimate.certificate.solver == "Clarabel"
     assert estimate.complete
     assert estimate.others["carrier"].complete
+
+
+def test_both_modes_of_mujoco_integrate_what_the_fast_rollout_does():
+    swarm = forward_simulation.swarm(3, 40)
+    ours = fast_rollout(swarm.phi, swarm.start, None, 1e-3, GRAVITY, steps=40)
+    place, q = ours.position[:, -1], ours.quaternion[:, -1][:, [3, 0, 1, 2]]
+    together = mujoco_many(swarm.phi, swarm.start, 40, 1e-3)
+    phi, start, _ = swarm.one()
+    alone = mujoco_rollout(phi, start, 40, 1e-3)()
+    for _ in range(2):  # a second run begins at the start again
+        theirs = together()
+        np.testing.assert_allclose(theirs[:, :3], place, atol=1e-11)
+        np.testing.assert_allclose(np.abs(np.sum(theirs[:, 3:] * q, axis=1)), 1.0, atol=1e-11)
+    np.testing.assert_allclose(alone[1:4], place[0], atol=1e-11)
+
+
+def test_bodies_in_one_model_are_moved_by_their_own_wrenches():
+    """What half the steps push, the other half pulls: the centre of mass falls and is displaced."""
+    swarm = forward_simulation.swarm(2, 10)
+    rest = State(np.zeros((2, 3)), np.tile([0.0, 0, 0, 1], (2, 1)), *np.zeros((2, 2, 3)))
+    wrench = np.zeros((2, 10, 6))
+    wrench[1, :5, 0], wrench[1, 5:, 0] = 3.0, -3.0
+    theirs = mujoco_many(swarm.phi, rest, wrench, 0.01)()
+    body = InertialParameters(swarm.phi)
+    displaced = np.array([0.0, 3.0 * 0.05**2 / body.mass[1]])
+    expected = np.column_stack((displaced, np.zeros(2), np.full(2, 0.5 * GRAVITY[2] * 0.1**2)))
+    np.testing.assert_allclose(theirs[:, :3], expected, atol=1e-12)
+    np.testing.assert_allclose(theirs[:, 3:], rest.quaternion[:, [3, 0, 1, 2]], atol=1e-12)
 
 
 def test_a_fresh_interpreter_is_timed():
