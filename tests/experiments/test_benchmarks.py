@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from experiments.benchmarks import (
     forward_simulation,
     import_time,
     psd_fit,
+    refusals,
     run as command,
     statistics_throughput,
 )
 from experiments.benchmarks.measure import Effort, Line, Spread, consume, race
 from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_many, mujoco_rollout
+from experiments.benchmarks.processes import PEAK_MEMORY
 from experiments.benchmarks.registry import BENCHMARKS
 from identify.estimation import estimate_unknowns
 from identify.estimation.program import cone_program
@@ -134,7 +137,7 @@ def test_a_fresh_interpreter_is_timed():
 def test_peak_memory_is_that_of_the_command_and_not_of_its_parent():
     heavy = np.ones(40_000_000)  # 320 MB here must not be counted there
     program = "x = bytearray(60_000_000); x[::4096] = b'1' * len(x[::4096]); raise SystemExit(5)"
-    command_line = [sys.executable, str(fit_command._PEAK_MEMORY), sys.executable, "-c", program]
+    command_line = [sys.executable, str(PEAK_MEMORY), sys.executable, "-c", program]
     done = subprocess.run(command_line, check=True, capture_output=True, text=True)
     taken = json.loads(done.stdout)
     assert heavy.sum() > 0.0
@@ -146,6 +149,17 @@ def test_a_command_that_fails_is_an_error_with_its_last_words(tmp_path):
     (tmp_path / "schema.toml").write_text("", encoding="utf-8")
     with pytest.raises(RuntimeError, match=r"ended with status [1-9]"):
         fit_command.fit_once(tmp_path / "no.csv", tmp_path / "schema.toml", tmp_path / "out")
+
+
+def test_every_absurd_length_is_asked_for_and_other_refusals_do_not_count(tmp_path):
+    cases = refusals.absurd_commands(tmp_path)
+    assert len(cases) == len({case.what for case in cases}) == 7
+    taken = refusals.refused(cases[-1])
+    assert taken.status == 2
+    with pytest.raises(RuntimeError, match=r"--cutoff 1e-6: status 2: .*nosuch"):
+        refusals.refused(
+            replace(cases[2], words=(*cases[2].words[:1], "nosuch.csv", *cases[2].words[2:]))
+        )
 
 
 def test_one_that_cannot_run_does_not_hide_the_others(monkeypatch, tmp_path, capsys):
