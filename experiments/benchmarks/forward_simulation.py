@@ -26,6 +26,9 @@ REACH_MILLIONS, REACH_FREE_MILLIONS = 8.0, 20.0
 REACH_RATIO, REACH_FEW_RATIO = 15.0, 4.0
 """Times as many steps a second as MuJoCo: with all of many bodies in one model, with one alone."""
 
+_NODES = 12
+"""Steps at a time of what is read and written, as the rollout takes them."""
+
 _MUJOCO_SHARE = 40
 """Of the steps, what MuJoCo takes with all bodies, so that its turns are not all there is."""
 
@@ -62,6 +65,7 @@ def run(effort: Effort) -> list[Line]:
         "last": fast(many, every=steps),
         "free all": fast(many, free=True),
         "free last": fast(many, free=True, every=steps),
+        "memory": memory_alone(many),
         "few": fast(few),
         "plain few": plain(few),
         "mujoco": mujoco_rollout(phi, start, wrench[:-1], STEP),
@@ -88,6 +92,7 @@ def lines(each: dict[str, Array]) -> list[Line]:
     what = f"forward simulation, {BODIES} bodies, RK4 order, "
     return [
         _rate(what + "wrench held between samples, all states", each["all"], REACH_MILLIONS),
+        _share("… of its time, reading the wrenches and filling as many states", each),
         _rate("… wrench linear between samples, all states", each["linear"]),
         _rate("… wrench held, last state only", each["last"], REACH_MILLIONS),
         _rate("… free, all states", each["free all"]),
@@ -152,6 +157,22 @@ def fast(
     return run
 
 
+def memory_alone(swarm: Swarm) -> Contender:
+    """What the states of a swarm cost before anything is computed: wrenches in, states out."""
+
+    def run() -> Array:
+        bodies, nodes, _ = swarm.wrench.shape
+        states = np.empty((13, nodes, bodies))
+        read = np.empty((6, _NODES, bodies))
+        for first in range(0, nodes, _NODES):
+            part = swarm.wrench[:, first : first + _NODES].transpose(2, 1, 0)
+            np.copyto(read[:, : part.shape[1]], part)
+            states[:, first : first + _NODES] = read[0, : part.shape[1]]
+        return states[:, -1]
+
+    return run
+
+
 def plain(swarm: Swarm) -> Contender:
     """The plain rollout of a swarm, the oracle of the tests."""
 
@@ -181,6 +202,10 @@ def _rate(what: str, seconds: Array, reach: float | None = None) -> Line:
         what, spread.written("M body-steps/s"), f"≥ {reach:g} M body-steps/s",
         spread.median >= reach,
     )  # fmt: skip
+
+
+def _share(what: str, each: dict[str, Array]) -> Line:
+    return Line(what, Spread.of(100.0 * each["memory"] / each["all"]).written("%"))
 
 
 def _ratio(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from experiments.benchmarks import (
+    change_of_frame,
     fit_command,
     forward_simulation,
     import_time,
@@ -29,6 +30,7 @@ from identify.estimation.terms import Consistent
 from identify.inertia import InertialParameters
 from identify.regressors import ONE_BODY
 from identify.simulation import State, fast_rollout
+from identify.spatial import Pose
 
 TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
 
@@ -126,6 +128,16 @@ def test_bodies_in_one_model_are_moved_by_their_own_wrenches():
     expected = np.column_stack((displaced, np.zeros(2), np.full(2, 0.5 * GRAVITY[2] * 0.1**2)))
     np.testing.assert_allclose(theirs[:, :3], expected, atol=1e-12)
     np.testing.assert_allclose(theirs[:, 3:], rest.quaternion[:, [3, 0, 1, 2]], atol=1e-12)
+
+
+def test_moves_alone_move_every_number():
+    rng = np.random.default_rng(0)
+    phi = change_of_frame.bodies(rng, change_of_frame._CHUNK + 3)
+    X = Pose(np.tile(np.eye(3), (len(phi), 1, 1)), np.zeros((len(phi), 3)))
+    assert np.array_equal(change_of_frame.by_component_and_back(phi, X), phi)
+    swarm = forward_simulation.swarm(3, 40)
+    last = forward_simulation.memory_alone(swarm)()
+    assert np.array_equal(last, np.tile(swarm.wrench[:, -1, 0], (13, 1)))
 
 
 def test_a_fresh_interpreter_is_timed():
