@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from experiments.benchmarks.measure import Effort, Line, Spread
+from experiments.benchmarks.processes import run_identify
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
@@ -20,7 +18,6 @@ REACH_SECONDS = 6.0
 REACH_MB = 500.0
 
 _RATE_HZ = 500.0
-_PEAK_MEMORY = Path(__file__).with_name("peak_memory.py")
 
 
 def run(effort: Effort) -> list[Line]:
@@ -68,18 +65,10 @@ def fit_once(log: Path, schema: Path, output: Path) -> tuple[float, float, float
     Raises:
         RuntimeError: the command failed or wrote no report.
     """
-    fit = ["-m", "identify", "fit", str(log), "--schema", str(schema), "-o", str(output), "--quiet"]
-    done = subprocess.run(
-        [sys.executable, str(_PEAK_MEMORY), sys.executable, *fit],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    taken = json.loads(done.stdout.splitlines()[-1])
-    if taken["exit"] != 0 or not (output / "report.html").is_file():
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise RuntimeError(f"identify fit ended with status {taken['exit']}: {last}")
-    return taken["seconds"], taken["processor_seconds"], 1e-6 * taken["peak_bytes"]
+    taken = run_identify("fit", log, "--schema", schema, "-o", output, "--quiet")
+    if taken.status != 0 or not (output / "report.html").is_file():
+        raise RuntimeError(f"identify fit ended with status {taken.status}: {taken.last_words}")
+    return taken.seconds, taken.processor_seconds, taken.megabytes
 
 
 def _turns(effort: Effort) -> int:

@@ -1,4 +1,7 @@
-"""Free bodies under sampled wrenches, many at a time, against MuJoCo's rollout with RK4."""
+"""Free bodies under sampled wrenches, many at a time, against MuJoCo with RK4 in two modes.
+
+Its quicker mode is one model with all the bodies; its rollout of a body alone is the slower one.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
-from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_rollout
+from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_many, mujoco_rollout
 from identify.arrays import Array, Phi, Vec6
 from identify.inertia import phi_from_inertia
 from identify.simulation import State, fast_rollout
@@ -20,8 +23,14 @@ STEP = 1e-3
 REACH_MILLIONS, REACH_FREE_MILLIONS = 8.0, 20.0
 """Million body-steps a second, with a wrench and without."""
 
-REACH_RATIO, REACH_FEW_RATIO = 60.0, 4.0
-"""Times as many steps a second as MuJoCo."""
+REACH_RATIO, REACH_FEW_RATIO = 15.0, 4.0
+"""Times as many steps a second as MuJoCo: with all of many bodies in one model, with one alone."""
+
+_NODES = 12
+"""Steps at a time of what is read and written, as the rollout takes them."""
+
+_MUJOCO_SHARE = 40
+"""Of the steps, what MuJoCo takes with all bodies, so that its turns are not all there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +58,33 @@ def run(effort: Effort) -> list[Line]:
     steps = effort.scaled(STEPS, least=50)
     many, few = swarm(BODIES, steps), swarm(FEW_BODIES, steps)
     phi, start, wrench = many.one()
+    fewer = max(2, steps // _MUJOCO_SHARE)
     contenders = {
         "all": fast(many),
         "linear": fast(many, interpolation="linear"),
         "last": fast(many, every=steps),
         "free all": fast(many, free=True),
         "free last": fast(many, free=True, every=steps),
+        "memory": memory_alone(many),
         "few": fast(few),
         "plain few": plain(few),
         "mujoco": mujoco_rollout(phi, start, wrench[:-1], STEP),
         "mujoco free": mujoco_rollout(phi, start, steps, STEP),
+        "one model": mujoco_many(many.phi, many.start, many.wrench[:, :fewer], STEP),
+        "one model free": mujoco_many(many.phi, many.start, fewer, STEP),
+    }
+    body_steps = {
+        "few": few.body_steps,
+        "plain few": few.body_steps,
+        "mujoco": steps,
+        "mujoco free": steps,
+        "one model": BODIES * fewer,
+        "one model free": BODIES * fewer,
     }
     seconds = race(contenders, effort)
-    alone = {"mujoco", "mujoco free"}
-    each = {
-        name: times / (steps if name in alone else (few if "few" in name else many).body_steps)
-        for name, times in seconds.items()
-    }
-    return lines(each)
+    return lines(
+        {name: times / body_steps.get(name, many.body_steps) for name, times in seconds.items()}
+    )
 
 
 def lines(each: dict[str, Array]) -> list[Line]:
@@ -74,13 +92,20 @@ def lines(each: dict[str, Array]) -> list[Line]:
     what = f"forward simulation, {BODIES} bodies, RK4 order, "
     return [
         _rate(what + "wrench held between samples, all states", each["all"], REACH_MILLIONS),
+        _share("… of its time, reading the wrenches and filling as many states", each),
         _rate("… wrench linear between samples, all states", each["linear"]),
         _rate("… wrench held, last state only", each["last"], REACH_MILLIONS),
         _rate("… free, all states", each["free all"]),
         _rate("… free, last state only", each["free last"], REACH_FREE_MILLIONS),
-        _rate("MuJoCo's rollout, RK4, six motors", each["mujoco"]),
-        _ratio("… wrench held, all states, faster by", each, "mujoco", "all", REACH_RATIO),
-        _ratio("… wrench held, last state only, faster by", each, "mujoco", "last", REACH_RATIO),
+        _rate(f"MuJoCo, {BODIES} bodies in one model, RK4, xfrc_applied", each["one model"]),
+        _rate("… free", each["one model free"]),
+        _ratio("… wrench held, all states, faster by", each, "one model", "all", REACH_RATIO),
+        _ratio("… wrench held, last state only, faster by", each, "one model", "last", REACH_RATIO),
+        _ratio("… free, all states, faster by", each, "one model free", "free all", REACH_RATIO),
+        _ratio("… free, last state only, faster by", each, "one model free", "free last"),
+        _rate("MuJoCo's rollout of a body alone, RK4, six motors", each["mujoco"]),
+        _ratio("… wrench held, all states, faster by", each, "mujoco", "all"),
+        _ratio("… wrench held, last state only, faster by", each, "mujoco", "last"),
         _ratio("… free, last state only, faster by", each, "mujoco free", "free last"),
         _ratio(
             f"… {FEW_BODIES} bodies, wrench held, all states, faster by",
@@ -132,6 +157,22 @@ def fast(
     return run
 
 
+def memory_alone(swarm: Swarm) -> Contender:
+    """What the states of a swarm cost before anything is computed: wrenches in, states out."""
+
+    def run() -> Array:
+        bodies, nodes, _ = swarm.wrench.shape
+        states = np.empty((13, nodes, bodies))
+        read = np.empty((6, _NODES, bodies))
+        for first in range(0, nodes, _NODES):
+            part = swarm.wrench[:, first : first + _NODES].transpose(2, 1, 0)
+            np.copyto(read[:, : part.shape[1]], part)
+            states[:, first : first + _NODES] = read[0, : part.shape[1]]
+        return states[:, -1]
+
+    return run
+
+
 def plain(swarm: Swarm) -> Contender:
     """The plain rollout of a swarm, the oracle of the tests."""
 
@@ -161,6 +202,10 @@ def _rate(what: str, seconds: Array, reach: float | None = None) -> Line:
         what, spread.written("M body-steps/s"), f"≥ {reach:g} M body-steps/s",
         spread.median >= reach,
     )  # fmt: skip
+
+
+def _share(what: str, each: dict[str, Array]) -> Line:
+    return Line(what, Spread.of(100.0 * each["memory"] / each["all"]).written("%"))
 
 
 def _ratio(

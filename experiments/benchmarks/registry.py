@@ -11,6 +11,7 @@ from experiments.benchmarks import (
     import_time,
     inspect_model,
     psd_fit,
+    refusals,
     single_shot_replay,
     statistics_throughput,
 )
@@ -25,5 +26,6 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "single-shot": single_shot_replay.run,
     "import": import_time.run,
     "fit-command": fit_command.run,
+    "refusals": refusals.run,
 }
 """By name, in the order of the report."""

@@ -5,23 +5,32 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from experiments.benchmarks import (
+    change_of_frame,
     fit_command,
+    forward_simulation,
     import_time,
     psd_fit,
+    refusals,
     run as command,
     statistics_throughput,
 )
 from experiments.benchmarks.measure import Effort, Line, Spread, consume, race
+from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_many, mujoco_rollout
+from experiments.benchmarks.processes import PEAK_MEMORY
 from experiments.benchmarks.registry import BENCHMARKS
 from identify.estimation import estimate_unknowns
 from identify.estimation.program import cone_program
 from identify.estimation.terms import Consistent
+from identify.inertia import InertialParameters
 from identify.regressors import ONE_BODY
+from identify.simulation import State, fast_rollout
+from identify.spatial import Pose
 
 TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
 
@@ -93,6 +102,44 @@ def test_the_fit_of_two_bodies_that_is_timed_needs_a_solver():
     assert estimate.others["carrier"].complete
 
 
+def test_both_modes_of_mujoco_integrate_what_the_fast_rollout_does():
+    swarm = forward_simulation.swarm(3, 40)
+    ours = fast_rollout(swarm.phi, swarm.start, None, 1e-3, GRAVITY, steps=40)
+    place, q = ours.position[:, -1], ours.quaternion[:, -1][:, [3, 0, 1, 2]]
+    together = mujoco_many(swarm.phi, swarm.start, 40, 1e-3)
+    phi, start, _ = swarm.one()
+    alone = mujoco_rollout(phi, start, 40, 1e-3)()
+    for _ in range(2):  # a second run begins at the start again
+        theirs = together()
+        np.testing.assert_allclose(theirs[:, :3], place, atol=1e-11)
+        np.testing.assert_allclose(np.abs(np.sum(theirs[:, 3:] * q, axis=1)), 1.0, atol=1e-11)
+    np.testing.assert_allclose(alone[1:4], place[0], atol=1e-11)
+
+
+def test_bodies_in_one_model_are_moved_by_their_own_wrenches():
+    """What half the steps push, the other half pulls: the centre of mass falls and is displaced."""
+    swarm = forward_simulation.swarm(2, 10)
+    rest = State(np.zeros((2, 3)), np.tile([0.0, 0, 0, 1], (2, 1)), *np.zeros((2, 2, 3)))
+    wrench = np.zeros((2, 10, 6))
+    wrench[1, :5, 0], wrench[1, 5:, 0] = 3.0, -3.0
+    theirs = mujoco_many(swarm.phi, rest, wrench, 0.01)()
+    body = InertialParameters(swarm.phi)
+    displaced = np.array([0.0, 3.0 * 0.05**2 / body.mass[1]])
+    expected = np.column_stack((displaced, np.zeros(2), np.full(2, 0.5 * GRAVITY[2] * 0.1**2)))
+    np.testing.assert_allclose(theirs[:, :3], expected, atol=1e-12)
+    np.testing.assert_allclose(theirs[:, 3:], rest.quaternion[:, [3, 0, 1, 2]], atol=1e-12)
+
+
+def test_moves_alone_move_every_number():
+    rng = np.random.default_rng(0)
+    phi = change_of_frame.bodies(rng, change_of_frame._CHUNK + 3)
+    X = Pose(np.tile(np.eye(3), (len(phi), 1, 1)), np.zeros((len(phi), 3)))
+    assert np.array_equal(change_of_frame.by_component_and_back(phi, X), phi)
+    swarm = forward_simulation.swarm(3, 40)
+    last = forward_simulation.memory_alone(swarm)()
+    assert np.array_equal(last, np.tile(swarm.wrench[:, -1, 0], (13, 1)))
+
+
 def test_a_fresh_interpreter_is_timed():
     assert import_time.interpreter_seconds("pass") > 0.0
     with pytest.raises(subprocess.CalledProcessError):
@@ -102,7 +149,7 @@ def test_a_fresh_interpreter_is_timed():
 def test_peak_memory_is_that_of_the_command_and_not_of_its_parent():
     heavy = np.ones(40_000_000)  # 320 MB here must not be counted there
     program = "x = bytearray(60_000_000); x[::4096] = b'1' * len(x[::4096]); raise SystemExit(5)"
-    command_line = [sys.executable, str(fit_command._PEAK_MEMORY), sys.executable, "-c", program]
+    command_line = [sys.executable, str(PEAK_MEMORY), sys.executable, "-c", program]
     done = subprocess.run(command_line, check=True, capture_output=True, text=True)
     taken = json.loads(done.stdout)
     assert heavy.sum() > 0.0
@@ -114,6 +161,17 @@ def test_a_command_that_fails_is_an_error_with_its_last_words(tmp_path):
     (tmp_path / "schema.toml").write_text("", encoding="utf-8")
     with pytest.raises(RuntimeError, match=r"ended with status [1-9]"):
         fit_command.fit_once(tmp_path / "no.csv", tmp_path / "schema.toml", tmp_path / "out")
+
+
+def test_every_absurd_length_is_asked_for_and_other_refusals_do_not_count(tmp_path):
+    cases = refusals.absurd_commands(tmp_path)
+    assert len(cases) == len({case.what for case in cases}) == 7
+    taken = refusals.refused(cases[-1])
+    assert taken.status == 2
+    with pytest.raises(RuntimeError, match=r"--cutoff 1e-6: status 2: .*nosuch"):
+        refusals.refused(
+            replace(cases[2], words=(*cases[2].words[:1], "nosuch.csv", *cases[2].words[2:]))
+        )
 
 
 def test_one_that_cannot_run_does_not_hide_the_others(monkeypatch, tmp_path, capsys):

@@ -1,0 +1,45 @@
+"""The command line as a process of its own: exit status, what it said, seconds and peak memory."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+PEAK_MEMORY = Path(__file__).with_name("peak_memory.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a command took.
+
+    Attributes:
+        status: it ended with.
+        last_words: the last line on standard error.
+        seconds: wall time.
+        processor_seconds: of user and system.
+        megabytes: of memory at its peak.
+    """
+
+    status: int
+    last_words: str
+    seconds: float
+    processor_seconds: float
+    megabytes: float
+
+
+def run_identify(*words: object) -> Taken:
+    """Run `identify` with some words and wait for it."""
+    command = [sys.executable, str(PEAK_MEMORY), sys.executable, "-m", "identify"]
+    done = subprocess.run([*command, *map(str, words)], check=True, capture_output=True, text=True)
+    taken = json.loads(done.stdout.splitlines()[-1])
+    said = done.stderr.strip().splitlines()
+    return Taken(
+        status=taken["exit"],
+        last_words=said[-1] if said else "it said nothing",
+        seconds=taken["seconds"],
+        processor_seconds=taken["processor_seconds"],
+        megabytes=1e-6 * taken["peak_bytes"],
+    )
