@@ -118,19 +118,30 @@ class Estimate(EstimateViews):
             unloaded: how many of the logs, the last ones, are of the carrier alone.
         """
         ((name, carrier),) = self.others.items()
+
+        def own(one: Estimate) -> tuple[Finding, ...]:
+            return tuple(replace(finding, where=one.body) for finding in one.findings)
+
         first, last = self.certificate.eigenvalues[:4], self.certificate.eigenvalues[4:]
         carrier = replace(
             carrier,
             residual_rms=self.residual_rms[-6:],
+            findings=own(carrier),
             certificate=replace(self.certificate, eigenvalues=last),
         )
         return replace(
             self,
             residual_rms=self.residual_rms[:6],
+            findings=own(self),
             certificate=replace(self.certificate, eigenvalues=first),
             others={name: carrier},
             unloaded=unloaded,
         )
+
+    @property
+    def of_body(self) -> str:
+        """What follows "mass" where a fit has several bodies: " of the payload"; else nothing."""
+        return "" if self.body == "body" else f" of the {self.body}"
 
     @property
     def bodies(self) -> tuple[Estimate, ...]:

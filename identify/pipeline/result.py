@@ -11,7 +11,7 @@ import numpy as np
 from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.terms import Term
-from identify.findings import Finding, Verdict
+from identify.findings import Finding, Verdict, ranked
 from identify.pipeline.needs import parse_needs
 from identify.regressors import Offsets
 from identify.signals import PreparedLog
@@ -102,6 +102,12 @@ class FitResult:
     def findings(self) -> tuple[Finding, ...]:
         """What is to know before it is believed, the gravest first."""
         return self.estimate.findings
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Those of every body of the fit, each once."""
+        more = self.carrier.findings if self.carrier else ()
+        return ranked([*self.findings, *(one for one in more if one not in self.findings)])
 
     @property
     def verdict(self) -> Verdict:

@@ -25,11 +25,15 @@ def headline(result: FitResult, truth: InertialParameters | None) -> Section:
     """Mass, centre of mass, inertia, and how well the logs are explained."""
     mass, *com = (one.shown for one in parameter_rows(result.estimate, truth, ABOUT_COM)[:4])
     tiles = [
-        Tile("Mass", f"{mass.value} {mass.unit}", mass.interval),
+        Tile(f"Mass{result.estimate.of_body}", f"{mass.value} {mass.unit}", mass.interval),
         _com(com),
         _inertia(result),
         _usable(result),
     ]
+    if result.carrier is not None:
+        carrier = result.carrier.estimate
+        (mass,) = (one.shown for one in parameter_rows(carrier, None, ("mass",)))
+        tiles.insert(1, Tile(f"Mass{carrier.of_body}", f"{mass.value} {mass.unit}", mass.interval))
     if (scores := result.validation.scores) is not None:
         force, torque = (float(np.linalg.norm(half)) for half in np.split(scores.rms, 2))
         said = _quantity("N", force), f"and {_quantity('N m', torque)}, on data not fitted to"
@@ -62,7 +66,7 @@ def verdict(result: FitResult, truth: InertialParameters | None) -> Section:
         *(_part(f"Need {need}", answer, found.needs[need]) for need, answer in said.needs.items()),
     ]
     table = Table((Head("Question"), Head("Answer", "prose")), tuple(rows))
-    return Section("verdict", "Verdict", (table,))
+    return Section("verdict", f"Verdict{result.estimate.of_body}", (table,))
 
 
 def _part(name: str, said: str, good: bool) -> Row:
@@ -105,7 +109,7 @@ def _quantity(unit: str, value: float) -> str:
 
 def findings(result: FitResult, truth: InertialParameters | None) -> Section | None:
     """What was found, the gravest first, and what to do about it."""
-    if not result.findings:
+    if not result.all_findings:
         return None
     rows = [
         row(
@@ -113,7 +117,7 @@ def findings(result: FitResult, truth: InertialParameters | None) -> Section | N
             finding.code.replace("_", " "),
             str(finding),
         )
-        for finding in result.findings
+        for finding in result.all_findings
     ]
     head = (Head("Severity"), Head("What"), Head("Found, and what to do", "prose"))
     return Section("findings", "Findings", (Table(head, tuple(rows)),))
