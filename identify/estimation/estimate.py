@@ -28,12 +28,14 @@ class MovedBody:
     """What moved in a log: one body, or a payload and its carrier as one.
 
     Attributes:
+        bodies: their names.
         phi: ten parameters about Bo in B, shape (10,).
         least_squares: those without the consistency constraint, shape (10,).
         covariance: of phi, shape (10, 10).
         unidentifiable: names of what the data do not identify of its bodies.
     """
 
+    bodies: tuple[str, ...]
     phi: Phi
     least_squares: Phi
     covariance: Array
@@ -161,6 +163,7 @@ class Estimate(EstimateViews):
             blocks = self.joint_covariance[:20, :20].reshape(2, 10, 2, 10)
             covariance = blocks.sum(axis=(0, 2))
         return MovedBody(
+            bodies=tuple(one.body for one in moved),
             phi=np.sum([one.parameters.phi for one in moved], axis=0),
             least_squares=np.sum([one.least_squares.phi for one in moved], axis=0),
             covariance=covariance,

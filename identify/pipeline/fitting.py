@@ -104,7 +104,7 @@ def fit(
         *(finding for log in logs for finding in findings_of_log(log)),
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
-    scores = validation.scores
+    scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
 
     def told(one: Estimate) -> Estimate:
         """With what is known of the logs and of the whole fit, and so of each of its bodies."""
@@ -112,7 +112,7 @@ def fit(
             one,
             log_ids=tuple(log.recording.sha256 for log in logs),
             dropped_rows=sum(log.recording.dropped.total for log in logs),
-            provenance=provenance_of(logs, settings, command),
+            provenance={"body": one.body, **whole} if estimate.others else whole,
             findings=ranked([*one.findings, *findings]),
             r_squared=None if scores is None else scores.of_signal,
         )

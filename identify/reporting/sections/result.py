@@ -26,14 +26,14 @@ def headline(result: FitResult, truth: InertialParameters | None) -> Section:
     mass, *com = (one.shown for one in parameter_rows(result.estimate, truth, ABOUT_COM)[:4])
     tiles = [
         Tile(f"Mass{result.estimate.of_body}", f"{mass.value} {mass.unit}", mass.interval),
-        _com(com),
+        _com(com, result.estimate.of_body),
         _inertia(result),
         _usable(result),
     ]
     if result.carrier is not None:
         carrier = result.carrier.estimate
         (mass,) = (one.shown for one in parameter_rows(carrier, None, ("mass",)))
-        tiles.insert(1, Tile(f"Mass{carrier.of_body}", f"{mass.value} {mass.unit}", mass.interval))
+        tiles.append(Tile(f"Mass{carrier.of_body}", f"{mass.value} {mass.unit}", mass.interval))
     if (scores := result.validation.scores) is not None:
         force, torque = (float(np.linalg.norm(half)) for half in np.split(scores.rms, 2))
         said = _quantity("N", force), f"and {_quantity('N m', torque)}, on data not fitted to"
@@ -73,7 +73,7 @@ def _part(name: str, said: str, good: bool) -> Row:
     return row(name, Cell(said, tone="" if good else "warn"))
 
 
-def _com(shown: list[Shown]) -> Tile:
+def _com(shown: list[Shown], of: str) -> Tile:
     # Two decimals at the most; the table has all.
     short = (
         text if len(text.partition(".")[2]) <= 2 else fixed(float(text), 2)
@@ -83,7 +83,7 @@ def _com(shown: list[Shown]) -> Tile:
     detail = "; ".join(intervals)
     if all(interval.startswith("± ") for interval in intervals):
         detail = f"± {', '.join(interval[2:] for interval in intervals)}"
-    return Tile("Centre of mass", f"{', '.join(short)} {shown[0].unit}", detail)
+    return Tile(f"Centre of mass{of}", f"{', '.join(short)} {shown[0].unit}", detail)
 
 
 def _inertia(result: FitResult) -> Tile:
@@ -99,7 +99,8 @@ def _inertia(result: FitResult) -> Tile:
         )
     moments, unit = moment_texts(result.estimate)
     where = f"{unit}, about the centre of mass"
-    return Tile("Principal moments of inertia", ", ".join(moments), where)
+    title = f"Principal moments of inertia{result.estimate.of_body}"
+    return Tile(title, ", ".join(moments), where)
 
 
 def _quantity(unit: str, value: float) -> str:
