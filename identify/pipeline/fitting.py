@@ -118,8 +118,8 @@ def fit(
         )
 
     others = {name: told(one) for name, one in estimate.others.items()}
-    needs = needs_met(settings.needs, estimate)
-    estimate = replace(told(estimate), needs=needs, others=others)
+    met = needs_met(settings.needs, estimate)
+    estimate = replace(told(estimate), needs=met, others=others)
     return FitResult(estimate, tuple(logs), validation, settings)
 
 
