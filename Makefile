@@ -33,7 +33,7 @@ define check_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests browser bench docs format lock study package clean
+.PHONY: help demo test lint types layers tests browser fuzz bench docs format lock study package clean
 
 help:  ## list the verbs
 	@awk -F':.*  ## ' '/^[a-z]+:.*  ## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,10 @@ tests: $(READY)  ## pytest alone (JOBS=2, ARGS='-k wrench')
 
 browser:  ## Debian's chromium for the test of the report, where root can install it
 	@sh scripts/install_browser.sh
+
+fuzz: $(READY)  ## damaged inputs of every kind, runners and workers killed (ARGS='--seed 1 --count 9000')
+	$(ONE_THREAD) $(PY) -m tests.fuzz.run $(ARGS)
+	$(ONE_THREAD) IDENTIFY_KILL_ROUNDS=20 $(PY) -m pytest -q tests/experiments/test_kills.py
 
 bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
 	$(ONE_THREAD) $(PY) experiments/benchmarks/run.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import reprlib
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -18,11 +19,40 @@ from identify.files import read_bytes
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
+_LARGEST = 16 * 2**20
+"""Bytes of a file that a person writes; reading TOML takes some hundred times its size."""
+
+_MOST_SAID = 20
+"""Problems of one file that a message names."""
+
 
 class Table(BaseModel):
     """A table of a document: its keys are known ones and its values do not change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Short(reprlib.Repr):
+    """Values as messages show them: a file may hold anything of any length."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxstring = self.maxother = 80
+        self.maxlist = self.maxtuple = 12
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Python does not spell integers of thousands of digits, which TOML has in hexadecimal."""
+        digits = int(abs(x).bit_length() * math.log10(2.0)) + 1
+        return repr(x) if digits <= 40 else f"an integer of about {digits} digits"
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: on one line, cut where it is long."""
+    text = _SHORT.repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+_SHORT, _LONGEST = _Short(), 300
 
 
 def finite(value: object) -> float:
@@ -34,7 +64,7 @@ def finite(value: object) -> float:
     most = sys.float_info.max
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= most:
         return float(value)
-    raise ValueError(f"expected a finite number, got {value!r}")
+    raise ValueError(f"expected a finite number, got {shown(value)}")
 
 
 def numbers(*shape: int) -> Callable[[object], Any]:
@@ -47,7 +77,9 @@ def numbers(*shape: int) -> Callable[[object], Any]:
     def check(value: object) -> Any:
         if isinstance(value, list | tuple) and len(value) == count:
             return tuple(map(numbers(*rest), value))
-        got = f"{len(value)}: {value!r}" if isinstance(value, list | tuple) else repr(value)
+        got = shown(value)
+        if isinstance(value, list | tuple):
+            got = f"{len(value)}: {got}"
         raise ValueError(f"expected {what}, got {got}")
 
     return check
@@ -76,7 +108,7 @@ def one_of(known: Collection[str], *, ignoring: str = "") -> BeforeValidator:
         if isinstance(word, str) and word in known:
             return word
         hint = did_you_mean(value, known) if isinstance(value, str) else ""
-        raise ValueError(f"expected one of {', '.join(map(repr, known))}, got {value!r}{hint}")
+        raise ValueError(f"expected one of {', '.join(map(repr, known))}, got {shown(value)}{hint}")
 
     return BeforeValidator(check)
 
@@ -98,6 +130,8 @@ def read_toml(path: Path, error: type[IdentifyError] = SchemaError) -> dict[str,
         LogError: it cannot be read.
     """
     content = read_bytes(path)
+    if len(content) > _LARGEST:
+        raise error(f"{path}: not a TOML file: {len(content)} bytes, and {_LARGEST} are the most")
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as problem:
@@ -124,8 +158,11 @@ def validate(
     try:
         return model.model_validate(dict(content))
     except ValidationError as found:
-        problems = [_explain(detail, model) for detail in found.errors(include_url=False)]
-        raise error(f"{where}: " + "; and ".join(dict.fromkeys(problems))) from found
+        details = found.errors(include_url=False)
+        problems = list(dict.fromkeys(_explain(detail, model) for detail in details[:_MOST_SAID]))
+        if len(details) > _MOST_SAID:
+            problems.append(f"{len(details) - _MOST_SAID} more")
+        raise error(f"{where}: " + "; and ".join(problems)) from found
 
 
 def lookup(
@@ -142,7 +179,7 @@ def lookup(
     if name in registry:
         return registry[name]
     raise error(
-        f"no {what} {name!r} among {', '.join(registry)}{did_you_mean(str(name), registry)}"
+        f"no {what} {shown(name)} among {', '.join(registry)}{did_you_mean(str(name), registry)}"
     )
 
 
@@ -163,20 +200,21 @@ def _explain(detail: Any, model: type[BaseModel]) -> str:
         case "extra_forbidden":
             table, _, here = _resolve(location[:-1], model)
             key = str(location[-1])
-            return f"{spell_place(table)}unknown key {key!r}{_nearest(key, here, model)}"
+            return f"{spell_place(table)}unknown key {shown(key)}{_nearest(key, here, model)}"
         case "missing":
             table, _, here = _resolve(location[:-1], model)
             if _table_in(here, location[-1]) is not None:
                 return f"the table [{'.'.join(map(str, location))}] is missing"
             return f"{spell_place(table)}the key {location[-1]!r} is missing"
         case "tuple_type" | "list_type" if _resolve(location, model)[1] == "":
-            return f"expected tables [[{location[-1]}]], got {detail['input']!r}"
+            return f"expected tables [[{location[-1]}]], got {shown(detail['input'])}"
         case "value_error":
             message = str(detail["ctx"]["error"])
         case "model_type" | "model_attributes_type" | "dict_type":
-            message = f"expected a table, got {detail['input']!r}"
+            message = f"expected a table, got {shown(detail['input'])}"
         case _:
-            message = f"{detail['msg'][:1].lower()}{detail['msg'][1:]}, got {detail['input']!r}"
+            said, got = detail["msg"], shown(detail["input"])
+            message = f"{said[:1].lower()}{said[1:]}, got {got}"
     table, key, _ = _resolve(location, model)
     return f"{spell_place(table)}{key}: {message}" if key else f"{spell_place(table)}{message}"
 

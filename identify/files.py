@@ -176,6 +176,8 @@ def _nearest(path: Path) -> str:
         return f"; the folder {folder} does not exist either"
     try:
         names = sorted(entry.name for entry in folder.iterdir())
+        if not path.name.startswith("."):
+            names = [name for name in names if not name.startswith(".")]
     except OSError:
         return ""
     near = difflib.get_close_matches(path.name, names, n=1)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import re
+from pathlib import Path
 from typing import Annotated
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from identify.documents import lookup, read_toml, validate
+from identify.documents import Number, lookup, read_toml, shown, validate
 from identify.errors import MissingFile, ModelError, SchemaError, StudyError
 
 
 class Table(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+
+class Two(Table):
+    a: Number = 0.0
 
 
 class Pose(Table):
@@ -89,3 +96,35 @@ def test_a_mistyped_name_gets_the_nearest() -> None:
     assert lookup(shapes, "box", "shape") == 1
     with pytest.raises(ModelError, match=r"no shape 'sfere' among box, .* mean 'sphere'\?"):
         lookup(shapes, "sfere", "shape", ModelError)
+
+
+@pytest.mark.parametrize("number", [10**400, -(10**5000), 16**9999], ids=("400", "5000", "hex"))
+def test_an_integer_of_any_length_is_named_by_its_length(number: int) -> None:
+    spelled = shown(number)
+    assert len(spelled) < 50
+    digits = int(re.findall(r"integer of about (\d+) digits", spelled)[0])
+    assert abs(digits - number.bit_length() * math.log10(2.0)) <= 1.0
+
+
+def test_values_of_any_length_are_cut_in_messages() -> None:
+    assert shown(12345) == "12345"
+    assert shown([1.0] * 10) == repr([1.0] * 10)
+    assert len(shown("x" * 10**6)) < 90
+    assert len(shown([["y" * 1000] * 1000] * 1000)) < 310
+    for model, content in ((Two, {"a": 10**400}), (Two, {"z" * 10**5: 1})):
+        with pytest.raises(SchemaError) as caught:
+            validate(model, content, "file")
+        assert len(str(caught.value)) < 300
+
+
+def test_of_many_problems_the_first_are_said() -> None:
+    with pytest.raises(SchemaError, match=r"; and 980 more$") as caught:
+        validate(Two, {f"wrong{k}": 1 for k in range(1000)}, "file")
+    assert str(caught.value).count("unknown key") == 20
+
+
+def test_a_file_that_nobody_wrote_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "big.toml"
+    path.write_bytes(b"a = 1\n" * 3_000_000)
+    with pytest.raises(SchemaError, match="not a TOML file: 18000000 bytes, and 16777216 are the"):
+        read_toml(path)

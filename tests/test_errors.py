@@ -14,6 +14,7 @@ import pytest
 
 import identify
 from identify.errors import IdentifyError, did_you_mean
+from identify.findings import CODES
 from identify.inertia import check
 
 
@@ -49,7 +50,12 @@ def made(kind: type[IdentifyError]) -> IdentifyError:
     positional, named = [], {}
     for name, parameter in inspect.signature(kind).parameters.items():
         annotation = str(parameter.annotation)
-        value = next((v for start, v in VALUES.items() if annotation.startswith(start)), "word")
+        code = name == "code"  # of a finding
+        value = (
+            CODES[0]
+            if code
+            else next((v for start, v in VALUES.items() if annotation.startswith(start)), "word")
+        )
         if parameter.kind is parameter.KEYWORD_ONLY:
             named[name] = value
         else:

@@ -92,9 +92,7 @@ class Fit(Command):
         settings = self._settings()
         names = (ESTIMATE, CARRIER, REPORT) if self.unloaded else (ESTIMATE, REPORT)
         require_writable(self.output, names)
-
-        given = () if self.truth is None else read_bodies(self.truth)
-        truth = given[0].parameters if given else None
+        truth = None if self.truth is None else _read_truth(self.truth)
         with _progress(shown=not self.quiet) as tell:
             result = self._fit(settings, invocation, tell, truth)
             tell("writing the report")
@@ -125,14 +123,20 @@ class Fit(Command):
         )
 
     def _terms(self) -> tuple[Term, ...]:
+        from identify.estimation.errors import TermError
         from identify.estimation.terms import ComInBox, MassBetween
 
         terms: list[Term] = []
-        if self.mass_between is not None:
-            terms.append(MassBetween(*self.mass_between))
-        if self.com_box is not None:
-            x0, x1, y0, y1, z0, z1 = self.com_box
-            terms.append(ComInBox((x0, y0, z0), (x1, y1, z1)))
+        option = "--mass-between LO HI"
+        try:
+            if self.mass_between is not None:
+                terms.append(MassBetween(*self.mass_between))
+            option = "--com-box X0 X1 Y0 Y1 Z0 Z1"
+            if self.com_box is not None:
+                x0, x1, y0, y1, z0, z1 = self.com_box
+                terms.append(ComInBox((x0, y0, z0), (x1, y1, z1)))
+        except TermError as error:
+            raise UsageError(f"fit: {option}: {error}") from error
         return tuple(terms)
 
     def _fit(
@@ -160,6 +164,18 @@ class Fit(Command):
             progress=tell,
             truth=truth,
         )
+
+
+def _read_truth(path: Path) -> InertialParameters:
+    """The true body; beside one that cannot be, errors of the estimate would mean nothing."""
+    from identify.inertia import check
+
+    (saved,) = read_bodies(path)
+    truth = saved.parameters
+    verdict = check(truth.phi)
+    if verdict.impossible or not truth.phi[0] > 0.0:
+        raise UsageError(f"fit: --truth {path}: {verdict}")
+    return truth
 
 
 @contextmanager

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 LOG, SCHEMA, MOTION = "trajectory.parquet", "trajectory.toml", "motion.png"
 POINSOT, ANIMATION = "poinsot.png", "poinsot.html"
 EXACT = "exact"
-_MOST_STEPS = 50_000_000
+_MOST_STEPS, _MOST_STATES = 50_000_000, 2_000_000
+"""Steps take hours from there on, and the states that are kept gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simulate(Command):
-    """Simulate a body: its states as a log that `fit` reads, figures, and Poinsot's construction.
+    """Simulate a body: its states and loads as a log, figures, and Poinsot's construction.
 
     Writes OUT/trajectory.parquet with its schema, OUT/motion.png and, for a body that turns freely,
     OUT/poinsot.png and the animation OUT/poinsot.html. Exit status: 2 for a bad file, 3 where the
@@ -96,6 +97,12 @@ class Simulate(Command):
                 f"simulate: {self.duration / self.dt:.3g} steps; take a longer --dt, or less than "
                 f"{_MOST_STEPS:g} of them"
             )
+        states = self.duration / self.dt / self.every
+        if states > _MOST_STATES:
+            raise UsageError(
+                f"simulate: {states:.3g} states to keep, and {_MOST_STATES:g} take 2 GB; keep "
+                f"fewer with --every, as --every {math.ceil(states / _MOST_STATES) * self.every}"
+            )
 
     def _simulation(self) -> Simulation:
         from identify.simulation import read_simulation, simulation_of_estimate
@@ -114,6 +121,11 @@ class Simulate(Command):
 
     def _path(self, simulation: Simulation) -> Trajectory:
         if self.integrator != EXACT:
+            from identify.documents import lookup
+            from identify.simulation.integrators import INTEGRATORS
+
+            known = dict.fromkeys((*INTEGRATORS, EXACT))
+            lookup(known, self.integrator, "integrator", UsageError)
             return simulation.run(
                 duration=self.duration,
                 step=self.dt,

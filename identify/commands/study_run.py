@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.commands.command import Command, Flag, Repeated, UsageError, option
+from identify.commands.command import Command, Flag, Number, Repeated, UsageError, option
 from identify.commands.terminal import say
 from identify.errors import StudyError
 
@@ -93,6 +94,9 @@ class StudyRun(Command):
     retry_failed: Flag = False
     """Run cells again whose row is an error."""
 
+    timeout: Annotated[Number, option("S", "(default: the study's)")] = None
+    """Seconds a cell may take; one that takes longer is stopped, and a row that says so."""
+
     quiet: Flag = False
     """Print nothing but errors."""
 
@@ -101,6 +105,11 @@ class StudyRun(Command):
         _require_workers(self.workers, "study run")
         if self.scheduler is not None and self.workers is not None:
             raise UsageError("study run: --workers is of local processes: leave out --scheduler")
+        if self.timeout is not None and not 0.0 < self.timeout < math.inf:
+            raise UsageError(
+                f"study run: --timeout S: expected a positive number of seconds, got "
+                f"{self.timeout:g}"
+            )
         from identify.experiments import load_study, run_study
         from identify.experiments.progress import shown_progress
 
@@ -114,6 +123,7 @@ class StudyRun(Command):
                     scheduler=self.scheduler,
                     only=self.only,
                     retry_failed=self.retry_failed,
+                    timeout=self.timeout,
                     progress=progress,
                 )
         except KeyboardInterrupt:

@@ -186,13 +186,18 @@ def written_link(
         added_mass: of the fluid.
     """
     frame = InertialFrame(np.array(mass.values[0]), X_LC, matrix_from_six(six.values, "urdf"))
+    with np.errstate(over="ignore", invalid="ignore"):
+        phi = frame.phi
+    if not np.isfinite(phi).all():
+        note = "; ".join(filter(None, (note, "its numbers are too large: no verdict")))
+        return FoundLink(LinkInertia(name, inertial.line, note=note), link, inertial)
     printed, half_units = (
         np.concatenate((m, np.zeros(3), i)) for m, i in zip(mass, six, strict=True)
     )
     inertia = LinkInertia(
         name,
         inertial.line,
-        frame.phi,
+        phi,
         printed=printed,
         half_units=half_units,
         added_mass=added_mass,

@@ -11,7 +11,7 @@ BATCH_SECONDS = 0.25
 """What a batch is to take: long beside what sending costs, short beside what a crash may cost."""
 
 _INITIAL = 0.05
-"""Seconds a cell is taken for until one was seen."""
+"""Seconds that a preparation, or an estimator, is taken for until one was seen."""
 
 _NEWEST = 0.3
 """Weight of the newest time in the running means."""
@@ -20,8 +20,9 @@ _NEWEST = 0.3
 class Pace:
     """Running means of what a log's preparation and each estimator take [s]."""
 
-    def __init__(self) -> None:
-        """Nothing is known yet."""
+    def __init__(self, initial: float = _INITIAL) -> None:
+        """Nothing is known yet: a preparation or an estimator is taken for `initial` seconds."""
+        self._initial = initial
         self._means: dict[str | None, float] = {}
 
     def learn(self, rows: Iterable[Row]) -> None:
@@ -36,7 +37,7 @@ class Pace:
     def seconds(self, cells: Sequence[Cell]) -> float:
         """What cells of one noisy log take together."""
         labels = (None, *(cell.estimator.label for cell in cells))
-        return sum(self._means.get(label, _INITIAL) for label in labels)
+        return sum(self._means.get(label, self._initial) for label in labels)
 
 
 def batches(groups: Iterable[tuple[Cell, ...]], pace: Pace) -> Iterator[tuple[Cell, ...]]:

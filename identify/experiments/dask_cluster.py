@@ -6,12 +6,16 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
+from functools import lru_cache, partial
+from multiprocessing import current_process
 from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import MissingExtra, StudyError
-from identify.experiments.executors import Executor
+from identify.experiments.executors import TICK, Executor
+from identify.experiments.local_processes import LocalProcesses
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,15 +29,19 @@ _COUNT_EVERY = 2.0
 _WORKERS_WITHIN = 30.0
 """Seconds that tasks wait for a first worker, or for another where the last one left."""
 
+_ONE_AT_A_TIME = threading.Lock()
+"""Threads of one worker share its process for calls with a time limit."""
+
 
 class DaskCluster(Executor):
     """The workers of a `dask scheduler`, however they were started."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, time_limit: float | None = None) -> None:
         """Connect.
 
         Args:
             address: of the scheduler: `tcp://host:port`.
+            time_limit: of a call [s], which then runs in a process that its worker starts.
 
         Raises:
             MissingExtra: `distributed` is not installed.
@@ -44,7 +52,8 @@ class DaskCluster(Executor):
         except ImportError as error:
             raise MissingExtra("a Dask cluster", "cluster", "distributed") from error
         self.name = f"the scheduler at {address}"
-        self.died, self.gone = (KilledWorker,), (CancelledError,)
+        self.died, self.gone = (KilledWorker, BrokenProcessPool), (CancelledError,)
+        self._time_limit = time_limit
         self._address = address
         self._logger = logging.getLogger("distributed")
         self._level = self._logger.level
@@ -83,7 +92,10 @@ class DaskCluster(Executor):
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run the function on one of the workers."""
-        return self._executor.submit(function, *args, **kwargs)
+        if self._time_limit is None:
+            return self._executor.submit(function, *args, **kwargs)
+        call = partial(function, *args, **kwargs)
+        return self._executor.submit(_run_within, self._time_limit, call)
 
     def close(self) -> None:
         """Drop what is in flight and disconnect; scheduler and workers stay."""
@@ -111,13 +123,49 @@ class DaskCluster(Executor):
         return StudyError(f"{self.name} went away; rows so far are kept, run again to resume")
 
 
+def _run_within(time_limit: float, call: Callable[[], T]) -> T:
+    """What a worker does where calls have a time limit: it has each run in a process of its own.
+
+    Raises:
+        TimeLimit: the call took longer.
+        BrokenProcessPool: its process died.
+        StudyError: this worker cannot start processes.
+    """
+    with _ONE_AT_A_TIME:
+        process = _process_of_this_worker(time_limit)
+        future = process.submit(call)
+        while not future.done():
+            wait([future], timeout=TICK)
+            process.require_alive()
+        return future.result()
+
+
+@lru_cache(maxsize=1)
+def _process_of_this_worker(time_limit: float) -> LocalProcesses:
+    # A worker that Dask's nanny started counts as one that may not have children; this one ends
+    # with its parent all the same.
+    current_process()._config["daemon"] = False  # pyright: ignore[reportAttributeAccessIssue]
+    return LocalProcesses(1, time_limit)
+
+
 def _quiet(client: type[Any]) -> type[Any]:
-    """The class of clients, one of which may be dropped though it never came to be."""
+    """The class of clients that close where they cannot connect, and are silent about it.
+
+    Else the collector of garbage closes them, in whatever thread it runs: one that is just being
+    started by another that holds the lock which closing needs waits for ever.
+    """
 
     class Quiet(client):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            try:
+                super().__init__(*arguments, **options)
+            except BaseException:
+                with suppress(Exception):
+                    self.close(timeout=0.0)
+                raise
+
         def __del__(self) -> None:
-            with suppress(Exception):
-                super().__del__()
+            pass
 
     return Quiet
 

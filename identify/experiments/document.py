@@ -24,13 +24,15 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from identify.documents import lookup, validate
 from identify.errors import StudyError
-from identify.experiments.options import Options
+from identify.experiments.options import Options, Positive
 
 O = TypeVar("O", bound=Options)
 T = TypeVar("T")
 
 Entry: TypeAlias = dict[str, Any] | str
 """A table with its `kind`, or the kind alone where there is nothing to add."""
+
+Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, lt=2**64)]
 
 _MOST_COMBINATIONS = 100_000
 """Entries one table may expand to: more is most likely a slip."""
@@ -45,18 +47,18 @@ class StudyDocument(BaseModel):
         seeds: how many noises for each log and perturbation, or their numbers.
         metrics: names; all where not given.
         cutoff_hz: of the low-pass [Hz]; chosen for each log where not given.
+        timeout: seconds that a cell may take; any time where not given.
         logs, perturbations, estimators: tables, expanded elsewhere.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Annotated[StrictStr, Field(min_length=1)]
-    seed: Annotated[StrictInt, Field(ge=0)]
-    seeds: (
-        Annotated[StrictInt, Field(ge=1, le=1_000_000)] | list[Annotated[StrictInt, Field(ge=0)]]
-    ) = 1
+    seed: Seed
+    seeds: Annotated[StrictInt, Field(ge=1, le=1_000_000)] | list[Seed] = 1
     metrics: list[StrictStr] | None = None
-    cutoff_hz: Annotated[float, Field(strict=True, gt=0.0, allow_inf_nan=False)] | None = None
+    cutoff_hz: Positive | None = None
+    timeout: Positive | None = None
     logs: list[Entry]
     perturbations: list[Entry] = ["none"]
     estimators: list[Entry]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import threading
-import time
 from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from functools import lru_cache
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
+
+from identify.errors import StudyError
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+TICK = 0.2
+"""Seconds between looks at workers while functions run."""
+
+
+class TimeLimit(Exception):
+    """What a future raises where its call was given up: it took longer than the time limit."""
 
 
 class Executor(AbstractContextManager["Executor"]):
@@ -24,7 +30,7 @@ class Executor(AbstractContextManager["Executor"]):
     """For people."""
 
     died: tuple[type[BaseException], ...] = ()
-    """What `submit`, or a future, raises where the worker died, not the function."""
+    """What a future raises where the worker died, not the function."""
 
     gone: tuple[type[BaseException], ...] = ()
     """What a future raises where all that was in flight is lost, and the executor with it."""
@@ -42,14 +48,11 @@ class Executor(AbstractContextManager["Executor"]):
         """Run a function somewhere."""
 
     def require_alive(self) -> None:
-        """Asked a few times a second while functions run.
+        """See to the workers: asked a few times a second while functions run.
 
         Raises:
             StudyError: nothing can be expected of what is in flight.
         """
-
-    def restart(self) -> None:
-        """Be ready again after a worker died; what was in flight is lost."""
 
     def close(self) -> None:
         """Stop; what is in flight is dropped."""
@@ -79,57 +82,34 @@ class InProcess(Executor):
         return future
 
 
-class LocalProcesses(Executor):
-    """Processes of this machine, by joblib's loky, each with its linear algebra on one thread."""
-
-    name = "local processes"
-    died = (BrokenProcessPool,)
-
-    def __init__(self, workers: int) -> None:
-        """Start `workers` processes."""
-        self.workers = workers
-        self._pool = self._started()
-
-    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Run the function in one of the processes."""
-        return self._pool.submit(function, *args, **kwargs)
-
-    def restart(self) -> None:
-        """Start new processes in place of the broken pool."""
-        self.close()
-        self._pool = self._started()
-
-    def close(self) -> None:
-        """Kill the processes."""
-        self._pool.shutdown(wait=True, kill_workers=True)
-
-    def _started(self) -> Any:
-        from joblib.externals.loky import ProcessPoolExecutor
-
-        return ProcessPoolExecutor(
-            max_workers=self.workers,
-            env=_ONE_THREAD,
-            initializer=_end_with,
-            initargs=(os.getpid(),),
-        )
-
-
-def choose_executor(workers: int | None = None, scheduler: str | None = None) -> Executor:
+def choose_executor(
+    workers: int | None = None, scheduler: str | None = None, time_limit: float | None = None
+) -> Executor:
     """The executor that the arguments ask for.
 
     Args:
         workers: local processes; as many as cores where not given; 0 runs in this process.
         scheduler: address of a Dask scheduler, instead.
+        time_limit: of a call [s]: its process is replaced, and its future raises `TimeLimit`.
 
     Raises:
         MissingExtra: a scheduler is given and `distributed` is not installed.
-        StudyError: no scheduler answers there.
+        StudyError: no scheduler answers there; a time limit of what runs in this process.
     """
     if scheduler is not None:
         from identify.experiments.dask_cluster import DaskCluster
 
-        return DaskCluster(scheduler)
-    return InProcess() if workers == 0 else LocalProcesses(workers or default_workers())
+        return DaskCluster(scheduler, time_limit)
+    if workers != 0:
+        from identify.experiments.local_processes import LocalProcesses
+
+        return LocalProcesses(workers or default_workers(), time_limit)
+    if time_limit is not None:
+        raise StudyError(
+            f"a time limit (timeout = {time_limit:g}) needs a process that can be stopped, and "
+            f"cells would run in this one; take 1 worker"
+        )
+    return InProcess()
 
 
 def default_workers() -> int:
@@ -137,13 +117,6 @@ def default_workers() -> int:
     from joblib.externals.loky import cpu_count
 
     return int(cpu_count())
-
-
-_ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL", "BLIS")} | {
-    "VECLIB_MAXIMUM_THREADS": "1"
-}
-"""Environment of a worker, so that workers do not fight over the cores: read by the libraries of
-linear algebra when they are first loaded."""
 
 
 @lru_cache(maxsize=1)
@@ -157,12 +130,7 @@ def hold_threads() -> None:
     threadpool_limits(1)
 
 
-def _end_with(parent: int) -> None:
-    """End this process when its parent has: a runner that was killed leaves no workers behind."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True, name="end_with_parent").start()
+def first_line(error: BaseException) -> str:
+    """Of what an error says: a pool's goes on for a page."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

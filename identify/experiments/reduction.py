@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from identify.errors import StudyError
-from identify.experiments.executors import Executor
+from identify.experiments.executors import Executor, TimeLimit
 from identify.experiments.retry import Retrying, WorkersDied
 from identify.experiments.sources.source import LogItem
 from identify.pipeline import block_statistics
@@ -60,7 +60,8 @@ def reduce_statistics(
 
     Raises:
         ValueError: no parts.
-        StudyError: workers died each time over one part, or cannot run `statistics`.
+        StudyError: one part killed its worker each time, or took too long; or workers cannot run
+            `statistics`.
         IdentifyError: what `statistics` raises.
     """
     made: dict[int, T] = {}
@@ -68,7 +69,7 @@ def reduce_statistics(
     for finished in Retrying(executor, call, enumerate(parts)):
         if finished is not None:
             (index, _), result = finished
-            if isinstance(result, WorkersDied):
+            if isinstance(result, WorkersDied | TimeLimit):
                 raise StudyError(f"part {index} of {len(parts)}: {result}") from result
             made[index] = result
     return tree_merge([made[index] for index in range(len(parts))], merge)

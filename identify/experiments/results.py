@@ -52,7 +52,7 @@ class Results:
         """
         for name in names or ():
             if name not in self.metrics:
-                hint = did_you_mean(name, self.metrics)
+                hint = did_you_mean(name, self.metrics) or f"; they have {', '.join(self.metrics)}"
                 raise StudyError(f"{self.folder}: the results have no metric {name!r}{hint}")
         return list(default_metrics(self) if names is None else names)
 
@@ -127,7 +127,8 @@ def table(
     frame = results.frame
     for name in by:
         if name not in frame:
-            raise StudyError(f"{results.folder}: no column {name!r}{did_you_mean(name, frame)}")
+            hint = did_you_mean(name, frame) or f"; there are {', '.join(frame)}"
+            raise StudyError(f"{results.folder}: no column {name!r}{hint}")
     names = results.asked(metrics)
     groups: Any = frame.groupby(list(by), sort=False, dropna=False)
     counts = groups.agg(cells=("key", "size"), failed=("error_type", "count"))

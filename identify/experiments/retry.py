@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from itertools import chain
 from typing import Generic, TypeVar
 
 from identify.errors import IdentifyError, StudyError
-from identify.experiments.executors import Executor
+from identify.experiments.executors import TICK, Executor, TimeLimit, first_line
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-TICK = 0.2
-"""Seconds after which `Retrying` comes back even if nothing is done."""
-
-_BLAMED_AFTER = 5
+_BLAMED_AFTER = 3
 """Deaths of a worker that had nothing but one item, after which the item is to blame."""
-
-_STARTS, _STARTS_WITHIN = 5, 60.0
-"""Times that new workers are tried, and seconds that they have to answer."""
 
 
 class WorkersDied(Exception):
@@ -33,7 +27,8 @@ class Retrying(Generic[T, R]):
 
     Items whose worker died are suspects. They run again one at a time, with nothing else in flight,
     so that another death has one cause; an item that dies so is taken apart, and one that cannot be
-    taken apart is to blame when it has died so five times.
+    taken apart is to blame when it has died so three times. An item over the time limit is
+    taken apart as well, and to blame where it cannot be.
     """
 
     def __init__(
@@ -56,9 +51,9 @@ class Retrying(Generic[T, R]):
         self._running: dict[Future[R], tuple[T, int]] = {}
         self._suspects: deque[tuple[T, int]] = deque()
         """With how often each died alone."""
-        self._alone = self._broken = False
+        self._alone = False
 
-    def __iter__(self) -> Iterator[tuple[T, R | WorkersDied] | None]:
+    def __iter__(self) -> Iterator[tuple[T, R | WorkersDied | TimeLimit] | None]:
         """Run the items.
 
         Raises:
@@ -76,9 +71,8 @@ class Retrying(Generic[T, R]):
 
     def _fill(self) -> bool:
         """Submit what may be in flight; False when all is done."""
-        if self._running and (self._alone or self._suspects or self._broken):
+        if self._running and (self._alone or self._suspects):
             return True
-        self._restart()
         self._alone = bool(self._suspects)
         if self._suspects:
             self._submit(*self._suspects.popleft())
@@ -91,27 +85,29 @@ class Retrying(Generic[T, R]):
         return bool(self._running)
 
     def _submit(self, item: T, deaths: int) -> None:
-        try:
-            future = self._executor.submit(self._function, item)
-        except self._executor.died as error:  # since the last look
-            future = Future()
-            future.set_exception(error)
-        self._running[future] = item, deaths
+        self._running[self._executor.submit(self._function, item)] = item, deaths
 
-    def _result(self, future: Future[R], item: T, deaths: int) -> Sequence[R | WorkersDied]:
+    def _result(
+        self, future: Future[R], item: T, deaths: int
+    ) -> Sequence[R | WorkersDied | TimeLimit]:
         """What the item gave; nothing where it has to be tried again."""
         try:
             return [future.result()]
         except self._executor.died as error:
-            self._broken = True
             return self._after_death(item, deaths, error)
+        except TimeLimit as error:
+            parts = self._apart(item)
+            if len(parts) == 1:
+                return [error]
+            self._items = chain(parts, self._items)
+            return []
         except self._executor.gone as error:
             raise StudyError(
                 f"{self._executor.name} went away; rows so far are kept, run again to resume"
             ) from error
         except IdentifyError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit, GeneratorExit) as error:
             raise StudyError(
                 f"a worker cannot run its task: {type(error).__name__}: {error}"
             ) from error
@@ -125,29 +121,6 @@ class Retrying(Generic[T, R]):
         elif deaths + 1 < _BLAMED_AFTER:
             self._suspects.appendleft((item, deaths + 1))
         else:
-            self._restart()
-            said = f"the process that ran this died each time it was tried: {_first_line(error)}"
+            said = f"the process that ran this died each time it was tried: {first_line(error)}"
             return [WorkersDied(said)]
         return []
-
-    def _restart(self) -> None:
-        """New workers where some died, and proof that they live."""
-        for left in reversed(range(_STARTS)):
-            if not self._broken:
-                return
-            self._executor.restart()
-            try:
-                self._executor.submit(os.getpid).result(_STARTS_WITHIN)
-                self._broken = False
-            except (*self._executor.died, TimeoutError) as error:
-                if not left:
-                    raise StudyError(
-                        f"workers die, or do not answer, as soon as they start "
-                        f"({self._executor.name}): {_first_line(error)}; what was reported done is "
-                        f"kept"
-                    ) from error
-
-
-def _first_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

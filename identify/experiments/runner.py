@@ -13,7 +13,7 @@ from identify.errors import StudyError
 from identify.experiments.batching import Pace, batches
 from identify.experiments.cell import Cell
 from identify.experiments.code_mark import code_mark
-from identify.experiments.executors import Executor, choose_executor
+from identify.experiments.executors import Executor, TimeLimit, choose_executor
 from identify.experiments.progress import Progress
 from identify.experiments.retry import Retrying, WorkersDied
 from identify.experiments.store import WORKER_DIED, Store, StoreInfo
@@ -52,6 +52,7 @@ def run_study(
     scheduler: str | None = None,
     only: Sequence[str] = (),
     retry_failed: bool = False,
+    timeout: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> RunSummary:
     """Run the cells that the folder does not have yet.
@@ -66,12 +67,15 @@ def run_study(
         scheduler: address of a Dask scheduler, to run on its workers instead.
         only: `log=…`, `perturbation=…`, `estimator=…`, with `*`: the cells to run.
         retry_failed: run cells again whose row is an error.
+        timeout: seconds that a cell may take, its log's preparation included; as the study says
+            where not given. A cell that takes longer is stopped with its process, and is a row
+            with the error `TimeLimit`.
         progress: called with how far the run is, a few times a second.
 
     Raises:
         StudyError: another process runs in the folder; it holds results of another schema version;
             it cannot be written (a full disk); the scheduler does not answer, goes away, or has no
-            workers.
+            workers; a timeout and no workers.
         MissingExtra: a scheduler is given and `distributed` is not installed.
     """
     wanted = study.selected(only)
@@ -80,10 +84,12 @@ def run_study(
         store = stack.enter_context(Store(Path(folder), info))
         store.select(cell.key for cell in study.cells())
         _keep_study_file(study, Path(folder))
-        run = _Run(study, store, wanted, retry_failed, progress or (lambda _: None))
+        limit = study.timeout if timeout is None else timeout
+        pace = Pace() if limit is None else Pace(limit)  # a batch over its limit would run twice
+        run = _Run(study, store, wanted, retry_failed, pace, progress or (lambda _: None))
         run.report(run.summary)
         if run.summary.left:
-            run.through(stack.enter_context(choose_executor(workers, scheduler)))
+            run.through(stack.enter_context(choose_executor(workers, scheduler, limit)))
         store.write_table()
         failed = sum(store.failed(cell.key) for cell in run.wanted_cells())
         return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
@@ -98,10 +104,11 @@ class _Run:
         store: Store,
         wanted: Callable[[Cell], bool],
         retry_failed: bool,
+        pace: Pace,
         report: Callable[[Progress], None],
     ) -> None:
         self.study, self.store, self.wanted, self.report = study, store, wanted, report
-        self.retry_failed = retry_failed
+        self.retry_failed, self.pace = retry_failed, pace
         self.began = time.perf_counter()
         cells, missing = (sum(1 for _ in some) for some in (self.wanted_cells(), self._missing()))
         self.summary = RunSummary(cells=cells, present=cells - missing)
@@ -110,7 +117,7 @@ class _Run:
 
     def through(self, executor: Executor) -> None:
         """Run all that is missing."""
-        study, pace = self.study, Pace()
+        study, pace = self.study, self.pace
         work = partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short)
         groups = by_noisy_log(self._missing())
         self.began = time.perf_counter()
@@ -119,7 +126,7 @@ class _Run:
                 executor, work, batches(groups, pace), lambda cells: [(cell,) for cell in cells]
             ):
                 if finished is not None:
-                    self._take(*finished, pace)
+                    self._take(*finished)
                     self.summary = replace(self.summary, workers=executor.workers)
                 if time.perf_counter() - self.committed >= _COMMIT_EVERY:
                     self._commit()
@@ -127,16 +134,17 @@ class _Run:
             self._commit()
 
     def _take(
-        self, cells: Sequence[Cell], result: tuple[list[Row], float] | WorkersDied, pace: Pace
+        self, cells: Sequence[Cell], result: tuple[list[Row], float] | WorkersDied | TimeLimit
     ) -> None:
         """Note the rows of some cells, and what they took."""
-        if isinstance(result, WorkersDied):
-            self.waiting += failed_rows(cells, self.study.name, WORKER_DIED, str(result))
+        if isinstance(result, WorkersDied | TimeLimit):
+            kind = WORKER_DIED if isinstance(result, WorkersDied) else TimeLimit.__name__
+            self.waiting += failed_rows(cells, self.study.name, kind, str(result))
             return
         rows, seconds = result
         self.waiting += rows
         self.summary = replace(self.summary, cpu_seconds=self.summary.cpu_seconds + seconds)
-        pace.learn(rows)
+        self.pace.learn(rows)
 
     def _commit(self) -> None:
         rows, self.waiting = self.waiting, []

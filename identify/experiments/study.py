@@ -28,7 +28,7 @@ from identify.experiments.perturbations.perturbation import Perturbation, Pertur
 from identify.experiments.perturbations.registry import PERTURBATIONS
 from identify.experiments.seeds import noise_seed
 from identify.experiments.sources.registry import SOURCES
-from identify.experiments.sources.source import LogItem
+from identify.experiments.sources.source import MOST_LOGS, LogItem
 
 _OLDER_METRICS = {"told": "n_identifiable"}
 """Older names of metrics, which are still read."""
@@ -45,6 +45,7 @@ class Study:
         logs, perturbations, estimators: in the order of the file.
         metrics: names.
         cutoff_hz: of the low-pass [Hz], or None.
+        timeout: seconds that a cell may take, or None; no part of what a cell is.
         path: the study file, where there is one.
     """
 
@@ -56,6 +57,7 @@ class Study:
     estimators: tuple[NamedEstimator, ...]
     metrics: tuple[str, ...]
     cutoff_hz: float | None = None
+    timeout: float | None = None
     path: Path | None = None
 
     def noisy_logs(self) -> Iterator[NoisyLog]:
@@ -178,6 +180,7 @@ def _study(content: Mapping[str, Any], folder: Path, where: str, path: Path | No
         estimators=tuple(_estimators(document.estimators, where)),
         metrics=_metrics(document.metrics, where),
         cutoff_hz=document.cutoff_hz,
+        timeout=document.timeout,
         path=path,
     )
 
@@ -211,6 +214,8 @@ def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem
             for log in logs:
                 if log.name in seen:
                     raise StudyError(f"{here}: the log {log.name!r} is in {seen[log.name]} already")
+                if len(seen) == MOST_LOGS:
+                    raise StudyError(f"{here}: with these the study has more than {MOST_LOGS} logs")
                 seen[log.name] = here.removeprefix(f"{where}: ")
                 yield log
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 import warnings
@@ -88,7 +89,8 @@ def _run(cells: Sequence[Cell], metrics: tuple[str, ...]) -> Iterator[Row]:
             evidence = Evidence(perturbed, mass, noisy.cutoff_hz)
             with suppress(Exception):  # an estimator that needs them meets the error itself
                 _ = evidence.blocks  # made once, before any estimator's time is taken
-    except Exception as error:  # noqa: BLE001 - what a log raises is a finding of the study
+    except BaseException as error:  # noqa: BLE001 - what a log raises is a finding of the study
+        _raise_if_interrupted(error)
         outcome = _failure(type(error).__name__, str(error))
         shared: Row = {"prepare_seconds": time.perf_counter() - began}
         yield from (_name(cell) | shared | outcome for cell in cells)
@@ -120,11 +122,21 @@ def _estimate(cell: Cell, evidence: Evidence, truth: Truth | None, metrics: tupl
             answer = cell.estimator.estimator.estimate(evidence)
             seconds = time.perf_counter() - began
             outcome = _outcome(answer, truth, metrics)
-        except Exception as error:  # noqa: BLE001 - any failure is a finding of the study
+        except BaseException as error:  # noqa: BLE001 - any failure is a finding of the study
+            _raise_if_interrupted(error)
             seconds = time.perf_counter() - began
             outcome = _failure(type(error).__name__, str(error))
     said = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
     return outcome | {"seconds": seconds, "warnings": said or None, "finished": _now()}
+
+
+def _raise_if_interrupted(error: BaseException) -> None:
+    """Raise what may be the keyboard's: that goes to the runner, and reaches its main thread."""
+    if isinstance(error, KeyboardInterrupt) and (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    ):
+        raise error
 
 
 def _outcome(answer: Answer, truth: Truth | None, metrics: tuple[str, ...]) -> Row:

@@ -8,9 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3
+from identify.errors import LogError
 from identify.spatial import Pose
 
 Frame: TypeAlias = Literal["body", "world", "sensor"]
@@ -40,6 +42,10 @@ class DroppedRows:
     def total(self) -> int:
         """How many rows in all."""
         return self.not_finite + self.cut_short + self.not_numbers
+
+
+_STRONGEST_GRAVITY = 1e6
+"""Each component, of any body or centrifuge [m/s²]; far above it squares overflow."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -92,6 +98,11 @@ class Recording:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
         object.__setattr__(self, "schema", MappingProxyType(dict(self.schema)))
+        if not np.abs(self.gravity).max() <= _STRONGEST_GRAVITY:
+            raise LogError(
+                f"{self.name}: gravity = {np.asarray(self.gravity).tolist()} m/s²; expected three "
+                f"numbers within {_STRONGEST_GRAVITY:g}"
+            )
 
     @classmethod
     def from_arrays(

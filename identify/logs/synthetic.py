@@ -33,6 +33,9 @@ from identify.spatial.vectors import GRAVITY_W
 if TYPE_CHECKING:
     from identify.simulation import Trajectory
 
+MOST_ROWS = 2_000_000
+"""Of a synthetic log, which is made as a whole: its fit takes 4 GB."""
+
 Included: TypeAlias = Literal["pose", "twist", "all"]
 """The signals besides the wrench: the pose, with the twist, or with the acceleration too."""
 
@@ -78,7 +81,15 @@ def synthetic_recording(
         noise: standard deviations; none by default.
         include: which signals the log has besides the wrench.
         frame: axes of the twist, the acceleration and the wrench.
+
+    Raises:
+        LogError: it would have more than `MOST_ROWS`.
     """
+    if not duration * rate_hz <= MOST_ROWS:
+        raise LogError(
+            f"duration = {duration:g} at rate_hz = {rate_hz:g} makes "
+            f"{duration * rate_hz:.3g} rows; a synthetic log has at most {MOST_ROWS}"
+        )
     phi, bias = seal(phi, "phi", (10,)), seal(bias, "bias", (6,))
     gravity, noise = seal(gravity, "gravity", (3,)), noise or Noise()
     motion = motion or random_motion(rng)

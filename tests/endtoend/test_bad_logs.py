@@ -87,6 +87,40 @@ def test_truth_without_a_body(fit, tmp_path):
     assert "truth.json: no body: neither phi nor mass" in message
 
 
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"mass": -1.0, "com": [0, 0, 0], "inertia_about_com": [[1, 0, 0]] * 3}, "symmetric|mass"),
+        ({"phi": [1, 0, 0, 0, 1, 0, 0, 1, 0, 9]}, "impossible: triangle inequality"),
+        ({"phi": [0] * 10}, "a massless frame"),
+    ],
+)
+def test_a_truth_that_cannot_be(fit, tmp_path, body, reason):
+    (tmp_path / "truth.json").write_text(json.dumps(body))
+    message = refused(fit("--truth", tmp_path / "truth.json"), tmp_path, 2)
+    assert "truth.json: " in message
+    assert re.search(reason, message)
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("--gravity 0 0 1e300", "gravity = [0.0, 0.0, 1e+300] m/s²; expected three numbers within"),
+        ("--mass-between 1e300 1e301", "--mass-between LO HI: "),
+        ("--mass-between 2 1", "--mass-between LO HI: "),
+        ("--com-box 0 1e300 0 1e300 0 1e300", "--com-box X0 X1 Y0 Y1 Z0 Z1: "),
+    ],
+)
+def test_absurd_numbers_of_an_option(fit, tmp_path, words, option):
+    assert option in refused(fit(*words.split()), tmp_path, 2)
+
+
+def test_absurd_gravity_of_a_schema(fit, log, tmp_path):
+    text = re.sub(r"gravity = .*", "", log.schema.read_text()).replace("[world]", "")
+    log.schema.write_text(f"{text}\n[world]\ngravity = [0, 0, 1e300]\n")
+    assert "gravity = [0.0, 0.0, 1e+300]" in refused(fit(), tmp_path, 2)
+
+
 def test_empty_file(fit, log, tmp_path):
     log.path.write_text("")
     assert "log.csv: " in (message := refused(fit(), tmp_path, 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import signal
 import time
@@ -21,6 +22,35 @@ class Raises(Estimator):
 
     def estimate(self, evidence: Evidence) -> Answer:
         raise ProblemError("there is no estimate")
+
+
+class Leaves(Estimator):
+    """Raises what is no `Exception`: SystemExit, GeneratorExit, KeyboardInterrupt."""
+
+    kind: ClassVar[str] = "leaves"
+
+    by: str
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        raise getattr(builtins, self.by)("bye")
+
+
+class Hangs(Estimator):
+    """Sleeps for an hour, once for each line that a file lacks of `times`."""
+
+    kind: ClassVar[str] = "hangs"
+
+    tally: str
+    times: int = 1000
+
+    def estimate(self, evidence: Evidence) -> Answer:
+        with open(self.tally, "a+", encoding="utf-8") as file:
+            file.seek(0)
+            slept = len(file.read().splitlines())
+            file.write("slept\n")
+        if slept < self.times:
+            time.sleep(3600.0)
+        return Answer(np.ones(10))
 
 
 class KillsItsWorker(Estimator):
@@ -75,3 +105,8 @@ class AnswersNothing(Estimator):
 
     def estimate(self, evidence: Evidence) -> Answer:
         return Answer(np.full(10, np.nan))
+
+
+def sleep_all(seconds: tuple[float, ...]) -> float:
+    time.sleep(sum(seconds))
+    return sum(seconds)

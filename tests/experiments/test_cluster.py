@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -11,16 +12,17 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from identify.errors import StudyError
-from identify.experiments import run_study
-from identify.experiments.dask_cluster import DaskCluster
-from identify.experiments.executors import InProcess
+from identify.experiments import open_results, run_study
+from identify.experiments.dask_cluster import DaskCluster, _run_within
+from identify.experiments.executors import InProcess, TimeLimit
 from identify.experiments.reduction import log_statistics, merge_two_logs, reduce_statistics
-from tests.experiments.hostile import Sleeps
+from tests.experiments.hostile import Hangs, Sleeps
 from tests.experiments.studies import assert_same_rows, quick, with_estimators
 
 distributed = pytest.importorskip(
@@ -79,15 +81,18 @@ class Cluster:
         # It listens before it answers: the time limits of the tests are not those of its start.
         with distributed.Client(self.address, timeout=120.0, set_as_default=False):
             pass
-        self.workers = [self.worker(number) for number in range(workers)]
+        self.workers = [
+            self.worker(number, nanny)
+            for number, nanny in zip(range(workers), ("--no-nanny", "--nanny"), strict=False)
+        ]
 
-    def worker(self, number: int) -> subprocess.Popen[bytes]:
+    def worker(self, number: int, nanny: str = "--no-nanny") -> subprocess.Popen[bytes]:
         local = self.folder / f"worker_{number}"
         options = (
             "--nthreads",
             "1",
             "--no-dashboard",
-            "--no-nanny",
+            nanny,
             "--local-directory",
             str(local),
         )
@@ -147,6 +152,39 @@ def test_a_worker_killed_on_the_way(cluster: Cluster, tmp_path: Path) -> None:
     run_study(study, tmp_path / "here", workers=0)
     assert_same_rows(tmp_path / "here", tmp_path / "there")
     cluster.workers[0] = cluster.worker(2)
+
+
+def test_a_cell_over_the_time_limit_costs_no_worker(cluster: Cluster, tmp_path: Path) -> None:
+    hangs = Hangs(tally=str(tmp_path / "tally"), times=1)
+    study = with_estimators(quick(seeds=1, perturbations=["none"]), hangs=hangs)
+    summary = run_study(study, tmp_path, scheduler=cluster.address, timeout=3.0)
+    assert (summary.done, summary.failed) == (6, 1)
+    frame = open_results(tmp_path).frame.set_index("estimator")
+    assert list(frame.loc["hangs", "error_type"].dropna()) == ["TimeLimit"]
+    assert frame.loc[["ols", "wls"], "error"].isna().all()
+    assert all(worker.poll() is None for worker in cluster.workers)
+
+
+def test_a_time_limit_on_every_worker_with_a_nanny_and_without(cluster: Cluster) -> None:
+    with distributed.Client(cluster.address, set_as_default=False) as client:
+        for address in client.nthreads():
+            late = client.submit(_run_within, 3.0, partial(time.sleep, 3600.0), workers=[address])
+            with pytest.raises(TimeLimit, match="longer than its time limit, 3 s"):
+                late.result()
+            soon = client.submit(_run_within, 3.0, partial(max, 1, 2), workers=[address])
+            assert soon.result() == 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_clients_that_could_not_connect_hold_no_lock_when_they_are_collected() -> None:
+    """Else the collector, in a thread that is being started, waits for who starts it."""
+    with pytest.raises(StudyError):
+        DaskCluster("nonsense://x")
+    collect = threading.Thread(target=gc.collect, daemon=True)
+    with distributed.utils.LoopRunner._lock:
+        collect.start()
+        collect.join(10.0)
+        assert not collect.is_alive()
 
 
 @pytest.mark.usefixtures("impatient")

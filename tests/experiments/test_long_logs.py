@@ -10,7 +10,8 @@ import pytest
 
 from identify.errors import LogError
 from identify.estimation import estimate_body
-from identify.experiments.executors import InProcess, LocalProcesses
+from identify.experiments.executors import InProcess
+from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.long_logs import chunk_blocks, join_blocks, log_chunks
 from identify.experiments.reduction import reduce_statistics
 from identify.inertia import InertialParameters

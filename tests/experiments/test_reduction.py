@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from concurrent.futures import Future
 from functools import partial
@@ -11,7 +10,8 @@ import numpy as np
 import pytest
 
 from identify.errors import StudyError
-from identify.experiments.executors import Executor, InProcess, LocalProcesses
+from identify.experiments.executors import InProcess
+from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.reduction import (
     log_statistics,
     merge_two_logs,
@@ -117,21 +117,18 @@ class Dying(InProcess):
 
     def submit(self, function, *args, **kwargs):
         key = repr(args)
-        if function is not os.getpid and (self.every or key not in self.tried):
+        if self.every or key not in self.tried:
             self.tried.add(key)
             future: Future = Future()
             future.set_exception(EOFError("killed"))
             return future
         return super().submit(function, *args, **kwargs)
 
-    def restart(self) -> None:
-        self.restarted += 1
-
 
 def test_a_part_whose_worker_died_is_made_again() -> None:
-    executor: Executor = Dying(every=False)
+    executor = Dying(every=False)
     assert reduce_statistics(list("abc"), str.upper, pair, executor) == "((AB)C)"
-    assert executor.restarted > 0
+    assert len(executor.tried) == 3
 
 
 def test_a_part_that_kills_every_worker_is_said() -> None:

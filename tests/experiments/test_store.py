@@ -363,3 +363,18 @@ def test_flipped_bits_of_the_database_alone_are_found(whole: Path, tmp_path: Pat
         flipped(folder / DATABASE, rng)
         for found in read_rows(folder).to_pylist():
             assert found == expected[found["key"]]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"study": float("nan")}, {"codes": [1]}, {"schema_version": {}}, {"order": 3}, {"extra": 1}],
+)
+def test_a_description_with_a_wrong_type_is_no_description(
+    tmp_path: Path, changes: dict[str, object]
+) -> None:
+    with Store(tmp_path, INFO):
+        pass
+    path = tmp_path / "store.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    with pytest.raises(StudyError, match=r"store.json: (is|results of)"):
+        read_rows(tmp_path)

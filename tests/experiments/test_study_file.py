@@ -303,3 +303,23 @@ def test_a_log_whose_name_is_no_text_is_run_like_any(two_logs: Path) -> None:
     done = run_study(study, two_logs / "out", workers=0)
     assert (done.done, done.failed) == (2, 0)
     assert set(open_results(two_logs / "out").frame["log"]) == {"bad\\udcff", "run_1"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"number": 10**9}, r"number: .*less than or equal to 100000, got 1000000000"),
+        (
+            {"number": 60_000, "mass": [1.0, 2.0]},
+            "with these the study has more than 100000",
+        ),
+        ({"duration": 1e6}, r"duration = 1e\+06 at rate_hz = 100 makes 1e\+08 rows; expected 1 to"),
+        ({"rate_hz": 1e300, "duration": 1e300}, r"makes inf rows; expected 1 to 2000000"),
+        ({"rate_hz": 1e-3}, "makes 0.02 rows; expected 1 to"),
+    ],
+)
+def test_synthetic_logs_are_bounded_in_number_and_length(
+    options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(StudyError, match=message):
+        quick(logs=[{"kind": "synthetic", **options}])

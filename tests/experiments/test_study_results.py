@@ -81,7 +81,11 @@ def test_means_by_other_columns(results: Results) -> None:
         (lambda r: table(r, ["mass_eror"]), "no metric 'mass_eror'; did you mean 'mass_error'"),
         (lambda r: table(r, by=["perturbatoin"]), "no column 'perturbatoin'; did you mean"),
         (lambda r: compare(r, "ols", "wlss"), "no estimator 'wlss'; did you mean 'wls'"),
-        (lambda r: compare(r, "ols", "wls", ["riemann"]), "no metric 'riemann'"),
+        (
+            lambda r: compare(r, "ols", "wls", ["riemann"]),
+            "'riemann'; they have mass_err",
+        ),
+        (lambda r: table(r, by=["x"]), "no column 'x'; there are key, code, "),
     ],
 )
 def test_what_is_not_there_is_said(results: Results, call, message: str) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
+import math
+import os
+import signal
+import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,11 +26,13 @@ from identify.experiments import (
 from identify.experiments.batching import Pace, batches
 from identify.experiments.code_mark import CodeMark
 from identify.experiments.dask_cluster import DaskCluster
-from identify.experiments.executors import InProcess
+from identify.experiments.executors import TimeLimit
+from identify.experiments.local_processes import LocalProcesses
+from identify.experiments.retry import Retrying
 from identify.experiments.store import Store, StoreInfo
 from identify.experiments.work import by_noisy_log
 from identify.logs.writing import write_log
-from tests.experiments.hostile import KillsItsWorker, Raises, Warns
+from tests.experiments.hostile import Hangs, KillsItsWorker, Leaves, Raises, Warns, sleep_all
 from tests.experiments.studies import QUICK, assert_same_rows, quick, rows, with_estimators
 
 
@@ -242,17 +248,102 @@ def test_a_worker_killed_now_and_then_costs_no_row(tmp_path: Path) -> None:
 def test_workers_that_cannot_start_end_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Dead(InProcess):
-        died = (EOFError,)
-
-        def submit(self, function, *args, **kwargs):
-            future: Future = Future()
-            future.set_exception(EOFError("gone"))
-            return future
-
-    monkeypatch.setattr(runner, "choose_executor", lambda workers, scheduler: Dead())
+    nowhere = {"PYTHONHOME": str(tmp_path / "nowhere")}
+    monkeypatch.setattr("identify.experiments.local_processes._ONE_THREAD", nowhere)
     with pytest.raises(StudyError, match="workers die, or do not answer, as soon as they start"):
-        run_study(quick(), tmp_path, workers=2)
+        run_study(quick(), tmp_path / "out", workers=1)
+
+
+def test_a_worker_that_does_not_get_ready_counts_as_one_that_died(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("identify.experiments.local_processes._STARTS_WITHIN", -1.0)
+    with LocalProcesses(1) as executor:
+        for _ in range(4):
+            executor.require_alive()
+        with pytest.raises(StudyError, match="not ready within -1 s"):
+            executor.require_alive()
+
+
+def test_a_process_that_died_idle_is_replaced_and_nobody_is_to_blame() -> None:
+    with LocalProcesses(1) as executor:
+        first = executor.submit(os.getpid).result(60)
+        os.kill(first, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(first, 0)
+        (worker,) = executor._processes
+        while not worker.pool._flags.broken:
+            time.sleep(0.01)
+        second = executor.submit(os.getpid)
+        executor.require_alive()
+        assert second.result(60) != first
+
+
+def test_a_cell_over_the_time_limit_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
+    """The limit is of each cell: those in one batch with it are run again, and kept."""
+    hangs = Hangs(tally=str(tmp_path / "tally"))
+    study = with_estimators(replace(quick(seeds=1), timeout=2.0), hangs=hangs)
+    study = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1])
+    summary = run_study(study, tmp_path / "out", workers=2)
+    assert (summary.done, summary.failed) == (3, 1)
+    frame = open_results(tmp_path / "out").frame.set_index("estimator")
+    assert frame.loc["hangs", "error_type"] == "TimeLimit"
+    assert frame.loc["hangs", "error"] == "took longer than its time limit, 2 s"
+    assert frame.loc[["ols", "wls"], "error"].isna().all()
+    assert (tmp_path / "tally").read_text() == "slept\n"
+    assert run_study(study, tmp_path / "out", workers=2).done == 0
+
+
+def test_with_a_time_limit_the_table_is_the_same(tmp_path: Path) -> None:
+    hangs = Hangs(tally=str(tmp_path / "tally"), times=1)
+    study = with_estimators(quick(seeds=1), hangs=hangs)
+    study = replace(study, logs=study.logs[:1])
+    assert run_study(study, tmp_path / "limited", workers=2, timeout=2.0).failed == 1
+    assert run_study(study, tmp_path / "limited", workers=1, retry_failed=True).failed == 0
+    run_study(study, tmp_path / "free", workers=0)
+    assert_same_rows(tmp_path / "limited", tmp_path / "free")
+
+
+def test_a_batch_over_the_time_limit_is_taken_apart() -> None:
+    with LocalProcesses(1, time_limit=1.0) as executor:
+        items = Retrying(
+            executor, sleep_all, [(0.0, 3600.0, 0.1)], lambda item: [(part,) for part in item]
+        )
+        done = dict(item for item in items if item is not None)
+    assert set(done) == {(0.0,), (3600.0,), (0.1,)}
+    assert done[0.0,] == 0.0
+    assert done[0.1,] == 0.1
+    assert isinstance(done[3600.0,], TimeLimit)
+
+
+def test_a_time_limit_needs_a_process(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"\(timeout = 3\) needs a process .* take 1 worker"):
+        run_study(quick(timeout=3.0), tmp_path, workers=0)
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, math.inf, "1"])
+def test_a_time_limit_that_is_none(value: object) -> None:
+    with pytest.raises(StudyError, match="timeout: "):
+        quick(timeout=value)
+
+
+def test_a_cell_that_leaves_is_a_failed_cell(tmp_path: Path) -> None:
+    ways = ("SystemExit", "GeneratorExit", "KeyboardInterrupt")
+    study = quick(seeds=1, perturbations=["none"], estimators=["ols"])
+    study = with_estimators(study, **{by: Leaves(by=by) for by in ways})
+    summary = run_study(study, tmp_path, workers=1)
+    assert (summary.done, summary.failed) == (8, 6)
+    frame = open_results(tmp_path).frame.set_index("estimator")
+    for by in ways:
+        assert set(frame.loc[by, "error_type"]) == {by}
+    study = with_estimators(quick(), **{by: Leaves(by=by) for by in ways[:2]})
+    assert run_study(study, tmp_path / "here", workers=0).failed == 28
+
+
+def test_an_interrupt_in_this_process_is_the_keyboards(tmp_path: Path) -> None:
+    study = with_estimators(quick(), leaves=Leaves(by="KeyboardInterrupt"))
+    with pytest.raises(KeyboardInterrupt):
+        run_study(study, tmp_path, workers=0)
 
 
 def test_a_worker_that_lacks_the_package_ends_the_run(

@@ -120,3 +120,10 @@ def test_both_ways_through_a_damaged_text_agree(files, tmp_path, name, monkeypat
             np.testing.assert_array_equal(one.time, other.time)
             for signal in one.signals:
                 np.testing.assert_array_equal(one.signals[signal], other.signals[signal])
+
+
+def test_hidden_files_are_no_hint(tmp_path):
+    (tmp_path / ".logg.csv").write_text("")
+    (tmp_path / "other.txt").write_text("")
+    with pytest.raises(LogError, match=r"no such file; \S+ has other.txt$"):
+        read_log(tmp_path / "log.csv", tmp_path / "schema.toml")

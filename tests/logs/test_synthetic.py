@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from identify.errors import LogError
 from identify.logs import read_log
 from identify.logs.synthetic import (
     Noise,
@@ -213,3 +214,8 @@ def test_other_suffixes_are_refused(tmp_path):
     recording = synthetic_still_recording(PHI, rng=rng())
     with pytest.raises(ValueError, match=r"expected a name that ends in \.csv or \.parquet"):
         write_log(recording, tmp_path / "log.xlsx")
+
+
+def test_a_synthetic_log_is_not_longer_than_memory() -> None:
+    with pytest.raises(LogError, match=r"duration = 1e\+06 at rate_hz = 200 makes 2e\+08 rows"):
+        synthetic_recording(np.ones(10), rng=np.random.default_rng(0), duration=1e6)

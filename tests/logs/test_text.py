@@ -408,3 +408,20 @@ def test_packed_text_that_grows_as_no_log_does(write, schema, lines, monkeypatch
 def test_the_account_in_words(write, schema, lines):
     recording = read_log(write(replaced(lines, 3, 4, "nan")), schema())
     assert describe(recording.dropped).startswith("1 with NaN, infinite or empty fields, 0 cut")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", ""])
+@pytest.mark.parametrize("fill", ["1", "1,"])
+def test_a_line_without_end_is_refused(write, schema, lines, fill, end):
+    lines[3] = fill * (2**20 // len(fill)) + fill
+    path = write("\n".join(lines[:4]) + end)
+    with pytest.raises(LogError, match="line 4 is longer than 1048576 characters") as caught:
+        read_log(path, schema())
+    assert caught.value.row == 4
+
+
+def test_a_long_comment_line_is_no_row_without_end(write, schema, lines, rows):
+    lines.insert(0, "#" + "x" * 2**19)
+    lines.insert(1, "#" + "x" * 2**19)
+    lines.insert(2, "#" + "x" * 2**19)
+    assert_is_small_log(read_log(write(lines), schema()), rows)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from identify.estimation.scaling import Scaling
 
 
+_FARTHEST = 1e6
+"""From Bo to a face [m]; a face far beyond the body leaves the solver no digits."""
+
+
 @dataclass(frozen=True, slots=True)
 class ComInBox(Term):
     """The centre of mass of a body lies in a box along the axes of B: low m ≤ h ≤ high m.
@@ -38,10 +42,10 @@ class ComInBox(Term):
         for name in ("low", "high"):
             corner = tuple(float(value) for value in getattr(self, name))
             object.__setattr__(self, name, corner)
-            if len(corner) != 3 or not np.isfinite(corner).all():
+            if len(corner) != 3 or not np.all(np.abs(corner) <= _FARTHEST):
                 raise TermError(
-                    f"box of the centre of mass: {name} must be three finite numbers [m], "
-                    f"got {corner}"
+                    f"box of the centre of mass: {name} must be three finite numbers within "
+                    f"{_FARTHEST:g} m, got {corner}"
                 )
         if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
             raise TermError(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from identify.estimation.scaling import Scaling
 
-_LIGHTEST, _HEAVIEST = 1e-12, 1e12
+LIGHTEST, HEAVIEST = 1e-12, 1e12
 """A mass beyond these [kg] is a slip of the pen, and its powers leave double precision."""
 
 
@@ -39,10 +39,10 @@ class KnownMass(Term):
     def __post_init__(self) -> None:
         if not (np.isfinite(self.mass) and self.mass > 0.0):
             raise TermError(f"a known mass must be positive and finite, got {self.mass} kg")
-        if not _LIGHTEST <= self.mass <= _HEAVIEST:
+        if not LIGHTEST <= self.mass <= HEAVIEST:
             raise TermError(
                 f"mass: {self.mass:g} kg would weigh {STANDARD_GRAVITY * self.mass:.3g} N, which "
-                f"no log can tell of; expected {_LIGHTEST:g} to {_HEAVIEST:g} kg"
+                f"no log can tell of; expected {LIGHTEST:g} to {HEAVIEST:g} kg"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:

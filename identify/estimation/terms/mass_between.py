@@ -9,6 +9,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors import TermError
+from identify.estimation.terms.known_mass import HEAVIEST, LIGHTEST
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class MassBetween(Term):
         if not (0.0 <= self.low < self.high and np.isfinite(self.low)):
             raise TermError(
                 f"bounds of the mass: expected 0 <= low < high, got {self.low} and {self.high} kg"
+            )
+        if self.low > HEAVIEST or self.high < LIGHTEST:
+            raise TermError(
+                f"bounds of the mass: between {self.low:g} and {self.high:g} kg lies no mass that "
+                f"a log can tell of; those are {LIGHTEST:g} to {HEAVIEST:g} kg"
             )
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:

@@ -12,6 +12,9 @@ from identify.arrays import Phi, Vec3
 from identify.experiments.options import Options, Scalar
 from identify.logs import Recording
 
+MOST_LOGS = 100_000
+"""Logs a study may have: more is most likely a slip, and each is kept in memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Truth:

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from identify.arrays import Vec3
 from identify.experiments.options import Count, NotNegative, Positive, canonical, spelled
 from identify.experiments.seeds import seed_of
-from identify.experiments.sources.source import LogItem, Source, Truth
+from identify.experiments.sources.source import MOST_LOGS, LogItem, Source, Truth
 from identify.inertia import InertialParameters
 from identify.logs import Recording
-from identify.logs.synthetic import synthetic_recording
+from identify.logs.synthetic import MOST_ROWS, synthetic_recording
 from identify.logs.synthetic_motion import random_motion
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 
@@ -61,7 +61,7 @@ class Synthetic(Source):
 
     kind: ClassVar[str] = "synthetic"
 
-    number: Count = 10
+    number: Annotated[Count, Field(le=MOST_LOGS)] = 10
     mass: Positive | Range = 1.0
     size: Positive | Range = 0.2
     duration: Positive = 20.0
@@ -71,6 +71,16 @@ class Synthetic(Source):
     turn: NotNegative = 1.5
     excitation: Positive = 1.0
     include: Literal["all", "twist", "pose"] = "all"
+
+    @model_validator(mode="after")
+    def _has_rows_for_memory(self) -> Synthetic:
+        rows = self.duration * self.rate_hz
+        if not 1.0 <= rows <= MOST_ROWS:
+            raise ValueError(
+                f"duration = {self.duration:g} at rate_hz = {self.rate_hz:g} makes {rows:.3g} "
+                f"rows; expected 1 to {MOST_ROWS}"
+            )
+        return self
 
     def logs(self, folder: Path, seed: int) -> list[LogItem]:
         """The bodies, by number."""

@@ -104,7 +104,7 @@ def read_info(folder: Path) -> StoreInfo | None:
     try:
         content = json.loads(path.read_bytes())
         kind, checksum = content.pop("format"), content.pop("checksum", None)
-        version = content["schema_version"]
+        version, expected = content["schema_version"], _checksum(content)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -116,7 +116,7 @@ def read_info(folder: Path) -> StoreInfo | None:
             f"{path}: results of {kind!r} version {version}, and this program reads and writes "
             f"version {SCHEMA_VERSION}; choose another folder, or use the program that wrote them"
         )
-    if checksum != _checksum(content):
+    if checksum != expected:
         raise StudyError(f"{path}: is damaged: delete it, and run the study again")
     del content["schema_version"]
     return StoreInfo(**content)

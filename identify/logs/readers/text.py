@@ -31,6 +31,7 @@ from identify.logs.readers.text_sheet import Sheet, suggest_separator, survey
 from identify.logs.table import Flaw, Source, Stamps, Table
 
 _CHUNK = 2**24
+_LONGEST_LINE = 2**20
 _NULLS = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
 _DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
@@ -81,7 +82,25 @@ def _content(path: Path) -> bytes:
             "ends in .parquet or .npz",
             path=path,
         )
+    _require_lines(path, content)
     return content
+
+
+def _require_lines(path: Path, text: bytes) -> None:
+    """Raises `LogError` where a line is longer than any row: its fields would fill the memory."""
+    start = 0
+    while start + _LONGEST_LINE < len(text):
+        stop = start + _LONGEST_LINE + 1
+        end = max(text.rfind(b"\n", start, stop), text.rfind(b"\r", start, stop))
+        if end < 0:
+            line = len(re.findall(rb"\r\n|\n|\r", text[:start])) + 1
+            raise LogError(
+                f"{path}: line {line} is longer than {_LONGEST_LINE} characters, which no row of a "
+                f"log is; write each row on a line of its own",
+                path=path,
+                row=line,
+            )
+        start = end + 1
 
 
 def _unpacked(path: Path, packed: bytes) -> bytes:

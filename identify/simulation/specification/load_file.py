@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from math import isfinite
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from identify.files import require_file
 COLUMNS = ("time", "fx", "fy", "fz", "tx", "ty", "tz")
 """Time from the start of the simulation [s], force [N] and torque [N m]; others are not read."""
 
+_LONGEST_LINE = 2**20
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 
 
@@ -47,11 +50,19 @@ def read_samples(path: Path) -> tuple[Array, Vec6]:
 
 def _read_csv(path: Path) -> Array:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file)
+        rows = csv.reader(_lines(file))
         names = [name.strip() for name in next(rows, [])]
         _require_columns(path, names)
         where = [names.index(column) for column in COLUMNS]
         return np.array([_numbers(row, where, rows.line_num) for row in rows if row])
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    """The lines of a file; one of any length would fill the memory with its fields."""
+    while line := file.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE:
+            raise ValueError(f"a line has {_LONGEST_LINE} characters or more, which no row has")
+        yield line
 
 
 def _numbers(row: list[str], where: list[int], line: int) -> list[float]:

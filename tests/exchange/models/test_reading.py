@@ -230,3 +230,15 @@ def test_an_estimate_is_a_model_of_one_link(tmp_path):
     assert model.links[0].name == "tool"
     assert_close(model.links[0].phi, body.phi, 1e-15)
     assert str(model.links[0].verdict) == "possible: solid"
+
+
+@pytest.mark.parametrize(
+    ("xyz", "mass"), [("1 1 1", "1e308"), ("1e200 0 0", "1"), ("1e10 0 0", "1e300")]
+)
+def test_a_link_too_large_to_be_judged_leaves_the_others(tmp_path, xyz, mass):
+    text = URDF.replace("0.1 0.2 -0.3", xyz).replace('mass value="1.50"', f'mass value="{mass}"')
+    text = text.replace("</robot>", "<link name='last'/></robot>")
+    *_, arm, last = read_model(write(tmp_path / "r.urdf", text)).links
+    assert arm.note == "its numbers are too large: no verdict"
+    assert (arm.phi, arm.verdict, arm.line) == (None, None, 6)
+    assert last.massless

@@ -309,6 +309,7 @@ def test_files_that_are_not_there_are_named(tmp_path):
         ("time,Fx,fy,fz,tx,ty,tz\n", r"csv: no column 'fx' among .*; did you mean 'Fx'"),
         (HEADER + "0,1,2,3,4,5,6\n1,2,x,4,5,6,7\n", "line 3: could not convert .*'x'"),
         (HEADER + "0,1,2,3,4,5,6\n1,2\n", "line 3: "),
+        (HEADER + "0," * 2**20, "a line has 1048576 characters or more"),
         (HEADER, "no rows"),
         (HEADER + "0,1,2,3,4,5,6\n", "two or more samples"),
         (HEADER + "0,1,2,3,4,5,6\n0,1,2,3,4,5,6\n", "time must increase"),

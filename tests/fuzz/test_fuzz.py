@@ -1,0 +1,99 @@
+"""A few damaged inputs of every kind; `make fuzz` runs thousands."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.fuzz.cases import Case, cases, originals
+from tests.fuzz.running import LIMIT, MEMORY, ROOT, escape, left_behind
+from tests.fuzz.study_folder import check_folder
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+CASES = 27
+"""Three of each kind."""
+
+
+def test_damaged_inputs_of_every_kind_end_in_errors_that_are_ours() -> None:
+    """In a process of its own: it forks, and other tests leave threads."""
+    words = ("--seed", "4", "--count", str(CASES), "--cold")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.fuzz.run", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{CASES} cases of seed 4" in done.stdout
+    assert ": 0 escaped" in done.stdout
+
+
+def test_a_seed_and_a_number_are_one_case() -> None:
+    first, second = (list(islice(cases(3), 18)) for _ in range(2))
+    assert [(case.words, case.files) for case in first] == [
+        (case.words, case.files) for case in second
+    ]
+    assert len({case.kind for case in first}) == 9
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "megabytes", "errors", "what"),
+    [
+        (2, 1.0, 100.0, "identify: error: no such file\n", ""),
+        (0, 1.0, 100.0, "", ""),
+        (1, 1.0, 100.0, "Traceback (most recent call last):\nE\n", "Traceback"),
+        (0, 1.0, 100.0, "x.py:1: RuntimeWarning: overflow\n", "Warning"),
+        (1, 1.0, 100.0, "killed\n", "status 1"),
+        (-9, 1.0, 100.0, "", "status -9"),
+        (2, 1.0, 100.0, "", "without a word"),
+        (2, LIMIT + 1.0, 100.0, "late\n", "over"),
+        (2, 1.0, MEMORY + 1.0, "large\n", "MB"),
+        (2, 1.0, 100.0, "x" * 30_000, "characters"),
+    ],
+)
+def test_what_counts_as_an_escape(
+    status: int, seconds: float, megabytes: float, errors: str, what: str
+) -> None:
+    found = escape(Case("", {}, ("fit",)), status, seconds, megabytes, errors)
+    assert what in found
+    assert bool(found) == bool(what)
+
+
+def test_files_that_a_call_leaves_behind_are_found(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("1")
+    before = {tmp_path / "log.csv": b"1"}
+    assert left_behind(tmp_path, before, 2) == ""
+    (tmp_path / "out.json").write_text("{")
+    assert left_behind(tmp_path, before, 0) == ""
+    assert left_behind(tmp_path, before, 2) == "out.json of a call that failed"
+    (tmp_path / ".out.json.x").write_text("{")
+    assert left_behind(tmp_path, before, 0) == ".out.json.x was left"
+    (tmp_path / "log.csv").write_text("2")
+    assert left_behind(tmp_path, before, 0) == "log.csv was changed"
+
+
+def test_other_numbers_in_a_study_folder_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, content in originals().items():
+        if name.startswith("study/"):
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_bytes(content)
+    table = (tmp_path / "study/results.parquet").read_bytes()
+    check_folder(table)
+    other = pq.read_table(pa.BufferReader(table))
+    column = other.column_names.index("mass_error")
+    doubled = pa.array([2.0 * x for x in other["mass_error"].to_pylist()])
+    pq.write_table(other.set_column(column, "mass_error", doubled), tmp_path / "written")
+    with pytest.raises(AssertionError, match="other numbers"):
+        check_folder((tmp_path / "written").read_bytes())
