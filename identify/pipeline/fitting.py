@@ -214,7 +214,8 @@ def _of_two(
             return sign_error(logs[part], NegativeMass(of_part.mass, body=moved))
         except (ProblemError, SolveError):
             continue
-    return logs_swapped(logs[:loaded], logs[loaded:], error)
+    shared = settings.bias == "shared"
+    return logs_swapped(logs[:loaded], logs[loaded:], error, shared=shared)
 
 
 def _facts(log: PreparedLog) -> str:

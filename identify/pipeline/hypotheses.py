@@ -49,14 +49,26 @@ def sign_error(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass
 
 
 def logs_swapped(
-    loaded: Sequence[PreparedLog], unloaded: Sequence[PreparedLog], error: NegativeMass
+    loaded: Sequence[PreparedLog],
+    unloaded: Sequence[PreparedLog],
+    error: NegativeMass,
+    *,
+    shared: bool,
 ) -> NegativeMass:
-    """The error to raise where a payload's mass is negative, and that of each log is not."""
+    """The error to raise where a payload's mass is negative, and that of each log is not.
+
+    Args:
+        loaded: logs with the payload.
+        unloaded: logs without it.
+        error: that of the fit.
+        shared: whether all logs had one offset.
+    """
+    zeroed = ", without zeroing the sensor between them, as one shared offset means"
     names = (", ".join(log.name for log in logs) for logs in (loaded, unloaded))
     return NegativeMass(
         error.mass,
         "swap them if {} is of the carrier alone, and {} of it with the payload; else check that "
-        "all logs are of one carrier, in one unit".format(*names),
+        "all logs are of one carrier, in one unit{}".format(*names, zeroed if shared else ""),
         error.body,
         code="logs_swapped",
         meaning="what moved in the unloaded logs is heavier than in those with the payload",

@@ -202,6 +202,9 @@ def test_swapped_logs_say_so():
     assert said.value.finding.code == "logs_swapped"
     assert_close(said.value.mass, -0.6, 0.01)
     assert said.value.exit_code == 3
+    assert "zeroing" not in said.value.message
+    with pytest.raises(NegativeMass, match="without zeroing the sensor between them"):
+        identify.fit(empty, unloaded=[loaded], bias="shared")
 
 
 @pytest.mark.parametrize(("wrong", "body"), [(0, "payload and carrier"), (1, "carrier")])
