@@ -24,7 +24,7 @@ CODES = (
     *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
     *("acceleration_kind", "kinematic_offset", "time_unit", "clock_rate", "delay", "sensor_lag"),
     *("drift", "bias_step", "contact", "spikes", "saturation", "frozen_pose", "frozen_wrench"),
-    *("body_changed", "bodies_differ", "rows_dropped", "rows_unused"),
+    *("body_changed", "bodies_differ", "logs_swapped", "rows_dropped", "rows_unused"),
     # symptoms: what shows that something is wrong, or that the log tells too little
     *("unexplained", "choice_contradicted", "little_motion", "motion_noise", "completed"),
 )

@@ -9,18 +9,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tyro.conf import Positional
+from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.bodies import read_bodies
 from identify.commands.command import Command, Flag, Number, UsageError, Vector, option
 from identify.commands.output import require_writable
-from identify.commands.pair import ESTIMATE, REPORT, write_pair
+from identify.commands.pair import CARRIER, ESTIMATE, REPORT, write_pair
 from identify.commands.reasons import reasons_of, status_of
 from identify.commands.terminal import printable, say
 
 if TYPE_CHECKING:
     from identify.estimation.terms import Term
     from identify.inertia import InertialParameters
+    from identify.logs import Recording
     from identify.pipeline import FitResult, FitSettings
 
 
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 class Fit(Command):
     """Fit one body to one or more logs of it: mass, centre of mass and inertia.
 
-    Writes OUT/estimate.json and OUT/report.html and prints the ten parameters. Exit status: 0 only
-    for an estimate that is proved possible and optimal, and that no finding forbids to use; 2 for
-    bad use or bad input, 3 when the logs tell too little or the problem cannot be solved, 4 for an
-    estimate that is not to be used (both files are written).
+    Writes OUT/estimate.json and OUT/report.html and prints the ten parameters. With --unloaded the
+    logs are of a payload on a carrier, such as a gripper: OUT/estimate.json is then the payload's,
+    and OUT/carrier.json the carrier's. Exit status: 0 only for an estimate that is proved possible
+    and optimal, and that no finding forbids to use; 2 for bad use or bad input, 3 when the logs
+    tell too little or the problem cannot be solved, 4 for an estimate that is not to be used (all
+    files are written).
     """
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
@@ -42,6 +45,9 @@ class Fit(Command):
 
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Folder of the results, made if need be; those of an earlier fit are replaced."""
+
+    unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
+    """A log without the payload; once for each. What is known below is of the payload."""
 
     truth: Annotated[Path | None, option("FILE.json")] = None
     """The true body, to show beside: JSON with phi, or mass, com and inertia; model.urdf#LINK."""
@@ -80,11 +86,12 @@ class Fit(Command):
         return replace(self, logs=(*self.logs, *map(Path, words)))
 
     def run(self, invocation: str) -> int:
-        """Fit, write both files, print the table."""
+        """Fit, write all files, print the tables."""
         if not self.logs:
             raise UsageError("fit: missing LOG [LOG ...]; see identify fit --help")
         settings = self._settings()
-        require_writable(self.output, (ESTIMATE, REPORT))
+        names = (ESTIMATE, CARRIER, REPORT) if self.unloaded else (ESTIMATE, REPORT)
+        require_writable(self.output, names)
         truth = None if self.truth is None else _read_truth(self.truth)
         with _progress(shown=not self.quiet) as tell:
             result = self._fit(settings, invocation, tell, truth)
@@ -93,7 +100,7 @@ class Fit(Command):
         if not self.quiet:
             from identify.commands.summary import print_summary
 
-            print_summary(result, truth, (self.output / ESTIMATE, self.output / REPORT))
+            print_summary(result, truth, tuple(self.output / name for name in names))
         status = status_of(result.verdict)
         if status:
             codes = ", ".join(result.verdict.reasons)
@@ -142,11 +149,21 @@ class Fit(Command):
         from identify.logs import load_schema, read_log
         from identify.pipeline import fit
 
-        schema, recordings = load_schema(self.schema), []
-        for log in self.logs:
-            tell(f"reading {log}")
-            recordings.append(read_log(log, schema))
-        return fit(recordings, settings, command=invocation, progress=tell, truth=truth)
+        schema = load_schema(self.schema)
+
+        def read(logs: Sequence[Path]) -> Iterator[Recording]:
+            for log in logs:
+                tell(f"reading {log}")
+                yield read_log(log, schema)
+
+        return fit(
+            list(read(self.logs)),
+            settings,
+            unloaded=list(read(self.unloaded)),
+            command=invocation,
+            progress=tell,
+            truth=truth,
+        )
 
 
 def _read_truth(path: Path) -> InertialParameters:

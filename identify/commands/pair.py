@@ -1,4 +1,7 @@
-"""estimate.json and report.html of one fit: written together, and known apart from those of two."""
+"""estimate.json and report.html of one fit: written together, and known apart from those of two.
+
+So is the carrier.json of a fit of a payload on its carrier.
+"""
 
 from __future__ import annotations
 
@@ -16,20 +19,23 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
-ESTIMATE, REPORT = "estimate.json", "report.html"
+ESTIMATE, CARRIER, REPORT = "estimate.json", "carrier.json", "report.html"
 
 _LOCK = f".{ESTIMATE}.lock"
 _PATIENCE = 30.0
 """Seconds to wait for another fit to write: what it takes is a moment."""
 
 _HEAD = 4096
-"""Bytes of a report that are read for the digest of its estimate."""
+"""Bytes of a report that are read for the digests of its estimates."""
+
+_DIGEST = rb'name="(\w+)-sha256" content="([0-9a-f]{64})"'
 
 
 def write_pair(folder: Path, result: FitResult, truth: InertialParameters | None) -> None:
-    """Write both results of a fit to a folder, or neither; what else is in it stays.
+    """Write all results of a fit to a folder, or none; what else is in it stays.
 
     The report comes first: half of a first pair is a report, and no command takes it for a body.
+    Where this fit has no carrier, the carrier.json that the report before names goes with it.
 
     Raises:
         OutputError: the system does not let them be written, or another fit writes there and does
@@ -43,8 +49,15 @@ def write_pair(folder: Path, result: FitResult, truth: InertialParameters | None
     try:
         with locked(folder / _LOCK, _PATIENCE):
             note_torn_pair(estimate)
-            saved = estimate_text(result.estimate.saved).encode()
-            write_together({folder / REPORT: report, estimate: saved})
+            files = {folder / REPORT: report}
+            if result.carrier is not None:
+                saved = estimate_text(result.carrier.estimate.saved)
+                files[folder / CARRIER] = saved.encode()
+            files[estimate] = estimate_text(result.estimate.saved).encode()
+            left = folder / CARRIER not in files and _names(folder / CARRIER)
+            write_together(files)
+            if left:
+                (folder / CARRIER).unlink()
     except TimeoutError as error:
         raise OutputError(
             folder, f"another fit is writing to it; give another folder ({error})"
@@ -54,10 +67,15 @@ def write_pair(folder: Path, result: FitResult, truth: InertialParameters | None
 
 
 def note_torn_pair(*estimates: Path | None) -> None:
-    """Say on standard error of which estimate.json the report beside it is of another estimate."""
+    """Say on standard error beside which estimate.json or carrier.json the report is of another."""
     for path in dict.fromkeys(estimates):
         # Twice, as a fit may be at its renames.
-        if path is not None and path.name == ESTIMATE and _is_torn(path) and _is_torn(path):
+        if (
+            path is not None
+            and path.name in (ESTIMATE, CARRIER)
+            and _is_torn(path)
+            and _is_torn(path)
+        ):
             with contextlib.suppress(BrokenPipeError):  # what is to be written comes first
                 say(
                     f"identify: note: {path.with_name(REPORT)} is not the report of {path}: a fit "
@@ -68,9 +86,15 @@ def note_torn_pair(*estimates: Path | None) -> None:
 
 def _is_torn(estimate: Path) -> bool:
     """Whether the report beside an estimate names the digest of another."""
+    return _names(estimate) is False
+
+
+def _names(estimate: Path) -> bool | None:
+    """Whether the report beside an estimate names its digest; None where it names none of it."""
     try:
         with estimate.with_name(REPORT).open("rb") as file:
-            named = re.search(rb'name="estimate-sha256" content="([0-9a-f]{64})"', file.read(_HEAD))
-        return named is not None and named[1].decode() != digest(estimate)
+            named = dict(re.findall(_DIGEST, file.read(_HEAD)))
+        said = named.get(estimate.stem.encode())
+        return None if said is None else said.decode() == digest(estimate)
     except OSError:
-        return False  # there is no pair, or whoever reads it says what is wrong with it
+        return None  # there is no pair, or whoever reads it says what is wrong with it

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
     from identify.signals import PreparedLog
+    from identify.validation import Replay
 
 _SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
 
@@ -29,27 +30,32 @@ _NARROWEST = 80
 def print_summary(
     result: FitResult, truth: InertialParameters | None, files: tuple[Path, ...]
 ) -> None:
-    """Print the table of the parameters, the verdict, the findings and the paths.
+    """Print a table of the parameters of each body, the verdict, the findings and the paths.
 
     Args:
         result: of the fit.
         truth: the true body, to show beside.
         files: what was written.
     """
-    print_parameters(result.estimate, truth)
+    for one in result.estimate.bodies:
+        title = one.body.capitalize() if result.carrier else None
+        print_parameters(one, truth if one is result.estimate else None, title)
     say(*lines_of(result), *files)
 
 
 def print_parameters(
-    estimate: Estimate | SavedEstimate, truth: InertialParameters | None = None
+    estimate: Estimate | SavedEstimate,
+    truth: InertialParameters | None = None,
+    title: str | None = None,
 ) -> None:
     """Print the table of the parameters.
 
     Args:
         estimate: the estimate, or one read from its file.
         truth: the true body, to show beside.
+        title: what stands above it.
     """
-    print_table(parameter_rich_table(estimate, truth, GROUPS), _NARROWEST)
+    print_table(parameter_rich_table(estimate, truth, GROUPS, title), _NARROWEST)
 
 
 def lines_of(result: FitResult) -> Iterator[str]:
@@ -57,8 +63,10 @@ def lines_of(result: FitResult) -> Iterator[str]:
     estimate, validation = result.estimate, result.validation
     yield from map(_read, result.logs)
     yield from verdict_lines(result)
+    if result.carrier is not None:
+        yield from verdict_lines(result.carrier)
     yield from (
-        f"{_SAID[finding.severity]} [{finding.code}]: {finding}" for finding in result.findings
+        f"{_SAID[finding.severity]} [{finding.code}]: {finding}" for finding in result.all_findings
     )
     proof = estimate.certificate
     how = f"solved by {proof.solver}, at the edge of {' and '.join(proof.active) or 'no term'}"
@@ -77,26 +85,34 @@ def lines_of(result: FitResult) -> Iterator[str]:
             why = "raised, as its segments are short" if log.cutoff_raised else origin
             yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({why})."
     yield from validation.missing
-    if (replay := validation.replay) is not None:
+    yield from _replayed(validation.replay, "Replay")
+    if (alone := validation.unloaded) is not None:
+        yield from (f"Unloaded: {why}" for why in alone.missing)
+        yield from _replayed(alone.windows, "Replay, unloaded")
+
+
+def _replayed(replay: Replay | None, what: str) -> Iterator[str]:
+    if replay is not None:
         name, errors = next(iter(replay.errors.items()))
         yield (
-            f"Replay: {replay.windows} windows of {errors.horizon[-1]:.3g} s simulated from the "
+            f"{what}: {replay.windows} windows of {errors.horizon[-1]:.3g} s simulated from the "
             f"{name} and the measured wrench end {pose_error(errors)} from the measured pose (RMS)."
         )
 
 
 def verdict_lines(result: FitResult) -> Iterator[str]:
     """What is known of an estimate, each part on a line of its own, and which needs are met."""
-    said = verdict_in_words(result)
-    yield f"Usable: {said.usable}."
-    least = result.estimate.certificate.eigenvalues[0]
+    said, estimate = verdict_in_words(result), result.estimate
+    of = f"{estimate.body.capitalize()}: " if estimate.of_body else ""
+    yield f"{of}Usable: {said.usable}."
+    least = estimate.certificate.eigenvalues[0]
     yield (
-        f"Possible: {said.possible}, some distribution of mass has these parameters (least "
+        f"{of}Possible: {said.possible}, some distribution of mass has these parameters (least "
         f"eigenvalue of the scaled pseudo-inertia {least:.2g} > 0)."
     )
-    yield f"Identifiable: {said.identifiable}."
-    yield f"Explains the data: {said.explains_data}."
-    yield from (f"Need {need}: {answer}." for need, answer in said.needs.items())
+    yield f"{of}Identifiable: {said.identifiable}."
+    yield f"{of}Explains the data: {said.explains_data}."
+    yield from (f"{of}Need {need}: {answer}." for need, answer in said.needs.items())
 
 
 def _read(log: PreparedLog) -> str:

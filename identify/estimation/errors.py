@@ -12,7 +12,7 @@ class NegativeMass(ProblemError):
     Attributes:
         mass: the unconstrained mass [kg].
         body: its name, where there are several.
-        finding: the same as a finding: `wrench_sign`, or `gravity_direction`.
+        finding: the same as a finding: `wrench_sign`, `gravity_direction` or `logs_swapped`.
     """
 
     def __init__(
@@ -21,6 +21,7 @@ class NegativeMass(ProblemError):
         advice: str | None = None,
         body: str | None = None,
         code: str = "wrench_sign",
+        meaning: str = "a sign is wrong",
     ) -> None:
         self.mass, self.body = mass, body
         advice = advice or (
@@ -28,7 +29,7 @@ class NegativeMass(ProblemError):
             '"body" to "sensor" or back), or gravity does ([world] gravity)'
         )
         of = "" if body is None else f" of the {body}"
-        text = f"the unconstrained mass{of} is {mass:.4g} kg, so a sign is wrong"
+        text = f"the unconstrained mass{of} is {mass:.4g} kg, so {meaning}"
         self.finding = Finding(code, "error", text, advice, {"mass": mass})
         super().__init__(f"{text}: {advice}")
 

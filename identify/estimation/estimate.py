@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from identify.arrays import Array, Vec6
+import numpy as np
+
+from identify.arrays import Array, Phi, Vec6
 from identify.estimation.certificate import Certificate
 from identify.exchange import SavedBias, SavedEstimate, write_estimate
 from identify.exchange.estimate_views import EstimateViews
@@ -19,6 +21,25 @@ DecidedBy: TypeAlias = Literal["data", "constraint", "given", "default"]
 user; or the default body, because the data do not identify it."""
 
 Interval: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MovedBody:
+    """What moved in a log: one body, or a payload and its carrier as one.
+
+    Attributes:
+        bodies: their names.
+        phi: ten parameters about Bo in B, shape (10,).
+        least_squares: those without the consistency constraint, shape (10,).
+        covariance: of phi, shape (10, 10).
+        unidentifiable: names of what the data do not identify of its bodies.
+    """
+
+    bodies: tuple[str, ...]
+    phi: Phi
+    least_squares: Phi
+    covariance: Array
+    unidentifiable: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -49,6 +70,9 @@ class Estimate(EstimateViews):
         needs: what was asked of its intervals, and whether they meet it.
         others: estimates of the other bodies of the same fit, by name.
         scalars: the other unknowns of the same fit by name, each with its standard error.
+        body: its name in the fit.
+        joint_covariance: of all unknowns of a fit of several bodies, in its order; None for one.
+        unloaded: how many of the logs, the last ones, are of the carrier alone.
     """
 
     parameters: InertialParameters
@@ -71,12 +95,85 @@ class Estimate(EstimateViews):
     needs: Mapping[str, bool] = field(default_factory=dict)
     others: Mapping[str, Estimate] = field(default_factory=dict)
     scalars: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    body: str = "body"
+    joint_covariance: Array | None = None
+    unloaded: int = 0
 
     def with_others(
-        self, others: Mapping[str, Estimate], scalars: Mapping[str, tuple[float, float]]
+        self,
+        others: Mapping[str, Estimate],
+        scalars: Mapping[str, tuple[float, float]],
+        covariance: Array,
     ) -> Estimate:
-        """The same estimate with the other unknowns of its fit."""
-        return replace(self, others=others, scalars=scalars) if others or scalars else self
+        """The same estimate with the other unknowns of its fit, and the covariance of all."""
+        if not (others or scalars):
+            return self
+        return replace(self, others=others, scalars=scalars, joint_covariance=covariance)
+
+    def on_carrier(self, unloaded: int) -> Estimate:
+        """The same estimate as that of a payload, whose one other body is its carrier.
+
+        Residuals are then those of the logs that each body is last seen in: with the payload, and
+        without it. So are the eigenvalues that the certificate shows.
+
+        Args:
+            unloaded: how many of the logs, the last ones, are of the carrier alone.
+        """
+        ((name, carrier),) = self.others.items()
+
+        def own(one: Estimate) -> tuple[Finding, ...]:
+            return tuple(replace(finding, where=one.body) for finding in one.findings)
+
+        first, last = self.certificate.eigenvalues[:4], self.certificate.eigenvalues[4:]
+        carrier = replace(
+            carrier,
+            residual_rms=self.residual_rms[-6:],
+            findings=own(carrier),
+            certificate=replace(self.certificate, eigenvalues=last),
+        )
+        return replace(
+            self,
+            residual_rms=self.residual_rms[:6],
+            findings=own(self),
+            certificate=replace(self.certificate, eigenvalues=first),
+            others={name: carrier},
+            unloaded=unloaded,
+        )
+
+    @property
+    def of_body(self) -> str:
+        """What follows "mass" where a fit has several bodies: " of the payload"; else nothing."""
+        return "" if self.body == "body" else f" of the {self.body}"
+
+    @property
+    def bodies(self) -> tuple[Estimate, ...]:
+        """All bodies of the fit, this one first."""
+        return (self, *self.others.values())
+
+    def moved_in(self, log: int) -> MovedBody:
+        """What moved in a log, as one body.
+
+        Args:
+            log: its number.
+        """
+        alone = self.unloaded and log >= len(self.biases) - self.unloaded
+        moved = self.bodies[1:] if alone else self.bodies if self.unloaded else (self,)
+        covariance = moved[0].covariance
+        if len(moved) > 1 and self.joint_covariance is not None:
+            blocks = self.joint_covariance[:20, :20].reshape(2, 10, 2, 10)
+            covariance = blocks.sum(axis=(0, 2))
+        return MovedBody(
+            bodies=tuple(one.body for one in moved),
+            phi=np.sum([one.parameters.phi for one in moved], axis=0),
+            least_squares=np.sum([one.least_squares.phi for one in moved], axis=0),
+            covariance=covariance,
+            unidentifiable=tuple(
+                name if len(self.bodies) == 1 else f"{one.body}.{name}"
+                for one in moved
+                for name, by in one.decided_by.items()
+                if by == "default"
+            ),
+        )
 
     @property
     def complete(self) -> bool:

@@ -41,6 +41,13 @@ from identify.regressors import (
     stacked_statistics,
 )
 
+PAYLOAD, CARRIER = "payload", "carrier"
+"""Names of the two bodies where some logs are of the carrier alone."""
+
+PAYLOAD_ON_CARRIER = ParameterSpace((PAYLOAD, CARRIER))
+LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
+"""Which of them move in the logs."""
+
 _MET = 1e-12
 """Violation of a term, in scaled units, that is rounding: least squares meets it."""
 
@@ -56,11 +63,15 @@ class EstimatorSettings:
         bias: whose sensor offset is fitted.
         mass: known mass [kg], if any: short for the term `KnownMass`.
         terms: what else is known of the body.
+        unloaded: how many of the logs, the last ones, are of the carrier alone; the others are then
+            of a payload on it, and both bodies are fitted. Terms are of the payload, unless they
+            name the "carrier".
     """
 
     bias: Offsets = "per_log"
     mass: float | None = None
     terms: tuple[Term, ...] = ()
+    unloaded: int = 0
 
     def __post_init__(self) -> None:
         BodyWrench(offsets=self.bias)
@@ -77,11 +88,14 @@ class EstimatorSettings:
 def estimate_body(
     logs: Sequence[Statistics], settings: EstimatorSettings | None = None
 ) -> Estimate:
-    """Fit the ten parameters of one body to the statistics of its logs.
+    """Fit the ten parameters of one body, or of a payload and its carrier, to statistics of logs.
 
     Args:
-        logs: statistics of the wrench layout, one for each log.
-        settings: offsets, what is known of the body.
+        logs: statistics of the wrench layout, one for each log, those of the carrier alone last.
+        settings: offsets, what is known of the body, and which logs are of the carrier alone.
+
+    Returns:
+        The estimate of the body, or of the payload; that of the carrier is then in `others`.
 
     Raises:
         ProblemError: the data do not identify mass or centre of mass, or their sign is wrong.
@@ -90,7 +104,8 @@ def estimate_body(
     """
     settings = settings or EstimatorSettings()
     system = body_system(logs, settings)
-    return estimate_unknowns(system, settings.all_terms)
+    estimate = estimate_unknowns(system, settings.all_terms)
+    return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
 
 
 def solve(
@@ -139,8 +154,30 @@ def solve(
 
 
 def body_system(logs: Sequence[Statistics], settings: EstimatorSettings) -> System:
-    """The system of one body in a wrench sensor."""
-    return System.of([(join_logs(logs), BodyWrench(offsets=settings.bias))])
+    """The system of one body in a wrench sensor, or of a payload on its carrier.
+
+    Logs with the payload and logs without it have a weight each, as what a model leaves may differ
+    between the two. An offset that all logs share needs them in one, with one weight.
+
+    Raises:
+        ProblemError: there is no log with the payload.
+    """
+    if not settings.unloaded:
+        return System.of([(join_logs(logs), BodyWrench(offsets=settings.bias))])
+    loaded = len(logs) - settings.unloaded
+    if loaded < 1:
+        raise ProblemError("a payload needs at least one log with it")
+    kinds = (loaded, LOADED), (settings.unloaded, UNLOADED)
+    if settings.bias == "shared":
+        moved = tuple(bodies for count, bodies in kinds for _ in range(count))
+        return System.of([(join_logs(logs), BodyWrench(PAYLOAD_ON_CARRIER, "shared", moved))])
+    parts = (logs[:loaded], LOADED), (logs[loaded:], UNLOADED)
+    return System.of(
+        [
+            (join_logs(part), BodyWrench(PAYLOAD_ON_CARRIER, settings.bias, (bodies,)))
+            for part, bodies in parts
+        ]
+    )
 
 
 def estimate_unknowns(system: System, terms: Sequence[Term] = ()) -> Estimate:
@@ -284,6 +321,7 @@ def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> E
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
         default = _default_in_words(float(x[block][0]), decided_by)
         estimates[body] = Estimate(
+            body=body,
             parameters=InertialParameters(x[block]),
             least_squares=InertialParameters(fit.x[block]),
             covariance=covariance[block, block],
@@ -302,7 +340,7 @@ def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> E
     found = zip(x[space.of_scalars].tolist(), errors[space.of_scalars].tolist(), strict=True)
     scalars = dict(zip((scalar.name for scalar in space.scalars), found, strict=True))
     first, *_ = estimates
-    return estimates.pop(first).with_others(estimates, scalars)
+    return estimates.pop(first).with_others(estimates, scalars, covariance)
 
 
 def _default_in_words(mass: float, decided_by: dict[str, DecidedBy]) -> str | None:

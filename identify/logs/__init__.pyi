@@ -5,3 +5,4 @@ from identify.logs.recording import (
     SourceFile as SourceFile,
 )
 from identify.logs.schema import Schema as Schema, load_schema as load_schema
+from identify.logs.synthetic import Noise as Noise, synthetic_recording as synthetic_recording

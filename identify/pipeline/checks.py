@@ -74,6 +74,38 @@ def require_live_wrench(recording: Recording, *, mass_known: bool) -> None:
         )
 
 
+def require_same_frames(recordings: Sequence[Recording]) -> None:
+    """Raise unless logs with a payload and without it are in the same frames.
+
+    Raises:
+        LogError: two differ in the axes of the wrench, the sensor's mount or gravity.
+    """
+    first, *others = recordings
+    for other in others:
+        for what, key, one, two in (
+            ("axes of the wrench", "[wrench] frame", *(r.frames["wrench"] for r in (first, other))),
+            ("mount of the sensor", "[wrench] mount", *map(_mount, (first, other))),
+            ("gravity", "[world] gravity", first.gravity.tolist(), other.gravity.tolist()),
+        ):
+            if not _alike(one, two):
+                raise LogError(
+                    f"{other.name}: the {what} is {two}, but {one} in {first.name}: logs with the "
+                    f"payload and without it have to be in the same frames; read them with one "
+                    f"schema ({key})"
+                )
+
+
+def _mount(recording: Recording) -> object:
+    X_BS = recording.X_BS
+    return None if X_BS is None else np.round(X_BS.matrix, 12).tolist()
+
+
+def _alike(one: object, other: object) -> bool:
+    if isinstance(one, list) and isinstance(other, list):
+        return bool(np.allclose(one, other, rtol=1e-9, atol=1e-9))
+    return one == other
+
+
 def findings_of_log(log: PreparedLog) -> Iterator[Finding]:
     """Rows that are not used, and values that look like another unit's."""
     recording, dropped = log.recording, log.recording.dropped
@@ -164,7 +196,8 @@ def _unexplained(
     poor = counted & (scores.r_squared < _POOR_FIT)
     if not poor.any():
         return
-    systematic = axes_beyond_noise(logs, estimate.parameters.phi, estimate.biases)
+    moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
+    systematic = axes_beyond_noise(logs, moved, estimate.biases)
     if not (poor & systematic).any():
         return
     # A body in free flight has no force to explain: its torques speak for it.
@@ -190,16 +223,20 @@ def _contradicted(
     said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
     choices = [said[settings.bias]] if settings.bias in said else []
     if settings.mass is not None:
-        choices.append(f"with the mass given as {settings.mass:g} kg")
+        of = " of the payload" if estimate.unloaded else ""
+        choices.append(f"with the mass{of} given as {settings.mass:g} kg")
     choices += [f"with {term}" for term in settings.terms]
     if not choices:
         return
     try:
-        free = estimate_body(blocks, EstimatorSettings())
+        free = estimate_body(blocks, EstimatorSettings(unloaded=estimate.unloaded))
     except (ProblemError, SolveError):
         return
     tiny = np.finfo(float).tiny
-    worse = float(np.max(estimate.residual_rms / np.maximum(free.residual_rms, tiny)))
+    worse = max(
+        float(np.max(one.residual_rms / np.maximum(other.residual_rms, tiny)))
+        for one, other in zip(estimate.bodies, free.bodies, strict=True)
+    )
     moved = _standard_errors(estimate, free)
     if worse < _WORSE and (moved < _FAR or not settings.terms):
         return

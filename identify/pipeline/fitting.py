@@ -7,14 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.errors import LogError
-from identify.estimation import Estimate, NegativeMass, TooLittleMotion, estimate_body
+from identify.errors import LogError, ProblemError, SolveError
+from identify.estimation import (
+    Estimate,
+    EstimatorSettings,
+    NegativeMass,
+    TooLittleMotion,
+    estimate_body,
+)
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import ranked
 from identify.inertia import InertialParameters
 from identify.logs import Recording
-from identify.pipeline.checks import findings_of_fit, findings_of_log, require_live_wrench
-from identify.pipeline.hypotheses import sign_error
+from identify.pipeline.checks import (
+    findings_of_fit,
+    findings_of_log,
+    require_live_wrench,
+    require_same_frames,
+)
+from identify.pipeline.hypotheses import logs_swapped, sign_error
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
@@ -30,6 +41,7 @@ def fit(
     recordings: Recording | Sequence[Recording],
     settings: FitSettings | None = None,
     *,
+    unloaded: Recording | Sequence[Recording] = (),
     bias: Offsets | None = None,
     mass: float | None = None,
     cutoff_hz: float | None = None,
@@ -40,10 +52,13 @@ def fit(
     progress: Progress | None = None,
     truth: InertialParameters | None = None,
 ) -> FitResult:
-    """Fit one body to one or more logs of it.
+    """Fit one body to one or more logs of it, or a payload and its carrier to logs of both.
 
     Args:
         recordings: the logs; each has its own sensor offset unless the settings say otherwise.
+        unloaded: logs of the carrier alone, such as an empty gripper. The others are then of a
+            payload on it, and both bodies are fitted together, each possible. What is known, and
+            needed, is of the payload, but for terms that name the "carrier".
         settings: all choices in one; each can be given by its name instead, and then replaces it.
         bias: sensor offset fitted "per_log" (default), "shared" by all logs, or "none".
         mass: known mass [kg].
@@ -54,11 +69,12 @@ def fit(
             verdict says which of them they do.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
-        truth: the true body, where it is known, to replay beside the estimate; the fit does not
-            see it.
+        truth: the true body (the payload's), where it is known, to replay beside the estimate; the
+            fit does not see it.
 
     Returns:
-        The certified estimate with data, validation and provenance.
+        The certified estimate with data, validation and provenance; of the carrier, where there is
+        one, in `carrier`.
 
     Raises:
         LogError: a log cannot be used as it is.
@@ -71,34 +87,39 @@ def fit(
     named = {name: value for name, value in named.items() if value is not None}
     settings = replace(settings or FitSettings(), **named)
     say = progress or (lambda line: None)
-    given = _checked(recordings)
+    given, empty = _checked(recordings, unloaded)
     logs = []
-    for recording in given:
+    for recording in (*given, *empty):
         say(f"preparing {recording.name} ({len(recording)} rows)")
-        logs.append(_prepare(recording, settings))
+        logs.append(_prepare(recording, settings, mass_known=_mass_known(settings) and not empty))
+    if empty:
+        require_same_frames([log.recording for log in logs])
     blocks = [block_statistics(log) for log in logs]
+    estimator = replace(settings.estimator, unloaded=len(empty))
     say("estimating")
-    estimate = _estimate(logs, blocks, settings)
-    estimate = replace(
-        estimate,
-        log_ids=tuple(log.recording.sha256 for log in logs),
-        dropped_rows=sum(log.recording.dropped.total for log in logs),
-        provenance=provenance_of(logs, settings, command),
-    )
+    estimate = _estimate(logs, blocks, estimator)
     say("validating")
-    validation = validate(logs, blocks, estimate, settings.estimator, truth)
+    validation = validate(logs, blocks, estimate, estimator, truth)
     findings = [
-        *estimate.findings,
         *(finding for log in logs for finding in findings_of_log(log)),
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
-    scores = validation.scores
-    estimate = replace(
-        estimate,
-        findings=ranked(findings),
-        r_squared=None if scores is None else scores.of_signal,
-        needs=needs_met(settings.needs, estimate),
-    )
+    scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
+
+    def told(one: Estimate) -> Estimate:
+        """With what is known of the logs and of the whole fit, and so of each of its bodies."""
+        return replace(
+            one,
+            log_ids=tuple(log.recording.sha256 for log in logs),
+            dropped_rows=sum(log.recording.dropped.total for log in logs),
+            provenance={"body": one.body, **whole} if estimate.others else whole,
+            findings=ranked([*one.findings, *findings]),
+            r_squared=None if scores is None else scores.of_signal,
+        )
+
+    others = {name: told(one) for name, one in estimate.others.items()}
+    met = needs_met(settings.needs, estimate)
+    estimate = replace(told(estimate), needs=met, others=others)
     return FitResult(estimate, tuple(logs), validation, settings)
 
 
@@ -115,10 +136,10 @@ def block_statistics(log: PreparedLog) -> Statistics:
     )
 
 
-def _prepare(recording: Recording, settings: FitSettings) -> PreparedLog:
+def _prepare(recording: Recording, settings: FitSettings, *, mass_known: bool) -> PreparedLog:
     if settings.gravity is not None:
         recording = replace(recording, gravity=np.array(settings.gravity, dtype=np.float64))
-    require_live_wrench(recording, mass_known=_mass_known(settings))
+    require_live_wrench(recording, mass_known=mass_known)
     return prepare(recording, settings.cutoff_hz)
 
 
@@ -126,12 +147,33 @@ def _mass_known(settings: FitSettings) -> bool:
     return settings.mass is not None or any(isinstance(t, KnownMass) for t in settings.terms)
 
 
-def _checked(recordings: object) -> list[Recording]:
-    """The logs of a fit as a list: at least one, each once."""
-    given = list(recordings) if isinstance(recordings, list | tuple) else [recordings]
-    logs = [log for log in given if isinstance(log, Recording)]
+def _checked(recordings: object, unloaded: object) -> tuple[list[Recording], list[Recording]]:
+    """The logs of a fit and those of the carrier alone as lists: at least one, each once.
+
+    The names of the latter say so from here on, in every table and figure.
+    """
+    given, empty = map(_listed, (recordings, unloaded))
     if not given:
         raise LogError("fit needs at least one log")
+    empty = [replace(log, name=f"{log.name} (unloaded)") for log in empty]
+    loaded = {log.sha256 for log in given}
+    seen: dict[str, str] = {}
+    for number, recording in enumerate((*given, *empty)):
+        if recording.sha256 in seen:
+            why = "counted twice, a log would look twice as sure"
+            if number >= len(given) and recording.sha256 in loaded:
+                why = "no log is both with the payload and without it"
+            raise LogError(
+                f"{recording.name}: the same data as {seen[recording.sha256]}; {why}. Give each "
+                "log once"
+            )
+        seen[recording.sha256] = recording.name
+    return given, empty
+
+
+def _listed(recordings: object) -> list[Recording]:
+    given = list(recordings) if isinstance(recordings, list | tuple) else [recordings]
+    logs = [log for log in given if isinstance(log, Recording)]
     for thing in given:
         if not isinstance(thing, Recording):
             raise LogError(
@@ -139,27 +181,41 @@ def _checked(recordings: object) -> list[Recording]:
                 "identify.read_log(log, schema), where log is a file or a DataFrame and the schema "
                 "says what its columns mean, or name arrays in identify.Recording.from_arrays(…)"
             )
-    seen: dict[str, str] = {}
-    for recording in logs:
-        if recording.sha256 in seen:
-            raise LogError(
-                f"{recording.name}: the same data as {seen[recording.sha256]}; counted twice, a "
-                "log would look twice as sure. Give each log once"
-            )
-        seen[recording.sha256] = recording.name
     return logs
 
 
 def _estimate(
-    logs: Sequence[PreparedLog], blocks: Sequence[Statistics], settings: FitSettings
+    logs: Sequence[PreparedLog], blocks: Sequence[Statistics], settings: EstimatorSettings
 ) -> Estimate:
     try:
-        return estimate_body(blocks, settings.estimator)
+        return estimate_body(blocks, settings)
     except NegativeMass as error:
+        if settings.unloaded:
+            raise _of_two(logs, blocks, settings, error) from error
         raise sign_error(logs, error) from error
     except TooLittleMotion as error:
         read = "; ".join(map(_facts, logs))
         raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
+
+
+def _of_two(
+    logs: Sequence[PreparedLog],
+    blocks: Sequence[Statistics],
+    settings: EstimatorSettings,
+    error: NegativeMass,
+) -> NegativeMass:
+    """The error to raise for a negative mass of two: a sign in one kind of log, or logs swapped."""
+    loaded = len(logs) - settings.unloaded
+    parts = ("payload and carrier", slice(0, loaded)), ("carrier", slice(loaded, None))
+    for moved, part in parts:
+        try:
+            estimate_body(blocks[part], EstimatorSettings(bias=settings.bias))
+        except NegativeMass as of_part:
+            return sign_error(logs[part], NegativeMass(of_part.mass, body=moved))
+        except (ProblemError, SolveError):
+            continue
+    shared = settings.bias == "shared"
+    return logs_swapped(logs[:loaded], logs[loaded:], error, shared=shared)
 
 
 def _facts(log: PreparedLog) -> str:

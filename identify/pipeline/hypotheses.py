@@ -31,6 +31,7 @@ def sign_error(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass
             error.mass,
             f"most likely gravity points the other way, {gravity_line} (or --gravity) fits better "
             f"with its sign changed",
+            error.body,
             code="gravity_direction",
         )
     wrench = recording.schema.get("wrench")
@@ -43,6 +44,34 @@ def sign_error(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass
         f"most likely the wrench has the other one. In the schema, [wrench], change "
         f'`acts_on = "{acts_on}"` to `acts_on = "{other}"`. Else check {gravity_line}, and `order` '
         f"and `maps` in [pose]",
+        error.body,
+    )
+
+
+def logs_swapped(
+    loaded: Sequence[PreparedLog],
+    unloaded: Sequence[PreparedLog],
+    error: NegativeMass,
+    *,
+    shared: bool,
+) -> NegativeMass:
+    """The error to raise where a payload's mass is negative, and that of each log is not.
+
+    Args:
+        loaded: logs with the payload.
+        unloaded: logs without it.
+        error: that of the fit.
+        shared: whether all logs had one offset.
+    """
+    zeroed = ", without zeroing the sensor between them, as one shared offset means"
+    names = (", ".join(log.name for log in logs) for logs in (loaded, unloaded))
+    return NegativeMass(
+        error.mass,
+        "swap them if {} is of the carrier alone, and {} of it with the payload; else check that "
+        "all logs are of one carrier, in one unit{}".format(*names, zeroed if shared else ""),
+        error.body,
+        code="logs_swapped",
+        meaning="what moved in the unloaded logs is heavier than in those with the payload",
     )
 
 

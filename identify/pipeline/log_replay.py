@@ -75,7 +75,7 @@ def replay_log(
 
     Raises:
         LogError: a log without time, attitude or position.
-        ModelError: an impossible body.
+        ModelError: an impossible body, or one of two that the log was fitted as.
         SimulationError: the estimate's motion leaves all bounds, in windows and in one shot.
     """
     if not (np.isfinite(horizon) and horizon > 0.0):
@@ -85,6 +85,7 @@ def replay_log(
         raise ModelError(
             f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
         )
+    _require_alone(recording, estimate)
     log = prepare(recording)
     if not log.segments:
         raise LogError(
@@ -118,6 +119,20 @@ def replay_log(
         single_shot=done.single_shot,
         missing=(*missing, *done.missing),
     )
+
+
+def _require_alone(recording: Recording, estimate: SavedEstimate) -> None:
+    """Raise where another body moved in a log with the estimate's, or in its place."""
+    said, logs = estimate.provenance, estimate.provenance.get("logs")
+    for log in logs if isinstance(logs, list) else ():
+        known = isinstance(log, dict) and log.get("sha256") == recording.sha256
+        bodies = log.get("bodies") if known else None
+        if isinstance(bodies, list) and bodies != [said.get("body")]:
+            raise ModelError(
+                f"{recording.name}: what moved in this log is {' and '.join(map(str, bodies))}, "
+                f"and the estimate is of the {said.get('body')} alone; for both as one body, "
+                f"identify add estimate.json carrier.json -o both.json"
+            )
 
 
 def _bias(log: PreparedLog, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 
+from identify.estimation import Estimate
 from identify.logs import Recording
 from identify.pipeline.result import FitSettings
 from identify.signals import PreparedLog
@@ -15,14 +16,21 @@ _PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas"
 
 
 def provenance_of(
-    logs: Sequence[PreparedLog], settings: FitSettings, command: str | None
+    logs: Sequence[PreparedLog], settings: FitSettings, command: str | None, estimate: Estimate
 ) -> dict[str, object]:
-    """The provenance of a fit as plain dictionaries, lists and numbers."""
+    """The provenance of a fit as plain dictionaries, lists and numbers.
+
+    Where it is of several bodies, it says which one the estimate is, and which moved in each log.
+    """
+    moved = [list(estimate.moved_in(number).bodies) for number in range(len(logs))]
     return {
         "command": command,
         "options": asdict(replace(settings, terms=()))
         | {"terms": [term.record() for term in settings.terms]},
-        "logs": [_log(log) for log in logs],
+        "logs": [
+            _log(log) | ({"bodies": bodies} if estimate.others else {})
+            for log, bodies in zip(logs, moved, strict=True)
+        ],
         "versions": versions(),
     }
 

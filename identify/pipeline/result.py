@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ import numpy as np
 from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.terms import Term
-from identify.findings import Finding, Verdict
+from identify.findings import Finding, Verdict, ranked
 from identify.pipeline.needs import parse_needs
 from identify.regressors import Offsets
 from identify.signals import PreparedLog
@@ -74,8 +74,8 @@ class FitResult:
     """What `fit` returns; reports and plots take it.
 
     Attributes:
-        estimate: the body.
-        logs: the prepared logs it was fitted to.
+        estimate: the body; of a payload and its carrier the payload.
+        logs: the prepared logs it was fitted to, those of the carrier alone last.
         validation: how it fares out of sample and in simulation.
         settings: the choices made.
     """
@@ -87,12 +87,27 @@ class FitResult:
 
     def __repr__(self) -> str:
         logs = ", ".join(map(_log_in_short, self.logs))
-        return f"FitResult({self.estimate!r}, logs=[{logs}], usable={self.verdict.usable!r})"
+        bodies = ", ".join(map(repr, self.estimate.bodies))
+        return f"FitResult({bodies}, logs=[{logs}], usable={self.verdict.usable!r})"
+
+    @property
+    def carrier(self) -> FitResult | None:
+        """The same fit as the carrier's, where it is of a payload on one; needs are not its."""
+        if not self.estimate.others:
+            return None
+        (estimate,) = self.estimate.others.values()
+        return replace(self, estimate=estimate, settings=replace(self.settings, needs=""))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What is to know before it is believed, the gravest first."""
         return self.estimate.findings
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Those of every body of the fit, each once."""
+        more = self.carrier.findings if self.carrier else ()
+        return ranked([*self.findings, *(one for one in more if one not in self.findings)])
 
     @property
     def verdict(self) -> Verdict:
@@ -101,13 +116,16 @@ class FitResult:
 
     def _repr_html_(self) -> str:
         logs = escape("; ".join(map(_log_in_short, self.logs)))
-        return f"{self.estimate._repr_html_()}<p>{logs}</p>"
+        tables = "".join(one._repr_html_() for one in self.estimate.bodies)
+        return f"{tables}<p>{logs}</p>"
 
     def to_dict(self) -> dict[str, object]:
         """Plain data, SI: the content of the estimate.json, the logs, and the held-out scores."""
         scores = self.validation.scores
+        carrier = self.carrier
         return {
             "estimate": self.estimate.to_dict(),
+            **({} if carrier is None else {"carrier": carrier.estimate.to_dict()}),
             "logs": [
                 {
                     "name": log.name,

@@ -13,6 +13,11 @@ from identify.reporting.canvas import style, svg
 from identify.reporting.content import Builder, template
 from identify.reporting.sections.agreement import residuals, scores, wrench
 from identify.reporting.sections.body import parameters, principal
+from identify.reporting.sections.carrier import (
+    carrier_parameters,
+    carrier_principal,
+    carrier_verdict,
+)
 from identify.reporting.sections.logs import data, provenance, sensor_offset
 from identify.reporting.sections.motion import excitation, replay
 from identify.reporting.sections.proof import certificate
@@ -26,9 +31,12 @@ if TYPE_CHECKING:
 SECTIONS: tuple[Builder, ...] = (
     headline,
     verdict,
+    carrier_verdict,
     findings,
     parameters,
     principal,
+    carrier_parameters,
+    carrier_principal,
     certificate,
     scores,
     wrench,
@@ -73,7 +81,8 @@ def report_html(
 ) -> str:
     """The report as text; the same result and time give the same text.
 
-    Its head and its provenance name the sha256 of the estimate.json that the estimate is saved as.
+    Its head and its provenance name the sha256 of the estimate.json that the estimate is saved as,
+    and of the carrier.json where there is a carrier.
 
     Args:
         result: of a fit.
@@ -84,11 +93,13 @@ def report_html(
 
     sections = [section for build in SECTIONS if (section := build(result, truth)) is not None]
     names = [log.name for log in result.logs]
+    carrier = result.carrier
     with style():
         return template("report.html").render(
             title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
             names=names,
             digest=estimate_digest(result.estimate.saved),
+            carrier=None if carrier is None else estimate_digest(carrier.estimate.saved),
             samples=result.estimate.samples,
             effective=round(result.estimate.effective_samples),
             written=written or datetime.now().astimezone(),

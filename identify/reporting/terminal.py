@@ -19,6 +19,7 @@ def parameter_rich_table(
     estimate: Estimate | SavedEstimate,
     truth: InertialParameters | None = None,
     groups: Sequence[Group] = ABOUT_COM,
+    title: str | None = None,
 ) -> Table:
     """The parameters with, where known, their intervals, what decided each, truth and error.
 
@@ -29,6 +30,7 @@ def parameter_rich_table(
         estimate: the estimate, or one read from its file.
         truth: the true body, if it is known.
         groups: which parameters: `ABOUT_COM` (where not given), `ABOUT_ORIGIN`, or others.
+        title: what stands above.
     """
     from rich import box
     from rich.table import Table
@@ -40,6 +42,9 @@ def parameter_rich_table(
     if any(row.outside for row in rows):
         caption.append("* truth outside the interval")
     table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
         box=box.SIMPLE_HEAD,
         caption="\n".join(caption) or None,
         caption_justify="left",

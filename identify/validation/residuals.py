@@ -37,7 +37,7 @@ def axes_beyond_noise(logs: Sequence[PreparedLog], phi: Phi, biases: Array) -> F
 
     Args:
         logs: that the body was fitted to.
-        phi: the body, shape (10,).
+        phi: the body, or what moved in each log, shape (10,) or (logs, 10).
         biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
 
     Returns:
@@ -46,8 +46,9 @@ def axes_beyond_noise(logs: Sequence[PreparedLog], phi: Phi, biases: Array) -> F
     power, lagged, pairs, rows = np.zeros(6), np.zeros(6), 0, 0
     along, terms, effective = np.zeros(6), 0, 0.0
     fourth = np.zeros(6)
-    for log, bias in zip(logs, biases, strict=True):
-        residual = log.wrench - log.features @ (FEATURE_TENSOR @ phi) - log.rows[:, :1] * bias
+    moved = np.broadcast_to(phi, (len(logs), 10))
+    for log, body, bias in zip(logs, moved, biases, strict=True):
+        residual = log.wrench - log.features @ (FEATURE_TENSOR @ body) - log.rows[:, :1] * bias
         power += (residual**2).sum(axis=0)
         fourth += (residual**4).sum(axis=0)
         rows, effective = rows + len(residual), effective + log.effective

@@ -88,11 +88,12 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
             refused += 1
             continue
         scored += 1
-        for log, out, bias in zip(logs, held, estimate.biases, strict=True):
+        for number, (log, out) in enumerate(zip(logs, held, strict=True)):
+            bias, phi = estimate.biases[number], estimate.moved_in(number).phi
             held_rows = float(log.samples[out].sum())
             rows += held_rows
             noise += held_rows * (log.noise[0, 0] ** 2).sum(axis=0)[13:]
-            error += _error_power(log.factors[out], estimate.parameters.phi, bias)
+            error += _error_power(log.factors[out], phi, bias)
             spread += _spread(log, out)
     if not scored or not rows:
         return None

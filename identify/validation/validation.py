@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from identify.arrays import Phi, Vec6
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
+from identify.estimation.estimate import MovedBody
 from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import Statistics
 from identify.signals import PreparedLog
-from identify.validation.replaying import posterior_bodies, replays
+from identify.validation.replaying import Replays, posterior_bodies, replays
 from identify.validation.scores import HeldOutScores, held_out_scores
 from identify.validation.single_shot import SingleShot
 from identify.validation.windowed import Replay
@@ -34,12 +36,15 @@ class Validation:
         replay: errors of the regenerated motion, or None.
         missing: why a replay is missing, a sentence each.
         single_shot: the longest segment of the logs regenerated from its first state, or None.
+        unloaded: the replays of logs of the carrier alone, where some are; the others are then of
+            those with the payload, payload and carrier simulated as one body.
     """
 
     scores: HeldOutScores | None
     replay: Replay | None
     missing: tuple[str, ...]
     single_shot: SingleShot | None = None
+    unloaded: Replays | None = None
 
 
 def validate(
@@ -56,38 +61,37 @@ def validate(
         blocks: their block statistics, in the same order.
         estimate: fitted to them.
         settings: it was fitted with; the folds use the same.
-        truth: another body to replay beside the estimate.
+        truth: another body to replay beside the estimate; a payload's goes on the estimated
+            carrier.
     """
-    missing: list[str] = []
     scores = held_out_scores(blocks, lambda training: estimate_body(training, settings))
-    windows, single_shot = _replay(prepared, estimate, truth, missing)
-    return Validation(scores, windows, tuple(missing), single_shot)
+    logs = list(zip(prepared, estimate.biases, strict=True))
+    loaded = len(logs) - estimate.unloaded
+    true = None if truth is None else truth.phi
+    if true is not None and estimate.unloaded:
+        true = true + estimate.moved_in(loaded).phi
+    done = _replay(logs[:loaded], estimate.moved_in(0), true)
+    alone = None
+    if estimate.unloaded:
+        alone = _replay(logs[loaded:], estimate.moved_in(loaded), None)
+    return Validation(scores, done.windows, done.missing, done.single_shot, alone)
 
 
 def _replay(
-    prepared: Sequence[PreparedLog],
-    estimate: Estimate,
-    truth: InertialParameters | None,
-    missing: list[str],
-) -> tuple[Replay | None, SingleShot | None]:
-    if not estimate.complete:
-        defaults = [name for name, by in estimate.decided_by.items() if by == "default"]
-        missing.append(
-            f"No replay: {', '.join(defaults)} cannot be identified from the data, and a motion "
-            f"simulated with the default body would prove nothing."
+    logs: Sequence[tuple[PreparedLog, Vec6]], moved: MovedBody, truth: Phi | None
+) -> Replays:
+    """Replays of logs that one body moved in, each with the sensor offset to take off."""
+    if moved.unidentifiable:
+        return _none(
+            f"No replay: {', '.join(moved.unidentifiable)} cannot be identified from the data, and "
+            f"a motion simulated with the default body would prove nothing."
         )
-        return None, None
-    segments = [
-        (segment, bias)
-        for log, bias in zip(prepared, estimate.biases, strict=True)
-        for segment in log.segments
-    ]
+    segments = [(segment, bias) for log, bias in logs for segment in log.segments]
     if not segments:
-        missing.append("No replay: it needs time stamps, attitude and position in the log.")
-        return None, None
-    bodies, reason = {ESTIMATE: estimate.parameters.phi}, ""
-    least_squares = estimate.least_squares.phi
-    if np.array_equal(least_squares, estimate.parameters.phi):
+        return _none("No replay: it needs time stamps, attitude and position in the log.")
+    bodies, reason = {ESTIMATE: moved.phi}, ""
+    least_squares = moved.least_squares
+    if np.array_equal(least_squares, moved.phi):
         pass
     elif is_consistent(least_squares):
         bodies[LEAST_SQUARES] = least_squares
@@ -97,14 +101,16 @@ def _replay(
             "pseudo-inertia has a negative eigenvalue), so it cannot be simulated."
         )
     if truth is not None:
-        bodies[TRUTH] = truth.phi
-    samples = posterior_bodies(
-        estimate.parameters.phi, estimate.covariance, np.random.default_rng(_SEED)
-    )
+        bodies[TRUTH] = truth
+    samples = posterior_bodies(moved.phi, moved.covariance, np.random.default_rng(_SEED))
     done = replays(segments, bodies, samples=samples)
-    missing += done.missing
+    missing = list(done.missing)
     if done.windows is None and not done.missing:
         missing.append("No replay: no uninterrupted segment of the log is long enough.")
     if reason:
         missing.append(reason)
-    return done.windows, done.single_shot
+    return Replays(done.windows, done.single_shot, tuple(missing))
+
+
+def _none(why: str) -> Replays:
+    return Replays(None, None, (why,))

@@ -17,7 +17,7 @@ import pytest
 
 from identify import files, fit
 from identify.commands.output import OutputError
-from identify.commands.pair import ESTIMATE, REPORT, note_torn_pair, write_pair
+from identify.commands.pair import CARRIER, ESTIMATE, REPORT, note_torn_pair, write_pair
 from identify.exchange import SavedEstimate, write_estimate
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import synthetic_recording
@@ -222,3 +222,56 @@ def test_a_body_of_a_torn_pair_is_written_though_nobody_reads(results, tmp_path)
     results[1].estimate.save(path)
     unread("subtract", path, write_estimate(SavedEstimate(HALF), tmp_path / "half.json"), "-o", out)
     assert out.exists()
+
+
+@pytest.fixture(scope="module")
+def both():
+    """A fit of a payload and its carrier."""
+    logs = [
+        synthetic_recording(k * PHI, rng=np.random.default_rng(k), duration=4.0, rate_hz=50.0)
+        for k in (3, 2)
+    ]
+    return fit(logs[0], unloaded=logs[1])
+
+
+def test_a_carrier_goes_with_the_report_that_names_it(results, both, tmp_path, capsys):
+    write_pair(tmp_path, both, None)
+    assert names(tmp_path) == [CARRIER, ESTIMATE, REPORT]
+    carrier = (tmp_path / CARRIER).read_bytes()
+    note_torn_pair(tmp_path / CARRIER, tmp_path / ESTIMATE)
+    assert capsys.readouterr().err == ""
+    write_pair(tmp_path, results[0], None)
+    assert names(tmp_path) == [ESTIMATE, REPORT]
+    (tmp_path / CARRIER).write_bytes(carrier)  # a file of one's own
+    write_pair(tmp_path, results[1], None)
+    note_torn_pair(tmp_path / CARRIER)
+    assert (tmp_path / CARRIER).read_bytes() == carrier
+    assert capsys.readouterr().err == ""
+
+
+def test_a_carrier_of_another_fit_is_said(both, tmp_path, capsys):
+    write_pair(tmp_path, both, None)
+    path = tmp_path / CARRIER
+    path.write_text(path.read_text() + " ")
+    note_torn_pair(path)
+    assert f"is not the report of {path}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("fails", [1, 2, 3])
+def test_all_three_are_written_or_none(results, both, tmp_path, monkeypatch, fails):
+    """A disk that fills at any of the files."""
+    write_pair(tmp_path, results[0], None)
+    before, opened = {name: (tmp_path / name).read_bytes() for name in names(tmp_path)}, []
+
+    def full(handle, mode):
+        opened.append(handle)
+        if len(opened) == fails:
+            os.close(handle)
+            raise OSError(28, "No space left on device")
+        return os_fdopen(handle, mode)
+
+    os_fdopen = os.fdopen
+    monkeypatch.setattr(files.os, "fdopen", full)
+    with pytest.raises(OutputError, match="No space left"):
+        write_pair(tmp_path, both, None)
+    assert {name: (tmp_path / name).read_bytes() for name in names(tmp_path)} == before

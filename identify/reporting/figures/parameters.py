@@ -63,15 +63,24 @@ def parameters(
 def parameter_columns(
     result: FitResult, truth: InertialParameters | None = None
 ) -> tuple[Column, ...]:
-    """The column of `parameters`."""
-    rows = parameter_rows(result.estimate, truth, ABOUT_COM)
+    """The column of `parameters`, and one of the carrier where there is one."""
+    title = f"Parameters{result.estimate.of_body}"
+    columns = (_column(result.estimate, truth, title),)
+    if result.carrier is None:
+        return columns
+    carrier = result.carrier.estimate
+    return (*columns, _column(carrier, None, f"Parameters{carrier.of_body}"))
+
+
+def _column(estimate: Estimate, truth: InertialParameters | None, title: str) -> Column:
+    rows = parameter_rows(estimate, truth, ABOUT_COM)
     panel = Panel(
-        partial(_draw, rows=rows, scales=body_scales(result.estimate)),
+        partial(_draw, rows=rows, scales=body_scales(estimate)),
         note="shaded: no better than the body's own scale",
         height=0.12 + 0.26 * len(rows),
     )
     xlabel = "95 % half-width over the body's own scale (m, L, m L²) [%]"
-    return (Column("Parameters", xlabel, (panel,)),)
+    return Column(title, xlabel, (panel,))
 
 
 def body_scales(estimate: Estimate) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,15 @@ def replay(result: FitResult, *, ax: Place | None = None) -> Any:
 
 def replay_columns(result: FitResult) -> tuple[Column, ...]:
     """The columns of `replay`; none where the result has no replay."""
-    return columns_of(result.validation.replay, result.validation.single_shot)
+    validation = result.validation
+    columns = columns_of(validation.replay, validation.single_shot)
+    if (alone := validation.unloaded) is None:
+        return columns
+    more = columns_of(alone.windows, alone.single_shot)
+    return (
+        *columns,
+        *(dataclasses.replace(column, title=f"{column.title}, unloaded") for column in more),
+    )
 
 
 def columns_of(windows: Replay | None, single_shot: SingleShot | None) -> tuple[Column, ...]:

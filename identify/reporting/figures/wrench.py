@@ -177,13 +177,13 @@ class Prediction:
 
 
 def predict(result: FitResult) -> tuple[Prediction, ...]:
-    """The prediction for each log, in their order."""
-    response = FEATURE_TENSOR @ result.estimate.parameters.phi
+    """The prediction for each log, in their order, by what moved in it."""
+    estimate = result.estimate
     return tuple(
         Prediction(
             # The filter acted on the constant too, so the offset goes with the first column.
             measured=log.wrench - log.rows[:, :1] * offset,
-            predicted=np.asarray(log.features @ response),
+            predicted=np.asarray(log.features @ (FEATURE_TENSOR @ estimate.moved_in(number).phi)),
         )
-        for log, offset in zip(result.logs, result.estimate.biases, strict=True)
+        for number, (log, offset) in enumerate(zip(result.logs, estimate.biases, strict=True))
     )

@@ -31,8 +31,11 @@ def scores(result: FitResult, truth: InertialParameters | None) -> Section | Non
         return None
     still = all(log.recording.still for log in result.logs)
     held = "pose left out in turn" if still else "segment of time left out in turn"
+    fitted = ["RMS, fitted data"]
+    if result.carrier is not None:
+        fitted = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
     table = Table(
-        (Head("Axis"), *numbers("RMS error", "of the signal", "R²", "RMS, fitted data")),
+        (Head("Axis"), *numbers("RMS error", "of the signal", "R²", *fitted)),
         tuple(_row(result, found, axis) for axis in range(6)),
         f"Each {held} ({found.folds} in all) and predicted by a body fitted to the rest. “Of the "
         f"signal”: RMS error over the standard deviation of the measured wrench. R² near "
@@ -43,14 +46,15 @@ def scores(result: FitResult, truth: InertialParameters | None) -> Section | Non
 
 def _row(result: FitResult, found: HeldOutScores, axis: int) -> Row:
     kind, unit = ("force", "N") if axis < 3 else ("torque", "N m")
-    rms, fitted = float(found.rms[axis]), float(result.estimate.residual_rms[axis])
-    scale = prefixed(unit, max(rms, fitted))
+    rms = float(found.rms[axis])
+    fitted = [float(one.residual_rms[axis]) for one in result.estimate.bodies]
+    scale = prefixed(unit, max(rms, *fitted))
     return row(
         f"{kind} {'xyz'[axis % 3]}",
         f"{significant(scale.of(rms), 3)} {scale.name}",
         f"{significant(100.0 * float(found.normalised_rms[axis]), 2)} %",
         nines(float(found.r_squared[axis])),
-        f"{significant(scale.of(fitted), 3)} {scale.name}",
+        *(f"{significant(scale.of(one), 3)} {scale.name}" for one in fitted),
     )
 
 
@@ -59,7 +63,7 @@ def wrench(result: FitResult, truth: InertialParameters | None) -> Section:
     caption = (
         "Wrench on the body at the origin of the body frame, in its axes. Measured: low-passed, "
         "and less the sensor offset of its log. Predicted: from the measured motion, low-passed "
-        "alike, and the ten parameters."
+        "alike, and the ten parameters of what moved."
     )
     if all(log.recording.still for log in result.logs):
         caption = (

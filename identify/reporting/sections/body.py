@@ -78,7 +78,7 @@ def parameters(result: FitResult, truth: InertialParameters | None) -> Section:
     if truth is not None:
         star = any(one.outside for one in rows)
         blocks.append(_errors(estimate.parameters, truth, outside=star))
-    return Section("parameters", "Parameters", (*blocks, Points(tuple(points))))
+    return Section("parameters", f"Parameters{estimate.of_body}", (*blocks, Points(tuple(points))))
 
 
 def _row(one: ParameterRow, heading: str) -> Row:
@@ -148,7 +148,7 @@ def principal(result: FitResult, truth: InertialParameters | None) -> Section | 
         "About the centre of mass. The last column is the diameter, along that axis, of the solid "
         "ellipsoid with this mass and inertia: compare it with the size of the real body.",
     )
-    return Section("principal", "Principal axes of inertia", (table,))
+    return Section("principal", f"Principal axes of inertia{estimate.of_body}", (table,))
 
 
 def moment_texts(estimate: Estimate) -> tuple[list[str], str]:

@@ -108,6 +108,9 @@ def provenance(result: FitResult, truth: InertialParameters | None) -> Section:
     rows.append(row("Options", "; ".join(options)))
     digest = estimate_digest(result.estimate.saved)
     rows.append(row("estimate.json", f"sha256 {digest}"))
+    if result.carrier is not None:
+        digest = estimate_digest(result.carrier.estimate.saved)
+        rows.append(row("carrier.json", f"sha256 {digest}"))
     rows.append(row("Body frame", result.estimate.saved.frame))
     versions = ", ".join(f"{name} {version}" for name, version in _items(known.get("versions")))
     if versions:

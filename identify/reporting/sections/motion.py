@@ -18,7 +18,12 @@ def replay(result: FitResult, truth: InertialParameters | None) -> Section:
     """Replay errors and path, or why there are none."""
     validation = result.validation
     columns = replay_columns(result)
-    said = [Text(reason, "muted") for reason in validation.missing]
+    alone = validation.unloaded
+    missing = (
+        *validation.missing,
+        *(f"Unloaded: {one}" for one in (alone.missing if alone else ())),
+    )
+    said = [Text(reason, "muted") for reason in missing]
     if not columns:
         said = said or [Text("There is no replay.", "muted")]
         return Section("replay", "Replay", tuple(said))
@@ -39,6 +44,11 @@ def replay(result: FitResult, truth: InertialParameters | None) -> Section:
         caption += (
             " In one shot: the longest segment simulated from its first state to its end without "
             "looking at the measured motion again, so that every error adds up."
+        )
+    if alone:
+        caption += (
+            " Payload and carrier are simulated as one body, and in the unloaded logs the carrier "
+            "alone."
         )
     if result.estimate.certificate.solver == "none":
         caption += " The least-squares estimate is a possible body, and so it is the estimate."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from identify.reporting.content import Head, Row, Section, Table, Text, row
 from identify.reporting.rounding import significant
 
 if TYPE_CHECKING:
-    from identify.estimation import Certificate
+    from identify.estimation import Certificate, Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
@@ -37,23 +38,31 @@ def certificate(result: FitResult, truth: InertialParameters | None) -> Section:
             f"{1e3 * proof.solve_time:.1f} ms to solve it. The body is at the edge of "
             f"{' and '.join(proof.active) or 'no term'}."
         )
-    table = Table(_HEAD, _checks(proof))
+    table = Table(_HEAD, _checks(proof, result.estimate.bodies))
     blocks = (intro, table, Text(solver, "muted"))
     return Section("certificate", "Consistency certificate", blocks)
 
 
-def _checks(proof: Certificate) -> tuple[Row, ...]:
+def _eigenvalues(estimate: Estimate) -> Row:
+    values = estimate.certificate.eigenvalues
     possible = "None negative: the body is possible, and flat or thin in at least one direction."
-    if proof.eigenvalues[0] > 1e-6:
+    if values[0] > 1e-6:
         possible = "All positive: the body is possible, with room to spare."
-    others = "." if proof.rank == 10 else "; the others are given or come from the default body."
+    return row(
+        f"Eigenvalues of the scaled pseudo-inertia{estimate.of_body}",
+        ", ".join(significant(value, 3) for value in values),
+        f"{possible} In units of the body's own mass and size; least asked for: "
+        f"{estimate.certificate.margin:.0e}.",
+    )
+
+
+def _checks(proof: Certificate, bodies: Sequence[Estimate]) -> tuple[Row, ...]:
+    parameters = 10 * len(bodies)
+    others = (
+        "." if proof.rank == parameters else "; the others are given or come from the default body."
+    )
     return (
-        row(
-            "Eigenvalues of the scaled pseudo-inertia",
-            ", ".join(significant(value, 3) for value in proof.eigenvalues),
-            f"{possible} In units of the body's own mass and size; least asked for: "
-            f"{proof.margin:.0e}.",
-        ),
+        *map(_eigenvalues, bodies),
         row(
             "Violated terms",
             _tiny(proof.primal_residual),
@@ -78,8 +87,9 @@ def _checks(proof: Certificate) -> tuple[Row, ...]:
         ),
         row(
             "Identifiable directions",
-            f"{proof.rank} of 10",
-            f"Combinations of the ten parameters that stand out of the noise of the motion{others}",
+            f"{proof.rank} of {parameters}",
+            f"Combinations of the {parameters} parameters that stand out of the noise of the "
+            f"motion{others}",
         ),
         row(
             "Condition number",

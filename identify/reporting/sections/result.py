@@ -25,11 +25,15 @@ def headline(result: FitResult, truth: InertialParameters | None) -> Section:
     """Mass, centre of mass, inertia, and how well the logs are explained."""
     mass, *com = (one.shown for one in parameter_rows(result.estimate, truth, ABOUT_COM)[:4])
     tiles = [
-        Tile("Mass", f"{mass.value} {mass.unit}", mass.interval),
-        _com(com),
+        Tile(f"Mass{result.estimate.of_body}", f"{mass.value} {mass.unit}", mass.interval),
+        _com(com, result.estimate.of_body),
         _inertia(result),
         _usable(result),
     ]
+    if result.carrier is not None:
+        carrier = result.carrier.estimate
+        (mass,) = (one.shown for one in parameter_rows(carrier, None, ("mass",)))
+        tiles.append(Tile(f"Mass{carrier.of_body}", f"{mass.value} {mass.unit}", mass.interval))
     if (scores := result.validation.scores) is not None:
         force, torque = (float(np.linalg.norm(half)) for half in np.split(scores.rms, 2))
         said = _quantity("N", force), f"and {_quantity('N m', torque)}, on data not fitted to"
@@ -62,14 +66,14 @@ def verdict(result: FitResult, truth: InertialParameters | None) -> Section:
         *(_part(f"Need {need}", answer, found.needs[need]) for need, answer in said.needs.items()),
     ]
     table = Table((Head("Question"), Head("Answer", "prose")), tuple(rows))
-    return Section("verdict", "Verdict", (table,))
+    return Section("verdict", f"Verdict{result.estimate.of_body}", (table,))
 
 
 def _part(name: str, said: str, good: bool) -> Row:
     return row(name, Cell(said, tone="" if good else "warn"))
 
 
-def _com(shown: list[Shown]) -> Tile:
+def _com(shown: list[Shown], of: str) -> Tile:
     # Two decimals at the most; the table has all.
     short = (
         text if len(text.partition(".")[2]) <= 2 else fixed(float(text), 2)
@@ -79,7 +83,7 @@ def _com(shown: list[Shown]) -> Tile:
     detail = "; ".join(intervals)
     if all(interval.startswith("± ") for interval in intervals):
         detail = f"± {', '.join(interval[2:] for interval in intervals)}"
-    return Tile("Centre of mass", f"{', '.join(short)} {shown[0].unit}", detail)
+    return Tile(f"Centre of mass{of}", f"{', '.join(short)} {shown[0].unit}", detail)
 
 
 def _inertia(result: FitResult) -> Tile:
@@ -95,7 +99,8 @@ def _inertia(result: FitResult) -> Tile:
         )
     moments, unit = moment_texts(result.estimate)
     where = f"{unit}, about the centre of mass"
-    return Tile("Principal moments of inertia", ", ".join(moments), where)
+    title = f"Principal moments of inertia{result.estimate.of_body}"
+    return Tile(title, ", ".join(moments), where)
 
 
 def _quantity(unit: str, value: float) -> str:
@@ -105,7 +110,7 @@ def _quantity(unit: str, value: float) -> str:
 
 def findings(result: FitResult, truth: InertialParameters | None) -> Section | None:
     """What was found, the gravest first, and what to do about it."""
-    if not result.findings:
+    if not result.all_findings:
         return None
     rows = [
         row(
@@ -113,7 +118,7 @@ def findings(result: FitResult, truth: InertialParameters | None) -> Section | N
             finding.code.replace("_", " "),
             str(finding),
         )
-        for finding in result.findings
+        for finding in result.all_findings
     ]
     head = (Head("Severity"), Head("What"), Head("Found, and what to do", "prose"))
     return Section("findings", "Findings", (Table(head, tuple(rows)),))

@@ -1,0 +1,264 @@
+"""A payload and its carrier fitted together, from logs with the payload and logs without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import identify
+from identify.errors import LogError, ProblemError
+from identify.estimation import (
+    EstimatorSettings,
+    NegativeMass,
+    TooLittleMotion,
+    estimate_body,
+)
+from identify.estimation.terms import KnownMass, MassBetween
+from identify.inertia import PHI, InertialParameters
+from identify.logs import Recording
+from identify.logs.synthetic import Noise, synthetic_recording
+from identify.pipeline import block_statistics
+from identify.signals import prepare
+from identify.spatial import Pose
+from identify.validation import ESTIMATE, TRUTH
+from tests.close import assert_close, assert_same_body, body_scale
+from tests.recordings import synthetic_still_recording
+
+GRIPPER = InertialParameters.from_com(1.5, [0.01, 0.0, 0.05], np.diag([5e-3, 6e-3, 4e-3]))
+PAYLOAD = InertialParameters.from_com(0.6, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3, 0.8e-3]))
+LIGHT = InertialParameters.from_com(0.05, [0.0, 0.0, 0.12], np.diag([2e-5, 2e-5, 1e-5]))
+NOISE = Noise(force=0.05, torque=2e-3)
+BIAS = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.05])
+
+
+def log(body: InertialParameters, seed: int, noise: Noise = NOISE, **options) -> Recording:
+    """Ten seconds of a body, with a sensor offset of its own."""
+    options = {"bias": seed * BIAS, "include": "all"} | options
+    rng = np.random.default_rng(seed)
+    recording = synthetic_recording(
+        body.phi, rng=rng, duration=10.0, rate_hz=100.0, noise=noise, **options
+    )
+    return replace(recording, name=f"log {seed}")
+
+
+def both(payload: InertialParameters, seed: int, **options) -> tuple[Recording, Recording]:
+    """With a payload, and without it."""
+    return log(payload + GRIPPER, seed, **options), log(GRIPPER, seed + 1, **options)
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    loaded, empty = both(PAYLOAD, 1)
+    return identify.fit(loaded, unloaded=[empty], needs="mass 1%", truth=PAYLOAD)
+
+
+def test_without_noise_both_are_recovered_as_by_two_fits():
+    loaded, empty = both(PAYLOAD, 1, noise=Noise())
+    result = identify.fit(loaded, unloaded=empty)
+    carrier = result.estimate.others["carrier"]
+    assert_same_body(result.estimate.parameters.phi, PAYLOAD.phi, 1e-6)
+    assert_same_body(carrier.parameters.phi, GRIPPER.phi, 1e-6)
+    total, alone = (identify.fit(one).estimate.parameters.phi for one in (loaded, empty))
+    scale = body_scale(total)
+    assert_close(result.estimate.parameters.phi, total - alone, 1e-9, scale=scale)
+    assert_close(carrier.parameters.phi, alone, 1e-9, scale=scale)
+    assert_close(result.estimate.biases, [BIAS, 2.0 * BIAS], 1e-6)
+    assert result.verdict.usable == result.carrier.verdict.usable == "yes"
+
+
+def test_where_nothing_is_active_noise_leaves_the_difference_of_two_fits(noisy):
+    """To a hundredth of a standard error, by which weights may still move when they settle."""
+    total, alone = (identify.fit(one).estimate for one in both(PAYLOAD, 1))
+    found = noisy.estimate
+    assert found.certificate.solver == "none"
+    error = np.sqrt(np.diag(found.covariance))
+    assert_close(
+        found.parameters.phi, total.parameters.phi - alone.parameters.phi, 0.01, scale=error
+    )
+    assert_close(
+        found.covariance, total.covariance + alone.covariance, 0.01, scale=np.outer(error, error)
+    )
+
+
+def test_intervals_of_both_hold_the_truth():
+    covered = []
+    for seed in range(10, 22, 2):
+        blocks = [block_statistics(prepare(one)) for one in both(PAYLOAD, seed)]
+        estimate = estimate_body(blocks, EstimatorSettings(unloaded=1))
+        for one, true in zip(estimate.bodies, (PAYLOAD, GRIPPER), strict=True):
+            for name, value in zip(PHI, true.phi, strict=True):
+                low, high = one.intervals[name]
+                covered.append(low <= value <= high)
+    assert np.mean(covered) >= 0.85
+
+
+def test_a_light_payload_is_possible_where_the_difference_is_not():
+    impossible = 0
+    for seed in range(30, 40, 2):
+        blocks = [block_statistics(prepare(one)) for one in both(LIGHT, seed)]
+        estimate = estimate_body(blocks, EstimatorSettings(unloaded=1))
+        total, alone = (estimate_body([one]).parameters.phi for one in blocks)
+        impossible += not InertialParameters(total - alone).consistent
+        assert all(one.parameters.consistent for one in estimate.bodies)
+        assert estimate.certificate.distance_to_optimum < 0.1
+    assert impossible >= 3
+
+
+def test_logs_repeat_and_each_kind_has_a_weight_and_each_log_an_offset():
+    loaded = [log(PAYLOAD + GRIPPER, seed) for seed in (1, 2)]
+    loud = Noise(force=0.5, torque=2e-2)
+    empty = [log(GRIPPER, 3, loud), replace(log(GRIPPER, 4, loud), name="spare")]
+    result = identify.fit(loaded, unloaded=empty)
+    assert [one.name for one in result.logs] == [
+        *("log 1", "log 2", "log 3 (unloaded)", "spare (unloaded)")
+    ]
+    assert_close(result.estimate.biases, np.outer([1, 2, 3, 4], BIAS), 0.1)
+    ratio = result.carrier.estimate.residual_rms / result.estimate.residual_rms
+    assert ((ratio > 7.0) & (ratio < 14.0)).all()
+    weights = [np.mean(one.residual_rms) for one in result.estimate.bodies]
+    assert weights[1] > 7.0 * weights[0]
+
+
+def test_one_offset_for_all_logs_is_of_both_kinds():
+    logs = both(PAYLOAD, 1, noise=Noise(), bias=BIAS)
+    result = identify.fit(logs[0], unloaded=logs[1], bias="shared")
+    assert_close(result.estimate.biases, [BIAS, BIAS], 1e-6)
+    assert_same_body(result.estimate.parameters.phi, PAYLOAD.phi, 1e-6)
+    assert result.estimate.residual_rms.shape == result.carrier.estimate.residual_rms.shape == (6,)
+
+
+def test_what_is_known_is_of_the_payload_unless_it_names_the_carrier():
+    loaded, empty = both(PAYLOAD, 1)
+    result = identify.fit(
+        loaded, unloaded=empty, mass=0.602, terms=[MassBetween(1.502, 2.0, "carrier")]
+    )
+    assert_close(result.estimate.mass, 0.602, 1e-9)
+    assert result.estimate.decided_by["m"] == "given"
+    assert_close(result.carrier.estimate.mass, 1.502, 1e-6)
+    wrong = identify.fit(loaded, unloaded=empty, mass=1.2)
+    (finding,) = [one for one in wrong.findings if one.code == "choice_contradicted"]
+    assert "with the mass of the payload given as 1.2 kg" in finding.text
+    assert finding in wrong.carrier.findings
+    assert_close(finding.evidence["mass_by_data"], 0.6, 0.01)
+    assert identify.fit(loaded, unloaded=empty, terms=[KnownMass(0.6, "payload")]).estimate.mass
+
+
+def test_needs_are_of_the_payload(noisy):
+    assert noisy.verdict.needs == {"mass 1%": True}
+    assert noisy.carrier.verdict.needs == {}
+
+
+def test_what_is_found_of_logs_is_said_of_both_and_what_is_completed_of_each():
+    rng = np.random.default_rng(3)
+    loaded, empty = (
+        synthetic_still_recording(body.phi, rng=rng, poses=9, noise=NOISE)
+        for body in (PAYLOAD + GRIPPER, GRIPPER)
+    )
+    dropped = replace(loaded, dropped=replace(loaded.dropped, not_finite=2))
+    result = identify.fit(dropped, unloaded=empty)
+    carrier = result.carrier
+    codes = [[finding.code for finding in one.findings] for one in (result, carrier)]
+    assert codes[0].count("rows_dropped") == codes[1].count("rows_dropped") == 1
+    assert codes[0].count("completed") == codes[1].count("completed") == 1
+    for one in (result, carrier):
+        names = [name for name, by in one.estimate.decided_by.items() if by == "default"]
+        assert names
+        said = next(f.text for f in one.findings if f.code == "completed")
+        assert said.startswith(", ".join(names))
+    assert "payload.Ixx" in result.validation.missing[0]
+    assert result.validation.unloaded.missing[0].startswith("No replay: carrier.Ixx")
+
+
+def test_what_moved_is_replayed(noisy):
+    """Payload and carrier as one body beside the truth on the carrier, and the carrier alone."""
+    errors = noisy.validation.replay.errors
+    assert set(errors) == {ESTIMATE, TRUTH}
+    assert errors[ESTIMATE].position[-1] < 1.2 * errors[TRUTH].position[-1]
+    alone = noisy.validation.unloaded.windows.errors
+    assert set(alone) == {ESTIMATE}
+    for done in (errors[ESTIMATE], errors[TRUTH], alone[ESTIMATE]):
+        assert done.position[-1] < 0.1  # in a second, in which a body that is 1 % off falls 5 cm
+
+
+def test_what_moved_is_held_out(noisy):
+    assert min(noisy.validation.scores.r_squared) > 0.95
+    assert noisy.estimate.r_squared == noisy.carrier.estimate.r_squared
+
+
+def test_the_covariance_of_what_moved_is_that_of_its_own_fit(noisy):
+    total, alone = (identify.fit(one).estimate.covariance for one in both(PAYLOAD, 1))
+    for number, expected in enumerate((total, alone)):
+        error = np.sqrt(np.diag(expected))
+        found = noisy.estimate.moved_in(number).covariance
+        assert_close(found, expected, 0.01, scale=np.outer(error, error))
+
+
+def test_swapped_logs_say_so():
+    loaded, empty = both(PAYLOAD, 1)
+    with pytest.raises(NegativeMass, match="heavier than in those with the payload: swap") as said:
+        identify.fit(empty, unloaded=[loaded])
+    assert said.value.finding.code == "logs_swapped"
+    assert_close(said.value.mass, -0.6, 0.01)
+    assert said.value.exit_code == 3
+    assert "zeroing" not in said.value.message
+    with pytest.raises(NegativeMass, match="without zeroing the sensor between them"):
+        identify.fit(empty, unloaded=[loaded], bias="shared")
+
+
+@pytest.mark.parametrize(("wrong", "body"), [(0, "payload and carrier"), (1, "carrier")])
+def test_a_sign_in_one_kind_of_log_is_that_kinds(wrong, body):
+    logs = list(both(PAYLOAD, 1))
+    signals = dict(logs[wrong].signals)
+    signals |= {name: -signals[name] for name in ("force", "torque")}
+    logs[wrong] = replace(logs[wrong], signals=signals)
+    with pytest.raises(NegativeMass, match=f"mass of the {body} is -.* a sign is wrong"):
+        identify.fit(logs[0], unloaded=logs[1])
+
+
+def test_a_payload_of_nothing_is_not_identified():
+    with pytest.raises(TooLittleMotion, match=r"payload\.m"):
+        identify.fit(log(GRIPPER, 1), unloaded=log(GRIPPER, 2))
+
+
+def test_the_same_log_is_not_of_both():
+    loaded, empty = both(PAYLOAD, 1)
+    with pytest.raises(LogError, match="no log is both with the payload and without it"):
+        identify.fit([loaded], unloaded=[empty, loaded])
+    with pytest.raises(LogError, match="counted twice"):
+        identify.fit([loaded], unloaded=[empty, empty])
+    with pytest.raises(LogError, match="expected recordings, got str"):
+        identify.fit(loaded, unloaded=["empty.csv"])
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"gravity": np.array([0.0, 0.0, 9.80665])}, r"gravity is .*\[world\] gravity"),
+        (
+            {"frames": {"wrench": "sensor"}, "X_BS": Pose.identity()},
+            r"axes of the wrench is sensor",
+        ),
+    ],
+)
+def test_logs_in_different_frames_are_refused(change, said):
+    loaded, empty = both(PAYLOAD, 1, include="pose")
+    with pytest.raises(LogError, match=said):
+        identify.fit(loaded, unloaded=replace(empty, **change))
+
+
+def test_sensors_mounted_differently_are_refused():
+    mounts = Pose.identity(), Pose.from_quaternion([0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.02])
+    logs = [
+        replace(one, frames={"wrench": "sensor"}, X_BS=mount)
+        for one, mount in zip(both(PAYLOAD, 1, include="pose"), mounts, strict=True)
+    ]
+    with pytest.raises(LogError, match=r"mount of the sensor is .*\[wrench\] mount"):
+        identify.fit(logs[0], unloaded=logs[1])
+
+
+def test_a_payload_needs_a_log_with_it():
+    blocks = [block_statistics(prepare(log(GRIPPER, 1)))]
+    with pytest.raises(ProblemError, match="at least one log with it"):
+        estimate_body(blocks, EstimatorSettings(unloaded=1))

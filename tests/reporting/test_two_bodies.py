@@ -1,0 +1,80 @@
+"""Figures and tables of a payload and its carrier."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify import plot
+from identify.inertia import InertialParameters
+from identify.logs.synthetic import synthetic_recording
+from identify.pipeline import FitResult, fit
+from identify.reporting.figures.parameters import parameter_columns
+from identify.reporting.figures.replay import replay_columns
+from identify.reporting.figures.wrench import predict
+from identify.reporting.sections.agreement import scores
+from identify.reporting.sections.proof import certificate
+from tests.reporting.conftest import BIAS, BODY, SENSOR
+
+TOOL = InertialParameters.from_com(0.5, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3, 0.8e-3]))
+
+
+@pytest.fixture(scope="module")
+def both() -> FitResult:
+    loaded, empty = (
+        replace(
+            synthetic_recording(
+                body.phi,
+                rng=np.random.default_rng(seed),
+                duration=8.0,
+                rate_hz=100.0,
+                bias=BIAS,
+                noise=SENSOR,
+            ),
+            name=name,
+        )
+        for seed, (name, body) in enumerate({"loaded": TOOL + BODY, "empty": BODY}.items())
+    )
+    return fit(loaded, unloaded=empty)
+
+
+def test_the_predicted_wrench_is_that_of_what_moved(both):
+    """What is left is noise, where the payload alone, or the carrier alone, leaves newtons."""
+    for one in predict(both):
+        assert np.sqrt(np.mean(one.residual[:, :3] ** 2)) < SENSOR.force
+        assert np.abs(one.predicted[:, :3]).max() > 10.0
+
+
+def test_figures_have_both(both):
+    titles = [column.title for column in parameter_columns(both, TOOL)]
+    assert titles == ["Parameters of the payload", "Parameters of the carrier"]
+    titles = [column.title for column in replay_columns(both)]
+    shown = ["Replay error", "Replayed path", "In one shot"]
+    assert titles == [*shown, *(f"{title}, unloaded" for title in shown)]
+    for draw in (plot.wrench, plot.residuals, plot.replay, plot.parameters, plot.excitation):
+        assert draw(both).axes
+
+
+def test_tables_have_both(both):
+    (table,) = scores(both, None).blocks
+    assert [head.title for head in table.head][-2:] == [
+        "RMS, fitted, loaded",
+        "RMS, fitted, unloaded",
+    ]
+    assert {len(row.cells) for row in table.rows} == {6}
+    _, checks, _ = certificate(both, None).blocks
+    found = {row.cells[0].text: row.cells[1].text for row in checks.rows}
+    for one in both.estimate.bodies:
+        shown = found[f"Eigenvalues of the scaled pseudo-inertia of the {one.body}"]
+        values = [float(value) for value in shown.split(", ")]
+        np.testing.assert_allclose(values, one.certificate.eigenvalues, rtol=0.01)
+        assert len(values) == 4
+    assert found["Identifiable directions"] == "20 of 20"
+
+
+def test_notebooks_and_plain_data_have_both(both):
+    assert both._repr_html_().count("<table") == 2
+    assert set(both.to_dict()) >= {"estimate", "carrier"}
+    assert repr(both).count("Estimate(mass") == 2
