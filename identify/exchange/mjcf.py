@@ -98,21 +98,13 @@ class Mjcf(ModelFormat):
 
     def moving_frames(self, document: XmlDocument, found: Sequence[FoundLink]) -> Iterator[str]:
         """Massless bodies with a joint, and neither mass nor children of mass fixed to them."""
-        massless = {entry.link.start: entry.inertia.massless for entry in found}
+        heavy: dict[int, bool] = {}  # with what is fixed to it; what is within it comes after it
+        for body, inertia in reversed([(entry.link, entry.inertia) for entry in found]):
+            heavy[body.start] = not inertia.massless or any(
+                heavy.get(child.start, False) for child in body.all("body") if not _moves(child)
+            )
         for entry in found:
-            stack, moves, heavy = [entry.link], False, False
-            while stack and entry.inertia.massless:
-                body = stack.pop()
-                heavy = heavy or not massless.get(body.start, True)
-                joints = any(child.tag in ("joint", "freejoint") for child in body.children)
-                moves = moves or (body is entry.link and joints)
-                inner = [child for child in body.children if child.tag == "body"]
-                stack += [
-                    child
-                    for child in inner
-                    if not any(part.tag in ("joint", "freejoint") for part in child.children)
-                ]
-            if moves and not heavy:
+            if _moves(entry.link) and not heavy[entry.link.start]:
                 yield entry.inertia.name
 
     def require_writable(self, document: XmlDocument) -> None:
@@ -127,6 +119,10 @@ class Mjcf(ModelFormat):
             )
         if what:
             raise document.error(f"{what} first", document.root.find("compiler"))
+
+
+def _moves(body: XmlElement) -> bool:
+    return any(child.tag in ("joint", "freejoint") for child in body.children)
 
 
 def _takes_geoms(document: XmlDocument) -> bool:
