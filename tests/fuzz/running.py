@@ -23,8 +23,8 @@ LIMIT = 60.0
 MEMORY = 1500
 """Megabytes that no call may take."""
 _STATUSES = frozenset({0, 2, 3})
-_NOTHING_WRONG = {"inspect": 1}
-"""What a command also ends with, by its documents: a link is impossible."""
+_DONE_WITH_A_FINDING = {"inspect": 1, "fit": 4, "replay": 4, "subtract": 4, "add": 4}
+"""What a command also ends with, its work done: a link is impossible, an estimate not for use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def run(case: Case, *, forked: bool = True) -> Outcome:
         errors = (folder / "stderr").read_bytes().decode("utf-8", "replace")
         found = escape(case, status, seconds, megabytes, errors)
         if not found and "study" not in case.words:
-            found = left_behind(folder, before, status)
+            found = left_behind(case, folder, before, status)
         return Outcome(status, seconds, megabytes, errors, found)
 
 
@@ -150,17 +150,17 @@ def escape(case: Case, status: int, seconds: float, megabytes: float, errors: st
         if sign in errors:
             last = [line for line in errors.splitlines() if line.strip()][-2:]
             return f"{sign}: {' / '.join(last)[:200]}"
-    found_on_output = status == _NOTHING_WRONG.get(case.words[0])
-    if status not in _STATUSES and not found_on_output:
+    done = status == _DONE_WITH_A_FINDING.get(case.words[0])
+    if status not in _STATUSES and not done:
         return f"status {status}"
-    if status and not (errors or found_on_output):
+    if status and not (errors or done):
         return f"status {status} without a word"
     if len(errors) > 20_000:
         return f"{len(errors)} characters of error"
     return f"{megabytes:.0f} MB" if megabytes > MEMORY else ""
 
 
-def left_behind(folder: Path, before: dict[Path, bytes], status: int) -> str:
+def left_behind(case: Case, folder: Path, before: dict[Path, bytes], status: int) -> str:
     """A file that should not be there: temporary, of a call that failed, or changed."""
     for path, content in before.items():
         if not path.exists() or path.read_bytes() != content:
@@ -168,7 +168,8 @@ def left_behind(folder: Path, before: dict[Path, bytes], status: int) -> str:
     new = [path for path in _files(folder) - before.keys() if path.name not in ("stdout", "stderr")]
     if temporary := [path.name for path in new if path.name.startswith(".")]:
         return f"{temporary[0]} was left"
-    return f"{new[0].name} of a call that failed" if status and new else ""
+    done = status == _DONE_WITH_A_FINDING.get(case.words[0])
+    return f"{new[0].name} of a call that failed" if status and new and not done else ""
 
 
 def _files(folder: Path) -> set[Path]:

@@ -45,6 +45,9 @@ def test_a_seed_and_a_number_are_one_case() -> None:
     assert len({case.kind for case in first}) == 9
 
 
+FIT = Case("", {}, ("fit",))
+
+
 @pytest.mark.parametrize(
     ("status", "seconds", "megabytes", "errors", "what"),
     [
@@ -63,22 +66,28 @@ def test_a_seed_and_a_number_are_one_case() -> None:
 def test_what_counts_as_an_escape(
     status: int, seconds: float, megabytes: float, errors: str, what: str
 ) -> None:
-    found = escape(Case("", {}, ("fit",)), status, seconds, megabytes, errors)
+    found = escape(FIT, status, seconds, megabytes, errors)
     assert what in found
     assert bool(found) == bool(what)
+
+
+def test_an_estimate_that_is_not_to_be_used_is_no_escape(tmp_path: Path) -> None:
+    (tmp_path / "estimate.json").write_text("{}")
+    assert escape(FIT, 4, 1.0, 100.0, "") == left_behind(FIT, tmp_path, {}, 4) == ""
+    assert escape(Case("", {}, ("shape",)), 4, 1.0, 100.0, "a word") == "status 4"
 
 
 def test_files_that_a_call_leaves_behind_are_found(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("1")
     before = {tmp_path / "log.csv": b"1"}
-    assert left_behind(tmp_path, before, 2) == ""
+    assert left_behind(FIT, tmp_path, before, 2) == ""
     (tmp_path / "out.json").write_text("{")
-    assert left_behind(tmp_path, before, 0) == ""
-    assert left_behind(tmp_path, before, 2) == "out.json of a call that failed"
+    assert left_behind(FIT, tmp_path, before, 0) == ""
+    assert left_behind(FIT, tmp_path, before, 2) == "out.json of a call that failed"
     (tmp_path / ".out.json.x").write_text("{")
-    assert left_behind(tmp_path, before, 0) == ".out.json.x was left"
+    assert left_behind(FIT, tmp_path, before, 0) == ".out.json.x was left"
     (tmp_path / "log.csv").write_text("2")
-    assert left_behind(tmp_path, before, 0) == "log.csv was changed"
+    assert left_behind(FIT, tmp_path, before, 0) == "log.csv was changed"
 
 
 def test_other_numbers_in_a_study_folder_are_found(
