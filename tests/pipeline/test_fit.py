@@ -158,6 +158,12 @@ def test_a_bound_without_end_is_saved(tmp_path):
         ({"cutoff_hz": "5"}, "cutoff_hz: expected a number"),
         ({"terms": MassBetween(1.0, 2.0)}, r"terms: expected a list of terms such as MassBetween"),
         ({"terms": ["x"]}, "terms: expected a list of terms"),
+        ({"gravity": 9.81}, "gravity: expected three finite numbers .*, got 9.81"),
+        ({"gravity": "down"}, "gravity: expected three finite numbers"),
+        (
+            {"settings": "schema.toml"},
+            r"expected FitSettings .*, got str; .*read_log\(log, schema\)",
+        ),
     ],
 )
 def test_choices_of_another_type_are_refused(choice, message):
@@ -170,6 +176,8 @@ def test_what_is_no_recording_is_refused_with_the_way_to_one(thing):
     with pytest.raises(
         LogError, match=r"expected recordings, got .*identify\.read_log.*from_arrays"
     ):
+        fit(thing, "schema.toml")  # the schema changes nothing about that
+    with pytest.raises(LogError, match="expected recordings"):
         fit(thing)
 
 
