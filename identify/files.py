@@ -89,10 +89,16 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
     """Write files that belong together, each as `write_bytes` does.
 
     None takes its name before all of them are on the disk; they take them in the order given.
+
+    Raises:
+        MissingFile: a folder has the name of one of them.
+        OSError: one cannot be written.
     """
     staged: dict[Path, Path] = {}
     try:
         for path, content in contents.items():
+            if path.is_dir():
+                raise MissingFile(f"{path}: is a folder; expected the name of a file", path=path)
             path.parent.mkdir(parents=True, exist_ok=True)
             handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
             staged[path] = Path(temporary)

@@ -168,7 +168,8 @@ def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple
     if not names:
         return ()
     of = f" ({default_body})" if default_body else ""
-    text = f"{', '.join(names)} are not identifiable from the data: a default body stands in{of}."
+    are = "is" if len(names) == 1 else "are"
+    text = f"{', '.join(names)} {are} not identifiable from the data: a default body stands in{of}."
     remedy = "Use what the data identify alone, or log turns that speed up and slow down."
     return (Finding("completed", "warning", text, remedy, {"completed": len(names)}),)
 

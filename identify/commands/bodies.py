@@ -27,6 +27,9 @@ AT = "X Y Z RX RY RZ"
 
 BODY = "A body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
 
+_LARGEST_TURN = 6.3
+"""Angle of a pose [rad], a full turn and rounding: no pendant shows more, and degrees soon are."""
+
 _MODELS = (".urdf", ".sdf", ".xml", ".mjcf")
 _WEAKEST_FIRST = ("default", "constraint", "data", "given")
 UNIDENTIFIABLE = "what a log does not identify is that of its default body"
@@ -55,7 +58,10 @@ def _read_body(place: Path) -> SavedEstimate:
         names = [link.name for link in read_model(place).links]
         raise ModelError(f"{place} is a model; name its link, as {place}#LINK, one of {names}")
     links = {link.name: link for link in read_model(file).links}
-    link = lookup(links, name, f"link of {file}", ModelError)
+    try:
+        link = lookup(links, name, "link", ModelError)
+    except ModelError as error:
+        raise ModelError(f"{file}: {error}") from None
     if link.phi is None:
         what = "is a massless frame" if link.massless else f"is not said there: {link.note}"
         raise ModelError(f"{file}: link {name!r} {what}")
@@ -71,6 +77,12 @@ def pose_of(at: Sequence[float], command: str) -> Pose:
 
     if not np.isfinite(at).all():
         raise UsageError(f"{command}: --at {AT}: expected finite numbers, got {list(at)}")
+    turn = float(np.linalg.norm(at[3:]))
+    if turn > _LARGEST_TURN:
+        raise UsageError(
+            f"{command}: --at {AT}: RX RY RZ turn by {turn:.4g} rad, expected a full turn at the "
+            "most: a rotation vector is in radians; for one in degrees, multiply by 0.0174533"
+        )
     return Pose.from_quaternion(exp_rotation(np.array(at[3:])), np.array(at[:3]))
 
 

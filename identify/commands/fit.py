@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.bodies import read_bodies
-from identify.commands.command import Command, Flag, Number, UsageError, Vector, option
+from identify.commands.command import Command, Flag, Number, UsageError, Vector, numbers, option
 from identify.commands.output import require_writable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, write_pair
 from identify.commands.reasons import reasons_of, status_of
@@ -55,11 +55,13 @@ class Fit(Command):
     mass: Annotated[Number, option("KG")] = None
     """Known mass."""
 
-    mass_between: Annotated[tuple[float, float] | None, option("LO HI")] = None
+    mass_between: Annotated[tuple[float, float] | None, numbers(2), option("LO HI")] = None
     """Bounds of the mass [kg]."""
 
     com_box: Annotated[
-        tuple[float, float, float, float, float, float] | None, option("X0 X1 Y0 Y1 Z0 Z1")
+        tuple[float, float, float, float, float, float] | None,
+        numbers(6),
+        option("X0 X1 Y0 Y1 Z0 Z1"),
     ] = None
     """Box that the centre of mass lies in, along the axes of B [m]."""
 

@@ -99,7 +99,9 @@ class Shape(Command):
         return 0
 
     def _geometry(self) -> Geometry:
-        from identify.inertia.shapes import read_mesh, shape_from_sizes
+        from identify.documents import lookup
+        from identify.errors import ModelError
+        from identify.inertia.shapes import SHAPES, read_mesh, shape_from_sizes
 
         if self.name == _MESH:
             if len(self.sizes) != 1:
@@ -107,6 +109,7 @@ class Shape(Command):
             return read_mesh(self.sizes[0], scale=self.scale)
         if self.scale != 1.0:
             raise UsageError("shape: --scale is for a mesh; sizes are given in metres")
+        lookup({**SHAPES, _MESH: None}, self.name, "shape", ModelError)  # raises where it is none
         return shape_from_sizes(self.name, [_number(word) for word in self.sizes])
 
 

@@ -12,7 +12,8 @@ class NegativeMass(ProblemError):
     Attributes:
         mass: the unconstrained mass [kg].
         body: its name, where there are several.
-        finding: the same as a finding: `wrench_sign`, `gravity_direction` or `logs_swapped`.
+        finding: the same as a finding: `wrench_sign`, `gravity_direction`, `quaternion_order`,
+            `pose_maps` or `logs_swapped`.
     """
 
     def __init__(

@@ -233,7 +233,13 @@ def _repair_mass(finding: Finding, settings: RepairSettings, place: _Place | Non
         )
     if not settings.geometry:
         raise ModelError("it has no mass, and its geometry is not to be taken")
-    filled = place.filled()
+    try:
+        filled = place.filled()
+    except ModelError as error:
+        raise ModelError(
+            f"it has no mass, and no density makes one ({error}); write its mass into the file, or "
+            "zeros for its inertia if it is a frame without mass"
+        ) from error
     source = f"{filled.what} with {settings.density:g} kg/m³: mass and centre of mass are new"
     return Repair(finding.link, finding, settings.density * filled.phi, source)
 

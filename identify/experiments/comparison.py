@@ -69,8 +69,8 @@ def _rows_of(results: Results, label: str, names: Sequence[str]) -> Any:
     labels = frame["estimator"].unique().tolist()
     if label not in labels:
         raise StudyError(
-            f"{results.folder}: no estimator {label!r}{did_you_mean(label, labels)}; "
-            f"the results have {', '.join(labels)}"
+            f"{results.folder}: no estimator {label!r} among {', '.join(labels)}"
+            f"{did_you_mean(label, labels)}"
         )
     rows = frame[frame["estimator"] == label].set_index(list(PAIR))[list(names)]
     if rows.index.has_duplicates:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.errors import LogError, ProblemError, SolveError
+from identify.errors import LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import (
     Estimate,
     EstimatorSettings,
@@ -78,6 +78,7 @@ def fit(
 
     Raises:
         LogError: a log cannot be used as it is.
+        SchemaError: a choice is none.
         ContradictoryTerms: two things that are said of the body exclude each other.
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its answer is not proved.
@@ -85,9 +86,14 @@ def fit(
     named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
     named |= {"needs": needs, "terms": tuple(terms) if isinstance(terms, list) else terms}
     named = {name: value for name, value in named.items() if value is not None}
+    given, empty = _checked(recordings, unloaded)
+    if not isinstance(settings, FitSettings | None):
+        raise SchemaError(
+            f"fit: expected FitSettings after the recordings, got {type(settings).__name__}; a "
+            "schema goes to identify.read_log(log, schema), several recordings come as a list"
+        )
     settings = replace(settings or FitSettings(), **named)
     say = progress or (lambda line: None)
-    given, empty = _checked(recordings, unloaded)
     logs = []
     for recording in (*given, *empty):
         say(f"preparing {recording.name} ({len(recording)} rows)")

@@ -58,15 +58,21 @@ class FitSettings:
             raise SchemaError(f"cut-off: expected a positive number of Hz, got {self.cutoff_hz}")
         if self.mass is not None and not (np.isfinite(self.mass) and self.mass > 0.0):
             raise SchemaError(f"mass: expected a positive number of kg, got {self.mass}")
-        if self.gravity is not None and (
-            len(self.gravity) != 3 or not np.isfinite(self.gravity).all()
-        ):
+        if self.gravity is not None and not _is_vector(self.gravity):
             raise SchemaError(f"gravity: expected three finite numbers [m/s²], got {self.gravity}")
 
     @property
     def estimator(self) -> EstimatorSettings:
         """What the estimator needs of them."""
         return EstimatorSettings(bias=self.bias, mass=self.mass, terms=self.terms)
+
+
+def _is_vector(value: object) -> bool:
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return numbers.shape == (3,) and bool(np.isfinite(numbers).all())
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -8,7 +8,8 @@ With `ax=` the panels are drawn on axes of one's own, in their style, and these 
 pair of axes for the first panel; several for as many panels in their order, an array of rows and
 columns column by column; or a mapping from the names of panels, as `subplot_mosaic` gives it.
 
-    figure, axes = plt.subplots(3, 2)  # forces to the left, torques to the right
+    # forces to the left, torques to the right
+    figure, axes = plt.subplots(3, 2, figsize=(11, 6), layout="constrained")
     identify.plot.residuals(result, ax=axes)
 
 Every figure has its own file in `figures/`; a new one is a file there and a line here.

@@ -123,6 +123,8 @@ def test_the_nearest_of_an_unknown_option_is_named(word, hint):
         ("a.csv --schema s -o o --mass None", ["--mass", "expected numbers, got 'None'"]),
         ("a.csv --schema s -o o --cutoff= ", ["--cutoff", "expected numbers, got ''"]),
         ("a.csv --schema s -o o --gravity 0 0", ["--gravity", "Expected 3 values"]),
+        ("a.csv --schema s -o o --com-box 0 1 2", ["'--com-box'. Expected 6 values"]),
+        ("a.csv --schema s -o o --mass-between 1", ["'--mass-between'. Expected 2 values"]),
         ("a.csv --schema s -o o --gravity=9", ["--gravity", "Expected 3 values"]),
         ("a.csv --schema s -o o --gravity 0 0 down", ["--gravity", "got '0' '0' 'down'"]),
         ("", ["Missing", "--schema S.toml", "-o OUT, --output OUT"]),

@@ -156,9 +156,9 @@ def test_digits(cli, ball, urdf, tmp_path):
     ("words", "message"),
     [
         (("export", "{urdf}", "--to", "urdf"), "is a model; name its link, as "),
-        (("export", "{urdf}#finger", "--to", "urdf"), "no link of "),
+        (("export", "{urdf}#finger", "--to", "urdf"), "no link 'finger' among "),
         (("export", "{urdf}#base", "--to", "urdf"), "link 'base' is a massless frame"),
-        (("export", "{tool}#x", "--to", "urdf"), "no link of {tool} 'x'"),
+        (("export", "{tool}#x", "--to", "urdf"), "{tool}: no link 'x' among "),
         (("export", "none.urdf#x", "--to", "urdf"), "none.urdf: no such file"),
         (("add", "{tool}"), "add: missing BODY; expected two or more"),
         (
@@ -166,6 +166,10 @@ def test_digits(cli, ball, urdf, tmp_path):
             "1 times --at for 2 bodies after the first; expected one for each",
         ),
         (("subtract", "{tool}", "{tool}", "--at", 0, 0, "nan", 0, 0, 0), "expected finite numbers"),
+        (
+            ("export", "{tool}", "--to", "ur", "--at", 0, 0, 0, 0, 0, 90),
+            "RX RY RZ turn by 90 rad, expected a full turn at the most",
+        ),
         (
             ("export", "{tool}", "--to", "ur", "--at", *[0] * 6, "--frame", *[0] * 6, 1),
             "export: --at and --frame say the same, each the other way round",

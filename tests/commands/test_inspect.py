@@ -105,6 +105,11 @@ def test_what_cannot_be_mended_stays_and_is_named(cli, urdf, tmp_path):
     links = {entry.name: entry.verdict for entry in read_model(fixed).links}
     assert not links["bad"].impossible
     assert links["ghost"].impossible
+    dense = tmp_path / "dense.urdf"
+    words = ("inspect", urdf(weightless), "--repair", "--density", 1000, "-o", dense)
+    status, out, _ = cli(*words)
+    assert status == 1
+    assert "no density makes one (it has no geometry); write its mass into the file, or" in out
 
 
 def test_a_body_of_hardly_any_mass_is_mended_and_the_floor_is_said(cli, tmp_path):

@@ -45,6 +45,7 @@ def test_every_shape(cli, tmp_path, name):
     [
         ("", "Missing from identify shape: NAME"),
         ("bocks 1 1 1 --mass 1", "no shape 'bocks' among box,"),
+        ("mash part.stl --mass 1", "tube, mesh; did you mean 'mesh'?"),
         ("box 0.1 0.2 --mass 1", "shape box: expected 3 sizes, got 2; it takes x (length along x)"),
         ("box 0.1 -0.2 0.3 --mass 1", "y (length along y): expected a positive"),
         ("box 0.1 two 0.3 --mass 1", "shape: expected a size [m], got 'two'"),

@@ -488,3 +488,9 @@ def test_null_says_as_much_as_a_missing_key(tmp_path: Path) -> None:
     without, null = (read_estimate(tmp_path / name) for name in ("without", "null"))
     assert (null.frame, null.intervals, null.bias, null.samples) == ("body", {}, (), None)
     assert estimate_text(null) == estimate_text(without)
+
+
+def test_a_file_is_not_written_over_a_folder(tmp_path):
+    with pytest.raises(MissingFile, match="is a folder; expected the name of a file"):
+        write_estimate(FULL, tmp_path)
+    assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))

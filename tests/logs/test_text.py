@@ -375,7 +375,7 @@ def test_an_empty_file(write, schema, text):
 
 
 def test_a_header_alone(write, schema, lines):
-    with pytest.raises(LogError, match=r"has no data rows after its header \(1 lines\)"):
+    with pytest.raises(LogError, match=r"has no data rows after its header \(1 line\)"):
         read_log(write(lines[:1]), schema())
     with pytest.raises(LogError, match=r"has no data rows after its header"):
         read_log(write([*lines[:1], "# nothing", ""]), schema())

@@ -14,7 +14,7 @@ from identify.estimation import NegativeMass, TooLittleMotion
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES
-from identify.logs import DroppedRows
+from identify.logs import DroppedRows, read_log
 from identify.pipeline import FitResult, FitSettings, fit
 from tests.close import assert_close, group_errors
 from tests.recordings import GRAVITY, POSE, Path, record, still_poses
@@ -158,6 +158,12 @@ def test_a_bound_without_end_is_saved(tmp_path):
         ({"cutoff_hz": "5"}, "cutoff_hz: expected a number"),
         ({"terms": MassBetween(1.0, 2.0)}, r"terms: expected a list of terms such as MassBetween"),
         ({"terms": ["x"]}, "terms: expected a list of terms"),
+        ({"gravity": 9.81}, "gravity: expected three finite numbers .*, got 9.81"),
+        ({"gravity": "down"}, "gravity: expected three finite numbers"),
+        (
+            {"settings": "schema.toml"},
+            r"expected FitSettings .*, got str; .*read_log\(log, schema\)",
+        ),
     ],
 )
 def test_choices_of_another_type_are_refused(choice, message):
@@ -170,6 +176,8 @@ def test_what_is_no_recording_is_refused_with_the_way_to_one(thing):
     with pytest.raises(
         LogError, match=r"expected recordings, got .*identify\.read_log.*from_arrays"
     ):
+        fit(thing, "schema.toml")  # the schema changes nothing about that
+    with pytest.raises(LogError, match="expected recordings"):
         fit(thing)
 
 
@@ -446,6 +454,59 @@ def test_gravity_of_the_other_sign_is_a_negative_mass_too():
     with pytest.raises(NegativeMass, match="most likely gravity points the other way") as e:
         fit(log(17), FitSettings(gravity=(0.0, 0.0, 9.80665)))
     assert e.value.finding.code == "gravity_direction"
+
+
+SCHEMA = """
+[log]
+time = "t"
+[pose]
+position = ["p[0]", "p[1]", "p[2]"]
+quaternion = ["q[0]", "q[1]", "q[2]", "q[3]"]
+order = "{order}"
+maps = "{maps}"
+[wrench]
+force = ["f[0]", "f[1]", "f[2]"]
+torque = ["n[0]", "n[1]", "n[2]"]
+frame = "body"
+acts_on = "body"
+"""
+
+
+@pytest.mark.parametrize(
+    ("meant", "said"),
+    [
+        (("xyzw", "body_to_world"), ("wxyz", "body_to_world")),
+        (("wxyz", "body_to_world"), ("xyzw", "body_to_world")),
+        (("xyzw", "body_to_world"), ("xyzw", "world_to_body")),
+        (("wxyz", "world_to_body"), ("wxyz", "body_to_world")),
+    ],
+)
+def test_a_pose_that_is_read_wrongly_names_the_line_of_the_schema_to_change(meant, said, tmp_path):
+    """Columns are written as they are meant, by SciPy, and read as they are said."""
+    truth = log(3)
+    turn = Rotation.from_quat(truth.signals["quaternion"])
+    place = truth.signals["position"]
+    if meant[1] == "world_to_body":
+        turn = turn.inv()
+        place = -turn.apply(place)
+    columns = {
+        "t": truth.time,
+        "p": place,
+        "q": turn.as_quat(scalar_first=meant[0] == "wxyz"),
+        "f": truth.signals["force"],
+        "n": truth.signals["torque"],
+    }
+    schema = tmp_path / "log.toml"
+    schema.write_text(SCHEMA.format(order=meant[0], maps=meant[1]))
+    assert abs(fit(read_log(columns, schema)).estimate.mass / BODY[0] - 1.0) < 5e-3
+    schema.write_text(SCHEMA.format(order=said[0], maps=said[1]))
+    code, key, k = (
+        ("quaternion_order", "order", 0) if meant[0] != said[0] else ("pose_maps", "maps", 1)
+    )
+    line = f'in the schema, \\[pose\\], change `{key} = "{said[k]}"` to `{key} = "{meant[k]}"`'
+    with pytest.raises(NegativeMass, match=f"the pose is read wrongly: {line}") as e:
+        fit(read_log(columns, schema))
+    assert e.value.finding.code == code
 
 
 def test_one_still_pose_is_too_little():

@@ -64,9 +64,8 @@ def survey(source: Source, text: bytes) -> Sheet:
     header, names = _find_header(source, text, splitter)
     rows = list(islice(splitter.rows(text, header.end, header.number + 1), _SURVEYED))
     if not rows:
-        raise LogError(
-            f"{path}: has no data rows after its header ({header.number} lines)", path=path
-        )
+        lines = "1 line" if header.number == 1 else f"{header.number} lines"
+        raise LogError(f"{path}: has no data rows after its header ({lines})", path=path)
     named, first = names is not None, rows[0]
     if not named and "header_lines" not in layout.model_fields_set:
         _require_header(path, splitter.fields(header.content), len(first[1]))
