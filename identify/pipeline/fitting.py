@@ -18,7 +18,7 @@ from identify.pipeline.hypotheses import sign_error
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
-from identify.regressors import WRENCH_LAYOUT, Offsets, Statistics
+from identify.regressors import Offsets, Statistics, block_statistics, fold_statistics
 from identify.signals import PreparedLog, prepare
 from identify.validation import validate
 
@@ -86,7 +86,8 @@ def fit(
         provenance=provenance_of(logs, settings, command),
     )
     say("validating")
-    validation = validate(logs, blocks, estimate, settings.estimator, truth)
+    folds = [fold_statistics(log) for log in logs]
+    validation = validate(logs, folds, estimate, settings.estimator, truth)
     findings = [
         *estimate.findings,
         *(finding for log in logs for finding in findings_of_log(log)),
@@ -100,19 +101,6 @@ def fit(
         needs=needs_met(settings.needs, estimate),
     )
     return FitResult(estimate, tuple(logs), validation, settings)
-
-
-def block_statistics(log: PreparedLog) -> Statistics:
-    """Statistics of a prepared log, by blocks of time."""
-    return Statistics.from_rows(
-        WRENCH_LAYOUT,
-        log.rows,
-        log.effective,
-        noise=np.concatenate(([0.0], log.noise)),
-        segment_ids=log.segment_ids,
-        still=log.recording.still,
-        log=log.recording.sha256,
-    )
 
 
 def _prepare(recording: Recording, settings: FitSettings) -> PreparedLog:
