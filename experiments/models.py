@@ -4,8 +4,8 @@ python experiments/models.py -o reports/models.md [--robots FOLDER] [--hashes]
 
 The models are the URDF files of the package example-robot-data (0.4 GB), which is no dependency:
 
-    python -m pip install --no-deps --target /tmp/robots example-robot-data==5.0.0
-    make study NAME=models ARGS="--robots /tmp/robots"
+    python -m pip install --no-deps --target ../robots example-robot-data==5.0.0
+    make study NAME=models ARGS="--robots ../robots"
 
 Bullet is asked where pybullet is installed; on the module path for this run alone is enough.
 """
@@ -37,8 +37,8 @@ DENSITY = 1000.0
 _SHAPES = re.compile(rb"<!--.*?-->|<(visual|collision|mujoco)\b(?:[^>]*/>|.*?</\1>)", re.DOTALL)
 
 HOW = (
-    "python -m pip install --no-deps --target /tmp/robots example-robot-data==5.0.0\n"
-    '    make study NAME=models ARGS="--robots /tmp/robots"'
+    "python -m pip install --no-deps --target ../robots example-robot-data==5.0.0\n"
+    '    make study NAME=models ARGS="--robots ../robots"'
 )
 
 

@@ -13,7 +13,7 @@ def test_without_the_models_it_says_how_to_get_them(tmp_path, capsys):
     assert main(["--robots", str(tmp_path), "-o", str(tmp_path / "models.md")]) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"Skipped: no robot models in {tmp_path}. To get them:")
-    assert "pip install --no-deps --target /tmp/robots example-robot-data==5.0.0" in out
+    assert "pip install --no-deps --target ../robots example-robot-data==5.0.0" in out
     assert not (tmp_path / "models.md").exists()
 
 
