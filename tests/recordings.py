@@ -263,8 +263,8 @@ def filtered_truth(
     rate_hz: float,
     gravity: np.ndarray = GRAVITY,
 ) -> np.ndarray:
-    """Features of the path low-passed by the taps, worked out at the given times, shape (n, 12)."""
-    reach = (np.arange(len(taps)) - len(taps) // 2) / rate_hz
+    """Features of the path averaged with the taps about the given times, shape (n, 12)."""
+    reach = (np.arange(len(taps)) - 0.5 * (len(taps) - 1)) / rate_hz
     times = time[:, None] + reach
     psi = path.motion(times.ravel(), gravity).features.reshape(*times.shape, 12)
     return np.einsum("ntk,t->nk", psi, taps)

@@ -18,7 +18,7 @@ from identify.estimation.errors import ContradictoryTerms
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
     INTERVAL_KIND,
-    block_covariance,
+    covariance_of,
     degrees_of_freedom,
     intervals_of,
 )
@@ -302,14 +302,17 @@ def _solver_versions() -> tuple[tuple[str, str], ...]:
 def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> Estimate:
     system, space = fit.data.system, fit.data.space
     x = fit.scaling.x(theta)
-    covariance = block_covariance(fit)
+    covariance = covariance_of(fit)
     samples = sum(group.samples for group in system.groups)
+    moments = system.residual_moments(x, fit.weights)
     rms = np.concatenate(
         [
-            np.sqrt(np.diag(moment) / group.samples)
-            for moment, group in zip(
-                system.residual_moments(x, fit.weights), system.groups, strict=True
+            np.sqrt(
+                np.diag(sum(moments[g] for g in sensor))
+                / sum(system.groups[g].samples for g in sensor)
             )
+            for sensors in system.sensors
+            for sensor in sensors
         ]
     )
     decided = _decide(fit, x, covariance)
@@ -325,13 +328,13 @@ def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> E
             parameters=InertialParameters(x[block]),
             least_squares=InertialParameters(fit.x[block]),
             covariance=covariance[block, block],
-            intervals=intervals_of(x[block], covariance[block, block], degrees, decided_by),
+            intervals=intervals_of(x[block], covariance[block, block], degrees[block], decided_by),
             interval_kind=INTERVAL_KIND,
             decided_by=decided_by,
             default_body=default,
             biases=offsets,
             residual_rms=rms,
-            samples=int(samples),
+            samples=round(samples),
             effective_samples=sum(group.effective_samples for group in system.groups),
             certificate=certificate,
             findings=completion(decided_by, default),

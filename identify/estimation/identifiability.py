@@ -11,9 +11,15 @@ from identify.arrays import Array
 HALF_WIDTH = 1.96
 """Standard errors in a 95 % half-width."""
 
-_NOISE_SHARE = 2.0
-"""How often the noise floor is taken off the excitation: once for what noise adds on average, once
-more because its level is itself read off the log."""
+_MOST_CORRECTED = 0.95
+"""Share of the excitation along a direction that is taken off as noise, at the most: with more the
+corrected equations would turn indefinite (Fuller 1987)."""
+
+_LEVEL_KNOWN = 0.3
+"""Relative error of that noise: its level is itself read off the log."""
+
+LEAST_KNOWN = 3.0
+"""Scales of the body within which any unknown is, where that share is worked out."""
 
 _NOTHING = 1e-13
 """Excitation below this share of the whole is rounding."""
@@ -53,29 +59,48 @@ class Identifiability:
 
 
 def identifiability(
-    scaled_matrix: Array, noise_rows: Array, units: Array, free: Array, bodies: int
+    scaled_matrix: Array,
+    noise_rows: Array,
+    noise_scatter: Array,
+    units: Array,
+    free: Array,
+    bodies: int,
 ) -> Identifiability:
-    """Split the space of unknowns by the excitation that is left once noise is taken off.
+    """Split the space of unknowns by how well the data fix each direction once noise is taken off.
 
-    Noise in acceleration or attitude looks like motion: it enters AᵀA as n N. What remains of AᵀA
+    Noise in acceleration or attitude looks like motion: it enters AᵀA as N. What remains of AᵀA
     without it is what the body's motion excites. The least that is known of any direction, without
     data, is the body's own scale.
 
     Args:
         scaled_matrix: A of the whitened problem in scaled unknowns, shape (p, p).
-        noise_rows: a root of n N in the same unknowns, shape (l, p).
+        noise_rows: a root of N in the same unknowns, shape (l, p).
+        noise_scatter: scatter of the scores from noise that meets noise, in the same, shape (p, p).
         units: the scale of each scaled unknown, shape (p,).
         free: columns that span what equalities leave open, in unknowns divided by `units`.
         bodies: how many bodies the unknowns begin with.
     """
     free = units[:, None] * free
-    along, noise = scaled_matrix @ free, noise_rows @ free
-    information = along.T @ along
-    clean = information - _NOISE_SHARE * (noise.T @ noise)
+    along = scaled_matrix @ free
+    count = free.shape[1]
+    weak = np.eye(count) / LEAST_KNOWN
+    R = np.linalg.qr(np.concatenate((along, weak)), mode="r")
+    noise = np.linalg.solve(R.T, (noise_rows @ free).T)
+    shares, U = np.linalg.eigh(noise @ noise.T)
+    root = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))[:, None] * (U.T @ R)
+    clean = root.T @ root - weak.T @ weak
     values, vectors = np.linalg.eigh(0.5 * (clean + clean.T))
-    resolved = values > _NOTHING * float(np.trace(information))
-    errors = np.full(len(values), np.inf)
-    errors[resolved] = values[resolved] ** -0.5
+    information = float(np.linalg.norm(along) ** 2)
+    resolved = values > _NOTHING * information
+    # B⁻¹ (H + X) B⁻¹ along the eigenvectors of B, and what an error of N does to one body scale
+    scatter = along.T @ along + free.T @ noise_scatter @ free
+    turned = vectors[:, resolved] / values[resolved]
+    errors = np.full(count, np.inf)
+    of_level = _LEVEL_KNOWN * ((noise_rows @ free @ vectors[:, resolved]) ** 2).sum(axis=0)
+    # X is no square: large, it could make less of H than nothing.
+    of_rows = ((along @ turned) ** 2).sum(axis=0)
+    by_chance = np.maximum(np.einsum("ij,ik,kj->j", turned, scatter, turned), of_rows)
+    errors[resolved] = np.sqrt(by_chance + (of_level / values[resolved]) ** 2)
     found = HALF_WIDTH * errors < 1.0
     directions = free @ vectors
     spread = np.minimum(errors, 1.0)
@@ -89,6 +114,32 @@ def identifiability(
             _size_error(directions[10 * body : 10 * body + 10], errors) for body in range(bodies)
         ),
     )
+
+
+def without_noise(rows: Array, noise_rows: Array) -> tuple[Array, Array]:
+    """Equations whose noise in the columns is taken off: A y = b, least squares as before.
+
+    AᵀA = RᵀR − N and Aᵀb = Rᵀr − q, with N and q what noise adds to the moments of the rows; in
+    root form, R⁻ᵀNR⁻¹ = UΛUᵀ and A = (1 − Λ)^½ UᵀR, so that nothing is squared that counts.
+
+    Args:
+        rows: [R | r], shape (n, k + 1), n ≥ k.
+        noise_rows: a root of the moment of its noise, shape (l, k + 1).
+
+    Returns:
+        A, shape (k, k), and b, shape (k,).
+    """
+    k = rows.shape[1] - 1
+    reduced = np.linalg.qr(rows, mode="r")
+    R, r = reduced[:k, :k], reduced[:k, k]
+    if not noise_rows.any():
+        return R, r
+    noise = np.linalg.solve(R.T, noise_rows[:, :k].T)
+    shares, U = np.linalg.eigh(noise @ noise.T)
+    kept = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))
+    taken = np.clip(shares, np.finfo(float).tiny, None)
+    pull = (U.T @ (noise @ noise_rows[:, k])) * np.minimum(1.0, _MOST_CORRECTED / taken)
+    return kept[:, None] * (U.T @ R), (U.T @ r - pull) / kept
 
 
 def _size_error(directions: Array, errors: Array) -> float:

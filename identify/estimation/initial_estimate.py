@@ -28,8 +28,8 @@ class FitData:
 
     Attributes:
         system: data and equations.
-        scales: root mean square of what each group measured, alike for channels of one kind, shape
-            (m,) each.
+        scales: root mean square of what the sensor of each group measured, alike for channels of
+            one kind, shape (m,) each.
         equalities: rows E of what is known exactly, E x = values, shape (k, p).
         values: shape (k,).
     """
@@ -57,7 +57,9 @@ class FitData:
 
 
 def measured_scales(system: System, *, masses_known: bool = False) -> tuple[Array, ...]:
-    """Root mean square of what each group measured, offsets included, alike within a kind.
+    """Root mean square of what each group's sensor measured, alike within a kind.
+
+    Offsets are included, and all bands of frequency.
 
     Args:
         system: data and equations.
@@ -67,20 +69,25 @@ def measured_scales(system: System, *, masses_known: bool = False) -> tuple[Arra
     Raises:
         ProblemError: channels of one kind are zero throughout.
     """
-    scales = []
-    for group, power in zip(system.groups, system.measured_power(), strict=True):
-        kinds = np.array(group.group.kinds)
+    powers, scales = system.measured_power(), [np.zeros(0)] * len(system.groups)
+    sensors = [sensor for sensors in system.sensors for sensor in sensors]
+    for sensor in sensors:
+        samples = np.array([system.groups[g].samples for g in sensor])
+        power = samples @ np.array([powers[g] for g in sensor]) / samples.sum()
+        kinds = np.array(system.groups[sensor[0]].group.kinds)
         scale = np.zeros(len(kinds))
-        for kind in dict.fromkeys(group.group.kinds):
+        for kind in dict.fromkeys(kinds.tolist()):
             scale[kinds == kind] = np.sqrt(power[kinds == kind].mean())
-        scales.append(scale)
+        for g in sensor:
+            scales[g] = scale
     largest = max(float(scale.max()) for scale in scales)
-    for group, scale in zip(system.groups, scales, strict=True):
+    for sensor in sensors:
+        scale, group = scales[sensor[0]], system.groups[sensor[0]].group
         if masses_known and largest > 0.0:
             scale[scale == 0.0] = largest
         if not (scale > 0.0).all():
-            dead = group.group.kinds[int(np.argmin(scale > 0.0))]
-            of = f" of group {group.group.name!r}" if len(system.groups) > 1 else ""
+            dead = group.kinds[int(np.argmin(scale > 0.0))]
+            of = f" of group {group.name!r}" if len(sensors) > 1 else ""
             raise ProblemError(
                 f"the measured {dead}{of} is zero throughout: check its columns (those of a log in "
                 f"its schema)"

@@ -1,4 +1,4 @@
-"""Covariance from blocks of residuals, and the 95 % intervals it gives."""
+"""Covariance of an estimate, and the 95 % intervals it gives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from identify.estimation.least_squares import LeastSquaresFit
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
 
-INTERVAL_KIND = "95 %, from blocks of residuals; noise of the motion not counted"
+INTERVAL_KIND = "95 %, noise of wrench and motion counted"
 """What the intervals of this estimator are, in the words every table and file repeats."""
 
 COM = ("cx", "cy", "cz")
@@ -20,19 +20,18 @@ INERTIA_ABOUT_COM = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
 DERIVED = (*COM, *INERTIA_ABOUT_COM)
 """Names of what is derived from phi: centre of mass, and inertia about it."""
 
-_BLOCKS_A_PARAMETER = 4
-"""Blocks for each parameter from which the sandwich form is believed entry by entry."""
+_FEWEST_DEGREES = 3.0
+"""Below this Student's t has no variance."""
 
 _LEVEL = 0.975
 
 
-def block_covariance(fit: LeastSquaresFit) -> Array:
-    """Covariance of x, from the scatter of the blocks' contributions to the normal equations.
+def covariance_of(fit: LeastSquaresFit) -> Array:
+    """Covariance of x: B⁻¹ (H + X) B⁻¹ along the identifiable directions.
 
-    With H = AᵀA and g_b = Σ_{t in b} BᵀW r the score of block b, the sandwich H⁻¹ (Σ g_b g_bᵀ) H⁻¹
-    holds whatever the correlation within a block. With too few blocks for its entries, H⁻¹ is
-    scaled by the scatter's mean over all directions instead, if that is larger than one. Directions
-    the data do not identify have the spread of the body's own scale.
+    H is the information of the rows, B what is left of it without noise in the columns, X the
+    scatter of noise that meets noise. Directions the data do not identify have the spread of the
+    body's own scale.
 
     Args:
         fit: the unconstrained estimate.
@@ -41,39 +40,54 @@ def block_covariance(fit: LeastSquaresFit) -> Array:
         Shape (p, p), in the order and units of x.
     """
     split, to_x = fit.identifiability, fit.scaling.to_x
-    along = split.identifiable
-    root = np.linalg.inv(np.linalg.qr(fit.scaled_matrix @ along, mode="r"))
-    scores = fit.data.system.scores(fit.x, fit.weights) @ to_x @ along @ root
-    count, size = scores.shape
-    scatter = scores.T @ scores * (count / max(count - 1, 1))
-    if count < _BLOCKS_A_PARAMETER * size:
-        scatter = max(1.0, float(np.trace(scatter)) / size) * np.eye(size)
-    covariance = along @ root @ scatter @ root.T @ along.T
+    scatter = to_x.T @ (fit.problem.A.T @ fit.problem.A + fit.scatter) @ to_x
+    along = split.identifiable @ _inverse_information(fit)
+    covariance = along @ (split.identifiable.T @ scatter @ split.identifiable) @ along.T
     covariance = covariance + split.unidentifiable @ split.unidentifiable.T
     covariance = to_x @ covariance @ to_x.T
     return 0.5 * (covariance + covariance.T)
 
 
-def degrees_of_freedom(fit: LeastSquaresFit) -> float:
-    """Of Student's t in the intervals: from blocks, or from equations where blocks are few."""
-    count = fit.data.system.blocks
-    if count < _BLOCKS_A_PARAMETER * fit.identifiability.identifiable.shape[1]:
-        return fit.problem.degrees_of_freedom
-    return float(count - 1)
+def _inverse_information(fit: LeastSquaresFit) -> Array:
+    """B⁻¹ along the identifiable directions, shape (k, k)."""
+    A, _ = fit.corrected
+    inverse = np.linalg.inv(A)
+    return inverse @ inverse.T
+
+
+def degrees_of_freedom(fit: LeastSquaresFit) -> Array:
+    """Of Student's t for each unknown (Satterthwaite 1946): those of the groups it rests on.
+
+    Returns:
+        Shape (p,).
+    """
+    split = fit.identifiability
+    along = fit.scaling.to_x @ split.identifiable @ _inverse_information(fit)
+    along = along @ split.identifiable.T @ fit.scaling.to_x.T
+    system = fit.data.system
+    whole, squares = np.zeros(len(along)), np.zeros(len(along))
+    for group, information in zip(system.groups, system.moments(fit.weights), strict=True):
+        share = np.einsum("ij,jk,ik->i", along, information, along)
+        whole += share
+        # A size a kind of channel is what is learned of a group.
+        alike = group.channels / len(set(group.group.kinds))
+        squares += share**2 / max(alike * group.effective_samples, 1.0)
+    return np.where(squares > 0.0, whole**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
 
 
 def intervals_of(
-    phi: Phi, covariance: Array, degrees: float, decided_by: Mapping[str, str]
+    phi: Phi, covariance: Array, degrees: Array, decided_by: Mapping[str, str]
 ) -> dict[str, tuple[float, float] | None]:
     """95 % intervals of the ten parameters, the centre of mass and the inertia about it.
 
     Args:
         phi: the estimate, shape (10,).
         covariance: of phi, shape (10, 10).
-        degrees: of freedom of Student's t.
+        degrees: of freedom of Student's t for each of the ten, shape (10,).
         decided_by: what decided each of the ten; one that was not measured has no interval (None).
     """
-    factor = float(stdtrit(degrees, _LEVEL))
+    least = [*degrees, *degrees[1:4], *degrees[4:]]  # of what is derived: those of its own moment
+    factor = stdtrit(np.maximum(least, _FEWEST_DEGREES), _LEVEL)
     values = np.concatenate((phi, derived(phi)))
     jacobian = np.concatenate((np.eye(10), derived_jacobian(phi)))
     half = factor * np.sqrt(np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian))

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from identify.arrays import Array, Phi
 from identify.errors import ProblemError
 from identify.estimation.identifiability import (
+    LEAST_KNOWN,
     TRACE,
     Identifiability,
     free_directions,
     identifiability,
+    without_noise,
 )
 from identify.estimation.initial_estimate import (
     FitData,
@@ -29,11 +33,24 @@ from identify.inertia.parameters import default_radius
 from identify.regressors import LinearProblem, System
 from identify.regressors.system import GroupEquations
 
-FULL_COVARIANCE_FROM = 200.0
-"""Effective samples from which all entries of the residual covariance are estimated; with fewer,
-one scale for each kind of channel: on seven still poses anything finer drifts."""
+_PREDICTED = 100.0
+"""Effective samples that the predicted covariance of a group's residuals is worth: what the noise
+of its signals makes, at the size that is found. So many residuals count as much as it …"""
 
-_MOST_ROUNDS = 10
+_KINDS = 30.0
+"""… and so many, where nothing is predicted, as one size for each kind of channel."""
+
+_SIZE_KNOWN = 10.0
+"""Degrees of freedom that the size common to all bands is worth."""
+
+_SURELY = 4.0
+"""Standard errors by which the residuals have to be smaller than the noise that was read off the
+signals for less of it to be there."""
+
+_RAMP = 4
+"""Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
+
+_MOST_ROUNDS = 30
 _SETTLED = 1e-2
 """Standard errors a round may still move the estimate by when re-weighting stops."""
 
@@ -55,7 +72,7 @@ exact torque beside a noisy force would outweigh it by more than double precisio
 what the force alone tells, the mass."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LeastSquaresFit:
     """The estimate without inequalities, and the problem it solves.
 
@@ -64,20 +81,34 @@ class LeastSquaresFit:
         weights: W of each group, the inverse residual covariance times the share of independent
             rows, so that (AᵀA)⁻¹ is the covariance of the unknowns.
         problem: the whitened problem in x.
+        noise: rows of the noise in the columns of that problem, [A | b], shape (n, p + 1).
+        scatter: of its scores beyond AᵀA: from noise that meets noise, and from residuals that are
+            larger or smaller in some bands than the weights say, shape (p, p).
         scaling: of the bodies found.
         identifiability: what the data identify, in scaled unknowns.
         reference: scaled unknowns of the default bodies (with what is known exactly), which hold in
             the directions the data do not identify.
         theta: scaled unknowns of the estimate.
+        soft: the same with every direction free, if weakly drawn to the reference: what weights are
+            taken from, as what is not identifiable yet may be so with better ones.
     """
 
     data: FitData
     weights: tuple[Array, ...]
     problem: LinearProblem
+    noise: Array
+    scatter: Array
     scaling: Scaling
     identifiability: Identifiability
     reference: Array
     theta: Array
+    soft: Array
+
+    @property
+    def solved(self) -> Array:
+        """Scaled unknowns that solve the corrected equations, the reference in the others."""
+        A, b = self.corrected
+        return self.reference + self.identifiability.identifiable @ np.linalg.solve(A, b)
 
     @property
     def x(self) -> Array:
@@ -98,22 +129,32 @@ class LeastSquaresFit:
         that constraints move what is not known before they move what is.
         """
         split = self.identifiability
-        A, b = self.scaled_matrix, self.problem.b
-        if split.complete:
-            return replace(self.problem, A=A)
+        A, b = self.corrected
+        floor = self.problem.residual_norm(self.scaling.x(self.solved))
         inverse = np.linalg.pinv(np.concatenate((split.identifiable, split.unidentifiable), axis=1))
         count = split.identifiable.shape[1]
-        by_data, by_default = A @ split.identifiable @ inverse[:count], inverse[count:]
-        from_reference = b - A @ self.reference + by_data @ self.reference
+        by_data, by_default = A @ inverse[:count], inverse[count:]
         rows = np.concatenate((by_data, by_default))
-        target = np.concatenate((from_reference, by_default @ self.reference))
+        target = np.concatenate((b + by_data @ self.reference, by_default @ self.reference))
         reduced = LinearProblem.from_rows(
             np.concatenate((rows, target[:, None]), axis=1),
             self.problem.equations,
             nuisances=self.problem.nuisances,
             names=self.problem.names,
         )
-        return replace(reduced, floor=float(np.hypot(reduced.floor, self.problem.floor)))
+        return replace(reduced, floor=float(np.hypot(reduced.floor, floor)))
+
+    @cached_property
+    def corrected(self) -> tuple[Array, Array]:
+        """A y = b along the identifiable directions, θ = reference + identifiable · y.
+
+        Noise in the columns is taken off; shapes (k, k) and (k,).
+        """
+        along, to_x = self.identifiability.identifiable, self.scaling.to_x
+        return without_noise(
+            _rows_along(along, self.scaled_matrix, self.problem.b, self.reference),
+            _rows_along(along, self.noise[:, :-1] @ to_x, self.noise[:, -1], self.reference),
+        )
 
 
 def weighted_least_squares(system: System, terms: Sequence[Term] = ()) -> LeastSquaresFit:
@@ -143,11 +184,12 @@ def weighted_least_squares(system: System, terms: Sequence[Term] = ()) -> LeastS
     data = replace(data, scales=measured_scales(system, masses_known=known))
     x = initial_estimate(data)
     masses = (float(x[space.of_body(body)][0]) for body in range(len(space.bodies)))
-    fit = _solve(data, x, [default_length(mass) for mass in masses])
-    for _ in range(_MOST_ROUNDS):
-        before = fit
-        fit = _solve(data, fit.x, _lengths(fit))
-        if _settled(before, fit):
+    noisy = any(group.noise[..., 1:].any() for group in system.groups)
+    fit = _solve(data, x, [default_length(mass) for mass in masses], 1.0 / _RAMP, None)
+    for number in range(2, _MOST_ROUNDS):
+        before, share = fit, min(1.0, number / _RAMP)
+        fit = _solve(data, fit.scaling.x(fit.soft), _lengths(fit), share, fit)
+        if (share == 1.0 or not noisy) and _settled(before, fit):
             break
     _require_masses_and_coms(fit)
     return fit
@@ -173,36 +215,82 @@ def default_length(mass: float) -> float:
     return float(np.sqrt(0.6)) * default_radius(mass)
 
 
-def _solve(data: FitData, x: Array, lengths: Sequence[float]) -> LeastSquaresFit:
-    """One round: weights, scaling and what is identifiable from the last x; then least squares."""
+def _solve(
+    data: FitData,
+    x: Array,
+    lengths: Sequence[float],
+    share: float,
+    before: LeastSquaresFit | None,
+) -> LeastSquaresFit:
+    """One round: weights, scaling and what is identifiable from the last x; then least squares.
+
+    Args:
+        data: system and equalities.
+        x: the last unknowns.
+        lengths: of the bodies.
+        share: of the noise in the columns that is taken off.
+        before: the last round, if any.
+    """
     space = data.space
-    weights = _residual_weights(data, x)
+    taken = _taken(data, before)
+    moments = data.system.residual_moments(x, [np.diag(scale**-2) for scale in data.scales])
+    there = _noise_there(data, x, moments, taken)
+    weights, spreads = _residual_weights(data, x, moments, taken, there)
+    share = share * there
     problem = data.system.problem(weights)
+    noise = np.sqrt(share) * data.system.noise_rows(weights)
+    scatter = share * data.system.noise_scatter(x, weights)
+    scatter = scatter + sum(data.system.moments(spreads))
     scaling = Scaling.of(space, x, lengths, _units_of_scalars(problem, data))
-    matrix = problem.A @ scaling.to_x
+    to_x = scaling.to_x
     split = identifiability(
-        matrix,
-        data.system.noise_information(weights) @ scaling.to_x,
+        problem.A @ to_x,
+        noise[:, :-1] @ to_x,
+        to_x.T @ scatter @ to_x,
         _body_units(scaling),
         _free(data, scaling),
         len(space.bodies),
     )
-    reference = _reference(data, x, scaling)
-    theta = _least_squares_along(split.identifiable, matrix, problem.b, reference)
-    found = scaling.x(theta)
-    errors = np.zeros(len(space))
-    for number, body in enumerate(scaling.bodies):
-        errors[10 * number] = body.mass * split.half_widths[10 * number]
-    require_positive_masses(found, errors, data)
-    return LeastSquaresFit(
+    fit = LeastSquaresFit(
         data=data,
         weights=weights,
         problem=problem,
+        noise=noise,
+        scatter=scatter,
         scaling=scaling,
         identifiability=split,
-        reference=reference,
-        theta=theta,
+        reference=_reference(data, x, scaling),
+        theta=np.zeros(len(space)),
+        soft=np.zeros(len(space)),
     )
+    fit = replace(fit, theta=fit.solved)
+    fit = replace(fit, soft=_soft(fit))
+    errors = np.zeros(len(space))
+    for number, body in enumerate(scaling.bodies):
+        width = split.half_widths[10 * number]
+        errors[10 * number] = body.mass * width if width < 1.0 else np.inf
+    require_positive_masses(fit.x, errors, data)
+    return fit
+
+
+def _soft(fit: LeastSquaresFit) -> Array:
+    """Scaled unknowns with no direction left out, all weakly drawn to the reference.
+
+    Where that makes a mass negative, which scales nothing, the estimate's own.
+    """
+    free, to_x = fit.identifiability.free, fit.scaling.to_x
+    weak = np.eye(free.shape[1], free.shape[1] + 1) / LEAST_KNOWN
+    A, b = without_noise(
+        np.concatenate((_rows_along(free, fit.scaled_matrix, fit.problem.b, fit.reference), weak)),
+        _rows_along(free, fit.noise[:, :-1] @ to_x, fit.noise[:, -1], fit.reference),
+    )
+    soft = fit.reference + free @ np.linalg.solve(A, b)
+    return soft if (soft[: 10 * len(fit.scaling.bodies) : 10] > 0.0).all() else fit.theta
+
+
+def _rows_along(columns: Array, A: Array, b: Array, reference: Array) -> Array:
+    """Rows of y, [A columns | b − A reference], of those of θ = reference + columns · y."""
+    return np.concatenate((A @ columns, (b - A @ reference)[:, None]), axis=1)
 
 
 def _free(data: FitData, scaling: Scaling) -> Array:
@@ -240,25 +328,61 @@ def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
 
     The units of length have to settle too, where they decide what is identifiable.
     """
-    moved = np.linalg.norm(after.problem.A @ (after.x - before.x))
+    moved = after.scaling.x(after.soft) - before.scaling.x(before.soft)
     grown = [
         abs(new.length / old.length - 1.0)
         for new, old in zip(after.scaling.bodies, before.scaling.bodies, strict=True)
     ]
     complete = before.identifiability.complete and after.identifiability.complete
-    return bool(moved < _SETTLED and (complete or max(grown) < _SETTLED))
+    near = np.linalg.norm(after.problem.A @ moved) < _SETTLED
+    return bool(near and (complete or max(grown) < _SETTLED))
 
 
-def _residual_weights(data: FitData, x: Array) -> tuple[Array, ...]:
-    """W of each group from the residuals at x."""
+def _noise_there(
+    data: FitData, x: Array, moments: Sequence[Array], taken: Sequence[float]
+) -> float:
+    """Share of the noise read off the signals that the residuals leave room for, at most one.
+
+    A motion with fast parts of its own, and no noise, looks noisy; the residuals tell.
+    """
+    ratios: dict[str, list[tuple[float, float]]] = {}
+    for group, moment, predicted, lost in zip(
+        data.system.groups, moments, data.system.noise_moments(x), taken, strict=True
+    ):
+        left = group.effective_samples - lost
+        kinds = np.array(group.group.kinds)
+        for kind in dict.fromkeys(group.group.kinds):
+            own = np.ix_(kinds == kind, kinds == kind)
+            made = np.trace(predicted[own]) / group.effective_samples
+            if made > 0.0 and left >= 1.0:
+                ratio = float(np.trace(moment[own])) / left / float(made)
+                ratios.setdefault(kind, []).append((ratio, left * float((kinds == kind).sum())))
+    largest = 0.0
+    for found in ratios.values():
+        ratio, degrees = np.array(found).T
+        mean = float(ratio @ degrees / degrees.sum())
+        largest = max(largest, mean * (1.0 + _SURELY * float(np.sqrt(2.0 / degrees.sum()))))
+    return min(1.0, largest) if ratios else 1.0
+
+
+def _residual_weights(
+    data: FitData, x: Array, moments: Sequence[Array], taken: Sequence[float], there: float
+) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
+    """W of each group from the residuals at x, and from what noise of the signals makes there.
+
+    Returns:
+        The weights, and W (C − W⁻¹) W with the covariance C that each group has by itself: weights
+        are cautious, intervals are to hold.
+    """
     system = data.system
-    moments = system.residual_moments(x, [np.diag(scale**-2) for scale in data.scales])
-    # Unknowns are taken off the groups' effective samples in proportion.
-    unknowns = (len(data.space) + system.nuisances) / system.equations
-    covariances = [
-        _residual_covariance(group, moment, unknowns)
-        for group, moment in zip(system.groups, moments, strict=True)
-    ]
+    predicted = [there * moment for moment in system.noise_moments(x)]
+    empty = [np.zeros((group.channels, group.channels)) for group in system.groups]
+    covariances, found = list(empty), list(empty)
+    for sensor in (sensor for sensors in system.sensors for sensor in sensors):
+        bands = [_Band.of(system.groups[g], moments[g], predicted[g], taken[g]) for g in sensor]
+        sizes = zip(_sizes(bands, alike=True), _sizes(bands, alike=False), strict=True)
+        for g, band, (size, own) in zip(sensor, bands, sizes, strict=True):
+            covariances[g], found[g] = band.covariance(size), band.covariance(own)
     pairs = list(zip(covariances, data.scales, strict=True))
     largest = max(float((np.diag(C) / scale**2).max()) for C, scale in pairs)
     weights = []
@@ -269,22 +393,122 @@ def _residual_weights(data: FitData, x: Array) -> tuple[Array, ...]:
         rounding = rounding + _LEAST_INDEPENDENT * np.diag(covariance)
         rounding = rounding + _MOST_UNEVEN**2 * largest * scale**2
         weights.append(_inverse(covariance + np.diag(rounding)))
-    return tuple(weights)
+    spreads = tuple(
+        weight @ (own - covariance) @ weight
+        for weight, own, covariance in zip(weights, found, covariances, strict=True)
+    )
+    return tuple(weights), spreads
 
 
-def _residual_covariance(group: GroupEquations, moment: Array, unknowns: float) -> Array:
-    """The whole covariance of a group's residuals, or a scale for each kind where data are few.
+def _taken(data: FitData, before: LeastSquaresFit | None) -> list[float]:
+    """Effective samples of each group that the unknowns and offsets take."""
+    system = data.system
+    taken = [0.0] * len(system.groups)
+    for rows in system.owners:
+        constants = np.array([system.groups[g].constant[log] for g, log in rows])
+        for (g, _), share in zip(rows, constants**2 / (constants @ constants), strict=True):
+            taken[g] += float(share)
+    if before is None:
+        share = len(data.space) / system.equations
+        return [n + share * g.effective_samples for n, g in zip(taken, system.groups, strict=True)]
+    A, _ = before.corrected
+    inverse = before.scaling.to_x @ before.identifiability.identifiable @ np.linalg.inv(A)
+    for number, information in enumerate(system.moments(before.weights)):
+        leverage = float(np.einsum("ij,ik,kj->", inverse, information, inverse))
+        taken[number] += leverage / system.groups[number].channels
+    return taken
+
+
+@dataclass(frozen=True)
+class _Band:
+    """The residuals of a group: what was found of them, and what was to be expected.
+
+    Attributes:
+        found: their covariance, shape (m, m).
+        predicted: what noise of the signals makes of it, likewise.
+        effective_samples: how many they are.
+        kinds: of the channels, shape (m,).
+    """
+
+    found: Array
+    predicted: Array
+    effective_samples: float
+    kinds: NDArray[np.str_]
+
+    @classmethod
+    def of(cls, group: GroupEquations, moment: Array, predicted: Array, taken: float) -> _Band:
+        n = group.effective_samples
+        kinds = np.array(group.group.kinds)
+        return cls(moment / max(n - taken, 1.0), predicted / n, n, kinds)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The kinds, each once."""
+        return tuple(dict.fromkeys(self.kinds.tolist()))
+
+    @cached_property
+    def degrees(self) -> Array:
+        """Numbers behind each kind's ratio, shape (kinds,)."""
+        counts = [float((self.kinds == kind).sum()) for kind in self.names]
+        return np.array(counts) * self.effective_samples
+
+    @cached_property
+    def ratios(self) -> Array:
+        """What was found, in predictions, of each kind; NaN where nothing was predicted."""
+        ratios = np.full(len(self.names), np.nan)
+        for number, kind in enumerate(self.names):
+            own = np.ix_(self.kinds == kind, self.kinds == kind)
+            if np.trace(self.predicted[own]) > _RESOLUTION * np.trace(self.found[own]):
+                whitened = np.linalg.lstsq(self.predicted[own], self.found[own], rcond=1e-9)[0]
+                ratios[number] = np.trace(whitened) / len(whitened)
+        return ratios
+
+    def covariance(self, sizes: Array) -> Array:
+        """What was found, drawn to what was predicted at the size it has, or to one size a kind."""
+        n = self.effective_samples
+        if np.isnan(self.ratios).any():
+            power = np.diag(self.found)
+            expected = np.diag([power[self.kinds == kind].mean() for kind in self.kinds])
+            return (_KINDS * expected + n * self.found) / (_KINDS + n)
+        scale = np.sqrt([sizes[self.names.index(kind)] for kind in self.kinds])
+        expected = self.predicted * np.outer(scale, scale)
+        return (_PREDICTED * expected + n * self.found) / (_PREDICTED + n)
+
+
+def _sizes(bands: Sequence[_Band], *, alike: bool) -> Array:
+    """Sizes of the residuals of each band, in predictions, by kind, shape (bands, kinds).
+
+    What noise of the signals does not predict, drift and coloured noise, is slow: sizes do not grow
+    with frequency. Bands that would have it otherwise share one.
 
     Args:
-        group: the group.
-        moment: Σ r rᵀ, shape (m, m).
-        unknowns: share of the equations that the unknowns take.
+        bands: of one sensor, the mean of blocks first, then from slow to fast.
+        alike: whether the bands are taken to be the more alike, the more there is that noise does
+            not predict: it may be the model that fails, and then it fails in all of them.
     """
-    covariance = moment / max(group.effective_samples * (1.0 - unknowns), 1.0)
-    if group.effective_samples >= FULL_COVARIANCE_FROM:
-        return covariance
-    power, kinds = np.diag(covariance), np.array(group.group.kinds)
-    return np.diag([power[kinds == kind].mean() for kind in kinds])
+    ratios = np.array([band.ratios for band in bands])
+    degrees = np.where(np.isnan(ratios), 0.0, [band.degrees for band in bands])
+    ratios = np.nan_to_num(ratios)
+    common = np.maximum((degrees * ratios).sum(axis=0) / np.maximum(degrees.sum(axis=0), 1.0), 1.0)
+    known = _SIZE_KNOWN * (common if alike else np.ones_like(common))
+    worth = known + degrees
+    sizes = np.maximum((known * common + degrees * ratios) / worth, 1.0)
+    for kind in range(len(common)):
+        sizes[1:, kind] = _not_growing(sizes[1:, kind], worth[1:, kind])
+    return sizes
+
+
+def _not_growing(values: Array, weights: Array) -> Array:
+    """Nearest values that do not grow, by pooling of neighbours (Ayer and others 1955)."""
+    pools: list[tuple[float, float, int]] = []
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        pool = (value, weight, 1)
+        while pools and pools[-1][0] < pool[0]:
+            last, w, n = pools.pop()
+            total = w + pool[1]
+            pool = ((last * w + pool[0] * pool[1]) / total, total, n + pool[2])
+        pools.append(pool)
+    return np.array([value for value, _, n in pools for _ in range(n)])
 
 
 def _inverse(covariance: Array) -> Array:
@@ -292,14 +516,6 @@ def _inverse(covariance: Array) -> Array:
     sigma = np.sqrt(np.diag(covariance))
     inverse = np.linalg.inv(covariance / np.outer(sigma, sigma))
     return 0.5 * (inverse + inverse.T) / np.outer(sigma, sigma)
-
-
-def _least_squares_along(columns: Array, A: Array, b: Array, reference: Array) -> Array:
-    """The minimiser of ‖A theta − b‖ over reference + span of the columns."""
-    if columns.shape == A.shape:  # every direction: the reference does not matter
-        return np.linalg.solve(A, b)
-    y = np.linalg.lstsq(A @ columns, b - A @ reference, rcond=None)[0]
-    return reference + columns @ y
 
 
 def _body_units(scaling: Scaling) -> Array:
@@ -318,9 +534,7 @@ def _lengths(fit: LeastSquaresFit) -> list[float]:
     """Each body's size: from its inertia where the data resolve that, else the default ball's."""
     split, theta = fit.identifiability, fit.theta
     if split.resolved.shape != split.identifiable.shape:
-        theta = _least_squares_along(
-            split.resolved, fit.scaled_matrix, fit.problem.b, fit.reference
-        )
+        theta = replace(fit, identifiability=replace(split, identifiable=split.resolved)).solved
     lengths = []
     for number, body in enumerate(fit.scaling.bodies):
         trace = float(TRACE @ theta[10 * number : 10 * number + 10])

@@ -22,8 +22,7 @@ from identify.estimation import (
 )
 from identify.experiments.options import Options, Positive
 from identify.logs import Recording
-from identify.pipeline import block_statistics
-from identify.regressors import Offsets, Statistics
+from identify.regressors import Offsets, Statistics, block_statistics
 from identify.signals import PreparedLog, prepare
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from identify.errors import LogError
 from identify.files import require_file
 from identify.logs import Recording, read_log
-from identify.regressors import WRENCH_LAYOUT, Statistics
+from identify.regressors import Statistics, block_statistics
 from identify.signals import prepare
 from identify.signals.filters import choose_cutoff_hz, shortest_segment
 
@@ -92,19 +92,9 @@ def chunk_blocks(chunk: LogChunk) -> Statistics:
     first = max(0, chunk.start - chunk.margin)
     last = min(chunk.rows, chunk.stop + chunk.margin)
     recording = read_log(chunk.path, chunk.schema, rows=(first, last))
-    log = prepare(recording, chunk.cutoff_hz)
     begin = -np.inf if first == chunk.start else _time(recording, chunk.start - first)
     end = np.inf if chunk.stop == chunk.rows else _time(recording, chunk.stop - first)
-    own = (log.time >= begin) & (log.time < end)
-    if not own.any():
-        raise LogError(f"{chunk.path}: rows {chunk.start} to {chunk.stop} leave nothing to use")
-    return Statistics.from_rows(
-        WRENCH_LAYOUT,
-        log.rows[own],
-        log.effective * float(own.mean()),
-        noise=np.concatenate(([0.0], log.noise)),
-        segment_ids=log.segment_ids[own],
-    )
+    return block_statistics(prepare(recording, chunk.cutoff_hz, (begin, end)))
 
 
 def join_blocks(first: Statistics, second: Statistics) -> Statistics:

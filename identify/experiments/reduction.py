@@ -15,8 +15,7 @@ from identify.errors import StudyError
 from identify.experiments.executors import Executor, TimeLimit
 from identify.experiments.retry import Retrying, WorkersDied
 from identify.experiments.sources.source import LogItem
-from identify.pipeline import block_statistics
-from identify.regressors import Statistics, join_logs
+from identify.regressors import Statistics, block_statistics, join_logs
 from identify.signals import prepare
 
 T = TypeVar("T")

@@ -1,3 +1,3 @@
-from identify.pipeline.fitting import block_statistics as block_statistics, fit as fit
+from identify.pipeline.fitting import fit as fit
 from identify.pipeline.log_replay import LogReplay as LogReplay, replay_log as replay_log
 from identify.pipeline.result import FitResult as FitResult, FitSettings as FitSettings

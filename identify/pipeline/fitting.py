@@ -29,7 +29,7 @@ from identify.pipeline.hypotheses import logs_swapped, sign_error
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
-from identify.regressors import WRENCH_LAYOUT, Offsets, Statistics
+from identify.regressors import Offsets, Statistics, block_statistics, fold_statistics
 from identify.signals import PreparedLog, prepare
 from identify.validation import validate
 
@@ -105,7 +105,8 @@ def fit(
     say("estimating")
     estimate = _estimate(logs, blocks, estimator)
     say("validating")
-    validation = validate(logs, blocks, estimate, estimator, truth)
+    folds = [fold_statistics(log) for log in logs]
+    validation = validate(logs, folds, estimate, estimator, truth)
     findings = [
         *(finding for log in logs for finding in findings_of_log(log)),
         *findings_of_fit(validation, estimate, logs, blocks, settings),
@@ -127,19 +128,6 @@ def fit(
     met = needs_met(settings.needs, estimate)
     estimate = replace(told(estimate), needs=met, others=others)
     return FitResult(estimate, tuple(logs), validation, settings)
-
-
-def block_statistics(log: PreparedLog) -> Statistics:
-    """Statistics of a prepared log, by blocks of time."""
-    return Statistics.from_rows(
-        WRENCH_LAYOUT,
-        log.rows,
-        log.effective,
-        noise=np.concatenate(([0.0], log.noise)),
-        segment_ids=log.segment_ids,
-        still=log.recording.still,
-        log=log.recording.sha256,
-    )
 
 
 def _prepare(recording: Recording, settings: FitSettings, *, mass_known: bool) -> PreparedLog:

@@ -10,7 +10,7 @@ import numpy as np
 from identify.errors import IdentifyError
 from identify.estimation import NegativeMass, ordinary_least_squares
 from identify.logs import Recording
-from identify.regressors import WRENCH_LAYOUT, BodyWrench, Statistics, System, join_logs
+from identify.regressors import BodyWrench, System, block_statistics, join_logs
 from identify.signals import PreparedLog, prepare
 from identify.spatial.rotations import quaternion_conjugate, rotate_back, rotation_from_quaternion
 
@@ -107,14 +107,13 @@ def _share_left(logs: Sequence[PreparedLog], change: Callable[[Recording], Recor
         phi_now, phi_then = ordinary_least_squares(now), ordinary_least_squares(then)
     except IdentifyError:
         return np.inf
-    residual_now = float(np.trace(now.residual_moments(phi_now)[0]))
-    residual_then = float(np.trace(then.residual_moments(phi_then)[0]))
+    residual_now = sum(float(np.trace(moment)) for moment in now.residual_moments(phi_now))
+    residual_then = sum(float(np.trace(moment)) for moment in then.residual_moments(phi_then))
     return residual_then / residual_now if phi_then[0] > 0.0 and residual_now > 0.0 else np.inf
 
 
 def _system(logs: Sequence[PreparedLog]) -> System:
-    statistics = [Statistics.from_rows(WRENCH_LAYOUT, log.rows, log.effective) for log in logs]
-    return System.of([(join_logs(statistics), BodyWrench())])
+    return System.of([(join_logs([block_statistics(log) for log in logs]), BodyWrench())])
 
 
 def _other_order(recording: Recording) -> Recording:

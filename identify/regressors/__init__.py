@@ -13,9 +13,13 @@ from identify.regressors.space import ONE_BODY, ParameterSpace, Scalar
 from identify.regressors.statistics import Group, Layout, Statistics, join_logs
 from identify.regressors.system import Data, System, Weights
 from identify.regressors.wrench import (
+    SCAN_LAYOUT,
     WRENCH_LAYOUT,
     BodyWrench,
+    block_statistics,
+    fold_statistics,
     in_frame,
+    scan_statistics,
     wrench_statistics,
 )
 
@@ -23,6 +27,7 @@ __all__ = [
     "FEATURES",
     "FEATURE_TENSOR",
     "ONE_BODY",
+    "SCAN_LAYOUT",
     "WRENCH",
     "WRENCH_LAYOUT",
     "BodyWrench",
@@ -38,10 +43,13 @@ __all__ = [
     "Statistics",
     "System",
     "Weights",
+    "block_statistics",
+    "fold_statistics",
     "in_frame",
     "join_logs",
     "newton_euler_regressor",
     "newton_euler_wrench",
+    "scan_statistics",
     "stacked_statistics",
     "wrench_statistics",
 ]

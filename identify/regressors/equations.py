@@ -86,7 +86,7 @@ def stacked_statistics(
     K = A.shape[1] + 1
     layout = Layout(
         columns=(*(f"A{k}" for k in range(K - 1)), "b"),
-        groups=tuple(Group(str(label), ("b",), ("b",)) for label in labels.tolist()),
+        groups=tuple(Group(str(label), (f"b of {label}",), ("b",)) for label in labels.tolist()),
         fit=K,
     )
     rows = np.concatenate((A, np.asarray(b)[:, None]), axis=1)

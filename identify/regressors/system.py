@@ -86,13 +86,18 @@ class System:
         return self.data[0][1].space
 
     @cached_property
-    def groups(self) -> tuple[GroupEquations, ...]:
-        """The equations of every group of every statistics, in this order."""
+    def members(self) -> tuple[tuple[int, int], ...]:
+        """Number of the statistics, and there of the group, for every group that has samples."""
         return tuple(
-            _of_group(statistics, equations, g)
-            for statistics, equations in self.data
-            for g in range(len(statistics.layout.groups))
+            (number, g)
+            for number, (statistics, _) in enumerate(self.data)
+            for g in np.flatnonzero(statistics.counts(statistics.samples).sum(axis=0)).tolist()
         )
+
+    @cached_property
+    def groups(self) -> tuple[GroupEquations, ...]:
+        """The equations of those groups, in this order."""
+        return tuple(_of_group(*self.data[number], g) for number, g in self.members)
 
     @cached_property
     def sensors(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -100,14 +105,11 @@ class System:
 
         Groups of one sensor, such as its bands of frequency, have one offset.
         """
-        sensors, start = [], 0
-        for statistics, _ in self.data:
-            by_channels: dict[tuple[str, ...], list[int]] = {}
-            for number, group in enumerate(statistics.layout.groups, start):
-                by_channels.setdefault(group.channels, []).append(number)
-            start += len(statistics.layout.groups)
-            sensors.append(tuple(map(tuple, by_channels.values())))
-        return tuple(sensors)
+        sensors: list[dict[tuple[str, ...], list[int]]] = [{} for _ in self.data]
+        for number, (data, _) in enumerate(self.members):
+            channels = self.groups[number].group.channels
+            sensors[data].setdefault(channels, []).append(number)
+        return tuple(tuple(map(tuple, by_channels.values())) for by_channels in sensors)
 
     @cached_property
     def owners(self) -> tuple[tuple[tuple[int, int], ...], ...]:
@@ -264,33 +266,61 @@ class System:
         """
         by_row = self._offset_of_row(self.offset_maps(weights))
         lever = np.concatenate(([1.0], -x))
-        scores: list[Array] = []
-        start = 0
-        for statistics, equations in self.data:
+        scores = [np.zeros((len(statistics), len(self.space))) for statistics, _ in self.data]
+        for number, (data, g) in enumerate(self.members):
+            statistics, equations = self.data[data]
             fit = statistics.layout.fit
-            found = np.zeros((len(statistics), len(self.space)))
             for log in range(len(statistics.logs)):
-                for g in range(len(statistics.layout.groups)):
-                    C = equations.residual(log, g)
-                    cells = statistics.cells_of(log, g)
-                    z = statistics.factors[cells][..., :fit]
-                    if (offset := by_row.get((start + g, log))) is not None:
-                        C[0] -= offset
-                    weighted = z.reshape(-1, fit) @ ((C @ lever) @ weights[start + g])
-                    moments = z.swapaxes(-1, -2) @ weighted.reshape(*z.shape[:2], -1)
-                    found[cells] = np.tensordot(moments, C[..., 1:], axes=2)
-            start += len(statistics.layout.groups)
-            scores.append(_by_block(statistics, found))
-        return np.concatenate(scores)
+                C = equations.residual(log, g)
+                cells = statistics.cells_of(log, g)
+                z = statistics.factors[cells][..., :fit]
+                if (offset := by_row.get((number, log))) is not None:
+                    C[0] -= offset
+                weighted = z.reshape(-1, fit) @ ((C @ lever) @ weights[number])
+                moments = z.swapaxes(-1, -2) @ weighted.reshape(*z.shape[:2], -1)
+                scores[data][cells] = np.tensordot(moments, C[..., 1:], axes=2)
+        return np.concatenate(
+            [_by_block(data[0], found) for data, found in zip(self.data, scores, strict=True)]
+        )
 
-    def noise_information(self, weights: Weights) -> Array:
-        """What noise in the columns adds to the normal matrix BᵀWB, as rows: (n, p)."""
+    def noise_rows(self, weights: Weights) -> Array:
+        """What noise in the columns adds to the whitened rows [B | B0], as rows: (n, p + 1).
+
+        Their moment is what noise in all samples adds to that of the rows, on average.
+        """
         p = len(self.space)
-        rows = [
-            (whitener(weight) @ group.noise)[..., 1:].reshape(-1, p)
-            for weight, group in zip(weights, self.groups, strict=True)
-        ]
-        return np.concatenate(rows)
+        rows = np.concatenate(
+            [
+                (whitener(weight) @ group.noise).reshape(-1, 1 + p)
+                for weight, group in zip(weights, self.groups, strict=True)
+            ]
+        )
+        return np.concatenate((rows[:, 1:], rows[:, :1]), axis=1)
+
+    def noise_moments(self, x: Array) -> list[Array]:
+        """What noise in the columns makes of Σ r rᵀ of each group at x, shape (m, m) each."""
+        lever = np.concatenate(([1.0], -x))
+        through = [group.noise @ lever for group in self.groups]
+        return [rows.T @ rows for rows in through]
+
+    def noise_scatter(self, x: Array, weights: Weights) -> Array:
+        """Scatter of the scores Σ Bᵀ W r that comes of noise in B meeting noise in r: (p, p)."""
+        p, lever = len(self.space), np.concatenate(([1.0], -x))
+        scatter = np.zeros((p, p))
+        for group, weight in zip(self.groups, weights, strict=True):
+            meeting = np.tensordot(group.noise @ lever, group.noise[..., 1:], axes=(0, 0))
+            V = np.tensordot(weight, meeting, axes=1)
+            scatter += np.einsum("mnp,nmq->pq", V, V) / group.effective_samples
+        return scatter
+
+    def moments(self, weights: Weights) -> list[Array]:
+        """BᵀWB of each group but for what its offsets take, (p, p) each; W need not be positive."""
+        found = []
+        for group, weight in zip(self.groups, weights, strict=True):
+            rows = np.concatenate((group.rest, group.first[group.constant == 0.0]))[..., 1:]
+            weighted = (weight @ rows).reshape(-1, len(self.space))
+            found.append(rows.reshape(-1, len(self.space)).T @ weighted)
+        return found
 
 
 def whitener(weight: Array) -> Array:

@@ -24,3 +24,15 @@ def triangle(rows: Array) -> Array:
     if len(reduced) == width:
         return reduced
     return np.concatenate((reduced, np.zeros((width - len(reduced), width))))
+
+
+def root_of(moment: Array) -> Array:
+    """ν with νᵀ ν a positive semidefinite moment, whose entries may differ by orders of magnitude.
+
+    Args:
+        moment: shape (k, k).
+    """
+    size = np.sqrt(np.diag(moment))
+    unit = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(moment / np.outer(unit, unit))
+    return np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * size

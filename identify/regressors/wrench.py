@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,7 +19,17 @@ from identify.errors import ProblemError
 from identify.regressors.equations import Equations, Offsets
 from identify.regressors.newton_euler import FEATURE_TENSOR, FEATURES, WRENCH
 from identify.regressors.space import ONE_BODY, ParameterSpace
-from identify.regressors.statistics import CHUNK, Group, Layout, Statistics, absorb
+from identify.regressors.statistics import (
+    CHUNK,
+    MOST_BLOCKS,
+    Group,
+    Layout,
+    Statistics,
+    absorb,
+)
+from identify.regressors.triangular import root_of, triangle
+from identify.signals.prepared import BlockRows, PreparedLog
+from identify.signals.transform import BAND_EDGES_HZ, CONSTANT
 from identify.spatial import BodyMotion, Pose, PoseLike, coadjoint
 
 WRENCH_LAYOUT = Layout(
@@ -27,6 +38,19 @@ WRENCH_LAYOUT = Layout(
     fit=19,
 )
 """z = [1, ψ, w]: the constant, twelve features and six wrench components."""
+
+SCAN_LAYOUT = Layout(
+    columns=WRENCH_LAYOUT.columns,
+    groups=(
+        Group("mean", WRENCH, WRENCH_LAYOUT.groups[0].kinds),
+        *(
+            Group(f"{low:g}-{high:g} Hz", WRENCH, WRENCH_LAYOUT.groups[0].kinds)
+            for low, high in pairwise(BAND_EDGES_HZ)
+        ),
+    ),
+    fit=19,
+)
+"""The same columns of rows by frequency: means of blocks, on which offsets act, and bands."""
 
 PSI = slice(1, 13)
 W = slice(13, 19)
@@ -84,6 +108,80 @@ def wrench_statistics(
     return Statistics.from_factor(WRENCH_LAYOUT, factor, len(wrench), effective_samples, log=log)
 
 
+def block_statistics(log: PreparedLog) -> Statistics:
+    """Statistics of a prepared log, by blocks of time."""
+    if log.recording.still:
+        return still_statistics(log.rows, log.recording.sha256)
+    return scan_statistics(log.blocks, log.recording.sha256)
+
+
+def fold_statistics(log: PreparedLog) -> Statistics:
+    """Statistics of a prepared log by the parts of time that are held out in turn."""
+    if log.recording.still:
+        return block_statistics(log)
+    return scan_statistics(log.folds, log.recording.sha256)
+
+
+def scan_statistics(blocks: Sequence[BlockRows], log: str = "") -> Statistics:
+    """Statistics of one log from the rows of its blocks, in order of time.
+
+    Args:
+        blocks: at least one.
+        log: its name.
+    """
+    merged = np.arange(len(blocks)) * min(len(blocks), MOST_BLOCKS) // len(blocks)
+    cells: dict[tuple[int, int], list[Array]] = {}
+    counts: dict[tuple[int, int], tuple[float, float]] = {}
+    moments = np.zeros((len(SCAN_LAYOUT.groups), 18, 18))
+    samples = np.zeros(len(SCAN_LAYOUT.groups))
+    for number, block in zip(merged.tolist(), blocks, strict=True):
+        a_row = block.samples / len(block.rows)
+        for group in np.unique(block.groups).tolist():
+            rows = block.rows[block.groups == group]
+            cells.setdefault((number, group), []).append(rows)
+            old = counts.get((number, group), (0.0, 0.0))
+            share = 1.0 if group == CONSTANT else block.independent_share
+            counts[number, group] = (old[0] + a_row * len(rows), old[1] + share * len(rows))
+            moments[group] += len(rows) * block.noise[group]
+            samples[group] += a_row * len(rows)
+    K = len(SCAN_LAYOUT.columns)
+    stacks = [np.concatenate(rows) for rows in cells.values()]
+    factors = np.zeros((len(cells), min(K, max(map(len, stacks))), K))
+    for factor, rows in zip(factors, stacks, strict=True):
+        factor[: min(len(rows), K)] = rows if len(rows) < K else triangle(rows)
+    noise = np.zeros((1, len(samples), K, K))
+    for group in np.flatnonzero(samples).tolist():
+        noise[0, group, 1:, 1:] = root_of(moments[group] / samples[group])
+    return Statistics(
+        layout=SCAN_LAYOUT,
+        factors=factors,
+        log=np.zeros(len(cells), dtype=np.intp),
+        block=np.array([number for number, _ in cells]),
+        group=np.array([group for _, group in cells]),
+        samples=np.array([taken for taken, _ in counts.values()]),
+        effective_samples=np.array([independent for _, independent in counts.values()]),
+        noise=noise,
+        logs=(log,),
+    )
+
+
+def still_statistics(rows: Array, log: str = "") -> Statistics:
+    """Statistics of still poses, each a block of its own: rows z, shape (n, 19)."""
+    n, of_means = len(rows), np.zeros(len(rows), dtype=np.intp)
+    K = len(SCAN_LAYOUT.columns)
+    return Statistics(
+        layout=SCAN_LAYOUT,
+        factors=rows[:, None],
+        log=of_means,
+        block=np.arange(n),
+        group=of_means,
+        samples=np.ones(n),
+        effective_samples=np.ones(n),
+        noise=np.zeros((1, len(SCAN_LAYOUT.groups), K, K)),
+        logs=(log,),
+    )
+
+
 def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
     """R of the samples z = [1, ψ, w] of a motion and its wrench, shape (19, 19)."""
     a, w = motion.proper_acceleration, motion.angular_velocity
@@ -110,13 +208,13 @@ def in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
     Features and wrench change linearly, so the log is not read again.
 
     Args:
-        statistics: of the wrench layout.
+        statistics: of the wrench's columns.
         X_CB: pose of the old body frame B in the new one C (both fixed in the body).
 
     Raises:
         ProblemError: the statistics are of another layout.
     """
-    if statistics.layout != WRENCH_LAYOUT:
+    if statistics.layout.columns != WRENCH_LAYOUT.columns:
         raise ProblemError("only statistics of a wrench and a body's motion change their frame")
     M = np.eye(len(WRENCH_LAYOUT.columns))
     M[1:, 1:] = frame_change(X_CB).T

@@ -1,52 +1,91 @@
-"""The filters of a log: the low-pass all columns share, and the differentiator."""
+"""The highest frequency that is taken of a log, and what it asks of the log's length."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
+from identify.arrays import Array
 from identify.errors import LogError
-from identify.signals.kernels import Differentiator, LowPass, default_cutoff_hz
+from identify.signals.kernels import Differentiator, default_cutoff_hz
+from identify.signals.noise import power_spectrum
+from identify.signals.transform import BAND_EDGES_HZ
+from identify.spatial import rotation_from_quaternion
 
 _HIGHEST_SHARE = 0.2
-"""Highest cut-off that is chosen for short segments, of the sampling rate."""
+"""Highest cut-off that is chosen, of the sampling rate."""
+
+_MOTION_ABOVE = 0.02
+"""Share of the motion's power that may lie above the cut-off."""
+
+_NOISE_FROM = 0.6
+"""Share of half the sampling rate above which a spectrum is noise."""
+
+_SURELY = 4.0
+"""Standard errors by which power stands out of it to count."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """A low-pass and a differentiator of one sampling rate.
+def motion_cutoff_hz(signals: Mapping[str, Array], rate_hz: float) -> float:
+    """The cut-off below which the body turns and accelerates: the default, or higher for fast ones.
 
-    Attributes:
-        lowpass: for all columns alike.
-        differentiator: for what a log does not give.
+    What counts is the direction of gravity in B, angular velocity and acceleration, each as far as
+    its spectrum stands out of its noise; position and wrench may hold vibration that is no motion.
+
+    Args:
+        signals: of the longest segment, by name.
+        rate_hz: its sampling rate.
     """
+    default = default_cutoff_hz(rate_hz)
+    found = [
+        signals[name] for name in ("angular_velocity", "linear_acceleration") if name in signals
+    ]
+    if "quaternion" in signals:
+        found.append(rotation_from_quaternion(signals["quaternion"])[:, 2])
+    if all(_share_above(each, default, rate_hz) < _MOTION_ABOVE for each in found):
+        return default
+    for edge in BAND_EDGES_HZ:
+        if edge > _HIGHEST_SHARE * rate_hz:
+            break
+        if edge <= default:
+            continue
+        if all(_share_above(each, edge, rate_hz) < _MOTION_ABOVE for each in found):
+            return edge
+        default = edge
+    return default
 
-    lowpass: LowPass
-    differentiator: Differentiator
 
-    @classmethod
-    def design(cls, rate_hz: float, cutoff_hz: float) -> Filters:
-        """The filters of a sampling rate and a cut-off."""
-        return cls(LowPass.design(rate_hz, cutoff_hz), Differentiator.design(rate_hz, cutoff_hz))
+def _share_above(columns: Array, edge_hz: float, rate_hz: float) -> float:
+    """Share of a signal's power over its noise that is surely above a frequency."""
+    frequency, power, averaged = power_spectrum(columns, rate_hz)
+    noise = frequency > _NOISE_FROM * 0.5 * rate_hz
+    floor = power[noise].mean(axis=0)
+    above, moving = (frequency > edge_hz) & ~noise, (frequency > 0.0) & ~noise
+    chance = _SURELY * floor * np.sqrt(above.sum() / averaged)
+    fast = (power[above] - floor).sum(axis=0) - chance
+    whole = float(np.maximum((power[moving] - floor).sum(axis=0), 0.0).sum())
+    return float(np.maximum(fast, 0.0).sum()) / whole if whole > 0.0 else 0.0
 
 
 def shortest_segment(rate_hz: float, cutoff_hz: float) -> float:
-    """Rows of the shortest segment that the filters leave one output or more of.
+    """Rows of the shortest segment that is used: what derivatives need, and a period more.
 
     Nothing of that length is made: it may be beyond any memory, or infinite.
     """
-    halo = LowPass.halo_of(rate_hz, cutoff_hz) + Differentiator.halo_of(rate_hz, cutoff_hz)
-    return 2.0 * halo + 1.0
+    period = np.inf if cutoff_hz == 0.0 else np.ceil(rate_hz / cutoff_hz)
+    return 2.0 * Differentiator.halo_of(rate_hz, cutoff_hz) + period
 
 
-def choose_cutoff_hz(rate_hz: float, longest: int, asked: float | None) -> tuple[float, bool]:
+def choose_cutoff_hz(
+    rate_hz: float, longest: int, asked: float | None, default: float | None = None
+) -> tuple[float, bool]:
     """The cut-off for a log whose longest segment has so many rows.
 
     Args:
         rate_hz: its sampling rate.
         longest: rows of its longest segment.
         asked: what a person asked for, if anything.
+        default: what the motion asks for; that of the rate where not given.
 
     Returns:
         The cut-off [Hz], and whether it had to be raised above the default because the segments
@@ -60,7 +99,7 @@ def choose_cutoff_hz(rate_hz: float, longest: int, asked: float | None) -> tuple
             f"a cut-off of {asked:g} Hz cannot be had at {rate_hz:.4g} rows a second; choose one "
             f"above 0 and below {0.45 * rate_hz:.4g} Hz"
         )
-    default = default_cutoff_hz(rate_hz)
+    default = default or default_cutoff_hz(rate_hz)
     wanted = default if asked is None else asked
     if longest >= shortest_segment(rate_hz, wanted):
         return wanted, False

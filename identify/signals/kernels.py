@@ -1,8 +1,9 @@
-"""Filter kernels: the low-pass all signals share, and local polynomials for derivatives."""
+"""Local polynomials for values and derivatives, and the cut-off they go with."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial import legendre
@@ -10,9 +11,8 @@ from numpy.polynomial import legendre
 from identify.arrays import Array
 
 DEFAULT_CUTOFF_HZ = 5.0
-"""Cut-off of the low-pass where nothing else is said; never above a tenth of the sampling rate."""
+"""Highest frequency of the rows where nothing else is said; never above a tenth of the rate."""
 
-_STOPBAND_DB = 60.0
 _SMOOTHING_ORDER = 6
 _SMOOTHING_BAND = 3.0
 """Pass-band of the derivatives, in cut-offs, about: squaring ω after it then costs nothing."""
@@ -23,66 +23,7 @@ def default_cutoff_hz(rate_hz: float) -> float:
     return min(DEFAULT_CUTOFF_HZ, rate_hz / 10.0)
 
 
-@dataclass(frozen=True, slots=True)
-class LowPass:
-    """Symmetric FIR low-pass of unit gain at zero frequency, with decimation.
-
-    A Kaiser-windowed sinc: −6 dB at the cut-off, pass-band to half of it, 60 dB down from one and a
-    half times it.
-
-    Attributes:
-        taps: coefficients, odd in number, sum one.
-        rate_hz: sampling rate of its input [Hz].
-        cutoff_hz: [Hz].
-        decimation: one output is kept of so many; the outputs' rate is still four cut-offs or more.
-    """
-
-    taps: Array
-    rate_hz: float
-    cutoff_hz: float
-    decimation: int
-
-    @classmethod
-    def design(cls, rate_hz: float, cutoff_hz: float) -> LowPass:
-        """The filter of a sampling rate and a cut-off below half of it."""
-        beta = 0.1102 * (_STOPBAND_DB - 8.7)
-        halo = int(cls.halo_of(rate_hz, cutoff_hz))
-        index = np.arange(-halo, halo + 1)
-        taps = np.sinc(2.0 * cutoff_hz / rate_hz * index) * np.kaiser(len(index), beta)
-        return cls(taps / taps.sum(), rate_hz, cutoff_hz, max(1, int(rate_hz // (4.0 * cutoff_hz))))
-
-    @staticmethod
-    def halo_of(rate_hz: float, cutoff_hz: float) -> float:
-        """The halo that `design` would give, nothing made: a whole number, or infinite."""
-        width = 2.0 * np.pi * cutoff_hz / rate_hz
-        return np.inf if width == 0.0 else np.ceil((_STOPBAND_DB - 8.0) / (2.285 * width)) // 2.0
-
-    @property
-    def halo(self) -> int:
-        """Samples lost at each edge."""
-        return len(self.taps) // 2
-
-    @property
-    def independent_share(self) -> float:
-        """Independent samples an input sample is worth: Σ taps², the relative noise bandwidth."""
-        return float(np.sum(self.taps**2))
-
-    def apply(self, columns: Array) -> Array:
-        """Filtered and decimated columns, edges trimmed, (n, k) to (outputs, k)."""
-        # Windows as a view, then one product: each output is computed once, decimated ones never.
-        windows = np.lib.stride_tricks.sliding_window_view(columns, len(self.taps), axis=0)
-        return windows[:: self.decimation] @ self.taps
-
-    def apply_to_time(self, time: Array) -> Array:
-        """Times of the outputs."""
-        return time[self.halo : len(time) - self.halo : self.decimation]
-
-    def response(self, frequency_hz: Array) -> Array:
-        """Gain at the given frequencies."""
-        return frequency_response(self.taps, frequency_hz / self.rate_hz)
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Differentiator:
     """Local polynomials (Savitzky and Golay 1964): value and derivatives in the middle of a window.
 
@@ -98,8 +39,9 @@ class Differentiator:
     rate_hz: float
 
     @classmethod
+    @lru_cache(maxsize=64)
     def design(cls, rate_hz: float, cutoff_hz: float) -> Differentiator:
-        """The differentiator that goes with a low-pass of the given cut-off."""
+        """The differentiator that goes with rows up to the given cut-off."""
         half = int(cls.halo_of(rate_hz, cutoff_hz))
         return cls(_local_polynomial(half) * rate_hz ** np.arange(3)[:, None], rate_hz)
 

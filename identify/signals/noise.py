@@ -1,64 +1,183 @@
-"""How noisy each column is after filtering, read off the band where nothing moves."""
+"""The noise of a log's signals, read off their high band, and the roots of what it does to rows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
-from identify.arrays import Array, Indices
-from identify.signals.kernels import Differentiator, LowPass
+from identify.arrays import Array, Vec6
+from identify.logs import Recording
+from identify.signals.kernels import Differentiator
+from identify.signals.kinematics import Kinematics
+from identify.signals.propagation import Propagation, Way, propagate
+from identify.signals.transform import SAMPLE, BlockTransform, derivative_gains
+from identify.spatial import quaternion_product
+from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
 
-_FLOOR_FROM = 2.0
-"""The floor is read above so many cut-offs …"""
+_SEEN = 0.25
+"""The noise is read where the differentiator takes this share of its power off, or more …"""
 
-_FLOOR_TO = 0.9
+_OCTAVES = 3.0
+"""… up to so many times that frequency: a filtered signal has less noise far above its motion …"""
+
+_BELOW_NYQUIST = 0.9
 """… and below this share of half the sampling rate."""
 
 _WINDOW = 1024
 
+_PLACES = 64
+"""Samples of a block at which noise is propagated, at the most."""
 
-def filtered_noise(
-    columns: Array, orders: Indices, lowpass: LowPass, differentiator: Differentiator
-) -> Array:
-    """Noise variance that each column keeps after the low-pass.
 
-    A column is taken as a motion in the low band plus white noise that went through the
-    differentiator as often as the column says. The noise's level is the median of the power
-    spectrum over that response in the high band, where no robot moves; lines of vibration do not
-    count.
+@dataclass(frozen=True, slots=True)
+class SignalNoise:
+    """White noise of the signals of a log, sample by sample.
+
+    Attributes:
+        names: of the signals; that of "quaternion" is a rotation vector in B [rad].
+        covariance: of all their components, in SI, shape (3 · names, 3 · names).
+    """
+
+    names: tuple[str, ...]
+    covariance: Array
+
+    def of(self, ways: tuple[Way, ...]) -> Array:
+        """Covariance of the signals of some ways, shape (3 · ways, 3 · ways)."""
+        columns = [3 * self.names.index(name) + axis for name, _ in ways for axis in range(3)]
+        return self.covariance[np.ix_(columns, columns)]
+
+
+def signal_noise(
+    signals: Mapping[str, Array], rate_hz: float, differentiator: Differentiator
+) -> SignalNoise:
+    """Read the noise of evenly sampled signals off the band where nothing moves.
+
+    What the differentiator's smoothing takes off a signal is its noise there. Sizes come from the
+    median of its power spectrum, so that lines of vibration do not count.
 
     Args:
-        columns: unfiltered, shape (n, k).
-        orders: how often each was differentiated (0 to 2; −1: not through the differentiator at
-            all).
-        lowpass: the filter they will go through.
-        differentiator: the differentiator they came through.
+        signals: by name, shape (n, 3), quaternions (n, 4).
+        rate_hz: their rate.
+        differentiator: its smoothing passes the motion.
+    """
+    halo, value = differentiator.halo, differentiator.kernels[0]
+    columns = []
+    for name, signal in signals.items():
+        inner, smooth = signal[halo : len(signal) - halo], differentiator.apply(signal, 0)
+        if name == "quaternion":
+            back = quaternion_conjugate(normalised_quaternion(smooth))
+            columns.append(2.0 * quaternion_product(back, inner)[:, :3])
+        else:
+            columns.append(inner - smooth)
+    rest = np.concatenate(columns, axis=1)
+    frequency, power, averaged = power_spectrum(rest, rate_hz)
+    taken_off = np.abs(1.0 - _real_response(value, frequency / rate_hz)) ** 2
+    seen = (taken_off > _SEEN) & (frequency <= _BELOW_NYQUIST * 0.5 * rate_hz)
+    seen &= frequency <= _OCTAVES * frequency[np.argmax(taken_off > _SEEN)]
+    # Averaged over few windows, a median is below the mean (Wilson and Hilferty 1931).
+    level = np.median(power[seen] / taken_off[seen, None], axis=0)
+    variance = level / (1.0 - 1.0 / (9.0 * averaged)) ** 3 * (0.5 * rate_hz)
+    sigma = np.sqrt(np.mean(rest**2, axis=0))
+    unit = rest / np.where(sigma > 0.0, sigma, 1.0)
+    correlation = unit.T @ unit / len(unit)
+    size = np.sqrt(variance)
+    return SignalNoise(tuple(signals), correlation * np.outer(size, size))
+
+
+def rate_offsets(noise: SignalNoise, differentiator: Differentiator) -> Array:
+    """What noise in ω adds to the mean of its six products, shape (6,)."""
+    name, kernel = _rates_way(noise)
+    of_rates = noise.of(((name, kernel),))
+    power = 1.0 if kernel == SAMPLE else float(np.sum(differentiator.kernels[kernel] ** 2))
+    return power * of_rates[_FIRST, _SECOND]
+
+
+def noise_moments(
+    recording: Recording,
+    signals: Mapping[str, Array],
+    kinematics: Kinematics,
+    wrench: Vec6,
+    noise: SignalNoise,
+    transform: BlockTransform,
+    differentiator: Differentiator,
+    block: slice,
+) -> dict[int, Array]:
+    """Covariance of the noise of [ψ, w] in a row of a block, by group of rows.
+
+    Averaged over the time of the block and the rows of the group.
+
+    Args:
+        recording: for frames and gravity.
+        signals: of the whole segment.
+        kinematics: made of them.
+        wrench: at Bo in B, as the kinematics, shape (n, 6).
+        noise: of the signals.
+        transform: of the block.
+        differentiator: that of the kinematics.
+        block: which samples of the kinematics the block has.
 
     Returns:
-        Variances, shape (k,).
+        Shape (18, 18) each.
     """
-    frequency, power, averaged = _power_spectrum(columns, lowpass.rate_hz)
-    # Averaged over few windows, a median is below the mean (Wilson and Hilferty 1931).
-    power = power / (1.0 - 1.0 / (9.0 * averaged)) ** 3
-    band = (frequency >= _FLOOR_FROM * lowpass.cutoff_hz) & (
-        frequency <= _FLOOR_TO * 0.5 * lowpass.rate_hz
-    )
-    if band.sum() < 3:
-        band = frequency >= 0.25 * lowpass.rate_hz
-    passed = lowpass.response(frequency) ** 2
-    step = frequency[1] - frequency[0]
-    variances = np.empty(columns.shape[1])
-    for order in np.unique(orders):
-        gain = np.ones_like(frequency)
-        if order >= 0:
-            gain = differentiator.response(frequency, int(order)) ** 2
-        # Where the differentiator itself passes nothing, the spectrum says nothing of the noise.
-        seen = band & (gain > 1e-3 * gain.max())
-        level = np.median(power[seen][:, orders == order] / gain[seen, None], axis=0)
-        variances[orders == order] = level * float(np.sum(gain * passed) * step)
-    return variances
+    places = np.unique(np.linspace(block.start, block.stop - 1, _PLACES).astype(np.intp))
+    through = propagate(recording, signals, kinematics, wrench, places)
+    of_signals = noise.of(through.ways)
+    orders = tuple(sorted({order for _, order in through.ways}))
+    which = [orders.index(order) for _, order in through.ways]
+    rates = orders.index(_rates_way(noise)[1])
+    moments = {}
+    for group, gain in derivative_gains(transform, differentiator, orders).items():
+        gained = np.kron(gain[np.ix_(which, which)], np.ones((3, 3)))
+        moments[group] = _averaged(through, of_signals * gained)
+        moments[group][6:12, 6:12] += _noise_of_products(noise, differentiator, gain[rates, rates])
+    return moments
 
 
-def _power_spectrum(columns: Array, rate_hz: float) -> tuple[Array, Array, int]:
+def _averaged(through: Propagation, covariance: Array) -> Array:
+    """Mean of J C Jᵀ over the samples."""
+    return np.einsum("tij,tkj->ik", through.J @ covariance, through.J) / len(through.J)
+
+
+_FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+"""Which components of ω its six products are of."""
+
+
+def _rates_way(noise: SignalNoise) -> Way:
+    if "angular_velocity" in noise.names:
+        return "angular_velocity", SAMPLE
+    return "quaternion", 1
+
+
+def _noise_of_products(noise: SignalNoise, differentiator: Differentiator, gain: float) -> Array:
+    """Covariance, in a slow row, of the products of the noise of ω with itself, shape (6, 6).
+
+    For Gaussian noise of autocovariance c(τ) that of η_i η_j with η_k η_l sums to
+    Σ c_ik c_jl + c_il c_jk over τ. Less what the noise in ω made of the first-order part, which was
+    taken at the measured ω: twice the same with c(0) and the row's own gain.
+
+    Args:
+        noise: of the signals.
+        differentiator: that of the kinematics.
+        gain: of the noise of ω in the row.
+    """
+    name, kernel = _rates_way(noise)
+    S = noise.of(((name, kernel),))
+    taps = np.ones(1) if kernel == SAMPLE else differentiator.kernels[kernel]
+    autocovariance = np.convolve(taps, taps[::-1])
+    power = float(np.sum(autocovariance**2) - 2.0 * gain * autocovariance.max())
+    i, j = _FIRST, _SECOND
+    return power * (S[np.ix_(i, i)] * S[np.ix_(j, j)] + S[np.ix_(i, j)] * S[np.ix_(j, i)])
+
+
+def _real_response(taps: Array, frequency: Array) -> Array:
+    """Response of a symmetric kernel at frequencies in cycles a sample."""
+    offsets = np.arange(len(taps)) - len(taps) // 2
+    return np.cos(2.0 * np.pi * np.outer(frequency, offsets)) @ taps
+
+
+def power_spectrum(columns: Array, rate_hz: float) -> tuple[Array, Array, int]:
     """One-sided spectral density (Welch 1967): Hann windows that overlap by half, means removed.
 
     Written out here because importing `scipy.signal` takes as long as the whole fit.

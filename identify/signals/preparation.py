@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
 from identify.arrays import Array, Vec6
 from identify.errors import LogError
 from identify.logs import Recording
-from identify.signals.filters import Filters, choose_cutoff_hz, shortest_segment
-from identify.signals.kinematics import kinematics_of, still_motion
-from identify.signals.noise import filtered_noise
-from identify.signals.prepared import PreparedLog, Segment
+from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
+from identify.signals.kernels import Differentiator, default_cutoff_hz
+from identify.signals.kinematics import Kinematics, kinematics_of, still_motion
+from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
+from identify.signals.prepared import BlockRows, PreparedLog, Segment
 from identify.signals.segments import EvenSegment, even_segments
+from identify.signals.transform import block_edges, block_transform
 from identify.spatial import BodyMotion, coadjoint, rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
 
+FOLDS = 5
+"""Parts of time that are held out in turn; a log of fewer blocks is cut anew for them."""
 
-def prepare(recording: Recording, cutoff_hz: float | None = None) -> PreparedLog:
-    """Put a log on an even clock, differentiate what is missing, and low-pass everything alike.
+_POINTS_A_PERIOD = 4.0
+"""Points of the series over time in a period of the highest frequency."""
 
-    Features and wrench are formed in body axes first and then go through one linear filter, so the
-    filtered rows obey the same equation as the samples (to form products of filtered rates, or to
+
+def prepare(
+    recording: Recording,
+    cutoff_hz: float | None = None,
+    span: tuple[float, float] = (-np.inf, np.inf),
+) -> PreparedLog:
+    """Put a log on an even clock, differentiate what is missing, and take its slow rows.
+
+    Features and wrench are formed in body axes first and then go through one linear transform, so
+    the rows obey the same equation as the samples (to form products of filtered rates, or to
     filter a wrench in turning axes, would not).
 
     Args:
         recording: the log.
-        cutoff_hz: cut-off of the low-pass [Hz]; where not given, min(5, rate/10), or higher where
-            all segments of the log are too short for that.
+        cutoff_hz: highest frequency of the rows [Hz]; where not given, min(5, rate/10), or higher
+            where the motion is faster or all segments of the log are too short for that.
+        span: time of the log that is made into rows [s]; what is outside serves derivatives alone.
 
     Raises:
-        LogError: too few rows, too short for the filter, or signals missing.
+        LogError: too few rows, too short a log, or signals missing.
     """
     if recording.still:
         return _prepare_still(recording)
@@ -44,25 +58,78 @@ def prepare(recording: Recording, cutoff_hz: float | None = None) -> PreparedLog
             f"still pose, set `still = true` in [log]"
         )
     try:
-        cutoff, raised = choose_cutoff_hz(longest.rate_hz, len(longest), cutoff_hz)
+        rate, fast = longest.rate_hz, None
+        if cutoff_hz is None and len(longest) >= shortest_segment(rate, default_cutoff_hz(rate)):
+            fast = motion_cutoff_hz(longest.signals, rate)
+        cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, fast)
     except LogError as error:
         raise LogError(f"{recording.name}: {error}") from error
-    filtered = [
-        each
+    noise = signal_noise(
+        longest.signals, longest.rate_hz, Differentiator.design(longest.rate_hz, cutoff)
+    )
+    parts = [
+        _prepare_segment(recording, segment, cutoff, noise, span)
         for segment in segments
-        if (each := _prepare_segment(recording, segment, cutoff)) is not None
+        if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
     ]
-    return replace(_join(recording, filtered, longest.rate_hz, cutoff), cutoff_raised=raised)
+    return replace(_join(recording, parts, longest.rate_hz, cutoff), cutoff_raised=raised)
 
 
 @dataclass(frozen=True, slots=True)
-class _FilteredSegment:
+class _Part:
+    """What becomes of a segment: full-rate columns z, and how their noise comes about."""
+
+    recording: Recording
+    segment: EvenSegment
     time: Array
-    rows: Array
-    noise: Array
-    effective: float
-    used: int
+    columns: Array
+    kinematics: Kinematics
+    wrench: Vec6
+    noise: SignalNoise
+    differentiator: Differentiator
+    cutoff_hz: float
     states: Segment | None
+    own: slice
+
+    def __len__(self) -> int:
+        return self.own.stop - self.own.start
+
+    def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
+        """Rows of the blocks between the edges, counted from the first sample of its own."""
+        first = self.own.start
+        return [self._block(slice(first + a, first + b)) for a, b in pairwise(edges)]
+
+    def _block(self, block: slice) -> BlockRows:
+        transform = block_transform(
+            block.stop - block.start,
+            self.segment.rate_hz,
+            self.cutoff_hz,
+            tapered=self.kinematics.halo > 0,
+        )
+        rows = transform.apply(self.columns[block])
+        rows[0, 7:13] -= rows[0, 0] * rate_offsets(self.noise, self.differentiator)
+        moments = noise_moments(
+            self.recording,
+            self.segment.signals,
+            self.kinematics,
+            self.wrench,
+            self.noise,
+            transform,
+            self.differentiator,
+            block,
+        )
+        return BlockRows(
+            rows, transform.groups, moments, transform.length, transform.independent_share
+        )
+
+    def series(self) -> tuple[Array, Array]:
+        """Time and columns, averaged over short stretches."""
+        step = max(1, round(self.segment.rate_hz / (_POINTS_A_PERIOD * self.cutoff_hz)))
+        step = min(step, len(self))
+        count = len(self) // step
+        whole = slice(self.own.start, self.own.start + count * step)
+        columns = self.columns[whole].reshape(count, -1, self.columns.shape[1]).mean(axis=1)
+        return self.time[whole].reshape(count, -1).mean(axis=1), columns
 
 
 def _prepare_still(recording: Recording) -> PreparedLog:
@@ -76,45 +143,51 @@ def _prepare_still(recording: Recording) -> PreparedLog:
         time=np.arange(float(count)),
         rows=rows_of(still_motion(recording), wrench),
         segment_ids=np.arange(count),
-        effective=float(count),
         noise=np.zeros(18),
     )
 
 
 def _prepare_segment(
-    recording: Recording, segment: EvenSegment, cutoff_hz: float
-) -> _FilteredSegment | None:
-    """Rows of one segment, or None where it is too short for the filters."""
-    if len(segment) < shortest_segment(segment.rate_hz, cutoff_hz):
-        return None
-    filters = Filters.design(segment.rate_hz, cutoff_hz)
-    motion = kinematics_of(recording, segment.signals, filters.differentiator)
-    inner = slice(motion.halo, len(segment) - motion.halo)
+    recording: Recording,
+    segment: EvenSegment,
+    cutoff_hz: float,
+    noise: SignalNoise,
+    span: tuple[float, float],
+) -> _Part:
+    differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
+    kinematics = kinematics_of(recording, segment.signals, differentiator)
+    inner = slice(kinematics.halo, len(segment) - kinematics.halo)
     inside = {name: segment.signals[name][inner] for name in ("force", "torque")}
-    wrench = _wrench_in_body(recording, inside, motion.rotation)
-    time, rows = segment.time[inner], rows_of(motion.motion, wrench)
-    outputs = len(rows) - 2 * filters.lowpass.halo
-    # Of the columns [ψ, w]; −1: not smoothed either.
-    proper, alpha, rate = (order or -1 for order in motion.derivative_orders)
-    orders = np.array([proper] * 3 + [alpha] * 3 + [rate] * 6 + [-1] * 6)
+    wrench = _wrench_in_body(recording, inside, kinematics.rotation)
+    time = segment.time[inner]
+    quaternion, position, velocity = (
+        kinematics.quaternion,
+        kinematics.position,
+        kinematics.velocity,
+    )
     states = None
-    if not (motion.quaternion is None or motion.position is None or motion.velocity is None):
+    if not (quaternion is None or position is None or velocity is None):
         states = Segment(
             time=time,
-            position=motion.position,
-            velocity=motion.velocity,
-            quaternion=motion.quaternion,
-            angular_velocity=motion.motion.angular_velocity,
+            position=position,
+            velocity=velocity,
+            quaternion=quaternion,
+            angular_velocity=kinematics.motion.angular_velocity,
             wrench=wrench,
             gravity=recording.gravity,
         )
-    return _FilteredSegment(
-        time=filters.lowpass.apply_to_time(time),
-        rows=filters.lowpass.apply(rows),
-        noise=filtered_noise(rows[:, 1:], orders, filters.lowpass, filters.differentiator),
-        effective=max(1.0, filters.lowpass.independent_share * outputs),
-        used=segment.rows,
+    return _Part(
+        recording=recording,
+        segment=segment,
+        time=time,
+        columns=rows_of(kinematics.motion, wrench),
+        kinematics=kinematics,
+        wrench=wrench,
+        noise=noise,
+        differentiator=differentiator,
+        cutoff_hz=cutoff_hz,
         states=states,
+        own=slice(*np.searchsorted(time, span).tolist()),
     )
 
 
@@ -144,23 +217,49 @@ def rows_of(motion: BodyMotion, wrench: Vec6) -> Array:
 
 def _join(
     recording: Recording,
-    filtered: list[_FilteredSegment],
+    parts: list[_Part],
     rate_hz: float,
     cutoff_hz: float,
 ) -> PreparedLog:
-    lengths = np.array([len(each.rows) for each in filtered])
+    period = rate_hz / cutoff_hz
+    parts = [part for part in parts if len(part) >= period]
+    if not parts:
+        raise LogError(f"{recording.name}: no segment in the time that was asked for")
+    series = [part.series() for part in parts]
+    blocks = [b for part in parts for b in part.blocks(block_edges(len(part), rate_hz))]
+    rows = np.array([len(block.rows) for block in blocks])
     time = recording.time
     return PreparedLog(
         recording=recording,
-        time=np.concatenate([each.time for each in filtered]),
-        rows=np.concatenate([each.rows for each in filtered]),
-        segment_ids=np.repeat(np.arange(len(filtered)), lengths),
-        # Decimated outputs cannot be worth more samples than there are.
-        effective=float(sum(min(len(each.rows), each.effective) for each in filtered)),
-        noise=np.average([each.noise for each in filtered], axis=0, weights=lengths),
+        time=np.concatenate([of_part for of_part, _ in series]),
+        rows=np.concatenate([of_part for _, of_part in series]),
+        segment_ids=np.repeat(np.arange(len(parts)), [len(of_part) for of_part, _ in series]),
+        noise=np.average([_mean_noise(block) for block in blocks], axis=0, weights=rows),
+        blocks=tuple(blocks),
+        folds=tuple(blocks if len(blocks) >= FOLDS else _folds(parts)),
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
-        segments=tuple(each.states for each in filtered if each.states is not None),
+        segments=tuple(part.states for part in parts if part.states is not None),
         repeated=0 if time is None else int((np.diff(time) == 0.0).sum()),
-        unused=len(recording) - sum(each.used for each in filtered),
+        unused=len(recording) - sum(part.segment.rows for part in parts),
     )
+
+
+def _mean_noise(block: BlockRows) -> Array:
+    """Variance of the noise in a sample of the slow columns, shape (18,)."""
+    counts = np.bincount(block.groups, minlength=max(block.noise) + 1)
+    total = sum(counts[group] * np.diag(moment) for group, moment in block.noise.items())
+    return np.asarray(total) / block.samples
+
+
+def _folds(parts: list[_Part]) -> list[BlockRows]:
+    """Blocks of a short log, each segment cut in proportion to its length."""
+    total = sum(map(len, parts))
+    folds: list[BlockRows] = []
+    for part in parts:
+        n = len(part)
+        count = max(1, round(FOLDS * n / total))
+        shortest = part.segment.rate_hz / part.cutoff_hz
+        count = max(1, min(count, int(n / shortest)))
+        folds += part.blocks([n * number // count for number in range(count + 1)])
+    return folds

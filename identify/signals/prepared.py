@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from identify.arrays import Array, Indices, Vec3, Vec4, Vec6
 from identify.logs import Recording
 
@@ -33,21 +31,42 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockRows:
+    """Rows z = [constant, ψ, w] of a block of time, one a frequency.
+
+    Attributes:
+        rows: shape (k, 19); the constant acts in the first alone.
+        groups: of each row, as in `transform`, shape (k,).
+        noise: covariance of the noise of [ψ, w] in a row, by group, shape (18, 18) each.
+        samples: of the log in the block.
+        independent_share: independent rows a row is worth.
+    """
+
+    rows: Array
+    groups: Indices
+    noise: dict[int, Array]
+    samples: int
+    independent_share: float
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedLog:
-    """Rows z = [constant, ψ, w] of a log in body axes, low-passed alike, and their account.
+    """A log in body axes on an even clock, as rows by frequency and as a series over time.
 
     Attributes:
         recording: what it was made of.
-        time: time of the rows [s], shape (n,); their number where all are still poses.
-        rows: shape (n, 19).
-        segment_ids: number of the uninterrupted segment each row belongs to, shape (n,).
-        effective: how many independent samples the rows are worth.
-        noise: variance of the noise left in each of the 18 columns [ψ, w], shape (18,).
+        blocks: rows of each block of time; none where the rows are still poses.
+        folds: rows of the parts of time that are held out in turn.
+        time: time of the series [s], shape (n,); the poses' number where all are still.
+        rows: means of z = [1, ψ, w] over short stretches of time, for figures, shape (n, 19); of a
+            log of still poses the poses.
+        segment_ids: number of the uninterrupted segment each of those belongs to, shape (n,).
+        noise: variance of the noise of [ψ, w] in the slow rows, on average, shape (18,).
         rate_hz: sampling rate of the log [Hz]; None for still poses.
-        cutoff_hz: cut-off of the low-pass [Hz]; None for still poses, which are not filtered.
+        cutoff_hz: highest frequency of the rows [Hz]; None for still poses.
         segments: full-rate states for the replay; empty where pose or time is missing.
         repeated: rows with the stamp of the row before; those with its values too are not used.
-        unused: rows in segments too short to filter, not used.
+        unused: rows in segments too short to be differentiated, not used.
         cutoff_raised: whether the cut-off is higher than the default, as segments are short.
     """
 
@@ -55,8 +74,9 @@ class PreparedLog:
     time: Array
     rows: Array
     segment_ids: Indices
-    effective: float
     noise: Array
+    blocks: tuple[BlockRows, ...] = ()
+    folds: tuple[BlockRows, ...] = ()
     rate_hz: float | None = None
     cutoff_hz: float | None = None
     segments: tuple[Segment, ...] = ()
@@ -70,16 +90,23 @@ class PreparedLog:
         return self.recording.name
 
     @property
+    def effective(self) -> float:
+        """How many independent rows there are."""
+        if not self.blocks:
+            return float(len(self.rows))
+        return sum(len(block.rows) * block.independent_share for block in self.blocks)
+
+    @property
     def wrench(self) -> Vec6:
-        """Measured wrench, filtered, in B, bias included, shape (n, 6)."""
+        """Measured wrench, in B, bias included, shape (n, 6)."""
         return self.rows[:, 13:]
 
     @property
     def features(self) -> Array:
-        """Features ψ, filtered, shape (n, 12)."""
+        """Features ψ, shape (n, 12)."""
         return self.rows[:, 1:13]
 
     @property
     def duration(self) -> float:
-        """Time the rows span [s]; zero for still poses."""
-        return 0.0 if self.recording.still else float(np.ptp(self.time))
+        """Time the series spans [s]; zero for still poses."""
+        return 0.0 if self.recording.still else float(self.time[-1] - self.time[0])

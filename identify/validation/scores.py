@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Flags, Indices, Vec6
+from identify.arrays import Array, Flags, Vec6
 from identify.errors import ProblemError, SolveError
 from identify.estimation import Estimate
 from identify.regressors import Statistics
 from identify.regressors.newton_euler import FEATURE_TENSOR
-
-FOLDS = 5
-"""Segments of time a log is cut into; still poses are left out one at a time instead."""
+from identify.signals.preparation import FOLDS
 
 _SIGNAL = 2.0
 """Variance of the wrench on an axis, over that of its noise, from which it carries signal."""
@@ -77,11 +75,10 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
     error, spread, noise = np.zeros(6), np.zeros(6), np.zeros(6)
     rows, scored, refused = 0.0, 0, 0
     for fold in range(folds):
-        held = [_blocks_of_fold(len(log), fold, folds) for log in logs]
-        kept = [np.setdiff1d(np.arange(len(log)), out) for log, out in zip(logs, held, strict=True)]
-        if any(len(keep) == 0 for keep in kept):
+        held = [_cells_of_fold(log, fold, folds) for log in logs]
+        if any(out.all() for out in held):
             continue
-        training = [log.subset(keep) for log, keep in zip(logs, kept, strict=True)]
+        training = [log.subset(~out) for log, out in zip(logs, held, strict=True)]
         try:
             estimate = fit(training)
         except (ProblemError, SolveError):
@@ -90,9 +87,8 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
         scored += 1
         for number, (log, out) in enumerate(zip(logs, held, strict=True)):
             bias, phi = estimate.biases[number], estimate.moved_in(number).phi
-            held_rows = float(log.samples[out].sum())
-            rows += held_rows
-            noise += held_rows * (log.noise[0, 0] ** 2).sum(axis=0)[13:]
+            rows += float(log.samples[out].sum())
+            noise += log.samples[out] @ (log.noise[0, log.group[out]] ** 2).sum(axis=1)[:, 13:]
             error += _error_power(log.factors[out], phi, bias)
             spread += _spread(log, out)
     if not scored or not rows:
@@ -110,15 +106,16 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
 
 
 def _fold_count(logs: Sequence[Statistics]) -> int:
-    fewest = min(len(log) for log in logs)
+    blocks = [len(np.unique(log.block)) for log in logs]
     if all(log.independent for log in logs):
-        return max(len(log) for log in logs)
-    return min(FOLDS, fewest)
+        return max(blocks)
+    return min(FOLDS, *blocks)
 
 
-def _blocks_of_fold(blocks: int, fold: int, folds: int) -> Indices:
-    edges = np.linspace(0, blocks, folds + 1).astype(int)
-    return np.arange(edges[fold], edges[fold + 1])
+def _cells_of_fold(log: Statistics, fold: int, folds: int) -> Flags:
+    blocks, number = np.unique(log.block, return_inverse=True)
+    edges = np.linspace(0, len(blocks), folds + 1).astype(int)
+    return (number >= edges[fold]) & (number < edges[fold + 1])
 
 
 def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
@@ -128,7 +125,7 @@ def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
     return (residuals**2).sum(axis=(0, 1))
 
 
-def _spread(log: Statistics, subset: Indices) -> Vec6:
+def _spread(log: Statistics, subset: Flags) -> Vec6:
     """Σ (w − mean of the log)² per axis over a subset of the blocks."""
     first = log.totals[0, 0, 0]
     mean = first[13:] / first[0]

@@ -90,7 +90,7 @@ def _check_uncertainty(estimate: dict[str, Any]) -> None:
     scale = np.sqrt(np.outer(np.diag(covariance), np.diag(covariance)))
     assert (np.abs(covariance - covariance.T) <= 1e-10 * scale).all()
     assert tuple(estimate["intervals"]) == INTERVALS
-    assert "noise of the motion not counted" in estimate["interval_kind"]
+    assert "noise of wrench and motion counted" in estimate["interval_kind"]
     decided_by = estimate["decided_by"]
     assert tuple(decided_by) == PHI
     assert set(decided_by.values()) <= {"data", "constraint", "given", "default"}

@@ -115,7 +115,7 @@ def test_the_table_has_every_parameter_with_its_truth(demo, truth):
     for name in INTERVALS:
         assert "data" in lines[name], name
     assert lines["m"][1:] == ["kg", "1.295922", "±", "0.000038", "data", "1.295887", "+0.000036"]
-    assert "noise of the motion not counted" in out
+    assert "noise of wrench and motion counted" in out
     assert "\x1b" not in out
 
 
@@ -143,7 +143,7 @@ def test_the_report_is_one_file_that_asks_for_nothing(demo):
     assert text.count("<svg") >= 4
     for request in ('src="http', "src='http", "@import", "<link", 'src="//'):
         assert request not in text
-    assert "noise of the motion not counted" in text
+    assert "noise of wrench and motion counted" in text
 
 
 def test_what_was_saved_is_read_back(demo):

@@ -53,7 +53,7 @@ def test_all_is_decided_by_data_and_said_so(made):
     assert estimate.decided_by == dict.fromkeys(PHI, "data")
     assert estimate.complete
     assert estimate.interval_kind == INTERVAL_KIND
-    assert "noise of the motion not counted" in INTERVAL_KIND
+    assert "noise of wrench and motion counted" in INTERVAL_KIND
     inside = [
         estimate.intervals[name][0] < value < estimate.intervals[name][1]
         for name, value in zip(PHI, phi, strict=True)

@@ -11,8 +11,7 @@ from scipy.spatial.transform import Rotation
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings, TooLittleMotion, estimate_body
 from identify.inertia import PHI, default_body
-from identify.pipeline import block_statistics
-from identify.regressors import newton_euler_wrench
+from identify.regressors import block_statistics, newton_euler_wrench
 from identify.signals import prepare
 from identify.spatial import BodyMotion
 from tests.close import assert_close, group_errors

@@ -92,23 +92,30 @@ def test_a_row_counts_by_its_share_of_independent_ones():
     assert_close(half.x, whole.x, 1e-3)
 
 
-@pytest.mark.parametrize(("effective", "full"), [(199.0, False), (200.5, True), (30.0, False)])
-def test_the_whole_covariance_is_estimated_only_from_two_hundred_effective_samples_on(
-    effective, full
-):
+@pytest.mark.parametrize("effective", [30.0, 199.0, 300.0])
+def test_the_weight_is_drawn_to_one_size_a_kind_by_as_much_as_thirty_samples(effective):
     rng = np.random.default_rng(3)
     phi = random_body(rng)
     noise = wrench_noise(phi, 0.02) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
-    weight = fitted(samples(phi, rng, 300, noise=noise), effective=effective).weights[0]
-    diagonal = np.diag(weight)
-    off = np.abs(weight - np.diag(diagonal)).max() / diagonal.max()
-    if full:
-        assert off > 1e-6
-        assert diagonal[0] > 2.0 * diagonal[2]
-    else:
-        assert off < 1e-12
-        assert_close(diagonal[:3], np.full(3, diagonal[0]), 1e-12)
-        assert_close(diagonal[3:], np.full(3, diagonal[3]), 1e-12)
+    fit = fitted(samples(phi, rng, 300, noise=noise), effective=effective)
+    (moment,) = fit.data.system.residual_moments(fit.x, fit.weights)
+    found = moment / (effective - 16.0 / 6.0)
+    power = np.diag(found).reshape(2, 3).mean(axis=1)
+    expected = (30.0 * np.diag(np.repeat(power, 3)) + effective * found) / (30.0 + effective)
+    scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    assert_close(np.linalg.inv(fit.weights[0]) / scale, expected / scale, 1e-2)
+
+
+def test_a_few_more_samples_change_the_weight_by_little():
+    """No switch from one form of the weight to another."""
+    rng = np.random.default_rng(3)
+    phi = random_body(rng)
+    noise = wrench_noise(phi, 0.02) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
+    log = samples(phi, rng, 300, noise=noise)
+    for count in (60.0, 199.5, 250.0):
+        one, other = (fitted(log, effective=n).weights[0] for n in (count, count + 1.0))
+        size = np.sqrt(np.outer(np.diag(one), np.diag(one)))
+        assert np.abs((other / (count + 1.0) - one / count) * count / size).max() < 0.01
 
 
 def test_weighting_by_the_residuals_pays_where_the_axes_differ_in_noise():
@@ -146,10 +153,10 @@ def test_the_fit_does_not_depend_on_units(seed, length_exponent, density_exponen
 @settings(max_examples=15)
 @given(seeds(), poses(0.3))
 def test_the_fit_moves_with_the_frame(seed, X_CB):
-    """From two hundred samples on the weight is a full matrix, which moves with the frame."""
+    """Of many samples the weight is a full matrix, which moves with the frame."""
     rng = np.random.default_rng(seed)
     phi = random_body(rng)
-    log = samples(phi, rng, 300, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
+    log = samples(phi, rng, 10_000, noise=wrench_noise(phi, 0.02), bias=rng.normal(size=6))
     moved = estimate_body([in_frame(log.blocks(), X_CB)])
     here = estimate_body([log.blocks()])
     apart = moved.parameters.in_frame(X_CB.inverse()).phi - here.parameters.phi

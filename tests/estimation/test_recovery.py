@@ -10,8 +10,7 @@ from identify.errors import SolveError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.inertia import inertia_about_com, smallest_pseudo_eigenvalue
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.pipeline import block_statistics
-from identify.regressors import WRENCH_LAYOUT, Statistics
+from identify.regressors import WRENCH_LAYOUT, Statistics, block_statistics
 from identify.signals import prepare
 from tests.close import assert_close, group_errors
 from tests.estimation.simulated import Samples, flat_body, samples, size_of

@@ -50,7 +50,9 @@ def with_offsets(A: np.ndarray) -> np.ndarray:
 @settings(max_examples=10)
 @given(seeds(), st.sampled_from([0.0, 0.02]))
 def test_rows_of_a_log_with_offsets_as_scalars_give_its_estimate(seed, share):
-    """Below 200 samples a log's weights are one for force and one for torque, as of two groups."""
+    """A log's weight has learned what axes have in common, two groups have one size each: where
+    there is noise, the estimates differ by a part of it.
+    """
     rng = np.random.default_rng(seed)
     phi = random_body(rng)
     log = samples(phi, rng, 150, noise=wrench_noise(phi, share), bias=rng.normal(size=6))
@@ -58,15 +60,15 @@ def test_rows_of_a_log_with_offsets_as_scalars_give_its_estimate(seed, share):
     ours = solve(with_offsets(A), b, space=ParameterSpace(("body",), OFFSETS), groups=groups)
     theirs = estimate_body([log.blocks()])
     errors = np.sqrt(np.diag(theirs.covariance))
-    # Rounds of weighting stop a hundredth of a standard error from where they would end.
     apart = np.abs(ours.parameters.phi - theirs.parameters.phi)
-    assert (apart <= 0.02 * errors + 1e-9 * np.abs(phi).max()).all()
+    assert (apart <= errors + 1e-9 * np.abs(phi).max()).all()
+    assert np.sqrt(np.mean((apart / errors) ** 2)) < 0.5 or not share
     found = [ours.scalars[offset.name][0] for offset in OFFSETS]
-    assert_close(found, theirs.biases[0], 1e-3 if share else 1e-8)
+    assert_close(found, theirs.biases[0], 1e-2 if share else 1e-8)
     if share:
         assert_close(np.sqrt(np.diag(ours.covariance)) / errors, np.ones(10), 0.35)
         per_kind = np.sqrt(np.mean(theirs.residual_rms.reshape(2, 3) ** 2, axis=1))
-        assert_close(ours.residual_rms, per_kind, 1e-3)
+        assert_close(ours.residual_rms, per_kind, 1e-2)
     assert ours.decided_by == theirs.decided_by
     assert ours.samples == 6 * theirs.samples
 

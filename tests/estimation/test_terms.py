@@ -316,7 +316,9 @@ def test_the_estimate_is_the_optimum_of_all_rows_and_on_the_bound(name, mass):
     if name != "known mass":
         assert certificate.solver == "Clarabel"
         assert "constraint" in estimate.decided_by.values()
-    assert_same_body(found, by_all_rows(log, fit.weights[0], fit.scaling, term), 1e-6)
+    # The cost is flat at its optimum: where the solver's gap closes, at 1e-8 of the cost, the body
+    # is known to a few millionths of its size, a thousandth of a standard error.
+    assert_same_body(found, by_all_rows(log, fit.weights[0], fit.scaling, term), 3e-6)
 
 
 def test_terms_that_the_data_meet_change_nothing_and_need_no_solver():

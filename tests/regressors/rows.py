@@ -74,15 +74,24 @@ def random_data(
     channels: Sequence[Sequence[str]] = (("x", "y"), ("x", "y")),
     alike: bool = False,
     constant: bool = True,
+    means: bool = False,
+    empty: Sequence[int] = (),
 ) -> Data:
     """Rows that no unknowns explain exactly, their constant what a filter leaves of one.
 
-    Groups of the same channels are of one sensor. The last column is one that no fit reads.
+    Groups of the same channels are of one sensor. The last column is one that no fit reads. With
+    `means` the constant is in the first group alone; `empty` are groups without rows.
     """
     K = 18
     layout = layout_of(channels, K, constant)
     names = list(dict.fromkeys(map(tuple, channels)))
     rows = [[_rows(rng, K, constant) for _ in channels] for _ in range(logs)]
+    for of_log in rows:
+        for g, of_group in enumerate(of_log):
+            if means and g > 0:
+                of_group[:, 0] = 0.0
+            if g in empty:
+                of_log[g] = of_group[:0]
     widest = max(map(len, channels))
     C = rng.normal(size=(logs, len(channels), K - 1, widest, 1 + len(SPACE)))
     cut = [[C[n, g, :, : len(names_)] for g, names_ in enumerate(channels)] for n in range(logs)]
@@ -115,6 +124,7 @@ def statistics_of(layout: Layout, groups: Sequence[np.ndarray], log: str = "") -
         (b, g, part)
         for g, rows in enumerate(groups)
         for b, part in enumerate(np.split(rows, range(BLOCK, len(rows), BLOCK)))
+        if len(part)
     ]
     samples = np.array([float(len(part)) for *_, part in cells])
     return Statistics(

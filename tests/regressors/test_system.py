@@ -217,23 +217,130 @@ def test_measured_power_is_the_mean_square_of_the_measured_columns():
         assert_close(power, np.mean(measured**2, axis=0), 1e-11)
 
 
+def with_noise(data, rng: np.random.Generator, size: float = 1.0):
+    """Give the data roots of noise, in all columns but the constant; returns its covariances."""
+    logs, groups, K, _ = data.statistics.noise.shape
+    roots = size * rng.normal(size=(logs, groups, K, K))
+    roots[..., 0] = 0.0
+    object.__setattr__(data.statistics, "noise", roots)
+    return np.swapaxes(roots, -1, -2) @ roots
+
+
 @given(seeds())
-def test_noise_of_the_columns_enters_the_normal_matrix_row_by_row(seed):
-    """Σ over rows of E[dBᵀ W dB], with dB what noise in z does to B."""
+def test_noise_of_the_columns_enters_the_normal_equations_row_by_row(seed):
+    """Σ over rows of E[d[B|B0]ᵀ W d[B|B0]], with d what noise in z does."""
     rng = np.random.default_rng(seed)
     data = random_data(rng, "per_log", channels=TWO_SENSORS)
-    K = len(data.statistics.layout.columns)
-    roots = rng.normal(size=(2, 2, K, K))
-    object.__setattr__(data.statistics, "noise", roots)
+    covariances = with_noise(data, rng)[..., :-1, :-1]
     weights = random_weights(rng, data)
-    expected = np.zeros((len(SPACE), len(SPACE)))
+    p = len(SPACE)
+    expected = np.zeros((p + 1, p + 1))
     for n, of_log in enumerate(data.rows):
         for g, rows in enumerate(of_log):
-            covariance = (roots[n, g].T @ roots[n, g])[:-1, :-1]
-            B = data.coefficients(n, g)[..., 1:]
-            expected += len(rows) * np.einsum("kl,kmp,mn,lnq->pq", covariance, B, weights[g], B)
-    found = system_of(data).noise_information(weights)
+            C = np.roll(data.coefficients(n, g), -1, axis=-1)
+            each = np.einsum("kl,kmp,mn,lnq->pq", covariances[n, g], C, weights[g], C)
+            expected += len(rows) * each
+    found = system_of(data).noise_rows(weights)
     assert_close(found.T @ found, expected, 1e-11)
+
+
+@given(seeds())
+def test_noise_of_the_columns_makes_residuals_as_the_equations_have_it(seed):
+    rng = np.random.default_rng(seed)
+    data = random_data(rng, "per_log", channels=TWO_SENSORS)
+    covariances = with_noise(data, rng)[..., :-1, :-1]
+    x = rng.normal(size=len(SPACE))
+    lever = np.concatenate(([1.0], -x))
+    for g, found in enumerate(system_of(data).noise_moments(x)):
+        expected = np.zeros_like(found)
+        for n, of_log in enumerate(data.rows):
+            to_residual = data.coefficients(n, g) @ lever
+            expected += len(of_log[g]) * to_residual.T @ covariances[n, g] @ to_residual
+        assert_close(found, expected, 1e-11)
+
+
+def test_noise_that_meets_noise_scatters_the_scores_as_it_was_worked_out():
+    """Monte Carlo: rows of noise alone, all of them independent."""
+    rng = np.random.default_rng(3)
+    data = random_data(rng, "none", channels=(("x", "y"),), logs=1)
+    counts = data.statistics.samples
+    object.__setattr__(data.statistics, "effective_samples", 1.0 * counts)
+    ((covariance,),) = with_noise(data, rng)
+    (weight,) = random_weights(rng, data)
+    x, p = rng.normal(size=len(SPACE)), len(SPACE)
+    C = data.coefficients(0, 0)
+    n, K = int(counts.sum()), len(C)
+    noise = rng.multivariate_normal(np.zeros(K), covariance[:K, :K], (3000, n))
+    r = noise @ (C @ np.concatenate(([1.0], -x)))
+    scores = np.einsum("snkp,ki,sni->sp", np.tensordot(noise, C[..., 1:], 1), weight, r)
+    # Of Gaussian noise tr(WΣ_BB WΣ_rr) and tr(W Σ_Br W Σ_Br): what the estimate counts beside H is
+    # the second alone, as H has the first already.
+    of_r = (
+        (C @ np.concatenate(([1.0], -x))).T @ covariance[:K, :K] @ (C @ np.concatenate(([1.0], -x)))
+    )
+    of_B = np.einsum("kmp,kl,lnq->mpnq", C[..., 1:], covariance[:K, :K], C[..., 1:])
+    first = n * np.einsum("mpnq,ms,st,tn->pq", of_B, weight, of_r, weight)
+    found = system_of(data).noise_scatter(x, [weight])
+    expected = np.cov(scores.T) - first
+    scale = np.sqrt(np.outer(np.diag(first), np.diag(first)))
+    assert_close(found / scale, expected / scale, 0.15)
+    assert np.abs(found / scale).max() > 0.3
+    assert found.shape == (p, p)
+
+
+# Bands of frequency ------------------------------------------------------------------------------
+
+BANDS = (("x", "y"),) * 5
+"""A group that has the constant, and bands that know nothing of it, as a scan makes them."""
+
+
+@all_offsets
+@given(seed=seeds(), empty=st.sampled_from([(), (2,), (1, 4)]))
+def test_means_and_bands_are_as_all_rows_with_an_offset_of_their_own(offsets, seed, empty):
+    rng = np.random.default_rng(seed)
+    data = random_data(rng, offsets, channels=BANDS, means=True, empty=empty)
+    weights = random_weights(rng, data)
+    left = [g for g in range(len(BANDS)) if g not in empty]
+    rows, system = brute(data, weights), system_of(data)
+    assert [group.group.name for group in system.groups] == [f"group {g}" for g in left]
+    assert system.members == tuple((0, g) for g in left)
+    mine = [weights[g] for g in left]
+    problem = system.problem(mine)
+    solution = rows.solution
+    x = np.linalg.solve(problem.A, problem.b)
+    assert_close(x, solution[: len(SPACE)], 1e-8)
+    assert_close(problem.floor, rows.cost(solution), 1e-11)
+    assert problem.nuisances == rows.columns.shape[1] - len(SPACE)
+
+    x = rng.normal(size=len(SPACE))
+    values = np.concatenate((x, rows.best_offsets(x)))
+    expected = {key: values[at] for key, at in rows.where.items()}
+    by_log = [expected.get((n, 0), np.zeros(2)) for n in range(2)]
+    assert_close(system.offsets(x, mine), by_log, 1e-9, scale=10.0)
+    residuals = residuals_of(data, x, expected)
+    for g, moment in zip(left, system.residual_moments(x, mine), strict=True):
+        r = np.concatenate([residuals[n, g] for n in range(2)])
+        assert_close(moment, r.T @ r, 1e-10)
+
+
+@given(seeds())
+def test_information_of_bands_is_that_of_their_rows(seed):
+    """BᵀWB, and of the means what no offset takes."""
+    rng = np.random.default_rng(seed)
+    data = random_data(rng, "per_log", channels=BANDS, means=True, empty=(3,))
+    weights = random_weights(rng, data)
+    left = [0, 1, 2, 4]
+    found = system_of(data).moments([weights[g] for g in left])
+    for g, information in zip(left, found, strict=True):
+        expected = np.zeros((len(SPACE), len(SPACE)))
+        for n, of_log in enumerate(data.rows):
+            z = of_log[g][:, :-1]
+            if g == 0:  # across the constant
+                along = z[:, :1] / np.linalg.norm(z[:, 0])
+                z = z - along @ (along.T @ z)
+            B = np.tensordot(z, data.coefficients(n, g)[..., 1:], 1)
+            expected += np.einsum("nmp,mk,nkq->pq", B, weights[g], B)
+        assert_close(information, expected, 1e-10)
 
 
 def test_a_shared_offset_of_logs_zeroed_apart_spoils_what_one_a_log_gets_right():

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings, strategies as st
+from scipy.spatial.transform import Rotation
 
 from identify.errors import ProblemError
 from identify.inertia import in_frame as body_in_frame
 from identify.regressors import (
+    SCAN_LAYOUT,
     WRENCH_LAYOUT,
     BodyWrench,
     ParameterSpace,
     Statistics,
     System,
+    block_statistics,
+    fold_statistics,
     in_frame,
     join_logs,
     newton_euler_regressor,
     newton_euler_wrench,
+    scan_statistics,
     stacked_statistics,
     wrench_statistics,
 )
-from identify.regressors.statistics import factor_of_rows
+from identify.regressors.statistics import MOST_BLOCKS, factor_of_rows
 from identify.regressors.wrench import frame_change
+from identify.signals import prepare
+from identify.signals.prepared import BlockRows
+from identify.signals.transform import BAND_EDGES_HZ, CONSTANT, block_transform
 from identify.spatial import BodyMotion, Pose, coadjoint
 from tests.close import assert_close
 from tests.estimation.simulated import Samples, residual_rows
+from tests.recordings import POSE, Path, record, still_poses
 from tests.strategies import poses, random_body, random_motion, seeds
 
 OFFSETS = ["per_log", "shared", "none"]
@@ -99,6 +108,144 @@ def test_a_body_that_is_not_of_the_space_is_named():
     space = ParameterSpace(("payload", "carrier"))
     with pytest.raises(ProblemError, match="no body 'tool' among payload, carrier"):
         System.of([(log, BodyWrench(space, bodies=(("tool",),)))]).problem([np.eye(6)])
+
+
+# Scans -------------------------------------------------------------------------------------------
+
+
+def random_blocks(rng: np.random.Generator, count: int) -> list[BlockRows]:
+    """Blocks of different lengths with noise of every group, of rows that mean nothing."""
+    blocks = []
+    for _ in range(count):
+        length = int(rng.integers(40, 400))
+        transform = block_transform(length, 50.0, 4.0, tapered=bool(rng.integers(2)))
+        rows = rng.normal(size=(transform.rows, 19))
+        rows[1:, 0] = 0.0
+        moments = {}
+        for group in np.unique(transform.groups).tolist():
+            B = rng.normal(size=(18, 18))
+            moments[group] = B @ B.T
+        share = transform.independent_share
+        blocks.append(BlockRows(rows, transform.groups, moments, length, share))
+    return blocks
+
+
+@settings(max_examples=25)
+@given(seeds(), st.sampled_from([1, 2, 7, 30]))
+def test_a_scan_holds_the_moments_of_all_rows_by_band_and_those_of_their_noise(seed, count):
+    blocks = random_blocks(np.random.default_rng(seed), count)
+    found = scan_statistics(blocks, "a")
+    assert found.layout == SCAN_LAYOUT
+    assert found.logs == ("a",)
+    noise = np.swapaxes(found.noise_rows, -1, -2) @ found.noise_rows
+    for group in range(len(SCAN_LAYOUT.groups)):
+        rows = np.concatenate([block.rows[block.groups == group] for block in blocks])
+        R = found.totals[0, group]
+        assert_close(R.T @ R, rows.T @ rows, 1e-12)
+        of_noise = np.zeros((19, 19))
+        samples = worth = 0.0
+        for block in blocks:
+            mine = int((block.groups == group).sum())
+            if mine:
+                of_noise[1:, 1:] += mine * block.noise[group]
+            samples += mine * block.samples / len(block.rows)
+            worth += mine * (1.0 if group == CONSTANT else block.independent_share)
+        assert_close(noise[0, group], of_noise, 1e-11)
+        assert_close(found.counts(found.samples)[0, group], samples, 1e-12)
+        assert_close(found.counts(found.effective_samples)[0, group], worth, 1e-12)
+    assert_close(found.samples.sum(), sum(block.samples for block in blocks), 1e-12)
+
+
+def test_a_scan_keeps_its_blocks_in_order_and_no_more_than_two_hundred():
+    blocks = random_blocks(np.random.default_rng(1), 3)
+    found = scan_statistics(blocks)
+    for number, block in enumerate(blocks):
+        for group in np.unique(block.groups):
+            (cell,) = np.flatnonzero((found.block == number) & (found.group == group))
+            rows, R = block.rows[block.groups == group], found.factors[cell]
+            assert_close(R.T @ R, rows.T @ rows, 1e-12)
+    many = scan_statistics(blocks * 150)
+    assert len(np.unique(many.block)) == MOST_BLOCKS
+    assert (np.diff(np.unique(many.block)) == 1).all()
+    assert_close(many.samples.sum(), 150 * sum(block.samples for block in blocks), 1e-12)
+
+
+def test_bands_of_the_layout_are_those_of_the_rows():
+    names = [group.name for group in SCAN_LAYOUT.groups]
+    assert names[:3] == ["mean", "0-0.5 Hz", "0.5-1 Hz"]
+    assert len(names) == len(BAND_EDGES_HZ)
+    assert len({group.channels for group in SCAN_LAYOUT.groups}) == 1
+
+
+def moments_of(statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
+    """Of the signal and of the noise of all rows, by group, all logs together."""
+    R, nu = statistics.totals, statistics.noise_rows
+    return tuple((np.swapaxes(x, -1, -2) @ x).sum(axis=0) for x in (R, nu))
+
+
+@settings(max_examples=10)
+@given(seeds())
+def test_two_halves_of_a_scan_merge_to_the_whole_under_one_name_or_two(seed):
+    blocks = random_blocks(np.random.default_rng(seed), 8)
+    whole = moments_of(scan_statistics(blocks, "a"))
+    for names in (("a", "a"), ("a", "b")):
+        first, second = (
+            scan_statistics(half, name)
+            for half, name in zip((blocks[:3], blocks[3:]), names, strict=True)
+        )
+        for merged in (first + second, join_logs([first, second])):
+            for found, expected in zip(moments_of(merged), whole, strict=True):
+                assert_close(found, expected, 1e-11)
+            assert_close(merged.samples.sum(), sum(block.samples for block in blocks), 1e-12)
+
+
+@given(seeds(), poses(0.5))
+def test_a_change_of_frame_takes_the_noise_of_a_scan_along(seed, X_CB):
+    rng = np.random.default_rng(seed)
+    blocks = random_blocks(rng, 3)
+    G = frame_change(X_CB)
+    moved = [
+        BlockRows(
+            np.concatenate((block.rows[:, :1], block.rows[:, 1:] @ G.T), axis=1),
+            block.groups,
+            {group: G @ moment @ G.T for group, moment in block.noise.items()},
+            block.samples,
+            block.independent_share,
+        )
+        for block in blocks
+    ]
+    found = moments_of(in_frame(scan_statistics(blocks), X_CB))
+    for mine, theirs in zip(found, moments_of(scan_statistics(moved)), strict=True):
+        assert_close(mine, theirs, 1e-11)
+
+
+def test_a_prepared_log_is_scanned_by_its_blocks_and_by_its_folds():
+    body = random_body(np.random.default_rng(0))
+    time = np.arange(0.0, 12.0, 0.01)
+    log = prepare(record(Path.random(3), body, time, POSE, noise={"position": 1e-4}), 5.0)
+    blocks, folds = block_statistics(log), fold_statistics(log)
+    assert set(blocks.block) == {0}
+    assert set(folds.block) == {0, 1, 2, 3, 4}
+    assert blocks.logs == folds.logs == (log.recording.sha256,)
+    assert_close(blocks.samples.sum(), folds.samples.sum(), 1e-12)
+    assert_close(blocks.effective_samples.sum(), log.effective, 0.01)
+    signal, noise = moments_of(blocks)
+    assert signal[1].any()
+    assert noise[1].any()
+
+
+def test_still_poses_are_means_each_a_block_of_its_own():
+    body = random_body(np.random.default_rng(0))
+    log = prepare(still_poses(body, Rotation.random(7, random_state=0)))
+    found = block_statistics(log)
+    assert found.layout == SCAN_LAYOUT
+    assert found.independent
+    assert found.block.tolist() == list(range(7))
+    assert not found.group.any()
+    assert not found.noise.any()
+    signal, _ = moments_of(found)
+    assert_close(signal[CONSTANT], log.rows.T @ log.rows, 1e-12)
+    assert_close(fold_statistics(log).factors, found.factors, 0.0)
 
 
 # Frames ------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from identify.errors import ProblemError
+from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.reporting import plot
 from identify.reporting.canvas import decades
 from identify.reporting.figures.excitation import excited
@@ -148,11 +149,20 @@ def test_measured_and_predicted_keep_their_peaks(long):
 
 
 def test_the_residual_is_that_of_the_estimate(case):
+    """By the regressor, sample by sample; its size is that of slow rows and of some noise above."""
+    estimate = case.result.estimate
+    for log, shown, offset in zip(
+        case.result.logs, predict(case.result), estimate.biases, strict=True
+    ):
+        Y = np.tensordot(log.features, FEATURE_TENSOR, axes=1)
+        left = log.wrench - Y @ estimate.parameters.phi - log.rows[:, :1] * offset
+        slack = 1e-12 * np.abs(log.wrench).max()
+        np.testing.assert_allclose(shown.residual, left, rtol=0.0, atol=slack)
     residual = np.concatenate([one.residual for one in predict(case.result)])
     rms = np.sqrt(np.mean(residual**2, axis=0))
-    wrench = np.concatenate([log.wrench for log in case.result.logs])
-    slack = 1e-9 * np.abs(wrench).max()
-    np.testing.assert_allclose(rms, case.result.estimate.residual_rms, rtol=1e-6, atol=slack)
+    slack = 1e-9 * np.abs(np.concatenate([log.wrench for log in case.result.logs])).max()
+    assert (rms + slack > 0.8 * estimate.residual_rms).all()
+    assert (rms < 2.0 * estimate.residual_rms + slack).all()
 
 
 def test_lines_break_at_gaps_and_between_logs(case):

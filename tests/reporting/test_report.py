@@ -78,7 +78,7 @@ def test_what_was_not_measured_is_muted_and_says_so(case, page):
 
 def test_intervals_say_what_they_leave_out(case, page):
     assert case.result.estimate.interval_kind in page.text
-    assert "noise of the motion not counted" in page.text
+    assert "noise of wrench and motion counted" in page.text
 
 
 def test_every_finding_is_visible_and_what_is_missing_too(case, page):

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from identify.errors import SimulationError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.inertia import phi_from_inertia
-from identify.pipeline import block_statistics
+from identify.regressors import block_statistics
 from identify.signals import Segment, prepare
 from identify.validation import ESTIMATE, LEAST_SQUARES, replay, validate
 from tests.close import assert_close

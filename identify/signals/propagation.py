@@ -1,0 +1,198 @@
+"""How noise in the signals of a log reaches the columns [ψ, w], to first order.
+
+With n the noise of a signal, θ that of the attitude as a rotation vector in B, and an index for how
+often each was differentiated:
+
+    R_WB exp(θ×) turns a vector v_B = Rᵀ v_W by δv_B = v_B × θ₀
+    δω = θ₁ + ω × θ₀         δα = θ₂ + ω × θ₁ + α × θ₀
+    δ(ω_i ω_j) = ω_i δω_j + ω_j δω_i
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from identify.arrays import Array, Indices, Mat33, Vec3, Vec6
+from identify.logs import Recording
+from identify.signals.kinematics import Kinematics
+from identify.signals.transform import SAMPLE
+from identify.spatial import coadjoint
+from identify.spatial.rotations import hat
+
+Way: TypeAlias = tuple[str, int]
+"""A signal, and how often it was differentiated (`SAMPLE`: used as it is)."""
+
+Sensitivity: TypeAlias = dict[Way, Mat33]
+"""∂v/∂n of a vector, for each way noise reaches it, shape (t, 3, 3) each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Propagation:
+    """First-order noise of the columns: δ[ψ, w](t) = J(t) n, n stacked over the ways.
+
+    Attributes:
+        ways: by which noise comes.
+        J: shape (t, 18, 3 · ways).
+    """
+
+    ways: tuple[Way, ...]
+    J: Array
+
+
+def propagate(
+    recording: Recording,
+    signals: Mapping[str, Array],
+    kinematics: Kinematics,
+    wrench: Vec6,
+    at: Indices,
+) -> Propagation:
+    """How noise reaches the columns at some samples.
+
+    Args:
+        recording: for the frames of its signals and gravity.
+        signals: those the kinematics were made of.
+        kinematics: n samples.
+        wrench: at Bo in B, shape (n, 6).
+        at: the samples, shape (t,).
+    """
+    noise = _Noise(recording, frozenset(signals), kinematics, at)
+    rates = noise.of_rates()
+    vectors = (
+        (slice(0, 3), noise.of_acceleration(rates)),
+        (slice(3, 6), noise.of_angular_acceleration()),
+        (slice(12, 15), noise.of_wrench(0, wrench[at, :3])),
+        (slice(15, 18), noise.of_wrench(1, wrench[at, 3:])),
+    )
+    ways = tuple(dict.fromkeys(way for _, vector in (*vectors, (None, rates)) for way in vector))
+    columns = {way: slice(3 * number, 3 * number + 3) for number, way in enumerate(ways)}
+    J = np.zeros((len(at), 18, 3 * len(ways)))
+    for rows, vector in vectors:
+        for way, matrix in vector.items():
+            J[:, rows, columns[way]] = matrix
+    products = _of_products(kinematics.motion.angular_velocity[at])
+    for way, matrix in rates.items():
+        J[:, 6:12, columns[way]] = products @ matrix
+    return Propagation(ways, J)
+
+
+class _Noise:
+    def __init__(
+        self, recording: Recording, given: frozenset[str], kinematics: Kinematics, at: Indices
+    ) -> None:
+        self.recording, self.given = recording, given
+        rotation = kinematics.rotation
+        self.back = None if rotation is None else rotation[at].swapaxes(-1, -2)
+        self.proper = kinematics.motion.proper_acceleration[at]
+        self.rates = kinematics.motion.angular_velocity[at]
+        self.alpha = kinematics.motion.angular_acceleration[at]
+        self.velocity = None if kinematics.velocity is None else kinematics.velocity[at]
+        self.attitude: Way = ("quaternion", 0 if kinematics.halo else SAMPLE)
+        self.one = np.broadcast_to(np.eye(3), (len(at), 3, 3))
+
+    def _world(self, group: str) -> bool:
+        return self.recording.frames[group] == "world"
+
+    def _turned(self, v: Vec3) -> Sensitivity:
+        """Of a vector Rᵀ v_W, of the attitude alone: v_B × θ₀."""
+        return {self.attitude: hat(v)}
+
+    def _given(self, way: Way, group: str, v: Vec3) -> Sensitivity:
+        """Of a signal in its own axes, or turned into B: v is its value there."""
+        if not self._world(group):
+            return {way: self.one}
+        return {way: self._back()} | self._turned(v)
+
+    def _back(self) -> Mat33:
+        if self.back is None:  # what is in world axes was turned by it
+            raise AssertionError("a log in world axes without attitude has no kinematics")
+        return self.back
+
+    def of_rates(self) -> Sensitivity:
+        if "angular_velocity" in self.given:
+            return self._given(("angular_velocity", SAMPLE), "twist", self.rates)
+        return {("quaternion", 1): self.one, ("quaternion", 0): hat(self.rates)}
+
+    def of_angular_acceleration(self) -> Sensitivity:
+        if "angular_acceleration" in self.given:
+            return self._given(("angular_acceleration", SAMPLE), "acceleration", self.alpha)
+        if "angular_velocity" in self.given:
+            return self._given(("angular_velocity", 1), "twist", self.alpha)
+        return {
+            ("quaternion", 2): self.one,
+            ("quaternion", 1): hat(self.rates),
+            ("quaternion", 0): hat(self.alpha),
+        }
+
+    def of_acceleration(self, rates: Sensitivity) -> Sensitivity:
+        recording = self.recording
+        if "linear_acceleration" in self.given:
+            given: Way = ("linear_acceleration", SAMPLE)
+            kind = recording.acceleration_kind
+            if kind == "proper":
+                return self._given(given, "acceleration", self.proper)
+            if kind == "spatial":
+                carried = np.cross(self.rates, self._velocity_in_body())
+                return self._plus_carried(self._classical(given, self.proper - carried), rates)
+            return self._classical(given, self.proper)
+        if "linear_velocity" not in self.given:
+            return {("position", 2): self._back()} | self._turned(self.proper)
+        if self._world("twist"):
+            return {("linear_velocity", 1): self._back()} | self._turned(self.proper)
+        # a_B = dv_B/dt + ω × v_B, less gravity
+        changing: Sensitivity = {("linear_velocity", 1): self.one} | self._turned(self._gravity())
+        return self._plus_carried(changing, rates)
+
+    def _classical(self, given: Way, v: Vec3) -> Sensitivity:
+        """Of v = a_B − Rᵀ g: of the whole in world axes, of gravity alone in the body's."""
+        if self._world("acceleration"):
+            return {given: self._back()} | self._turned(v)
+        return {given: self.one} | self._turned(self._gravity())
+
+    def _gravity(self) -> Vec3:
+        """−Rᵀ g."""
+        return -(self._back() @ self.recording.gravity)
+
+    def _velocity_in_body(self) -> Vec3:
+        if self.velocity is None:  # what is carried along was worked out from it
+            raise AssertionError("a log without a velocity has no spatial acceleration")
+        return np.einsum("tij,tj->ti", self._back(), self.velocity)
+
+    def _plus_carried(self, noise: Sensitivity, rates: Sensitivity) -> Sensitivity:
+        """With that of ω × v_B added: ω × δv_B − v_B × δω."""
+        total = dict(noise)
+        v = self._velocity_in_body()
+        name, kernel = ("linear_velocity", SAMPLE)
+        if "linear_velocity" not in self.given:
+            name, kernel = "position", 1
+        world = name == "position" or self._world("twist")
+        across = hat(self.rates)
+        carried: Sensitivity = {(name, kernel): across @ self._back() if world else across}
+        if world:
+            carried[self.attitude] = across @ hat(v)
+        for way, matrix in rates.items():
+            carried[way] = carried.get(way, 0.0) - hat(v) @ matrix
+        for way, matrix in carried.items():
+            total[way] = total.get(way, 0.0) + matrix
+        return total
+
+    def of_wrench(self, half: int, w: Vec3) -> Sensitivity:
+        """Of the force (half 0) or torque (half 1) at Bo in B; w is its value."""
+        ways: tuple[Way, Way] = (("force", SAMPLE), ("torque", SAMPLE))
+        X_BS = self.recording.X_BS
+        if self.recording.frames["wrench"] != "sensor" or X_BS is None:
+            return self._given(ways[half], "wrench", w)
+        moved = coadjoint(X_BS)[3 * half : 3 * half + 3].reshape(3, 2, 3)
+        return {way: moved[:, k] @ self.one for k, way in enumerate(ways) if moved[:, k].any()}
+
+
+def _of_products(rates: Vec3) -> Array:
+    """∂[ωx², ωy², ωz², ωxωy, ωxωz, ωyωz]/∂ω, shape (t, 6, 3)."""
+    J = np.zeros((len(rates), 6, 3))
+    for row, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
+        J[:, row, j] += rates[:, i]
+        J[:, row, i] += rates[:, j]
+    return J

@@ -1,0 +1,254 @@
+"""Noise in the motion: taken off the equations, as far as it is there, and counted in intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from identify.estimation import estimate_body
+from identify.estimation.identifiability import without_noise
+from identify.estimation.least_squares import _Band, _not_growing, _sizes
+from identify.inertia import PHI, phi_from_inertia
+from identify.regressors import block_statistics
+from identify.signals import prepare
+from tests.close import assert_close, assert_same_body, group_errors
+from tests.estimation.simulated import fit_of
+from tests.recordings import POSE, Path, Sines, record
+from tests.strategies import random_body, seeds
+
+ALL = (
+    *POSE,
+    "linear_velocity",
+    "angular_velocity",
+    "linear_acceleration",
+    "angular_acceleration",
+)
+
+
+def statistics_of(path, phi, time, give=POSE, **options):
+    return block_statistics(prepare(record(path, phi, time, give, **options), 5.0))
+
+
+# The equations -----------------------------------------------------------------------------------
+
+
+def random_rows(rng: np.random.Generator, share: float):
+    """Rows [R | r] of k unknowns and rows of noise that are at most a share of them."""
+    k = int(rng.integers(2, 8))
+    rows = rng.normal(size=(3 * k, k + 1)) * 10.0 ** rng.uniform(-3, 3, k + 1)
+    moment = rows[:, :k].T @ rows[:, :k]
+    root = np.linalg.cholesky(moment).T
+    B = rng.normal(size=(k, k))
+    values = np.linalg.eigvalsh(B @ B.T)
+    noise = np.sqrt(share / values[-1]) * (B.T @ root)
+    return rows, np.column_stack((noise, noise @ rng.normal(size=k)))
+
+
+@given(seeds(), st.floats(0.01, 0.94))
+def test_noise_that_is_taken_off_is_that_of_the_normal_equations(seed, share):
+    rows, noise = random_rows(np.random.default_rng(seed), share)
+    A, b = without_noise(rows, noise)
+    size = np.linalg.norm(rows, axis=0)
+    scale = np.outer(size, size)
+    whole = rows.T @ rows - noise.T @ noise
+    assert_close(A.T @ A / scale[:-1, :-1], whole[:-1, :-1] / scale[:-1, :-1], 1e-11, scale=1.0)
+    assert_close(A.T @ b / scale[:-1, -1], whole[:-1, -1] / scale[:-1, -1], 1e-10, scale=1.0)
+
+
+@given(seeds())
+def test_without_noise_the_equations_are_the_rows(seed):
+    rows, noise = random_rows(np.random.default_rng(seed), 0.5)
+    expected = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
+    for nothing in (0.0 * noise, 1e-12 * noise):
+        A, b = without_noise(rows, nothing)
+        found = np.linalg.solve(A, b)
+        assert_close(found / expected, np.ones(len(found)), 1e-6)
+    A, b = without_noise(rows, 0.0 * noise)
+    assert_close(A.T @ A, rows[:, :-1].T @ rows[:, :-1], 1e-13)
+
+
+@given(seeds(), st.floats(1.0, 100.0))
+def test_more_noise_than_rows_leaves_a_twentieth(seed, share):
+    """Along a direction of nothing but noise the equations stay definite, and draw to zero."""
+    rows, noise = random_rows(np.random.default_rng(seed), share)
+    A, b = without_noise(rows, noise)
+    root = np.linalg.qr(rows[:, :-1], mode="r")
+    left = np.linalg.solve(root.T, A.T)
+    assert np.linalg.eigvalsh(left @ left.T)[0] > 0.05 * (1.0 - 1e-8)
+    assert np.isfinite(b).all()
+
+
+# Sizes of bands ----------------------------------------------------------------------------------
+
+
+def band(ratio: float, effective: float, predicted: float = 2.0) -> _Band:
+    """Residuals of one kind in three channels, so many times what was predicted."""
+    kinds = np.array(["force"] * 3)
+    found = ratio * (predicted or 1.0) * np.eye(3)
+    return _Band(found, predicted * np.eye(3), effective, kinds)
+
+
+def test_sizes_are_those_of_long_bands_and_never_below_one():
+    for ratio, size in ((4.0, 4.0), (1.0, 1.0), (0.3, 1.0)):
+        sizes = _sizes([band(ratio, 1e6), band(ratio, 1e6), band(ratio, 1e6)], alike=False)
+        assert_close(sizes, np.full((3, 1), size), 1e-4)
+
+
+def test_sizes_do_not_grow_with_frequency_but_for_the_mean():
+    found = _sizes([band(1.0, 1e6), band(2.0, 1e6), band(6.0, 1e6), band(1.0, 1e6)], alike=False)[
+        :, 0
+    ]
+    assert_close(found, [1.0, 4.0, 4.0, 1.0], 1e-4)  # neighbours that grow share one
+    falling = _sizes([band(1.0, 1e6), band(9.0, 1e6), band(3.0, 1e6), band(1.0, 1e6)], alike=False)[
+        :, 0
+    ]
+    assert_close(falling, [1.0, 9.0, 3.0, 1.0], 1e-4)
+
+
+def test_bands_of_few_rows_take_the_common_size():
+    bands = [band(4.0, 1e6), band(4.0, 1e6), band(40.0, 1e-3)]
+    assert_close(_sizes(bands, alike=False)[:, 0], [4.0, 4.0, 4.0], 0.01)
+    (alone,) = _sizes([band(4.0, 20.0)], alike=False)
+    assert_close(alone, [4.0], 1e-12)
+
+
+def test_where_nothing_is_predicted_there_is_no_size_and_found_residuals_are_taken():
+    silent = band(3.0, 50.0, predicted=0.0)
+    assert np.isnan(silent.ratios).all()
+    sizes = _sizes([silent, silent], alike=False)
+    assert sizes.shape == (2, 1)
+    assert np.isfinite(sizes).all()
+    assert_close(silent.covariance(sizes[0]), 3.0 * np.eye(3), 1e-12)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.floats(0.1, 10.0), min_size=1, max_size=8), seeds())
+def test_pooled_values_are_the_nearest_that_do_not_grow(values, seed):
+    weights = np.random.default_rng(seed).uniform(0.1, 5.0, len(values))
+    values = np.array(values)
+    found = _not_growing(values, weights)
+    assert (np.diff(found) <= 1e-12).all()
+    # Optimal among what does not grow: any step towards another such sequence costs.
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        other = np.sort(rng.uniform(0.0, 11.0, len(values)))[::-1]
+        slope = np.sum(weights * (found - values) * (other - found))
+        assert slope >= -1e-9
+    assert_close(np.sum(weights * found), np.sum(weights * values), 1e-12)
+
+
+# Estimates ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["classical", "spatial", "proper"])
+@pytest.mark.parametrize("frame", ["body", "world"])
+def test_a_motion_in_closed_form_gives_back_its_body(kind, frame):
+    phi = random_body(np.random.default_rng(0))
+    time = np.arange(0.0, 12.0, 0.01)
+    bias = np.array([3.0, -2.0, 5.0, 0.3, -0.2, 0.1])
+    blocks = statistics_of(
+        Path.random(3), phi, time, ALL, kind=kind, twist=frame, acceleration=frame, bias=bias
+    )
+    estimate = estimate_body([blocks])
+    assert_same_body(estimate.parameters.phi, phi, 1e-9)
+    assert_close(estimate.biases[0], bias, 1e-9)
+
+
+def test_a_motion_with_fast_parts_of_its_own_is_not_taken_for_noise():
+    """The body shakes where noise is read, above the smoothed band, and nothing is noisy."""
+    phi = random_body(np.random.default_rng(1))
+    time = np.arange(0.0, 20.0, 0.005)
+    slow = Path.random(3, fastest_hz=0.4)
+    rng = np.random.default_rng(4)
+    shaking = [Sines.random(rng, size, 45.0, terms=150) for size in (2e-3, 4e-3)]
+    shaken = Path(*(_both(*pair) for pair in zip((slow.place, slow.angles), shaking, strict=True)))
+    blocks = statistics_of(shaken, phi, time, ALL)
+    assert np.abs(blocks.noise).max() > 1.0
+    assert_same_body(estimate_body([blocks]).parameters.phi, phi, 1e-7)
+
+
+def _both(one: Sines, other: Sines) -> Sines:
+    names = ("amplitude", "frequency_hz", "phase")
+    return Sines(*(np.hstack((getattr(one, name), getattr(other, name))) for name in names))
+
+
+def attenuated(seed: int, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Estimates with and without noise of the motion counted, and the standard errors."""
+    noise = {
+        "linear_acceleration": 1.5,
+        "angular_acceleration": 6.0,
+        "force": 0.2,
+        "torque": 0.02,
+    }
+    time = np.arange(0.0, 20.0, 0.01)
+    blocks = statistics_of(Path.random(3), phi, time, ALL, noise=noise, seed=seed, bias=np.ones(6))
+    fit = fit_of([blocks])
+    plain = np.linalg.solve(fit.problem.A, fit.problem.b)
+    estimate = estimate_body([blocks])
+    return estimate.parameters.phi, plain, np.sqrt(np.diag(estimate.covariance))
+
+
+def test_noise_of_the_accelerations_does_not_shrink_the_inertia():
+    """Plain weighted least squares is attenuated by many standard errors of a mean; this is not."""
+    phi = random_body(np.random.default_rng(2))
+    found = [attenuated(seed, phi) for seed in range(20)]
+    corrected, plain = (np.array([each[k] for each in found]) - phi for k in (0, 1))
+    z, z_plain = (
+        error.mean(axis=0) / (error.std(axis=0, ddof=1) / np.sqrt(len(error)))
+        for error in (corrected, plain)
+    )
+    assert np.abs(z_plain[[4, 7, 9]]).min() > 5.0, z_plain
+    assert np.abs(z).max() < 3.5, z
+    assert np.median(np.abs(z)) < 1.5, z
+
+
+def long_thin_tool() -> np.ndarray:
+    """0.3 kg, 25 cm long and 1.5 cm thick, held at one end."""
+    mass, length, thick = 0.3, 0.25, 0.015
+    inertia = mass / 12.0 * np.diag([length**2, length**2, thick**2])
+    return phi_from_inertia(mass, np.array([0.01, 0.0, 0.11]), inertia)
+
+
+def test_noise_of_the_pose_alone_does_not_end_at_the_default_body():
+    """The wrench is exact, and all there is to see is noise of 0.2 mm and 0.1°."""
+    phi = long_thin_tool()
+    time = np.arange(0.0, 20.0, 0.01)
+    noise = {"position": 2e-4, "quaternion": 0.5 * np.deg2rad(0.1)}
+    for seed in range(6):
+        path = Path.random(seed + 10, fastest_hz=1.2)
+        estimate = estimate_body([statistics_of(path, phi, time, noise=noise, seed=seed)])
+        errors = group_errors(estimate.parameters.phi, phi)
+        assert errors.mass < 0.01, seed
+        assert errors.first_moment < 0.03, seed
+        assert errors.inertia < 0.05, seed
+        known = [estimate.decided_by[name] for name in ("m", "hx", "hy", "hz", "Ixx", "Iyy")]
+        assert "default" not in known, seed
+
+
+@pytest.mark.parametrize("kind", ["wrench", "pose and wrench"])
+def test_intervals_cover_whichever_signal_is_noisy(kind):
+    """Three bodies, ten seeds each, ten parameters: nineteen in twenty, within chance."""
+    hits, count, missed = 0, 0, np.zeros(10)
+    time = np.arange(0.0, 12.0, 0.01)
+    for body in range(3):
+        phi = random_body(np.random.default_rng(body), 1.0, 0.1)
+        noise = {"force": 0.1, "torque": 0.01}
+        if kind != "wrench":
+            noise |= {"position": 2e-4, "quaternion": 1e-3}
+        give = ALL if kind == "wrench" else POSE
+        for seed in range(10):
+            path = Path.random(20 + body)
+            blocks = statistics_of(path, phi, time, give, noise=noise, seed=seed)
+            intervals = estimate_body([blocks]).intervals
+            for k, name in enumerate(PHI):
+                if intervals[name] is None:
+                    continue
+                low, high = intervals[name]
+                count += 1
+                hits += low <= phi[k] <= high
+                missed[k] += not low <= phi[k] <= high
+    assert count > 240
+    # Errors of one fit are alike: about a third of the numbers are independent.
+    assert 0.90 < hits / count < 0.995, missed
+    assert missed.max() <= 7, missed

@@ -1,0 +1,149 @@
+"""First-order noise of the columns against finite differences of the whole way there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from identify.signals.kernels import Differentiator
+from identify.signals.kinematics import kinematics_of
+from identify.signals.preparation import _wrench_in_body, rows_of
+from identify.signals.propagation import propagate
+from identify.signals.transform import SAMPLE
+from identify.spatial import Pose
+from tests.close import assert_close
+from tests.recordings import POSE, Path, Sines, record
+from tests.strategies import random_body
+
+PHI = random_body(np.random.default_rng(0))
+PATH = Path.random(3)
+RATE = 200.0
+TIME = np.arange(0.0, 1.2, 1.0 / RATE)
+DIFFERENTIATOR = Differentiator.design(RATE, 5.0)
+X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
+TWIST = ("linear_velocity", "angular_velocity")
+ACCELERATIONS = ("linear_acceleration", "angular_acceleration")
+COLUMNS = {
+    "a'": slice(0, 3),
+    "alpha": slice(3, 6),
+    "products": slice(6, 12),
+    "force": slice(12, 15),
+    "torque": slice(15, 18),
+}
+
+
+def columns_of(recording):
+    kinematics = kinematics_of(recording, recording.signals, DIFFERENTIATOR)
+    inner = slice(kinematics.halo, len(TIME) - kinematics.halo)
+    loads = {name: recording.signals[name][inner] for name in ("force", "torque")}
+    wrench = _wrench_in_body(recording, loads, kinematics.rotation)
+    return kinematics, wrench, rows_of(kinematics.motion, wrench)[:, 1:]
+
+
+def slow_noise(name: str, seed: int) -> Sines:
+    """Slow, so that what its derivatives are does not depend on the filter."""
+    return Sines.random(np.random.default_rng([seed, len(name), ord(name[-1])]), 1.0, 1.0)
+
+
+def disturbed(recording, name: str, noise: Sines, size: float):
+    """The recording with a little added to one signal; of the attitude, turned a little in B."""
+    signal, added = recording.signals[name], size * noise.at(TIME)
+    if name == "quaternion":
+        turned = (Rotation.from_quat(signal) * Rotation.from_rotvec(added)).as_quat()
+        signal = turned * np.sign(np.sum(turned * signal, axis=1, keepdims=True))
+    else:
+        signal = signal + added
+    return replace(recording, signals={**recording.signals, name: signal})
+
+
+def assert_propagated(recording, rtol: float) -> None:
+    kinematics, wrench, _ = columns_of(recording)
+    at = np.array([0, 17, 60, len(wrench) - 1])
+    through = propagate(recording, recording.signals, kinematics, wrench, at)
+    assert through.J.shape == (4, 18, 3 * len(through.ways))
+    time = TIME[kinematics.halo :][at]
+    reached = {name for name, _ in through.ways}
+    for name in recording.signals:
+        noise = slow_noise(name, 0)
+        step = 1e-4
+        above, below = (columns_of(disturbed(recording, name, noise, s))[2] for s in (step, -step))
+        found = (above - below)[at] / (2.0 * step)
+        expected = np.zeros((4, 18))
+        for number, (signal, order) in enumerate(through.ways):
+            if signal == name:
+                n = noise.at(time, 0 if order == SAMPLE else order)
+                expected += np.einsum("tij,tj->ti", through.J[:, :, 3 * number :][..., :3], n)
+        if name not in reached:
+            assert_close(found, np.zeros((4, 18)), 1e-6, scale=1.0)
+        for columns in COLUMNS.values():
+            scale = max(1.0, np.abs(expected[:, columns]).max())
+            assert_close(found[:, columns], expected[:, columns], rtol, scale=scale)
+
+
+CASES = [
+    (POSE, ["classical"]),
+    ((*POSE, "angular_velocity"), ["classical"]),
+    ((*POSE, "linear_velocity"), ["classical"]),
+    ((*POSE, *TWIST), ["classical"]),
+    ((*POSE, "linear_acceleration"), ["classical", "spatial", "proper"]),
+    ((*POSE, "angular_acceleration"), ["classical"]),
+    ((*POSE, "angular_velocity", *ACCELERATIONS), ["classical", "spatial", "proper"]),
+    ((*POSE, *TWIST, "linear_acceleration"), ["spatial"]),
+    (("quaternion", "linear_velocity"), ["classical"]),
+    (("quaternion", "linear_velocity", "linear_acceleration"), ["spatial"]),
+    (("quaternion", "linear_acceleration"), ["classical", "proper"]),
+    (("quaternion", "angular_velocity", "linear_acceleration"), ["classical", "proper"]),
+    ((*POSE, *TWIST, *ACCELERATIONS), ["classical", "spatial", "proper"]),
+]
+
+
+@pytest.mark.parametrize("frame", ["body", "world"])
+@pytest.mark.parametrize(
+    ("give", "kind"), [(give, kind) for give, kinds in CASES for kind in kinds]
+)
+def test_noise_reaches_the_columns_as_finite_differences_do(give, kind, frame):
+    recording = record(PATH, PHI, TIME, give, twist=frame, acceleration=frame, kind=kind)
+    everything = {"linear_acceleration", *TWIST, *ACCELERATIONS} <= set(give)
+    assert_propagated(recording, 1e-6 if everything else 1e-3)
+
+
+@pytest.mark.parametrize(("twist", "acceleration"), [("world", "body"), ("body", "world")])
+@pytest.mark.parametrize("kind", ["classical", "spatial", "proper"])
+def test_a_twist_and_an_acceleration_in_different_axes(twist, acceleration, kind):
+    give = (*POSE, *TWIST, *ACCELERATIONS)
+    recording = record(PATH, PHI, TIME, give, twist=twist, acceleration=acceleration, kind=kind)
+    assert_propagated(recording, 1e-6)
+
+
+@pytest.mark.parametrize("frame", ["body", "world", "sensor"])
+@pytest.mark.parametrize("give", [POSE, (*POSE, *TWIST, *ACCELERATIONS)])
+def test_noise_of_the_wrench_in_any_axes(give, frame):
+    recording = record(PATH, PHI, TIME, give, wrench=frame, X_BS=X_BS)
+    assert_propagated(recording, 1e-3 if give == POSE else 1e-6)
+
+
+@pytest.mark.parametrize(
+    "give",
+    [("angular_velocity", "linear_acceleration"), ("angular_velocity", *ACCELERATIONS)],
+)
+def test_an_inertial_unit_without_attitude(give):
+    recording = record(PATH, PHI, TIME, give, kind="proper")
+    assert_propagated(recording, 1e-3)
+
+
+def test_every_way_is_named_once_and_only_of_what_is_given():
+    recording = record(PATH, PHI, TIME, (*POSE, "angular_velocity"), wrench="world")
+    kinematics, wrench, _ = columns_of(recording)
+    through = propagate(recording, recording.signals, kinematics, wrench, np.array([3]))
+    assert set(through.ways) == {
+        ("position", 2),
+        ("quaternion", 0),
+        ("angular_velocity", 1),
+        ("angular_velocity", SAMPLE),
+        ("force", SAMPLE),
+        ("torque", SAMPLE),
+    }
+    assert len(through.ways) == 6
