@@ -41,6 +41,7 @@ class Identifiability:
         free: columns that span both: what equalities leave open, shape (p, k + j).
         half_widths: of each scaled unknown, relative to its scale, shape (p,).
         resolved: columns that span every direction with more excitation than noise, shape (p, r).
+        errors: standard error along each of those, in body scales, shape (r,).
         size_errors: standard error of the trace of each body's scaled inertia; infinite where that
             is not resolved.
     """
@@ -50,6 +51,7 @@ class Identifiability:
     free: Array
     half_widths: Array
     resolved: Array
+    errors: Array
     size_errors: tuple[float, ...]
 
     @property
@@ -110,6 +112,7 @@ def identifiability(
         free=free,
         half_widths=HALF_WIDTH * np.linalg.norm(directions / units[:, None] * spread, axis=1),
         resolved=directions[:, resolved],
+        errors=errors[resolved],
         size_errors=tuple(
             _size_error(directions[10 * body : 10 * body + 10], errors) for body in range(bodies)
         ),
