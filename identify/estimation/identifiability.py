@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
+from identify.regressors.triangular import triangle
 
 HALF_WIDTH = 1.96
 """Standard errors in a 95 % half-width."""
@@ -86,7 +87,7 @@ def identifiability(
     along = scaled_matrix @ free
     count = free.shape[1]
     weak = np.eye(count) / LEAST_KNOWN
-    R = np.linalg.qr(np.concatenate((along, weak)), mode="r")
+    R = triangle(np.concatenate((along, weak)))
     noise = np.linalg.solve(R.T, (noise_rows @ free).T)
     shares, U = np.linalg.eigh(noise @ noise.T)
     root = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))[:, None] * (U.T @ R)
@@ -133,7 +134,7 @@ def without_noise(rows: Array, noise_rows: Array) -> tuple[Array, Array]:
         A, shape (k, k), and b, shape (k,).
     """
     k = rows.shape[1] - 1
-    reduced = np.linalg.qr(rows, mode="r")
+    reduced = triangle(rows)
     R, r = reduced[:k, :k], reduced[:k, k]
     if not noise_rows.any():
         return R, r

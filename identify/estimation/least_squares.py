@@ -378,8 +378,8 @@ def _residual_weights(
     """
     system = data.system
     predicted = [there * moment for moment in system.noise_moments(x)]
-    empty = [np.zeros((group.channels, group.channels)) for group in system.groups]
-    covariances, found = list(empty), list(empty)
+    covariances: list[Array] = [np.empty(0)] * len(system.groups)
+    found = list(covariances)
     for sensor in (sensor for sensors in system.sensors for sensor in sensors):
         bands = [_Band.of(system.groups[g], moments[g], predicted[g], taken[g]) for g in sensor]
         sizes = zip(_sizes(bands, alike=True), _sizes(bands, alike=False), strict=True)
