@@ -85,17 +85,18 @@ def degrees_of_freedom(fit: LeastSquaresFit) -> Array:
 
 
 def intervals_of(
-    phi: Phi, covariance: Array, degrees: Array, decided_by: Mapping[str, str]
+    phi: Phi, covariance: Array, degrees: Array | float, decided_by: Mapping[str, str]
 ) -> dict[str, tuple[float, float] | None]:
     """95 % intervals of the ten parameters, the centre of mass and the inertia about it.
 
     Args:
         phi: the estimate, shape (10,).
         covariance: of phi, shape (10, 10).
-        degrees: of freedom of Student's t for each of the ten, shape (10,).
+        degrees: of freedom of Student's t for each of the ten, shape (10,), or one number for all.
         decided_by: what decided each of the ten; one that was not measured has no interval (None).
     """
-    least = [*degrees, *degrees[1:4], *degrees[4:]]  # of what is derived: those of its own moment
+    own = np.broadcast_to(degrees, 10)
+    least = [*own, *own[1:4], *own[4:]]  # of what is derived: those of its own moment
     factor = stdtrit(np.maximum(least, _FEWEST_DEGREES), _LEVEL)
     values = np.concatenate((phi, derived(phi)))
     jacobian = np.concatenate((np.eye(10), derived_jacobian(phi)))
