@@ -11,7 +11,7 @@ import numpy as np
 
 from identify.arrays import Array, Phi, Vec6
 from identify.estimation.certificate import Certificate
-from identify.exchange import SavedBias, SavedEstimate, write_estimate
+from identify.exchange import PrincipalAxis, SavedBias, SavedEstimate, write_estimate
 from identify.exchange.estimate_views import EstimateViews
 from identify.findings import Finding, Verdict, verdict_of
 from identify.inertia import InertialParameters
@@ -50,13 +50,19 @@ class Estimate(EstimateViews):
         parameters: the ten inertial parameters about Bo in B.
         least_squares: those without the consistency constraint, for comparison.
         covariance: of phi, shape (10, 10).
-        intervals: 95 % bounds by name: the ten of phi, cx, cy, cz, Icxx … Iczz; None for what the
-            data do not identify.
+        intervals: 95 % bounds by name: the ten of phi, cx, cy, cz, Icxx … Iczz and the principal
+            moments I1, I2, I3; None for what the data do not identify.
         interval_kind: what the intervals are, and what they leave out.
+        variance_shares: by the same names, what share of the variance is noise of the "wrench",
+            noise of the "motion", "rest" (drift, vibration, the model) and "completion" by the
+            default body; empty where no noise was read off the signals.
+        principal_axes: by ascending moments, with the cones they are known to within; none where
+            the data do not identify the inertia.
         decided_by: for each of the ten, what fixed it.
         default_body: the body that completes what the data do not identify, in words, or None.
         biases: sensor offset of each log, [f; t] at Bo in B, measured = on the body + offset,
             shape (logs, 6).
+        bias_half_widths: of their 95 % intervals, likewise; zero where none is fitted.
         residual_rms: root mean square of the residual wrench on six axes [N, N m], shape (6,); of
             each channel, where others were measured.
         samples: rows used.
@@ -80,9 +86,12 @@ class Estimate(EstimateViews):
     covariance: Array
     intervals: Mapping[str, Interval | None]
     interval_kind: str
+    variance_shares: Mapping[str, Mapping[str, float]]
+    principal_axes: tuple[PrincipalAxis, ...]
     decided_by: Mapping[str, DecidedBy]
     default_body: str | None
     biases: Array
+    bias_half_widths: Array
     residual_rms: Vec6
     samples: int
     effective_samples: float
@@ -202,10 +211,12 @@ class Estimate(EstimateViews):
             covariance=self.covariance,
             intervals=self.intervals,
             interval_kind=self.interval_kind,
+            variance_shares=self.variance_shares,
+            principal_axes=self.principal_axes,
             decided_by=self.decided_by,
             default_body=self.default_body,
             bias=tuple(
-                SavedBias(sha256, wrench) for sha256, wrench in zip(ids, self.biases, strict=True)
+                SavedBias(*one) for one in zip(ids, self.biases, self.bias_half_widths, strict=True)
             ),
             residual_rms=self.residual_rms,
             samples=self.samples,

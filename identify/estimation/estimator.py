@@ -7,25 +7,32 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from itertools import combinations
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, seal
 from identify.errors import ProblemError, SolveError
+from identify.estimation.bootstrap import BlockBootstrap
 from identify.estimation.certificate import Certificate, ScaledProblem, SolverRun, certify
 from identify.estimation.errors import ContradictoryTerms
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
     INTERVAL_KIND,
+    POSSIBLE,
+    Interval,
     covariance_of,
     degrees_of_freedom,
     intervals_of,
+    offset_half_widths,
+    principal_axes_of,
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
 from identify.estimation.terms import Consistent, KnownMass, ScalarBounds, Term
 from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
+from identify.estimation.variance import VarianceParts
 from identify.findings import completion
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
@@ -48,6 +55,10 @@ PAYLOAD_ON_CARRIER = ParameterSpace((PAYLOAD, CARRIER))
 LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
 """Which of them move in the logs."""
 
+IntervalRoute: TypeAlias = Literal["formula", "bootstrap"]
+"""How intervals come about: from the noise of the signals and the residuals of each band, or from
+the spread of refits to re-weighted blocks of time."""
+
 _MET = 1e-12
 """Violation of a term, in scaled units, that is rounding: least squares meets it."""
 
@@ -66,15 +77,23 @@ class EstimatorSettings:
         unloaded: how many of the logs, the last ones, are of the carrier alone; the others are then
             of a payload on it, and both bodies are fitted. Terms are of the payload, unless they
             name the "carrier".
+        interval: how intervals come about, "formula" or "bootstrap".
+        simultaneous: whether 95 % is that all intervals of a body hold at once.
     """
 
     bias: Offsets = "per_log"
     mass: float | None = None
     terms: tuple[Term, ...] = ()
     unloaded: int = 0
+    interval: IntervalRoute = "formula"
+    simultaneous: bool = False
 
     def __post_init__(self) -> None:
         BodyWrench(offsets=self.bias)
+        if self.interval not in get_args(IntervalRoute):
+            raise ProblemError(
+                f'interval: expected "formula" or "bootstrap", got {self.interval!r}'
+            )
         object.__setattr__(self, "terms", tuple(self.terms))
         if self.mass is not None:
             KnownMass(self.mass)
@@ -104,7 +123,12 @@ def estimate_body(
     """
     settings = settings or EstimatorSettings()
     system = body_system(logs, settings)
-    estimate = estimate_unknowns(system, settings.all_terms)
+    estimate = estimate_unknowns(
+        system,
+        settings.all_terms,
+        interval=settings.interval,
+        simultaneous=settings.simultaneous,
+    )
     return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
 
 
@@ -180,7 +204,13 @@ def body_system(logs: Sequence[Statistics], settings: EstimatorSettings) -> Syst
     )
 
 
-def estimate_unknowns(system: System, terms: Sequence[Term] = ()) -> Estimate:
+def estimate_unknowns(
+    system: System,
+    terms: Sequence[Term] = (),
+    *,
+    interval: IntervalRoute = "formula",
+    simultaneous: bool = False,
+) -> Estimate:
     """The estimate of all unknowns of a system.
 
     Weighted least squares first; where it breaks a term, the cone program with the same data. What
@@ -190,15 +220,52 @@ def estimate_unknowns(system: System, terms: Sequence[Term] = ()) -> Estimate:
         system: data and equations.
         terms: what is known besides; consistency of the bodies and the bounds of the scalars need
             not be said.
+        interval: how intervals come about, "formula" or "bootstrap".
+        simultaneous: whether 95 % is that all intervals of a body hold at once.
 
     Returns:
         The estimate of the first body; the others and the scalars are in `others` and `scalars`.
+
+    Raises:
+        ProblemError: blocks of time are too few for a bootstrap.
     """
     bounds = (ScalarBounds(),) if system.space.scalars else ()
     every = tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
     fit = weighted_least_squares(system, every)
+    uncertainty = _Uncertainty.of(fit, interval, simultaneous=simultaneous)
     theta, certificate = solve_terms(fit, every)
-    return _assemble(fit, theta, certificate)
+    return _assemble(fit, every, theta, certificate, uncertainty)
+
+
+@dataclass(frozen=True, slots=True)
+class _Uncertainty:
+    """Of all unknowns of a fit.
+
+    Attributes:
+        covariance: shape (p, p).
+        degrees: of freedom of Student's t, shape (p,).
+        kind: what is counted, in words.
+        simultaneous: whether 95 % is that all intervals of a body hold at once.
+    """
+
+    covariance: Array
+    degrees: Array
+    kind: str
+    simultaneous: bool
+
+    @classmethod
+    def of(
+        cls, fit: LeastSquaresFit, interval: IntervalRoute, *, simultaneous: bool
+    ) -> _Uncertainty:
+        at_once = "; all parameters of a body at once" if simultaneous else ""
+        if interval == "formula":
+            kind = INTERVAL_KIND + at_once
+            return cls(covariance_of(fit), degrees_of_freedom(fit), kind, simultaneous)
+        # A generator of its own, so that the same data give the same intervals.
+        found = BlockBootstrap.of(fit, np.random.default_rng(0))
+        kind = f"95 %, bootstrap: what differs between {found.blocks} blocks of time{at_once}"
+        degrees = np.full(len(found.covariance), found.degrees)
+        return cls(found.covariance, degrees, kind, simultaneous)
 
 
 def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
@@ -299,10 +366,16 @@ def _solver_versions() -> tuple[tuple[str, str], ...]:
     return tuple((name, version(name)) for name in ("clarabel", "cvxpy"))
 
 
-def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> Estimate:
+def _assemble(
+    fit: LeastSquaresFit,
+    terms: tuple[Term, ...],
+    theta: Array,
+    certificate: Certificate,
+    uncertainty: _Uncertainty,
+) -> Estimate:
     system, space = fit.data.system, fit.data.space
     x = fit.scaling.x(theta)
-    covariance = covariance_of(fit)
+    covariance = uncertainty.covariance
     samples = sum(group.samples for group in system.groups)
     moments = system.residual_moments(x, fit.weights)
     rms = np.concatenate(
@@ -316,23 +389,33 @@ def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> E
         ]
     )
     decided = _decide(fit, x, covariance)
-    degrees = degrees_of_freedom(fit)
+    degrees, parts = uncertainty.degrees, VarianceParts.of(fit)
     offsets = system.offsets(x, fit.weights)
+    offset_errors = offset_half_widths(fit, x, covariance)
     estimates = {}
     for number, body in enumerate(space.bodies):
         block = space.of_body(number)
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
         default = _default_in_words(float(x[block][0]), decided_by)
+        own = x[block], covariance[block, block], degrees[block], decided_by
+        shares = {} if parts is None else parts.shares(block, x[block], own[1], decided_by)
         estimates[body] = Estimate(
             body=body,
             parameters=InertialParameters(x[block]),
             least_squares=InertialParameters(fit.x[block]),
             covariance=covariance[block, block],
-            intervals=intervals_of(x[block], covariance[block, block], degrees[block], decided_by),
-            interval_kind=INTERVAL_KIND,
+            intervals=intervals_of(
+                *own,
+                limits=_limits(terms, space, body),
+                simultaneous=uncertainty.simultaneous,
+            ),
+            interval_kind=uncertainty.kind,
+            variance_shares=shares,
+            principal_axes=principal_axes_of(*own),
             decided_by=decided_by,
             default_body=default,
             biases=offsets,
+            bias_half_widths=offset_errors,
             residual_rms=rms,
             samples=round(samples),
             effective_samples=sum(group.effective_samples for group in system.groups),
@@ -344,6 +427,16 @@ def _assemble(fit: LeastSquaresFit, theta: Array, certificate: Certificate) -> E
     scalars = dict(zip((scalar.name for scalar in space.scalars), found, strict=True))
     first, *_ = estimates
     return estimates.pop(first).with_others(estimates, scalars, covariance)
+
+
+def _limits(terms: Sequence[Term], space: ParameterSpace, body: str) -> dict[str, Interval]:
+    """What every body is within, and what the terms say of one."""
+    limits = dict(POSSIBLE)
+    for term in terms:
+        for name, (low, high) in term.limits(space, body).items():
+            least, most = limits.get(name, (-np.inf, np.inf))
+            limits[name] = max(least, low), min(most, high)
+    return limits
 
 
 def _default_in_words(mass: float, decided_by: dict[str, DecidedBy]) -> str | None:

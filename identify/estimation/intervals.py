@@ -3,28 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import ndtr, stdtrit
 
 from identify.arrays import Array, Phi
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.principal import MOMENTS, PrincipalSpread
+from identify.exchange import PrincipalAxis
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
 from identify.regressors.triangular import triangle
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
-"""What the intervals of this estimator are, in the words every table and file repeats."""
+"""What the intervals of the formula are, in the words every table and file repeats."""
 
 COM = ("cx", "cy", "cz")
 INERTIA_ABOUT_COM = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
 DERIVED = (*COM, *INERTIA_ABOUT_COM)
 """Names of what is derived from phi: centre of mass, and inertia about it."""
 
+NAMES = (*PHI, *DERIVED, *MOMENTS)
+"""Names of all that have an interval."""
+
+Interval: TypeAlias = tuple[float, float]
+
+POSSIBLE: Mapping[str, Interval] = MappingProxyType(
+    dict.fromkeys(("m", "Ixx", "Iyy", "Izz", "Icxx", "Icyy", "Iczz", *MOMENTS), (0.0, np.inf))
+)
+"""What every body is within, by name: no mass and no moment is negative."""
+
 _FEWEST_DEGREES = 3.0
 """Below this Student's t has no variance."""
 
 _LEVEL = 0.975
+
+_DRAWS = 20_000
+"""Draws for the level of simultaneous intervals: it comes out to 0.2 %."""
 
 _LEAST_SCATTER = -0.8
 """Least X in shares of H."""
@@ -70,10 +87,7 @@ def degrees_of_freedom(fit: LeastSquaresFit) -> Array:
     Returns:
         Shape (p,).
     """
-    split = fit.identifiability
-    along = fit.scaling.to_x @ split.identifiable @ _inverse_information(fit)
-    along = along @ split.identifiable.T @ fit.scaling.to_x.T
-    system = fit.data.system
+    along, system = information_inverse(fit), fit.data.system
     whole, squares = np.zeros(len(along)), np.zeros(len(along))
     for group, information in zip(system.groups, system.moments(fit.weights), strict=True):
         share = np.einsum("ij,jk,ik->i", along, information, along)
@@ -84,33 +98,184 @@ def degrees_of_freedom(fit: LeastSquaresFit) -> Array:
     return np.where(squares > 0.0, whole**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
 
 
+def information_inverse(fit: LeastSquaresFit) -> Array:
+    """B⁻¹ in SI, zero along what the data do not identify, shape (p, p)."""
+    known = fit.scaling.to_x @ fit.identifiability.identifiable
+    return known @ _inverse_information(fit) @ known.T
+
+
+def offset_half_widths(fit: LeastSquaresFit, x: Array, covariance: Array) -> Array:
+    """95 % half-widths of the sensor offsets of each log, in the order of `System.offsets`.
+
+    An offset is the mean residual of its rows: it has the error of that mean, and what errors of
+    the unknowns make of it, which are independent of each other. The mean has the weight that the
+    noise of all rows of its sensor says, and so their degrees of freedom.
+
+    Args:
+        fit: the unconstrained estimate.
+        x: the unknowns, shape (p,).
+        covariance: of the unknowns, shape (p, p).
+
+    Returns:
+        Shape (logs, m), zero where none is fitted.
+    """
+    system, weights = fit.data.system, fit.weights
+    half = np.zeros_like(system.offsets(x, weights))
+    first_log = np.cumsum([0, *(len(statistics.logs) for statistics, _ in system.data)])
+    for rows, to_offset in zip(system.owners, system.offset_maps(weights), strict=True):
+        own = sum(system.groups[g].constant[log] ** 2 * weights[g] for g, log in rows)
+        J = to_offset[:, 1:]
+        errors = np.sqrt(np.diag(np.linalg.inv(own) + J @ covariance @ J.T))
+        data = system.members[rows[0][0]][0]
+        sensors = system.sensors[data]
+        sensor = next(groups for groups in sensors if rows[0][0] in groups)
+        kinds = system.groups[sensor[0]].group.kinds
+        alike = len(kinds) / len(set(kinds))
+        degrees = alike * sum(system.groups[g].effective_samples for g in sensor)
+        before = sensors[: sensors.index(sensor)]
+        column = sum(system.groups[groups[0]].channels for groups in before)
+        for log in {log for _, log in rows}:
+            width = stdtrit(max(degrees, _FEWEST_DEGREES), _LEVEL) * errors
+            half[first_log[data] + log, column : column + len(errors)] = width
+    return half
+
+
 def intervals_of(
-    phi: Phi, covariance: Array, degrees: Array | float, decided_by: Mapping[str, str]
-) -> dict[str, tuple[float, float] | None]:
-    """95 % intervals of the ten parameters, the centre of mass and the inertia about it.
+    phi: Phi,
+    covariance: Array,
+    degrees: Array | float,
+    decided_by: Mapping[str, str],
+    *,
+    limits: Mapping[str, Interval] | None = None,
+    simultaneous: bool = False,
+) -> dict[str, Interval | None]:
+    """95 % intervals of the ten parameters, what is derived of them, and the principal moments.
+
+    Each is the estimate plus and minus Student's t standard errors, cut at what is possible: the
+    truth is never beyond, so that nothing is lost by the cut, and the other end stays where it is.
+    Those of principal moments reach further towards a moment that noise may have driven away.
 
     Args:
         phi: the estimate, shape (10,).
         covariance: of phi, shape (10, 10).
         degrees: of freedom of Student's t for each of the ten, shape (10,), or one number for all.
         decided_by: what decided each of the ten; one that was not measured has no interval (None).
+        limits: what is known of some by name; that of every body where not given.
+        simultaneous: whether 95 % is that all of them hold at once.
+    """
+    spread = principal_spread(phi, covariance)
+    values = np.concatenate((phi, derived(phi), spread.moments))
+    jacobian = np.concatenate((np.eye(10), derived_jacobian(phi), _own(spread)))
+    known = np.array(list(measured(decided_by).values()))
+    errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian), 0.0))
+    level = _level_of_all(jacobian[known], covariance, errors[known]) if simultaneous else _LEVEL
+    half = stdtrit(_degrees_of_all(degrees), level) * errors
+    down, up = half.copy(), half.copy()
+    pushed = spread.pushed
+    down[-3:], up[-3:] = down[-3:] + pushed[0], up[-3:] + pushed[1]
+    bounds = POSSIBLE if limits is None else limits
+    found: dict[str, Interval | None] = {}
+    for k, name in enumerate(NAMES):
+        value = float(values[k])
+        low, high = bounds.get(name, (-np.inf, np.inf))
+        # The estimate itself may be beyond a limit by rounding.
+        low, high = max(value - down[k], min(low, value)), min(value + up[k], max(high, value))
+        found[name] = (float(low), float(high)) if known[k] else None
+    return found
+
+
+def measured(decided_by: Mapping[str, str]) -> dict[str, bool]:
+    """Whether each of `NAMES` was measured, by what decided the ten."""
+    ten: dict[str, bool] = {name: decided_by[name] != "default" for name in PHI}
+    all_six = all(ten[name] for name in PHI[4:])
+    return {
+        **ten,
+        **{name: ten[f"h{name[1]}"] for name in COM},
+        **{name: ten[f"I{name[2:]}"] for name in INERTIA_ABOUT_COM},
+        **dict.fromkeys(MOMENTS, all_six),
+    }
+
+
+def principal_axes_of(
+    phi: Phi, covariance: Array, degrees: Array | float, decided_by: Mapping[str, str]
+) -> tuple[PrincipalAxis, ...]:
+    """Principal moments about the centre of mass, ascending, each with its axis and 95 % cone.
+
+    Args:
+        phi: the estimate, shape (10,).
+        covariance: of phi, shape (10, 10).
+        degrees: of freedom of Student's t, as in `intervals_of`.
+        decided_by: what decided each of the ten.
+
+    Returns:
+        Three; none where the inertia was not measured.
+    """
+    if not measured(decided_by)[MOMENTS[0]]:
+        return ()
+    spread = principal_spread(phi, covariance)
+    angles = spread.half_angles(float(_degrees_of_all(degrees)[-1]))
+    return tuple(
+        # ± is the same axis: the one shown has its largest component positive.
+        PrincipalAxis(float(moment), axis * np.sign(axis[np.argmax(np.abs(axis))]), angle)
+        for moment, axis, angle in zip(spread.moments, spread.axes.T, angles, strict=True)
+    )
+
+
+def principal_spread(phi: Phi, covariance: Array) -> PrincipalSpread:
+    """Principal moments of an estimate with the spread of the inertia in their axes."""
+    return PrincipalSpread.of(phi, covariance, derived_jacobian(phi)[3:])
+
+
+def interval_jacobian(phi: Phi) -> Array:
+    """∂(phi, c, I_c, principal moments)/∂phi, in the order of `NAMES`, shape (22, 10)."""
+    spread = principal_spread(phi, np.zeros((10, 10)))
+    return np.concatenate((np.eye(10), derived_jacobian(phi), _own(spread)))
+
+
+def _own(spread: PrincipalSpread) -> Array:
+    """Derivative of the moments, shape (3, 10)."""
+    return spread.jacobian[np.arange(3), np.arange(3)]
+
+
+def _degrees_of_all(degrees: Array | float) -> Array:
+    """Of each of `NAMES`: of what is derived those of its own moment, of the principal the least.
+
+    Returns:
+        Shape (22,).
     """
     own = np.broadcast_to(degrees, 10)
-    least = [*own, *own[1:4], *own[4:]]  # of what is derived: those of its own moment
-    factor = stdtrit(np.maximum(least, _FEWEST_DEGREES), _LEVEL)
-    values = np.concatenate((phi, derived(phi)))
-    jacobian = np.concatenate((np.eye(10), derived_jacobian(phi)))
-    half = factor * np.sqrt(np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian))
-    measured: dict[str, bool] = {name: decided_by[name] != "default" for name in PHI}
-    known = {
-        **measured,
-        **{name: measured[f"h{name[1]}"] for name in COM},
-        **{name: measured[f"I{name[2:]}"] for name in INERTIA_ABOUT_COM},
-    }
-    return {
-        name: (float(value - width), float(value + width)) if known[name] else None
-        for name, value, width in zip((*PHI, *DERIVED), values, half, strict=True)
-    }
+    of_all = [*own, *own[1:4], *own[4:], *[own[4:].min()] * 3]
+    return np.maximum(of_all, _FEWEST_DEGREES)
+
+
+def _level_of_all(jacobian: Array, covariance: Array, errors: Array) -> float:
+    """Level for each of some quantities by itself at which all hold at once at 95 %.
+
+    That of the largest of correlated normal numbers, max |z| (Hothorn, Bretz and Westfall 2008), by
+    simulation: Bonferroni's would take quantities that are functions of ten for independent.
+
+    Args:
+        jacobian: of the quantities, shape (q, 10).
+        covariance: of phi, shape (10, 10).
+        errors: their standard errors, shape (q,).
+    """
+    there = errors > 0.0
+    if not there.any():
+        return _LEVEL
+    values, vectors = np.linalg.eigh(covariance / (scale := _sizes(covariance)))
+    root = vectors * np.sqrt(np.maximum(values, 0.0)) * np.sqrt(np.diag(scale))[:, None]
+    rows = (jacobian[there] @ root) / errors[there, None]
+    # The same numbers each time, so that the same data give the same intervals.
+    draws = np.random.default_rng(0).standard_normal((_DRAWS, len(covariance)))
+    largest = np.abs(draws @ rows.T).max(axis=1)
+    return float(ndtr(np.quantile(largest, 2.0 * _LEVEL - 1.0)))
+
+
+def _sizes(covariance: Array) -> Array:
+    """Products of standard errors, one where there is none, shape (10, 10)."""
+    sigma = np.sqrt(np.diag(covariance))
+    sigma = np.where(sigma > 0.0, sigma, 1.0)
+    return np.outer(sigma, sigma)
 
 
 def derived(phi: Phi) -> Array:

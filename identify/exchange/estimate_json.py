@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from identify.arrays import Array, Vec6
+from identify.arrays import Array, Vec3, Vec6
 from identify.errors import IdentifyError, ModelError
 from identify.exchange.estimate_body import BODY_SHAPES, read_body, seal_numbers
 from identify.exchange.estimate_views import EstimateViews
@@ -37,10 +37,29 @@ class SavedBias:
         sha256: of the log it was fitted on.
         wrench: what the sensor adds to the wrench on the body, [f; t] at Bo in B [N, N m], shape
             (6,).
+        half_width: of the 95 % interval of each, shape (6,); None where nothing is known of it.
     """
 
     sha256: str
     wrench: Vec6
+    half_width: Vec6 | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalAxis:
+    """A principal moment of inertia about the centre of mass, and where its axis is.
+
+    Attributes:
+        moment: [kg m²].
+        direction: of the axis in B, of length one, shape (3,).
+        half_angle: of the cone around it that holds the true axis in 95 of 100 cases [rad]; None
+            where the moment cannot be told from another one, so that the axis may be any in the
+            plane of both.
+    """
+
+    moment: float
+    direction: Vec3
+    half_angle: float | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,9 +70,11 @@ class SavedEstimate(EstimateViews):
         parameters: the ten inertial parameters about Bo in B.
         frame: what the body frame B is, in words.
         covariance: of phi, in its order and units, shape (10, 10).
-        intervals: lower and upper bound by name: the ten of phi, cx, cy, cz and Icxx … Iczz; None
-            for what was not measured.
+        intervals: lower and upper bound by name: the ten of phi, cx, cy, cz, Icxx … Iczz and the
+            principal moments I1, I2, I3; None for what was not measured.
         interval_kind: what the intervals are, and what they leave out.
+        variance_shares: by the same names, what share of the variance comes of which source.
+        principal_axes: by ascending moments, with the cones they are known to within.
         decided_by: for each of the ten: "data", "constraint", "given" or "default".
         default_body: the body that completes what the data do not tell, in words, or None.
         bias: the sensor offset of each log.
@@ -73,6 +94,8 @@ class SavedEstimate(EstimateViews):
     covariance: Array | None = None
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
     interval_kind: str | None = None
+    variance_shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    principal_axes: tuple[PrincipalAxis, ...] = ()
     decided_by: Mapping[str, str] = field(default_factory=dict)
     default_body: str | None = None
     bias: tuple[SavedBias, ...] = ()
@@ -211,9 +234,44 @@ def _bias(value: Any, key: str) -> tuple[SavedBias, ...]:
         raise ModelError(f"{key}: expected a list, got {type(value).__name__}")
     entries = [_mapping(entry, f"{key} {number}") for number, entry in enumerate(value)]
     return tuple(
-        SavedBias(str(entry["sha256"]), seal_numbers(entry["wrench"], "bias wrench", (6,)))
+        SavedBias(
+            str(entry["sha256"]),
+            seal_numbers(entry["wrench"], "bias wrench", (6,)),
+            _where_given(entry.get("half_width"), "bias half_width", (6,)),
+        )
         for entry in entries
     )
+
+
+def _where_given(value: object, key: str, shape: tuple[int, ...]) -> Array | None:
+    return None if value is None else seal_numbers(value, key, shape)
+
+
+def _principal_axes(value: Any, key: str) -> tuple[PrincipalAxis, ...]:
+    if not isinstance(value, list):
+        raise ModelError(f"{key}: expected a list, got {type(value).__name__}")
+    found = []
+    for number, item in enumerate(value):
+        entry = _mapping(item, f"{key} {number}")
+        angle = _where_given(entry.get("half_angle"), f"{key}: half_angle", ())
+        found.append(
+            PrincipalAxis(
+                float(seal_numbers(entry["moment"], f"{key}: moment", ())),
+                seal_numbers(entry["direction"], f"{key}: direction", (3,)),
+                None if angle is None else float(angle),
+            )
+        )
+    return tuple(found)
+
+
+def _shares(value: object, key: str) -> dict[str, dict[str, float]]:
+    return {
+        str(name): {
+            str(source): float(seal_numbers(share, f"{key} of {name}", ()))
+            for source, share in _mapping(shares, f"{key} of {name}").items()
+        }
+        for name, shares in _mapping(value, key).items()
+    }
 
 
 def _findings(value: Any, key: str) -> tuple[Finding, ...]:
@@ -254,6 +312,8 @@ _READERS: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(
         "covariance": _numbers(10, 10),
         "intervals": _intervals,
         "interval_kind": _text,
+        "variance_shares": _shares,
+        "principal_axes": _principal_axes,
         "decided_by": _decided_by,
         "default_body": _text,
         "bias": _bias,

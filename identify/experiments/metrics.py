@@ -119,8 +119,8 @@ def half_width(answer: Answer, truth: Phi | None) -> Values:
     """Half of each interval, in the parameter's unit."""
     return {
         name: 0.5 * (bound[1] - bound[0])
-        for name, bound in answer.intervals.items()
-        if bound is not None
+        for name in NAMES
+        if (bound := answer.intervals.get(name)) is not None
     }
 
 

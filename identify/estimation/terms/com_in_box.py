@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +11,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -79,6 +81,12 @@ class ComInBox(Term):
         away = np.abs([np.array(self.low) - unit.com, np.array(self.high) - unit.com]).max()
         smallest = float(np.finfo(float).tiny)
         return float(outside.max()) / max(abs(float(mass)) * max(unit.length, away), smallest)
+
+    def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
+        """Of the centre of mass."""
+        if body_number(space, self.body) != body_number(space, body):
+            return {}
+        return dict(zip(("cx", "cy", "cz"), zip(self.low, self.high, strict=True), strict=True))
 
     def __str__(self) -> str:
         spans = zip("xyz", self.low, self.high, strict=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +12,7 @@ from identify.arrays import Array
 from identify.estimation.errors import TermError
 from identify.estimation.terms.known_mass import HEAVIEST, LIGHTEST
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.regressors import ParameterSpace
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -59,6 +61,12 @@ class MassBetween(Term):
         number = body_number(scaling.space, self.body)
         mass = float(x[10 * number])
         return max(self.low - mass, mass - self.high) / scaling.bodies[number].mass
+
+    def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
+        """Of the mass."""
+        if body_number(space, self.body) != body_number(space, body):
+            return {}
+        return {"m": (self.low, self.high)}
 
     def __str__(self) -> str:
         return f"mass{words_of(self.body)} between {self.low:g} and {self.high:g} kg"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -122,6 +122,10 @@ class Term(ABC):
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
         """Rows E and values e of the equations E x = e among it, shapes (k, p) and (k,)."""
         return np.zeros((0, len(space))), np.zeros(0)
+
+    def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
+        """Bounds it sets to single quantities of a body, by the name of their interval."""
+        return {}
 
 
 def body_number(space: ParameterSpace, name: str | None) -> int:

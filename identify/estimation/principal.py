@@ -1,0 +1,114 @@
+"""Principal moments about the centre of mass: how well they and the directions of their axes are
+known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import fdtri
+
+from identify.arrays import Array, Mat33, Phi
+from identify.inertia import inertia_about_com
+from identify.inertia.matrices import symmetric_from_six
+
+MOMENTS = ("I1", "I2", "I3")
+"""Names of the principal moments, ascending."""
+
+_LEVEL = 0.95
+
+_MANY = 1e9
+"""Degrees of freedom that are as good as endless."""
+
+_WIDEST = 0.25 * np.pi
+"""Half-angle of a cone beyond which two axes might as well be exchanged [rad]."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalSpread:
+    """Principal moments, and the covariance of what error makes of the inertia in their axes.
+
+    With V the axes and δI the error of the inertia about the centre of mass, G = Vᵀ δI V: to first
+    order G_kk is the error of moment k, and G_kj / (λ_k − λ_j) the angle by which axis k is turned
+    towards axis j.
+
+    Attributes:
+        moments: λ, ascending [kg m²], shape (3,).
+        axes: V, whose columns are the axes in B, shape (3, 3).
+        jacobian: ∂G/∂phi, shape (3, 3, 10).
+        covariance: of phi, shape (10, 10).
+    """
+
+    moments: Array
+    axes: Mat33
+    jacobian: Array
+    covariance: Array
+
+    @classmethod
+    def of(cls, phi: Phi, covariance: Array, inertia_jacobian: Array) -> PrincipalSpread:
+        """Of an estimate.
+
+        Args:
+            phi: shape (10,).
+            covariance: its covariance, shape (10, 10).
+            inertia_jacobian: ∂(Icxx, Icxy, Icxz, Icyy, Icyz, Iczz)/∂phi, shape (6, 10).
+        """
+        moments, axes = np.linalg.eigh(inertia_about_com(phi))
+        in_axes = axes.T @ symmetric_from_six(np.eye(6)) @ axes
+        return cls(moments, axes, np.tensordot(in_axes, inertia_jacobian, (0, 0)), covariance)
+
+    @property
+    def errors(self) -> Array:
+        """Standard errors of G, shape (3, 3)."""
+        variance = np.einsum("kji,im,kjm->kj", self.jacobian, self.covariance, self.jacobian)
+        return np.sqrt(np.maximum(variance, 0.0))
+
+    @property
+    def pushed(self) -> Array:
+        """How far noise drives each moment away from the one below and from the one above.
+
+        Error in G_kj drives two eigenvalues apart, never together: of a gap g it makes on average
+        √(g² + 4 var G_kj). So much the interval of the upper one has to reach down, and that of the
+        lower one up.
+
+        Returns:
+            Shape (2, 3): down and up [kg m²].
+        """
+        gap = np.abs(self.moments[:, None] - self.moments)
+        shift = 0.5 * (gap - np.sqrt(np.maximum(gap**2 - 4.0 * self.errors**2, 0.0)))
+        return np.stack((np.tril(shift, -1).sum(axis=1), np.triu(shift, 1).sum(axis=1)))
+
+    def half_angles(self, degrees: float) -> tuple[float | None, ...]:
+        """Half-angle of the cone around each axis that holds the true one, in 95 of 100 cases.
+
+        The angle is the length of a normal vector in two directions of different spread; its square
+        is taken for a multiple of F with the same mean and variance. The gap of two moments is in
+        error too: as much as noise may have made of it is taken off its square (Fieller 1954).
+
+        Args:
+            degrees: of freedom of the errors.
+
+        Returns:
+            [rad]; None for an axis whose moment cannot be told from another: that one may turn
+            freely in the plane of both.
+        """
+        degrees = min(degrees, _MANY)
+        return tuple(self._half_angle(k, degrees) for k in range(3))
+
+    def _half_angle(self, k: int, degrees: float) -> float | None:
+        others = [j for j in range(3) if j != k]
+        J = self.jacobian[k, others]
+        apart = self.jacobian[k, k] - self.jacobian[others, others]
+        # Two equal moments come out (δ_kk − δ_jj)² + 4 δ_kj² apart, in the square.
+        noise = np.einsum("ki,ij,kj->k", apart, self.covariance, apart)
+        noise = noise + 4.0 * self.errors[k, others] ** 2
+        squares = (self.moments[k] - self.moments[others]) ** 2 - noise * fdtri(2, degrees, _LEVEL)
+        if not (squares > 0.0).all():
+            return None
+        gaps = np.sqrt(squares) * np.sign(self.moments[k] - self.moments[others])
+        a, b = np.maximum(np.linalg.eigvalsh(J @ self.covariance @ J.T / np.outer(gaps, gaps)), 0.0)
+        if not a + b > 0.0:
+            return 0.0
+        alike = (a + b) ** 2 / (a**2 + b**2)
+        angle = float(np.sqrt((a + b) * fdtri(alike, degrees, _LEVEL)))
+        return angle if angle < _WIDEST else None

@@ -1,0 +1,99 @@
+"""What the variance of an estimate is made of: noise of wrench and motion, the rest, completion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Phi
+from identify.estimation.intervals import NAMES, information_inverse, interval_jacobian, measured
+from identify.estimation.least_squares import LeastSquaresFit
+
+SOURCES = ("wrench", "motion", "rest", "completion")
+"""Where variance comes from: noise of the wrench; noise of the motion; residuals larger than both,
+such as drift, vibration or a model that fails; what the default body completes."""
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceParts:
+    """Covariances of the unknowns from each source but the rest, shape (p, p) each."""
+
+    wrench: Array
+    motion: Array
+    completion: Array
+
+    @classmethod
+    def of(cls, fit: LeastSquaresFit) -> VarianceParts | None:
+        """Of a fit; None where no noise was read off the signals.
+
+        With S_g the covariance that noise gives the residuals of a group, and B the information
+        left without it, B⁻¹ (Σ_g YᵀW S_g W Y) B⁻¹ is that of the unknowns. S_g adds up over the
+        signals; where noise meets noise (X), one of them is the motion's.
+        """
+        system, split, to_x = fit.data.system, fit.identifiability, fit.scaling.to_x
+        everything = system.noise_moments(fit.x)
+        if not any(moment.any() for moment in everything):
+            return None
+        there = _share_of_noise(fit)
+        of_wrench = system.noise_moments(np.zeros(len(fit.x)))
+        along = information_inverse(fit)
+
+        def covariance(moments: list[Array]) -> Array:
+            weights = [
+                there / group.effective_samples * weight @ moment @ weight
+                for weight, moment, group in zip(fit.weights, moments, system.groups, strict=True)
+            ]
+            return along @ sum(system.moments(weights)) @ along
+
+        of_motion = [whole - wrench for whole, wrench in zip(everything, of_wrench, strict=True)]
+        meeting = there * system.noise_scatter(fit.x, fit.weights)
+        unknown = to_x @ split.unidentifiable
+        return cls(
+            covariance(of_wrench),
+            covariance(of_motion) + along @ meeting @ along,
+            unknown @ unknown.T,
+        )
+
+    def shares(
+        self, block: slice, phi: Phi, covariance: Array, decided_by: Mapping[str, str]
+    ) -> dict[str, dict[str, float]]:
+        """Shares of the variance of what has an interval, by name and source; each sums to one.
+
+        The rest is what the others leave. Residuals may be smaller than the noise that was read off
+        the signals: there is no rest then, and the others are so much smaller.
+
+        Args:
+            block: of a body's ten among the unknowns.
+            phi: its parameters, shape (10,).
+            covariance: of phi, shape (10, 10).
+            decided_by: what decided each of the ten.
+        """
+        J = interval_jacobian(phi)
+
+        def variance(of: Array) -> Array:
+            return np.einsum("ij,jk,ik->i", J, of, J)
+
+        whole = variance(covariance)
+        parts = np.array(
+            [variance(of[block, block]) for of in (self.wrench, self.motion, self.completion)]
+        )
+        wrench, motion, completion = np.maximum(parts, 0.0)
+        rest = np.maximum(whole - parts.sum(axis=0), 0.0)
+        noise = wrench + motion
+        fits = np.minimum(1.0, (whole - completion) / np.where(noise > 0.0, noise, 1.0))
+        found = np.stack((fits * wrench, fits * motion, rest, completion))
+        total = found.sum(axis=0)
+        known = measured(decided_by)
+        return {
+            name: dict(zip(SOURCES, (found[:, k] / total[k]).tolist(), strict=True))
+            for k, name in enumerate(NAMES)
+            if known[name] and total[k] > 0.0 and decided_by.get(name) != "given"
+        }
+
+
+def _share_of_noise(fit: LeastSquaresFit) -> float:
+    """Share of the noise read off the signals that the fit took to be there."""
+    read = np.linalg.norm(fit.data.system.noise_rows(fit.weights))
+    return float((np.linalg.norm(fit.noise) / read) ** 2) if read > 0.0 else 0.0
