@@ -112,6 +112,8 @@ def moved(saved: SavedEstimate, X_AB: Pose, frame: str) -> SavedEstimate:
         covariance=covariance,
         intervals={},
         interval_kind=None,
+        variance_shares={},
+        principal_axes=(),
         decided_by={name: what for name, what in decided.items() if what},
         bias=(),
         residual_rms=None,
@@ -176,14 +178,15 @@ def combined(
 
     The findings of all go with it, each with the name of its body.
     """
-    from identify.estimation.intervals import intervals_of
+    from identify.estimation.intervals import intervals_of, principal_axes_of
     from identify.exchange import SavedEstimate
     from identify.inertia import PHI, InertialParameters
 
-    intervals = {}
+    intervals, axes = {}, ()
     if covariance is not None:
         known = {name: decided.get(name, "data") for name in PHI}
         intervals = intervals_of(phi, covariance, float("inf"), known)
+        axes = principal_axes_of(phi, covariance, float("inf"), known)
     count = {2: "two"}.get(len(bodies), str(len(bodies)))
     kind = f"95 %, from the covariances of the {count} estimates, taken as independent"
     body = InertialParameters(phi)
@@ -200,6 +203,7 @@ def combined(
         covariance=covariance,
         intervals=intervals,
         interval_kind=kind if intervals else None,
+        principal_axes=axes,
         decided_by=decided,
         default_body=default_body,
         provenance={"command": invocation},

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, UseAppendAction
 
@@ -80,6 +80,13 @@ class Fit(Command):
     need: Annotated[str, option("NEEDS")] = ""
     """What the intervals have to reach, as "mass 1%, com 2mm, inertia 10%"; the verdict says it."""
 
+    interval: Annotated[Literal["formula", "bootstrap"], option("ROUTE")] = "formula"
+    """How intervals come about: "formula", from the noise that is found, or "bootstrap", from the
+    spread of refits to blocks of time."""
+
+    simultaneous: Flag = False
+    """Intervals that hold all at once at 95 %, not each by itself."""
+
     quiet: Flag = False
     """Print nothing but errors."""
 
@@ -122,6 +129,8 @@ class Fit(Command):
             gravity=self.gravity,
             terms=self._terms(),
             needs=self.need,
+            interval=self.interval,
+            simultaneous=self.simultaneous,
         )
 
     def _terms(self) -> tuple[Term, ...]:

@@ -5,6 +5,7 @@ from identify.estimation.errors import ContradictoryTerms, NegativeMass, TooLitt
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.estimator import (
     EstimatorSettings,
+    IntervalRoute,
     body_system,
     estimate_body,
     estimate_unknowns,
@@ -18,6 +19,7 @@ __all__ = [
     "DecidedBy",
     "Estimate",
     "EstimatorSettings",
+    "IntervalRoute",
     "NegativeMass",
     "TooLittleMotion",
     "body_system",

@@ -11,8 +11,9 @@ from scipy.special import ndtr, stdtrit
 
 from identify.arrays import Array, Phi
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.estimation.principal import MOMENTS, PrincipalSpread
+from identify.estimation.principal import PrincipalSpread
 from identify.exchange import PrincipalAxis
+from identify.exchange.estimate_views import MOMENTS
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
 from identify.regressors.triangular import triangle

@@ -1,5 +1,4 @@
-"""Principal moments about the centre of mass: how well they and the directions of their axes are
-known."""
+"""How well principal moments about the centre of mass are known, and where their axes are."""
 
 from __future__ import annotations
 
@@ -11,9 +10,6 @@ from scipy.special import fdtri
 from identify.arrays import Array, Mat33, Phi
 from identify.inertia import inertia_about_com
 from identify.inertia.matrices import symmetric_from_six
-
-MOMENTS = ("I1", "I2", "I3")
-"""Names of the principal moments, ascending."""
 
 _LEVEL = 0.95
 

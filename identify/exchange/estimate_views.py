@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from identify.exchange.estimate_json import SavedEstimate
 
+MOMENTS = ("I1", "I2", "I3")
+"""Names of the principal moments about the centre of mass, ascending."""
+
 ABOUT_COM = ("cx", "cy", "cz", *(f"Ic{name[1:]}" for name in PHI[4:]))
 """Names of what an estimate has beside the ten: the centre of mass, and the inertia about it."""
 
@@ -60,15 +63,16 @@ class EstimateViews:
     def to_frame(self) -> pd.DataFrame:
         """The parameters by name: value, 95 % interval (low, high), SI unit, and what decided it.
 
-        The ten of phi, then the centre of mass and the inertia about it, as the intervals have
-        them; low and high are NaN for what the data do not identify.
+        The ten of phi, then the centre of mass, the inertia about it and its principal moments, as
+        the intervals have them; low and high are NaN for what the data do not identify.
         """
         import pandas as pd
 
         body = self.parameters
-        about_com = np.full(9, np.nan)  # a frame without mass has none
+        about_com = np.full(12, np.nan)  # a frame without mass has none
         if body.mass != 0.0:
-            about_com = [*body.com, *six_from_symmetric(body.inertia_about_com)]
+            six = six_from_symmetric(body.inertia_about_com)
+            about_com = [*body.com, *six, *body.principal_moments]
         values = [*body.phi, *about_com]
         intervals = [self.intervals.get(name) or (np.nan, np.nan) for name in _NAMES]
         return pd.DataFrame(
@@ -76,11 +80,20 @@ class EstimateViews:
                 "value": values,
                 "low": [low for low, _ in intervals],
                 "high": [high for _, high in intervals],
-                "unit": [*UNITS, *("m",) * 3, *UNITS[4:]],
-                "decided_by": [self.decided_by.get(name, "") for name in (*PHI, *PHI[1:])],
+                "unit": [*UNITS, *("m",) * 3, *UNITS[4:], *UNITS[4:7]],
+                "decided_by": [
+                    *(self.decided_by.get(name, "") for name in (*PHI, *PHI[1:])),
+                    *[self._of_inertia] * 3,
+                ],
             },
             index=pd.Index(_NAMES, name="parameter"),
         )
+
+    @property
+    def _of_inertia(self) -> str:
+        """What decided the inertia as a whole: where its entries differ, the least of it."""
+        of_entries = {self.decided_by.get(name, "") for name in PHI[4:]}
+        return next((by for by in ("default", "constraint", "data") if by in of_entries), "")
 
     def __repr__(self) -> str:
         completed = [name for name in PHI if self.decided_by.get(name) == "default"]
@@ -91,4 +104,4 @@ class EstimateViews:
         return f"<p>{escape(repr(self))}</p>{self.to_frame().to_html(na_rep='–')}"
 
 
-_NAMES = (*PHI, *ABOUT_COM)
+_NAMES = (*PHI, *ABOUT_COM, *MOMENTS)

@@ -31,6 +31,24 @@ def signals_of(selections: Mapping[Group, Selection], schema: Schema) -> dict[st
     return signals
 
 
+def noise_of(schema: Schema) -> dict[str, float]:
+    """The noise that a schema gives: one sigma on each axis in SI, by the names of signals."""
+    given: list[tuple[str, float | None, float]] = []
+    if (pose := schema.pose) is not None:
+        given.append(("position", pose.position_noise, LENGTH[pose.position_unit]))
+        given.append(("quaternion", pose.angle_noise, ANGLE[pose.angle_unit]))
+    if (twist := schema.twist) is not None:
+        given.append(("linear_velocity", twist.linear_noise, 1.0))
+        given.append(("angular_velocity", twist.angular_noise, ANGLE[twist.angle_unit]))
+    if (rates := schema.acceleration) is not None:
+        given.append(("linear_acceleration", rates.linear_noise, ACCELERATION[rates.unit]))
+        given.append(("angular_acceleration", rates.angular_noise, ANGLE[rates.angle_unit]))
+    wrench = schema.wrench
+    given.append(("force", wrench.force_noise, FORCE[wrench.force_unit]))
+    given.append(("torque", wrench.torque_noise, TORQUE[wrench.torque_unit]))
+    return {name: sigma * factor for name, sigma, factor in given if sigma is not None}
+
+
 def _scaled(schema: Schema) -> Iterator[tuple[Group, str, tuple[Column, ...] | None, float]]:
     """Group, name, columns (or None) and factor to SI of each signal but the pose."""
     if (twist := schema.twist) is not None:

@@ -15,7 +15,7 @@ from identify.arrays import Array, seal
 from identify.errors import LogError, ModelError
 from identify.files import digest
 from identify.logs.clock import read_time
-from identify.logs.convert import signals_of
+from identify.logs.convert import noise_of, signals_of
 from identify.logs.memory import hold
 from identify.logs.recording import AccelerationKind, Recording, SourceFile
 from identify.logs.rows import Selection, select_rows
@@ -85,6 +85,7 @@ def read_log(
         sha256=_joint_digest(files) if isinstance(log, Path) else _digest_of(tables),
         rows=len(selections[0]) + dropped.total,
         acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
+        noise=noise_of(schema),
         X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
         dropped=dropped,
         schema=schema.model_dump(mode="json", exclude_unset=True),

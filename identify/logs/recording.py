@@ -71,6 +71,8 @@ class Recording:
             where the group is present.
         acceleration_kind: what `linear_acceleration` is: "classical" (d²p/dt²), "spatial"
             (classical − ω × v) or "proper" (classical − gravity, as an accelerometer reads).
+        noise: of the signals that the schema gives one of, by name: one sigma on each axis, white
+            from row to row, in their units (of the quaternion a rotation vector in B [rad]).
         X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame.
         gravity: g in W [m/s²], shape (3,).
         sources: the files, with their sha256; none of a log that was in memory.
@@ -90,6 +92,7 @@ class Recording:
     sha256: str
     rows: int
     acceleration_kind: AccelerationKind = "classical"
+    noise: Mapping[str, float] = field(default_factory=dict)
     X_BS: Pose | None = None
     dropped: DroppedRows = field(default_factory=DroppedRows)
     schema: Mapping[str, object] = field(default_factory=dict)
@@ -97,6 +100,7 @@ class Recording:
     def __post_init__(self) -> None:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
+        object.__setattr__(self, "noise", MappingProxyType(dict(self.noise)))
         object.__setattr__(self, "schema", MappingProxyType(dict(self.schema)))
         if not np.abs(self.gravity).max() <= _STRONGEST_GRAVITY:
             raise LogError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
@@ -11,6 +11,9 @@ from identify.documents import Number, Quaternion, Table, Vector, one_of
 from identify.logs.schema_fields import Column, ColumnsMatrix, ColumnsUpTo3, ColumnsX3, ColumnsX4
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SECOND, TORQUE
 from identify.spatial.vectors import GRAVITY_W
+
+Sigma: TypeAlias = Annotated[Number, Field(ge=0.0)]
+"""Standard deviation of a signal's noise, white from row to row, on each axis."""
 
 _CLOCK_KEYS = frozenset({"time", "rate_hz", "still"})
 
@@ -119,6 +122,16 @@ class PoseTable(Table):
     """What the pose takes vectors from and to; "world_to_body" is the inverse as a whole."""
     position_unit: Annotated[str, one_of(LENGTH)] = "m"
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
+    position_noise: Sigma | None = None
+    """In `position_unit`; found from the log where it is not given, as every noise."""
+    angle_noise: Sigma | None = None
+    """Of the rotation, about each axis, in `angle_unit`."""
+
+    @model_validator(mode="after")
+    def _noise_has_columns(self) -> PoseTable:
+        if self.position_noise is not None and self.position is None and not self.homogeneous:
+            raise ValueError("position_noise is given, but there is no position")
+        return self
 
     @model_validator(mode="after")
     def _one_rotation(self) -> PoseTable:
@@ -186,11 +199,18 @@ class _Rates(Table):
     frame: Annotated[str, one_of(("body", "world"))]
     """The axes the components are along."""
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
+    linear_noise: Sigma | None = None
+    """In the unit of `linear`."""
+    angular_noise: Sigma | None = None
+    """In the unit of `angular`."""
 
     @model_validator(mode="after")
     def _has_columns(self) -> _Rates:
         if self.linear is None and self.angular is None:
             raise ValueError("give linear, angular, or both")
+        for name in ("linear", "angular"):
+            if getattr(self, f"{name}_noise") is not None and getattr(self, name) is None:
+                raise ValueError(f"{name}_noise is given, but there is no {name}")
         return self
 
     @property
@@ -239,6 +259,10 @@ class WrenchTable(Table):
     """What the logged wrench acts on: the body, or the sensor that holds it (the reaction)."""
     force_unit: Annotated[str, one_of(FORCE)] = "N"
     torque_unit: Annotated[str, one_of(TORQUE, ignoring=r"[\s*·.\-]")] = "Nm"
+    force_noise: Sigma | None = None
+    """In `force_unit`."""
+    torque_noise: Sigma | None = None
+    """In `torque_unit`."""
     mount: Mount | None = None
 
     @model_validator(mode="after")

@@ -11,6 +11,7 @@ from identify.errors import LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import (
     Estimate,
     EstimatorSettings,
+    IntervalRoute,
     NegativeMass,
     TooLittleMotion,
     estimate_body,
@@ -48,6 +49,8 @@ def fit(
     gravity: tuple[float, float, float] | None = None,
     terms: Sequence[Term] | None = None,
     needs: str | None = None,
+    interval: IntervalRoute | None = None,
+    simultaneous: bool | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     truth: InertialParameters | None = None,
@@ -67,6 +70,9 @@ def fit(
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
         needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%"; the
             verdict says which of them they do.
+        interval: how intervals come about: by "formula" (default) from the noise that is found, or
+            by "bootstrap" from the spread of refits to blocks of time, ten of them at least.
+        simultaneous: whether 95 % is that all intervals of a body hold at once.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
         truth: the true body (the payload's), where it is known, to replay beside the estimate; the
@@ -84,6 +90,7 @@ def fit(
         SolveError: the solver failed, or its answer is not proved.
     """
     named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
+    named |= {"interval": interval, "simultaneous": simultaneous}
     named |= {"needs": needs, "terms": tuple(terms) if isinstance(terms, list) else terms}
     named = {name: value for name, value in named.items() if value is not None}
     given, empty = _checked(recordings, unloaded)
@@ -106,7 +113,8 @@ def fit(
     estimate = _estimate(logs, blocks, estimator)
     say("validating")
     folds = [fold_statistics(log) for log in logs]
-    validation = validate(logs, folds, estimate, estimator, truth)
+    of_parts = replace(estimator, interval="formula")  # whose intervals nobody sees
+    validation = validate(logs, folds, estimate, of_parts, truth)
     findings = [
         *(finding for log in logs for finding in findings_of_log(log)),
         *findings_of_fit(validation, estimate, logs, blocks, settings),

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 
+import numpy as np
+
 from identify.estimation import Estimate
 from identify.logs import Recording
 from identify.pipeline.result import FitSettings
@@ -61,5 +63,18 @@ def _log(log: PreparedLog) -> dict[str, object]:
         "rate_hz": log.rate_hz,
         "cutoff_hz": log.cutoff_hz,
         "gravity": recording.gravity.tolist(),
+        "noise": _noise(log),
         "schema": dict(recording.schema),
+    }
+
+
+def _noise(log: PreparedLog) -> dict[str, object]:
+    """One sigma on each axis of each signal in SI, and whether the schema gave it."""
+    noise = log.signal_noise
+    if noise is None:
+        return {}
+    sigma = np.sqrt(np.diag(noise.covariance)).reshape(-1, 3)
+    return {
+        name: {"sigma": of_axes.tolist(), "given": name in log.recording.noise}
+        for name, of_axes in zip(noise.names, sigma, strict=True)
     }

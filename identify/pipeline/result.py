@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from identify.errors import SchemaError
-from identify.estimation import Estimate, EstimatorSettings
+from identify.estimation import Estimate, EstimatorSettings, IntervalRoute
 from identify.estimation.terms import Term
 from identify.findings import Finding, Verdict, ranked
 from identify.pipeline.needs import parse_needs
@@ -33,6 +33,9 @@ class FitSettings:
         gravity: g in W [m/s²] in place of the logs' own.
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
         needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%".
+        interval: how intervals come about: by "formula" from the noise that is found, or by
+            "bootstrap" from the spread of refits to blocks of time.
+        simultaneous: whether 95 % is that all intervals of a body hold at once.
     """
 
     bias: Offsets = "per_log"
@@ -41,6 +44,8 @@ class FitSettings:
     gravity: tuple[float, float, float] | None = None
     terms: tuple[Term, ...] = ()
     needs: str = ""
+    interval: IntervalRoute = "formula"
+    simultaneous: bool = False
 
     def __post_init__(self) -> None:
         if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
@@ -54,6 +59,9 @@ class FitSettings:
                 raise SchemaError(f"{name}: expected a number, got {value!r}")
         if self.bias not in ("per_log", "shared", "none"):
             raise SchemaError(f'bias: expected "per_log", "shared" or "none", got {self.bias!r}')
+        if self.interval not in get_args(IntervalRoute):
+            routes = " or ".join(f'"{route}"' for route in get_args(IntervalRoute))
+            raise SchemaError(f"interval: expected {routes}, got {self.interval!r}")
         if self.cutoff_hz is not None and not (np.isfinite(self.cutoff_hz) and self.cutoff_hz > 0):
             raise SchemaError(f"cut-off: expected a positive number of Hz, got {self.cutoff_hz}")
         if self.mass is not None and not (np.isfinite(self.mass) and self.mass > 0.0):
@@ -64,7 +72,13 @@ class FitSettings:
     @property
     def estimator(self) -> EstimatorSettings:
         """What the estimator needs of them."""
-        return EstimatorSettings(bias=self.bias, mass=self.mass, terms=self.terms)
+        return EstimatorSettings(
+            bias=self.bias,
+            mass=self.mass,
+            terms=self.terms,
+            interval=self.interval,
+            simultaneous=self.simultaneous,
+        )
 
 
 def _is_vector(value: object) -> bool:

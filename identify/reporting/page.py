@@ -22,6 +22,7 @@ from identify.reporting.sections.logs import data, provenance, sensor_offset
 from identify.reporting.sections.motion import excitation, replay
 from identify.reporting.sections.proof import certificate
 from identify.reporting.sections.result import findings, headline, verdict
+from identify.reporting.sections.uncertainty import uncertainty
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
@@ -37,6 +38,7 @@ SECTIONS: tuple[Builder, ...] = (
     principal,
     carrier_parameters,
     carrier_principal,
+    uncertainty,
     certificate,
     scores,
     wrench,

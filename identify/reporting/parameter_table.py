@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from identify.arrays import Array
+from identify.exchange.estimate_views import MOMENTS
 from identify.inertia import PHI, UNITS, InertialParameters
 from identify.inertia.matrices import six_from_symmetric
 from identify.reporting.rounding import (
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
 
 Group: TypeAlias = Literal[
-    "mass", "com", "inertia_about_com", "first_moment", "inertia_about_origin"
+    "mass", "com", "inertia_about_com", "first_moment", "inertia_about_origin", "principal"
 ]
 
 
 class _Quantity(NamedTuple):
-    """The parameters of a group: their keys in estimate.json, and what of phi decides each.
+    """The parameters of a group: their keys in estimate.json, and what of phi decides each, if one.
 
     `values` are those of a body, shape (n,); `shown_in` gives the unit that suits the largest.
     """
@@ -61,10 +62,16 @@ _QUANTITIES: dict[Group, _Quantity] = {
     "inertia_about_origin": _Quantity(
         PHI[4:], PHI[4:], UNITS[4], lambda body: body.phi[4:], _INERTIA
     ),
+    "principal": _Quantity(
+        MOMENTS, ("",) * 3, UNITS[4], lambda body: body.principal_moments, _INERTIA
+    ),
 }
 
-GROUPS: tuple[Group, ...] = tuple(_QUANTITIES)
-"""All groups, in the order of the tables."""
+PRINCIPAL: tuple[Group, ...] = ("principal",)
+"""Principal moments of inertia about the centre of mass, ascending."""
+
+GROUPS: tuple[Group, ...] = tuple(name for name in _QUANTITIES if name not in PRINCIPAL)
+"""All other groups, in the order of the tables."""
 
 ABOUT_COM: tuple[Group, ...] = GROUPS[:3]
 """Mass, centre of mass and inertia about it: ten parameters as a person knows them."""

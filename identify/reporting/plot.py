@@ -20,6 +20,16 @@ from identify.reporting.figures.motion import motion
 from identify.reporting.figures.parameters import parameters
 from identify.reporting.figures.poinsot import poinsot
 from identify.reporting.figures.replay import replay
+from identify.reporting.figures.sources import sources
 from identify.reporting.figures.wrench import residuals, wrench
 
-__all__ = ["excitation", "motion", "parameters", "poinsot", "replay", "residuals", "wrench"]
+__all__ = [
+    "excitation",
+    "motion",
+    "parameters",
+    "poinsot",
+    "replay",
+    "residuals",
+    "sources",
+    "wrench",
+]

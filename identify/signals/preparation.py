@@ -67,12 +67,26 @@ def prepare(
     noise = signal_noise(
         longest.signals, longest.rate_hz, Differentiator.design(longest.rate_hz, cutoff)
     )
+    noise = _with_given(noise, recording.noise)
     parts = [
         _prepare_segment(recording, segment, cutoff, noise, span)
         for segment in segments
         if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
     ]
-    return replace(_join(recording, parts, longest.rate_hz, cutoff), cutoff_raised=raised)
+    return replace(
+        _join(recording, parts, longest.rate_hz, cutoff), cutoff_raised=raised, signal_noise=noise
+    )
+
+
+def _with_given(noise: SignalNoise, given: Mapping[str, float]) -> SignalNoise:
+    """Noise read off a log, with what the schema gives in the place of its own."""
+    covariance = noise.covariance.copy()
+    for number, name in enumerate(noise.names):
+        if name in given:
+            own = slice(3 * number, 3 * number + 3)
+            covariance[own], covariance[:, own] = 0.0, 0.0
+            covariance[own, own] = given[name] ** 2 * np.eye(3)
+    return replace(noise, covariance=covariance)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from identify.arrays import Array, Indices, Vec3, Vec4, Vec6
 from identify.logs import Recording
+
+if TYPE_CHECKING:
+    from identify.signals.noise import SignalNoise
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class PreparedLog:
         segments: full-rate states for the replay; empty where pose or time is missing.
         repeated: rows with the stamp of the row before; those with its values too are not used.
         unused: rows in segments too short to be differentiated, not used.
+        signal_noise: of its signals, sample by sample; None for still poses.
         cutoff_raised: whether the cut-off is higher than the default, as segments are short.
     """
 
@@ -83,6 +88,7 @@ class PreparedLog:
     repeated: int = 0
     unused: int = 0
     cutoff_raised: bool = False
+    signal_noise: SignalNoise | None = None
 
     @property
     def name(self) -> str:

@@ -19,11 +19,10 @@ from identify.reporting.content import (
     numbers,
     row,
 )
-from identify.reporting.parameter_table import Group, ParameterRow, parameter_rows
-from identify.reporting.rounding import decimals_for, fixed, scaled, significant, unit_of_length
+from identify.reporting.parameter_table import PRINCIPAL, Group, ParameterRow, parameter_rows
+from identify.reporting.rounding import decimals_for, fixed, significant, unit_of_length
 
 if TYPE_CHECKING:
-    from identify.estimation import Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
@@ -31,6 +30,7 @@ _GROUP_NAMES: dict[Group, str] = {
     "mass": "Mass",
     "com": "Centre of mass",
     "inertia_about_com": "Inertia about the centre of mass",
+    "principal": "Principal moments about the centre of mass",
     "first_moment": "First moment, h = m c",
     "inertia_about_origin": "Inertia about the origin of the body frame",
 }
@@ -121,41 +121,40 @@ def _errors(found: InertialParameters, true: InertialParameters, *, outside: boo
 def principal(result: FitResult, truth: InertialParameters | None) -> Section | None:
     """Principal moments, axes and the ellipsoid of the same inertia; none of a default body."""
     estimate = result.estimate
-    if any(estimate.decided_by[name] == "default" for name in ("Ixx", "Iyy", "Izz")):
+    body, found = estimate.parameters, estimate.principal_axes
+    if not found:
         return None
-    body = estimate.parameters
-    moments, axes = np.linalg.eigh(body.inertia_about_com)
+    moments = np.array([one.moment for one in found])
     # About a principal axis i: I_i = Σ_j s_j − s_i, with s_j = m a_j² / 5 of a solid ellipsoid.
     second = 0.5 * moments.sum() - moments
     lengths = 2.0 * np.sqrt(5.0 * np.maximum(second, 0.0) / body.mass)
-    shown, unit = moment_texts(estimate)
+    shown = [one.shown for one in parameter_rows(estimate, truth, PRINCIPAL)]
     length = unit_of_length(float(lengths.max()))
     decimals = max(0, decimals_for(None, length.of(float(lengths.max()))) - 4)
     rows = [
         row(
             f"{place}",
-            moment,
-            # ± is the same axis: the one shown has its largest component positive.
-            ", ".join(fixed(x, 3) for x in axis * np.sign(axis[np.argmax(np.abs(axis))])),
+            moment.value,
+            moment.interval,
+            ", ".join(fixed(float(x), 3) for x in axis.direction),
+            _cone(axis.half_angle),
             fixed(length.of(float(size)), decimals),
         )
-        for place, moment, axis, size in zip((1, 2, 3), shown, axes.T, lengths, strict=True)
+        for place, moment, axis, size in zip((1, 2, 3), shown, found, lengths, strict=True)
     ]
-    heads = (f"Moment [{unit}]", "Axis in the body frame [–]", f"Ellipsoid [{length.name}]")
+    heads = (f"Moment [{shown[0].unit}]", "95 % interval", "Axis in the body frame [–]")
+    heads += ("95 % cone", f"Ellipsoid [{length.name}]")
     table = Table(
         (Head(""), *numbers(*heads)),
         tuple(rows),
-        "About the centre of mass. The last column is the diameter, along that axis, of the solid "
-        "ellipsoid with this mass and inertia: compare it with the size of the real body.",
+        "About the centre of mass. Cone: half the angle at the tip of the one around the axis that "
+        "holds the true axis; none where the moment cannot be told from another one, so that the "
+        "axis may be any in the plane of both. The last column is the diameter, along that axis, "
+        "of the solid ellipsoid with this mass and inertia: compare it with the size of the real "
+        "body.",
     )
     return Section("principal", f"Principal axes of inertia{estimate.of_body}", (table,))
 
 
-def moment_texts(estimate: Estimate) -> tuple[list[str], str]:
-    """Principal moments, ascending, rounded to what the intervals support; and their unit."""
-    moments = estimate.parameters.principal_moments
-    unit = scaled("kg m²", float(moments[-1]))
-    bounds = [estimate.intervals.get(f"Ic{axis}{axis}") for axis in "xyz"]
-    half = max((0.5 * (high - low) for low, high in filter(None, bounds)), default=0.0)
-    decimals = decimals_for(unit.of(half), unit.of(float(moments[-1])))
-    return [fixed(unit.of(float(moment)), decimals) for moment in moments], unit.name
+def _cone(half_angle: float | None) -> str:
+    return "any" if half_angle is None else f"± {significant(float(np.rad2deg(half_angle)))}°"

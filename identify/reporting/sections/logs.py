@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from identify.exchange.estimate_json import estimate_digest
 from identify.reporting.content import (
@@ -18,7 +21,7 @@ from identify.reporting.content import (
     numbers,
     row,
 )
-from identify.reporting.rounding import decimals_for, fixed
+from identify.reporting.rounding import decimals_for, fixed, significant
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
@@ -37,9 +40,10 @@ def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Sectio
     if result.settings.bias == "none":
         said = "None was fitted, as asked: the wrench is taken to be free of a constant offset."
         return Section(*title, (Text(said),))
+    estimate = result.estimate
     decimals = [
-        min(5, decimals_for(float(rms) / max(result.estimate.effective_samples, 1.0) ** 0.5, 1.0))
-        for rms in result.estimate.residual_rms
+        [min(5, decimals_for(float(half), 1.0)) for half in halves]
+        for halves in estimate.bias_half_widths
     ]
     names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
     if result.settings.bias == "shared":
@@ -47,13 +51,20 @@ def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Sectio
     table = Table(
         _OFFSETS,
         tuple(
-            row(name, *(fixed(float(x), n) for x, n in zip(values, decimals, strict=True)))
-            for name, values in zip(names, result.estimate.biases, strict=False)
+            row(name, *map(_with_interval, offset, halves, places))
+            for name, offset, halves, places in zip(
+                names, estimate.biases, estimate.bias_half_widths, decimals, strict=False
+            )
         ),
-        "What the sensor reads beside the wrench on the body, constant in the body's axes, at the "
-        "origin of the body frame: measured = on the body + offset.",
+        "With 95 % intervals. What the sensor reads beside the wrench on the body, constant in the "
+        "body's axes, at the origin of the body frame: measured = on the body + offset.",
     )
     return Section(*title, (table,))
+
+
+def _with_interval(value: float, half: float, decimals: int) -> str:
+    spread = fixed(half, decimals)
+    return f"{fixed(value, decimals)} ± {spread if spread.strip('0.') else significant(half)}"
 
 
 _ACCOUNT = (
@@ -76,7 +87,50 @@ def data(result: FitResult, truth: InertialParameters | None) -> Section:
         "low-pass. Effective: how many independent samples they stand for; neighbours that went "
         "through one filter are not independent.",
     )
-    return Section("data", "Data", (table,))
+    return Section("data", "Data", (table, *_noise_of(result.logs)))
+
+
+_NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
+    {
+        "position": ("Position", "mm", 1e3),
+        "quaternion": ("Attitude", "°", float(np.rad2deg(1.0))),
+        "linear_velocity": ("Velocity", "mm/s", 1e3),
+        "angular_velocity": ("Angular velocity", "°/s", float(np.rad2deg(1.0))),
+        "linear_acceleration": ("Acceleration", "m/s²", 1.0),
+        "angular_acceleration": ("Angular acceleration", "rad/s²", 1.0),
+        "force": ("Force", "N", 1.0),
+        "torque": ("Torque", "N m", 1.0),
+    }
+)
+"""How the noise of each signal is shown: its title, unit, and number in that unit of one in SI."""
+
+
+def _noise_of(logs: Sequence[PreparedLog]) -> tuple[Table, ...]:
+    """One standard deviation of each signal's noise, sample by sample, on the mean of its axes."""
+    found = [(k, log, log.signal_noise) for k, log in enumerate(logs, start=1)]
+    names = [name for name in _NOISE if any(n and name in n.names for _, _, n in found)]
+    if not names:
+        return ()
+    rows = []
+    for number, log, noise in found:
+        if noise is None:
+            continue
+        variance = np.diag(noise.covariance).reshape(-1, 3).mean(axis=1)
+        sigma = dict(zip(noise.names, np.sqrt(variance).tolist(), strict=True))
+        texts = (
+            significant(_NOISE[name][2] * sigma[name]) + " given" * (name in log.recording.noise)
+            if name in sigma
+            else "–"
+            for name in names
+        )
+        rows.append(row(f"{number}: {log.name}", *texts))
+    heads = numbers(*(f"{title} [{unit}]" for title, unit, _ in map(_NOISE.__getitem__, names)))
+    caption = (
+        "Noise of the signals, from sample to sample: one standard deviation, on the mean of three "
+        "axes; read off the band above the motion's, or given by the schema. Slow errors, such as "
+        "drift, are not in it."
+    )
+    return (Table((Head("Log"), *heads), tuple(rows), caption),)
 
 
 def _account(index: int, log: PreparedLog) -> Row:

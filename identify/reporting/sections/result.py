@@ -8,9 +8,8 @@ import numpy as np
 
 from identify.inertia import PHI
 from identify.reporting.content import Cell, Head, Row, Section, Table, Tile, Tiles, row
-from identify.reporting.parameter_table import ABOUT_COM, Shown, parameter_rows
+from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, Shown, parameter_rows
 from identify.reporting.rounding import fixed, prefixed, significant
-from identify.reporting.sections.body import moment_texts
 from identify.reporting.verdict import reasons_in_short, verdict_in_words
 from identify.validation import ESTIMATE
 
@@ -97,10 +96,10 @@ def _inertia(result: FitResult) -> Tile:
             f"{', '.join(missing)}: unidentifiable from {logs}; a default body stands in",
             "warn",
         )
-    moments, unit = moment_texts(result.estimate)
-    where = f"{unit}, about the centre of mass"
+    moments = [one.shown for one in parameter_rows(result.estimate, None, PRINCIPAL)]
+    where = f"{moments[0].unit}, about the centre of mass"
     title = f"Principal moments of inertia{result.estimate.of_body}"
-    return Tile(title, ", ".join(moments), where)
+    return Tile(title, ", ".join(one.value for one in moments), where)
 
 
 def _quantity(unit: str, value: float) -> str:
