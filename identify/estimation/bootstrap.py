@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Indices
 from identify.errors import ProblemError
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.regressors import System
@@ -91,7 +91,7 @@ class _Blocks:
     """
 
     free: Array
-    owned: tuple[tuple[Array, Array], ...]
+    owned: tuple[tuple[Indices, Array], ...]
     samples: Array
 
     @classmethod
@@ -103,7 +103,7 @@ class _Blocks:
         maps = system.offset_maps(fit.weights)
         owner = {row: number for number, rows in enumerate(system.owners) for row in rows}
         free, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
-        owned: list[list[tuple[Array, Array]]] = [[] for _ in system.owners]
+        owned: list[list[tuple[Indices, Array]]] = [[] for _ in system.owners]
         for number, (data, g) in enumerate(system.members):
             statistics, equations = system.data[data]
             L = whitener(fit.weights[number])
@@ -121,8 +121,11 @@ class _Blocks:
                 constant = z[..., 0, None, None] * L
                 rows[..., -1] -= constant @ (maps[mine] @ lever)
                 owned[mine].append((block, _moments(np.concatenate((constant, rows), axis=-1))))
-        joined = (tuple(map(np.concatenate, zip(*each, strict=True))) for each in owned)
-        return cls(free, tuple((block, moments) for block, moments in joined), samples)
+        joined = tuple(
+            (np.concatenate([b for b, _ in each]), np.concatenate([m for _, m in each]))
+            for each in owned
+        )
+        return cls(free, joined, samples)
 
     def refits(self, weights: Array, noise: Array, shares: Array) -> Array:
         """By how much the refits move y, shape (refits, k).
@@ -166,9 +169,10 @@ def _without_offset(moments: Array, k: int) -> Array:
     return moments[..., m:, m:] - taken
 
 
-def _numbered(system: System) -> Sequence[Array]:
+def _numbered(system: System) -> Sequence[Indices]:
     """The number of the block of time of each cell, counted through all data."""
-    numbers, first = [], 0
+    numbers: list[Indices] = []
+    first = 0
     for statistics, _ in system.data:
         of_time = np.stack((statistics.log, statistics.block), axis=1)
         _, owner = np.unique(of_time, axis=0, return_inverse=True)

@@ -60,18 +60,26 @@ class PrincipalSpread:
         return np.sqrt(np.maximum(variance, 0.0))
 
     @property
+    def apart(self) -> Array:
+        """Mean square gap that error alone makes of two equal moments, shape (3, 3) [kg² m⁴]."""
+        own = self.jacobian[np.arange(3), np.arange(3)]
+        between = own[:, None] - own
+        variance = np.einsum("kji,im,kjm->kj", between, self.covariance, between)
+        return variance + 4.0 * self.errors**2 * (1.0 - np.eye(3))
+
+    @property
     def pushed(self) -> Array:
         """How far noise drives each moment away from the one below and from the one above.
 
-        Error in G_kj drives two eigenvalues apart, never together: of a gap g it makes on average
-        √(g² + 4 var G_kj). So much the interval of the upper one has to reach down, and that of the
-        lower one up.
+        Error drives two eigenvalues apart: the square of a gap is on average larger by the
+        variance of G_kk − G_jj and four times that of G_kj. So much the interval of the upper one
+        has to reach down, and that of the lower one up.
 
         Returns:
             Shape (2, 3): down and up [kg m²].
         """
         gap = np.abs(self.moments[:, None] - self.moments)
-        shift = 0.5 * (gap - np.sqrt(np.maximum(gap**2 - 4.0 * self.errors**2, 0.0)))
+        shift = 0.5 * (gap - np.sqrt(np.maximum(gap**2 - self.apart, 0.0)))
         return np.stack((np.tril(shift, -1).sum(axis=1), np.triu(shift, 1).sum(axis=1)))
 
     def half_angles(self, degrees: float) -> tuple[float | None, ...]:
@@ -94,11 +102,8 @@ class PrincipalSpread:
     def _half_angle(self, k: int, degrees: float) -> float | None:
         others = [j for j in range(3) if j != k]
         J = self.jacobian[k, others]
-        apart = self.jacobian[k, k] - self.jacobian[others, others]
-        # Two equal moments come out (δ_kk − δ_jj)² + 4 δ_kj² apart, in the square.
-        noise = np.einsum("ki,ij,kj->k", apart, self.covariance, apart)
-        noise = noise + 4.0 * self.errors[k, others] ** 2
-        squares = (self.moments[k] - self.moments[others]) ** 2 - noise * fdtri(2, degrees, _LEVEL)
+        by_noise = self.apart[k, others] * fdtri(2, degrees, _LEVEL)
+        squares = (self.moments[k] - self.moments[others]) ** 2 - by_noise
         if not (squares > 0.0).all():
             return None
         gaps = np.sqrt(squares) * np.sign(self.moments[k] - self.moments[others])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from identify.arrays import Array, Phi
 from identify.estimation.intervals import NAMES, information_inverse, interval_jacobian, measured
 from identify.estimation.least_squares import LeastSquaresFit
 
-SOURCES = ("wrench", "motion", "rest", "completion")
+SOURCES: tuple[str, ...] = ("wrench", "motion", "rest", "completion")
 """Where variance comes from: noise of the wrench; noise of the motion; residuals larger than both,
 such as drift, vibration or a model that fails; what the default body completes."""
 
@@ -40,7 +40,7 @@ class VarianceParts:
         of_wrench = system.noise_moments(np.zeros(len(fit.x)))
         along = information_inverse(fit)
 
-        def covariance(moments: list[Array]) -> Array:
+        def covariance(moments: Sequence[Array]) -> Array:
             weights = [
                 there / group.effective_samples * weight @ moment @ weight
                 for weight, moment, group in zip(fit.weights, moments, system.groups, strict=True)

@@ -1,0 +1,142 @@
+"""Refits to re-weighted blocks: the same as fits from scratch, and about the formula's spread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify.errors import ProblemError
+from identify.estimation import EstimatorSettings, estimate_body
+from identify.estimation.bootstrap import BlockBootstrap, _Blocks
+from identify.estimation.identifiability import without_noise
+from identify.estimation.intervals import covariance_of
+from identify.regressors import System, block_statistics
+from identify.regressors.triangular import triangle
+from identify.signals import prepare
+from tests.close import assert_close
+from tests.estimation.simulated import fit_of, samples, wrench_noise
+from tests.recordings import POSE, Path, record
+from tests.strategies import random_body
+
+
+def logs_of(phi, rng, counts, share=0.02):
+    noise = wrench_noise(phi, share)
+    return [samples(phi, rng, n, noise=noise, bias=rng.normal(size=6)).blocks() for n in counts]
+
+
+POSE_NOISE = {"position": 3e-4, "quaternion": 1e-3}
+
+
+def noisy_pose(phi, seconds: float, pose=POSE_NOISE):
+    noise = {**pose, "force": 0.05, "torque": 0.005}
+    time = np.arange(0.0, seconds, 0.01)
+    return block_statistics(prepare(record(Path.random(2), phi, time, POSE, noise=noise), 5.0))
+
+
+@pytest.mark.parametrize("bias", ["per_log", "shared", "none"])
+def test_a_refit_is_the_fit_of_rows_that_weigh_as_much(bias):
+    """Against the system of statistics whose factors carry the root of the weights."""
+    rng = np.random.default_rng(3)
+    phi = random_body(rng)
+    fit = fit_of(logs_of(phi, rng, (60, 90)), EstimatorSettings(bias=bias))
+    root = triangle(fit.problem.A @ fit.scaling.to_x @ fit.identifiability.identifiable)
+    columns = fit.scaling.to_x @ fit.identifiability.identifiable @ np.linalg.inv(root)
+    blocks = _Blocks.of(fit, columns)
+    weights = rng.standard_exponential((3, len(blocks.samples)))
+    found = blocks.refits(weights, np.zeros((10, 10)), blocks.samples / blocks.samples.sum())
+    ((statistics, equations),) = fit.data.system.data
+    for moved, weight in zip(found, weights, strict=True):
+        factors = statistics.factors * np.sqrt(weight)[:, None, None]
+        again = System.of([(replace(statistics, factors=factors), equations)])
+        problem = again.problem(fit.weights)
+        x = np.linalg.lstsq(problem.A, problem.b, rcond=None)[0]
+        errors = np.sqrt(np.diag(covariance_of(fit)))
+        assert_close((fit.x + columns @ moved) / errors, x / errors, 1e-6, scale=1.0)
+
+
+def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
+    phi = random_body(np.random.default_rng(3), 1.0, 0.1)
+    fit = fit_of([noisy_pose(phi, 40.0, {"position": 5e-3, "quaternion": 0.02})])
+    known = fit.scaling.to_x @ fit.identifiability.identifiable
+    root = triangle(fit.problem.A @ known)
+    columns = known @ np.linalg.inv(root)
+    blocks = _Blocks.of(fit, columns)
+    A, _ = fit.corrected
+    left = np.linalg.solve(root.T, A.T)
+    noise = np.eye(10) - left @ left.T
+    shares = blocks.samples / blocks.samples.sum()
+    as_it_is = blocks.refits(np.ones((1, len(shares))), noise, shares)
+    assert_close(as_it_is, np.zeros((1, 10)), 1e-9, scale=1.0)
+    assert np.abs(noise).max() > 0.01
+
+    weight = np.random.default_rng(0).standard_exponential(len(shares))
+    (moved,) = blocks.refits(weight[None], noise, shares)
+    ((statistics, equations),) = fit.data.system.data
+    factors = statistics.factors * np.sqrt(weight)[statistics.block][:, None, None]
+    again = System.of([(replace(statistics, factors=factors), equations)]).problem(fit.weights)
+    rows = np.column_stack((again.A @ known, again.b))
+    made = np.sqrt(weight @ shares) * np.column_stack((fit.noise[:, :-1] @ known, fit.noise[:, -1]))
+    found, right = without_noise(rows, made)
+    x = known @ np.linalg.solve(found, right)
+    errors = np.sqrt(np.diag(covariance_of(fit)))
+    assert_close((fit.x + columns @ moved) / errors, x / errors, 1e-3, scale=1.0)
+
+
+def test_many_blocks_give_the_spread_of_the_formula():
+    rng = np.random.default_rng(1)
+    phi = random_body(rng)
+    fits = [fit_of(logs_of(phi, rng, counts)) for counts in ((800,), (250, 250, 250))]
+    fits.append(fit_of([noisy_pose(random_body(rng, 1.0, 0.1), 400.0)]))
+    for fit in fits:
+        found = BlockBootstrap.of(fit, np.random.default_rng(0))
+        ratio = np.sqrt(np.diag(found.covariance) / np.diag(covariance_of(fit)))
+        assert 0.85 < np.median(ratio) < 1.15, ratio
+        assert (ratio > 0.65).all(), ratio
+        assert (ratio < 1.45).all(), ratio
+        assert_close(found.degrees, found.blocks - 1.0, 0.02)
+
+
+def test_what_differs_from_block_to_block_is_counted_whatever_it_is():
+    """Every other half minute a gain of the sensor is off, which no noise of its signals says."""
+    rng = np.random.default_rng(5)
+    phi = random_body(rng)
+    log = samples(phi, rng, 600, noise=wrench_noise(phi, 0.002))
+    gain = np.repeat(1.0 + 0.1 * rng.normal(size=60), 10)[:, None]
+    blocks = replace(log, wrench=log.wrench * gain).blocks()
+    formula, bootstrap = (
+        estimate_body([blocks], EstimatorSettings(interval=route))
+        for route in ("formula", "bootstrap")
+    )
+    low, high = bootstrap.intervals["m"]
+    assert low <= phi[0] <= high
+    widths = [
+        estimate.intervals["m"][1] - estimate.intervals["m"][0] for estimate in (formula, bootstrap)
+    ]
+    assert widths[1] > 1.5 * widths[0]
+    assert "bootstrap" in bootstrap.interval_kind
+    assert f"{blocks.block.max() + 1} blocks" in bootstrap.interval_kind
+    assert np.array_equal(bootstrap.parameters.phi, formula.parameters.phi)
+
+
+def test_the_same_data_give_the_same_intervals():
+    rng = np.random.default_rng(6)
+    phi = random_body(rng)
+    blocks = logs_of(phi, rng, (200,))
+    settings = EstimatorSettings(interval="bootstrap", simultaneous=True)
+    one, other = (estimate_body(blocks, settings) for _ in range(2))
+    assert one.intervals == other.intervals
+    plain = estimate_body(blocks, EstimatorSettings(interval="bootstrap"))
+    assert plain.intervals["m"][1] < one.intervals["m"][1]
+    assert one.interval_kind == f"{plain.interval_kind}; all parameters of a body at once"
+
+
+def test_few_blocks_are_refused_with_what_to_do():
+    rng = np.random.default_rng(7)
+    phi = random_body(rng)
+    blocks = logs_of(phi, rng, (45,))
+    with pytest.raises(ProblemError, match=r"9 blocks of time.*fewer than 10.*longer logs"):
+        estimate_body(blocks, EstimatorSettings(interval="bootstrap"))
+    with pytest.raises(ProblemError, match=r'"formula" or "bootstrap", got .jackknife'):
+        EstimatorSettings(interval="jackknife")
