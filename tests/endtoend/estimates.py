@@ -21,6 +21,8 @@ KEYS = (
     "covariance",
     "intervals",
     "interval_kind",
+    "variance_shares",
+    "principal_axes",
     "decided_by",
     "default_body",
     "bias",
@@ -38,6 +40,7 @@ INTERVALS = (
     *PHI,
     *("cx", "cy", "cz"),
     *("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz"),
+    *("I1", "I2", "I3"),
 )
 SIX = (0, 0, 0, 1, 1, 2), (0, 1, 2, 1, 2, 2)
 """Rows and columns of the entries xx, xy, xz, yy, yz, zz of a symmetric matrix."""
@@ -60,7 +63,8 @@ def load(folder: Path) -> dict[str, Any]:
 def values(estimate: dict[str, Any]) -> dict[str, float]:
     """The parameters by the names of their intervals."""
     central = np.array(estimate["inertia_about_com"])[SIX]
-    numbers = [*estimate["phi"], *estimate["com"], *central]
+    moments = np.linalg.eigvalsh(np.array(estimate["inertia_about_com"]))
+    numbers = [*estimate["phi"], *estimate["com"], *central, *moments]
     return dict(zip(INTERVALS, map(float, numbers), strict=True))
 
 
@@ -101,6 +105,17 @@ def _check_uncertainty(estimate: dict[str, Any]) -> None:
             assert bounds is None, f"{name} is not measured and has an interval"
         elif decided_by.get(name) == "data":
             assert bounds[0] <= value <= bounds[1]
+
+    six = [decided_by[name] for name in PHI[4:]]
+    assert (estimate["intervals"]["I1"] is None) == ("default" in six)
+    for number, axis in enumerate(estimate["principal_axes"], start=1):
+        np.testing.assert_allclose(np.linalg.norm(axis["direction"]), 1.0, atol=1e-12)
+        low, high = estimate["intervals"][f"I{number}"]
+        assert 0.0 <= low <= axis["moment"] <= high
+        assert axis["half_angle"] is None or 0.0 <= axis["half_angle"] < 0.8
+    for shares in estimate["variance_shares"].values():
+        assert min(shares.values()) >= 0.0
+        np.testing.assert_allclose(sum(shares.values()), 1.0, atol=1e-9)
 
 
 def _check_certificate(estimate: dict[str, Any]) -> None:
@@ -143,7 +158,7 @@ def _check_provenance(estimate: dict[str, Any]) -> None:
     assert set(provenance["versions"]) >= {"python", "inertia-identify", "numpy", "cvxpy"}
     digests = [log["sha256"] for log in provenance["logs"]]
     assert [bias["sha256"] for bias in estimate["bias"]] == digests
-    assert all(len(bias["wrench"]) == 6 for bias in estimate["bias"])
+    assert all(len(bias["wrench"]) == len(bias["half_width"]) == 6 for bias in estimate["bias"])
     assert all(len(digest) == 64 for digest in digests)
     assert estimate["effective_samples"] > 0
     assert 0 < estimate["samples"] <= sum(log["rows"] for log in provenance["logs"])

@@ -14,6 +14,7 @@ from identify.errors import MissingFile, ModelError
 from identify.estimation import estimate_body
 from identify.exchange import (
     SCHEMA_VERSION,
+    PrincipalAxis,
     SavedBias,
     SavedEstimate,
     read_estimate,
@@ -35,9 +36,17 @@ FULL = SavedEstimate(
     covariance=np.diag(np.arange(1.0, 11.0)) / 3.0,
     intervals={"m": (1.1, 1.3), "Ixx": None, "cx": (0.0, 0.1 + 0.2)},
     interval_kind="95 %, of a test",
+    variance_shares={"m": {"wrench": 0.75, "motion": 0.25}},
+    principal_axes=(
+        PrincipalAxis(0.1 + 0.2, np.array([0.6, 0.0, 0.8]), 1e-3),
+        PrincipalAxis(0.4, np.array([0.0, 1.0, 0.0]), None),
+    ),
     decided_by=dict.fromkeys(PHI, "data") | {"Ixx": "default"},
     default_body="a ball",
-    bias=(SavedBias("ab" * 32, np.arange(6) / 7.0), SavedBias("", np.zeros(6))),
+    bias=(
+        SavedBias("ab" * 32, np.arange(6) / 7.0, np.arange(6) / 13.0),
+        SavedBias("", np.zeros(6)),
+    ),
     residual_rms=np.arange(6) / 11.0,
     samples=1000,
     effective_samples=123.4,
@@ -71,10 +80,16 @@ def assert_same(a: SavedEstimate, b: SavedEstimate) -> None:
     assert [bias.sha256 for bias in a.bias] == [bias.sha256 for bias in b.bias]
     for one, other in zip(a.bias, b.bias, strict=True):
         assert np.array_equal(one.wrench, other.wrench)
+        assert (one.half_width is None) == (other.half_width is None)
+        assert one.half_width is None or np.array_equal(one.half_width, other.half_width)
+    for one, other in zip(a.principal_axes, b.principal_axes, strict=True):
+        assert np.array_equal(one.direction, other.direction)
+        assert (one.moment, one.half_angle) == (other.moment, other.half_angle)
     for name in [
         "frame",
         "intervals",
         "interval_kind",
+        "variance_shares",
         "decided_by",
         "default_body",
         "samples",
@@ -131,6 +146,8 @@ def test_an_estimate_saves_itself_and_is_read_back(tmp_path):
         "covariance",
         "intervals",
         "interval_kind",
+        "variance_shares",
+        "principal_axes",
         "decided_by",
         "default_body",
         "bias",
@@ -342,7 +359,11 @@ JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda children: (
         st.lists(children, max_size=4)
-        | st.dictionaries(st.sampled_from(["m", "sha256", "wrench", "x"]), children, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["m", "sha256", "wrench", "half_width", "moment", "x"]),
+            children,
+            max_size=3,
+        )
     ),
     max_leaves=8,
 )
@@ -363,6 +384,8 @@ JUNK = st.recursive(
             "covariance",
             "intervals",
             "interval_kind",
+            "variance_shares",
+            "principal_axes",
             "decided_by",
             "default_body",
             "bias",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from identify.errors import MissingFile, SchemaError
 from identify.logs import Schema, load_schema
+from identify.logs.convert import noise_of
 
 FULL = """
 [log]
@@ -39,12 +41,16 @@ order = "ZYX"
 maps = "world_to_body"
 position_unit = "mm"
 angle_unit = "deg"
+position_noise = 0.2
+angle_noise = 0.1
 
 [twist]
 linear = ["vx", "vy", "vz"]
 angular = ["wx", "wy", "wz"]
 frame = "world"
 angle_unit = "deg"
+linear_noise = 0.01
+angular_noise = 1.5
 
 [acceleration]
 linear = ["ax", "ay", "az"]
@@ -53,6 +59,7 @@ frame = "body"
 kind = "proper"
 unit = "g"
 angle_unit = "deg"
+linear_noise = 0.5
 
 [wrench]
 force = ["fx", "fy", "fz"]
@@ -61,6 +68,8 @@ frame = "sensor"
 acts_on = "sensor"
 force_unit = "lbf"
 torque_unit = "N mm"
+force_noise = 2
+torque_noise = 5.0
 
 [wrench.mount]
 translation = [0, 0, 0.04]
@@ -81,6 +90,60 @@ def test_every_key_is_read(tmp_path):
     assert schema.wrench.mount is not None
     assert schema.wrench.mount.quaternion == pytest.approx((0, 0, 0.5**0.5, 0.5**0.5))
     assert list(schema.groups) == ["pose", "twist", "acceleration", "wrench"]
+
+
+def test_noise_that_is_given_comes_in_si(tmp_path):
+    path = tmp_path / "schema.toml"
+    path.write_text(FULL)
+    degree = np.pi / 180.0
+    assert noise_of(load_schema(path)) == pytest.approx(
+        {
+            "position": 2e-4,
+            "quaternion": 0.1 * degree,
+            "linear_velocity": 0.01,
+            "angular_velocity": 1.5 * degree,
+            "linear_acceleration": 0.5 * 9.80665,
+            "force": 2 * 4.4482216152605,
+            "torque": 5e-3,
+        },
+        rel=1e-12,
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("[pose]\nposition_noise = 1e-3", "position_noise is given, but there is no position"),
+        ("[twist]\nlinear_noise = 1e-3", "linear_noise is given, but there is no linear"),
+        ("[wrench]\nforce_noise = -0.1", "force_noise"),
+    ],
+)
+def test_noise_of_what_is_not_there_is_refused(tmp_path, key, message):
+    text = """
+[log]
+rate_hz = 100
+[pose]
+quaternion = [0, 1, 2, 3]
+[twist]
+angular = [4, 5, 6]
+frame = "body"
+[acceleration]
+linear = [7, 8, 9]
+kind = "proper"
+frame = "body"
+[wrench]
+force = [10, 11, 12]
+torque = [13, 14, 15]
+frame = "body"
+acts_on = "body"
+"""
+    path = tmp_path / "schema.toml"
+    path.write_text(text)
+    assert noise_of(load_schema(path)) == {}
+    table = key.split("\n")[0]
+    path.write_text(text.replace(table, key))
+    with pytest.raises(SchemaError, match=message):
+        load_schema(path)
 
 
 def test_a_stream_overrides_only_what_it_gives(tmp_path):

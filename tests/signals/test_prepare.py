@@ -590,3 +590,30 @@ def test_rows_of_puts_one_features_and_wrench_in_this_order():
     assert_close(rows[:, 1:13], motion.features, 0.0)
     assert_close(rows[:, 13:], wrench, 0.0)
     assert_close(np.einsum("nj,jik,k->ni", rows[:, 1:13], FEATURE_TENSOR, PHI), wrench, 1e-12)
+
+
+# Noise -------------------------------------------------------------------------------------------
+
+
+def test_noise_that_the_schema_gives_replaces_what_is_read_off_the_log():
+    """A pose that is smoothed tells too little of its noise; the rest is read as before."""
+    noise = {"position": 2e-4, "quaternion": 1e-3, "force": 0.1, "torque": 0.01}
+    recording = record(Path.random(3), PHI, np.arange(0.0, 12.0, 0.01), POSE, noise=noise)
+    read = prepare(recording, 5.0)
+    given = prepare(replace(recording, noise={"position": 2e-3, "torque": 0.0}), 5.0)
+    before, after = read.signal_noise, given.signal_noise
+    assert before.names == after.names
+    for number, name in enumerate(before.names):
+        own = slice(3 * number, 3 * number + 3)
+        if name in ("position", "torque"):
+            expected = (2e-3 if name == "position" else 0.0) ** 2 * np.eye(3)
+            assert_close(after.covariance[own, own], expected, 1e-12, scale=4e-6)
+            across = np.delete(after.covariance[own], range(own.start, own.stop), axis=1)
+            assert not across.any()
+        else:
+            assert np.array_equal(after.covariance[own, own], before.covariance[own, own])
+    # Ten times the noise of the position is a hundred times the variance of the acceleration.
+    ratio = given.noise[:3] / read.noise[:3]
+    assert (ratio > 20.0).all()
+    assert not given.noise[15:].any()
+    assert_close(given.noise[12:15], read.noise[12:15], 1e-9)
