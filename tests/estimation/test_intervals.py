@@ -11,24 +11,32 @@ import pytest
 from hypothesis import given
 from scipy.stats import t as student
 
-from identify.estimation import estimate_body
+from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.estimator import _decide
 from identify.estimation.intervals import (
     DERIVED,
+    NAMES,
     covariance_of,
     degrees_of_freedom,
     derived,
     derived_jacobian,
+    offset_half_widths,
 )
-from identify.inertia import PHI
-from identify.regressors import WRENCH_LAYOUT, Statistics, block_statistics
+from identify.estimation.terms import ComInBox, MassBetween
+from identify.inertia import PHI, inertia_about_com
+from identify.regressors import (
+    WRENCH_LAYOUT,
+    Statistics,
+    block_statistics,
+    newton_euler_regressor,
+)
 from identify.signals import prepare
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of, fitted, samples, size_of, wrench_noise
 from tests.recordings import POSE, Path, record
 from tests.strategies import bodies, random_body
 
-NAMES = (*PHI, *DERIVED)
+OFFSETS = tuple(f"{kind}{axis} offset" for kind in "ft" for axis in "xyz")
 ALL = (
     *POSE,
     "linear_velocity",
@@ -68,17 +76,17 @@ def coverage(fits: int, count: int, *, logs: int = 1) -> np.ndarray:
     """Share of fits whose interval holds the truth, by name, of simulations with white noise."""
     rng = np.random.default_rng(42)
     phi = random_body(rng)
-    truth = np.concatenate((phi, derived(phi)))
-    hits = np.zeros(len(NAMES))
+    truth = np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
+    hits = np.zeros(len(NAMES) + len(OFFSETS))
     for _ in range(fits):
-        blocks = [
-            samples(
-                phi, rng, count, noise=wrench_noise(phi, 0.01), bias=rng.normal(size=6)
-            ).blocks()
-            for _ in range(logs)
-        ]
-        intervals = estimate_body(blocks).intervals
-        hits += [intervals[n][0] <= x <= intervals[n][1] for n, x in zip(NAMES, truth, strict=True)]
+        biases = rng.normal(size=(logs, 6))
+        noise = wrench_noise(phi, 0.01)
+        blocks = [samples(phi, rng, count, noise=noise, bias=bias).blocks() for bias in biases]
+        estimate = estimate_body(blocks)
+        intervals = estimate.intervals
+        held = [intervals[n][0] <= x <= intervals[n][1] for n, x in zip(NAMES, truth, strict=True)]
+        near = np.abs(estimate.biases - biases) <= estimate.bias_half_widths
+        hits += [*held, *near[-1]]
     return hits / fits
 
 
@@ -89,7 +97,7 @@ def coverage(fits: int, count: int, *, logs: int = 1) -> np.ndarray:
 )
 def test_intervals_cover_the_truth_nineteen_times_in_twenty(count, logs):
     shares = coverage(200, count, logs=logs)
-    assert shares.min() >= 0.88, dict(zip(NAMES, shares, strict=True))
+    assert shares.min() >= 0.88, dict(zip((*NAMES, *OFFSETS), shares, strict=True))
     assert np.sort(shares)[2] >= 0.9
     assert 0.925 <= shares.mean() <= 0.975
 
@@ -150,6 +158,52 @@ def test_intervals_are_the_estimate_plus_and_minus_students_t_standard_errors():
     for k, name in enumerate(DERIVED):
         low, high = estimate.intervals[name]
         assert_close(0.5 * (high - low), factor * spread[k], 1e-12)
+
+
+@pytest.mark.parametrize("bias", ["per_log", "shared"])
+def test_offsets_and_unknowns_are_as_uncertain_as_if_all_were_fitted_at_once(bias):
+    """Against the covariance of [x; offsets] of one big least-squares problem."""
+    rng = np.random.default_rng(5)
+    phi = random_body(rng)
+    noise = wrench_noise(phi, 0.02)
+    logs = [samples(phi, rng, n, noise=noise, bias=1.0) for n in (90, 160)]
+    fit = fit_of([log.blocks() for log in logs], EstimatorSettings(bias=bias))
+    L = np.linalg.cholesky(fit.weights[0]).T
+    count = 2 if bias == "per_log" else 1
+    stacks = []
+    for number, log in enumerate(logs):
+        Y = newton_euler_regressor(log.motion)
+        offset = np.zeros((len(Y), 6, 6 * count))
+        first = 6 * (number % count)
+        offset[..., first : first + 6] = np.eye(6)
+        stacks.append((L @ np.concatenate((Y, offset), axis=-1)).reshape(-1, 10 + 6 * count))
+    rows = np.concatenate(stacks)
+    units = np.linalg.norm(rows, axis=0)
+    scaled = rows / units
+    errors = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled))) / units
+    factor = student.ppf(0.975, 3.0 * 250.0)
+    half = offset_half_widths(fit, fit.x, covariance_of(fit))
+    expected = factor * np.resize(errors[10:], (2, 6))
+    assert_close(half / expected, np.ones((2, 6)), 1e-6)
+    none = fit_of([log.blocks() for log in logs], EstimatorSettings(bias="none"))
+    assert not offset_half_widths(none, none.x, covariance_of(none)).any()
+
+
+def test_terms_bound_the_intervals_of_what_they_are_about():
+    rng = np.random.default_rng(8)
+    phi = random_body(rng)
+    log = samples(phi, rng, 60, noise=wrench_noise(phi, 0.1)).blocks()
+    free = estimate_body([log])
+    (low, high), c = free.intervals["m"], free.parameters.com
+    mass = free.parameters.mass
+    box = ComInBox(tuple(c - 1e-3 * size_of(phi)), tuple(c + 2e-3 * size_of(phi)))
+    between = MassBetween(0.5 * (low + mass), 2.0 * high)
+    known = estimate_body([log], EstimatorSettings(terms=(between, box)))
+    assert known.certificate.solver == "none"
+    assert known.intervals["m"] == (between.low, high)
+    for k, name in enumerate(("cx", "cy", "cz")):
+        assert known.intervals[name] == (box.low[k], box.high[k])
+    assert known.intervals["hx"] == free.intervals["hx"]
 
 
 def test_degrees_are_those_of_the_bands_an_unknown_rests_on():

@@ -149,7 +149,7 @@ def test_every_figure_is_drawn_and_no_text_overlaps(many, visit, tmp_path, width
     html = page.read_text(encoding="utf-8")
     measured = _measured(visit(_with_ruler(page), width))
     assert measured["width"] <= width
-    assert len(measured["figures"]) == html.count("<svg") == 11
+    assert len(measured["figures"]) == html.count("<svg") == 12
     for figure in measured["figures"]:
         left, top, wide, high = figure["box"]
         assert wide > 300

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from identify.findings import Finding
+from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report
 from identify.reporting.content import Section, Text
 from identify.reporting.page import report_html
@@ -114,9 +115,64 @@ def test_biases_are_shown(case, page):
         return
     names = [f"{number}: {log.name}" for number, log in enumerate(case.result.logs, start=1)]
     names = names if settings.bias == "per_log" else ["all logs"]
-    for name, bias in zip(names, estimate.biases, strict=False):
-        (cells,) = (row for row in page.rows(name) if len(row) == 7)
-        np.testing.assert_allclose([float(cell) for cell in cells[1:]], bias, atol=0.06)
+    for name, bias, widths in zip(names, estimate.biases, estimate.bias_half_widths, strict=False):
+        (cells,) = (row for row in page.rows(name) if " ± " in row[-1])
+        shown = np.array([cell.split(" ± ") for cell in cells[1:]], dtype=np.float64)
+        np.testing.assert_allclose(shown[:, 0], bias, atol=0.06)
+        np.testing.assert_allclose(shown[:, 1], widths, rtol=0.06)
+
+
+def test_principal_moments_have_intervals_and_their_axes_cones(case, page):
+    estimate = case.result.estimate
+    if not estimate.principal_axes:
+        assert "Principal axes of inertia" not in page.text
+        return
+    for number, axis in enumerate(estimate.principal_axes, start=1):
+        (cells,) = (row for row in page.rows(f"{number}") if len(row) == 6)
+        _, moment, interval, direction, cone, _ = cells
+        low, high = estimate.intervals[f"I{number}"]
+        assert float(moment) > 0.0 or axis.moment < 1e-6 * estimate.principal_axes[-1].moment
+        if interval.startswith("± "):
+            share = float(interval[2:]) / float(moment)
+            np.testing.assert_allclose(share, 0.5 * (high - low) / axis.moment, rtol=0.1)
+        shown = [float(entry) for entry in direction.split(", ")]
+        np.testing.assert_allclose(shown, axis.direction, atol=6e-4)
+        if axis.half_angle is None:
+            assert cone == "any"
+        else:
+            angle = float(cone.strip("± °"))
+            np.testing.assert_allclose(angle, np.rad2deg(axis.half_angle), rtol=0.06)
+
+
+def test_what_makes_the_intervals_is_shown_where_noise_was_found(case, page):
+    shares = case.result.estimate.variance_shares
+    assert ("What makes the intervals" in page.text) == bool(shares)
+    for name, of in shares.items():
+        for cells in page.rows(name):
+            if len(cells) == 5 and all(cell.isdigit() for cell in cells[1:]):
+                shown = [float(cell) for cell in cells[1:]]
+                np.testing.assert_allclose(shown, [100.0 * of[s] for s in of], atol=0.51)
+                break
+        else:
+            assert name in PHI[1:], f"no row of the sources of {name}"
+
+
+def test_the_noise_of_the_signals_is_shown_in_units_a_person_knows(case, page):
+    noises = [log.signal_noise for log in case.result.logs]
+    if not any(noises):
+        assert "Noise of the signals" not in page.text
+        return
+    for number, (log, noise) in enumerate(zip(case.result.logs, noises, strict=True), start=1):
+        if noise is None:
+            continue
+        variance = np.diag(noise.covariance).reshape(-1, 3).mean(axis=1)
+        sigma = dict(zip(noise.names, np.sqrt(variance), strict=True))
+        expected = [1e3 * sigma["position"], np.rad2deg(sigma["quaternion"]), sigma["force"]]
+        assert any(
+            np.allclose([float(row[1]), float(row[2]), float(row[-2])], expected, rtol=0.06)
+            for row in page.rows(f"{number}: {log.name}")
+            if len(row) >= 5 and row[1].replace(".", "").replace("e-", "").isdigit()
+        )
 
 
 def test_the_certificate_is_told(case, page):

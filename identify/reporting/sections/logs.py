@@ -42,8 +42,8 @@ def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Sectio
         return Section(*title, (Text(said),))
     estimate = result.estimate
     decimals = [
-        [min(5, decimals_for(float(half), 1.0)) for half in halves]
-        for halves in estimate.bias_half_widths
+        [decimals_for(half, abs(value)) for value, half in zip(*of, strict=True)]
+        for of in zip(estimate.biases.tolist(), estimate.bias_half_widths.tolist(), strict=True)
     ]
     names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
     if result.settings.bias == "shared":
