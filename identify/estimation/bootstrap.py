@@ -10,7 +10,7 @@ logs of one block take part and no refit is singular; offsets are fitted anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,7 +28,8 @@ _REFITS = 500
 """Their standard deviation is known to 3 %."""
 
 _MOST_CORRECTED = 0.95
-"""Share of the excitation that is taken off as noise at the most, as in the fit itself."""
+"""Share of the information that is taken off as noise at the most, as in the fit itself; and that
+one block of time is taken to be of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class BlockBootstrap:
         left = np.linalg.solve(root.T, A.T)
         noise = np.eye(len(root)) - left @ left.T
         weights = rng.standard_exponential((_REFITS, count))
-        moved = data.refits(weights, noise, shares) @ np.linalg.solve(root.T, known.T)
+        moved = data.unshrunk.refits(weights, noise, shares) @ np.linalg.solve(root.T, known.T)
         spread = moved.T @ moved / _REFITS
         completed = to_x @ split.unidentifiable
         return cls(spread + completed @ completed.T, count, degrees)
@@ -83,6 +84,8 @@ class BlockBootstrap:
 @dataclass(frozen=True, slots=True)
 class _Blocks:
     """Moments of the whitened rows [y | r] of each block of time, r the residual of the fit.
+
+    Offsets follow y in them, so that information adds up over the blocks to that of the fit.
 
     Attributes:
         free: of the rows no offset acts on, shape (blocks, k + 1, k + 1).
@@ -120,12 +123,38 @@ class _Blocks:
                     continue
                 constant = z[..., 0, None, None] * L
                 rows[..., -1] -= constant @ (maps[mine] @ lever)
+                rows[..., :-1] -= constant @ (maps[mine][:, 1:] @ columns)
                 owned[mine].append((block, _moments(np.concatenate((constant, rows), axis=-1))))
         joined = tuple(
             (np.concatenate([b for b, _ in each]), np.concatenate([m for _, m in each]))
             for each in owned
         )
         return cls(free, joined, samples)
+
+    @property
+    def unshrunk(self) -> _Blocks:
+        """The same with scores as large as those of blocks that had no part in the fit.
+
+        The fit takes of a block's scores what the block is of all information, M: of variance
+        M − M² they are left, in place of M (Bell and McCaffrey 2002).
+        """
+        k = self.free.shape[-1] - 1
+        information = self.free[:, :k, :k].copy()
+        for block, moments in self.owned:
+            np.add.at(information, block, moments[:, -k - 1 : -1, -k - 1 : -1])
+        values, vectors = np.linalg.eigh(information)
+        grown = 1.0 / np.sqrt(1.0 - np.clip(values, 0.0, _MOST_CORRECTED))
+        restored = (vectors * grown[:, None, :]) @ vectors.swapaxes(-1, -2)
+
+        def with_scores(block: Indices, moments: Array) -> Array:
+            changed = moments.copy()
+            own = moments[:, -k - 1 : -1, -1:]
+            changed[:, -k - 1 : -1, -1] = (restored[block] @ own)[..., 0]
+            return changed
+
+        everyone = np.arange(len(self.free))
+        owned = tuple((block, with_scores(block, moments)) for block, moments in self.owned)
+        return replace(self, free=with_scores(everyone, self.free), owned=owned)
 
     def refits(self, weights: Array, noise: Array, shares: Array) -> Array:
         """By how much the refits move y, shape (refits, k).

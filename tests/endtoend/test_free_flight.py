@@ -33,7 +33,9 @@ def test_its_inertia_and_centre_of_mass_are_found_and_usable(cli, truth, tmp_pat
     assert min(found["r_squared"][3:]) > 0.99
     assert found["verdict"]["identifiable"] == list(INTERVALS[1:10])
     central = np.array(truth["inertia_about_com"])[SIX]
-    expected = dict(zip(INTERVALS, [*truth["phi"], *truth["com"], *central], strict=True))
+    moments = np.linalg.eigvalsh(np.array(truth["inertia_about_com"]))
+    numbers = [*truth["phi"], *truth["com"], *central, *moments]
+    expected = dict(zip(INTERVALS, numbers, strict=True))
     for name in INTERVALS:
         low, high = found["intervals"][name]
         width = max(high - low, 1e-12)

@@ -84,6 +84,26 @@ def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
     assert_close((fit.x + columns @ moved) / errors, x / errors, 1e-3, scale=1.0)
 
 
+def test_scores_of_few_blocks_are_as_large_as_if_they_had_no_part_in_the_fit():
+    """Their scatter is the information, which is one; the fit leaves twelve blocks less of it."""
+    rng = np.random.default_rng(2)
+    phi = random_body(rng)
+    found = []
+    for _ in range(25):
+        fit = fit_of(logs_of(phi, rng, (60,)))
+        root = triangle(fit.problem.A @ fit.scaling.to_x)
+        blocks = _Blocks.of(fit, fit.scaling.to_x @ np.linalg.inv(root))
+        assert len(blocks.samples) == 12
+        for one in (blocks, blocks.unshrunk):
+            scores = one.free[:, :-1, -1].copy()
+            for block, moments in one.owned:
+                np.add.at(scores, block, moments[:, -11:-1, -1])
+            found.append(np.trace(scores.T @ scores) / 10.0)
+    left, restored = np.reshape(found, (-1, 2)).mean(axis=0)
+    assert left < 0.9
+    assert 0.92 < restored < 1.1
+
+
 def test_many_blocks_give_the_spread_of_the_formula():
     rng = np.random.default_rng(1)
     phi = random_body(rng)
