@@ -30,6 +30,16 @@ def fit(cli, log, tmp_path):
     return run
 
 
+def test_a_bootstrap_of_a_short_log_is_refused_with_what_to_do(cli, log, tmp_path):
+    outcome = cli(
+        *("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out"),
+        *("--interval", "bootstrap"),
+    )
+    assert outcome.status == 3
+    assert "give longer logs" in outcome.message
+    assert not (tmp_path / "out" / "estimate.json").exists()
+
+
 @pytest.fixture
 def other_log(tmp_path):
     """Another log of the same body, with another sensor bias."""
@@ -72,6 +82,15 @@ class TestOptions:
         assert estimate["provenance"]["options"]["bias"] == "shared"
         assert min(abs(first[2] - 3.0), abs(first[2] - 9.0)) > 0.5  # neither log's
         assert abs(estimate["mass"] - BODY.mass) > 2e-3 * BODY.mass
+
+    def test_simultaneous_intervals_are_wider_and_say_so(self, fit):
+        (one, _), (all_, out) = fit(), fit("--simultaneous")
+        widths = [
+            np.diff(estimate["intervals"]["m"])[0] / estimate["mass"] for estimate in (one, all_)
+        ]
+        assert 1.2 * widths[0] < widths[1] < 2.0 * widths[0]
+        assert all_["interval_kind"].endswith("; all parameters of a body at once")
+        assert "all parameters of a body at once" in " ".join(out.split())
 
     def test_known_mass(self, fit):
         estimate, out = fit("--mass", "1.3")
