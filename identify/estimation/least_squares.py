@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from identify.arrays import Array, Phi
 from identify.errors import ProblemError
 from identify.estimation.identifiability import (
+    HALF_WIDTH,
     TRACE,
     Identifiability,
     free_directions,
@@ -268,26 +269,21 @@ def _solve(
         theta=np.zeros(len(space)),
         soft=np.zeros(len(space)),
     )
+    A, b = fit.corrected_along(split.resolved)
+    y = np.linalg.solve(A, b)
+    soft = fit.reference + split.resolved @ (y / (1.0 + split.errors**2))
+    little = HALF_WIDTH * split.errors >= 1.0
+    drawn = split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
+    fit = replace(fit, reference=fit.reference + drawn)
     fit = replace(fit, theta=fit.solved)
-    fit = replace(fit, soft=_soft(fit))
+    possible = (soft[: 10 * len(scaling.bodies) : 10] > 0.0).all()
+    fit = replace(fit, soft=soft if possible else fit.theta)
     errors = np.zeros(len(space))
     for number, body in enumerate(scaling.bodies):
         width = split.half_widths[10 * number]
         errors[10 * number] = body.mass * width if width < 1.0 else np.inf
     require_positive_masses(fit.x, errors, data)
     return fit
-
-
-def _soft(fit: LeastSquaresFit) -> Array:
-    """Scaled unknowns with no direction left out, each drawn to the reference by its own error.
-
-    Where that makes a mass negative, which scales nothing, the estimate's own.
-    """
-    split = fit.identifiability
-    A, b = fit.corrected_along(split.resolved)
-    drawn = np.linalg.solve(A, b) / (1.0 + split.errors**2)
-    soft = fit.reference + split.resolved @ drawn
-    return soft if (soft[: 10 * len(fit.scaling.bodies) : 10] > 0.0).all() else fit.theta
 
 
 def _rows_along(columns: Array, A: Array, b: Array, reference: Array) -> Array:
