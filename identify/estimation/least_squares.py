@@ -40,8 +40,9 @@ of its signals makes, at the size that is found. So many residuals count as much
 _KINDS = 30.0
 """… and so many, where nothing is predicted, as one size for each kind of channel."""
 
-_SIZE_KNOWN = 10.0
-"""Degrees of freedom that the size common to all bands is worth."""
+_SIZE_KNOWN, _SIZE_KNOWN_ALIKE = 3.0, 10.0
+"""Degrees of freedom that the size common to all bands is worth, and in predictions where bands are
+taken to be alike."""
 
 _SURELY = 4.0
 """Standard errors by which the residuals have to be smaller than the noise that was read off the
@@ -488,7 +489,7 @@ def _sizes(bands: Sequence[_Band], *, alike: bool) -> Array:
     degrees = np.where(np.isnan(ratios), 0.0, [band.degrees for band in bands])
     ratios = np.nan_to_num(ratios)
     common = np.maximum((degrees * ratios).sum(axis=0) / np.maximum(degrees.sum(axis=0), 1.0), 1.0)
-    known = _SIZE_KNOWN * (common if alike else np.ones_like(common))
+    known = _SIZE_KNOWN_ALIKE * common if alike else np.full(len(common), _SIZE_KNOWN)
     worth = known + degrees
     sizes = np.maximum((known * common + degrees * ratios) / worth, 1.0)
     for kind in range(len(common)):
