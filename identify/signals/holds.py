@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
@@ -25,7 +27,7 @@ _PROBES, _PROBE = 5, 1024
 """Runs of rows, and their length, that are looked at first: most logs hold nothing."""
 
 
-def sample_rows(columns: Array) -> Indices | None:
+def sample_rows(signals: Sequence[Array]) -> Indices | None:
     """The rows in which a slower sensor was sampled, where all others hold the row before.
 
     A sensor of its own clock changes every so many rows, which no chance does: values that repeat
@@ -33,43 +35,41 @@ def sample_rows(columns: Array) -> Indices | None:
     the sensor goes on, and so do the rows kept.
 
     Args:
-        columns: of one sensor, in the order of time, shape (n, k).
+        signals: of one sensor, in the order of time, shape (n, ·) each.
 
     Returns:
         Indices of the rows to keep, or None where nothing is held regularly.
     """
-    if not _may_be_held(columns):
+    count = len(signals[0])
+    if not _may_be_held(signals, count):
         return None
-    fresh = np.concatenate(([0], np.flatnonzero(_changes(columns)) + 1))
+    fresh = np.concatenate(([0], np.flatnonzero(_changes(signals, slice(None))) + 1))
     lengths = np.diff(fresh)
     typical = float(np.median(lengths)) if len(lengths) >= _FEWEST_SAMPLES else 0.0
     if not 1.0 <= typical <= LONGEST_HOLD:
         return None
     usual = lengths < 2.5 * typical
     period = float(np.mean(lengths[usual]))
-    for _ in range(3):  # samples that look alike have the length of several
-        samples = np.maximum(np.rint(lengths / period), 1.0)
+    for _ in range(3):  # samples that are alike are held as one
+        samples = np.where(lengths <= period + 1.0, 1.0, np.rint(lengths / period))
         period = float(lengths[usual].sum() / samples[usual].sum())
     if not _SHORTEST <= period <= LONGEST_HOLD or not _is_even(lengths - period * samples, period):
         return None
-    missed = np.repeat(fresh[:-1], samples.astype(np.intp) - 1)
-    numbers = np.arange(len(missed)) - np.repeat(
-        np.cumsum(samples - 1) - (samples - 1), samples.astype(np.intp) - 1
-    )
-    in_between = missed + np.rint(period * (numbers + 1)).astype(np.intp)
-    after = np.arange(fresh[-1] + period, len(columns) - 0.5, period)
-    return np.union1d(np.concatenate((fresh, in_between)), np.rint(after).astype(np.intp))
+    held = np.append(samples, np.ceil((count - fresh[-1]) / period)).astype(np.intp)
+    first = np.repeat(np.cumsum(held) - held, held)
+    rows = np.repeat(fresh, held) + np.rint(period * (np.arange(len(first)) - first))
+    return np.unique(rows[rows < count].astype(np.intp))
 
 
-def _changes(columns: Array) -> Flags:
-    return (columns[1:] != columns[:-1]).any(axis=1)
+def _changes(signals: Sequence[Array], rows: slice) -> Flags:
+    return np.any([(x[rows][1:] != x[rows][:-1]).any(axis=1) for x in signals], axis=0)
 
 
-def _may_be_held(columns: Array) -> bool:
+def _may_be_held(signals: Sequence[Array], count: int) -> bool:
     """Whether rows repeat wherever one looks; a regular hold is the same everywhere."""
-    starts = np.linspace(0, max(len(columns) - _PROBE, 0), _PROBES).astype(np.intp)
-    most = 1.0 - 0.5 * (1.0 - 1.0 / _SHORTEST)
-    return all(np.mean(_changes(columns[a : a + _PROBE])) < most for a in np.unique(starts))
+    starts = np.unique(np.linspace(0, max(count - _PROBE, 0), _PROBES).astype(np.intp))
+    most = 0.5 + 0.5 / _SHORTEST
+    return all(np.mean(_changes(signals, slice(a, a + _PROBE))) < most for a in starts)
 
 
 def _is_even(off: Array, period: float) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from identify.arrays import Array, seal
+from identify.arrays import Array, Indices, seal
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
@@ -65,10 +65,9 @@ def on_one_clock(recording: Recording) -> Recording:
 
 def _thinned(stream: Stream, found: list[Finding]) -> Iterator[Stream]:
     """The stream without the rows that only hold a sample, each sensor's samples on their own."""
-    columns = np.concatenate(list(stream.signals.values()), axis=1)
-    kept = sample_rows(columns)
+    kept = sample_rows(list(stream.signals.values()))
     if kept is not None:
-        found.append(_held(stream, len(kept)))
+        found.append(_held(stream, kept))
         signals = {name: values[kept] for name, values in stream.signals.items()}
         yield from _thinned(Stream(stream.name, stream.time[kept], signals), found)
         return
@@ -97,10 +96,9 @@ def _name_of(signals: Sequence[str]) -> str:
     return " and ".join(whole if len(signals) > 1 else [signals[0].replace("_", " ")])
 
 
-def _held(stream: Stream, kept: int) -> Finding:
-    span = float(stream.time[-1] - stream.time[0])
-    rates = [(rows - 1) / span if span > 0.0 else 0.0 for rows in (len(stream), kept)]
-    held = len(stream) - kept
+def _held(stream: Stream, kept: Indices) -> Finding:
+    rates = [_mean_rate(time) for time in (stream.time, stream.time[kept])]
+    held = len(stream) - len(kept)
     return Finding(
         "held_samples",
         "info",
@@ -108,6 +106,11 @@ def _held(stream: Stream, kept: int) -> Finding:
         f"of {len(stream)} rows repeat a sample and are left out.",
         evidence={"rate_hz": rates[1], "logged_hz": rates[0], "held": held, "rows": len(stream)},
     )
+
+
+def _mean_rate(time: Array) -> float:
+    span = float(time[-1] - time[0])
+    return (len(time) - 1) / span if span > 0.0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
