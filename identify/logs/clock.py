@@ -103,22 +103,16 @@ def same_clock(first: Selection, layout: LogTable, other: Selection, its_layout:
 
 def _read_stamps(selection: Selection, stamps: Stamps, layout: LogTable) -> Clock:
     _require_two(selection)
-    findings: tuple[Finding, ...] = ()
+    stamps, findings = unwrapped(selection, stamps, layout)
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
     if back.size:
         i = int(back[0])
-        count = _range_of_counter(stamps, back)
-        if count is None:
-            raise selection.fault(
-                i,
-                f"time goes back from {stamps[i - 1]} to {stamps[i]}; stamps must not decrease: "
-                "split the log where its clock was set back, or name another column",
-                layout.time,
-            )
-        findings = (_wrapped(selection, stamps, back, count, layout),)
-        turns = np.zeros(len(stamps), dtype=stamps.dtype)
-        turns[back] = count
-        stamps = stamps + np.cumsum(turns)
+        raise selection.fault(
+            i,
+            f"time goes back from {stamps[i - 1]} to {stamps[i]}; stamps must not decrease: split "
+            "the log where its clock was set back, or name another column",
+            layout.time,
+        )
     if stamps[0] == stamps[-1]:
         raise LogError(
             f"{selection.table.path}: time never advances: all {len(stamps)} rows are stamped "
@@ -131,6 +125,19 @@ def _read_stamps(selection: Selection, stamps: Stamps, layout: LogTable) -> Cloc
         time = _since_first(stamps, ticks)
     _require_plausible(selection, time, layout)
     return Clock(time, _exactly(stamps[0], ticks), findings=findings)
+
+
+def unwrapped(
+    selection: Selection, stamps: Stamps, layout: LogTable
+) -> tuple[Stamps, tuple[Finding, ...]]:
+    """Stamps of a counter that started again go on, which is told; others are as they were."""
+    back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
+    count = _range_of_counter(stamps, back) if back.size else None
+    if count is None:
+        return stamps, ()
+    turns = np.zeros(len(stamps), dtype=stamps.dtype)
+    turns[back] = count
+    return stamps + np.cumsum(turns), (_wrapped(selection, stamps, back, count, layout),)
 
 
 def _ticks(selection: Selection, layout: LogTable) -> int:

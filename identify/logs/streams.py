@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array, Flags
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs.clock import Clock, read_clock, same_clock
+from identify.logs.clock import Clock, read_clock, same_clock, unwrapped
 from identify.logs.recording import DroppedRows
 from identify.logs.rows import Selection, is_too_many, same_length, select_rows
 from identify.logs.schema import Group, Schema
@@ -195,7 +195,7 @@ def _told_apart(
     findings: list[Finding] = []
     for path in dict.fromkeys(source.path for source, _ in parts):
         of_file = [part for part in parts if part[0].path == path]
-        apart = _alternating(of_file, schema, drop_bad_rows=drop_bad_rows)
+        apart = _alternating(of_file, schema, findings, drop_bad_rows=drop_bad_rows)
         found += apart or of_file
         if apart:
             evidence = {
@@ -208,7 +208,9 @@ def _told_apart(
     return found, findings
 
 
-def _alternating(parts: Sequence[_Part], schema: Schema, *, drop_bad_rows: bool) -> list[_Part]:
+def _alternating(
+    parts: Sequence[_Part], schema: Schema, findings: list[Finding], *, drop_bad_rows: bool
+) -> list[_Part]:
     """The streams of one file, each with the rows of the others marked; none where it has one."""
     flaws = np.max([table.flaws for _, table in parts], axis=0)
     if not is_too_many(flaws, drop_bad_rows=drop_bad_rows):
@@ -227,7 +229,9 @@ def _alternating(parts: Sequence[_Part], schema: Schema, *, drop_bad_rows: bool)
         return []
     empty = np.all(list(lacks.values()), axis=0)  # counted with the first stream
     apart: list[_Part] = []
-    for source, table in parts:
+    for source, whole_table in parts:
+        table, wrapped = _unwrapped(source, whole_table, told)
+        findings += wrapped
         together: dict[bytes, list[Group]] = {}  # groups that come and go together
         for group in source.groups:
             together.setdefault(lacks[group].tobytes(), []).append(group)
@@ -246,6 +250,16 @@ def _alternating(parts: Sequence[_Part], schema: Schema, *, drop_bad_rows: bool)
                 )
             )
     return apart
+
+
+def _unwrapped(source: Source, table: Table, told: Flags) -> tuple[Table, tuple[Finding, ...]]:
+    """The table with a counter of all its streams that goes on where it started again."""
+    if table.stamps is None:
+        return table, ()
+    selection = Selection(table, np.flatnonzero(told & _stamped(table)))
+    stamps = table.stamps.copy()
+    stamps[selection.kept], findings = unwrapped(selection, stamps[selection.kept], source.layout)
+    return replace(table, stamps=stamps), findings
 
 
 def _runs(lacks: Flags) -> int:

@@ -278,6 +278,18 @@ def test_rows_at_a_rate_that_alternate_keep_their_time(write, schema, many):
     assert_allclose(recording.streams[0].time[:2], [-0.1, 0.3])
 
 
+def test_a_counter_that_starts_again_does_so_for_all_streams(write, schema, many):
+    """One of them begins after that, where its stamps alone would not tell."""
+    lines = alternating(many, "p" * 40 + "pw" * 20)
+    ticks = (2**32 - 38_000 + 1000 * np.arange(80)) % 2**32
+    rest = [line.split(",", 1)[1] for line in lines[1:]]
+    lines[1:] = [f"{tick},{row}" for tick, row in zip(ticks, rest, strict=True)]
+    recording = read_log(write(lines), schema(log={"time_unit": "us"}))
+    assert_allclose(recording.time, np.arange(20) * 2e-3)
+    assert_allclose(recording.streams[0].time[[0, -1]], [-0.041, 0.037])
+    assert [finding.code for finding in recording.findings] == ["counter_wrapped", "clocks_joined"]
+
+
 @pytest.mark.parametrize(
     "kinds",
     [
