@@ -66,7 +66,7 @@ def read_streams(
     streams = []
     for part in _sharing_rows(parts):
         selections, dropped = select_rows([t for _, t in part], drop_bad_rows=drop_bad_rows)
-        by_group = {
+        by_group: dict[Group, Selection] = {
             group: selection
             for (source, _), selection in zip(part, selections, strict=True)
             for group in source.groups

@@ -50,15 +50,21 @@ def sample_rows(signals: Sequence[Array]) -> Indices | None:
         return None
     usual = lengths < 2.5 * typical
     period = float(np.mean(lengths[usual]))
-    for _ in range(3):  # samples that are alike are held as one
-        samples = np.where(lengths <= period + 1.0, 1.0, np.rint(lengths / period))
+    samples = _counted(lengths, period)
+    for _ in range(2):
         period = float(lengths[usual].sum() / samples[usual].sum())
+        samples = _counted(lengths, period)
     if not _SHORTEST <= period <= LONGEST_HOLD or not _is_even(lengths - period * samples, period):
         return None
     held = np.append(samples, np.ceil((count - fresh[-1]) / period)).astype(np.intp)
     first = np.repeat(np.cumsum(held) - held, held)
     rows = np.repeat(fresh, held) + np.rint(period * (np.arange(len(first)) - first))
     return np.unique(rows[rows < count].astype(np.intp))
+
+
+def _counted(lengths: Indices, period: float) -> Array:
+    """How many samples were held for so many rows: those that are alike are held as one."""
+    return np.where(lengths <= period + 1.0, 1.0, np.rint(lengths / period))
 
 
 def _changes(signals: Sequence[Array], rows: slice) -> Flags:
