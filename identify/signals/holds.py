@@ -41,7 +41,7 @@ def sample_rows(signals: Sequence[Array]) -> Indices | None:
         Indices of the rows to keep, or None where nothing is held regularly.
     """
     count = len(signals[0])
-    if not _may_be_held(signals, count):
+    if count < _FEWEST_SAMPLES or not _may_be_held(signals, count):
         return None
     fresh = np.concatenate(([0], np.flatnonzero(_changes(signals, slice(None))) + 1))
     lengths = np.diff(fresh)
