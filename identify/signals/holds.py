@@ -21,7 +21,10 @@ _WINDOW = 64
 """Samples over which a sensor's clock is even."""
 
 _JITTER, _RELATIVE_JITTER = 0.75, 0.15
-"""Root mean square of what samples may be off even rows: in rows, or in periods of the sensor."""
+"""Root mean square of what samples may be off even rows, in rows or in periods of the sensor …"""
+
+_MOSTLY = 0.75
+"""… in this share of the windows, at the least."""
 
 _PROBES, _PROBE = 5, 1024
 """Runs of rows, and their length, that are looked at first: most logs hold nothing."""
@@ -83,4 +86,4 @@ def _is_even(off: Array, period: float) -> bool:
     usable = len(off) // _WINDOW * _WINDOW
     runs = np.cumsum(off[:usable].reshape(-1, _WINDOW) if usable else off[None], axis=1)
     spread = np.sqrt(np.mean((runs - runs.mean(axis=1, keepdims=True)) ** 2, axis=1))
-    return bool(np.median(spread) <= max(_JITTER, _RELATIVE_JITTER * period))
+    return bool(np.quantile(spread, _MOSTLY) <= max(_JITTER, _RELATIVE_JITTER * period))

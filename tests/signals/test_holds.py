@@ -60,6 +60,15 @@ def test_rows_that_repeat_by_chance_are_no_samples(share, seed):
     assert sample_rows([walk(rng)[last]]) is None
 
 
+def test_rows_that_repeat_evenly_only_now_and_then_are_no_samples():
+    rng = np.random.default_rng(3)
+    fresh = np.diff(sampled(1.25), prepend=-1) > 0
+    by_chance = np.arange(ROWS) % 1000 < 400
+    fresh[by_chance] = rng.uniform(size=by_chance.sum()) > 0.2
+    last = np.maximum.accumulate(np.where(fresh, np.arange(ROWS), 0))
+    assert sample_rows([walk(rng)[last]]) is None
+
+
 def test_what_is_no_hold():
     rng = np.random.default_rng(0)
     time = np.arange(ROWS)[:, None] * 1e-3
