@@ -3,6 +3,7 @@ from identify.logs.recording import (
     DroppedRows as DroppedRows,
     Recording as Recording,
     SourceFile as SourceFile,
+    Stream as Stream,
 )
 from identify.logs.schema import Schema as Schema, load_schema as load_schema
 from identify.logs.synthetic import Noise as Noise, synthetic_recording as synthetic_recording

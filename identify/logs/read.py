@@ -14,13 +14,18 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, seal
 from identify.errors import LogError, ModelError
 from identify.files import digest
-from identify.logs.clock import read_time
 from identify.logs.convert import signals_of
 from identify.logs.memory import hold
-from identify.logs.recording import AccelerationKind, Recording, SourceFile
-from identify.logs.rows import Selection, select_rows
-from identify.logs.schema import Group, SchemaLike, load_schema
+from identify.logs.recording import (
+    AccelerationKind,
+    DroppedRows,
+    Recording,
+    SourceFile,
+    Stream,
+)
+from identify.logs.schema import SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
+from identify.logs.streams import on_one_zero, other_rates, read_streams
 from identify.logs.table import Arrays, Table
 from identify.spatial import Pose
 
@@ -59,35 +64,41 @@ def read_log(
     log = Path(log) if isinstance(log, str | PathLike) else hold(log)
     sources = plan_sources(log, schema, rows)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
-    layouts = [source.layout for source in sources]
-    drop_bad_rows = any(layout.drop_bad_rows for layout in layouts)
-    selections, dropped = select_rows(tables, drop_bad_rows=drop_bad_rows)
-    by_group: dict[Group, Selection] = {
-        group: selection
-        for source, selection in zip(sources, selections, strict=True)
-        for group in source.groups
-    }
-    time = read_time(selections, layouts)
+    streams, findings = read_streams(sources, tables, schema)
+    if rows is not None and len(streams) > 1:
+        raise LogError(f"{log}: has streams with clocks of their own, which are read as a whole")
     with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
-        signals = signals_of(by_group, schema)
+        signals = [signals_of(stream.selections, schema) for stream in streams]
     whole_files = rows is None and isinstance(log, Path)
     paths = dict.fromkeys(source.path for source in sources) if whole_files else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
     rates, mount = schema.acceleration, schema.wrench.mount
+    times = on_one_zero(streams)
+    findings += other_rates(streams, times)
+    sealed = [
+        {name: _sealed(path, name, values) for name, values in of_stream.items()}
+        for of_stream in signals
+    ]
     return Recording(
         name=_name(log) if isinstance(log, Path) else log.name,
-        time=None if time is None else _sealed(path, "time", time),
-        signals={name: _sealed(path, name, values) for name, values in signals.items()},
+        time=None if times[0] is None else _sealed(path, "time", times[0]),
+        signals=sealed[0],
         frames={name: table.frame for name, table in schema.groups.items() if name != "pose"},
         gravity=seal(schema.world.gravity, "gravity", (3,)),
         sources=files,
         sha256=_joint_digest(files) if isinstance(log, Path) else _digest_of(tables),
-        rows=len(selections[0]) + dropped.total,
+        rows=sum(stream.rows for stream in streams),
         acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
         X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
-        dropped=dropped,
+        dropped=sum((stream.dropped for stream in streams), DroppedRows()),
         schema=schema.model_dump(mode="json", exclude_unset=True),
+        streams=tuple(
+            Stream(stream.name, _sealed(path, "time", time), of_stream)
+            for stream, time, of_stream in zip(streams[1:], times[1:], sealed[1:], strict=True)
+            if time is not None
+        ),
+        findings=tuple(findings),
     )
 
 

@@ -71,7 +71,7 @@ def select_rows(
             whole row is absurd.
         TooManyBadRows: more rows are flawed than a share.
     """
-    tables, cut = _same_length(tables)
+    tables, cut = same_length(tables)
     flaws = np.max([table.flaws for table in tables], axis=0)
     counts = np.bincount(flaws, minlength=len(Flaw))
     dropped = DroppedRows(
@@ -114,8 +114,12 @@ def _require_sane(selection: Selection) -> None:
             )
 
 
-def _same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
-    """The tables, less a last row that is cut short in one and absent in another, and its count."""
+def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
+    """The tables, less a last row that is cut short in one and absent in another, and its count.
+
+    Raises:
+        LogError: they have different numbers of rows.
+    """
     if len({len(table) for table in tables}) == 1:
         return tables, 0
     whole = [
@@ -127,9 +131,20 @@ def _same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
     other = next(table for table in tables if len(table) != len(first))
     raise LogError(
         f"{first.path} has {len(first)} rows, but {other.path} has {len(other)}; the files of one "
-        "log need the same rows (does header_lines differ between them?)",
+        "log need the same rows (does header_lines differ?), or a clock each: a column "
+        "time in both, or rate_hz in [streams.*]",
         path=other.path,
     )
+
+
+def is_too_many(flaws: NDArray[np.uint8], *, drop_bad_rows: bool) -> bool:
+    """Whether a log with such rows is refused."""
+    bad = int(np.count_nonzero((flaws == Flaw.NOT_FINITE) | (flaws == Flaw.NOT_NUMBERS)))
+    return _is_too_many(bad, len(flaws), _SHARE_IF_DROPPED if drop_bad_rows else _SHARE)
+
+
+def _is_too_many(bad: int, rows: int, share: float) -> bool:
+    return bad > max(1, share * rows)
 
 
 def _require_most(
@@ -137,10 +152,10 @@ def _require_most(
 ) -> None:
     bad = dropped.not_finite + dropped.not_numbers
     share = _SHARE_IF_DROPPED if drop_bad_rows else _SHARE
-    if bad <= max(1, share * rows):
+    if not _is_too_many(bad, rows, share):
         return
     counts = [
-        (int(np.count_nonzero(~np.isfinite(values))), table, column)
+        (int(np.count_nonzero(~np.isfinite(values[table.flaws != Flaw.ELSEWHERE]))), table, column)
         for table in tables
         for column, values in table.columns.items()
     ]

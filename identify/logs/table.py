@@ -29,6 +29,8 @@ class Flaw(IntEnum):
     NOT_FINITE = 1
     CUT_SHORT = 2
     NOT_NUMBERS = 3
+    ELSEWHERE = 4
+    """It is a row of another stream, and nothing is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,8 +107,9 @@ def _alike(one: object, other: object) -> bool:
 
 
 def findings_of_log(log: PreparedLog) -> Iterator[Finding]:
-    """Rows that are not used, and values that look like another unit's."""
+    """What its clocks were, rows that are not used, and values that look like another unit's."""
     recording, dropped = log.recording, log.recording.dropped
+    yield from (replace(finding, where=log.name) for finding in recording.findings)
     if dropped.total:
         yield Finding(
             "rows_dropped",

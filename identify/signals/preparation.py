@@ -17,6 +17,7 @@ from identify.signals.kinematics import Kinematics, kinematics_of, still_motion
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
 from identify.signals.prepared import BlockRows, PreparedLog, Segment
 from identify.signals.segments import EvenSegment, even_segments
+from identify.signals.streams import on_one_clock
 from identify.signals.transform import block_edges, block_transform
 from identify.spatial import BodyMotion, coadjoint, rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
@@ -48,6 +49,7 @@ def prepare(
     Raises:
         LogError: too few rows, too short a log, or signals missing.
     """
+    recording = on_one_clock(recording)
     if recording.still:
         return _prepare_still(recording)
     segments = even_segments(recording)

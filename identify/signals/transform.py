@@ -28,7 +28,10 @@ CONSTANT = 0
 """Number of the group of the constant's row; band j is group 1 + j."""
 
 BLOCK_SECONDS = 10.0
-"""Length of a block of time, about."""
+"""Length of a block of time, about …"""
+
+_BLOCK_SAMPLES = 100
+"""… or so many samples, where a log has fewer in that time."""
 
 TAPER = 0.05
 """Share of a block at each end over which the taper rises."""
@@ -180,7 +183,7 @@ def derivative_gains(
 
 def block_edges(length: int, rate_hz: float) -> list[int]:
     """Edges of blocks of about `BLOCK_SECONDS` that a segment of so many samples is cut into."""
-    blocks = max(1, round(length / (BLOCK_SECONDS * rate_hz)))
+    blocks = max(1, round(length / max(BLOCK_SECONDS * rate_hz, _BLOCK_SAMPLES)))
     return [length * number // blocks for number in range(blocks + 1)]
 
 
