@@ -36,6 +36,12 @@ TAPER = 0.05
 SAMPLE = 3
 """Stands for a signal used as it is where 0 to 2 stand for its smoothed derivatives."""
 
+BY_PARTS = {SAMPLE: 1, 0: 4, 1: 5}
+"""What those become where the derivative of a product with them is taken: κ₁ after each."""
+
+_PLAIN = 2**21
+"""Samples times rows up to which cosines are kept."""
+
 _PROBED = 16
 """Rows of a band whose gains are worked out, at the most: they hardly change within it."""
 
@@ -82,7 +88,7 @@ class BlockTransform:
     @cached_property
     def _mirror(self) -> Array:
         """The vector of the reflection that takes the constant to the first row, shape (rows,)."""
-        constant = _cosine_transform(self.window[:, None])[: self.rows, 0]
+        constant = _cosine_transform(self.window[:, None].copy())[: self.rows, 0]
         mirror = constant / np.linalg.norm(constant)
         mirror[0] -= 1.0
         size = np.linalg.norm(mirror)
@@ -90,11 +96,35 @@ class BlockTransform:
 
     def apply(self, columns: Array) -> Array:
         """Rows of a block of columns, the constant first among them, (n, k) to (rows, k)."""
-        if self.tapered:
-            columns = columns * self.window[:, None]
-        rows = self._reflected(_cosine_transform(columns)[: self.rows])
+        if self._summed_plainly:
+            rows = self._plain_sums(columns)
+        else:
+            rows = _cosine_transform(columns * self.window[:, None])[: self.rows]
+        rows = self._reflected(rows)
         rows[1:, 0] = 0.0  # but for rounding
         return rows
+
+    @cached_property
+    def _summed_plainly(self) -> bool:
+        """A length with a large prime factor slows the fast transform by five: few rows need none."""
+        from scipy.fft import next_fast_len  # kept out of `import identify`
+
+        return next_fast_len(self.length) > self.length and self.rows * self.length <= _PLAIN
+
+    def _plain_sums(self, columns: Array) -> Array:
+        """Sums with the cosines over half the block: even ones are its mirror image, odd ones minus it."""
+        even, odd = self._half_cosines
+        first, second = columns[: even.shape[1]], columns[::-1][: even.shape[1]]
+        rows = np.empty((self.rows, columns.shape[1]))
+        rows[::2], rows[1::2] = even @ (first + second), odd @ (first - second)
+        return rows
+
+    @cached_property
+    def _half_cosines(self) -> tuple[Array, Array]:
+        half = self._plain(np.arange(self.rows))[:, : (self.length + 1) // 2]
+        if self.length % 2:
+            half[:, -1] *= 0.5  # the middle is its own mirror image
+        return half[::2].copy(), half[1::2].copy()
 
     def _reflected(self, rows: Array) -> Array:
         return rows - np.outer(2.0 * self._mirror, self._mirror @ rows)
@@ -117,6 +147,26 @@ class BlockTransform:
 
         return idct(padded, type=2, norm="ortho") * self.window
 
+    def through(self, kernels: Array, rows: Sequence[int] | Indices) -> Array:
+        """κᵀu_k: the functions that sum a signal to what rows see of it through kernels.
+
+        Σ_t u_k(t) (κ x)(t) = Σ_s (κᵀu_k)(s) x(s), with s over the block and half a kernel beyond
+        both ends. With κ₁ of the first derivative it is summation by parts: −κ₁ᵀu_k is du_k/dt.
+
+        Args:
+            kernels: odd length, shape (c, taps), applied as `Differentiator` does.
+            rows: which.
+
+        Returns:
+            Shape (c, len(rows), n + taps − 1).
+        """
+        width = self.length + kernels.shape[1] - 1
+        through = np.zeros((len(kernels), len(rows), width))
+        spectrum = np.fft.rfft(self.cosines(rows), width, axis=1)
+        for number, kernel in enumerate(kernels):
+            through[number] = np.fft.irfft(spectrum * np.fft.rfft(kernel, width), width, axis=1)
+        return through
+
     def gains(self, kernels: Array) -> dict[int, Array]:
         """What rows let through of white noise that came through kernels, by group.
 
@@ -129,18 +179,12 @@ class BlockTransform:
         Returns:
             For each group the mean over its rows, shape (c, c).
         """
-        halo = kernels.shape[1] // 2
         gains = {}
         for group in np.unique(self.groups).tolist():
             rows = np.flatnonzero(self.groups == group)
             if len(rows) > _PROBED:
                 rows = rows[np.linspace(0, len(rows) - 1, _PROBED).astype(int)]
-            through = np.zeros((len(kernels), len(rows), self.length + 2 * halo))
-            spectrum = np.fft.rfft(self.cosines(rows), through.shape[2], axis=1)
-            for number, kernel in enumerate(kernels):
-                response = np.fft.rfft(kernel, through.shape[2])
-                through[number] = np.fft.irfft(spectrum * response, through.shape[2], axis=1)
-            flat = through.reshape(len(kernels), -1)
+            flat = self.through(kernels, rows).reshape(len(kernels), -1)
             gains[group] = flat @ flat.T / len(rows)
         return gains
 
@@ -168,13 +212,18 @@ def derivative_gains(
     Args:
         transform: of the block.
         differentiator: that of its signals.
-        orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the value as it is.
+        orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the value as it is, and what
+            is in `BY_PARTS` is differentiated once more.
     """
     if orders == (SAMPLE,):
         return {group: np.ones((1, 1)) for group in np.unique(transform.groups).tolist()}
     identity = np.zeros((1, differentiator.kernels.shape[1]))
     identity[0, differentiator.halo] = 1.0
     kernels = np.concatenate((differentiator.kernels, identity))
+    if max(orders) > SAMPLE:
+        moved = [np.convolve(differentiator.kernels[1], kernels[order]) for order in (0, 1)]
+        halo = differentiator.halo
+        kernels = np.concatenate((np.pad(kernels, ((0, 0), (halo, halo))), moved))
     return transform.gains(kernels[list(orders)])
 
 
@@ -187,4 +236,4 @@ def block_edges(length: int, rate_hz: float) -> list[int]:
 def _cosine_transform(columns: Array) -> Array:
     from scipy.fft import dct  # kept out of `import identify`
 
-    return dct(columns, type=2, norm="ortho", axis=0)
+    return dct(columns, type=2, norm="ortho", axis=0, overwrite_x=True)
