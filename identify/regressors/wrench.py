@@ -156,8 +156,9 @@ def scan_statistics(blocks: Sequence[BlockRows], log: str = "") -> Statistics:
     samples = np.zeros(len(layout.groups))
     for number, block in zip(merged.tolist(), blocks, strict=True):
         a_row = block.samples / len(block.rows)
-        for group in np.unique(block.groups).tolist():
-            rows = block.rows[block.groups == group]
+        edges = np.flatnonzero(block.groups[1:] != block.groups[:-1]) + 1
+        for start, stop in pairwise([0, *edges.tolist(), len(block.rows)]):
+            group, rows = int(block.groups[start]), block.rows[start:stop]
             cells.setdefault((number, group), []).append(rows)
             old = counts.get((number, group), (0.0, 0.0))
             share = 1.0 if group == CONSTANT else block.independent_share

@@ -8,9 +8,9 @@ In momentum form nothing is differentiated twice before it is turned into body a
 
     a' = dv_B/dt + ω × v_B − Rᵀg        α = dω_B/dt
 
-Summed with a function of time u, that is −Σ u̇ v_B + Σ u (ω × v_B − Rᵀg) and −Σ u̇ ω, with u̇ the
-derivative's transposed kernel on u: what is fast in a pose meets the body's turning before its
-second derivative has made it strong, and u̇ is slow.
+Summed with a slow function of time u, that is −Σ u̇ v_B + Σ u (ω × v_B − Rᵀg) and −Σ u̇ ω, with −u̇ a
+difference's transposed kernel on u. So nothing needs to be smoothed there: it is only u, which is
+as slow as the rows, that is differentiated.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def kinematics_of(
 
 
 def _by_parts(kinematics: Kinematics, source: _Source) -> Kinematics:
-    """The same with a' and α from the twist in body axes, another halo shorter where it matters."""
+    """The same with a' and α from the twist in body axes, a little shorter, where that differs."""
     proper, alpha = by_parts = (
         not (source.has("linear_acceleration") or source.in_body_axes("linear_velocity")),
         not (source.has("angular_acceleration") or source.in_body_axes("angular_velocity")),
@@ -114,15 +114,16 @@ def _by_parts(kinematics: Kinematics, source: _Source) -> Kinematics:
     if not any(by_parts):
         return kinematics
     differentiator, motion, velocity = source.differentiator, kinematics.motion, kinematics.velocity
-    inner = slice(differentiator.halo, len(motion) - differentiator.halo)
+    halo = len(differentiator.difference) // 2
+    inner = slice(halo, len(motion) - halo)
     a, al = motion.proper_acceleration[inner], motion.angular_acceleration[inner]
     w = motion.angular_velocity[inner]
     if alpha:
-        al = differentiator.apply(motion.angular_velocity, 1)
+        al = differentiator.differences(motion.angular_velocity)
     if proper and velocity is not None:
         v = rotate_back(source.rotation, velocity)
         gravity = rotate_back(source.rotation[inner], source.recording.gravity)
-        a = differentiator.apply(v, 1) + np.cross(w, v[inner]) - gravity
+        a = differentiator.differences(v) + np.cross(w, v[inner]) - gravity
     quaternion, position, velocity = (
         None if state is None else state[inner]
         for state in (kinematics.quaternion, kinematics.position, velocity)
@@ -133,7 +134,7 @@ def _by_parts(kinematics: Kinematics, source: _Source) -> Kinematics:
         quaternion=quaternion,
         position=position,
         velocity=velocity,
-        halo=kinematics.halo + differentiator.halo,
+        halo=kinematics.halo + halo,
         by_parts=by_parts,
     )
 

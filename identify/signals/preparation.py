@@ -12,7 +12,7 @@ from identify.arrays import Array, Vec6
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
-from identify.signals.kernels import Differentiator, default_cutoff_hz
+from identify.signals.kernels import DIFFERENCE, Differentiator, default_cutoff_hz
 from identify.signals.kinematics import Form, Kinematics, kinematics_of, still_motion
 from identify.signals.load_rates import wrench_rates
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
@@ -92,8 +92,7 @@ def prepare(
 
 def _shortest(rate_hz: float, cutoff_hz: float, form: Form) -> float:
     shortest = shortest_segment(rate_hz, cutoff_hz)
-    by_parts = 2.0 * Differentiator.halo_of(rate_hz, cutoff_hz)  # v and ω are differentiated again
-    return shortest + by_parts if form == "momentum" else shortest
+    return shortest + len(DIFFERENCE) - 1 if form == "momentum" else shortest
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ TAPER = 0.05
 SAMPLE = 3
 """Stands for a signal used as it is where 0 to 2 stand for its smoothed derivatives."""
 
-BY_PARTS = {SAMPLE: 1, 0: 4, 1: 5}
-"""What those become where the derivative of a product with them is taken: κ₁ after each."""
+BY_PARTS = {SAMPLE: 4, 0: 5, 1: 6}
+"""What those become where a product with them is differentiated: −du/dt sums it in place of u."""
 
 _PLAIN = 2**21
 """Samples times rows up to which cosines are kept."""
@@ -72,7 +72,7 @@ class BlockTransform:
             window[-rise:] = window[:rise][::-1]
         return seal(window / np.sqrt(np.mean(window**2)), "window", (self.length,))
 
-    @property
+    @cached_property
     def independent_share(self) -> float:
         """Independent rows a row is worth: tapered cosines overlap."""
         return float(1.0 / np.mean(self.window**4))
@@ -106,13 +106,13 @@ class BlockTransform:
 
     @cached_property
     def _summed_plainly(self) -> bool:
-        """A length with a large prime factor slows the fast transform by five: few rows need none."""
+        """A large prime in its length makes the fast transform five times slower than sums are."""
         from scipy.fft import next_fast_len  # kept out of `import identify`
 
         return next_fast_len(self.length) > self.length and self.rows * self.length <= _PLAIN
 
     def _plain_sums(self, columns: Array) -> Array:
-        """Sums with the cosines over half the block: even ones are its mirror image, odd ones minus it."""
+        """Sums over half a block: the other half of a cosine is the same, or minus the same."""
         even, odd = self._half_cosines
         first, second = columns[: even.shape[1]], columns[::-1][: even.shape[1]]
         rows = np.empty((self.rows, columns.shape[1]))
@@ -151,7 +151,7 @@ class BlockTransform:
         """κᵀu_k: the functions that sum a signal to what rows see of it through kernels.
 
         Σ_t u_k(t) (κ x)(t) = Σ_s (κᵀu_k)(s) x(s), with s over the block and half a kernel beyond
-        both ends. With κ₁ of the first derivative it is summation by parts: −κ₁ᵀu_k is du_k/dt.
+        both ends. With a κ that differentiates it is summation by parts: −κᵀu_k is du_k/dt.
 
         Args:
             kernels: odd length, shape (c, taps), applied as `Differentiator` does.
@@ -213,7 +213,7 @@ def derivative_gains(
         transform: of the block.
         differentiator: that of its signals.
         orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the value as it is, and what
-            is in `BY_PARTS` is differentiated once more.
+            they are in `BY_PARTS`.
     """
     if orders == (SAMPLE,):
         return {group: np.ones((1, 1)) for group in np.unique(transform.groups).tolist()}
@@ -221,9 +221,10 @@ def derivative_gains(
     identity[0, differentiator.halo] = 1.0
     kernels = np.concatenate((differentiator.kernels, identity))
     if max(orders) > SAMPLE:
-        moved = [np.convolve(differentiator.kernels[1], kernels[order]) for order in (0, 1)]
-        halo = differentiator.halo
-        kernels = np.concatenate((np.pad(kernels, ((0, 0), (halo, halo))), moved))
+        difference = differentiator.difference
+        moved = [np.convolve(difference, kernels[order]) for order in BY_PARTS]
+        kernels = np.pad(kernels, ((0, 0), (len(difference) // 2,) * 2))
+        kernels = np.concatenate((kernels, moved))
     return transform.gains(kernels[list(orders)])
 
 
