@@ -151,35 +151,35 @@ def scan_statistics(blocks: Sequence[BlockRows], log: str = "") -> Statistics:
     K = len(layout.columns)
     merged = np.arange(len(blocks)) * min(len(blocks), MOST_BLOCKS) // len(blocks)
     cells: dict[tuple[int, int], list[Array]] = {}
-    counts: dict[tuple[int, int], tuple[float, float]] = {}
+    samples, independent = np.zeros((2, merged[-1] + 1, len(layout.groups)))
     moments = np.zeros((len(layout.groups), K - 1, K - 1))
-    samples = np.zeros(len(layout.groups))
     for number, block in zip(merged.tolist(), blocks, strict=True):
-        a_row = block.samples / len(block.rows)
-        edges = np.flatnonzero(block.groups[1:] != block.groups[:-1]) + 1
-        for start, stop in pairwise([0, *edges.tolist(), len(block.rows)]):
-            group, rows = int(block.groups[start]), block.rows[start:stop]
-            cells.setdefault((number, group), []).append(rows)
-            old = counts.get((number, group), (0.0, 0.0))
-            share = 1.0 if group == CONSTANT else block.independent_share
-            counts[number, group] = (old[0] + a_row * len(rows), old[1] + share * len(rows))
-            moments[group] += len(rows) * block.noise[group]
-            samples[group] += a_row * len(rows)
+        rows = np.bincount(block.groups, minlength=len(layout.groups))
+        samples[number] += rows * (block.samples / len(block.rows))
+        independent[number] += rows * block.independent_share
+        independent[number, CONSTANT] += rows[CONSTANT] * (1.0 - block.independent_share)
+        stop = 0
+        for group in np.flatnonzero(rows).tolist():
+            start, stop = stop, stop + int(rows[group])
+            cells.setdefault((number, group), []).append(block.rows[start:stop])
+            moments[group] += rows[group] * block.noise[group]
     stacks = [np.concatenate(rows) for rows in cells.values()]
     factors = np.zeros((len(cells), min(K, max(map(len, stacks))), K))
     for factor, rows in zip(factors, stacks, strict=True):
         factor[: min(len(rows), K)] = rows if len(rows) < K else triangle(rows)
-    noise = np.zeros((1, len(samples), K, K))
-    for group in np.flatnonzero(samples).tolist():
-        noise[0, group, 1:, 1:] = root_of(moments[group] / samples[group])
+    noise = np.zeros((1, len(layout.groups), K, K))
+    for group, taken in enumerate(samples.sum(axis=0).tolist()):
+        if taken:
+            noise[0, group, 1:, 1:] = root_of(moments[group] / taken)
+    at = tuple(np.array(list(cells)).T)
     return Statistics(
         layout=layout,
         factors=factors,
         log=np.zeros(len(cells), dtype=np.intp),
-        block=np.array([number for number, _ in cells]),
-        group=np.array([group for _, group in cells]),
-        samples=np.array([taken for taken, _ in counts.values()]),
-        effective_samples=np.array([independent for _, independent in counts.values()]),
+        block=at[0],
+        group=at[1],
+        samples=samples[at],
+        effective_samples=independent[at],
         noise=noise,
         logs=(log,),
     )

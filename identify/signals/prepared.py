@@ -37,7 +37,7 @@ class BlockRows:
     Attributes:
         rows: shape (k, K), K = 19, or 40 where Rᵀ, ẇ and ẅ follow; the constant acts in the first
             alone.
-        groups: of each row, as in `transform`, shape (k,).
+        groups: of each row, as in `transform`, ascending, shape (k,).
         noise: covariance of the noise of a row without the constant, by group, shape
             (K − 1, K − 1) each.
         samples: of the log in the block.

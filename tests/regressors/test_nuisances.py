@@ -9,6 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.errors import ProblemError
+from identify.estimation import estimate_body
 from identify.regressors import (
     SCAN_LAYOUT,
     WIDE_LAYOUT,
@@ -30,6 +31,7 @@ from identify.regressors.nuisances import (
 )
 from identify.signals import prepare
 from identify.spatial import Pose, coadjoint
+from identify.validation import held_out_scores
 from tests.close import assert_close
 from tests.recordings import GRAVITY, POSE, Path, record, still_poses
 from tests.strategies import random_body
@@ -193,6 +195,18 @@ def test_a_fit_of_wide_statistics_is_that_of_narrow_ones(statistics_of):
         assert_close(one, other, 1e-10)
     rows, others = wide.noise_rows(weights), narrow.noise_rows(weights)
     assert_close(rows.T @ rows, others.T @ others, 1e-10)
+
+
+def test_held_out_scores_of_wide_statistics_are_those_of_narrow_ones():
+    noise = {"force": 0.1, "torque": 0.01}
+    log = record(PATH, PHI, TIME, POSE, noise=noise)
+    wide, narrow = (
+        held_out_scores([fold_statistics(prepare(log, CUTOFF, wide=wide))], estimate_body)
+        for wide in (True, False)
+    )
+    assert_close(wide.rms, narrow.rms, 1e-6)
+    assert_close(wide.r_squared, narrow.r_squared, 1e-6)
+    assert wide.carries_signal.tolist() == narrow.carries_signal.tolist()
 
 
 def test_wide_statistics_change_their_frame_as_the_log_does():
