@@ -60,7 +60,7 @@ def columns(count: int, width: int) -> Array:
 def statistics_of_columns(columns: Array, length: int) -> Statistics:
     """Statistics of whole blocks of columns, with white noise in all but the constant."""
     transform = block_transform(length, _RATE_HZ, _CUTOFF_HZ, tapered=True)
-    moment = np.eye(columns.shape[1] - 1)
+    moment: Array = np.eye(columns.shape[1] - 1)
     noise = dict.fromkeys(range(CONSTANT, int(transform.groups.max()) + 1), moment)
     share = transform.independent_share
     blocks = [

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.linalg.lapack import dgeqrf
 
-from identify.arrays import Array
+from identify.arrays import Array, Flags
 
 
 def triangle(rows: Array) -> Array:
@@ -30,7 +30,7 @@ def triangle(rows: Array) -> Array:
 
 
 @lru_cache
-def _upper(width: int) -> Array:
+def _upper(width: int) -> Flags:
     return np.triu(np.ones((width, width), dtype=np.bool_))
 
 

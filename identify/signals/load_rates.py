@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Mat33
 from identify.logs import Recording
 from identify.signals.kernels import Differentiator
 from identify.signals.kinematics import Kinematics
-from identify.spatial import coadjoint
+from identify.spatial import BodyMotion, coadjoint
 from identify.spatial.rotations import cross, rotate_back
 
 
@@ -43,16 +43,17 @@ def wrench_rates(
     )
     frame = recording.frames["wrench"]
     if frame == "world" and kinematics.rotation is not None:
-        force, torque = (_seen_from_body(v, kinematics) for v in (force, torque))
+        motion, R = kinematics.motion, kinematics.rotation
+        force, torque = (_seen_from_body(v, R, motion) for v in (force, torque))
     wrench = np.concatenate((force, torque), axis=2)
     if frame == "sensor" and recording.X_BS is not None:
         wrench = wrench @ coadjoint(recording.X_BS).T
     return np.concatenate((wrench[1], wrench[2]), axis=1)
 
 
-def _seen_from_body(v: Array, kinematics: Kinematics) -> Array:
+def _seen_from_body(v: Array, rotation: Mat33, motion: BodyMotion) -> Array:
     """A vector and its derivatives as seen from W to those as seen from B, shape (3, n, 3)."""
-    b0, b1, b2 = (rotate_back(kinematics.rotation, derivative) for derivative in v)
-    w, al = kinematics.motion.angular_velocity, kinematics.motion.angular_acceleration
+    b0, b1, b2 = (rotate_back(rotation, derivative) for derivative in v)
+    w, al = motion.angular_velocity, motion.angular_acceleration
     turning = cross(w, b0)
     return np.stack((b0, b1 - turning, b2 - 2.0 * cross(w, b1) - cross(al, b0) + cross(w, turning)))

@@ -47,7 +47,11 @@ LOG = record(PATH, PHI, TIME, POSE)
 
 def with_wrench(loads: np.ndarray, log=LOG):
     """The log with other readings of its sensor."""
-    return replace(log, signals=log.signals | {"force": loads[:, :3], "torque": loads[:, 3:]})
+    return with_signals(log, force=loads[:, :3], torque=loads[:, 3:])
+
+
+def with_signals(log, **signals: np.ndarray):
+    return replace(log, signals={**log.signals, **signals})
 
 
 def assert_maps(M: np.ndarray, read, meant, rtol: float, cutoff: float = CUTOFF) -> None:
@@ -132,7 +136,7 @@ def test_gravity_acts_on_still_poses_as_on_moving_ones():
 def test_a_motion_of_another_point_of_the_body():
     offset = np.array([0.03, -0.05, 0.02])
     tracked = PATH.position(TIME) - PATH.rotation(TIME).apply(offset)
-    read = replace(LOG, signals=LOG.signals | {"position": tracked})
+    read = with_signals(LOG, position=tracked)
     assert_maps(displaced_point(offset), read, LOG, 1e-5)
 
 
@@ -143,7 +147,7 @@ def test_a_clock_that_is_fast_or_slow(error):
 
 
 def test_a_motion_of_another_scale():
-    meant = replace(LOG, signals=LOG.signals | {"position": 1.2 * LOG.signals["position"]})
+    meant = with_signals(LOG, position=1.2 * LOG.signals["position"])
     assert_maps(scaled_position(0.2, GRAVITY), LOG, meant, 1e-12)
 
 
@@ -204,6 +208,8 @@ def test_held_out_scores_of_wide_statistics_are_those_of_narrow_ones():
         held_out_scores([fold_statistics(prepare(log, CUTOFF, wide=wide))], estimate_body)
         for wide in (True, False)
     )
+    assert wide is not None
+    assert narrow is not None
     assert_close(wide.rms, narrow.rms, 1e-6)
     assert_close(wide.r_squared, narrow.r_squared, 1e-6)
     assert wide.carries_signal.tolist() == narrow.carries_signal.tolist()
@@ -214,11 +220,11 @@ def test_wide_statistics_change_their_frame_as_the_log_does():
     position, rotation = X_CB.inverse().position.copy(), X_CB.inverse().rotation.copy()
     R = PATH.rotation(TIME)
     moved = with_wrench(PATH.wrench(PHI, TIME) @ coadjoint(X_CB).T)
-    pose = {
-        "position": PATH.position(TIME) + R.apply(position),
-        "quaternion": (R * Rotation.from_matrix(rotation)).as_quat(),
-    }
-    moved = replace(moved, signals=moved.signals | pose)
+    moved = with_signals(
+        moved,
+        position=PATH.position(TIME) + R.apply(position),
+        quaternion=(R * Rotation.from_matrix(rotation)).as_quat(),
+    )
     found = in_frame(block_statistics(prepare(LOG, CUTOFF, wide=True)), X_CB)
     expected = block_statistics(prepare(moved, CUTOFF, wide=True))
     assert found.layout == expected.layout == WIDE_LAYOUT

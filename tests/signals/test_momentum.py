@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -64,8 +66,9 @@ def test_rows_in_momentum_form_are_sums_by_parts():
     u = transform.cosines(every)
     (minus_du,) = transform.through(DIFFERENTIATOR.difference[None], every)
     of_pose = kinematics_of(log, log.signals, DIFFERENTIATOR)  # four samples longer at both ends
-    R, w = of_pose.rotation, of_pose.motion.angular_velocity
-    v = np.einsum("nji,nj->ni", R, of_pose.velocity)
+    w = of_pose.motion.angular_velocity
+    R, velocity = np.asarray(of_pose.rotation), np.asarray(of_pose.velocity)
+    v = np.einsum("nji,nj->ni", R, velocity)
     slow = np.cross(w, v) - np.einsum("nji,j->ni", R, GRAVITY)
     # Rows of noise-free motion are far smaller than what they are sums of.
     assert_close(block.rows[:, 1:4], minus_du @ v + u @ slow[4:-4], 1e-12, scale=100.0)
@@ -102,10 +105,10 @@ def test_what_is_moved_to_the_cosines_is_their_derivative(length):
 def test_both_forms_agree_as_their_derivatives_are_exact(fastest_hz, rtol):
     """To the sixth order of frequency."""
     path = Path.random(5, fastest_hz=fastest_hz)
-    log = record(path, PHI, np.arange(0.0, 8.0, 0.005), POSE)
+    log = record(path, PHI, TIME, POSE)
     (block,) = prepare(log, 5.0, form="momentum").blocks
     edge = (HALO + 3.5) / RATE
-    (same,) = prepare(log, 5.0, (edge, float(log.time[-1]) - edge)).blocks
+    (same,) = prepare(log, 5.0, (edge, float(TIME[-1]) - edge)).blocks
     assert block.samples == same.samples
     found, expected = block.rows[:, 1:7], same.rows[:, 1:7]
     assert_close(found, expected, rtol)
@@ -138,11 +141,11 @@ def test_noise_reaches_the_columns_as_finite_differences_do(give, frame, _):
             columns_of(disturbed(log, name, noise, s, TIME[:160]))[2] for s in (step, -step)
         )
         found = (above - below) / (2.0 * step)
-        expected, moved = np.zeros((2, *found.shape))
+        expected, moved = np.zeros_like(found), np.zeros_like(found)
         for number, (signal, order) in enumerate(through.ways):
             if signal == name:
-                derivative = {SAMPLE: 0}.get(within.get(order, order), within.get(order, order))
-                n = noise.at(time, derivative)
+                derivative = within.get(order, order)
+                n = noise.at(time, 0 if derivative == SAMPLE else derivative)
                 total = moved if order in within else expected
                 total += np.einsum("tij,tj->ti", through.J[:, :, 3 * number :][..., :3], n)
         expected = expected[4:-4] + DIFFERENTIATOR.differences(moved)
@@ -198,8 +201,9 @@ def test_a_segment_must_hold_the_kernel_of_both_derivatives():
 
 
 def test_a_form_is_one_of_two():
+    impulse: Any = "impulse"
     with pytest.raises(LogError, match="expected one of acceleration, momentum, got 'impulse'"):
-        prepare(record(PATH, PHI, TIME, POSE), form="impulse")
+        prepare(record(PATH, PHI, TIME, POSE), form=impulse)
 
 
 def test_still_poses_have_one_form():

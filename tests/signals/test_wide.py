@@ -122,7 +122,7 @@ def test_noise_reaches_wide_columns_as_finite_differences_do(give, frame, pose):
         loads = {name: recording.signals[name][inner] for name in ("force", "torque")}
         rates = wrench_rates(recording, recording.signals, kinematics, differentiator)
         wrench = _wrench_in_body(recording, loads, kinematics.rotation)
-        turned = kinematics.rotation.swapaxes(1, 2).reshape(-1, 9)
+        turned = np.asarray(kinematics.rotation).swapaxes(1, 2).reshape(-1, 9)
         return kinematics, np.hstack((wrench, rates)), np.hstack((turned, rates))
 
     kinematics, wrench, _ = columns_of(log)
