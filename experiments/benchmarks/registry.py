@@ -12,6 +12,7 @@ from experiments.benchmarks import (
     inspect_model,
     psd_fit,
     refusals,
+    rows_throughput,
     single_shot_replay,
     statistics_throughput,
 )
@@ -19,6 +20,7 @@ from experiments.benchmarks.measure import Effort, Line
 
 BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "statistics": statistics_throughput.run,
+    "rows": rows_throughput.run,
     "psd-fit": psd_fit.run,
     "change-of-frame": change_of_frame.run,
     "inspect": inspect_model.run,

@@ -14,6 +14,7 @@ from identify.regressors.statistics import Group, Layout, Statistics, join_logs
 from identify.regressors.system import Data, System, Weights
 from identify.regressors.wrench import (
     SCAN_LAYOUT,
+    WIDE_LAYOUT,
     WRENCH_LAYOUT,
     BodyWrench,
     block_statistics,
@@ -28,6 +29,7 @@ __all__ = [
     "FEATURE_TENSOR",
     "ONE_BODY",
     "SCAN_LAYOUT",
+    "WIDE_LAYOUT",
     "WRENCH",
     "WRENCH_LAYOUT",
     "BodyWrench",

@@ -12,8 +12,9 @@ from identify.arrays import Array, Vec6
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
-from identify.signals.kernels import Differentiator, default_cutoff_hz
-from identify.signals.kinematics import Kinematics, kinematics_of, still_motion
+from identify.signals.kernels import DIFFERENCE, Differentiator, default_cutoff_hz
+from identify.signals.kinematics import Form, Kinematics, kinematics_of, still_motion
+from identify.signals.load_rates import wrench_rates
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
 from identify.signals.prepared import BlockRows, PreparedLog, Segment
 from identify.signals.segments import EvenSegment, even_segments
@@ -33,6 +34,9 @@ def prepare(
     recording: Recording,
     cutoff_hz: float | None = None,
     span: tuple[float, float] = (-np.inf, np.inf),
+    *,
+    form: Form = "acceleration",
+    wide: bool = False,
 ) -> PreparedLog:
     """Put a log on an even clock, differentiate what is missing, and take its slow rows.
 
@@ -45,13 +49,17 @@ def prepare(
         cutoff_hz: highest frequency of the rows [Hz]; where not given, min(5, rate/10), or higher
             where the motion is faster or all segments of the log are too short for that.
         span: time of the log that is made into rows [s]; what is outside serves derivatives alone.
+        form: "momentum" differentiates v and ω in body axes where "acceleration" takes second
+            derivatives of the pose, or first ones of a twist in world axes.
+        wide: take the columns behind [1, ψ, w] too: Rᵀ, ẇ and ẅ. As the wrench is differentiated
+            then, edges are treated as in a log whose motion has to be.
 
     Raises:
         LogError: too few rows, too short a log, or signals missing.
     """
     recording = on_one_clock(recording)
     if recording.still:
-        return _prepare_still(recording)
+        return _prepare_still(recording, wide=wide)
     segments = even_segments(recording)
     longest = max(segments, key=len, default=None)
     if longest is None:
@@ -70,11 +78,23 @@ def prepare(
         longest.signals, longest.rate_hz, Differentiator.design(longest.rate_hz, cutoff)
     )
     parts = [
-        _prepare_segment(recording, segment, cutoff, noise, span)
+        _prepare_segment(recording, segment, cutoff, noise, span, form, wide=wide)
         for segment in segments
-        if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
+        if len(segment) >= _shortest(segment.rate_hz, cutoff, form)
     ]
+    if not parts:
+        need = _shortest(longest.rate_hz, cutoff, "momentum")
+        raise LogError(
+            f"{recording.name}: no segment without gaps or jumps is long enough for the momentum "
+            f"form at a cut-off of {cutoff:.3g} Hz, which takes {need:.6g} rows; the longest has "
+            f"{len(longest)}; use the acceleration form or a higher cut-off"
+        )
     return replace(_join(recording, parts, longest.rate_hz, cutoff), cutoff_raised=raised)
+
+
+def _shortest(rate_hz: float, cutoff_hz: float, form: Form) -> float:
+    shortest = shortest_segment(rate_hz, cutoff_hz)
+    return shortest + len(DIFFERENCE) - 1 if form == "momentum" else shortest
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +106,7 @@ class _Part:
     time: Array
     columns: Array
     kinematics: Kinematics
-    wrench: Vec6
+    wrench: Array
     noise: SignalNoise
     differentiator: Differentiator
     cutoff_hz: float
@@ -134,18 +154,21 @@ class _Part:
         return self.time[whole].reshape(count, -1).mean(axis=1), columns
 
 
-def _prepare_still(recording: Recording) -> PreparedLog:
+def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
     count = len(recording)
     rotation = None
     if "quaternion" in recording.signals:
         rotation = rotation_from_quaternion(recording.signals["quaternion"])
     wrench = _wrench_in_body(recording, recording.signals, rotation)
+    rows = rows_of(still_motion(recording), wrench)
+    if wide:
+        rows = _widened(rows, rotation, np.zeros((count, 12)))
     return PreparedLog(
         recording=recording,
         time=np.arange(float(count)),
-        rows=rows_of(still_motion(recording), wrench),
+        rows=rows,
         segment_ids=np.arange(count),
-        noise=np.zeros(18),
+        noise=np.zeros(rows.shape[1] - 1),
     )
 
 
@@ -155,9 +178,12 @@ def _prepare_segment(
     cutoff_hz: float,
     noise: SignalNoise,
     span: tuple[float, float],
+    form: Form,
+    *,
+    wide: bool,
 ) -> _Part:
     differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
-    kinematics = kinematics_of(recording, segment.signals, differentiator)
+    kinematics = kinematics_of(recording, segment.signals, differentiator, form, smoothed=wide)
     inner = slice(kinematics.halo, len(segment) - kinematics.halo)
     inside = {name: segment.signals[name][inner] for name in ("force", "torque")}
     wrench = _wrench_in_body(recording, inside, kinematics.rotation)
@@ -178,11 +204,16 @@ def _prepare_segment(
             wrench=wrench,
             gravity=recording.gravity,
         )
+    columns = rows_of(kinematics.motion, wrench)
+    if wide:
+        rates = wrench_rates(recording, segment.signals, kinematics, differentiator)
+        columns = _widened(columns, kinematics.rotation, rates)
+        wrench = np.concatenate((wrench, rates), axis=1)
     return _Part(
         recording=recording,
         segment=segment,
         time=time,
-        columns=rows_of(kinematics.motion, wrench),
+        columns=columns,
         kinematics=kinematics,
         wrench=wrench,
         noise=noise,
@@ -217,6 +248,13 @@ def rows_of(motion: BodyMotion, wrench: Vec6) -> Array:
     return np.concatenate((np.ones((len(wrench), 1)), motion.features, wrench), axis=1)
 
 
+def _widened(rows: Array, rotation: Array | None, rates: Array) -> Array:
+    """Rows [1, ψ, w, Rᵀ, ẇ, ẅ], shape (n, 40); Rᵀ by rows, zero without an attitude."""
+    n = len(rows)
+    turned = np.zeros((n, 9)) if rotation is None else rotation.swapaxes(-1, -2).reshape(n, 9)
+    return np.concatenate((rows, turned, rates), axis=1)
+
+
 def _join(
     recording: Recording,
     parts: list[_Part],
@@ -248,7 +286,7 @@ def _join(
 
 
 def _mean_noise(block: BlockRows) -> Array:
-    """Variance of the noise in a sample of the slow columns, shape (18,)."""
+    """Variance of the noise in a sample of the slow columns but the constant, shape (K − 1,)."""
     counts = np.bincount(block.groups, minlength=max(block.noise) + 1)
     total = sum(counts[group] * np.diag(moment) for group, moment in block.noise.items())
     return np.asarray(total) / block.samples
