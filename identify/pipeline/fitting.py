@@ -25,12 +25,12 @@ from identify.pipeline.checks import (
     require_live_wrench,
     require_same_frames,
 )
-from identify.pipeline.hypotheses import logs_swapped, sign_error
+from identify.pipeline.hypotheses import ScannedLog, logs_swapped, sign_error
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
-from identify.regressors import Offsets, Statistics, block_statistics, fold_statistics
-from identify.signals import PreparedLog, prepare
+from identify.regressors import LogSummary, Offsets, Statistics, scan
+from identify.signals import Reading
 from identify.validation import validate
 
 Progress = Callable[[str], None]
@@ -94,21 +94,22 @@ def fit(
         )
     settings = replace(settings or FitSettings(), **named)
     say = progress or (lambda line: None)
-    logs = []
-    for recording in (*given, *empty):
-        say(f"preparing {recording.name} ({len(recording)} rows)")
-        logs.append(_prepare(recording, settings, mass_known=_mass_known(settings) and not empty))
+    scanned = []
+    for source in (*given, *empty):
+        summary = _scan(source, settings, say)
+        require_live_wrench(summary, mass_known=_mass_known(settings) and not empty)
+        scanned.append(ScannedLog(source, summary))
+    logs = tuple(log.summary for log in scanned)
     if empty:
         require_same_frames([log.recording for log in logs])
-    blocks = [block_statistics(log) for log in logs]
+    blocks = [log.statistics for log in logs]
     estimator = replace(settings.estimator, unloaded=len(empty))
     say("estimating")
-    estimate = _estimate(logs, blocks, estimator)
+    estimate = _estimate(scanned, blocks, estimator)
     say("validating")
-    folds = [fold_statistics(log) for log in logs]
-    validation = validate(logs, folds, estimate, estimator, truth)
+    validation = validate(logs, estimate, estimator, truth)
     findings = [
-        *(finding for log in logs for finding in findings_of_log(log)),
+        *(finding for log in scanned for finding in findings_of_log(log)),
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
     scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
@@ -127,14 +128,22 @@ def fit(
     others = {name: told(one) for name, one in estimate.others.items()}
     met = needs_met(settings.needs, estimate)
     estimate = replace(told(estimate), needs=met, others=others)
-    return FitResult(estimate, tuple(logs), validation, settings)
+    return FitResult(estimate, logs, validation, settings)
 
 
-def _prepare(recording: Recording, settings: FitSettings, *, mass_known: bool) -> PreparedLog:
-    if settings.gravity is not None:
-        recording = replace(recording, gravity=np.array(settings.gravity, dtype=np.float64))
-    require_live_wrench(recording, mass_known=mass_known)
-    return prepare(recording, settings.cutoff_hz)
+def _scan(source: Recording, settings: FitSettings, say: Progress) -> LogSummary:
+    """Scan a log; once more where a later part of it is faster than the cut-off that was chosen."""
+    say(f"reading {source.name} ({len(source)} rows)")
+
+    def tell(done: int, rows: int) -> None:
+        say(f"reading {source.name}: {done} of {rows} rows ({done / rows:.0%})")
+
+    gravity = None if settings.gravity is None else tuple(map(float, settings.gravity))
+    reading = Reading(gravity=gravity, cutoff_hz=settings.cutoff_hz)
+    found = scan(source, reading, tell)
+    if found.cutoff_hz is None or (found.motion_hz or 0.0) <= found.cutoff_hz:
+        return found
+    return scan(source, replace(reading, cutoff_hz=found.motion_hz), tell)
 
 
 def _mass_known(settings: FitSettings) -> bool:
@@ -179,7 +188,7 @@ def _listed(recordings: object) -> list[Recording]:
 
 
 def _estimate(
-    logs: Sequence[PreparedLog], blocks: Sequence[Statistics], settings: EstimatorSettings
+    logs: Sequence[ScannedLog], blocks: Sequence[Statistics], settings: EstimatorSettings
 ) -> Estimate:
     try:
         return estimate_body(blocks, settings)
@@ -188,12 +197,12 @@ def _estimate(
             raise _of_two(logs, blocks, settings, error) from error
         raise sign_error(logs, error) from error
     except TooLittleMotion as error:
-        read = "; ".join(map(_facts, logs))
+        read = "; ".join(_facts(log.summary) for log in logs)
         raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
 
 
 def _of_two(
-    logs: Sequence[PreparedLog],
+    logs: Sequence[ScannedLog],
     blocks: Sequence[Statistics],
     settings: EstimatorSettings,
     error: NegativeMass,
@@ -212,10 +221,10 @@ def _of_two(
     return logs_swapped(logs[:loaded], logs[loaded:], error, shared=shared)
 
 
-def _facts(log: PreparedLog) -> str:
+def _facts(log: LogSummary) -> str:
     """What was read of a log, so that a unit of time or a mapping gone wrong shows."""
     if log.recording.still:
-        return f"{log.name}: still poses, {len(log.rows)} in number"
+        return f"{log.name}: still poses, {log.kept} in number"
     spin = np.sqrt(np.mean(np.sum(log.features[:, 6:9], axis=1)))
     return (
         f"{log.name}: {log.duration:.3g} s at {log.rate_hz:.4g} Hz, turning at {spin:.2g} rad/s "

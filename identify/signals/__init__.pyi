@@ -1,2 +1,3 @@
-from identify.signals.preparation import prepare as prepare
+from identify.signals.preparation import NoSegment as NoSegment, prepare as prepare
 from identify.signals.prepared import PreparedLog as PreparedLog, Segment as Segment
+from identify.signals.reading import Reading as Reading

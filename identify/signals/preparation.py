@@ -28,10 +28,20 @@ _POINTS_A_PERIOD = 4.0
 """Points of the series over time in a period of the highest frequency."""
 
 
+_SAME_RATE = 1e-6
+"""Share by which the rates of two chunks of a log may differ and be taken for one."""
+
+
+class NoSegment(LogError):
+    """No segment of the rows is long enough to be used."""
+
+
 def prepare(
     recording: Recording,
     cutoff_hz: float | None = None,
     span: tuple[float, float] = (-np.inf, np.inf),
+    *,
+    rate_hz: float | None = None,
 ) -> PreparedLog:
     """Put a log on an even clock, differentiate what is missing, and take its slow rows.
 
@@ -44,26 +54,30 @@ def prepare(
         cutoff_hz: highest frequency of the rows [Hz]; where not given, min(5, rate/10), or higher
             where the motion is faster or all segments of the log are too short for that.
         span: time of the log that is made into rows [s]; what is outside serves derivatives alone.
+        rate_hz: of the log's other chunks [Hz]: where these rows have the same but for rounding,
+            transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
 
     Raises:
-        LogError: too few rows, too short a log, or signals missing.
+        NoSegment: too short a log, or one of gaps.
+        LogError: too few rows, or signals missing.
     """
     if recording.still:
         return _prepare_still(recording)
-    segments = even_segments(recording)
+    segments = [_at_rate(segment, rate_hz) for segment in even_segments(recording)]
     longest = max(segments, key=len, default=None)
     if longest is None:
-        raise LogError(
+        raise NoSegment(
             f"{recording.name}: gaps and jumps leave no segment of a few rows; if each row is a "
             f"still pose, set `still = true` in [log]"
         )
     try:
         rate, fast = longest.rate_hz, None
-        if cutoff_hz is None and len(longest) >= shortest_segment(rate, default_cutoff_hz(rate)):
+        wanted = cutoff_hz is None or rate_hz is not None
+        if wanted and len(longest) >= shortest_segment(rate, default_cutoff_hz(rate)):
             fast = motion_cutoff_hz(longest.signals, rate)
         cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, fast)
     except LogError as error:
-        raise LogError(f"{recording.name}: {error}") from error
+        raise NoSegment(f"{recording.name}: {error}") from error
     noise = signal_noise(
         longest.signals, longest.rate_hz, Differentiator.design(longest.rate_hz, cutoff)
     )
@@ -72,7 +86,15 @@ def prepare(
         for segment in segments
         if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
     ]
-    return replace(_join(recording, parts, longest.rate_hz, cutoff), cutoff_raised=raised)
+    joined = _join(recording, parts, longest.rate_hz, cutoff, span)
+    return replace(joined, cutoff_raised=raised, motion_hz=fast)
+
+
+def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
+    """The segment at that rate, where its own is the same but for rounding."""
+    if rate_hz is None or abs(segment.rate_hz - rate_hz) > _SAME_RATE * rate_hz:
+        return segment
+    return replace(segment, rate_hz=rate_hz)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,15 +242,17 @@ def _join(
     parts: list[_Part],
     rate_hz: float,
     cutoff_hz: float,
+    span: tuple[float, float],
 ) -> PreparedLog:
     period = rate_hz / cutoff_hz
     parts = [part for part in parts if len(part) >= period]
     if not parts:
-        raise LogError(f"{recording.name}: no segment in the time that was asked for")
+        raise NoSegment(f"{recording.name}: no segment in the time that was asked for")
     series = [part.series() for part in parts]
     blocks = [b for part in parts for b in part.blocks(block_edges(len(part), rate_hz))]
     rows = np.array([len(block.rows) for block in blocks])
-    time = recording.time
+    stamps = np.zeros(0) if recording.time is None else recording.time
+    first, last = np.searchsorted(stamps, span).tolist()
     return PreparedLog(
         recording=recording,
         time=np.concatenate([of_part for of_part, _ in series]),
@@ -240,9 +264,15 @@ def _join(
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
         segments=tuple(part.states for part in parts if part.states is not None),
-        repeated=0 if time is None else int((np.diff(time) == 0.0).sum()),
-        unused=len(recording) - sum(part.segment.rows for part in parts),
+        repeated=int((np.diff(stamps[max(first - 1, 0) : last]) == 0.0).sum()),
+        unused=max(0, last - first - sum(_rows_within(part.segment, span) for part in parts)),
     )
+
+
+def _rows_within(segment: EvenSegment, span: tuple[float, float]) -> int:
+    """How many of the log's rows that a segment was made of are in a span of time, about."""
+    first, last = np.searchsorted(segment.time, span).tolist()
+    return round(segment.rows * (last - first) / len(segment))
 
 
 def _mean_noise(block: BlockRows) -> Array:

@@ -19,7 +19,7 @@ from identify.estimation.terms import KnownMass, MassBetween
 from identify.inertia import PHI, InertialParameters
 from identify.logs import Recording
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.pipeline import block_statistics
+from identify.regressors import block_statistics
 from identify.signals import prepare
 from identify.spatial import Pose
 from identify.validation import ESTIMATE, TRUTH

@@ -1,0 +1,80 @@
+"""`Reading`: how a log is read, where that is not as its schema says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.logs import Recording
+from identify.spatial.rotations import quaternion_conjugate, rotate_back, rotation_from_quaternion
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a log is read; what is not given is as its schema says.
+
+    A log is read again with another reading to see whether that explains it better.
+
+    Attributes:
+        gravity: g in W [m/s²].
+        cutoff_hz: highest frequency of the rows [Hz]; chosen by the motion where not given.
+        scales: factors of signals, by name, each once: −1 for another sign, 1e-3 for millimetres.
+        turned_order: the scalar of the quaternions stands at the other end than the schema says.
+        turned_maps: the poses are the inverse of what the schema says.
+        most_rows: of a longer log about so many rows are read, in segments evenly spread.
+    """
+
+    gravity: tuple[float, float, float] | None = None
+    cutoff_hz: float | None = None
+    scales: tuple[tuple[str, float], ...] = ()
+    turned_order: bool = False
+    turned_maps: bool = False
+    most_rows: int | None = None
+
+    def apply(self, recording: Recording) -> Recording:
+        """The recording as it is read; the same object where nothing is read otherwise."""
+        changed: dict[str, Array] = {}
+        for name, factor in self.scales:
+            if name in recording.signals:
+                changed[name] = factor * recording.signals[name]
+        if self.turned_order and "quaternion" in recording.signals:
+            changed["quaternion"] = _turned_order(recording)
+        if self.turned_maps and "quaternion" in recording.signals:
+            signals = {**recording.signals, **changed}
+            changed["quaternion"] = quaternion_conjugate(signals["quaternion"])
+            if "position" in signals:
+                rotation = rotation_from_quaternion(signals["quaternion"])
+                changed["position"] = -rotate_back(rotation, signals["position"])
+        if changed:
+            recording = replace(recording, signals={**recording.signals, **changed})
+        if self.gravity is not None:
+            gravity = np.array(self.gravity, dtype=np.float64)
+            gravity.flags.writeable = False
+            recording = replace(recording, gravity=gravity)
+        return recording
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of what is read otherwise (hexadecimal); the same in any process."""
+        said = {
+            field.name: value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != field.default
+        }
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+    def scaled(self, factor: float, names: Iterable[str]) -> Reading:
+        """The same, with some signals times a factor."""
+        return replace(self, scales=(*self.scales, *((name, factor) for name in names)))
+
+
+def _turned_order(recording: Recording) -> Array:
+    """Quaternions whose scalar stands at the other end of what the log has."""
+    pose = recording.schema.get("pose")
+    shift = 1 if isinstance(pose, dict) and pose.get("order") == "wxyz" else -1
+    return np.roll(recording.signals["quaternion"], shift, axis=1)
