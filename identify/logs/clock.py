@@ -62,6 +62,21 @@ def read_time(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> A
 
 def _seconds(selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
     _require_two(selection)
+    require_order(selection, stamps, layout)
+    if stamps[0] == stamps[-1]:
+        raise LogError(
+            f"{selection.table.path}: time never advances: all {len(stamps)} rows are stamped "
+            f"{stamps[0]}; name another column, or give rate_hz",
+            path=selection.table.path,
+            column=layout.time,
+        )
+    time = since(stamps[0], selection, stamps, layout)
+    _require_plausible(selection, time, layout)
+    return time
+
+
+def require_order(selection: Selection, stamps: Stamps, layout: LogTable) -> None:
+    """Raise where the stamps of the rows kept decrease."""
     back = np.flatnonzero(stamps[1:] < stamps[:-1])
     if back.size:
         i = int(back[0]) + 1
@@ -71,20 +86,16 @@ def _seconds(selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
             "the log where its clock was set back, or name another column",
             layout.time,
         )
-    if stamps[0] == stamps[-1]:
-        raise LogError(
-            f"{selection.table.path}: time never advances: all {len(stamps)} rows are stamped "
-            f"{stamps[0]}; name another column, or give rate_hz",
-            path=selection.table.path,
-            column=layout.time,
-        )
+
+
+def since(start: np.generic, selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
+    """Seconds since a stamp, of rows kept whose stamps are in order."""
     ticks = selection.table.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
-    if stamps.dtype == np.int64 and int(stamps[-1]) - int(stamps[0]) > np.iinfo(np.int64).max:
-        stamps = stamps.astype(np.float64)
+    whole = len(stamps) > 0 and stamps.dtype == np.int64
+    if whole and int(stamps[-1]) - int(start) > np.iinfo(np.int64).max:
+        stamps, start = stamps.astype(np.float64), np.float64(start)
     with np.errstate(over="ignore"):
-        time = (stamps - stamps[0]).astype(np.float64) / ticks
-    _require_plausible(selection, time, layout)
-    return time
+        return (stamps - start).astype(np.float64) / ticks
 
 
 def _require_two(selection: Selection) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
-from identify.logs.recording import DroppedRows, Recording
+from identify.logs.recording import Recording
+from identify.logs.rows import Account
+
+ReadExcerpt: TypeAlias = Callable[[int, int, int], "Excerpt"]
+"""Reads the rows of a log from one number to another, with a margin on either side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +23,13 @@ class Excerpt:
         recording: rows and neighbours.
         span: the time of the rows themselves [s]: infinite where the log begins or ends.
         rows: how many there are without the neighbours, dropped ones included.
-        dropped: account of those left out.
+        account: of those left out.
     """
 
     recording: Recording
     span: tuple[float, float] = (-np.inf, np.inf)
     rows: int = 0
-    dropped: DroppedRows = field(default_factory=DroppedRows)
+    account: Account = field(default_factory=Account)
 
 
 def excerpt(recording: Recording, start: int, stop: int, margin: int) -> Excerpt:
@@ -31,11 +37,12 @@ def excerpt(recording: Recording, start: int, stop: int, margin: int) -> Excerpt
 
     Args:
         recording: the log.
-        start, stop: first row, and the one after the last.
+        start: first row.
+        stop: the one after the last.
         margin: neighbours on either side.
     """
     if start <= 0 and stop >= len(recording):
-        return Excerpt(recording, rows=recording.rows, dropped=recording.dropped)
+        return Excerpt(recording, rows=recording.rows, account=Account(recording.dropped))
     first, last = max(0, start - margin), min(len(recording), stop + margin)
     part = rows_of(recording, first, last)
     return Excerpt(part, span_of(part, start - first, stop - first), stop - start)

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from identify.errors import LogError
 from identify.files import digest, require_file
 from identify.logs.clock import require_order, since
 from identify.logs.convert import signals_of
-from identify.logs.errors import TooManyBadRows
-from identify.logs.excerpt import Excerpt, span_of
+from identify.logs.excerpt import Excerpt, ReadExcerpt, rows_of, span_of
 from identify.logs.read import describe_log, read_log, sealed
-from identify.logs.readers import RowsReader, rows_reader
+from identify.logs.readers import measure, rows_reader
 from identify.logs.readers.line_index import LineIndex
 from identify.logs.recording import Recording, SourceFile
 from identify.logs.rows import Account, Selection, require_sane
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import checked, plan_sources
-from identify.logs.table import Flaw, Source, Stamps, Table
+from identify.logs.table import Flaw, RowsReader, Source, Stamps, Table
 
 LONG = 131_072
 """Rows from which a log is not read whole."""
 
 _HEAD = 4096
 """Rows that tell where time begins and how fast it goes."""
-
-ReadExcerpt = Callable[[int, int, int], Excerpt]
-"""Reads the rows from one to another, with a margin on either side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,10 +129,8 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     if len(sources) > 1:
         return None
     (source,) = sources
-    from identify.logs.readers import measure
-
-    found = measure(source)
-    if found is None or found[0] <= LONG:
+    found = measure(source, LONG)
+    if found is None:
         return None
     rows, lines = found
     head = checked(rows_reader(source, lines)(0, _HEAD), source, alone=True)
@@ -154,7 +146,7 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     sha256 = digest(source.path) if lines is None else lines.sha256
     recording = describe_log(path, schema, [SourceFile(source.path, sha256)])
     opened = LogFile(recording, schema, rows, 1.0 / step, origin, lines)
-    return replace(opened, recording=opened.reader()(0, _HEAD, 0).recording.without_rows())
+    return replace(opened, recording=rows_of(opened.reader()(0, _HEAD, 0).recording, 0, 0))
 
 
 def _time(

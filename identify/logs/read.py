@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -19,7 +20,7 @@ from identify.logs.convert import signals_of
 from identify.logs.memory import hold
 from identify.logs.recording import AccelerationKind, Recording, SourceFile
 from identify.logs.rows import Selection, select_rows
-from identify.logs.schema import Group, SchemaLike, load_schema
+from identify.logs.schema import Group, Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
 from identify.logs.table import Arrays, Table
 from identify.spatial import Pose
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 def read_log(
     log: str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | Arrays,
     schema: SchemaLike,
-    *,
-    rows: tuple[int, int] | None = None,
 ) -> Recording:
     """Reads a log as its schema says.
 
@@ -46,8 +45,6 @@ def read_log(
             or a mapping of names to arrays of shape (n,), or (n, k) with columns `"a[0]"` and so
             on. Its name is "table" and its sha256 that of the columns in use.
         schema: the schema, its file, or a mapping of its keys.
-        rows: of a Parquet file, the first that is read and the one after the last, counted from
-            zero; all where not given. The recording then names no source files.
 
     Raises:
         SchemaError: the schema is not one.
@@ -57,7 +54,7 @@ def read_log(
     """
     schema = load_schema(schema)
     log = Path(log) if isinstance(log, str | PathLike) else hold(log)
-    sources = plan_sources(log, schema, rows)
+    sources = plan_sources(log, schema)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     layouts = [source.layout for source in sources]
     drop_bad_rows = any(layout.drop_bad_rows for layout in layouts)
@@ -68,30 +65,42 @@ def read_log(
         for group in source.groups
     }
     time = read_time(selections, layouts)
-    with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
+    with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
         signals = signals_of(by_group, schema)
-    whole_files = rows is None and isinstance(log, Path)
-    paths = dict.fromkeys(source.path for source in sources) if whole_files else ()
+    paths = dict.fromkeys(source.path for source in sources) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
+    described = describe_log(path, schema, files)
+    if not isinstance(log, Path):
+        described = replace(described, name=log.name, sha256=_digest_of(tables))
+    return replace(
+        described,
+        time=None if time is None else sealed(path, "time", time),
+        signals={name: sealed(path, name, values) for name, values in signals.items()},
+        rows=len(selections[0]) + dropped.total,
+        dropped=dropped,
+    )
+
+
+def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Recording:
+    """A recording of all that does not depend on the rows; it has none."""
     rates, mount = schema.acceleration, schema.wrench.mount
     return Recording(
-        name=_name(log) if isinstance(log, Path) else log.name,
-        time=None if time is None else _sealed(path, "time", time),
-        signals={name: _sealed(path, name, values) for name, values in signals.items()},
+        name=_name(log),
+        time=None,
+        signals={},
         frames={name: table.frame for name, table in schema.groups.items() if name != "pose"},
         gravity=seal(schema.world.gravity, "gravity", (3,)),
-        sources=files,
-        sha256=_joint_digest(files) if isinstance(log, Path) else _digest_of(tables),
-        rows=len(selections[0]) + dropped.total,
+        sources=tuple(files),
+        sha256=_joint_digest(files),
+        rows=0,
         acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
         X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
-        dropped=dropped,
         schema=schema.model_dump(mode="json", exclude_unset=True),
     )
 
 
-def _sealed(log: Path, name: str, values: Array) -> Array:
+def sealed(log: Path, name: str, values: Array) -> Array:
     """The array read-only and contiguous; numbers so large that units overflow are refused."""
     values = np.ascontiguousarray(values)
     try:

@@ -43,6 +43,14 @@ class DroppedRows:
         """How many rows in all."""
         return self.not_finite + self.cut_short + self.not_numbers
 
+    def __add__(self, other: DroppedRows) -> DroppedRows:
+        """Those of two parts of a log."""
+        return DroppedRows(
+            self.not_finite + other.not_finite,
+            self.cut_short + other.cut_short,
+            self.not_numbers + other.not_numbers,
+        )
+
 
 _STRONGEST_GRAVITY = 1e6
 """Each component, of any body or centrifuge [m/s²]; far above it squares overflow."""

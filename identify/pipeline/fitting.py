@@ -18,7 +18,7 @@ from identify.estimation import (
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import ranked
 from identify.inertia import InertialParameters
-from identify.logs import Recording
+from identify.logs import LogFile, Recording
 from identify.pipeline.checks import (
     findings_of_fit,
     findings_of_log,
@@ -38,10 +38,10 @@ Progress = Callable[[str], None]
 
 
 def fit(
-    recordings: Recording | Sequence[Recording],
+    recordings: Recording | LogFile | Sequence[Recording | LogFile],
     settings: FitSettings | None = None,
     *,
-    unloaded: Recording | Sequence[Recording] = (),
+    unloaded: Recording | LogFile | Sequence[Recording | LogFile] = (),
     bias: Offsets | None = None,
     mass: float | None = None,
     cutoff_hz: float | None = None,
@@ -55,7 +55,8 @@ def fit(
     """Fit one body to one or more logs of it, or a payload and its carrier to logs of both.
 
     Args:
-        recordings: the logs; each has its own sensor offset unless the settings say otherwise.
+        recordings: the logs, read or opened; each has its own sensor offset unless the settings
+            say otherwise.
         unloaded: logs of the carrier alone, such as an empty gripper. The others are then of a
             payload on it, and both bodies are fitted together, each possible. What is known, and
             needed, is of the payload, but for terms that name the "carrier".
@@ -131,12 +132,12 @@ def fit(
     return FitResult(estimate, logs, validation, settings)
 
 
-def _scan(source: Recording, settings: FitSettings, say: Progress) -> LogSummary:
+def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> LogSummary:
     """Scan a log; once more where a later part of it is faster than the cut-off that was chosen."""
-    say(f"reading {source.name} ({len(source)} rows)")
+    say(f"preparing {source.name} ({len(source)} rows)")
 
     def tell(done: int, rows: int) -> None:
-        say(f"reading {source.name}: {done} of {rows} rows ({done / rows:.0%})")
+        say(f"preparing {source.name}: {done} of {rows} rows ({done / rows:.0%})")
 
     gravity = None if settings.gravity is None else tuple(map(float, settings.gravity))
     reading = Reading(gravity=gravity, cutoff_hz=settings.cutoff_hz)
@@ -150,7 +151,9 @@ def _mass_known(settings: FitSettings) -> bool:
     return settings.mass is not None or any(isinstance(t, KnownMass) for t in settings.terms)
 
 
-def _checked(recordings: object, unloaded: object) -> tuple[list[Recording], list[Recording]]:
+def _checked(
+    recordings: object, unloaded: object
+) -> tuple[list[Recording | LogFile], list[Recording | LogFile]]:
     """The logs of a fit and those of the carrier alone as lists: at least one, each once.
 
     The names of the latter say so from here on, in every table and figure.
@@ -158,7 +161,7 @@ def _checked(recordings: object, unloaded: object) -> tuple[list[Recording], lis
     given, empty = map(_listed, (recordings, unloaded))
     if not given:
         raise LogError("fit needs at least one log")
-    empty = [replace(log, name=f"{log.name} (unloaded)") for log in empty]
+    empty = [_unloaded(log) for log in empty]
     loaded = {log.sha256 for log in given}
     seen: dict[str, str] = {}
     for number, recording in enumerate((*given, *empty)):
@@ -174,11 +177,17 @@ def _checked(recordings: object, unloaded: object) -> tuple[list[Recording], lis
     return given, empty
 
 
-def _listed(recordings: object) -> list[Recording]:
+def _unloaded(log: Recording | LogFile) -> Recording | LogFile:
+    if isinstance(log, LogFile):
+        return replace(log, recording=_unloaded(log.recording))
+    return replace(log, name=f"{log.name} (unloaded)")
+
+
+def _listed(recordings: object) -> list[Recording | LogFile]:
     given = list(recordings) if isinstance(recordings, list | tuple) else [recordings]
-    logs = [log for log in given if isinstance(log, Recording)]
+    logs = [log for log in given if isinstance(log, Recording | LogFile)]
     for thing in given:
-        if not isinstance(thing, Recording):
+        if not isinstance(thing, Recording | LogFile):
             raise LogError(
                 f"fit: expected recordings, got {type(thing).__name__}; read a log with "
                 "identify.read_log(log, schema), where log is a file or a DataFrame and the schema "

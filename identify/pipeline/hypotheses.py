@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.errors import IdentifyError
 from identify.estimation import NegativeMass, ordinary_least_squares
-from identify.logs import Recording
+from identify.logs import LogFile, Recording
 from identify.regressors import BodyWrench, LogSummary, System, join_logs, scan
 from identify.signals import Reading
 
@@ -27,7 +27,7 @@ Change: TypeAlias = Callable[[LogSummary], Reading]
 class ScannedLog(NamedTuple):
     """A log, which may be read again, and what was found when it was read."""
 
-    source: Recording
+    source: Recording | LogFile
     summary: LogSummary
 
 

@@ -12,14 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array, Indices
 from identify.errors import LogError
-from identify.logs import Recording
-from identify.logs.excerpt import Excerpt, excerpt, rows_of
+from identify.logs import LogFile, Recording
+from identify.logs.excerpt import Excerpt, ReadExcerpt, excerpt, rows_of
+from identify.logs.rows import Account
 from identify.regressors.statistics import MOST_BLOCKS, Statistics, add_up
 from identify.regressors.summary import LogSummary
 from identify.regressors.wrench import block_statistics, fold_statistics, scan_statistics
@@ -49,7 +52,9 @@ _STRETCH = 200
 _SAME_SEGMENT = 5.5
 """Points of the series across the edge of two chunks are of one segment up to so many steps."""
 
-Source = Recording
+Source: TypeAlias = Recording | LogFile
+"""A log that can be read again: in memory, or a long one in a file."""
+
 Progress = Callable[[int, int], None]
 """Called with the rows done and all rows, after each chunk."""
 
@@ -75,9 +80,13 @@ class ScanChunk:
     rate_hz: float | None = None
     most_blocks: int = MOST_BLOCKS
 
-    def read(self) -> Excerpt:
-        """The rows, as they are read."""
-        part = excerpt(self.source, self.start, self.stop, self.margin)
+    def read(self, reader: ReadExcerpt | None = None) -> Excerpt:
+        """The rows, as they are read.
+
+        Args:
+            reader: of the log, where chunks before this one were read.
+        """
+        part = (reader or _reader(self.source))(self.start, self.stop, self.margin)
         return replace(part, recording=self.reading.apply(part.recording))
 
     def prepare(self, part: Excerpt) -> PreparedLog:
@@ -111,23 +120,26 @@ def scan(
     found = _Found(chunks)
     first: PreparedLog | None = None
     refused: NoSegment | None = None
+    reader, account = _reader(source), Account()
     for cut in chunks:
         chunk = _after(first, cut)
-        part = chunk.read()
+        part = chunk.read(reader)
+        account += part.account
         found.look_at(part.recording)
         try:
             prepared = chunk.prepare(part)
         except NoSegment as error:
             refused = refused or error
-            found.unused += part.rows - part.dropped.total
+            found.unused += part.rows - part.account.dropped.total
         else:
             found.take(prepared, chunk)
             first = first or replace(prepared, blocks=(), folds=(), segments=())
         if progress is not None and len(chunks) > 1:
             progress(chunk.stop, chunks[-1].stop)
+    told = rows_of(source, 0, 0) if isinstance(source, Recording) else source.told(account)
     if first is None:
         raise refused or LogError(f"{source.name}: the log has no rows")
-    return found.summary(reading.apply(rows_of(source, 0, 0)), reading, first)
+    return found.summary(reading.apply(told), reading, first)
 
 
 def scan_chunks(source: Source, reading: Reading | None = None) -> list[ScanChunk]:
@@ -139,10 +151,10 @@ def scan_chunks(source: Source, reading: Reading | None = None) -> list[ScanChun
         LogError: the log cannot be used.
     """
     chunks = _cut(source, reading or Reading())
-    refused: NoSegment | None = None
+    refused, reader = None, _reader(source)
     for chunk in chunks:
         try:
-            first = chunk.prepare(chunk.read())
+            first = chunk.prepare(chunk.read(reader))
         except NoSegment as error:
             refused = refused or error
         else:
@@ -192,12 +204,26 @@ def _after(first: PreparedLog | None, chunk: ScanChunk) -> ScanChunk:
     return replace(chunk, reading=reading, rate_hz=first.rate_hz)
 
 
+def _reader(source: Source) -> ReadExcerpt:
+    return partial(excerpt, source) if isinstance(source, Recording) else source.reader()
+
+
+def _rate_hz(source: Source) -> float | None:
+    """The rate of a log, about; None where it has none."""
+    if isinstance(source, LogFile):
+        return source.rate_hz
+    if source.time is None or len(source) < 2:
+        return None
+    period = sampling_period(source.time[:_HEAD])
+    return 1.0 / period if period > 0.0 else None
+
+
 def _cut(source: Source, reading: Reading) -> list[ScanChunk]:
     """The chunks of a log; of still poses one."""
     total = len(source)
     whole = [ScanChunk(source, reading, 0, total)]
-    rate = None if source.time is None or total < 2 else 1.0 / sampling_period(source.time[:_HEAD])
-    if rate is None or not np.isfinite(rate):
+    rate = _rate_hz(source)
+    if rate is None:
         return whole
     block = max(1, round(BLOCK_SECONDS * rate))
     if reading.most_rows is not None and total > reading.most_rows:
@@ -261,7 +287,7 @@ class _Series:
 
 
 class _States:
-    """Full-rate states: half of them together at the begin of the log, the others spread over it."""
+    """Full-rate states: half of them at the begin of the log, the others spread over it."""
 
     def __init__(self, chunks: int) -> None:
         self._first = MOST_STATES if chunks == 1 else MOST_STATES // 2
@@ -302,7 +328,7 @@ class _Found:
         self.noise: list[Array] = []
         self.rows: list[int] = []
         self.unused = self.repeated = 0
-        self.effective, self.raised, self.motion_hz = 0.0, False, 0.0
+        self.raised, self.motion_hz = False, 0.0
         self.begin, self.end = np.inf, -np.inf
         self.least, self.most = np.full(6, np.inf), np.full(6, -np.inf)
 
@@ -323,7 +349,6 @@ class _Found:
         self.rows.append(sum(len(block.rows) for block in log.blocks) or len(log.rows))
         self.unused += log.unused
         self.repeated += log.repeated
-        self.effective += log.effective
         self.raised |= log.cutoff_raised
         self.motion_hz = max(self.motion_hz, log.motion_hz or 0.0)
         self.begin = min(self.begin, float(log.time[0]))
@@ -345,7 +370,7 @@ class _Found:
             segment_ids=segment_ids,
             shown=len(rows) / self.series.points,
             noise=self.noise[0] if one else np.average(self.noise, axis=0, weights=self.rows),
-            effective=self.effective,
+            effective=float(statistics.effective_samples.sum()),
             duration=0.0 if recording.still else self.end - self.begin,
             rate_hz=first.rate_hz,
             cutoff_hz=first.cutoff_hz,

@@ -15,7 +15,7 @@ _BLOCK = 2**23
 _STEP = 4096
 """Lines from one noted offset to the next."""
 
-_HEAD = 2**22
+HEAD = 2**22
 """Bytes that are looked at for the header and the columns."""
 
 _NEWLINE = 10
@@ -26,14 +26,12 @@ class LineIndex:
     """Offsets of lines of a text file that is regular: no comment, no blank line, one line end.
 
     Attributes:
-        head: how many bytes the header and some rows after it have.
         number: the one-based line of the first row.
         rows: how many lines follow, that one included.
         offsets: of every so many of them, and the end of the file.
         sha256: of the whole file (hexadecimal).
     """
 
-    head: int
     number: int
     rows: int
     offsets: NDArray[np.int64]
@@ -98,5 +96,4 @@ def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineInde
     if offsets[-1] != place:
         offsets.append(place)
     places = np.array(offsets, dtype=np.int64)
-    head = int(min(_HEAD, place))
-    return LineIndex(head, number, rows, places, found.hexdigest())
+    return LineIndex(number, rows, places, found.hexdigest())

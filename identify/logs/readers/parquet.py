@@ -92,7 +92,7 @@ class _Stream:
             self._end += batch.num_rows
             while self._held and self._first + self._held[0].num_rows <= start:
                 self._first += self._held.pop(0).num_rows
-        table = pa.Table.from_batches(self._held, self.columns.schema)
+        table = pa.Table.from_batches(self._held)
         return table.slice(start - self._first, stop - start)
 
 
@@ -147,12 +147,6 @@ class _Columns:
     def names(self) -> list[str]:
         """What they are called in the file, each once."""
         return sorted({field.name for field in self.fields.values()})
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Of a table of them."""
-        whole = self.file.schema_arrow
-        return pa.schema([field for field in whole if field.name in self.names])
 
     def table(self, read: pa.Table, first: int = 0) -> Table:
         """What was read of them, from a row on."""
