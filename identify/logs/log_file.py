@@ -149,9 +149,7 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     return replace(opened, recording=rows_of(opened.reader()(0, _HEAD, 0).recording, 0, 0))
 
 
-def _time(
-    source: Source, selection: Selection, first: int, origin: np.generic | int
-) -> np.ndarray:
+def _time(source: Source, selection: Selection, first: int, origin: np.generic | int) -> np.ndarray:
     layout = source.layout
     if layout.rate_hz is not None:
         return (first + selection.kept - origin) / layout.rate_hz

@@ -26,7 +26,7 @@ from identify.spatial.rotations import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kinematics:
     """A motion and the states it passes through, sample by sample.
 
@@ -46,7 +46,7 @@ class Kinematics:
     derivative_orders: tuple[int, int, int]
     halo: int
 
-    @property
+    @cached_property
     def rotation(self) -> Mat33 | None:
         """R_WB, shape (n, 3, 3), or None."""
         return None if self.quaternion is None else rotation_from_quaternion(self.quaternion)

@@ -32,6 +32,10 @@ _SAME_RATE = 1e-6
 """Share by which the rates of two chunks of a log may differ and be taken for one."""
 
 
+_NOISE_ROWS = 2**15
+"""Rows that the noise of the signals is read from, in the middle of the longest segment."""
+
+
 class NoSegment(LogError):
     """No segment of the rows is long enough to be used."""
 
@@ -78,8 +82,11 @@ def prepare(
         cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, fast)
     except LogError as error:
         raise NoSegment(f"{recording.name}: {error}") from error
+    some = slice(max(0, (len(longest) - _NOISE_ROWS) // 2), (len(longest) + _NOISE_ROWS) // 2)
     noise = signal_noise(
-        longest.signals, longest.rate_hz, Differentiator.design(longest.rate_hz, cutoff)
+        {name: values[some] for name, values in longest.signals.items()},
+        longest.rate_hz,
+        Differentiator.design(longest.rate_hz, cutoff),
     )
     parts = [
         _prepare_segment(recording, segment, cutoff, noise, span)

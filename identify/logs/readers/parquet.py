@@ -55,7 +55,7 @@ def parquet_rows(source: Source) -> RowsReader:
     Raises:
         MissingColumn, LogError: as the message says.
     """
-    stream = _Stream(_Columns.of(source, _open(source.path, buffer_size=_BUFFER)))
+    stream = _Stream(_Columns.of(source, _open(source.path, buffer_size=_BUFFER, pre_buffer=False)))
 
     def read(start: int, stop: int) -> Table:
         try:
@@ -81,10 +81,7 @@ class _Stream:
     def rows(self, start: int, stop: int) -> pa.Table:
         group = int(np.searchsorted(self._edges, start, side="right")) - 1
         if start < self._first or self._edges[group] > self._end or not self._held:
-            groups = range(group, len(self._edges) - 1)
-            self._batches = self.columns.file.iter_batches(
-                _BATCH, groups, self.columns.names, use_threads=False
-            )
+            self._batches = self._from(group)
             self._held, self._first = [], int(self._edges[group])
             self._end = self._first
         while self._end < stop and (batch := next(self._batches, None)) is not None:
@@ -94,6 +91,13 @@ class _Stream:
                 self._first += self._held.pop(0).num_rows
         table = pa.Table.from_batches(self._held)
         return table.slice(start - self._first, stop - start)
+
+    def _from(self, group: int) -> Iterator[pa.RecordBatch]:
+        """Batches from a row group on; each group by itself, or its bytes would stay."""
+        for number in range(group, len(self._edges) - 1):
+            yield from self.columns.file.iter_batches(
+                _BATCH, [number], self.columns.names, use_threads=False
+            )
 
 
 def _open(path: Path, **options: Any) -> pq.ParquetFile:
