@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from identify.files import unreadable
 
-_BLOCK = 2**23
+_BLOCK = 2**20
 _STEP = 4096
 """Lines from one noted offset to the next."""
 
@@ -19,6 +19,9 @@ HEAD = 2**22
 """Bytes that are looked at for the header and the columns."""
 
 _NEWLINE = 10
+
+_BLANK = 2
+"""Characters of the longest blank line, with its end."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,20 +75,23 @@ def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineInde
         LogError: the file cannot be read.
     """
     found, offsets, rows, place = hashlib.sha256(), [begin], 0, 0
-    returns, last = 0, b""
+    returns, last, end = 0, b"", begin - 1
     try:
         with path.open("rb") as file:
             while block := file.read(_BLOCK):
                 found.update(block)
                 rest = block[max(0, begin - place) :]
-                joined = last[-2:] + rest
-                if b"\n\n" in joined or b"\n\r\n" in joined or (comment and comment in joined):
-                    return None
-                returns += rest.count(b"\r")
-                ends = np.flatnonzero(np.frombuffer(rest, np.uint8) == _NEWLINE)
-                noted = np.arange(-(rows + 1) % _STEP, len(ends), _STEP)
                 start = place + len(block) - len(rest)
-                offsets += (start + 1 + ends[noted]).tolist()
+                if comment and comment in last[-len(comment) :] + rest:
+                    return None
+                if b"\r" in rest:
+                    returns += rest.count(b"\r")
+                ends = start + np.flatnonzero(np.frombuffer(rest, np.uint8) == _NEWLINE)
+                if len(ends) and np.diff(ends, prepend=end).min() <= _BLANK:
+                    return None
+                noted = np.arange(-(rows + 1) % _STEP, len(ends), _STEP)
+                offsets += (1 + ends[noted]).tolist()
+                end = int(ends[-1]) if len(ends) else end
                 rows, place, last = rows + len(ends), place + len(block), block
     except OSError as error:
         raise unreadable(path, error) from error
