@@ -39,17 +39,11 @@ class Reading:
     def apply(self, recording: Recording) -> Recording:
         """The recording as it is read; the same object where nothing is read otherwise."""
         changed: dict[str, Array] = {}
+        if (self.turned_order or self.turned_maps) and "quaternion" in recording.signals:
+            changed |= self._pose(recording)
         for name, factor in self.scales:
             if name in recording.signals:
-                changed[name] = factor * recording.signals[name]
-        if self.turned_order and "quaternion" in recording.signals:
-            changed["quaternion"] = _turned_order(recording)
-        if self.turned_maps and "quaternion" in recording.signals:
-            signals = {**recording.signals, **changed}
-            changed["quaternion"] = quaternion_conjugate(signals["quaternion"])
-            if "position" in signals:
-                rotation = rotation_from_quaternion(signals["quaternion"])
-                changed["position"] = -rotate_back(rotation, signals["position"])
+                changed[name] = factor * changed.get(name, recording.signals[name])
         if changed:
             recording = replace(recording, signals={**recording.signals, **changed})
         if self.gravity is not None:
@@ -57,6 +51,20 @@ class Reading:
             gravity.flags.writeable = False
             recording = replace(recording, gravity=gravity)
         return recording
+
+    def _pose(self, recording: Recording) -> dict[str, Array]:
+        """The pose as it is read: first as the log has it, then in the other order or inverse."""
+        said = recording.schema.get("pose")
+        table = said if isinstance(said, dict) else {}
+        inverse = table.get("maps") == "world_to_body"
+        names = [name for name in ("position", "quaternion") if name in recording.signals]
+        pose = {name: recording.signals[name] for name in names}
+        if inverse:
+            pose = _inverse(pose)
+        if self.turned_order:
+            shift = 1 if table.get("order") == "wxyz" else -1
+            pose["quaternion"] = np.roll(pose["quaternion"], shift, axis=1)
+        return pose if inverse == self.turned_maps else _inverse(pose)
 
     @property
     def digest(self) -> str:
@@ -73,8 +81,10 @@ class Reading:
         return replace(self, scales=(*self.scales, *((name, factor) for name in names)))
 
 
-def _turned_order(recording: Recording) -> Array:
-    """Quaternions whose scalar stands at the other end of what the log has."""
-    pose = recording.schema.get("pose")
-    shift = 1 if isinstance(pose, dict) and pose.get("order") == "wxyz" else -1
-    return np.roll(recording.signals["quaternion"], shift, axis=1)
+def _inverse(pose: dict[str, Array]) -> dict[str, Array]:
+    """R_WB and p_WoBo_W of a pose that maps the other way."""
+    inverse = {"quaternion": quaternion_conjugate(pose["quaternion"])}
+    if "position" in pose:
+        rotation = rotation_from_quaternion(pose["quaternion"])
+        inverse["position"] = -rotate_back(rotation, pose["position"])
+    return inverse
