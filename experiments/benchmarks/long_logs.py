@@ -25,6 +25,7 @@ REACH_RATIO = 2.5
 
 _RATE_HZ = 1000.0
 _PART = 500_000
+_FEWEST = 4000
 
 _REFERENCE = """
 import sys
@@ -45,15 +46,14 @@ for _ in range(repeats):
 
 def run(effort: Effort) -> list[Line]:
     """Seconds and megabytes of `identify fit` on Parquet and CSV, and of smaller logs."""
-    rows = effort.scaled(ROWS, least=4000)
+    rows = max(_FEWEST, round(effort.size**2 * ROWS))
     lines = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         schema = write_log_of(folder / "part.parquet", min(rows, _PART), _RATE_HZ)
         chunk = write_log_of(folder / "chunk.parquet", min(rows, 130_000), _RATE_HZ)
         repeats = max(1, rows // 130_000)
-        for share in (0.01, 0.1, 1.0):
-            count = max(4000, round(share * rows))
+        for count in sorted({max(_FEWEST, rows // share) for share in (100, 10, 1)}):
             write_parquet(folder, count)
             taken = _fit(folder / "log.parquet", schema, folder / "out")
             lines.append(_line(f"identify fit with report, Parquet of {count} rows", taken))

@@ -52,7 +52,7 @@ _STRETCH = 200
 _SAME_SEGMENT = 5.5
 """Points of the series across the edge of two chunks are of one segment up to so many steps."""
 
-Source: TypeAlias = Recording | LogFile
+ReadableLog: TypeAlias = Recording | LogFile
 """A log that can be read again: in memory, or a long one in a file."""
 
 Progress = Callable[[int, int], None]
@@ -72,7 +72,7 @@ class ScanChunk:
         most_blocks: into which its statistics may be cut.
     """
 
-    source: Source
+    source: ReadableLog
     reading: Reading
     start: int
     stop: int
@@ -103,7 +103,7 @@ class ScanChunk:
 
 
 def scan(
-    source: Source, reading: Reading | None = None, progress: Progress | None = None
+    source: ReadableLog, reading: Reading | None = None, progress: Progress | None = None
 ) -> LogSummary:
     """Read a log once, and keep what estimation, validation and figures need of it.
 
@@ -142,7 +142,7 @@ def scan(
     return found.summary(reading.apply(told), reading, first)
 
 
-def scan_chunks(source: Source, reading: Reading | None = None) -> list[ScanChunk]:
+def scan_chunks(source: ReadableLog, reading: Reading | None = None) -> list[ScanChunk]:
     """The chunks of a log, each to be made into statistics anywhere, as `scan` makes them.
 
     The first is prepared here, for the cut-off that all share.
@@ -204,11 +204,11 @@ def _after(first: PreparedLog | None, chunk: ScanChunk) -> ScanChunk:
     return replace(chunk, reading=reading, rate_hz=first.rate_hz)
 
 
-def _reader(source: Source) -> ReadExcerpt:
+def _reader(source: ReadableLog) -> ReadExcerpt:
     return partial(excerpt, source) if isinstance(source, Recording) else source.reader()
 
 
-def _rate_hz(source: Source) -> float | None:
+def _rate_hz(source: ReadableLog) -> float | None:
     """The rate of a log, about; None where it has none."""
     if isinstance(source, LogFile):
         return source.rate_hz
@@ -218,7 +218,7 @@ def _rate_hz(source: Source) -> float | None:
     return 1.0 / period if period > 0.0 else None
 
 
-def _cut(source: Source, reading: Reading) -> list[ScanChunk]:
+def _cut(source: ReadableLog, reading: Reading) -> list[ScanChunk]:
     """The chunks of a log; of still poses one."""
     total = len(source)
     whole = [ScanChunk(source, reading, 0, total)]
