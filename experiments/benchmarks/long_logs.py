@@ -53,13 +53,15 @@ def run(effort: Effort) -> list[Line]:
         schema = write_log_of(folder / "part.parquet", min(rows, _PART), _RATE_HZ)
         chunk = write_log_of(folder / "chunk.parquet", min(rows, 130_000), _RATE_HZ)
         repeats = max(1, rows // 130_000)
-        for count in sorted({max(_FEWEST, rows // share) for share in (100, 10, 1)}):
+        counts = sorted({max(_FEWEST, rows // share) for share in (100, 10, 1)})
+        fits = []
+        for count in counts:
             write_parquet(folder, count)
-            taken = _fit(folder / "log.parquet", schema, folder / "out")
-            lines.append(_line(f"identify fit with report, Parquet of {count} rows", taken))
+            fits.append(_fit(folder / "log.parquet", schema, folder / "out"))
+            lines.append(_line(f"identify fit with report, Parquet of {count} rows", fits[-1]))
         words = (folder / "log.parquet", folder / "chunk.parquet", chunk, repeats)
         reference = run_python(_REFERENCE, *words)
-        ratio = taken.processor_seconds / reference.processor_seconds
+        ratio = fits[-1].processor_seconds / reference.processor_seconds
         lines.append(
             Line(
                 "… over columns read, prepared and taken in once, in chunks (processor time)",

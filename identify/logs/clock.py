@@ -70,7 +70,7 @@ def _seconds(selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
             path=selection.table.path,
             column=layout.time,
         )
-    time = since(stamps[0], selection, stamps, layout)
+    time = since(stamps[0].item(), selection, stamps, layout)
     _require_plausible(selection, time, layout)
     return time
 
@@ -88,14 +88,14 @@ def require_order(selection: Selection, stamps: Stamps, layout: LogTable) -> Non
         )
 
 
-def since(start: np.generic, selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
-    """Seconds since a stamp, of rows kept whose stamps are in order."""
+def since(start: float, selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
+    """Seconds since a stamp (whole where the stamps are), of rows whose stamps are in order."""
     ticks = selection.table.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
     whole = len(stamps) > 0 and stamps.dtype == np.int64
     if whole and int(stamps[-1]) - int(start) > np.iinfo(np.int64).max:
-        stamps, start = stamps.astype(np.float64), np.float64(start)
+        stamps, start = stamps.astype(np.float64), float(start)
     with np.errstate(over="ignore"):
-        return (stamps - start).astype(np.float64) / ticks
+        return np.asarray(stamps - start, dtype=np.float64) / ticks
 
 
 def _require_two(selection: Selection) -> None:

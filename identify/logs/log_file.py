@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from identify.arrays import Array
 from identify.files import digest, require_file
 from identify.logs.clock import require_order, since
 from identify.logs.convert import signals_of
@@ -45,7 +46,7 @@ class LogFile:
     schema: Schema
     rows: int
     rate_hz: float
-    origin: np.generic | int
+    origin: float
     lines: LineIndex | None = None
 
     @property
@@ -137,7 +138,7 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     selection = Selection(head, np.flatnonzero(head.flaws == Flaw.NONE))
     if len(selection) < 2:
         return None
-    origin = int(selection.kept[0]) if source.layout.rate_hz else _stamps(selection)[0]
+    origin = int(selection.kept[0]) if source.layout.rate_hz else _stamps(selection)[0].item()
     time = _time(source, selection, 0, origin)
     steps = np.diff(time)
     step = float(np.median(steps)) or float(np.mean(steps))
@@ -149,7 +150,7 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     return replace(opened, recording=rows_of(opened.reader()(0, _HEAD, 0).recording, 0, 0))
 
 
-def _time(source: Source, selection: Selection, first: int, origin: np.generic | int) -> np.ndarray:
+def _time(source: Source, selection: Selection, first: int, origin: float) -> Array:
     layout = source.layout
     if layout.rate_hz is not None:
         return (first + selection.kept - origin) / layout.rate_hz

@@ -139,8 +139,10 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
     def tell(done: int, rows: int) -> None:
         say(f"preparing {source.name}: {done} of {rows} rows ({done / rows:.0%})")
 
-    gravity = None if settings.gravity is None else tuple(map(float, settings.gravity))
-    reading = Reading(gravity=gravity, cutoff_hz=settings.cutoff_hz)
+    reading = Reading(cutoff_hz=settings.cutoff_hz)
+    if settings.gravity is not None:
+        x, y, z = map(float, settings.gravity)
+        reading = replace(reading, gravity=(x, y, z))
     found = scan(source, reading, tell)
     if found.cutoff_hz is None or (found.motion_hz or 0.0) <= found.cutoff_hz:
         return found

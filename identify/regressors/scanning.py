@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -251,11 +251,27 @@ def _spread(total: int, rows: int, block: int) -> list[tuple[int, int]]:
     return [(start, start + length) for start in starts]
 
 
+class _Points(NamedTuple):
+    """Points of the series: their numbers in it, time, rows z, numbers of segments."""
+
+    number: Indices
+    time: Array
+    rows: Array
+    segment_ids: Indices
+
+    def thinned(self, stride: int) -> _Points:
+        """Every `stride`-th stretch."""
+        if stride == 1:
+            return self
+        kept = self.number // _STRETCH % stride == 0
+        return _Points(self.number[kept], self.time[kept], self.rows[kept], self.segment_ids[kept])
+
+
 class _Series:
     """Points over time; of too many, stretches evenly spread stay, each whole."""
 
     def __init__(self) -> None:
-        self._parts: list[tuple[Array, ...]] = []
+        self._parts: list[_Points] = []
         self._stride, self._segment, self._last = 1, -1, -np.inf
         self.points = 0
 
@@ -263,27 +279,19 @@ class _Series:
         step = 0.0 if len(log.time) < 2 else float(np.median(np.diff(log.time)))
         goes_on = float(log.time[0]) - self._last <= _SAME_SEGMENT * step
         ids = log.segment_ids + (self._segment + (0 if goes_on else 1))
-        number = self.points + np.arange(len(ids))
-        self._parts.append(self._thinned((number, log.time, log.rows, ids)))
+        points = _Points(self.points + np.arange(len(ids)), log.time, log.rows, ids)
+        self._parts.append(points.thinned(self._stride))
         self.points += len(ids)
         self._segment, self._last = int(ids[-1]), float(log.time[-1])
-        while sum(len(part[0]) for part in self._parts) > MOST_POINTS:
+        while sum(len(part.number) for part in self._parts) > MOST_POINTS:
             self._stride *= 2
-            self._parts = list(map(self._thinned, self._parts))
+            self._parts = [part.thinned(self._stride) for part in self._parts]
 
-    def _thinned(self, part: tuple[Array, ...]) -> tuple[Array, ...]:
-        if self._stride == 1:
-            return part
-        kept = part[0] // _STRETCH % self._stride == 0
-        return tuple(column[kept] for column in part)
-
-    def columns(self) -> tuple[Array, Array, Indices]:
-        """Time, rows and numbers of segments."""
+    def all(self) -> _Points:
+        """Those of all chunks together."""
         if len(self._parts) == 1:
-            return self._parts[0][1:]
-        _, *columns = zip(*self._parts, strict=True)
-        time, rows, ids = map(np.concatenate, columns)
-        return time, rows, ids
+            return self._parts[0]
+        return _Points(*(np.concatenate(columns) for columns in zip(*self._parts, strict=True)))
 
 
 class _States:
@@ -357,7 +365,7 @@ class _Found:
     def summary(self, recording: Recording, reading: Reading, first: PreparedLog) -> LogSummary:
         """All of it, in the terms of the first chunk that could be used."""
         statistics = _joined(self.statistics)
-        time, rows, segment_ids = self.series.columns()
+        series = self.series.all()
         several = len(np.unique(statistics.block)) >= FOLDS and len(self.statistics) > 1
         one = len(self.noise) == 1
         return LogSummary(
@@ -365,10 +373,10 @@ class _Found:
             reading=reading,
             statistics=statistics,
             folds=statistics if several else _joined(self.folds),
-            time=time,
-            rows=rows,
-            segment_ids=segment_ids,
-            shown=len(rows) / self.series.points,
+            time=series.time,
+            rows=series.rows,
+            segment_ids=series.segment_ids,
+            shown=len(series.rows) / self.series.points,
             noise=self.noise[0] if one else np.average(self.noise, axis=0, weights=self.rows),
             effective=float(statistics.effective_samples.sum()),
             duration=0.0 if recording.still else self.end - self.begin,

@@ -47,7 +47,7 @@ def log(seconds: float, give=ALL, **options) -> Recording:
     return record(PATH, PHI, time, give, bias=BIAS, noise=NOISE, seed=1, **options)
 
 
-def without(recording: Recording, gone: slice) -> Recording:
+def without(recording: Recording, gone: slice | np.ndarray) -> Recording:
     """The recording less some rows."""
     kept = np.delete(np.arange(len(recording)), gone)
     assert recording.time is not None
