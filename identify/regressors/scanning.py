@@ -4,8 +4,7 @@ A chunk is a whole number of blocks of time. It is read with as many rows on eit
 derivatives need, and what is made of it is of its own time alone: no sample is lost or counted
 twice where two chunks meet. So the statistics of chunks, made anywhere, are those of the scan:
 
-    chunks = scan_chunks(recording)
-    statistics = add_up(join_blocks(chunk_statistics(chunk) for chunk in chunks))
+    statistics = reduce(join_blocks, map(chunk_statistics, scan_chunks(recording)))
 """
 
 from __future__ import annotations
@@ -96,9 +95,9 @@ class ScanChunk:
             NoSegment: there is none to be made into rows.
             LogError: as `prepare`.
         """
-        name = part.recording.name
-        if self.rate_hz is not None and len(part.recording) < FEWEST_ROWS:
-            raise NoSegment(f"{name}: {len(part.recording)} rows are too few to see a motion")
+        name, rows = part.recording.name, len(part.recording)
+        if self.margin and rows < FEWEST_ROWS:
+            raise NoSegment(f"{name}: {rows} rows of a chunk are too few to see a motion")
         return prepare(part.recording, self.reading.cutoff_hz, part.span, rate_hz=self.rate_hz)
 
 

@@ -116,6 +116,24 @@ def test_rows_dropped_at_the_edges_of_chunks_are_counted_once(written, tmp_path)
     assert ours.duration == pytest.approx(theirs.duration)
 
 
+def test_a_chunk_of_bad_rows_alone_is_left_out(written, tmp_path):
+    def edit(lines):
+        for row in range(1150, 2450):
+            lines[row] = b"x," + lines[row].split(b",", 1)[1]
+
+    def dropping(text):
+        return text.replace('"t"', '"t"\ndrop_bad_rows = true')
+
+    log, schema = edited(written, tmp_path, edit, dropping)
+    ours, whole = scan(opened(log, schema), CUTOFF), read_log(log, schema)
+    assert ours.recording.dropped == whole.dropped
+    assert whole.dropped.not_numbers == 1300
+    assert ours.kept == len(whole)
+    assert len(np.unique(ours.segment_ids)) == 2
+    theirs = scan(whole, CUTOFF).statistics.samples.sum()
+    assert ours.statistics.samples.sum() == pytest.approx(theirs, abs=30.0)
+
+
 def test_a_bad_row_far_down_is_named_with_its_line(written, tmp_path):
     def edit(lines):
         lines[3000] = lines[3000].replace(b",", b",x", 1)
