@@ -10,6 +10,7 @@ from experiments.benchmarks import (
     forward_simulation,
     import_time,
     inspect_model,
+    long_logs,
     psd_fit,
     refusals,
     rows_throughput,
@@ -28,6 +29,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "single-shot": single_shot_replay.run,
     "import": import_time.run,
     "fit-command": fit_command.run,
+    "long-logs": long_logs.run,
     "refusals": refusals.run,
 }
 """By name, in the order of the report."""

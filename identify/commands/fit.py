@@ -21,7 +21,7 @@ from identify.commands.terminal import printable, say
 if TYPE_CHECKING:
     from identify.estimation.terms import Term
     from identify.inertia import InertialParameters
-    from identify.logs import Recording
+    from identify.logs import LogFile, Recording
     from identify.pipeline import FitResult, FitSettings
 
 
@@ -148,15 +148,15 @@ class Fit(Command):
         tell: Callable[[str], None],
         truth: InertialParameters | None,
     ) -> FitResult:
-        from identify.logs import load_schema, read_log
+        from identify.logs import load_schema, open_log
         from identify.pipeline import fit
 
         schema = load_schema(self.schema)
 
-        def read(logs: Sequence[Path]) -> Iterator[Recording]:
+        def read(logs: Sequence[Path]) -> Iterator[Recording | LogFile]:
             for log in logs:
                 tell(f"reading {log}")
-                yield read_log(log, schema)
+                yield open_log(log, schema)
 
         return fit(
             list(read(self.logs)),

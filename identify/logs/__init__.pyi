@@ -1,3 +1,4 @@
+from identify.logs.log_file import LogFile as LogFile, open_log as open_log
 from identify.logs.read import read_log as read_log
 from identify.logs.recording import (
     DroppedRows as DroppedRows,

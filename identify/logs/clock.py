@@ -22,7 +22,7 @@ _FASTEST_HZ, _LONGEST_S = 1e9, 1e11
 _APART = 0.1
 """Share of a step by which rows of two tables may be stamped apart and still be the same."""
 
-_COUNTERS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
+COUNTERS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
 """Ticks after which counters of time start again: in 16 to 32 bits, or in parts of a second."""
 
 _FEW_STEPS, _SMALL_SHARE = 5.5, 0.1
@@ -104,15 +104,7 @@ def same_clock(first: Selection, layout: LogTable, other: Selection, its_layout:
 def _read_stamps(selection: Selection, stamps: Stamps, layout: LogTable) -> Clock:
     _require_two(selection)
     stamps, findings = unwrapped(selection, stamps, layout)
-    back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
-    if back.size:
-        i = int(back[0])
-        raise selection.fault(
-            i,
-            f"time goes back from {stamps[i - 1]} to {stamps[i]}; stamps must not decrease: split "
-            "the log where its clock was set back, or name another column",
-            layout.time,
-        )
+    require_order(selection, stamps, layout)
     if stamps[0] == stamps[-1]:
         raise LogError(
             f"{selection.table.path}: time never advances: all {len(stamps)} rows are stamped "
@@ -125,6 +117,19 @@ def _read_stamps(selection: Selection, stamps: Stamps, layout: LogTable) -> Cloc
         time = _since_first(stamps, ticks)
     _require_plausible(selection, time, layout)
     return Clock(time, _exactly(stamps[0], ticks), findings=findings)
+
+
+def require_order(selection: Selection, stamps: Stamps, layout: LogTable) -> None:
+    """Raise where the stamps of the rows kept decrease."""
+    back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
+    if back.size:
+        i = int(back[0])
+        raise selection.fault(
+            i,
+            f"time goes back from {stamps[i - 1]} to {stamps[i]}; stamps must not decrease: split "
+            "the log where its clock was set back, or name another column",
+            layout.time,
+        )
 
 
 def unwrapped(
@@ -145,9 +150,14 @@ def _ticks(selection: Selection, layout: LogTable) -> int:
 
 
 def _since_first(stamps: Stamps, ticks: int) -> Array:
-    if stamps.dtype == np.int64 and int(stamps[-1]) - int(stamps[0]) > np.iinfo(np.int64).max:
-        stamps = stamps.astype(np.float64)
-    return (stamps - stamps[0]).astype(np.float64) / ticks
+    return _since(stamps[0].item(), stamps, ticks)
+
+
+def _since(start: float, stamps: Stamps, ticks: int) -> Array:
+    whole = len(stamps) > 0 and stamps.dtype == np.int64
+    if whole and int(stamps[-1]) - int(start) > np.iinfo(np.int64).max:
+        stamps, start = stamps.astype(np.float64), float(start)
+    return np.asarray(stamps - start, dtype=np.float64) / ticks
 
 
 def _exactly(stamp: np.generic, ticks: int) -> Fraction:
@@ -166,7 +176,7 @@ def _range_of_counter(stamps: Stamps, back: Indices) -> int | None:
     if not forward.size:
         return None
     usual = _FEW_STEPS * float(np.median(forward))
-    for count in _COUNTERS:
+    for count in COUNTERS:
         across = steps[back - 1] + count
         within = float(stamps.max()) - float(stamps.min()) < count
         if within and usual < _SMALL_SHARE * count and ((across > 0) & (across <= usual)).all():
@@ -186,6 +196,12 @@ def _wrapped(
         f"{'once' if len(back) == 1 else f'{len(back)} times'}.",
         evidence={"ticks": count, "times": len(back)},
     )
+
+
+def since(start: float, selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
+    """Seconds since a stamp (whole where the stamps are), of rows whose stamps are in order."""
+    with np.errstate(over="ignore"):
+        return _since(start, stamps, _ticks(selection, layout))
 
 
 def _require_two(selection: Selection) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -23,7 +24,7 @@ from identify.logs.recording import (
     SourceFile,
     Stream,
 )
-from identify.logs.schema import SchemaLike, load_schema
+from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
 from identify.logs.streams import on_one_zero, other_rates, read_streams
 from identify.logs.table import Arrays, Table
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 def read_log(
     log: str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | Arrays,
     schema: SchemaLike,
-    *,
-    rows: tuple[int, int] | None = None,
 ) -> Recording:
     """Reads a log as its schema says.
 
@@ -51,8 +50,6 @@ def read_log(
             or a mapping of names to arrays of shape (n,), or (n, k) with columns `"a[0]"` and so
             on. Its name is "table" and its sha256 that of the columns in use.
         schema: the schema, its file, or a mapping of its keys.
-        rows: of a Parquet file, the first that is read and the one after the last, counted from
-            zero; all where not given. The recording then names no source files.
 
     Raises:
         SchemaError: the schema is not one.
@@ -62,47 +59,56 @@ def read_log(
     """
     schema = load_schema(schema)
     log = Path(log) if isinstance(log, str | PathLike) else hold(log)
-    sources = plan_sources(log, schema, rows)
+    sources = plan_sources(log, schema)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     streams, findings = read_streams(sources, tables, schema)
-    if rows is not None and len(streams) > 1:
-        raise LogError(f"{log}: has streams with clocks of their own, which are read as a whole")
-    with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
+    with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
         signals = [signals_of(stream.selections, schema) for stream in streams]
-    whole_files = rows is None and isinstance(log, Path)
-    paths = dict.fromkeys(source.path for source in sources) if whole_files else ()
+    paths = dict.fromkeys(source.path for source in sources) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
-    rates, mount = schema.acceleration, schema.wrench.mount
+    described = describe_log(path, schema, files)
+    if not isinstance(log, Path):
+        described = replace(described, name=log.name, sha256=_digest_of(tables))
     times = on_one_zero(streams)
-    findings += other_rates(streams, times)
-    sealed = [
-        {name: _sealed(path, name, values) for name, values in of_stream.items()}
+    found = [
+        {name: sealed(path, name, values) for name, values in of_stream.items()}
         for of_stream in signals
     ]
-    return Recording(
-        name=_name(log) if isinstance(log, Path) else log.name,
-        time=None if times[0] is None else _sealed(path, "time", times[0]),
-        signals=sealed[0],
-        frames={name: table.frame for name, table in schema.groups.items() if name != "pose"},
-        gravity=seal(schema.world.gravity, "gravity", (3,)),
-        sources=files,
-        sha256=_joint_digest(files) if isinstance(log, Path) else _digest_of(tables),
+    return replace(
+        described,
+        time=None if times[0] is None else sealed(path, "time", times[0]),
+        signals=found[0],
         rows=sum(stream.rows for stream in streams),
-        acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
-        X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
         dropped=sum((stream.dropped for stream in streams), DroppedRows()),
-        schema=schema.model_dump(mode="json", exclude_unset=True),
         streams=tuple(
-            Stream(stream.name, _sealed(path, "time", time), of_stream)
-            for stream, time, of_stream in zip(streams[1:], times[1:], sealed[1:], strict=True)
+            Stream(stream.name, sealed(path, "time", time), of_stream)
+            for stream, time, of_stream in zip(streams[1:], times[1:], found[1:], strict=True)
             if time is not None
         ),
-        findings=tuple(findings),
+        findings=(*findings, *other_rates(streams, times)),
     )
 
 
-def _sealed(log: Path, name: str, values: Array) -> Array:
+def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Recording:
+    """A recording of all that does not depend on the rows; it has none."""
+    rates, mount = schema.acceleration, schema.wrench.mount
+    return Recording(
+        name=_name(log),
+        time=None,
+        signals={},
+        frames={name: table.frame for name, table in schema.groups.items() if name != "pose"},
+        gravity=seal(schema.world.gravity, "gravity", (3,)),
+        sources=tuple(files),
+        sha256=_joint_digest(files),
+        rows=0,
+        acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
+        X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
+        schema=schema.model_dump(mode="json", exclude_unset=True),
+    )
+
+
+def sealed(log: Path, name: str, values: Array) -> Array:
     """The array read-only and contiguous; numbers so large that units overflow are refused."""
     values = np.ascontiguousarray(values)
     try:

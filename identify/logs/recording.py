@@ -45,11 +45,18 @@ class DroppedRows:
         return self.not_finite + self.cut_short + self.not_numbers
 
     def __add__(self, other: DroppedRows) -> DroppedRows:
+        """Those of two parts of a log."""
         return DroppedRows(
             self.not_finite + other.not_finite,
             self.cut_short + other.cut_short,
             self.not_numbers + other.not_numbers,
         )
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -67,9 +74,9 @@ class Stream:
     signals: Mapping[str, Array]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
-        for array in (self.time, *self.signals.values()):
-            array.flags.writeable = False
+        signals = {name: _read_only(values) for name, values in self.signals.items()}
+        object.__setattr__(self, "signals", MappingProxyType(signals))
+        object.__setattr__(self, "time", _read_only(self.time))
 
     def __len__(self) -> int:
         return len(self.time)

@@ -10,13 +10,13 @@ from importlib.metadata import PackageNotFoundError, version
 from identify.estimation import Estimate
 from identify.logs import Recording
 from identify.pipeline.result import FitSettings
-from identify.signals import PreparedLog
+from identify.regressors import LogSummary
 
 _PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow")
 
 
 def provenance_of(
-    logs: Sequence[PreparedLog], settings: FitSettings, command: str | None, estimate: Estimate
+    logs: Sequence[LogSummary], settings: FitSettings, command: str | None, estimate: Estimate
 ) -> dict[str, object]:
     """The provenance of a fit as plain dictionaries, lists and numbers.
 
@@ -46,7 +46,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _log(log: PreparedLog) -> dict[str, object]:
+def _log(log: LogSummary) -> dict[str, object]:
     recording: Recording = log.recording
     return {
         "name": recording.name,
@@ -61,5 +61,6 @@ def _log(log: PreparedLog) -> dict[str, object]:
         "rate_hz": log.rate_hz,
         "cutoff_hz": log.cutoff_hz,
         "gravity": recording.gravity.tolist(),
+        "reading": log.reading.digest,
         "schema": dict(recording.schema),
     }

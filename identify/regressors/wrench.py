@@ -140,16 +140,19 @@ def fold_statistics(log: PreparedLog) -> Statistics:
     return scan_statistics(log.folds, log.recording.sha256)
 
 
-def scan_statistics(blocks: Sequence[BlockRows], log: str = "") -> Statistics:
+def scan_statistics(
+    blocks: Sequence[BlockRows], log: str = "", most: int = MOST_BLOCKS
+) -> Statistics:
     """Statistics of one log from the rows of its blocks, in order of time.
 
     Args:
         blocks: at least one.
         log: its name.
+        most: blocks that are left at the most; where there are more, neighbours become one.
     """
     layout = _layout_of(blocks[0].rows)
     K = len(layout.columns)
-    merged = np.arange(len(blocks)) * min(len(blocks), MOST_BLOCKS) // len(blocks)
+    merged = np.arange(len(blocks)) * min(len(blocks), most) // len(blocks)
     cells: dict[tuple[int, int], list[Array]] = {}
     samples, independent = np.zeros((2, merged[-1] + 1, len(layout.groups)))
     moments = np.zeros((len(layout.groups), K - 1, K - 1))

@@ -20,6 +20,12 @@ _SMOOTHING_ORDER = 6
 _SMOOTHING_BAND = 3.0
 """Pass-band of the derivatives, in cut-offs, about: squaring ω after it then costs nothing."""
 
+_LONG = 2**14
+"""Samples from which sums go by Fourier transforms …"""
+
+_TRANSFORMED = 2**12
+"""… of so many samples at a time."""
+
 
 def default_cutoff_hz(rate_hz: float) -> float:
     """min(5 Hz, rate / 10)."""
@@ -82,7 +88,21 @@ class Differentiator:
 
 
 def _correlated(columns: Array, kernel: Array) -> Array:
-    return np.lib.stride_tricks.sliding_window_view(columns, len(kernel), axis=0) @ kernel
+    """Sums of a kernel's length, (n, k) to (n − taps + 1, k); of long columns by overlap-save."""
+    taps = len(kernel)
+    count = len(columns) - taps + 1
+    if len(columns) < _LONG or taps > _TRANSFORMED // 2:
+        return np.lib.stride_tricks.sliding_window_view(columns, taps, axis=0) @ kernel
+    from scipy.fft import irfft, rfft  # kept out of `import identify`
+
+    step = _TRANSFORMED - taps + 1
+    blocks = -(-count // step)
+    lines = np.zeros((columns.shape[1], (blocks - 1) * step + _TRANSFORMED))
+    lines[:, : len(columns)] = columns.T
+    windows = np.lib.stride_tricks.sliding_window_view(lines, _TRANSFORMED, axis=1)[:, ::step]
+    spectrum = rfft(windows, axis=-1) * np.conj(rfft(kernel, _TRANSFORMED))
+    sums = irfft(spectrum, _TRANSFORMED, axis=-1)[..., :step]
+    return np.ascontiguousarray(sums.reshape(columns.shape[1], -1)[:, :count].T)
 
 
 def _local_polynomial(half: int) -> Array:

@@ -38,7 +38,7 @@ Form: TypeAlias = Literal["acceleration", "momentum"]
 """Whether second derivatives are taken of a pose, or first ones of the twist in body axes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kinematics:
     """A motion and the states it passes through, sample by sample.
 
@@ -60,7 +60,7 @@ class Kinematics:
     halo: int
     by_parts: tuple[bool, bool] = (False, False)
 
-    @property
+    @cached_property
     def rotation(self) -> Mat33 | None:
         """R_WB, shape (n, 3, 3), or None."""
         return None if self.quaternion is None else rotation_from_quaternion(self.quaternion)

@@ -30,6 +30,18 @@ _POINTS_A_PERIOD = 4.0
 """Points of the series over time in a period of the highest frequency."""
 
 
+_SAME_RATE = 1e-6
+"""Share by which the rates of two chunks of a log may differ and be taken for one."""
+
+
+_NOISE_ROWS = 2**15
+"""Rows that the noise of the signals is read from, in the middle of the longest segment."""
+
+
+class NoSegment(LogError):
+    """No segment of the rows is long enough to be used."""
+
+
 def prepare(
     recording: Recording,
     cutoff_hz: float | None = None,
@@ -37,6 +49,7 @@ def prepare(
     *,
     form: Form = "acceleration",
     wide: bool = False,
+    rate_hz: float | None = None,
 ) -> PreparedLog:
     """Put a log on an even clock, differentiate what is missing, and take its slow rows.
 
@@ -53,29 +66,36 @@ def prepare(
             derivatives of the pose, or first ones of a twist in world axes.
         wide: take the columns behind [1, ψ, w] too: Rᵀ, ẇ and ẅ. As the wrench is differentiated
             then, edges are treated as in a log whose motion has to be.
+        rate_hz: of the log's other chunks [Hz]: where these rows have the same but for rounding,
+            transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
 
     Raises:
-        LogError: too few rows, too short a log, or signals missing.
+        NoSegment: too short a log, or one of gaps.
+        LogError: too few rows, or signals missing.
     """
     recording = on_one_clock(recording)
     if recording.still:
         return _prepare_still(recording, wide=wide)
-    segments = even_segments(recording)
+    segments = [_at_rate(segment, rate_hz) for segment in even_segments(recording)]
     longest = max(segments, key=len, default=None)
     if longest is None:
-        raise LogError(
+        raise NoSegment(
             f"{recording.name}: gaps and jumps leave no segment of a few rows; if each row is a "
             f"still pose, set `still = true` in [log]"
         )
     try:
         rate, fast = longest.rate_hz, None
-        if cutoff_hz is None and len(longest) >= shortest_segment(rate, default_cutoff_hz(rate)):
+        wanted = cutoff_hz is None or rate_hz is not None
+        if wanted and len(longest) >= shortest_segment(rate, default_cutoff_hz(rate)):
             fast = motion_cutoff_hz(longest.signals, rate)
         cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, fast)
     except LogError as error:
-        raise LogError(f"{recording.name}: {error}") from error
+        raise NoSegment(f"{recording.name}: {error}") from error
+    some = slice(max(0, (len(longest) - _NOISE_ROWS) // 2), (len(longest) + _NOISE_ROWS) // 2)
     noise = signal_noise(
-        longest.signals, longest.rate_hz, Differentiator.design(longest.rate_hz, cutoff)
+        {name: values[some] for name, values in longest.signals.items()},
+        longest.rate_hz,
+        Differentiator.design(longest.rate_hz, cutoff),
     )
     parts = [
         _prepare_segment(recording, segment, cutoff, noise, span, form, wide=wide)
@@ -84,12 +104,20 @@ def prepare(
     ]
     if not parts:
         need = _shortest(longest.rate_hz, cutoff, "momentum")
-        raise LogError(
+        raise NoSegment(
             f"{recording.name}: no segment without gaps or jumps is long enough for the momentum "
             f"form at a cut-off of {cutoff:.3g} Hz, which takes {need:.6g} rows; the longest has "
             f"{len(longest)}; use the acceleration form or a higher cut-off"
         )
-    return replace(_join(recording, parts, longest.rate_hz, cutoff), cutoff_raised=raised)
+    joined = _join(recording, parts, longest.rate_hz, cutoff, span)
+    return replace(joined, cutoff_raised=raised, motion_hz=fast)
+
+
+def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
+    """The segment at that rate, where its own is the same but for rounding."""
+    if rate_hz is None or abs(segment.rate_hz - rate_hz) > _SAME_RATE * rate_hz:
+        return segment
+    return replace(segment, rate_hz=rate_hz)
 
 
 def _shortest(rate_hz: float, cutoff_hz: float, form: Form) -> float:
@@ -260,15 +288,17 @@ def _join(
     parts: list[_Part],
     rate_hz: float,
     cutoff_hz: float,
+    span: tuple[float, float],
 ) -> PreparedLog:
     period = rate_hz / cutoff_hz
     parts = [part for part in parts if len(part) >= period]
     if not parts:
-        raise LogError(f"{recording.name}: no segment in the time that was asked for")
+        raise NoSegment(f"{recording.name}: no segment in the time that was asked for")
     series = [part.series() for part in parts]
     blocks = [b for part in parts for b in part.blocks(block_edges(len(part), rate_hz))]
     rows = np.array([len(block.rows) for block in blocks])
-    time = recording.time
+    stamps = np.zeros(0) if recording.time is None else recording.time
+    first, last = np.searchsorted(stamps, span).tolist()
     return PreparedLog(
         recording=recording,
         time=np.concatenate([of_part for of_part, _ in series]),
@@ -280,9 +310,15 @@ def _join(
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
         segments=tuple(part.states for part in parts if part.states is not None),
-        repeated=0 if time is None else int((np.diff(time) == 0.0).sum()),
-        unused=len(recording) - sum(part.segment.rows for part in parts),
+        repeated=int((np.diff(stamps[max(first - 1, 0) : last]) == 0.0).sum()),
+        unused=max(0, last - first - sum(_rows_within(part.segment, span) for part in parts)),
     )
+
+
+def _rows_within(segment: EvenSegment, span: tuple[float, float]) -> int:
+    """How many of the log's rows that a segment was made of are in a span of time, about."""
+    first, last = np.searchsorted(segment.time, span).tolist()
+    return round(segment.rows * (last - first) / len(segment))
 
 
 def _mean_noise(block: BlockRows) -> Array:

@@ -70,6 +70,7 @@ class PreparedLog:
         repeated: rows with the stamp of the row before; those with its values too are not used.
         unused: rows in segments too short to be differentiated, not used.
         cutoff_raised: whether the cut-off is higher than the default, as segments are short.
+        motion_hz: cut-off that the motion itself asks for [Hz]; None where nobody asked.
     """
 
     recording: Recording
@@ -85,6 +86,7 @@ class PreparedLog:
     repeated: int = 0
     unused: int = 0
     cutoff_raised: bool = False
+    motion_hz: float | None = None
 
     @property
     def name(self) -> str:

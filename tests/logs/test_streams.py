@@ -323,8 +323,6 @@ def test_parquet_and_tables_in_memory_alternate_too(schema, many, tmp_path):
         recording = read_log(log, schema())
         assert (len(recording), len(recording.streams[0])) == (53, 27)
         assert recording.dropped.total == 0
-    with pytest.raises(LogError, match="streams with clocks of their own, which are read as a wh"):
-        read_log(tmp_path / "log.parquet", schema(), rows=(0, 60))
 
 
 # -------------------------------------------------------------------------------------------------

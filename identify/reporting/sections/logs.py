@@ -23,7 +23,7 @@ from identify.reporting.rounding import decimals_for, fixed
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
-    from identify.signals import PreparedLog
+    from identify.regressors import LogSummary
 
 _OFFSETS = (
     Head("Log"),
@@ -79,7 +79,7 @@ def data(result: FitResult, truth: InertialParameters | None) -> Section:
     return Section("data", "Data", (table,))
 
 
-def _account(index: int, log: PreparedLog) -> Row:
+def _account(index: int, log: LogSummary) -> Row:
     dropped = log.recording.dropped
     reasons = (
         f"{dropped.not_finite} not finite, {dropped.cut_short} cut short, "
@@ -94,7 +94,7 @@ def _account(index: int, log: PreparedLog) -> Row:
         "still" if log.rate_hz is None else f"{log.rate_hz:.4g}",
         "none" if log.cutoff_hz is None else f"{log.cutoff_hz:.3g}",
         "–" if log.recording.still else f"{log.duration:.4g}",
-        f"{len(log.rows)}",
+        f"{round(len(log.rows) / log.shown)}",
         f"{log.effective:.0f}",
         Cell(log.recording.sha256[:12], title=log.recording.sha256),
     )
