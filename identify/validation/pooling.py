@@ -39,8 +39,8 @@ SHOWN = ("m", *COM, *INERTIA_ABOUT_COM)
 _BEHIND = (0, *range(1, 4), *range(4, 10))
 """The parameter of phi that decides whether each of them is identified."""
 
-_COARSE = 0.2
-"""Half-width of the mass, as a share of it, beyond which not to differ says little."""
+_COARSE = 0.3
+"""Difference in mass, as a share of it, that has to be noticed for agreement to say anything."""
 
 _MOST_DEGREES = 1e9
 _HALF_WIDTH_LEVEL = 0.975
@@ -78,6 +78,8 @@ class PooledEstimates:
         by_parameter: the probability by parameter of `SHOWN`; None where fewer than two have it.
         values: of the pool, by parameter of `SHOWN`; those that differ are no part of it.
         intervals: 95 % bounds of these; None where no estimate has any.
+        noticed: how far from the others a typical estimate has to be, in one parameter alone, to
+            differ beyond chance; None where fewer than two have it.
     """
 
     verdict: Agreement
@@ -89,6 +91,7 @@ class PooledEstimates:
     by_parameter: Mapping[str, float | None]
     values: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float] | None]
+    noticed: Mapping[str, float | None]
 
 
 def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
@@ -139,6 +142,7 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
                 SHOWN, pool.values.tolist(), pool.half_widths.tolist(), strict=True
             )
         },
+        noticed={name: parts.noticed(k) for k, name in enumerate(SHOWN)},
     )
 
 
@@ -239,7 +243,8 @@ class _Parts:
         shares = np.einsum("ij,kji->k", covariance, self.information[some])
         shares = shares / max(int(identified.sum()), 1)
         spread = float((shares**2 / self.degrees[some]).sum())
-        known = np.where(identified, mean, np.median(self.phi[some], axis=0)) * self.units
+        others = np.median(self.phi[some], axis=0) if some else np.full(10, np.nan)
+        known = np.where(identified, mean, others) * self.units  # a mass that is given is the same
         for_show = covariance * self.units * self.units[:, None]
         values, variances = _shown(known, for_show, identified)
         degrees = 1.0 / spread if spread else _MOST_DEGREES
@@ -274,6 +279,16 @@ class _Parts:
         limit = stdtrit(min(self.degrees[one], pool.degrees), 1.0 - 0.5 * LEVEL / len(SHOWN))
         far = [k for k in order if away[k] > limit] or order[:1]
         return Difference(p, tuple(SHOWN[k] for k in far))
+
+    def noticed(self, k: int) -> float | None:
+        """How far a typical estimate has to be from the others in one parameter of `SHOWN`."""
+        there = np.isfinite(self.variances[:, k])
+        count = int(there.sum())
+        if count < 2:
+            return None
+        spread = np.sqrt(np.median(self.variances[there, k]) * (1.0 + 1.0 / (count - 1.0)))
+        limit = stdtrit(np.median(self.degrees[there]), 1.0 - 0.5 * LEVEL / count)
+        return float(limit * spread)
 
     def of_parameter(self, k: int) -> float | None:
         """Probability of differences as large in one parameter of `SHOWN`."""
@@ -331,10 +346,10 @@ def _verdict(parts: _Parts, p: float, found: bool) -> tuple[Agreement, str]:
         return "cannot be told", "no parameter is identified by two of the estimates"
     if found or p < LEVEL:
         return "differ", ""
-    typical = np.nanmedian(np.sqrt(parts.variances[:, 0]) / parts.values[:, 0])
-    half = stdtrit(float(np.median(parts.degrees)), _HALF_WIDTH_LEVEL) * float(typical)
-    if half > _COARSE:  # of a mass that was given there is none, and the rest decides
-        return "cannot be told", f"a typical estimate knows the mass to ± {100.0 * half:.0f} % only"
+    noticed = parts.noticed(0)  # none of a mass that is given: the rest decides
+    share = 0.0 if noticed is None else noticed / float(np.nanmedian(parts.values[:, 0]))
+    if share > _COARSE:
+        return "cannot be told", f"they would differ by {100.0 * share:.0f} % in mass unnoticed"
     return "agree", ""
 
 

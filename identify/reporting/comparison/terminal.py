@@ -1,0 +1,57 @@
+"""The table of separate fits for a terminal of 80 columns, and whether they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+
+from identify.reporting.comparison.fits import Comparison, FittedLog, shortened
+from identify.reporting.comparison.wording import answer, reasons
+from identify.reporting.study.terminal import WIDTH, grouped_lines
+
+_SHOWN = ("m", "cx", "cy", "cz", "Icxx", "Icyy", "Iczz")
+"""Products of inertia are in the files."""
+
+_MOST_LOGS = 40
+"""That are listed; the files have all of them."""
+
+_LONGEST_NAME = 22
+
+
+def comparison_lines(comparison: Comparison) -> Iterator[str]:
+    """Fitted logs with mass, centre of mass and moments of inertia; those that failed; verdict."""
+    fitted = comparison.of_status("fitted")
+    if fitted:
+        yield from _table(comparison, fitted)
+    for status, title in (("failed", "Failed"), ("duplicate", "Not fitted")):
+        logs = comparison.of_status(status)
+        for log in logs[:_MOST_LOGS]:
+            yield from wrap(f"{title}: {log.name}: {log.error}", WIDTH, subsequent_indent="  ")
+        if len(logs) > _MOST_LOGS:
+            yield f"{title}: {len(logs) - _MOST_LOGS} more, see table.csv"
+    said = f"{answer(comparison).capitalize()}. {' '.join(reasons(comparison))}"
+    yield from wrap(said, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[str]:
+    units, pooled = comparison.units, comparison.pooled
+    heads = ["usable", *(f"{name} [{units[name].name}]" for name in _SHOWN)]
+    lines = [
+        (
+            shortened(log.name, _LONGEST_NAME) + "*" * (log.name in pooled.differing),
+            [log.usable, *(comparison.shown(log.parameters[name]) for name in _SHOWN)],
+        )
+        for log in fitted[:_MOST_LOGS]
+    ]
+    if pooled.by_name:
+        values = []
+        for name in _SHOWN:
+            interval = pooled.intervals[name]
+            half = None if interval is None else 0.5 * (interval[1] - interval[0])
+            value = pooled.values[name]
+            values.append("–" if half is None else comparison.with_half_width(name, value, half))
+        lines.append(("pooled", ["", *values]))
+    yield from grouped_lines(heads, [""] * len(lines), lines)
+    if len(fitted) > _MOST_LOGS:
+        yield f"… and {len(fitted) - _MOST_LOGS} more logs in table.csv"
+    yield "± half of the 95 % interval" + "; * differs from the rest" * bool(pooled.differing)

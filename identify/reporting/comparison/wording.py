@@ -1,0 +1,92 @@
+"""Whether separate estimates agree, in words: the same in the terminal and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from identify.reporting.comparison.fits import Comparison, listed
+from identify.reporting.rounding import significant
+
+_MOST = 8
+"""Logs that are named in a sentence."""
+
+
+def answer(comparison: Comparison) -> str:
+    """The verdict in a few words."""
+    pooled = comparison.pooled
+    if pooled.verdict == "cannot be told":
+        return "cannot be told"
+    if pooled.verdict == "agree":
+        return f"the {len(pooled.by_name)} estimates agree"
+    if pooled.differing:
+        return f"{len(pooled.differing)} of {len(pooled.by_name)} estimates differ from the rest"
+    return f"the {len(pooled.by_name)} estimates differ"
+
+
+def reasons(comparison: Comparison) -> Iterator[str]:
+    """What it rests on, a sentence each."""
+    pooled = comparison.pooled
+    if pooled.verdict == "cannot be told":
+        yield f"Whether the logs agree cannot be told: {pooled.why}."
+    chance = f"probability {_p(pooled.p)} by chance, were the body the same"
+    if pooled.verdict == "agree":
+        yield f"Differences as large have {chance}."
+        yield _noticed(comparison)
+    if pooled.verdict == "differ":
+        yield from _which(comparison, chance)
+    unusable = [log.name for log in comparison.logs if log.usable == "no"]
+    if unusable:
+        are = "is" if len(unusable) == 1 else "are"
+        yield (
+            f"{listed(unusable, _MOST)} {are} not compared: findings say not to use "
+            f"{'it' if len(unusable) == 1 else 'them'}."
+        )
+
+
+def _which(comparison: Comparison, chance: str) -> Iterator[str]:
+    pooled = comparison.pooled
+    if pooled.differing:
+        said = [
+            f"{name} ({', '.join(beside.parameters)}; p = {_p(beside.p)})"
+            for name in pooled.differing
+            for beside in [pooled.by_name[name]]
+        ]
+        yield f"From the rest differ: {listed(said, _MOST)}."
+        yield f"All together, differences as large have {chance}."
+        yield "The pooled values are those of the rest."
+        return
+    tested = {name: p for name, p in pooled.by_parameter.items() if p is not None}
+    least = min(tested, key=lambda name: tested[name])
+    names = list(pooled.by_name)
+    yield (
+        f"{' and '.join(names)} differ: so much has {chance}."
+        if len(names) == 2
+        else f"Differences as large have {chance}, and no few logs differ from a majority."
+    )
+    yield f"By itself {least} differs most, p = {_p(tested[least])}."
+    yield "The pooled values are a mean of what differs: their intervals are too narrow."
+
+
+def _noticed(comparison: Comparison) -> str:
+    """What a log would have to differ by."""
+    noticed, parts = comparison.pooled.noticed, []
+    for what, names in _GROUPS.items():
+        known = [(size, name) for name in names if (size := noticed[name]) is not None]
+        if known:
+            size, name = max(known)
+            unit = comparison.units[name]
+            parts.append(f"{significant(unit.of(size))} {unit.name} in {what}")
+    return f"A log would typically be noticed from {', '.join(parts)} on."
+
+
+_GROUPS = {
+    "mass": ("m",),
+    "a coordinate of the centre of mass": ("cx", "cy", "cz"),
+    "an entry of the inertia": ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz"),
+}
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if value >= 0.095 else f"{value:.1g}" if value >= 1e-12 else "< 1e-12"
