@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 60
 """Logs that have a name and numbers beside them; of more, those that differ have a name."""
 
-_ROW, _LEAST_ROW, _HIGHEST = 0.19, 0.02, 11.0
+_ROW, _LEAST_ROW, _HIGHEST = 0.19, 0.006, 7.0
 """Height of a row, of one of very many, and of the rows of many logs together [in]."""
 
 _LONGEST_NAME = 18
@@ -109,11 +109,15 @@ def _named(
             [comparison.shown(log.parameters[name]) for log in fitted],
         )
     places = np.arange(len(fitted), dtype=np.float64)[::-1]
-    marked = {
-        float(place): shortened(log.name, _LONGEST_NAME)
-        for place, log in zip(places, fitted, strict=True)
-        if log.name in comparison.pooled.differing[:_MOST_NAMED]
-    }
+    apart = 0.16 * len(fitted) / max(_LEAST_ROW * len(fitted), _HIGHEST)
+    marked: dict[float, str] = {}
+    for place, log in zip(places.tolist(), fitted, strict=True):
+        if log.name in comparison.pooled.differing:
+            last = min(marked, default=np.inf)
+            if last - place >= apart:
+                marked[place] = shortened(log.name, _LONGEST_NAME)
+            else:  # no room for another name
+                marked[last] = marked[last].removesuffix(" …") + " …"
     axes.set_yticks(list(marked), list(marked.values()))
     axes.set_ylim(-1.0, len(fitted))
     axes.grid(visible=False, axis="y")

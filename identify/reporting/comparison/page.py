@@ -9,7 +9,7 @@ from urllib.parse import quote
 from identify.reporting.canvas import style, svg
 from identify.reporting.comparison.fits import Comparison, FittedLog, listed
 from identify.reporting.comparison.forest import forest_columns
-from identify.reporting.comparison.wording import answer, reasons
+from identify.reporting.comparison.wording import answer, chance_text, reasons
 from identify.reporting.content import (
     Cell,
     Head,
@@ -94,7 +94,7 @@ def agreement(comparison: Comparison) -> Section:
                 _pooled(comparison, name),
                 "–" if noticed is None else significant(unit.of(noticed)),
                 Cell(
-                    "–" if p is None else significant(p),
+                    "–" if p is None else chance_text(p).removeprefix("= "),
                     tone="warn" if p is not None and p < 1e-3 else "",
                 ),
                 heading=_NAMES.get(name, ""),
@@ -131,13 +131,13 @@ def fits(comparison: Comparison) -> Section | None:
     names = list(fitted[0].parameters)
     heads = (
         *(Head(title) for title in ("log", "usable", "findings")),
-        *numbers("rows", "duration [s]"),
+        *numbers("p, log", "R², least"),
         *numbers(*(f"{name} [{comparison.units[name].name}]" for name in names)),
-        *numbers("R², least", "p, log"),
+        *numbers("rows", "duration [s]"),
     )
     caption = (
-        "R², least: of the axes of the measured wrench, on data held out. p, log: probability of a "
-        "difference from the others as large by chance. table.csv and table.parquet have the same "
+        "p, log: probability of a difference from the others as large by chance. R², least: of the "
+        "axes of the measured wrench, on data held out. table.csv and table.parquet have the same "
         "in SI, with intervals."
     )
     return Section(
@@ -157,11 +157,14 @@ def _fit(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
         Cell(log.name, title=log.file, link=f"{quote(log.name)}/{target}"),
         Cell(log.usable, tone="warn" if log.usable == "no" else ""),
         Cell(listed(codes, 2), title=", ".join(codes)),
+        Cell(
+            "–" if beside is None or beside.p is None else chance_text(beside.p).removeprefix("= "),
+            tone=tone,
+        ),
+        "–" if log.r_squared is None else nines(log.r_squared),
+        *(comparison.shown(log.parameters[name]) for name in names),
         "" if log.rows is None else str(log.rows),
         "" if log.duration is None else f"{log.duration:.4g}",
-        *(comparison.shown(log.parameters[name]) for name in names),
-        "–" if log.r_squared is None else nines(log.r_squared),
-        Cell("–" if beside is None or beside.p is None else significant(beside.p), tone=tone),
         muted=log.usable == "no",
     )
 

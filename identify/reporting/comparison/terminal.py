@@ -35,13 +35,17 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
 
 def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[str]:
     units, pooled = comparison.units, comparison.pooled
-    heads = ["usable", *(f"{name} [{units[name].name}]" for name in _SHOWN)]
+    heads = [*_SHOWN, "usable"]
+    # Those that somebody has to look at are among the listed.
+    first = [log for log in fitted if log.name in pooled.differing or log.usable == "no"]
+    kept = [*dict.fromkeys(log.name for log in (*first, *fitted))][:_MOST_LOGS]
     lines = [
         (
             shortened(log.name, _LONGEST_NAME) + "*" * (log.name in pooled.differing),
-            [log.usable, *(comparison.shown(log.parameters[name]) for name in _SHOWN)],
+            [*(comparison.shown(log.parameters[name]) for name in _SHOWN), log.usable],
         )
-        for log in fitted[:_MOST_LOGS]
+        for log in fitted
+        if log.name in kept
     ]
     if pooled.by_name:
         values = []
@@ -50,8 +54,10 @@ def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[st
             half = None if interval is None else 0.5 * (interval[1] - interval[0])
             value = pooled.values[name]
             values.append("–" if half is None else comparison.with_half_width(name, value, half))
-        lines.append(("pooled", ["", *values]))
+        lines.append(("pooled", [*values, ""]))
     yield from grouped_lines(heads, [""] * len(lines), lines)
-    if len(fitted) > _MOST_LOGS:
+    if len(fitted) > len(kept):
         yield f"… and {len(fitted) - _MOST_LOGS} more logs in table.csv"
-    yield "± half of the 95 % interval" + "; * differs from the rest" * bool(pooled.differing)
+    said = f"m in {units['m'].name}, c in {units['cx'].name}, Ic in {units['Icxx'].name}"
+    marks = "; * differs from the rest" * bool(pooled.differing)
+    yield from wrap(f"{said}; ± half of the 95 % interval{marks}", WIDTH)

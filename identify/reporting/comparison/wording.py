@@ -28,9 +28,9 @@ def reasons(comparison: Comparison) -> Iterator[str]:
     pooled = comparison.pooled
     if pooled.verdict == "cannot be told":
         yield f"Whether the logs agree cannot be told: {pooled.why}."
-    chance = f"probability {_p(pooled.p)} by chance, were the body the same"
+    chance = f"come by chance with p {chance_text(pooled.p)}, were the body the same"
     if pooled.verdict == "agree":
-        yield f"Differences as large have {chance}."
+        yield f"Differences as large {chance}."
         yield _noticed(comparison)
     if pooled.verdict == "differ":
         yield from _which(comparison, chance)
@@ -47,23 +47,23 @@ def _which(comparison: Comparison, chance: str) -> Iterator[str]:
     pooled = comparison.pooled
     if pooled.differing:
         said = [
-            f"{name} ({', '.join(beside.parameters)}; p = {_p(beside.p)})"
+            f"{name} ({', '.join(beside.parameters)}; p {chance_text(beside.p)})"
             for name in pooled.differing
             for beside in [pooled.by_name[name]]
         ]
         yield f"From the rest differ: {listed(said, _MOST)}."
-        yield f"All together, differences as large have {chance}."
+        yield f"All together, differences as large {chance}."
         yield "The pooled values are those of the rest."
         return
     tested = {name: p for name, p in pooled.by_parameter.items() if p is not None}
     least = min(tested, key=lambda name: tested[name])
     names = list(pooled.by_name)
     yield (
-        f"{' and '.join(names)} differ: so much has {chance}."
+        f"{' and '.join(names)} differ. Differences as large {chance}."
         if len(names) == 2
-        else f"Differences as large have {chance}, and no few logs differ from a majority."
+        else f"Differences as large {chance}, and no few logs differ from a majority."
     )
-    yield f"By itself {least} differs most, p = {_p(tested[least])}."
+    yield f"By itself {least} differs most, p {chance_text(tested[least])}."
     yield "The pooled values are a mean of what differs: their intervals are too narrow."
 
 
@@ -75,7 +75,7 @@ def _noticed(comparison: Comparison) -> str:
         if known:
             size, name = max(known)
             unit = comparison.units[name]
-            parts.append(f"{significant(unit.of(size))} {unit.name} in {what}")
+            parts.append(f"{_with_unit(significant(unit.of(size)), unit.name)} in {what}")
     return f"A log would typically be noticed from {', '.join(parts)} on."
 
 
@@ -86,7 +86,15 @@ _GROUPS = {
 }
 
 
-def _p(value: float | None) -> str:
+def chance_text(value: float | None) -> str:
+    """A probability of a difference by chance, behind its sign: = 0.2, < 1e-12."""
     if value is None:
-        return "–"
-    return f"{value:.2f}" if value >= 0.095 else f"{value:.1g}" if value >= 1e-12 else "< 1e-12"
+        return "unknown"
+    if value < 1e-12:
+        return "< 1e-12"
+    return f"= {value:.2f}" if value >= 0.095 else f"= {value:.1g}"
+
+
+def _with_unit(number: str, unit: str) -> str:
+    """A number and its unit, a power of ten set off: 0.42 · 10⁻³ kg m²."""
+    return f"{number} · {unit}" if unit.startswith("10") else f"{number} {unit}"
