@@ -102,8 +102,8 @@ def fit_each(
         StudyError: another process fits into the folder, or workers cannot be had.
     """
     output = asked.output
-    jobs, same = find_logs(words, asked.schema, schema_path, output, asked.identity())
     _require_own(output)
+    jobs, same = find_logs(words, asked.schema, schema_path, output, asked.identity())
     require_writable(output, RESERVED)
     own = [job for job in jobs if job.name not in same]
     try:
