@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import fdtrc, stdtridf, stdtrit
 
 from identify.arrays import Array
@@ -158,7 +159,7 @@ class _Pool:
         values, variances: of `SHOWN`, shape (10,); NaN where one is not identified.
     """
 
-    identified: Array
+    identified: NDArray[np.bool_]
     mean: Array
     covariance: Array
     degrees: float
@@ -188,7 +189,7 @@ class _Parts:
     units: Array
     phi: Array
     covariances: Array
-    identified: Array
+    identified: NDArray[np.bool_]
     information: Array
     degrees: Array
     values: Array
@@ -233,7 +234,7 @@ class _Parts:
     def pool(self, which: Sequence[int]) -> _Pool:
         """The mean of some."""
         some = list(which)
-        identified = self.identified[some].any(axis=0)
+        identified = np.asarray(self.identified[some].any(axis=0))
         inside = np.ix_(identified, identified)
         total = self.information[some].sum(axis=0)
         covariance = np.zeros((10, 10))
@@ -306,7 +307,7 @@ class _Parts:
 
 
 def same_mean(
-    means: Array, information: Array, identified: Array, degrees: Array
+    means: Array, information: Array, identified: NDArray[np.bool_], degrees: Array
 ) -> tuple[float, int]:
     """Probability that means which estimate the same differ as much, and the degrees of freedom.
 
@@ -366,7 +367,7 @@ def _identified(estimate: SavedEstimate) -> list[bool]:
     return [estimate.decided_by.get(name) in ("data", "constraint") for name in PHI]
 
 
-def _degrees(estimate: SavedEstimate, identified: Array) -> float:
+def _degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
     """Of freedom of the covariance: what the intervals were made with, harmonic over parameters."""
     inverse = []
     for k in np.flatnonzero(identified):
@@ -378,12 +379,12 @@ def _degrees(estimate: SavedEstimate, identified: Array) -> float:
     return 1.0 / float(np.mean(inverse)) if inverse else _MOST_DEGREES
 
 
-def _shown(phi: Array, covariance: Array, identified: Array) -> tuple[Array, Array]:
+def _shown(phi: Array, covariance: Array, identified: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Values and variances of `SHOWN`, NaN where one is not identified."""
     if not phi[0] > 0.0:
         return np.full(10, np.nan), np.full(10, np.nan)
     values = np.concatenate((phi[:1], derived(phi)))
     jacobian = np.concatenate((np.eye(10)[:1], derived_jacobian(phi)))
     variances = np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian)
-    known = np.asarray(identified)[list(_BEHIND)] & (variances > 0.0)
+    known = identified[list(_BEHIND)] & (variances > 0.0)
     return np.where(known, values, np.nan), np.where(known, variances, np.nan)

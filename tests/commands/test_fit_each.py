@@ -86,14 +86,15 @@ def test_each_log_has_a_folder_and_a_row(fitted, made):
     assert frame.index.tolist() == ["a", "b", "c", "cut", "d"]
     assert frame["status"].tolist() == ["fitted"] * 3 + ["failed", "fitted"]
     good = frame.drop(index="cut")
-    assert (good["usable"] == "yes").all()
-    assert (good["rows"] == 150).all()
-    assert good["error"].isna().all()
+    assert set(good["usable"]) == {"yes"}
+    assert set(good["rows"]) == {150}
+    assert good["error"].isna().tolist() == [True] * 4
     for name, value in (("m", 1.2), ("cx", 0.01), ("Iczz", 4e-3)):
         same = good.drop(index="d")
-        width = same[f"{name}_high"] - same[f"{name}_low"]
-        assert (width > 0.0).all()
-        assert ((same[name] - value).abs() < width).all()
+        low, here, high = (same[f"{name}{end}"].to_numpy() for end in ("_low", "", "_high"))
+        assert np.all(low < here)
+        assert np.all(here < high)
+        assert np.all(np.abs(here - value) < high - low)
     assert frame["differs"].tolist() == [False] * 4 + [True]
     assert frame.loc["cut", "error_type"] == "LogError"
     assert "cut.parquet: cannot be read as a Parquet file" in frame.loc["cut", "error"]
