@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
+from identify.regressors.triangular import triangle
 
 HALF_WIDTH = 1.96
 """Standard errors in a 95 % half-width."""
@@ -41,6 +42,7 @@ class Identifiability:
         free: columns that span both: what equalities leave open, shape (p, k + j).
         half_widths: of each scaled unknown, relative to its scale, shape (p,).
         resolved: columns that span every direction with more excitation than noise, shape (p, r).
+        errors: standard error along each of those, in body scales, shape (r,).
         size_errors: standard error of the trace of each body's scaled inertia; infinite where that
             is not resolved.
     """
@@ -50,6 +52,7 @@ class Identifiability:
     free: Array
     half_widths: Array
     resolved: Array
+    errors: Array
     size_errors: tuple[float, ...]
 
     @property
@@ -84,7 +87,7 @@ def identifiability(
     along = scaled_matrix @ free
     count = free.shape[1]
     weak = np.eye(count) / LEAST_KNOWN
-    R = np.linalg.qr(np.concatenate((along, weak)), mode="r")
+    R = triangle(np.concatenate((along, weak)))
     noise = np.linalg.solve(R.T, (noise_rows @ free).T)
     shares, U = np.linalg.eigh(noise @ noise.T)
     root = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))[:, None] * (U.T @ R)
@@ -110,6 +113,7 @@ def identifiability(
         free=free,
         half_widths=HALF_WIDTH * np.linalg.norm(directions / units[:, None] * spread, axis=1),
         resolved=directions[:, resolved],
+        errors=errors[resolved],
         size_errors=tuple(
             _size_error(directions[10 * body : 10 * body + 10], errors) for body in range(bodies)
         ),
@@ -130,7 +134,7 @@ def without_noise(rows: Array, noise_rows: Array) -> tuple[Array, Array]:
         A, shape (k, k), and b, shape (k,).
     """
     k = rows.shape[1] - 1
-    reduced = np.linalg.qr(rows, mode="r")
+    reduced = triangle(rows)
     R, r = reduced[:k, :k], reduced[:k, k]
     if not noise_rows.any():
         return R, r

@@ -11,6 +11,7 @@ from identify.arrays import Array, Phi
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
+from identify.regressors.triangular import triangle
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
 """What the intervals of this estimator are, in the words every table and file repeats."""
@@ -24,6 +25,9 @@ _FEWEST_DEGREES = 3.0
 """Below this Student's t has no variance."""
 
 _LEVEL = 0.975
+
+_LEAST_SCATTER = -0.8
+"""Least X in shares of H."""
 
 
 def covariance_of(fit: LeastSquaresFit) -> Array:
@@ -40,9 +44,14 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
         Shape (p, p), in the order and units of x.
     """
     split, to_x = fit.identifiability, fit.scaling.to_x
-    scatter = to_x.T @ (fit.problem.A.T @ fit.problem.A + fit.scatter) @ to_x
-    along = split.identifiable @ _inverse_information(fit)
-    covariance = along @ (split.identifiable.T @ scatter @ split.identifiable) @ along.T
+    known = to_x @ split.identifiable
+    root = triangle(fit.problem.A @ known)
+    whitened = np.linalg.solve(root.T, np.linalg.solve(root.T, known.T @ fit.scatter @ known).T)
+    # X is read off the residuals and is no square: of chance alone it could leave nothing of H.
+    shares, U = np.linalg.eigh(0.5 * (whitened + whitened.T))
+    scores = np.sqrt(1.0 + np.maximum(shares, _LEAST_SCATTER))[:, None] * (U.T @ root)
+    along = scores @ _inverse_information(fit) @ split.identifiable.T
+    covariance = along.T @ along
     covariance = covariance + split.unidentifiable @ split.unidentifiable.T
     covariance = to_x @ covariance @ to_x.T
     return 0.5 * (covariance + covariance.T)
@@ -76,17 +85,18 @@ def degrees_of_freedom(fit: LeastSquaresFit) -> Array:
 
 
 def intervals_of(
-    phi: Phi, covariance: Array, degrees: Array, decided_by: Mapping[str, str]
+    phi: Phi, covariance: Array, degrees: Array | float, decided_by: Mapping[str, str]
 ) -> dict[str, tuple[float, float] | None]:
     """95 % intervals of the ten parameters, the centre of mass and the inertia about it.
 
     Args:
         phi: the estimate, shape (10,).
         covariance: of phi, shape (10, 10).
-        degrees: of freedom of Student's t for each of the ten, shape (10,).
+        degrees: of freedom of Student's t for each of the ten, shape (10,), or one number for all.
         decided_by: what decided each of the ten; one that was not measured has no interval (None).
     """
-    least = [*degrees, *degrees[1:4], *degrees[4:]]  # of what is derived: those of its own moment
+    own = np.broadcast_to(degrees, 10)
+    least = [*own, *own[1:4], *own[4:]]  # of what is derived: those of its own moment
     factor = stdtrit(np.maximum(least, _FEWEST_DEGREES), _LEVEL)
     values = np.concatenate((phi, derived(phi)))
     jacobian = np.concatenate((np.eye(10), derived_jacobian(phi)))

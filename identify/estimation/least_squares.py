@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from identify.arrays import Array, Phi
 from identify.errors import ProblemError
 from identify.estimation.identifiability import (
-    LEAST_KNOWN,
     TRACE,
     Identifiability,
     free_directions,
@@ -50,6 +49,9 @@ signals for less of it to be there."""
 _RAMP = 4
 """Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
 
+_DAMPED_FROM = 8
+"""Rounds after which bodies' sizes go half of the way."""
+
 _MOST_ROUNDS = 30
 _SETTLED = 1e-2
 """Standard errors a round may still move the estimate by when re-weighting stops."""
@@ -57,8 +59,9 @@ _SETTLED = 1e-2
 _LEAST_INDEPENDENT = 1e-8
 """Share of each axis' residual variance that is taken to be independent of the other axes."""
 
-_SIZE_RESOLVED = 4.0
-"""Standard errors by which a body's size has to stand out before its scale is taken from it."""
+_SIZE_RESOLVED = (2.0, 6.0)
+"""Standard errors by which a body's size stands out where its scale begins to be taken from it, and
+where it is taken from it alone: a threshold would let rounds go to and fro."""
 
 _FARTHEST = 10.0
 """Distance of the centre of mass from Bo, in body sizes, beyond which no scale is taken from it."""
@@ -146,14 +149,15 @@ class LeastSquaresFit:
 
     @cached_property
     def corrected(self) -> tuple[Array, Array]:
-        """A y = b along the identifiable directions, θ = reference + identifiable · y.
+        """A y = b along the identifiable directions, shapes (k, k) and (k,)."""
+        return self.corrected_along(self.identifiability.identifiable)
 
-        Noise in the columns is taken off; shapes (k, k) and (k,).
-        """
-        along, to_x = self.identifiability.identifiable, self.scaling.to_x
+    def corrected_along(self, columns: Array) -> tuple[Array, Array]:
+        """A y = b along some directions, θ = reference + columns · y; noise is taken off."""
+        to_x = self.scaling.to_x
         return without_noise(
-            _rows_along(along, self.scaled_matrix, self.problem.b, self.reference),
-            _rows_along(along, self.noise[:, :-1] @ to_x, self.noise[:, -1], self.reference),
+            _rows_along(columns, self.scaled_matrix, self.problem.b, self.reference),
+            _rows_along(columns, self.noise[:, :-1] @ to_x, self.noise[:, -1], self.reference),
         )
 
 
@@ -188,7 +192,8 @@ def weighted_least_squares(system: System, terms: Sequence[Term] = ()) -> LeastS
     fit = _solve(data, x, [default_length(mass) for mass in masses], 1.0 / _RAMP, None)
     for number in range(2, _MOST_ROUNDS):
         before, share = fit, min(1.0, number / _RAMP)
-        fit = _solve(data, fit.scaling.x(fit.soft), _lengths(fit), share, fit)
+        lengths = _lengths(fit, damped=number > _DAMPED_FROM)
+        fit = _solve(data, fit.scaling.x(fit.soft), lengths, share, fit)
         if (share == 1.0 or not noisy) and _settled(before, fit):
             break
     _require_masses_and_coms(fit)
@@ -274,17 +279,14 @@ def _solve(
 
 
 def _soft(fit: LeastSquaresFit) -> Array:
-    """Scaled unknowns with no direction left out, all weakly drawn to the reference.
+    """Scaled unknowns with no direction left out, each drawn to the reference by its own error.
 
     Where that makes a mass negative, which scales nothing, the estimate's own.
     """
-    free, to_x = fit.identifiability.free, fit.scaling.to_x
-    weak = np.eye(free.shape[1], free.shape[1] + 1) / LEAST_KNOWN
-    A, b = without_noise(
-        np.concatenate((_rows_along(free, fit.scaled_matrix, fit.problem.b, fit.reference), weak)),
-        _rows_along(free, fit.noise[:, :-1] @ to_x, fit.noise[:, -1], fit.reference),
-    )
-    soft = fit.reference + free @ np.linalg.solve(A, b)
+    split = fit.identifiability
+    A, b = fit.corrected_along(split.resolved)
+    drawn = np.linalg.solve(A, b) / (1.0 + split.errors**2)
+    soft = fit.reference + split.resolved @ drawn
     return soft if (soft[: 10 * len(fit.scaling.bodies) : 10] > 0.0).all() else fit.theta
 
 
@@ -376,8 +378,8 @@ def _residual_weights(
     """
     system = data.system
     predicted = [there * moment for moment in system.noise_moments(x)]
-    empty = [np.zeros((group.channels, group.channels)) for group in system.groups]
-    covariances, found = list(empty), list(empty)
+    covariances: list[Array] = [np.empty(0)] * len(system.groups)
+    found = list(covariances)
     for sensor in (sensor for sensors in system.sensors for sensor in sensors):
         bands = [_Band.of(system.groups[g], moments[g], predicted[g], taken[g]) for g in sensor]
         sizes = zip(_sizes(bands, alike=True), _sizes(bands, alike=False), strict=True)
@@ -530,18 +532,22 @@ def _body_units(scaling: Scaling) -> Array:
     return units
 
 
-def _lengths(fit: LeastSquaresFit) -> list[float]:
-    """Each body's size: from its inertia where the data resolve that, else the default ball's."""
-    split, theta = fit.identifiability, fit.theta
-    if split.resolved.shape != split.identifiable.shape:
-        theta = replace(fit, identifiability=replace(split, identifiable=split.resolved)).solved
+def _lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
+    """Each body's size: from its inertia as far as the data resolve that, else the default ball's.
+
+    Damped, half of the way is gone, as what is drawn to a larger body makes a larger one.
+    """
+    split, low_high = fit.identifiability, _SIZE_RESOLVED
+    A, b = fit.corrected_along(split.resolved)
+    theta = fit.reference + split.resolved @ np.linalg.solve(A, b)
     lengths = []
     for number, body in enumerate(fit.scaling.bodies):
+        default = default_length(float(fit.x[10 * number]))
         trace = float(TRACE @ theta[10 * number : 10 * number + 10])
-        if trace > _SIZE_RESOLVED * split.size_errors[number]:
-            lengths.append(body.length * float(np.sqrt(0.5 * trace)))
-        else:
-            lengths.append(default_length(float(fit.x[10 * number])))
+        known = float(np.interp(trace / split.size_errors[number], low_high, (0.0, 1.0)))
+        found = body.length * float(np.sqrt(0.5 * trace)) if known > 0.0 else default
+        taken = found**known * default ** (1.0 - known)
+        lengths.append(float(np.sqrt(taken * body.length)) if damped else taken)
     return lengths
 
 

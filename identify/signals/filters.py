@@ -25,6 +25,9 @@ _NOISE_FROM = 0.6
 _SURELY = 4.0
 """Standard errors by which power stands out of it to count."""
 
+_HANN = 35.0 / 18.0
+"""Frequencies of a spectrum by Hann windows that vary as one: Σρ² of its lines."""
+
 
 def motion_cutoff_hz(signals: Mapping[str, Array], rate_hz: float) -> float:
     """The cut-off below which the body turns and accelerates: the default, or higher for fast ones.
@@ -61,7 +64,9 @@ def _share_above(columns: Array, edge_hz: float, rate_hz: float) -> float:
     noise = frequency > _NOISE_FROM * 0.5 * rate_hz
     floor = power[noise].mean(axis=0)
     above, moving = (frequency > edge_hz) & ~noise, (frequency > 0.0) & ~noise
-    chance = _SURELY * floor * np.sqrt(above.sum() / averaged)
+    # The floor is read off the same spectrum, and neighbours of a Hann window go together.
+    counts = above.sum() + above.sum() ** 2 / noise.sum()
+    chance = _SURELY * floor * np.sqrt(_HANN * counts / averaged)
     fast = (power[above] - floor).sum(axis=0) - chance
     whole = float(np.maximum((power[moving] - floor).sum(axis=0), 0.0).sum())
     return float(np.maximum(fast, 0.0).sum()) / whole if whole > 0.0 else 0.0

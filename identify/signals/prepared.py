@@ -94,7 +94,7 @@ class PreparedLog:
         """How many independent rows there are."""
         if not self.blocks:
             return float(len(self.rows))
-        return sum(len(block.rows) * block.independent_share for block in self.blocks)
+        return sum(1.0 + (len(block.rows) - 1) * block.independent_share for block in self.blocks)
 
     @property
     def wrench(self) -> Vec6:

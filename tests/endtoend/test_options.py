@@ -70,7 +70,8 @@ class TestOptions:
         first, second = (bias["wrench"] for bias in estimate["bias"])
         assert first == second
         assert estimate["provenance"]["options"]["bias"] == "shared"
-        assert abs(estimate["mass"] - BODY.mass) > 0.01 * BODY.mass
+        assert min(abs(first[2] - 3.0), abs(first[2] - 9.0)) > 0.5  # neither log's
+        assert abs(estimate["mass"] - BODY.mass) > 2e-3 * BODY.mass
 
     def test_known_mass(self, fit):
         estimate, out = fit("--mass", "1.3")

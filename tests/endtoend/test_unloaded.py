@@ -124,7 +124,9 @@ def test_the_report_shows_both(out):
 def test_the_commands_read_both_and_the_sum_replays_the_loaded_log(out, logs, cli, tmp_path):
     exported = cli("export", out / "carrier.json", "--to", "urdf")
     assert (exported.status, exported.err) == (0, "")
-    assert "1.5" in exported.out
+    mass = re.search(r'<mass value="([^"]+)"/>', exported.out)
+    assert mass is not None
+    assert_close(float(mass[1]), 1.5, 1e-3)
     both = tmp_path / "both.json"
     assert cli("add", out / "estimate.json", out / "carrier.json", "-o", both).status == 0
     again = cli("subtract", both, out / "carrier.json", "-o", tmp_path / "again.json")
