@@ -86,8 +86,7 @@ class Fit(Command):
     """Write no report.html, which takes a second."""
 
     each: Flag = False
-    """Fit every log for itself, and compare: OUT/NAME/ for each log, OUT/table.parquet and .csv,
-    OUT/comparison.html. LOG may be a quoted pattern, as 'runs/*.csv'. What is there is kept."""
+    """Fit every log for itself: OUT/NAME of each, a table, a page. LOG may be 'runs/*.csv'."""
 
     workers: Annotated[int | None, option("N", "(default: the cores there are)")] = None
     """With --each: local processes; 0 runs in this one."""
