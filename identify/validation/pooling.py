@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,10 @@ _BEHIND = (0, *range(1, 4), *range(4, 10))
 
 _COARSE = 0.3
 """Difference in mass, as a share of it, that has to be noticed for agreement to say anything."""
+
+_TRUSTED = 1.1
+"""Scatter up to which estimates are said to agree whatever its probability: no interval is right to
+a tenth, and of hundreds of logs that would show."""
 
 _MOST_DEGREES = 1e9
 _HALF_WIDTH_LEVEL = 0.975
@@ -73,6 +77,7 @@ class PooledEstimates:
         p: how probable differences as large are by chance, all estimates together; None where
             nothing can be compared.
         degrees: of freedom of that comparison.
+        scatter: how large the differences are over what the covariances say, near 1 by chance.
         differing: names of those that differ from the rest, the furthest first; more than half of
             them is no majority to differ from, and then it is none.
         by_name: each beside the pool of the others; those that differ are no part of that pool.
@@ -87,6 +92,7 @@ class PooledEstimates:
     why: str
     p: float | None
     degrees: int
+    scatter: float | None
     differing: tuple[str, ...]
     by_name: Mapping[str, Difference]
     by_parameter: Mapping[str, float | None]
@@ -122,14 +128,15 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
         rest.remove(furthest)
     if 2 * len(found) >= len(names):  # no majority that the others could differ from
         found, rest = [], list(range(len(names)))
-    p, degrees = parts.together(range(len(names)))
-    verdict, why = _verdict(parts, p, bool(found))
+    test = parts.together()
+    verdict, why = _verdict(parts, test, bool(found))
     pool = parts.pool(rest)
     return PooledEstimates(
         verdict=verdict,
         why=why,
-        p=None if np.isnan(p) else p,
-        degrees=degrees,
+        p=None if np.isnan(test.p) else test.p,
+        degrees=test.degrees,
+        scatter=None if np.isnan(test.p) else test.scatter,
         differing=tuple(names[one] for one in found),
         by_name={
             name: parts.difference(one, [k for k in rest if k != one])
@@ -224,12 +231,9 @@ class _Parts:
             np.array([variance for _, variance in shown]).reshape(-1, 10),
         )
 
-    def together(self, which: Sequence[int]) -> tuple[float, int]:
-        """Probability of differences as large among some, NaN where there are none; degrees."""
-        some = list(which)
-        return same_mean(
-            self.phi[some], self.information[some], self.identified[some], self.degrees[some]
-        )
+    def together(self) -> SameMean:
+        """All of them."""
+        return same_mean(self.phi, self.information, self.identified, self.degrees)
 
     def pool(self, which: Sequence[int]) -> _Pool:
         """The mean of some."""
@@ -259,13 +263,12 @@ class _Parts:
             return 1.0
         inside = np.ix_(both, both)
         pair = (self.covariances[one][inside], pool.covariance[inside])
-        p, _ = same_mean(
+        return same_mean(
             np.array([self.phi[one][both], pool.mean[both]]),
             np.array([np.linalg.inv(covariance) for covariance in pair]),
             np.ones((2, int(both.sum())), dtype=bool),
             np.array([self.degrees[one], pool.degrees]),
-        )
-        return p
+        ).p
 
     def difference(self, one: int, others: Sequence[int]) -> Difference:
         """One beside the pool of others."""
@@ -297,34 +300,43 @@ class _Parts:
         if there.sum() < 2:
             return None
         variances = self.variances[there, k]
-        p, _ = same_mean(
+        return same_mean(
             self.values[there, k, None] / np.sqrt(np.median(variances)),
             (np.median(variances) / variances)[:, None, None],
             np.ones((int(there.sum()), 1), dtype=bool),
             self.degrees[there],
-        )
-        return p
+        ).p
+
+
+class SameMean(NamedTuple):
+    """What the test of several means says.
+
+    Attributes:
+        p: how probable differences as large are by chance; NaN where there is nothing to compare.
+        degrees: f, the numbers compared less those pooled.
+        scatter: √(Q / c), the differences over what the covariances say; near 1 by chance.
+    """
+
+    p: float
+    degrees: int
+    scatter: float
 
 
 def same_mean(
     means: Array, information: Array, identified: NDArray[np.bool_], degrees: Array
-) -> tuple[float, int]:
-    """Probability that means which estimate the same differ as much, and the degrees of freedom.
+) -> SameMean:
+    """Whether several means estimate the same.
 
     Args:
         means: shape (K, p).
         information: inverse covariances of what each has, zero elsewhere, shape (K, p, p).
         identified: what each has, shape (K, p).
         degrees: of freedom of the size of each covariance, shape (K,).
-
-    Returns:
-        The probability, NaN where nothing is in two of them; f, the numbers compared less those
-        pooled.
     """
     pooled = identified.any(axis=0)
     f = int(identified.sum()) - int(pooled.sum())
     if f == 0:
-        return float("nan"), 0
+        return SameMean(float("nan"), 0, float("nan"))
     inside = np.ix_(pooled, pooled)
     total = np.zeros(information.shape[1:])
     total[inside] = np.linalg.inv(information.sum(axis=0)[inside])
@@ -337,15 +349,16 @@ def same_mean(
     of_squares = sizes - 2.0 * traces + np.einsum("kij,kji->k", own, own)
     a, b = (float((of / degrees).sum()) for of in (of_squares, (sizes - traces) ** 2))
     c = f + 2.0 * a - 2.0 * (2.0 * a + b) / (f + 2.0)
-    return float(fdtrc(f, f * (f + 2.0) / (2.0 * a + b), squares / c)), f
+    p = float(fdtrc(f, f * (f + 2.0) / (2.0 * a + b), squares / c))
+    return SameMean(p, f, float(np.sqrt(squares / c)))
 
 
-def _verdict(parts: _Parts, p: float, found: bool) -> tuple[Agreement, str]:
+def _verdict(parts: _Parts, test: SameMean, found: bool) -> tuple[Agreement, str]:
     if len(parts.phi) < 2:
         return "cannot be told", "there are fewer than two estimates to compare"
-    if np.isnan(p):
+    if np.isnan(test.p):
         return "cannot be told", "no parameter is identified by two of the estimates"
-    if found or p < LEVEL:
+    if found or (test.p < LEVEL and test.scatter > _TRUSTED):
         return "differ", ""
     noticed = parts.noticed(0)  # none of a mass that is given: the rest decides
     share = 0.0 if noticed is None else noticed / float(np.nanmedian(parts.values[:, 0]))

@@ -41,6 +41,14 @@ def drawn(rng, phi=BODY.phi, *, degrees=40.0, wide=1.0, decided_by=BY_DATA) -> S
     )
 
 
+def narrowed(one: SavedEstimate, factor: float) -> SavedEstimate:
+    """The same with a covariance that says its errors are smaller by a factor."""
+    covariance = np.array(one.covariance) / factor**2
+    phi = one.parameters.phi
+    intervals = intervals_of(phi, covariance, np.full(10, 1e6), one.decided_by)
+    return replace(one, covariance=covariance, intervals=intervals)
+
+
 def bounds(pooled: PooledEstimates, name: str) -> tuple[float, float]:
     interval = pooled.intervals[name]
     assert interval is not None
@@ -56,7 +64,7 @@ def test_of_single_numbers_it_is_the_test_of_welch():
     rng = np.random.default_rng(1)
     count, means = 5, rng.standard_normal((5, 1))
     variances, degrees = rng.uniform(0.2, 2.0, count), rng.uniform(4.0, 20.0, count)
-    p, f = same_mean(means, 1.0 / variances[:, None, None], np.ones((count, 1), bool), degrees)
+    p, f, _ = same_mean(means, 1.0 / variances[:, None, None], np.ones((count, 1), bool), degrees)
     w = 1.0 / variances
     mean = (w @ means[:, 0]) / w.sum()
     between = w @ (means[:, 0] - mean) ** 2 / (count - 1)
@@ -71,7 +79,7 @@ def test_beside_a_known_mean_it_is_exactly_f():
     covariance, mean = positive(rng, 10), rng.standard_normal(10)
     information = np.array([np.linalg.inv(covariance), 1e12 * np.eye(10)])
     means = np.array([mean, np.zeros(10)])
-    p, f = same_mean(means, information, np.ones((2, 10), bool), np.array([25.0, 1e12]))
+    p, f, _ = same_mean(means, information, np.ones((2, 10), bool), np.array([25.0, 1e12]))
     assert f == 10
     square = float(mean @ np.linalg.solve(covariance, mean))
     assert_close(p, fdtrc(10, 25.0, square / 10.0), rtol=1e-6)
@@ -91,7 +99,7 @@ def test_what_is_not_identified_is_left_out_and_counted_so():
         whiten = np.linalg.inv(np.linalg.cholesky(covariance))
         rows.append(whiten @ np.eye(size)[which[one]])
         right.append(whiten @ means[one][which[one]])
-    p, f = same_mean(means, information, which, np.full(count, 1e12))
+    p, f, _ = same_mean(means, information, which, np.full(count, 1e12))
     _, squares, rank, _ = np.linalg.lstsq(np.concatenate(rows), np.concatenate(right))
     assert f == which.sum() - rank
     assert_close(p, chdtrc(f, squares[0]), rtol=1e-6)
@@ -108,7 +116,7 @@ def test_of_sizes_estimated_with_few_degrees_the_probability_is_what_it_says():
     for _ in range(rounds):
         means = np.einsum("kij,kj->ki", roots, rng.standard_normal((count, size)))
         sizes = rng.chisquare(degrees) / degrees
-        found.append(same_mean(means, inverse / sizes[:, None, None], everything, degrees)[0])
+        found.append(same_mean(means, inverse / sizes[:, None, None], everything, degrees).p)
     below = [float(np.mean(np.array(found) < level)) for level in (0.5, 0.1, 0.02)]
     # Four standard errors of a share on either side.
     assert abs(below[0] - 0.5) < 0.052
@@ -172,6 +180,20 @@ def test_half_against_half_is_no_majority():
     bodies = [BODY.phi, 1.1 * BODY.phi] * 3
     pooled = pool_estimates({f"{k}": drawn(rng, phi) for k, phi in enumerate(bodies)})
     assert (pooled.verdict, pooled.differing) == ("differ", ())
+
+
+def test_intervals_a_few_percent_too_narrow_are_no_difference_however_many_logs_there_are():
+    rng = np.random.default_rng(14)
+    several = {}
+    for factor, verdict in ((1.05, "agree"), (1.25, "differ")):
+        for k in range(300):
+            one = drawn(rng, degrees=1e6)
+            several[f"{k}"] = narrowed(one, factor)
+        pooled = pool_estimates(several)
+        assert pooled.p is not None
+        assert pooled.p < LEVEL
+        assert pooled.scatter == pytest.approx(factor, rel=0.05)  # four standard errors
+        assert pooled.verdict == verdict
 
 
 def test_nothing_and_one_and_vague_ones_cannot_be_told():

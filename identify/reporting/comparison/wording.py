@@ -28,12 +28,15 @@ def reasons(comparison: Comparison) -> Iterator[str]:
     pooled = comparison.pooled
     if pooled.verdict == "cannot be told":
         yield f"Whether the logs agree cannot be told: {pooled.why}."
-    chance = f"come by chance with p {chance_text(pooled.p)}, were the body the same"
+    spread = (
+        f"They scatter {pooled.scatter or 0.0:.2f} times as much as their intervals say, which "
+        f"comes by chance with p {chance_text(pooled.p)}, were the body the same."
+    )
     if pooled.verdict == "agree":
-        yield f"Differences as large {chance}."
+        yield spread
         yield _noticed(comparison)
     if pooled.verdict == "differ":
-        yield from _which(comparison, chance)
+        yield from _which(comparison, spread)
     unusable = [log.name for log in comparison.logs if log.usable == "no"]
     if unusable:
         are = "is" if len(unusable) == 1 else "are"
@@ -43,7 +46,7 @@ def reasons(comparison: Comparison) -> Iterator[str]:
         )
 
 
-def _which(comparison: Comparison, chance: str) -> Iterator[str]:
+def _which(comparison: Comparison, spread: str) -> Iterator[str]:
     pooled = comparison.pooled
     if pooled.differing:
         said = [
@@ -52,17 +55,15 @@ def _which(comparison: Comparison, chance: str) -> Iterator[str]:
             for beside in [pooled.by_name[name]]
         ]
         yield f"From the rest differ: {listed(said, _MOST)}."
-        yield f"All together, differences as large {chance}."
+        yield spread
         yield "The pooled values are those of the rest."
         return
     tested = {name: p for name, p in pooled.by_parameter.items() if p is not None}
     least = min(tested, key=lambda name: tested[name])
     names = list(pooled.by_name)
-    yield (
-        f"{' and '.join(names)} differ. Differences as large {chance}."
-        if len(names) == 2
-        else f"Differences as large {chance}, and no few logs differ from a majority."
-    )
+    yield spread
+    if len(names) > 2:
+        yield "No few logs differ from a majority."
     yield f"By itself {least} differs most, p {chance_text(tested[least])}."
     yield "The pooled values are a mean of what differs: their intervals are too narrow."
 
