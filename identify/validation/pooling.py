@@ -82,8 +82,9 @@ class PooledEstimates:
             them is no majority to differ from, and then it is none.
         by_name: each beside the pool of the others; those that differ are no part of that pool.
         by_parameter: the probability by parameter of `SHOWN`; None where fewer than two have it.
-        values: of the pool, by parameter of `SHOWN`; those that differ are no part of it.
-        intervals: 95 % bounds of these; None where no estimate has any.
+        values: of the pool, by parameter of `SHOWN`; those that differ are no part of it. NaN
+            where there is none, as where they differ without a majority.
+        intervals: 95 % bounds of these, or None.
         noticed: how far from the others a typical estimate has to be, in one parameter alone, to
             differ beyond chance; None where fewer than two have it.
     """
@@ -130,7 +131,8 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
         found, rest = [], list(range(len(names)))
     test = parts.together()
     verdict, why = _verdict(parts, test, bool(found))
-    pool = parts.pool(rest)
+    # Of bodies that differ without a majority there is no mean that means anything.
+    pool = parts.pool([] if verdict == "differ" and not found else rest)
     return PooledEstimates(
         verdict=verdict,
         why=why,

@@ -125,6 +125,12 @@ def test_the_forest_has_a_mark_for_each_log(comparison, named, unnamed):
     assert "differs" in drawn_
 
 
+def test_a_width_below_the_digits_shown_is_not_zero():
+    comparison = logs(2)
+    assert comparison.with_half_width("m", 1.2, 1e-9) == "1.200000 ± 1.0e-09"
+    assert comparison.with_half_width("m", 1.2, 0.0123) == "1.200 ± 0.012"
+
+
 def test_short_texts():
     assert shortened("abcdefghij", 10) == "abcdefghij"
     assert shortened("abcdefghijk", 10) == "abcd…ghijk"

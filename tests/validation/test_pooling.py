@@ -180,6 +180,8 @@ def test_half_against_half_is_no_majority():
     bodies = [BODY.phi, 1.1 * BODY.phi] * 3
     pooled = pool_estimates({f"{k}": drawn(rng, phi) for k, phi in enumerate(bodies)})
     assert (pooled.verdict, pooled.differing) == ("differ", ())
+    assert set(pooled.intervals.values()) == {None}
+    assert np.isnan(list(pooled.values.values())).all()
 
 
 def test_intervals_a_few_percent_too_narrow_are_no_difference_however_many_logs_there_are():

@@ -14,6 +14,7 @@ from identify.reporting.rounding import (
     decimals_for,
     fixed,
     scaled,
+    significant,
     unit_of_length,
     unit_of_mass,
 )
@@ -132,7 +133,10 @@ class Comparison:
         value, half = unit.of(value), None if half_width is None else unit.of(half_width)
         decimals = decimals_for(half, abs(value))
         text = fixed(value, decimals)
-        return text if half is None else f"{text} ± {fixed(half, decimals)}"
+        if half is None:
+            return text
+        width = fixed(half, decimals)
+        return f"{text} ± {width if width.strip('0.') else significant(half)}"
 
     def frame(self) -> pd.DataFrame:
         """The table: one row a log, in SI; empty where a log has no such value."""

@@ -54,7 +54,7 @@ def _draw(axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], nam
     if interval is not None:
         axes.axvspan(*map(unit.of, interval), color=BAND, lw=0.0, label="pooled, 95 %")
         axes.axvline(unit.of(pooled.values[name]), color=ESTIMATE, lw=0.7)
-    size = 4.5 if len(fitted) <= _MOST_NAMED else 2.0
+    size, faint = (4.5, 1.0) if len(fitted) <= _MOST_NAMED else (2.0, 0.4)
     kinds = (
         ("estimate", ESTIMATE, "o", compared & ~differs),
         ("differs", OTHER, "D", differs),
@@ -66,7 +66,8 @@ def _draw(axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], nam
         there = which & np.isfinite(values)
         bounds = np.clip([values - halves, values + halves], low, high)
         spread = which & np.isfinite(halves) & (bounds[1] > bounds[0])
-        axes.hlines(places[spread], *bounds[:, spread], color=color, lw=0.4 * size)
+        look = {"color": color, "lw": 0.4 * size, "alpha": 1.0 if marker == "D" else faint}
+        axes.hlines(places[spread], *bounds[:, spread], **look)
         inside = there & (values >= low) & (values <= high)
         axes.plot(values[inside], places[inside], marker, color=color, ms=size, mew=0, label=label)
         for side, sign, edge in (("<", values < low, low), (">", values > high, high)):

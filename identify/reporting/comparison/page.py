@@ -82,7 +82,7 @@ def agreement(comparison: Comparison) -> Section:
     """The verdict, and the pooled body with what was noticed of each parameter."""
     pooled = comparison.pooled
     said = Points(tuple(reasons(comparison)))
-    if not any(pooled.intervals.values()):
+    if not any(p is not None for p in pooled.by_parameter.values()):
         return Section("agreement", "Do they agree", (said,))
     rows = []
     for name, p in pooled.by_parameter.items():

@@ -47,7 +47,7 @@ def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[st
         for log in fitted
         if log.name in kept
     ]
-    if pooled.by_name:
+    if any(pooled.intervals.values()):
         values = []
         for name in _SHOWN:
             interval = pooled.intervals[name]

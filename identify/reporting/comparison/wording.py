@@ -29,8 +29,8 @@ def reasons(comparison: Comparison) -> Iterator[str]:
     if pooled.verdict == "cannot be told":
         yield f"Whether the logs agree cannot be told: {pooled.why}."
     spread = (
-        f"They scatter {pooled.scatter or 0.0:.2f} times as much as their intervals say, which "
-        f"comes by chance with p {chance_text(pooled.p)}, were the body the same."
+        f"They scatter {significant(pooled.scatter or 0.0, 3)} times as much as their intervals "
+        f"say, which comes by chance with p {chance_text(pooled.p)}, were the body the same."
     )
     if pooled.verdict == "agree":
         yield spread
@@ -65,7 +65,7 @@ def _which(comparison: Comparison, spread: str) -> Iterator[str]:
     if len(names) > 2:
         yield "No few logs differ from a majority."
     yield f"By itself {least} differs most, p {chance_text(tested[least])}."
-    yield "The pooled values are a mean of what differs: their intervals are too narrow."
+    yield "There are no pooled values, as no body is that of most."
 
 
 def _noticed(comparison: Comparison) -> str:
