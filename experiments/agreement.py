@@ -65,8 +65,8 @@ def report(logs: int, of_one: Sequence[Sequence[str]], of_two: Sequence[Sequence
             "# Whether separate fits agree",
             "Written by `python experiments/agreement.py`; nothing here is entered by hand.",
             f"{logs} synthetic logs of one body, 4 to 12 s at 50 or 100 Hz, noise of 0.1 N, "
-            "0.01 N m, 0.1 mm and 1 mrad. Sets of them, drawn anew, and how often `pool_estimates` gives a "
-            "probability below a level; were it exact, as often as the level says.",
+            "0.01 N m, 0.1 mm and 1 mrad. Sets of them, drawn anew, and how often `pool_estimates` "
+            "gives a probability below a level; were it exact, as often as the level says.",
             _table(heads, of_one),
             "Ten logs, one of them of a body that is heavier:",
             _table(found, of_two) + "\n",
