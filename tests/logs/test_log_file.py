@@ -204,6 +204,47 @@ def test_what_is_not_regular_is_read_whole(written, tmp_path, edit):
     assert isinstance(open_log(log, schema), Recording)
 
 
+def stamped(written, tmp_path, stamp) -> tuple[Path, Path]:
+    """The log with whole stamps in microseconds, as a function of the row's number gives them."""
+
+    def edit(lines):
+        for row in range(1, len(lines)):
+            lines[row] = b"%d,%s" % (stamp(row - 1), lines[row].split(b",", 1)[1])
+
+    return edited(
+        written, tmp_path, edit, lambda text: text.replace('"t"', '"t"\ntime_unit = "us"')
+    )
+
+
+def test_a_counter_that_starts_again_is_read_whole(written, tmp_path):
+    step = round(1e6 / RATE)
+    log, schema = stamped(written, tmp_path, lambda row: (2**32 - 10**7 + step * row) % 2**32)
+    found = open_log(log, schema)
+    assert isinstance(found, Recording)
+    assert [finding.code for finding in found.findings] == ["counter_wrapped"]
+    assert found.time is not None
+    assert_close(found.time[-1], (ROWS - 1) * step * 1e-6, 1e-9)
+    log, schema = stamped(written, tmp_path, lambda row: 10**6 + step * row)
+    assert isinstance(open_log(log, schema), LogFile)
+
+
+def test_rows_of_streams_that_alternate_are_read_whole(written, tmp_path):
+    def edit(lines):
+        names = lines[0].decode().replace('"', "").split(",")
+        of_wrench = [k for k, name in enumerate(names) if name[0] in "ft" and name != "t"]
+        for row in range(1, len(lines)):
+            fields = lines[row].split(b",")
+            for k in range(1, len(fields)):
+                if (k in of_wrench) == (row % 2 == 0):
+                    fields[k] = b""
+            lines[row] = b",".join(fields)
+
+    found = open_log(*edited(written, tmp_path, edit))
+    assert isinstance(found, Recording)
+    assert len(found.streams) == 1
+    assert found.dropped.total == 0
+
+
 def test_line_ends_of_windows_and_a_last_line_without_one(written, tmp_path):
     content = (written / "log.csv").read_bytes()
     (tmp_path / "log.csv").write_bytes(content.replace(b"\n", b"\r\n")[:-2])
