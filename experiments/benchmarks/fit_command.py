@@ -14,7 +14,7 @@ from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
 
 SAMPLES = 100_000
-REACH_SECONDS = 6.0
+REACH_SECONDS = 3.0
 REACH_MB = 500.0
 
 _RATE_HZ = 500.0
@@ -42,6 +42,12 @@ def run(effort: Effort) -> list[Line]:
 
 def write_csv(folder: Path, count: int) -> tuple[Path, Path]:
     """A log of pose and wrench with noise, and its schema."""
+    log = folder / "log.csv"
+    return log, write_log_of(log, count, _RATE_HZ)
+
+
+def write_log_of(log: Path, count: int, rate_hz: float) -> Path:
+    """Write a log of pose and wrench with noise; returns its schema."""
     body = InertialParameters.from_com(
         1.2,
         (0.02, -0.01, 0.06),
@@ -50,13 +56,12 @@ def write_csv(folder: Path, count: int) -> tuple[Path, Path]:
     recording = synthetic_recording(
         body.phi,
         rng=np.random.default_rng(1),
-        duration=count / _RATE_HZ,
-        rate_hz=_RATE_HZ,
+        duration=count / rate_hz,
+        rate_hz=rate_hz,
         bias=(0.3, -0.2, 0.5, 0.01, 0.02, -0.01),
         noise=Noise(position=1e-5, orientation=1e-5, force=0.05, torque=0.0025),
     )
-    log = folder / "log.csv"
-    return log, write_log(recording, log)
+    return write_log(recording, log)
 
 
 def fit_once(log: Path, schema: Path, output: Path) -> tuple[float, float, float]:

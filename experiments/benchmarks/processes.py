@@ -32,7 +32,16 @@ class Taken:
 
 def run_identify(*words: object) -> Taken:
     """Run `identify` with some words and wait for it."""
-    command = [sys.executable, str(PEAK_MEMORY), sys.executable, "-m", "identify"]
+    return _run("-m", "identify", *words)
+
+
+def run_python(code: str, *words: object) -> Taken:
+    """Run Python code with some words and wait for it."""
+    return _run("-c", code, *words)
+
+
+def _run(*words: object) -> Taken:
+    command = [sys.executable, str(PEAK_MEMORY), sys.executable]
     done = subprocess.run([*command, *map(str, words)], check=True, capture_output=True, text=True)
     taken = json.loads(done.stdout.splitlines()[-1])
     said = done.stderr.strip().splitlines()

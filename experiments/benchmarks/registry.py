@@ -10,8 +10,10 @@ from experiments.benchmarks import (
     forward_simulation,
     import_time,
     inspect_model,
+    long_logs,
     psd_fit,
     refusals,
+    rows_throughput,
     single_shot_replay,
     statistics_throughput,
 )
@@ -19,6 +21,7 @@ from experiments.benchmarks.measure import Effort, Line
 
 BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "statistics": statistics_throughput.run,
+    "rows": rows_throughput.run,
     "psd-fit": psd_fit.run,
     "change-of-frame": change_of_frame.run,
     "inspect": inspect_model.run,
@@ -26,6 +29,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "single-shot": single_shot_replay.run,
     "import": import_time.run,
     "fit-command": fit_command.run,
+    "long-logs": long_logs.run,
     "refusals": refusals.run,
 }
 """By name, in the order of the report."""

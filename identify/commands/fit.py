@@ -16,12 +16,13 @@ from identify.commands.command import Command, Flag, Number, UsageError, Vector,
 from identify.commands.output import require_writable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, write_pair
 from identify.commands.reasons import reasons_of, status_of
+from identify.commands.runs import require_time_limit, require_workers
 from identify.commands.terminal import printable, say
 
 if TYPE_CHECKING:
     from identify.estimation.terms import Term
     from identify.inertia import InertialParameters
-    from identify.logs import Recording
+    from identify.logs import LogFile, Recording
     from identify.pipeline import FitResult, FitSettings
 
 
@@ -34,7 +35,8 @@ class Fit(Command):
     and OUT/carrier.json the carrier's. Exit status: 0 only for an estimate that is proved possible
     and optimal, and that no finding forbids to use; 2 for bad use or bad input, 3 when the logs
     tell too little or the problem cannot be solved, 4 for an estimate that is not to be used (all
-    files are written).
+    files are written). With --each the least of those of the logs that is not 0, when all of them
+    were tried.
     """
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
@@ -87,6 +89,21 @@ class Fit(Command):
     simultaneous: Flag = False
     """Intervals that hold all at once at 95 %, not each by itself."""
 
+    no_report: Flag = False
+    """Write no report.html, which takes a second."""
+
+    each: Flag = False
+    """Fit every log for itself: OUT/NAME of each, a table, a page. LOG may be 'runs/*.csv'."""
+
+    workers: Annotated[int | None, option("N", "(default: the cores there are)")] = None
+    """With --each: local processes; 0 runs in this one."""
+
+    timeout: Annotated[Number, option("S")] = None
+    """With --each: seconds that a log may take; one that takes longer is a row that says so."""
+
+    retry_failed: Flag = False
+    """With --each: fit logs again whose row is an error."""
+
     quiet: Flag = False
     """Print nothing but errors."""
 
@@ -98,14 +115,19 @@ class Fit(Command):
         """Fit, write all files, print the tables."""
         if not self.logs:
             raise UsageError("fit: missing LOG [LOG ...]; see identify fit --help")
+        if self.each:
+            return self._fit_each(invocation)
+        for name in ("workers", "timeout", "retry_failed"):
+            if getattr(self, name) not in (None, False):
+                raise UsageError(f"fit: --{name.replace('_', '-')} goes with --each")
         settings = self._settings()
-        names = (ESTIMATE, CARRIER, REPORT) if self.unloaded else (ESTIMATE, REPORT)
+        names = (ESTIMATE, *(CARRIER,) * bool(self.unloaded), *(REPORT,) * (not self.no_report))
         require_writable(self.output, names)
         truth = None if self.truth is None else _read_truth(self.truth)
         with _progress(shown=not self.quiet) as tell:
             result = self._fit(settings, invocation, tell, truth)
             tell("writing the report")
-            write_pair(self.output, result, truth)
+            write_pair(self.output, result, truth, report=not self.no_report)
         if not self.quiet:
             from identify.commands.summary import print_summary
 
@@ -116,6 +138,37 @@ class Fit(Command):
             line = f"identify: error: this estimate is not to be used ({codes})"
             say(line, *reasons_of(result.estimate.saved) * self.quiet, file=sys.stderr)
         return status
+
+    def _fit_each(self, invocation: str) -> int:
+        for name in ("unloaded", "shared_bias"):
+            if getattr(self, name):
+                raise UsageError(
+                    f"fit: --{name.replace('_', '-')} joins logs, and --each keeps them apart: "
+                    "leave one of them out"
+                )
+        require_workers(self.workers, "fit --each")
+        require_time_limit(self.timeout, "fit --each")
+        settings = self._settings()
+        from identify.commands.fit_each import EachFit, fit_each
+        from identify.logs import load_schema
+
+        asked = EachFit(
+            schema=load_schema(self.schema),
+            settings=settings,
+            truth=None if self.truth is None else _read_truth(self.truth),
+            output=self.output,
+            report=not self.no_report,
+            invocation=invocation,
+        )
+        return fit_each(
+            self.logs,
+            self.schema,
+            asked,
+            workers=self.workers,
+            timeout=self.timeout,
+            retry_failed=self.retry_failed,
+            quiet=self.quiet,
+        )
 
     def _settings(self) -> FitSettings:
         if self.no_bias and self.shared_bias:
@@ -157,15 +210,15 @@ class Fit(Command):
         tell: Callable[[str], None],
         truth: InertialParameters | None,
     ) -> FitResult:
-        from identify.logs import load_schema, read_log
+        from identify.logs import load_schema, open_log
         from identify.pipeline import fit
 
         schema = load_schema(self.schema)
 
-        def read(logs: Sequence[Path]) -> Iterator[Recording]:
+        def read(logs: Sequence[Path]) -> Iterator[Recording | LogFile]:
             for log in logs:
                 tell(f"reading {log}")
-                yield read_log(log, schema)
+                yield open_log(log, schema)
 
         return fit(
             list(read(self.logs)),

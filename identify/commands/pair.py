@@ -31,11 +31,19 @@ _HEAD = 4096
 _DIGEST = rb'name="(\w+)-sha256" content="([0-9a-f]{64})"'
 
 
-def write_pair(folder: Path, result: FitResult, truth: InertialParameters | None) -> None:
+def write_pair(
+    folder: Path, result: FitResult, truth: InertialParameters | None, *, report: bool = True
+) -> None:
     """Write all results of a fit to a folder, or none; what else is in it stays.
 
     The report comes first: half of a first pair is a report, and no command takes it for a body.
     Where this fit has no carrier, the carrier.json that the report before names goes with it.
+
+    Args:
+        folder: made if need be.
+        result: of the fit.
+        truth: the true body, if it is known, for the report.
+        report: whether there is to be one; else that of an earlier fit goes.
 
     Raises:
         OutputError: the system does not let them be written, or another fit writes there and does
@@ -44,12 +52,13 @@ def write_pair(folder: Path, result: FitResult, truth: InertialParameters | None
     from identify.exchange.estimate_json import estimate_text
     from identify.reporting.page import report_html
 
-    text, estimate = report_html(result, truth), folder / ESTIMATE
-    report = text.encode("utf-8", errors="backslashreplace")
+    text, estimate = report_html(result, truth) if report else "", folder / ESTIMATE
     try:
         with locked(folder / _LOCK, _PATIENCE):
             note_torn_pair(estimate)
-            files = {folder / REPORT: report}
+            files = {}
+            if report:
+                files[folder / REPORT] = text.encode("utf-8", errors="backslashreplace")
             if result.carrier is not None:
                 saved = estimate_text(result.carrier.estimate.saved)
                 files[folder / CARRIER] = saved.encode()
@@ -58,12 +67,19 @@ def write_pair(folder: Path, result: FitResult, truth: InertialParameters | None
             write_together(files)
             if left:
                 (folder / CARRIER).unlink()
+            if not report:
+                (folder / REPORT).unlink(missing_ok=True)
     except TimeoutError as error:
         raise OutputError(
             folder, f"another fit is writing to it; give another folder ({error})"
         ) from error
     except OSError as error:
         raise unwritable(folder, error) from error
+
+
+def report_is_of(estimate: Path) -> bool:
+    """Whether there is a report beside an estimate, and names its digest."""
+    return _names(estimate) is True
 
 
 def note_torn_pair(*estimates: Path | None) -> None:

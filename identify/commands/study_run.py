@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -15,13 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.command import Command, Flag, Number, Repeated, UsageError, option
+from identify.commands.runs import interrupted, require_time_limit, require_workers
 from identify.commands.terminal import say
 from identify.errors import StudyError
 
 if TYPE_CHECKING:
     from identify.experiments import Cell, RunSummary, Study, TimeEstimate
-
-_INTERRUPTED = 130
 
 _MOST_LINES = 25
 """Of one list: the rest is counted."""
@@ -49,7 +46,7 @@ class StudyCheck(Command):
 
     def run(self, invocation: str) -> int:
         """Print the cells and the time."""
-        _require_workers(self.workers, "study check")
+        require_workers(self.workers, "study check")
         from identify.experiments import default_workers, estimate_time, load_study
 
         study = load_study(self.file)
@@ -102,14 +99,10 @@ class StudyRun(Command):
 
     def run(self, invocation: str) -> int:
         """Run what is missing, write the summary, print the table."""
-        _require_workers(self.workers, "study run")
+        require_workers(self.workers, "study run")
         if self.scheduler is not None and self.workers is not None:
             raise UsageError("study run: --workers is of local processes: leave out --scheduler")
-        if self.timeout is not None and not 0.0 < self.timeout < math.inf:
-            raise UsageError(
-                f"study run: --timeout S: expected a positive number of seconds, got "
-                f"{self.timeout:g}"
-            )
+        require_time_limit(self.timeout, "study run")
         from identify.experiments import load_study, run_study
         from identify.experiments.progress import shown_progress
 
@@ -127,9 +120,7 @@ class StudyRun(Command):
                     progress=progress,
                 )
         except KeyboardInterrupt:
-            kept = f"{self.output} keeps what was done, and the same command takes it up"
-            say(f"identify: interrupted; {kept}", file=sys.stderr)
-            return _INTERRUPTED
+            return interrupted(self.output)
         from identify.reporting.study import StudyRows, rows_of_study, scores_text, write_summary
 
         rows = StudyRows(rows_of_study(self.output, study), study, done)
@@ -137,11 +128,6 @@ class StudyRun(Command):
         if not self.quiet:
             say(scores_text(rows.results), *_lines(done), *paths)
         return 0
-
-
-def _require_workers(workers: int | None, command: str) -> None:
-    if workers is not None and workers < 0:
-        raise UsageError(f"{command}: --workers N: expected 0 or more, got {workers}")
 
 
 def _counts(study: Study, cells: list[Cell]) -> Iterator[str]:

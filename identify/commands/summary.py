@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
-    from identify.signals import PreparedLog
+    from identify.regressors import LogSummary
     from identify.validation import Replay
 
 _SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
@@ -115,7 +115,7 @@ def verdict_lines(result: FitResult) -> Iterator[str]:
     yield from (f"{of}Need {need}: {answer}." for need, answer in said.needs.items())
 
 
-def _read(log: PreparedLog) -> str:
+def _read(log: LogSummary) -> str:
     """How a log was understood, so that a unit gone wrong shows."""
     rows = f"Read: {log.name}, {log.recording.rows} rows"
     if log.recording.still:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from identify.arrays import Array, Phi
 from identify.errors import ProblemError
 from identify.estimation.identifiability import (
+    HALF_WIDTH,
     TRACE,
     Identifiability,
     free_directions,
@@ -39,8 +40,9 @@ of its signals makes, at the size that is found. So many residuals count as much
 _KINDS = 30.0
 """… and so many, where nothing is predicted, as one size for each kind of channel."""
 
-_SIZE_KNOWN = 10.0
-"""Degrees of freedom that the size common to all bands is worth."""
+_SIZE_KNOWN, _SIZE_KNOWN_ALIKE = 3.0, 10.0
+"""Degrees of freedom that the size common to all bands is worth, and in predictions where bands are
+taken to be alike."""
 
 _SURELY = 4.0
 """Standard errors by which the residuals have to be smaller than the noise that was read off the
@@ -268,26 +270,21 @@ def _solve(
         theta=np.zeros(len(space)),
         soft=np.zeros(len(space)),
     )
+    A, b = fit.corrected_along(split.resolved)
+    y = np.linalg.solve(A, b)
+    soft = fit.reference + split.resolved @ (y / (1.0 + split.errors**2))
+    little = HALF_WIDTH * split.errors >= 1.0
+    drawn = split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
+    fit = replace(fit, reference=fit.reference + drawn)
     fit = replace(fit, theta=fit.solved)
-    fit = replace(fit, soft=_soft(fit))
+    possible = (soft[: 10 * len(scaling.bodies) : 10] > 0.0).all()
+    fit = replace(fit, soft=soft if possible else fit.theta)
     errors = np.zeros(len(space))
     for number, body in enumerate(scaling.bodies):
         width = split.half_widths[10 * number]
         errors[10 * number] = body.mass * width if width < 1.0 else np.inf
     require_positive_masses(fit.x, errors, data)
     return fit
-
-
-def _soft(fit: LeastSquaresFit) -> Array:
-    """Scaled unknowns with no direction left out, each drawn to the reference by its own error.
-
-    Where that makes a mass negative, which scales nothing, the estimate's own.
-    """
-    split = fit.identifiability
-    A, b = fit.corrected_along(split.resolved)
-    drawn = np.linalg.solve(A, b) / (1.0 + split.errors**2)
-    soft = fit.reference + split.resolved @ drawn
-    return soft if (soft[: 10 * len(fit.scaling.bodies) : 10] > 0.0).all() else fit.theta
 
 
 def _rows_along(columns: Array, A: Array, b: Array, reference: Array) -> Array:
@@ -492,7 +489,7 @@ def _sizes(bands: Sequence[_Band], *, alike: bool) -> Array:
     degrees = np.where(np.isnan(ratios), 0.0, [band.degrees for band in bands])
     ratios = np.nan_to_num(ratios)
     common = np.maximum((degrees * ratios).sum(axis=0) / np.maximum(degrees.sum(axis=0), 1.0), 1.0)
-    known = _SIZE_KNOWN * (common if alike else np.ones_like(common))
+    known = _SIZE_KNOWN_ALIKE * common if alike else np.full(len(common), _SIZE_KNOWN)
     worth = known + degrees
     sizes = np.maximum((known * common + degrees * ratios) / worth, 1.0)
     for kind in range(len(common)):

@@ -4,11 +4,6 @@ from identify.experiments.executors import (
     choose_executor as choose_executor,
     default_workers as default_workers,
 )
-from identify.experiments.long_logs import (
-    chunk_blocks as chunk_blocks,
-    join_blocks as join_blocks,
-    log_chunks as log_chunks,
-)
 from identify.experiments.progress import Progress as Progress
 from identify.experiments.reduction import (
     log_statistics as log_statistics,

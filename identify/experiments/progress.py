@@ -22,6 +22,7 @@ class Progress:
         done: by this run, failed ones included.
         failed: of those, without an estimate.
         seconds: since the run began.
+        named: what they are, in words.
     """
 
     cells: int
@@ -29,6 +30,7 @@ class Progress:
     done: int = 0
     failed: int = 0
     seconds: float = 0.0
+    named: str = "cells"
 
     @property
     def rate(self) -> float:
@@ -76,7 +78,7 @@ def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress
 
 def line(progress: Progress) -> str:
     """One line: done, failed, rate, remaining time."""
-    parts = [f"{progress.present + progress.done} of {progress.cells} cells"]
+    parts = [f"{progress.present + progress.done} of {progress.cells} {progress.named}"]
     if progress.present:
         parts.append(f"{progress.present} were there")
     parts.append(f"{progress.failed} failed")

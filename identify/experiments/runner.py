@@ -1,17 +1,19 @@
-"""`run_study`: the cells of a study that are missing from a folder, run and kept."""
+"""`run_study`: the cells of a study that are missing from a folder, run and kept.
+
+`run_work` does so with anything that has a key, and makes rows.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 from identify.errors import StudyError
 from identify.experiments.batching import Pace, batches
-from identify.experiments.cell import Cell
 from identify.experiments.code_mark import code_mark
 from identify.experiments.executors import Executor, TimeLimit, choose_executor
 from identify.experiments.progress import Progress
@@ -23,6 +25,18 @@ from identify.files import write_bytes
 
 _COMMIT_EVERY = 0.2
 """Seconds that finished rows may wait for the disk."""
+
+
+class Keyed(Protocol):
+    """What a run takes."""
+
+    @property
+    def key(self) -> str:
+        """Of its row: the same for what would give the same row."""
+        ...
+
+
+T = TypeVar("T", bound=Keyed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +56,29 @@ class RunSummary(Progress):
     def busy(self) -> float:
         """Share of the workers' time that went into cells."""
         return self.cpu_seconds / (self.workers * self.seconds) if self.seconds else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Work(Generic[T]):
+    """What a run does: items with keys through a function, which makes a row of each.
+
+    Attributes:
+        items: those asked for, made as they are taken.
+        missing: whether the row of one is still to be made.
+        batches: items put together for one call; nothing is taken of them before it is asked for.
+        run: of a batch, on a worker: its rows, and the processor time that they took [s].
+        failed: rows of items that no worker could finish, of a kind and a message.
+        learn: called with the rows of a batch.
+        named: what the items are, in words.
+    """
+
+    items: Callable[[], Iterator[T]]
+    missing: Callable[[T], bool]
+    batches: Callable[[Iterator[T]], Iterator[tuple[T, ...]]]
+    run: Callable[[tuple[T, ...]], tuple[list[Row], float]]
+    failed: Callable[[Sequence[T], str, str], list[Row]]
+    learn: Callable[[list[Row]], None] = lambda rows: None
+    named: str = "cells"
 
 
 def run_study(
@@ -79,51 +116,72 @@ def run_study(
         MissingExtra: a scheduler is given and `distributed` is not installed.
     """
     wanted = study.selected(only)
-    with ExitStack() as stack:
-        info = StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
-        store = stack.enter_context(Store(Path(folder), info))
+    info = StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
+    limit = study.timeout if timeout is None else timeout
+    pace = Pace() if limit is None else Pace(limit)  # a batch over its limit would run twice
+    with Store(Path(folder), info) as store:
         store.select(cell.key for cell in study.cells())
         _keep_study_file(study, Path(folder))
-        limit = study.timeout if timeout is None else timeout
-        pace = Pace() if limit is None else Pace(limit)  # a batch over its limit would run twice
-        run = _Run(study, store, wanted, retry_failed, pace, progress or (lambda _: None))
-        run.report(run.summary)
-        if run.summary.left:
-            run.through(stack.enter_context(choose_executor(workers, scheduler, limit)))
-        store.write_table()
-        failed = sum(store.failed(cell.key) for cell in run.wanted_cells())
-        return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
+        work = Work(
+            items=lambda: filter(wanted, study.cells()),
+            missing=lambda cell: not store.has(cell.key, retry_failed=retry_failed),
+            batches=lambda cells: batches(by_noisy_log(cells), pace),
+            run=partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short),
+            failed=lambda cells, kind, message: failed_rows(cells, study.name, kind, message),
+            learn=pace.learn,
+        )
+        executor = partial(choose_executor, workers, scheduler, limit)
+        return run_work(work, store, executor, progress)
 
 
-class _Run:
+def run_work(
+    work: Work[T],
+    store: Store,
+    executor: Callable[[], Executor],
+    progress: Callable[[Progress], None] | None = None,
+) -> RunSummary:
+    """Run what is missing in a store, and write its table; a run that was stopped is taken up.
+
+    Args:
+        work: what to run.
+        store: open for it.
+        executor: makes where it runs, once there is anything to run.
+        progress: called with how far the run is, a few times a second.
+
+    Raises:
+        StudyError: the store cannot be written, or workers cannot be had.
+    """
+    run = _Run(work, store, progress or (lambda _: None))
+    run.report(run.summary)
+    if run.summary.left:
+        with executor() as ready:
+            run.through(ready)
+    store.write_table()
+    failed = sum(store.failed(item.key) for item in work.items())
+    return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
+
+
+class _Run(Generic[T]):
     """One run: what is missing, and how far it is."""
 
-    def __init__(
-        self,
-        study: Study,
-        store: Store,
-        wanted: Callable[[Cell], bool],
-        retry_failed: bool,
-        pace: Pace,
-        report: Callable[[Progress], None],
-    ) -> None:
-        self.study, self.store, self.wanted, self.report = study, store, wanted, report
-        self.retry_failed, self.pace = retry_failed, pace
+    def __init__(self, work: Work[T], store: Store, report: Callable[[Progress], None]) -> None:
+        self.work, self.store, self.report = work, store, report
         self.began = time.perf_counter()
-        cells, missing = (sum(1 for _ in some) for some in (self.wanted_cells(), self._missing()))
-        self.summary = RunSummary(cells=cells, present=cells - missing)
+        items, missing = (sum(1 for _ in some) for some in (work.items(), self._missing()))
+        self.summary = RunSummary(items, items - missing, named=work.named)
         self.waiting: list[Row] = []
         self.committed = self.began
 
     def through(self, executor: Executor) -> None:
         """Run all that is missing."""
-        study, pace = self.study, self.pace
-        work = partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short)
-        groups = by_noisy_log(self._missing())
+        work = self.work
         self.began = time.perf_counter()
         try:
             for finished in Retrying(
-                executor, work, batches(groups, pace), lambda cells: [(cell,) for cell in cells]
+                executor,
+                work.run,
+                work.batches(self._missing()),
+                lambda items: [(item,) for item in items],
             ):
                 if finished is not None:
                     self._take(*finished)
@@ -134,17 +192,17 @@ class _Run:
             self._commit()
 
     def _take(
-        self, cells: Sequence[Cell], result: tuple[list[Row], float] | WorkersDied | TimeLimit
+        self, items: Sequence[T], result: tuple[list[Row], float] | WorkersDied | TimeLimit
     ) -> None:
-        """Note the rows of some cells, and what they took."""
+        """Note the rows of some items, and what they took."""
         if isinstance(result, WorkersDied | TimeLimit):
             kind = WORKER_DIED if isinstance(result, WorkersDied) else TimeLimit.__name__
-            self.waiting += failed_rows(cells, self.study.name, kind, str(result))
+            self.waiting += self.work.failed(items, kind, str(result))
             return
         rows, seconds = result
         self.waiting += rows
         self.summary = replace(self.summary, cpu_seconds=self.summary.cpu_seconds + seconds)
-        self.pace.learn(rows)
+        self.work.learn(rows)
 
     def _commit(self) -> None:
         rows, self.waiting = self.waiting, []
@@ -159,15 +217,9 @@ class _Run:
         )
         self.report(self.summary)
 
-    def wanted_cells(self) -> Iterator[Cell]:
-        """What was asked for."""
-        return filter(self.wanted, self.study.cells())
-
-    def _missing(self) -> Iterator[Cell]:
+    def _missing(self) -> Iterator[T]:
         """What is to run, made as it is asked for."""
-        for cell in self.wanted_cells():
-            if not self.store.has(cell.key, retry_failed=self.retry_failed):
-                yield cell
+        return filter(self.work.missing, self.work.items())
 
 
 def _keep_study_file(study: Study, folder: Path) -> None:

@@ -73,7 +73,7 @@ def run_cells(
 
 def failed_rows(cells: Sequence[Cell], study: str, kind: str, message: str) -> list[Row]:
     """Rows of cells that no worker could finish."""
-    return [{"study": study, **_name(cell), **_failure(kind, message)} for cell in cells]
+    return [{"study": study, **_name(cell), **failure(kind, message)} for cell in cells]
 
 
 def _run(cells: Sequence[Cell], metrics: tuple[str, ...]) -> Iterator[Row]:
@@ -90,8 +90,8 @@ def _run(cells: Sequence[Cell], metrics: tuple[str, ...]) -> Iterator[Row]:
             with suppress(Exception):  # an estimator that needs them meets the error itself
                 _ = evidence.blocks  # made once, before any estimator's time is taken
     except BaseException as error:  # noqa: BLE001 - what a log raises is a finding of the study
-        _raise_if_interrupted(error)
-        outcome = _failure(type(error).__name__, str(error))
+        raise_if_interrupted(error)
+        outcome = failure(type(error).__name__, str(error))
         shared: Row = {"prepare_seconds": time.perf_counter() - began}
         yield from (_name(cell) | shared | outcome for cell in cells)
         return
@@ -123,14 +123,14 @@ def _estimate(cell: Cell, evidence: Evidence, truth: Truth | None, metrics: tupl
             seconds = time.perf_counter() - began
             outcome = _outcome(answer, truth, metrics)
         except BaseException as error:  # noqa: BLE001 - any failure is a finding of the study
-            _raise_if_interrupted(error)
+            raise_if_interrupted(error)
             seconds = time.perf_counter() - began
-            outcome = _failure(type(error).__name__, str(error))
+            outcome = failure(type(error).__name__, str(error))
     said = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
-    return outcome | {"seconds": seconds, "warnings": said or None, "finished": _now()}
+    return outcome | {"seconds": seconds, "warnings": said or None, "finished": now()}
 
 
-def _raise_if_interrupted(error: BaseException) -> None:
+def raise_if_interrupted(error: BaseException) -> None:
     """Raise what may be the keyboard's: that goes to the runner, and reaches its main thread."""
     if isinstance(error, KeyboardInterrupt) and (
         threading.current_thread() is threading.main_thread()
@@ -149,11 +149,13 @@ def _outcome(answer: Answer, truth: Truth | None, metrics: tuple[str, ...]) -> R
     return values
 
 
-def _failure(kind: str, message: str) -> Row:
-    return {"status": "failed", "error_type": kind, "error": message, "finished": _now()}
+def failure(kind: str, message: str) -> Row:
+    """The part of a row that says why there is no estimate."""
+    return {"status": "failed", "error_type": kind, "error": message, "finished": now()}
 
 
-def _now() -> str:
+def now() -> str:
+    """The time, as the column `finished` has it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Indices
 from identify.errors import LogError
+from identify.findings import Finding
 from identify.logs.rows import Selection
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Stamps
@@ -16,20 +19,46 @@ from identify.logs.units import TICKS_PER_SECOND
 _FASTEST_HZ, _LONGEST_S = 1e9, 1e11
 """Beyond every log: so many rows a second, or three thousand years."""
 
+_APART = 0.1
+"""Share of a step by which rows of two tables may be stamped apart and still be the same."""
 
-def read_time(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> Array | None:
-    """Seconds since the first row kept; None where every row is a still pose.
+COUNTERS = (2**16, 2**24, 10**6, 10**9, 2**31, 2**32)
+"""Ticks after which counters of time start again: in 16 to 32 bits, or in parts of a second."""
+
+_FEW_STEPS, _SMALL_SHARE = 5.5, 0.1
+"""Steps that a counter may have gone on by where it started again; far fewer than its range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time of the rows of a stream.
+
+    Attributes:
+        time: seconds since its first row kept, shape (n,).
+        start: the stamp of that row [s], exactly; None of rows at a rate.
+        lead: of rows at a rate, how long after the first row that one was [s].
+        findings: what had to be made of the stamps.
+    """
+
+    time: Array
+    start: Fraction | None = None
+    lead: float = 0.0
+    findings: tuple[Finding, ...] = ()
+
+
+def read_clock(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> Clock | None:
+    """The time of each row; None where every row is a still pose.
 
     Stamps in whole numbers (nanoseconds since 1970 have nineteen digits) lose nothing: the first is
     taken off before they become float64. With a rate, dropped rows leave their gap.
 
     Args:
-        selections: the tables of the log, of which the first with stamps gives the time.
+        selections: tables of the same rows, of which the first with stamps gives the time.
         layouts: the layout of each.
 
     Raises:
-        LogError: the stamps decrease or never advance, there is one sample only, the unit or the
-            rate makes a time that no log takes, or the stamps of two files differ.
+        LogError: the stamps decrease or never advance, there is one sample only, or the unit or the
+            rate makes a time that no log takes.
     """
     layout = layouts[0]
     if layout.still:
@@ -40,37 +69,42 @@ def read_time(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> A
         with np.errstate(over="ignore"):
             time = (kept - kept[0]) / layout.rate_hz
         _require_plausible(selections[0], time, layout)
-        return time
-    clocks = [
-        (selection, _seconds(selection, stamps, layout))
-        for selection, layout in zip(selections, layouts, strict=True)
-        if (stamps := selection.stamps) is not None
-    ]
-    if not clocks:
-        path = selections[0].table.path
-        raise LogError(
-            f"{path}: no file of the log has the column {layout.time!r} of time stamps; name it in "
-            "[log] time, or give rate_hz",
-            path=path,
-            column=layout.time,
-        )
-    first, time = clocks[0]
-    for other, stamps in clocks[1:]:
-        _require_agreement(first, time, other, stamps)
-    return time
+        return Clock(time, lead=float(kept[0] / layout.rate_hz))
+    for selection, own in zip(selections, layouts, strict=True):
+        if selection.stamps is not None:
+            return _read_stamps(selection, selection.stamps, own)
+    path = selections[0].table.path
+    raise LogError(
+        f"{path}: no file of the log has the column {layout.time!r} of time stamps; name it in "
+        "[log] time, or give rate_hz",
+        path=path,
+        column=layout.time,
+    )
 
 
-def _seconds(selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
+def same_clock(first: Selection, layout: LogTable, other: Selection, its_layout: LogTable) -> bool:
+    """Whether the stamps of two tables of as many rows say that their rows are the same.
+
+    They may start at zeros of their own; but where they run at the same time, it is the same zero.
+    """
+    one, two = first.stamps, other.stamps
+    if one is None or two is None or len(one) < 2:
+        return True
+    ticks = _ticks(first, layout), _ticks(other, its_layout)
+    with np.errstate(over="ignore", invalid="ignore"):
+        time, its_time = _since_first(one, ticks[0]), _since_first(two, ticks[1])
+        step = time[-1] / (len(time) - 1)
+        if not (np.abs(its_time - time) <= step).all():
+            return False
+    apart = float(_exactly(two[0], ticks[1]) - _exactly(one[0], ticks[0]))
+    together = -its_time[-1] < apart < time[-1]
+    return not together or abs(float(np.median(its_time - time)) + apart) <= _APART * step
+
+
+def _read_stamps(selection: Selection, stamps: Stamps, layout: LogTable) -> Clock:
     _require_two(selection)
-    back = np.flatnonzero(stamps[1:] < stamps[:-1])
-    if back.size:
-        i = int(back[0]) + 1
-        raise selection.fault(
-            i,
-            f"time goes back from {stamps[i - 1]} to {stamps[i]}; stamps must not decrease: split "
-            "the log where its clock was set back, or name another column",
-            layout.time,
-        )
+    stamps, findings = unwrapped(selection, stamps, layout)
+    require_order(selection, stamps, layout)
     if stamps[0] == stamps[-1]:
         raise LogError(
             f"{selection.table.path}: time never advances: all {len(stamps)} rows are stamped "
@@ -78,13 +112,96 @@ def _seconds(selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
             path=selection.table.path,
             column=layout.time,
         )
-    ticks = selection.table.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
-    if stamps.dtype == np.int64 and int(stamps[-1]) - int(stamps[0]) > np.iinfo(np.int64).max:
-        stamps = stamps.astype(np.float64)
+    ticks = _ticks(selection, layout)
     with np.errstate(over="ignore"):
-        time = (stamps - stamps[0]).astype(np.float64) / ticks
+        time = _since_first(stamps, ticks)
     _require_plausible(selection, time, layout)
-    return time
+    return Clock(time, _exactly(stamps[0], ticks), findings=findings)
+
+
+def require_order(selection: Selection, stamps: Stamps, layout: LogTable) -> None:
+    """Raise where the stamps of the rows kept decrease."""
+    back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
+    if back.size:
+        i = int(back[0])
+        raise selection.fault(
+            i,
+            f"time goes back from {stamps[i - 1]} to {stamps[i]}; stamps must not decrease: split "
+            "the log where its clock was set back, or name another column",
+            layout.time,
+        )
+
+
+def unwrapped(
+    selection: Selection, stamps: Stamps, layout: LogTable
+) -> tuple[Stamps, tuple[Finding, ...]]:
+    """Stamps of a counter that started again go on, which is told; others are as they were."""
+    back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
+    count = _range_of_counter(stamps, back) if back.size else None
+    if count is None:
+        return stamps, ()
+    turns = np.zeros(len(stamps), dtype=stamps.dtype)
+    turns[back] = count
+    return stamps + np.cumsum(turns), (_wrapped(selection, stamps, back, count, layout),)
+
+
+def _ticks(selection: Selection, layout: LogTable) -> int:
+    return selection.table.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
+
+
+def _since_first(stamps: Stamps, ticks: int) -> Array:
+    return _since(stamps[0].item(), stamps, ticks)
+
+
+def _since(start: float, stamps: Stamps, ticks: int) -> Array:
+    whole = len(stamps) > 0 and stamps.dtype == np.int64
+    if whole and int(stamps[-1]) - int(start) > np.iinfo(np.int64).max:
+        stamps, start = stamps.astype(np.float64), float(start)
+    return np.asarray(stamps - start, dtype=np.float64) / ticks
+
+
+def _exactly(stamp: np.generic, ticks: int) -> Fraction:
+    return Fraction(stamp.item()) / ticks
+
+
+def _range_of_counter(stamps: Stamps, back: Indices) -> int | None:
+    """After how many ticks a counter starts again, where that is why all stamps fall that do.
+
+    They are whole numbers in a counter's range, and with it added the stamps go on as before.
+    """
+    if not np.array_equal(stamps, np.rint(stamps)):
+        return None
+    steps = np.diff(stamps)
+    forward = steps[steps > 0]
+    if not forward.size:
+        return None
+    usual = _FEW_STEPS * float(np.median(forward))
+    for count in COUNTERS:
+        across = steps[back - 1] + count
+        within = float(stamps.max()) - float(stamps.min()) < count
+        if within and usual < _SMALL_SHARE * count and ((across > 0) & (across <= usual)).all():
+            return count
+    return None
+
+
+def _wrapped(
+    selection: Selection, stamps: Stamps, back: Indices, count: int, layout: LogTable
+) -> Finding:
+    i = int(back[0])
+    fall = selection.fault(i, f"time falls from {stamps[i - 1]} to {stamps[i]}", layout.time)
+    return Finding(
+        "counter_wrapped",
+        "info",
+        f"{fall} and goes on: a counter of {count} ticks that started again, "
+        f"{'once' if len(back) == 1 else f'{len(back)} times'}.",
+        evidence={"ticks": count, "times": len(back)},
+    )
+
+
+def since(start: float, selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
+    """Seconds since a stamp (whole where the stamps are), of rows whose stamps are in order."""
+    with np.errstate(over="ignore"):
+        return _since(start, stamps, _ticks(selection, layout))
 
 
 def _require_two(selection: Selection) -> None:
@@ -112,16 +229,3 @@ def _require_plausible(selection: Selection, time: Array, layout: LogTable) -> N
         path=selection.table.path,
         column=key,
     )
-
-
-def _require_agreement(first: Selection, time: Array, other: Selection, stamps: Array) -> None:
-    """The rows of two files that both have stamps were taken at the same time."""
-    step = time[-1] / (len(time) - 1)
-    apart = np.flatnonzero(np.abs(stamps - time) > step)
-    if apart.size:
-        i = int(apart[0])
-        raise other.fault(
-            i,
-            f"is stamped {stamps[i]:.6g} s after the first row, but the same row of "
-            f"{first.table.path} {time[i]:.6g} s; the files of one log need the same rows",
-        )

@@ -15,18 +15,20 @@ from identify.spatial.rotations import quaternion_conjugate, rotate_back, rotati
 
 
 def signals_of(selections: Mapping[Group, Selection], schema: Schema) -> dict[str, Array]:
-    """The signals that a log has, by the names of a `Recording`, in SI.
+    """The signals of some groups, by the names of a `Recording`, in SI.
 
     Args:
-        selections: the rows kept of the file that each group of signals is in.
+        selections: the rows kept of the file that each of the groups is in.
         schema: what their columns mean.
 
     Raises:
         LogError: a row that is no rotation.
     """
-    signals = {} if schema.pose is None else _pose(selections["pose"], schema.pose)
+    signals = {}
+    if schema.pose is not None and "pose" in selections:
+        signals = _pose(selections["pose"], schema.pose)
     for group, name, columns, factor in _scaled(schema):
-        if columns is not None:
+        if columns is not None and group in selections:
             signals[name] = selections[group].columns(columns) * factor
     return signals
 

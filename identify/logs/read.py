@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -14,13 +15,18 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, seal
 from identify.errors import LogError, ModelError
 from identify.files import digest
-from identify.logs.clock import read_time
 from identify.logs.convert import noise_of, signals_of
 from identify.logs.memory import hold
-from identify.logs.recording import AccelerationKind, Recording, SourceFile
-from identify.logs.rows import Selection, select_rows
-from identify.logs.schema import Group, SchemaLike, load_schema
+from identify.logs.recording import (
+    AccelerationKind,
+    DroppedRows,
+    Recording,
+    SourceFile,
+    Stream,
+)
+from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
+from identify.logs.streams import on_one_zero, other_rates, read_streams
 from identify.logs.table import Arrays, Table
 from identify.spatial import Pose
 
@@ -31,8 +37,6 @@ if TYPE_CHECKING:
 def read_log(
     log: str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | Arrays,
     schema: SchemaLike,
-    *,
-    rows: tuple[int, int] | None = None,
 ) -> Recording:
     """Reads a log as its schema says.
 
@@ -46,8 +50,6 @@ def read_log(
             or a mapping of names to arrays of shape (n,), or (n, k) with columns `"a[0]"` and so
             on. Its name is "table" and its sha256 that of the columns in use.
         schema: the schema, its file, or a mapping of its keys.
-        rows: of a Parquet file, the first that is read and the one after the last, counted from
-            zero; all where not given. The recording then names no source files.
 
     Raises:
         SchemaError: the schema is not one.
@@ -57,42 +59,57 @@ def read_log(
     """
     schema = load_schema(schema)
     log = Path(log) if isinstance(log, str | PathLike) else hold(log)
-    sources = plan_sources(log, schema, rows)
+    sources = plan_sources(log, schema)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
-    layouts = [source.layout for source in sources]
-    drop_bad_rows = any(layout.drop_bad_rows for layout in layouts)
-    selections, dropped = select_rows(tables, drop_bad_rows=drop_bad_rows)
-    by_group: dict[Group, Selection] = {
-        group: selection
-        for source, selection in zip(sources, selections, strict=True)
-        for group in source.groups
-    }
-    time = read_time(selections, layouts)
-    with np.errstate(over="ignore", invalid="ignore"):  # `_sealed` refuses what overflows
-        signals = signals_of(by_group, schema)
-    whole_files = rows is None and isinstance(log, Path)
-    paths = dict.fromkeys(source.path for source in sources) if whole_files else ()
+    streams, findings = read_streams(sources, tables, schema)
+    with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
+        signals = [signals_of(stream.selections, schema) for stream in streams]
+    paths = dict.fromkeys(source.path for source in sources) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
+    described = describe_log(path, schema, files)
+    if not isinstance(log, Path):
+        described = replace(described, name=log.name, sha256=_digest_of(tables))
+    times = on_one_zero(streams)
+    found = [
+        {name: sealed(path, name, values) for name, values in of_stream.items()}
+        for of_stream in signals
+    ]
+    return replace(
+        described,
+        time=None if times[0] is None else sealed(path, "time", times[0]),
+        signals=found[0],
+        rows=sum(stream.rows for stream in streams),
+        dropped=sum((stream.dropped for stream in streams), DroppedRows()),
+        streams=tuple(
+            Stream(stream.name, sealed(path, "time", time), of_stream)
+            for stream, time, of_stream in zip(streams[1:], times[1:], found[1:], strict=True)
+            if time is not None
+        ),
+        findings=(*findings, *other_rates(streams, times)),
+    )
+
+
+def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Recording:
+    """A recording of all that does not depend on the rows; it has none."""
     rates, mount = schema.acceleration, schema.wrench.mount
     return Recording(
-        name=_name(log) if isinstance(log, Path) else log.name,
-        time=None if time is None else _sealed(path, "time", time),
-        signals={name: _sealed(path, name, values) for name, values in signals.items()},
+        name=_name(log),
+        time=None,
+        signals={},
         frames={name: table.frame for name, table in schema.groups.items() if name != "pose"},
         gravity=seal(schema.world.gravity, "gravity", (3,)),
-        sources=files,
-        sha256=_joint_digest(files) if isinstance(log, Path) else _digest_of(tables),
-        rows=len(selections[0]) + dropped.total,
+        sources=tuple(files),
+        sha256=_joint_digest(files),
+        rows=0,
         acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
         noise=noise_of(schema),
         X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
-        dropped=dropped,
         schema=schema.model_dump(mode="json", exclude_unset=True),
     )
 
 
-def _sealed(log: Path, name: str, values: Array) -> Array:
+def sealed(log: Path, name: str, values: Array) -> Array:
     """The array read-only and contiguous; numbers so large that units overflow are refused."""
     values = np.ascontiguousarray(values)
     try:

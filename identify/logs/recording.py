@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3
 from identify.errors import LogError
+from identify.findings import Finding
 from identify.spatial import Pose
 
 Frame: TypeAlias = Literal["body", "world", "sensor"]
@@ -43,6 +44,51 @@ class DroppedRows:
         """How many rows in all."""
         return self.not_finite + self.cut_short + self.not_numbers
 
+    def __add__(self, other: DroppedRows) -> DroppedRows:
+        """Those of two parts of a log."""
+        return DroppedRows(
+            self.not_finite + other.not_finite,
+            self.cut_short + other.cut_short,
+            self.not_numbers + other.not_numbers,
+        )
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Stream:
+    """Signals of a recording whose rows are not those of the wrench; arrays are read-only.
+
+    Attributes:
+        name: what it holds, for messages: a group of signals, or several.
+        time: time of each row on the recording's clock [s], not decreasing, shape (n,).
+        signals: by name, as in `Recording`.
+    """
+
+    name: str
+    time: Array
+    signals: Mapping[str, Array]
+
+    def __post_init__(self) -> None:
+        signals = {name: _read_only(values) for name, values in self.signals.items()}
+        object.__setattr__(self, "signals", MappingProxyType(signals))
+        object.__setattr__(self, "time", _read_only(self.time))
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        """Name, rows, span and rate."""
+        return f"{self.name}: {_spell_rows(self.time)}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """As that of `Recording`."""
+        return Stream, (self.name, self.time, dict(self.signals))
+
 
 _STRONGEST_GRAVITY = 1e6
 """Each component, of any body or centrifuge [m/s²]; far above it squares overflow."""
@@ -66,7 +112,7 @@ class Recording:
         name: short name of the log, for tables and plots.
         time: time of each row [s], not decreasing, the first zero, shape (n,); None where every row
             is a still pose.
-        signals: the arrays above.
+        signals: the arrays above, of the rows of the wrench.
         frames: axes each group of signals is expressed in: keys "twist", "acceleration", "wrench"
             where the group is present.
         acceleration_kind: what `linear_acceleration` is: "classical" (d²p/dt²), "spatial"
@@ -78,9 +124,11 @@ class Recording:
         sources: the files, with their sha256; none of a log that was in memory.
         sha256: one digest of the content: that of the file, of the files' digests in order, or of
             the columns in use where the log was in memory.
-        rows: rows found in the log, dropped ones included.
-        dropped: account of the rows left out.
+        rows: rows found in the log, dropped ones included, those of all streams.
+        dropped: account of the rows left out, of all streams.
         schema: the schema as read, for the provenance.
+        streams: signals with clocks of their own; `identify.signals.on_one_clock` resamples them.
+        findings: what the reader had to make of the log's clocks.
     """
 
     name: str
@@ -96,6 +144,8 @@ class Recording:
     X_BS: Pose | None = None
     dropped: DroppedRows = field(default_factory=DroppedRows)
     schema: Mapping[str, object] = field(default_factory=dict)
+    streams: tuple[Stream, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
@@ -208,20 +258,22 @@ class Recording:
 
     def __repr__(self) -> str:
         """Name, rows, span and rate, and what it has."""
-        if self.time is None:
-            rows = f"{len(self)} still poses"
-        else:
-            span = float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
-            rate = f" at {(len(self) - 1) / span:.4g} Hz" if span > 0.0 else ""
-            rows = f"{len(self)} rows, {span:.4g} s{rate}"
+        rows = f"{len(self)} still poses" if self.time is None else _spell_rows(self.time)
         dropped = f", {self.dropped.total} dropped" if self.dropped.total else ""
-        return f"Recording({self.name!r}, {rows}{dropped}: {', '.join(self.signals)})"
+        streams = "".join(f"; {stream!r}" for stream in self.streams)
+        return f"Recording({self.name!r}, {rows}{dropped}: {', '.join(self.signals)}{streams})"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copies and other processes get the mappings as plain ones: a view does not travel."""
         values = [getattr(self, each.name) for each in fields(self)]
         plain = [dict(value) if isinstance(value, MappingProxyType) else value for value in values]
         return _received, tuple(plain)
+
+
+def _spell_rows(time: Array) -> str:
+    span = float(time[-1] - time[0]) if len(time) else 0.0
+    rate = f" at {(len(time) - 1) / span:.4g} Hz" if span > 0.0 else ""
+    return f"{len(time)} rows, {span:.4g} s{rate}"
 
 
 def _received(*values: Any) -> Recording:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,26 +73,83 @@ def select_rows(
             whole row is absurd.
         TooManyBadRows: more rows are flawed than a share.
     """
-    tables, cut = _same_length(tables)
+    tables, cut = same_length(tables)
     flaws = np.max([table.flaws for table in tables], axis=0)
-    counts = np.bincount(flaws, minlength=len(Flaw))
-    dropped = DroppedRows(
-        not_finite=int(counts[Flaw.NOT_FINITE]),
-        cut_short=int(counts[Flaw.CUT_SHORT]) + cut,
-        not_numbers=int(counts[Flaw.NOT_NUMBERS]),
-    )
+    account = Account.of(flaws, tables)
+    account = replace(account, dropped=account.dropped + DroppedRows(cut_short=cut))
     kept = np.flatnonzero(flaws == Flaw.NONE)
-    rows = len(kept) + dropped.total
-    _require_most(tables, dropped, rows, drop_bad_rows=drop_bad_rows)
-    if not len(kept):
-        raise LogError(
-            f"{tables[0].path}: no row can be used; of {rows}, {describe(dropped)}",
-            path=tables[0].path,
-        )
+    account.require_most(tables[0].path, len(kept), drop_bad_rows=drop_bad_rows)
     selections = [Selection(table, kept) for table in tables]
     for selection in selections:
-        _require_sane(selection)
-    return selections, dropped
+        require_sane(selection)
+    return selections, account.dropped
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What is wrong with some rows of a log; accounts of its parts add up.
+
+    Attributes:
+        dropped: rows left out, by reason.
+        not_finite: numbers that are not finite, by file and column.
+    """
+
+    dropped: DroppedRows = field(default_factory=DroppedRows)
+    not_finite: Mapping[tuple[Path, Column], int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, flaws: NDArray[np.uint8], tables: Sequence[Table]) -> Account:
+        """The account of rows of some tables, of which each has its worst flaw."""
+        counts = np.bincount(flaws, minlength=len(Flaw)).tolist()
+        dropped = DroppedRows(
+            not_finite=counts[Flaw.NOT_FINITE],
+            cut_short=counts[Flaw.CUT_SHORT],
+            not_numbers=counts[Flaw.NOT_NUMBERS],
+        )
+        if not dropped.total:
+            return cls()
+        not_finite = {
+            (table.path, column): int(
+                np.count_nonzero(~np.isfinite(values[table.flaws != Flaw.ELSEWHERE]))
+            )
+            for table in tables
+            for column, values in table.columns.items()
+        }
+        return cls(dropped, not_finite)
+
+    def __add__(self, other: Account) -> Account:
+        """The account of the rows of both."""
+        total = Counter(self.not_finite)
+        total.update(other.not_finite)
+        return Account(self.dropped + other.dropped, dict(total))
+
+    def require_most(self, path: Path, kept: int, *, drop_bad_rows: bool) -> None:
+        """Raise unless most rows of a log can be used, and one at the least.
+
+        Args:
+            path: of the log.
+            kept: rows that can be used.
+            drop_bad_rows: whether the schema asks to leave out what is bad.
+
+        Raises:
+            TooManyBadRows: more rows are flawed than a share.
+            LogError: none is left.
+        """
+        dropped, rows = self.dropped, kept + self.dropped.total
+        bad = dropped.not_finite + dropped.not_numbers
+        share = _SHARE_IF_DROPPED if drop_bad_rows else _SHARE
+        if _is_too_many(bad, rows, share):
+            (worst, column), count = max(self.not_finite.items(), key=lambda item: item[1])
+            remedy = f": {describe(dropped)}"
+            if count:
+                remedy += f"; column {column!r} of {worst.name} is the worst"
+            if not drop_bad_rows:
+                remedy += f"; drop_bad_rows = true in [log] admits up to {_SHARE_IF_DROPPED:.0%}"
+            else:
+                remedy += "; fix the file, or name other columns"
+            raise TooManyBadRows(worst, bad, rows, share, remedy)
+        if not kept:
+            raise LogError(f"{path}: no row can be used; of {rows}, {describe(dropped)}", path=path)
 
 
 def describe(dropped: DroppedRows) -> str:
@@ -101,7 +160,8 @@ def describe(dropped: DroppedRows) -> str:
     )
 
 
-def _require_sane(selection: Selection) -> None:
+def require_sane(selection: Selection) -> None:
+    """Raise where a number of the rows kept is absurd."""
     for column in selection.table.columns:
         values = selection.columns([column])[:, 0]
         if max(values.max(), -values.min()) >= _ABSURD:
@@ -114,8 +174,12 @@ def _require_sane(selection: Selection) -> None:
             )
 
 
-def _same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
-    """The tables, less a last row that is cut short in one and absent in another, and its count."""
+def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
+    """The tables, less a last row that is cut short in one and absent in another, and its count.
+
+    Raises:
+        LogError: they have different numbers of rows.
+    """
     if len({len(table) for table in tables}) == 1:
         return tables, 0
     whole = [
@@ -127,29 +191,17 @@ def _same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
     other = next(table for table in tables if len(table) != len(first))
     raise LogError(
         f"{first.path} has {len(first)} rows, but {other.path} has {len(other)}; the files of one "
-        "log need the same rows (does header_lines differ between them?)",
+        "log need the same rows (does header_lines differ?), or a clock each: a column "
+        "time in both, or rate_hz in [streams.*]",
         path=other.path,
     )
 
 
-def _require_most(
-    tables: Sequence[Table], dropped: DroppedRows, rows: int, *, drop_bad_rows: bool
-) -> None:
-    bad = dropped.not_finite + dropped.not_numbers
-    share = _SHARE_IF_DROPPED if drop_bad_rows else _SHARE
-    if bad <= max(1, share * rows):
-        return
-    counts = [
-        (int(np.count_nonzero(~np.isfinite(values))), table, column)
-        for table in tables
-        for column, values in table.columns.items()
-    ]
-    count, table, column = max(counts, key=lambda item: item[0])
-    remedy = f": {describe(dropped)}"
-    if count:
-        remedy += f"; column {column!r} of {table.path.name} is the worst"
-    if not drop_bad_rows:
-        remedy += f"; drop_bad_rows = true in [log] admits up to {_SHARE_IF_DROPPED:.0%}"
-    else:
-        remedy += "; fix the file, or name other columns"
-    raise TooManyBadRows(table.path, bad, rows, share, remedy)
+def is_too_many(flaws: NDArray[np.uint8], *, drop_bad_rows: bool) -> bool:
+    """Whether a log with such rows is refused."""
+    bad = int(np.count_nonzero((flaws == Flaw.NOT_FINITE) | (flaws == Flaw.NOT_NUMBERS)))
+    return _is_too_many(bad, len(flaws), _SHARE_IF_DROPPED if drop_bad_rows else _SHARE)
+
+
+def _is_too_many(bad: int, rows: int, share: float) -> bool:
+    return bad > max(1, share * rows)

@@ -89,8 +89,8 @@ def _check_streams(schema: Schema) -> None:
 
 
 def _check_clocks(schema: Schema) -> None:
-    """Every file has exactly one clock, and all files the same kind of it."""
-    clocks = {}
+    """Every file has exactly one clock; still poses are that in all files."""
+    still = {}
     for group in schema.groups:
         layout = schema.layout(group)
         if not layout.clocks:
@@ -98,13 +98,10 @@ def _check_clocks(schema: Schema) -> None:
                 "[log] must give exactly one of time (a column), rate_hz (rows a second) "
                 "and still = true (every row is a still pose); got none"
             )
-        clocks[group] = (layout.clocks[0], layout.rate_hz)
-    if len(set(clocks.values())) > 1:
-        spelled = {
-            group: kind if rate is None else f"{kind} {rate}"
-            for group, (kind, rate) in clocks.items()
-        }
-        raise ValueError(f"[streams.*]: the files must share one clock, got {spelled}")
+        still[group] = layout.still
+    if len(set(still.values())) > 1:
+        poses = " and ".join(group for group, says in still.items() if says)
+        raise ValueError(f"[streams.*]: still = true is for all streams or for none, got {poses}")
 
 
 def _check_motion(schema: Schema) -> None:

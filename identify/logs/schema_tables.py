@@ -81,7 +81,7 @@ class Stream(LogTable):
 
 
 class Streams(Table):
-    """`[streams.*]`: a log in several files of the same rows."""
+    """`[streams.*]`: a log in several files, of the same rows or each with its clock."""
 
     pose: Stream | None = None
     twist: Stream | None = None

@@ -14,15 +14,12 @@ from identify.logs.schema_tables import LogTable
 from identify.logs.table import Arrays, Flaw, Source, Table
 
 
-def plan_sources(
-    log: Path | Arrays, schema: Schema, rows: tuple[int, int] | None = None
-) -> list[Source]:
+def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
     """The files of a log, each with the groups in it.
 
     Args:
         log: the file, or the folder of the files, or the log in memory.
         schema: what they hold.
-        rows: which of a Parquet file; all where not given.
 
     Raises:
         MissingFile: the log or one of its files does not exist.
@@ -40,7 +37,7 @@ def plan_sources(
         streams = [stream for group in groups if (stream := schema.stream(group)) is not None]
         own_clock = any(stream.time is not None for stream in streams)
         once = tuple(dict.fromkeys(columns))
-        sources.append(Source(path, layout, tuple(groups), once, own_clock, rows, arrays))
+        sources.append(Source(path, layout, tuple(groups), once, own_clock, arrays))
     return sources
 
 
@@ -54,7 +51,12 @@ def read_source(source: Source, *, alone: bool) -> Table:
     Raises:
         MissingColumn, LogError: as the message says.
     """
-    table, stamps = read_table(source), source.layout.time
+    return checked(read_table(source), source, alone=alone)
+
+
+def checked(table: Table, source: Source, *, alone: bool) -> Table:
+    """The table of a file with its rows marked; arguments and errors as of `read_source`."""
+    stamps = source.layout.time
     if len(table) == 0:
         raise LogError(f"{source.path}: has columns but no rows", path=source.path)
     if stamps is not None and table.stamps is None and (alone or source.own_clock):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
@@ -29,6 +29,8 @@ class Flaw(IntEnum):
     NOT_FINITE = 1
     CUT_SHORT = 2
     NOT_NUMBERS = 3
+    ELSEWHERE = 4
+    """It is a row of another stream, and nothing is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,6 @@ class Source:
         groups: the groups of signals in it.
         columns: those of all the groups, each once, which must be there.
         own_clock: whether the stream of one names the column of its time stamps.
-        rows: of a Parquet file, the first and the one after the last; all where None.
         arrays: the log where it is in memory.
     """
 
@@ -63,7 +64,6 @@ class Source:
     groups: tuple[Group, ...]
     columns: tuple[Column, ...]
     own_clock: bool
-    rows: tuple[int, int] | None = None
     arrays: Arrays | None = None
 
 
@@ -79,6 +79,7 @@ class Table:
         stamps: the time stamps, int64 where the file has whole numbers; None if it has none.
         ticks_per_second: unit of the stamps, where the file itself says so.
         lines: one-based line of each row, of a text file; None where rows are counted from zero.
+        first: number of the first row in its file, where rows are counted.
     """
 
     path: Path
@@ -88,13 +89,14 @@ class Table:
     stamps: Stamps | None = None
     ticks_per_second: int | None = None
     lines: Sequence[int] | NDArray[np.int64] | None = None
+    first: int = 0
 
     def __len__(self) -> int:
         return len(self.flaws)
 
     def fault(self, index: int, message: str, column: Column | None = None) -> LogError:
         """A `LogError` about one row."""
-        row = int(index if self.lines is None else self.lines[index])
+        row = int(self.first + index if self.lines is None else self.lines[index])
         place = f"row {row} (counted from 0)" if self.lines is None else f"line {row}"
         return LogError(f"{self.path}: {place}: {message}", path=self.path, column=column, row=row)
 
@@ -106,6 +108,10 @@ class Table:
             flaws=self.flaws[:-1],
             stamps=None if self.stamps is None else self.stamps[:-1],
         )
+
+
+RowsReader: TypeAlias = Callable[[int, int], Table]
+"""Reads the rows of a file from one number to another."""
 
 
 def locate(path: Path, names: Sequence[str], column: Column) -> int:

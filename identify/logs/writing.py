@@ -41,8 +41,13 @@ def write_log(recording: Recording, path: Path, schema_path: Path | None = None)
         The path of the schema.
 
     Raises:
-        LogError: another suffix.
+        LogError: another suffix, or streams with clocks of their own.
     """
+    if recording.streams:
+        raise LogError(
+            f"{path}: the recording has streams with clocks of their own, and a file has one: "
+            "write identify.signals.on_one_clock(recording)"
+        )
     schema_path = schema_path or path.with_suffix(".toml")
     columns: dict[str, Array] = {} if recording.time is None else {"t": recording.time}
     for signal, (_, _, names) in _SIGNALS.items():

@@ -8,15 +8,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from identify.arrays import Array
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.pipeline.hypotheses import fits_better
+from identify.pipeline.hypotheses import ScannedLog, fits_better
 from identify.pipeline.result import FitSettings
-from identify.regressors import WRENCH, Statistics
-from identify.signals import PreparedLog
+from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.validation import HeldOutScores, Validation, axes_beyond_noise
 
 _FAST = 20.0
@@ -52,7 +50,7 @@ _UNITS: Mapping[str, tuple[str, float, tuple[str, ...]]] = MappingProxyType(
 """Units that may be wrong: what the body then does too fast, the factor, and of which signals."""
 
 
-def require_live_wrench(recording: Recording, *, mass_known: bool) -> None:
+def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
     """Raise if the force or the torque never changes: a dead sensor, or the wrong columns.
 
     A force of zero is no dead sensor where the mass is known: a body in free flight has none.
@@ -60,15 +58,15 @@ def require_live_wrench(recording: Recording, *, mass_known: bool) -> None:
     Raises:
         LogError: it does not.
     """
-    if len(recording) < 2:
+    if log.kept < 2:
         return
-    for name in ("force", "torque"):
-        values = recording.signals[name]
+    for name, axes in (("force", slice(0, 3)), ("torque", slice(3, 6))):
+        values = log.wrench_range[:, axes]
         if np.ptp(values, axis=0).any() or (name == "force" and mass_known and not values.any()):
             continue
         hint = "; of a body in free flight give the mass" if name == "force" else ""
         raise LogError(
-            f"{recording.name}: the {name} is {values[0].tolist()} in all {len(recording)} "
+            f"{log.name}: the {name} is {values[0].tolist()} in all {log.kept} "
             f"rows: the sensor was off, or [wrench] {name} in the schema names the wrong "
             f"columns{hint if not values.any() else ''}"
         )
@@ -106,9 +104,11 @@ def _alike(one: object, other: object) -> bool:
     return one == other
 
 
-def findings_of_log(log: PreparedLog) -> Iterator[Finding]:
-    """Rows that are not used, and values that look like another unit's."""
+def findings_of_log(scanned: ScannedLog) -> Iterator[Finding]:
+    """What its clocks were, rows that are not used, and values that look like another unit's."""
+    log = scanned.summary
     recording, dropped = log.recording, log.recording.dropped
+    yield from (replace(finding, where=log.name) for finding in recording.findings)
     if dropped.total:
         yield Finding(
             "rows_dropped",
@@ -118,36 +118,27 @@ def findings_of_log(log: PreparedLog) -> Iterator[Finding]:
             evidence={"dropped": dropped.total, "rows": recording.rows},
             where=log.name,
         )
-    if log.unused > _MANY_UNUSED * len(recording):
+    if log.unused > _MANY_UNUSED * log.kept:
         yield Finding(
             "rows_unused",
             "warning",
-            f"{log.unused} of {len(recording)} rows are not used: they stand in segments between "
+            f"{log.unused} of {log.kept} rows are not used: they stand in segments between "
             "gaps or jumps that are too short to filter.",
             "Check the time stamps and their unit.",
-            {"unused": log.unused, "rows": len(recording)},
+            {"unused": log.unused, "rows": log.kept},
             log.name,
         )
-    speed = max((_fastest(segment.velocity) for segment in log.segments), default=0.0)
-    spin = max((_fastest(segment.angular_velocity) for segment in log.segments), default=0.0)
+    speed, spin = log.fastest
     if speed > _FAST:
-        yield _unit("position_unit", "mm", f"{speed:.3g} m/s", speed, log)
+        yield _unit("position_unit", "mm", f"{speed:.3g} m/s", speed, scanned)
     if spin > _SPIN:
-        yield _unit("angle_unit", "deg", f"{spin:.3g} rad/s", spin, log)
+        yield _unit("angle_unit", "deg", f"{spin:.3g} rad/s", spin, scanned)
 
 
-def _unit(code: str, other: str, shown: str, rate: float, log: PreparedLog) -> Finding:
+def _unit(code: str, other: str, shown: str, rate: float, log: ScannedLog) -> Finding:
     """A rate beyond what arms do: an error if the other unit fits the log clearly better."""
     does, factor, names = _UNITS[code]
-
-    def changed(recording: Recording) -> Recording:
-        scaled = {
-            name: factor * signal if name in names else signal
-            for name, signal in recording.signals.items()
-        }
-        return replace(recording, signals=scaled)
-
-    better = fits_better([log], changed)
+    better = fits_better([log], lambda of: of.reading.scaled(factor, names))
     section = "[pose]" if code == "position_unit" else "[pose], [twist] or [acceleration]"
     return Finding(
         code,
@@ -156,18 +147,14 @@ def _unit(code: str, other: str, shown: str, rate: float, log: PreparedLog) -> F
         + (f", and its log fits clearly better in {other}." if better else "."),
         f'If the log is in {other}, set `{code} = "{other}"` in {section}.',
         {"fastest": rate},
-        log.name,
+        log.summary.name,
     )
-
-
-def _fastest(values: Array) -> float:
-    return float(np.linalg.norm(values, axis=1).max())
 
 
 def findings_of_fit(
     validation: Validation,
     estimate: Estimate,
-    logs: Sequence[PreparedLog],
+    logs: Sequence[LogSummary],
     blocks: Sequence[Statistics],
     settings: FitSettings,
 ) -> Iterator[Finding]:
@@ -186,7 +173,7 @@ def findings_of_fit(
 
 
 def _unexplained(
-    scores: HeldOutScores, estimate: Estimate, logs: Sequence[PreparedLog]
+    scores: HeldOutScores, estimate: Estimate, logs: Sequence[LogSummary]
 ) -> Iterator[Finding]:
     """A finding where axes are predicted badly, and not because of noise."""
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)

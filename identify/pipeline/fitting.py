@@ -19,19 +19,19 @@ from identify.estimation import (
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import ranked
 from identify.inertia import InertialParameters
-from identify.logs import Recording
+from identify.logs import LogFile, Recording
 from identify.pipeline.checks import (
     findings_of_fit,
     findings_of_log,
     require_live_wrench,
     require_same_frames,
 )
-from identify.pipeline.hypotheses import logs_swapped, sign_error
+from identify.pipeline.hypotheses import ScannedLog, logs_swapped, sign_error
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
-from identify.regressors import Offsets, Statistics, block_statistics, fold_statistics
-from identify.signals import PreparedLog, prepare
+from identify.regressors import LogSummary, Offsets, Statistics, scan
+from identify.signals import Reading
 from identify.validation import validate
 
 Progress = Callable[[str], None]
@@ -39,10 +39,10 @@ Progress = Callable[[str], None]
 
 
 def fit(
-    recordings: Recording | Sequence[Recording],
+    recordings: Recording | LogFile | Sequence[Recording | LogFile],
     settings: FitSettings | None = None,
     *,
-    unloaded: Recording | Sequence[Recording] = (),
+    unloaded: Recording | LogFile | Sequence[Recording | LogFile] = (),
     bias: Offsets | None = None,
     mass: float | None = None,
     cutoff_hz: float | None = None,
@@ -58,7 +58,8 @@ def fit(
     """Fit one body to one or more logs of it, or a payload and its carrier to logs of both.
 
     Args:
-        recordings: the logs; each has its own sensor offset unless the settings say otherwise.
+        recordings: the logs, read or opened; each has its own sensor offset unless the settings
+            say otherwise.
         unloaded: logs of the carrier alone, such as an empty gripper. The others are then of a
             payload on it, and both bodies are fitted together, each possible. What is known, and
             needed, is of the payload, but for terms that name the "carrier".
@@ -101,22 +102,23 @@ def fit(
         )
     settings = replace(settings or FitSettings(), **named)
     say = progress or (lambda line: None)
-    logs = []
-    for recording in (*given, *empty):
-        say(f"preparing {recording.name} ({len(recording)} rows)")
-        logs.append(_prepare(recording, settings, mass_known=_mass_known(settings) and not empty))
+    scanned = []
+    for source in (*given, *empty):
+        summary = _scan(source, settings, say)
+        require_live_wrench(summary, mass_known=_mass_known(settings) and not empty)
+        scanned.append(ScannedLog(source, summary))
+    logs = tuple(log.summary for log in scanned)
     if empty:
         require_same_frames([log.recording for log in logs])
-    blocks = [block_statistics(log) for log in logs]
+    blocks = [log.statistics for log in logs]
     estimator = replace(settings.estimator, unloaded=len(empty))
     say("estimating")
-    estimate = _estimate(logs, blocks, estimator)
+    estimate = _estimate(scanned, blocks, estimator)
     say("validating")
-    folds = [fold_statistics(log) for log in logs]
     of_parts = replace(estimator, interval="formula")  # whose intervals nobody sees
-    validation = validate(logs, folds, estimate, of_parts, truth)
+    validation = validate(logs, estimate, of_parts, truth)
     findings = [
-        *(finding for log in logs for finding in findings_of_log(log)),
+        *(finding for log in scanned for finding in findings_of_log(log)),
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
     scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
@@ -135,21 +137,33 @@ def fit(
     others = {name: told(one) for name, one in estimate.others.items()}
     met = needs_met(settings.needs, estimate)
     estimate = replace(told(estimate), needs=met, others=others)
-    return FitResult(estimate, tuple(logs), validation, settings)
+    return FitResult(estimate, logs, validation, settings)
 
 
-def _prepare(recording: Recording, settings: FitSettings, *, mass_known: bool) -> PreparedLog:
+def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> LogSummary:
+    """Scan a log; once more where a later part of it is faster than the cut-off that was chosen."""
+    say(f"preparing {source.name} ({len(source)} rows)")
+
+    def tell(done: int, rows: int) -> None:
+        say(f"preparing {source.name}: {done} of {rows} rows ({done / rows:.0%})")
+
+    reading = Reading(cutoff_hz=settings.cutoff_hz)
     if settings.gravity is not None:
-        recording = replace(recording, gravity=np.array(settings.gravity, dtype=np.float64))
-    require_live_wrench(recording, mass_known=mass_known)
-    return prepare(recording, settings.cutoff_hz)
+        x, y, z = map(float, settings.gravity)
+        reading = replace(reading, gravity=(x, y, z))
+    found = scan(source, reading, tell)
+    if found.cutoff_hz is None or (found.motion_hz or 0.0) <= found.cutoff_hz:
+        return found
+    return scan(source, replace(reading, cutoff_hz=found.motion_hz), tell)
 
 
 def _mass_known(settings: FitSettings) -> bool:
     return settings.mass is not None or any(isinstance(t, KnownMass) for t in settings.terms)
 
 
-def _checked(recordings: object, unloaded: object) -> tuple[list[Recording], list[Recording]]:
+def _checked(
+    recordings: object, unloaded: object
+) -> tuple[list[Recording | LogFile], list[Recording | LogFile]]:
     """The logs of a fit and those of the carrier alone as lists: at least one, each once.
 
     The names of the latter say so from here on, in every table and figure.
@@ -157,7 +171,7 @@ def _checked(recordings: object, unloaded: object) -> tuple[list[Recording], lis
     given, empty = map(_listed, (recordings, unloaded))
     if not given:
         raise LogError("fit needs at least one log")
-    empty = [replace(log, name=f"{log.name} (unloaded)") for log in empty]
+    empty = [_unloaded(log) for log in empty]
     loaded = {log.sha256 for log in given}
     seen: dict[str, str] = {}
     for number, recording in enumerate((*given, *empty)):
@@ -173,11 +187,17 @@ def _checked(recordings: object, unloaded: object) -> tuple[list[Recording], lis
     return given, empty
 
 
-def _listed(recordings: object) -> list[Recording]:
+def _unloaded(log: Recording | LogFile) -> Recording | LogFile:
+    if isinstance(log, LogFile):
+        return replace(log, recording=_unloaded(log.recording))
+    return replace(log, name=f"{log.name} (unloaded)")
+
+
+def _listed(recordings: object) -> list[Recording | LogFile]:
     given = list(recordings) if isinstance(recordings, list | tuple) else [recordings]
-    logs = [log for log in given if isinstance(log, Recording)]
+    logs = [log for log in given if isinstance(log, Recording | LogFile)]
     for thing in given:
-        if not isinstance(thing, Recording):
+        if not isinstance(thing, Recording | LogFile):
             raise LogError(
                 f"fit: expected recordings, got {type(thing).__name__}; read a log with "
                 "identify.read_log(log, schema), where log is a file or a DataFrame and the schema "
@@ -187,7 +207,7 @@ def _listed(recordings: object) -> list[Recording]:
 
 
 def _estimate(
-    logs: Sequence[PreparedLog], blocks: Sequence[Statistics], settings: EstimatorSettings
+    logs: Sequence[ScannedLog], blocks: Sequence[Statistics], settings: EstimatorSettings
 ) -> Estimate:
     try:
         return estimate_body(blocks, settings)
@@ -196,12 +216,12 @@ def _estimate(
             raise _of_two(logs, blocks, settings, error) from error
         raise sign_error(logs, error) from error
     except TooLittleMotion as error:
-        read = "; ".join(map(_facts, logs))
+        read = "; ".join(_facts(log.summary) for log in logs)
         raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
 
 
 def _of_two(
-    logs: Sequence[PreparedLog],
+    logs: Sequence[ScannedLog],
     blocks: Sequence[Statistics],
     settings: EstimatorSettings,
     error: NegativeMass,
@@ -220,10 +240,10 @@ def _of_two(
     return logs_swapped(logs[:loaded], logs[loaded:], error, shared=shared)
 
 
-def _facts(log: PreparedLog) -> str:
+def _facts(log: LogSummary) -> str:
     """What was read of a log, so that a unit of time or a mapping gone wrong shows."""
     if log.recording.still:
-        return f"{log.name}: still poses, {len(log.rows)} in number"
+        return f"{log.name}: still poses, {log.kept} in number"
     spin = np.sqrt(np.mean(np.sum(log.features[:, 6:9], axis=1)))
     return (
         f"{log.name}: {log.duration:.3g} s at {log.rate_hz:.4g} Hz, turning at {spin:.2g} rad/s "

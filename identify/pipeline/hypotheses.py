@@ -4,38 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from identify.errors import IdentifyError
 from identify.estimation import NegativeMass, ordinary_least_squares
-from identify.logs import Recording
-from identify.regressors import BodyWrench, System, block_statistics, join_logs
-from identify.signals import PreparedLog, prepare
-from identify.spatial.rotations import quaternion_conjugate, rotate_back, rotation_from_quaternion
+from identify.logs import LogFile, Recording
+from identify.regressors import BodyWrench, LogSummary, System, join_logs, scan
+from identify.signals import Reading
 
 _CLEARLY = 0.5
 """A hypothesis is believed if its residual is below this share of the other's."""
 
+_ROWS = 20_000
+"""Rows of a log that hypotheses are tried on, about."""
 
-def sign_error(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass:
+Change: TypeAlias = Callable[[LogSummary], Reading]
+"""How a log that was read may be meant."""
+
+
+class ScannedLog(NamedTuple):
+    """A log, which may be read again, and what was found when it was read."""
+
+    source: Recording | LogFile
+    summary: LogSummary
+
+
+def sign_error(logs: Sequence[ScannedLog], error: NegativeMass) -> NegativeMass:
     """The error to raise for a negative mass, with the change that repairs it.
 
     The wrench or gravity may have the other sign, or the pose be read wrongly. A wrench of the
     other sign leaves the residual of the unconstrained fit as it is; the others change it, so the
-    log is prepared again for each, and the one that fits best is named if it fits clearly better.
+    log is read again for each, and the one that fits best is named if it fits clearly better.
     """
-    recording = logs[0].recording
+    recording = logs[0].summary.recording
     gravity_line = f"[world] gravity = {recording.gravity.tolist()}"
     advice = {
         "gravity_direction": f"most likely gravity points the other way, {gravity_line} (or "
         "--gravity) fits better with its sign changed",
     }
-    changes: dict[str, Callable[[Recording], Recording]] = {
-        "gravity_direction": lambda log: replace(log, gravity=-log.gravity)
-    }
+    changes: dict[str, Change] = {"gravity_direction": _other_gravity}
     pose = recording.schema.get("pose")
-    if isinstance(pose, dict) and all("quaternion" in log.recording.signals for log in logs):
+    if isinstance(pose, dict) and all(
+        "quaternion" in log.summary.recording.signals for log in logs
+    ):
         for code, key, values, change in _POSE_KEYS:
             # in an inverse pose, the other order makes no mass negative
             if key == "maps" or ("quaternion" in pose and pose.get("maps") != "world_to_body"):
@@ -63,8 +76,8 @@ def sign_error(logs: Sequence[PreparedLog], error: NegativeMass) -> NegativeMass
 
 
 def logs_swapped(
-    loaded: Sequence[PreparedLog],
-    unloaded: Sequence[PreparedLog],
+    loaded: Sequence[ScannedLog],
+    unloaded: Sequence[ScannedLog],
     error: NegativeMass,
     *,
     shared: bool,
@@ -78,7 +91,7 @@ def logs_swapped(
         shared: whether all logs had one offset.
     """
     zeroed = ", without zeroing the sensor between them, as one shared offset means"
-    names = (", ".join(log.name for log in logs) for logs in (loaded, unloaded))
+    names = (", ".join(log.summary.name for log in logs) for logs in (loaded, unloaded))
     return NegativeMass(
         error.mass,
         "swap them if {} is of the carrier alone, and {} of it with the payload; else check that "
@@ -89,21 +102,20 @@ def logs_swapped(
     )
 
 
-def fits_better(logs: Sequence[PreparedLog], change: Callable[[Recording], Recording]) -> bool:
+def fits_better(logs: Sequence[ScannedLog], change: Change) -> bool:
     """Whether logs that are read otherwise leave a clearly smaller residual, and a positive mass.
 
     Args:
-        logs: as they were prepared.
-        change: the recording as it may be meant.
+        logs: as they were read.
+        change: how they may be meant.
     """
     return _share_left(logs, change) < _CLEARLY
 
 
-def _share_left(logs: Sequence[PreparedLog], change: Callable[[Recording], Recording]) -> float:
+def _share_left(logs: Sequence[ScannedLog], change: Change) -> float:
     """The residual of logs that are read otherwise as a share of theirs; infinite for no body."""
     try:
-        changed = [prepare(change(log.recording), log.cutoff_hz) for log in logs]
-        now, then = _system(logs), _system(changed)
+        now, then = _system(logs, lambda log: log.reading), _system(logs, change)
         phi_now, phi_then = ordinary_least_squares(now), ordinary_least_squares(then)
     except IdentifyError:
         return np.inf
@@ -112,30 +124,32 @@ def _share_left(logs: Sequence[PreparedLog], change: Callable[[Recording], Recor
     return residual_then / residual_now if phi_then[0] > 0.0 and residual_now > 0.0 else np.inf
 
 
-def _system(logs: Sequence[PreparedLog]) -> System:
-    return System.of([(join_logs([block_statistics(log) for log in logs]), BodyWrench())])
+def _system(logs: Sequence[ScannedLog], change: Change) -> System:
+    """The logs, thinned, as they were read but for a change."""
+    found = []
+    for log in logs:
+        reading = replace(change(log.summary), cutoff_hz=log.summary.cutoff_hz, most_rows=_ROWS)
+        found.append(scan(log.source, reading).statistics)
+    return System.of([(join_logs(found), BodyWrench())])
 
 
-def _other_order(recording: Recording) -> Recording:
-    """The scalar of the log's quaternions stands at the other end."""
-    pose = recording.schema.get("pose")
-    shift = 1 if isinstance(pose, dict) and pose.get("order") == "wxyz" else -1
-    turned = np.roll(recording.signals["quaternion"], shift, axis=1)
-    return replace(recording, signals={**recording.signals, "quaternion": turned})
+def _other_gravity(log: LogSummary) -> Reading:
+    x, y, z = (-log.recording.gravity).tolist()
+    return replace(log.reading, gravity=(x, y, z))
 
 
-def _other_map(recording: Recording) -> Recording:
-    """The log's poses are those of the world in the body, or no longer so."""
-    signals = dict(recording.signals)
-    q = signals["quaternion"]
-    signals["quaternion"] = quaternion_conjugate(q)
-    if "position" in signals:
-        signals["position"] = -rotate_back(rotation_from_quaternion(q), signals["position"])
-    return replace(recording, signals=signals)
-
-
-_POSE_KEYS = (
-    ("quaternion_order", "order", ("xyzw", "wxyz"), _other_order),
-    ("pose_maps", "maps", ("body_to_world", "world_to_body"), _other_map),
+_POSE_KEYS: tuple[tuple[str, str, tuple[str, str], Change], ...] = (
+    (
+        "quaternion_order",
+        "order",
+        ("xyzw", "wxyz"),
+        lambda log: replace(log.reading, turned_order=True),
+    ),
+    (
+        "pose_maps",
+        "maps",
+        ("body_to_world", "world_to_body"),
+        lambda log: replace(log.reading, turned_maps=True),
+    ),
 )
 """What of a pose may be read wrongly: code, key of [pose], its two values (the default first)."""

@@ -12,8 +12,8 @@ from identify.errors import LogError, ModelError, SimulationError
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters, check
 from identify.logs import Recording
+from identify.regressors import LogSummary, scan
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.signals import PreparedLog, prepare
 from identify.simulation.checks import Interpolation
 from identify.validation import (
     ESTIMATE,
@@ -33,7 +33,7 @@ class LogReplay:
     """A log and its replays.
 
     Attributes:
-        log: the log as it was prepared.
+        log: what was found of the log.
         bodies: ten parameters by name: the estimate first.
         bias: what was taken off the measured wrench, [f; t] at Bo in B [N, N m], shape (6,).
         bias_origin: where that comes from, in words.
@@ -42,7 +42,7 @@ class LogReplay:
         missing: why a replay or its band is missing, a sentence each.
     """
 
-    log: PreparedLog
+    log: LogSummary
     bodies: Mapping[str, Phi]
     bias: Vec6
     bias_origin: str
@@ -86,7 +86,7 @@ def replay_log(
             f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
         )
     _require_alone(recording, estimate)
-    log = prepare(recording)
+    log = scan(recording)
     if not log.segments:
         raise LogError(
             f"{recording.name}: a replay needs time stamps, attitude and position; the schema "
@@ -135,7 +135,7 @@ def _require_alone(recording: Recording, estimate: SavedEstimate) -> None:
             )
 
 
-def _bias(log: PreparedLog, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:
+def _bias(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6, str]:
     """The sensor offset to take off, and where it comes from."""
     if no_bias:
         return np.zeros(6), "none"

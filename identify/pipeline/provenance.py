@@ -12,13 +12,13 @@ import numpy as np
 from identify.estimation import Estimate
 from identify.logs import Recording
 from identify.pipeline.result import FitSettings
-from identify.signals import PreparedLog
+from identify.regressors import LogSummary
 
 _PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow")
 
 
 def provenance_of(
-    logs: Sequence[PreparedLog], settings: FitSettings, command: str | None, estimate: Estimate
+    logs: Sequence[LogSummary], settings: FitSettings, command: str | None, estimate: Estimate
 ) -> dict[str, object]:
     """The provenance of a fit as plain dictionaries, lists and numbers.
 
@@ -48,7 +48,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def _log(log: PreparedLog) -> dict[str, object]:
+def _log(log: LogSummary) -> dict[str, object]:
     recording: Recording = log.recording
     return {
         "name": recording.name,
@@ -64,11 +64,12 @@ def _log(log: PreparedLog) -> dict[str, object]:
         "cutoff_hz": log.cutoff_hz,
         "gravity": recording.gravity.tolist(),
         "noise": _noise(log),
+        "reading": log.reading.digest,
         "schema": dict(recording.schema),
     }
 
 
-def _noise(log: PreparedLog) -> dict[str, object]:
+def _noise(log: LogSummary) -> dict[str, object]:
     """One sigma on each axis of each signal in SI, and whether the schema gave it."""
     noise = log.signal_noise
     if noise is None:

@@ -13,8 +13,7 @@ from identify.estimation import Estimate, EstimatorSettings, IntervalRoute
 from identify.estimation.terms import Term
 from identify.findings import Finding, Verdict, ranked
 from identify.pipeline.needs import parse_needs
-from identify.regressors import Offsets
-from identify.signals import PreparedLog
+from identify.regressors import LogSummary, Offsets
 from identify.validation import Validation
 
 if TYPE_CHECKING:
@@ -95,13 +94,13 @@ class FitResult:
 
     Attributes:
         estimate: the body; of a payload and its carrier the payload.
-        logs: the prepared logs it was fitted to, those of the carrier alone last.
+        logs: summaries of the logs it was fitted to, those of the carrier alone last.
         validation: how it fares out of sample and in simulation.
         settings: the choices made.
     """
 
     estimate: Estimate
-    logs: tuple[PreparedLog, ...]
+    logs: tuple[LogSummary, ...]
     validation: Validation
     settings: FitSettings
 
@@ -170,6 +169,6 @@ class FitResult:
         return self.estimate.to_frame()
 
 
-def _log_in_short(log: PreparedLog) -> str:
+def _log_in_short(log: LogSummary) -> str:
     rate = "" if log.rate_hz is None else f", {log.duration:.4g} s at {log.rate_hz:.4g} Hz"
     return f"{log.name} ({log.recording.rows} rows{rate})"

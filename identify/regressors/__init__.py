@@ -9,11 +9,20 @@ from identify.regressors.newton_euler import (
     newton_euler_regressor,
     newton_euler_wrench,
 )
+from identify.regressors.scanning import (
+    ScanChunk,
+    chunk_statistics,
+    join_blocks,
+    scan,
+    scan_chunks,
+)
 from identify.regressors.space import ONE_BODY, ParameterSpace, Scalar
 from identify.regressors.statistics import Group, Layout, Statistics, join_logs
+from identify.regressors.summary import LogSummary
 from identify.regressors.system import Data, System, Weights
 from identify.regressors.wrench import (
     SCAN_LAYOUT,
+    WIDE_LAYOUT,
     WRENCH_LAYOUT,
     BodyWrench,
     block_statistics,
@@ -28,6 +37,7 @@ __all__ = [
     "FEATURE_TENSOR",
     "ONE_BODY",
     "SCAN_LAYOUT",
+    "WIDE_LAYOUT",
     "WRENCH",
     "WRENCH_LAYOUT",
     "BodyWrench",
@@ -36,19 +46,25 @@ __all__ = [
     "Group",
     "Layout",
     "LinearProblem",
+    "LogSummary",
     "Offsets",
     "ParameterSpace",
     "Scalar",
+    "ScanChunk",
     "StackedRows",
     "Statistics",
     "System",
     "Weights",
     "block_statistics",
+    "chunk_statistics",
     "fold_statistics",
     "in_frame",
+    "join_blocks",
     "join_logs",
     "newton_euler_regressor",
     "newton_euler_wrench",
+    "scan",
+    "scan_chunks",
     "scan_statistics",
     "stacked_statistics",
     "wrench_statistics",

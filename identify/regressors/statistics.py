@@ -229,37 +229,7 @@ class Statistics:
         Raises:
             ValueError: the layouts differ.
         """
-        joined = join_logs((self, other))
-        given = (*self.logs, *other.logs)
-        names = tuple(dict.fromkeys(given))
-        of_name = np.array([names.index(name) for name in given])
-        log = of_name[joined.log]
-        keys = np.stack((log, joined.block, joined.group), axis=1)
-        cells, owner = np.unique(keys, axis=0, return_inverse=True)
-        owner = owner.reshape(-1)
-        samples = np.bincount(owner, joined.samples).astype(np.float64)
-        effective = np.bincount(owner, joined.effective_samples).astype(np.float64)
-        K = len(self.layout.columns)
-        stacks = [triangle(joined.factors[owner == k].reshape(-1, K)) for k in range(len(cells))]
-        rows = joined.counts(joined.samples)
-        noise = np.zeros((len(names), *joined.noise.shape[1:]))
-        for k in range(len(names)):
-            mine = of_name == k
-            share = np.sqrt(rows[mine] / np.maximum(rows[mine].sum(axis=0), 1.0))
-            weighted = share[..., None, None] * joined.noise[mine]
-            for g in range(weighted.shape[1]):
-                noise[k, g] = triangle(weighted[:, g].reshape(-1, K))
-        return Statistics(
-            layout=self.layout,
-            factors=np.array(stacks),
-            log=cells[:, 0],
-            block=cells[:, 1],
-            group=cells[:, 2],
-            samples=samples,
-            effective_samples=effective,
-            noise=noise,
-            logs=names,
-        )
+        return add_up((self, other))
 
     def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
         """The cells of the given numbers, of the same logs."""
@@ -313,6 +283,48 @@ class Statistics:
             arrays: dict[str, Any] = {name: file[name] for name in file.files}
         arrays["logs"] = tuple(arrays["logs"].tolist())
         return cls(layout=layout, **arrays)
+
+
+def add_up(parts: Sequence[Statistics]) -> Statistics:
+    """Statistics of all: cells of the same log, block and group become one.
+
+    Args:
+        parts: at least one, of one layout.
+
+    Raises:
+        ValueError: there is none, or the layouts differ.
+    """
+    joined = join_logs(parts)
+    given = [name for part in parts for name in part.logs]
+    names = tuple(dict.fromkeys(given))
+    of_name = np.array([names.index(name) for name in given])
+    log = of_name[joined.log]
+    keys = np.stack((log, joined.block, joined.group), axis=1)
+    cells, owner = np.unique(keys, axis=0, return_inverse=True)
+    owner = owner.reshape(-1)
+    samples = np.bincount(owner, joined.samples).astype(np.float64)
+    effective = np.bincount(owner, joined.effective_samples).astype(np.float64)
+    K = len(joined.layout.columns)
+    stacks = [triangle(joined.factors[owner == k].reshape(-1, K)) for k in range(len(cells))]
+    rows = joined.counts(joined.samples)
+    noise = np.zeros((len(names), *joined.noise.shape[1:]))
+    for k in range(len(names)):
+        mine = of_name == k
+        share = np.sqrt(rows[mine] / np.maximum(rows[mine].sum(axis=0), 1.0))
+        weighted = share[..., None, None] * joined.noise[mine]
+        for g in range(weighted.shape[1]):
+            noise[k, g] = triangle(weighted[:, g].reshape(-1, K))
+    return Statistics(
+        layout=joined.layout,
+        factors=np.array(stacks),
+        log=cells[:, 0],
+        block=cells[:, 1],
+        group=cells[:, 2],
+        samples=samples,
+        effective_samples=effective,
+        noise=noise,
+        logs=names,
+    )
 
 
 def join_logs(parts: Sequence[Statistics]) -> Statistics:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from scipy.linalg.lapack import dgeqrf
 
-from identify.arrays import Array
+from identify.arrays import Array, Flags
 
 
 def triangle(rows: Array) -> Array:
@@ -20,10 +22,16 @@ def triangle(rows: Array) -> Array:
     width = rows.shape[1]
     if not len(rows):
         return np.zeros((width, width))
-    reduced = np.triu(dgeqrf(rows)[0][:width])
+    reduced = dgeqrf(rows)[0][:width]
+    reduced = np.where(_upper(width)[: len(reduced)], reduced, 0.0)
     if len(reduced) == width:
         return reduced
     return np.concatenate((reduced, np.zeros((width - len(reduced), width))))
+
+
+@lru_cache
+def _upper(width: int) -> Flags:
+    return np.triu(np.ones((width, width), dtype=np.bool_))
 
 
 def root_of(moment: Array) -> Array:

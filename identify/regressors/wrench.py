@@ -1,4 +1,4 @@
-"""A body in a wrench sensor: its columns z = [1, ψ, w], and its equations in the unknowns.
+"""A body in a wrench sensor: its columns z = [1, ψ, w, …], and its equations in the unknowns.
 
     r = w − Y(ψ) φ − offset
 
@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from identify.arrays import Array, Vec6
+from identify.arrays import Array, Vec3, Vec6
 from identify.errors import ProblemError
 from identify.regressors.equations import Equations, Offsets
 from identify.regressors.newton_euler import FEATURE_TENSOR, FEATURES, WRENCH
@@ -52,8 +52,26 @@ SCAN_LAYOUT = Layout(
 )
 """The same columns of rows by frequency: means of blocks, on which offsets act, and bands."""
 
+WIDE_LAYOUT = Layout(
+    columns=(
+        *SCAN_LAYOUT.columns,
+        *(f"R{world}{body}" for body in "xyz" for world in "xyz"),
+        *(f"d{name}" for name in WRENCH),
+        *(f"dd{name}" for name in WRENCH),
+    ),
+    groups=SCAN_LAYOUT.groups,
+    fit=SCAN_LAYOUT.fit,
+)
+"""z = [1, ψ, w, Rᵀ, ẇ, ẅ]: a fit reads the columns it reads elsewhere, `nuisances` the others.
+
+Rᵀ of R_WB by rows (zero without an attitude); ẇ and ẅ are derivatives of w as seen from B.
+"""
+
 PSI = slice(1, 13)
 W = slice(13, 19)
+RT = slice(19, 28)
+DW = slice(28, 34)
+DDW = slice(34, 40)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,64 +140,75 @@ def fold_statistics(log: PreparedLog) -> Statistics:
     return scan_statistics(log.folds, log.recording.sha256)
 
 
-def scan_statistics(blocks: Sequence[BlockRows], log: str = "") -> Statistics:
+def scan_statistics(
+    blocks: Sequence[BlockRows], log: str = "", most: int = MOST_BLOCKS
+) -> Statistics:
     """Statistics of one log from the rows of its blocks, in order of time.
 
     Args:
         blocks: at least one.
         log: its name.
+        most: blocks that are left at the most; where there are more, neighbours become one.
     """
-    merged = np.arange(len(blocks)) * min(len(blocks), MOST_BLOCKS) // len(blocks)
+    layout = _layout_of(blocks[0].rows)
+    K = len(layout.columns)
+    merged = np.arange(len(blocks)) * min(len(blocks), most) // len(blocks)
     cells: dict[tuple[int, int], list[Array]] = {}
-    counts: dict[tuple[int, int], tuple[float, float]] = {}
-    moments = np.zeros((len(SCAN_LAYOUT.groups), 18, 18))
-    samples = np.zeros(len(SCAN_LAYOUT.groups))
+    samples, independent = np.zeros((2, merged[-1] + 1, len(layout.groups)))
+    moments = np.zeros((len(layout.groups), K - 1, K - 1))
     for number, block in zip(merged.tolist(), blocks, strict=True):
-        a_row = block.samples / len(block.rows)
-        for group in np.unique(block.groups).tolist():
-            rows = block.rows[block.groups == group]
-            cells.setdefault((number, group), []).append(rows)
-            old = counts.get((number, group), (0.0, 0.0))
-            share = 1.0 if group == CONSTANT else block.independent_share
-            counts[number, group] = (old[0] + a_row * len(rows), old[1] + share * len(rows))
-            moments[group] += len(rows) * block.noise[group]
-            samples[group] += a_row * len(rows)
-    K = len(SCAN_LAYOUT.columns)
+        rows = np.bincount(block.groups, minlength=len(layout.groups))
+        samples[number] += rows * (block.samples / len(block.rows))
+        independent[number] += rows * block.independent_share
+        independent[number, CONSTANT] += rows[CONSTANT] * (1.0 - block.independent_share)
+        stop = 0
+        for group in np.flatnonzero(rows).tolist():
+            start, stop = stop, stop + int(rows[group])
+            cells.setdefault((number, group), []).append(block.rows[start:stop])
+            moments[group] += rows[group] * block.noise[group]
     stacks = [np.concatenate(rows) for rows in cells.values()]
     factors = np.zeros((len(cells), min(K, max(map(len, stacks))), K))
     for factor, rows in zip(factors, stacks, strict=True):
         factor[: min(len(rows), K)] = rows if len(rows) < K else triangle(rows)
-    noise = np.zeros((1, len(samples), K, K))
-    for group in np.flatnonzero(samples).tolist():
-        noise[0, group, 1:, 1:] = root_of(moments[group] / samples[group])
+    noise = np.zeros((1, len(layout.groups), K, K))
+    for group, taken in enumerate(samples.sum(axis=0).tolist()):
+        if taken:
+            noise[0, group, 1:, 1:] = root_of(moments[group] / taken)
+    at = tuple(np.array(list(cells)).T)
     return Statistics(
-        layout=SCAN_LAYOUT,
+        layout=layout,
         factors=factors,
         log=np.zeros(len(cells), dtype=np.intp),
-        block=np.array([number for number, _ in cells]),
-        group=np.array([group for _, group in cells]),
-        samples=np.array([taken for taken, _ in counts.values()]),
-        effective_samples=np.array([independent for _, independent in counts.values()]),
+        block=at[0],
+        group=at[1],
+        samples=samples[at],
+        effective_samples=independent[at],
         noise=noise,
         logs=(log,),
     )
 
 
 def still_statistics(rows: Array, log: str = "") -> Statistics:
-    """Statistics of still poses, each a block of its own: rows z, shape (n, 19)."""
+    """Statistics of still poses, each a block of its own: rows z, shape (n, K)."""
     n, of_means = len(rows), np.zeros(len(rows), dtype=np.intp)
-    K = len(SCAN_LAYOUT.columns)
+    layout = _layout_of(rows)
+    K = len(layout.columns)
     return Statistics(
-        layout=SCAN_LAYOUT,
+        layout=layout,
         factors=rows[:, None],
         log=of_means,
         block=np.arange(n),
         group=of_means,
         samples=np.ones(n),
         effective_samples=np.ones(n),
-        noise=np.zeros((1, len(SCAN_LAYOUT.groups), K, K)),
+        noise=np.zeros((1, len(layout.groups), K, K)),
         logs=(log,),
     )
+
+
+def _layout_of(rows: Array) -> Layout:
+    """Layout of rows by frequency, by how many columns they have."""
+    return WIDE_LAYOUT if rows.shape[1] == len(WIDE_LAYOUT.columns) else SCAN_LAYOUT
 
 
 def factor_of_motion(motion: BodyMotion, wrench: Vec6) -> Array:
@@ -208,16 +237,20 @@ def in_frame(statistics: Statistics, X_CB: PoseLike) -> Statistics:
     Features and wrench change linearly, so the log is not read again.
 
     Args:
-        statistics: of the wrench's columns.
+        statistics: of the wrench's columns, or the wide ones.
         X_CB: pose of the old body frame B in the new one C (both fixed in the body).
 
     Raises:
         ProblemError: the statistics are of another layout.
     """
-    if statistics.layout.columns != WRENCH_LAYOUT.columns:
+    columns = statistics.layout.columns
+    if columns not in (WRENCH_LAYOUT.columns, WIDE_LAYOUT.columns):
         raise ProblemError("only statistics of a wrench and a body's motion change their frame")
-    M = np.eye(len(WRENCH_LAYOUT.columns))
-    M[1:, 1:] = frame_change(X_CB).T
+    M = np.eye(len(columns))
+    M[1:19, 1:19] = frame_change(X_CB).T
+    if columns == WIDE_LAYOUT.columns:
+        M[RT, RT] = np.kron(Pose.of(X_CB).rotation, np.eye(3)).T
+        M[DW, DW] = M[DDW, DDW] = M[W, W]
     return statistics.mapped(M)
 
 
@@ -231,14 +264,18 @@ def frame_change(X_CB: PoseLike) -> Array:
     R = X_CB.rotation
     p = X_CB.inverse().position
     G = np.zeros((18, 18))
-    # ∂f/∂h of the Newton-Euler equations is (α× + ω×ω×): the same matrix carries p here.
-    carry = np.einsum("jik,k->ij", FEATURE_TENSOR[:, :3, 1:4], p)
-    G[:3, :12] = R @ carry
+    G[:3, :12] = R @ carried(p)
     G[:3, :3] += R
     G[3:6, 3:6] = R
     G[6:12, 6:12] = _rotated_products(R)
     G[12:, 12:] = coadjoint(X_CB)
     return G
+
+
+def carried(p: Vec3) -> Array:
+    """Matrix that maps ψ to (α× + ω×ω×) p, shape (3, 12)."""
+    # ∂f/∂h of the Newton-Euler equations is the same matrix.
+    return np.einsum("jik,k->ij", FEATURE_TENSOR[:, :3, 1:4], p)
 
 
 def _rotated_products(R: Array) -> Array:

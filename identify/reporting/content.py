@@ -59,12 +59,16 @@ class Tiles:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table: text, an index set lower behind it, what is shown when pointed at."""
+    """A cell of a table: text, an index set lower behind it, what is shown when pointed at.
+
+    The text may lead to another page, by an address relative to this one.
+    """
 
     text: str
     sub: str = ""
     title: str = ""
     tone: Tone = ""
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from identify.arrays import Array
+from identify.regressors import LogSummary
 from identify.reporting.canvas import MUTED
-from identify.signals import PreparedLog
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,7 @@ class Timeline:
         return np.concatenate(xs), np.concatenate(ys)
 
 
-def timelines(logs: Sequence[PreparedLog], only: int | None = None) -> tuple[Timeline, ...]:
+def timelines(logs: Sequence[LogSummary], only: int | None = None) -> tuple[Timeline, ...]:
     """Timelines of the logs: one of those with time, one of still poses, where there are any.
 
     Args:
@@ -94,7 +94,7 @@ def timelines(logs: Sequence[PreparedLog], only: int | None = None) -> tuple[Tim
 
 
 def _timeline(
-    logs: Sequence[PreparedLog], members: Sequence[int], still: bool, *, alone: bool
+    logs: Sequence[LogSummary], members: Sequence[int], still: bool, *, alone: bool
 ) -> Timeline:
     segments: list[Segment] = []
     spans: list[tuple[int, float, float]] = []

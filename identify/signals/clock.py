@@ -69,12 +69,11 @@ def uniform_rows(time: Array, columns: Array, probe: Indices) -> UniformRows:
     again = repeated & (columns[1:] == columns[:-1]).all(axis=1)
     keep = np.concatenate(([True], ~again))
     time, columns = time[keep], columns[keep]
-    candidates = [_fill_holes(clock, columns) for clock in _even_clocks(time)]
-    on_grid = len(candidates) == 1 and len(candidates[0].time) == len(time)
-    if on_grid and np.abs(candidates[0].time - time).max() <= _UNIFORM / candidates[0].rate_hz:
-        return candidates[0]
+    clocks = _even_clocks(time)
+    candidates = [_fill_holes(clock, columns) for clock in clocks]
+    exact = any(clock.latest <= _UNIFORM for clock in clocks)
     # Rows of one stamp that differ were not taken at their stamps.
-    if not candidates or not (repeated & ~again).any():
+    if not exact and (not candidates or not (repeated & ~again).any()):
         candidates.append(_resample(time, columns))
     best = candidates[0]
     for other in candidates[1:]:
@@ -85,21 +84,31 @@ def uniform_rows(time: Array, columns: Array, probe: Indices) -> UniformRows:
 
 @dataclass(frozen=True, slots=True)
 class _EvenClock:
-    """Even slots that rows were taken in: start + period · slot, and how late the stamps are."""
+    """Even slots that rows were taken in, start + period · slot, and how late the stamps are.
+
+    Lateness, root mean square and at the most, is in periods.
+    """
 
     start: float
     period: float
     slots: Indices
     lateness: float
+    latest: float
 
 
 def _even_clocks(time: Array) -> list[_EvenClock]:
     """Even clocks that may explain the stamps: with every row there, and with rows missing."""
     whole = _fit_clock(time, np.arange(len(time)))
     clocks = [whole]
-    # Number the slots by the stamps, if they still come in order.
     period = sampling_period(time)
-    for _ in range(2):
+    if time[-1] - time[0] > _GAP * period * len(time):  # bursts: no hole is as long as a gap
+        return clocks if whole.lateness <= _LATE else []
+    # Number the slots by the steps, if those are even, or by the stamps, if they come in order.
+    steps = np.maximum(np.rint(np.diff(time) / period), 1.0).astype(np.intp)
+    holed = _fit_clock(time, np.concatenate(([0], np.cumsum(steps))))
+    if holed.latest <= _UNIFORM and holed.slots[-1] > len(time) - 1:
+        clocks = [holed, whole]
+    for _ in range(0 if len(clocks) > 1 else 2):
         slots = np.rint((time - time[0]) / period).astype(np.intp)
         if not (np.diff(slots) > 0).all():
             break
@@ -114,8 +123,8 @@ def _fit_clock(time: Array, slots: Indices) -> _EvenClock:
     centred = slots - slots.mean()
     period = float(centred @ time / (centred @ centred))
     start = float(time.mean() - period * slots.mean())
-    late = (time - (start + period * slots)) / period
-    return _EvenClock(start, period, slots, float(np.sqrt(np.mean(late**2))))
+    late = np.abs(time - (start + period * slots)) / period
+    return _EvenClock(start, period, slots, float(np.sqrt(np.mean(late**2))), float(late.max()))
 
 
 def _fill_holes(clock: _EvenClock, columns: Array) -> UniformRows:

@@ -12,11 +12,13 @@ from identify.arrays import Array, Vec6
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
-from identify.signals.kernels import Differentiator, default_cutoff_hz
-from identify.signals.kinematics import Kinematics, kinematics_of, still_motion
+from identify.signals.kernels import DIFFERENCE, Differentiator, default_cutoff_hz
+from identify.signals.kinematics import Form, Kinematics, kinematics_of, still_motion
+from identify.signals.load_rates import wrench_rates
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
 from identify.signals.prepared import BlockRows, PreparedLog, Segment
 from identify.signals.segments import EvenSegment, even_segments
+from identify.signals.streams import on_one_clock
 from identify.signals.transform import block_edges, block_transform
 from identify.spatial import BodyMotion, coadjoint, rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
@@ -28,10 +30,26 @@ _POINTS_A_PERIOD = 4.0
 """Points of the series over time in a period of the highest frequency."""
 
 
+_SAME_RATE = 1e-6
+"""Share by which the rates of two chunks of a log may differ and be taken for one."""
+
+
+_NOISE_ROWS = 2**15
+"""Rows that the noise of the signals is read from, in the middle of the longest segment."""
+
+
+class NoSegment(LogError):
+    """No segment of the rows is long enough to be used."""
+
+
 def prepare(
     recording: Recording,
     cutoff_hz: float | None = None,
     span: tuple[float, float] = (-np.inf, np.inf),
+    *,
+    form: Form = "acceleration",
+    wide: bool = False,
+    rate_hz: float | None = None,
 ) -> PreparedLog:
     """Put a log on an even clock, differentiate what is missing, and take its slow rows.
 
@@ -44,38 +62,68 @@ def prepare(
         cutoff_hz: highest frequency of the rows [Hz]; where not given, min(5, rate/10), or higher
             where the motion is faster or all segments of the log are too short for that.
         span: time of the log that is made into rows [s]; what is outside serves derivatives alone.
+        form: "momentum" differentiates v and ω in body axes where "acceleration" takes second
+            derivatives of the pose, or first ones of a twist in world axes.
+        wide: take the columns behind [1, ψ, w] too: Rᵀ, ẇ and ẅ. As the wrench is differentiated
+            then, edges are treated as in a log whose motion has to be.
+        rate_hz: of the log's other chunks [Hz]: where these rows have the same but for rounding,
+            transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
 
     Raises:
-        LogError: too few rows, too short a log, or signals missing.
+        NoSegment: too short a log, or one of gaps.
+        LogError: too few rows, or signals missing.
     """
+    recording = on_one_clock(recording)
     if recording.still:
-        return _prepare_still(recording)
-    segments = even_segments(recording)
+        return _prepare_still(recording, wide=wide)
+    segments = [_at_rate(segment, rate_hz) for segment in even_segments(recording)]
     longest = max(segments, key=len, default=None)
     if longest is None:
-        raise LogError(
+        raise NoSegment(
             f"{recording.name}: gaps and jumps leave no segment of a few rows; if each row is a "
             f"still pose, set `still = true` in [log]"
         )
     try:
         rate, fast = longest.rate_hz, None
-        if cutoff_hz is None and len(longest) >= shortest_segment(rate, default_cutoff_hz(rate)):
+        wanted = cutoff_hz is None or rate_hz is not None
+        if wanted and len(longest) >= shortest_segment(rate, default_cutoff_hz(rate)):
             fast = motion_cutoff_hz(longest.signals, rate)
         cutoff, raised = choose_cutoff_hz(rate, len(longest), cutoff_hz, fast)
     except LogError as error:
-        raise LogError(f"{recording.name}: {error}") from error
+        raise NoSegment(f"{recording.name}: {error}") from error
+    some = slice(max(0, (len(longest) - _NOISE_ROWS) // 2), (len(longest) + _NOISE_ROWS) // 2)
     noise = signal_noise(
-        longest.signals, longest.rate_hz, Differentiator.design(longest.rate_hz, cutoff)
+        {name: values[some] for name, values in longest.signals.items()},
+        longest.rate_hz,
+        Differentiator.design(longest.rate_hz, cutoff),
     )
     noise = _with_given(noise, recording.noise)
     parts = [
-        _prepare_segment(recording, segment, cutoff, noise, span)
+        _prepare_segment(recording, segment, cutoff, noise, span, form, wide=wide)
         for segment in segments
-        if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
+        if len(segment) >= _shortest(segment.rate_hz, cutoff, form)
     ]
-    return replace(
-        _join(recording, parts, longest.rate_hz, cutoff), cutoff_raised=raised, signal_noise=noise
-    )
+    if not parts:
+        need = _shortest(longest.rate_hz, cutoff, "momentum")
+        raise NoSegment(
+            f"{recording.name}: no segment without gaps or jumps is long enough for the momentum "
+            f"form at a cut-off of {cutoff:.3g} Hz, which takes {need:.6g} rows; the longest has "
+            f"{len(longest)}; use the acceleration form or a higher cut-off"
+        )
+    joined = _join(recording, parts, longest.rate_hz, cutoff, span)
+    return replace(joined, cutoff_raised=raised, motion_hz=fast, signal_noise=noise)
+
+
+def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
+    """The segment at that rate, where its own is the same but for rounding."""
+    if rate_hz is None or abs(segment.rate_hz - rate_hz) > _SAME_RATE * rate_hz:
+        return segment
+    return replace(segment, rate_hz=rate_hz)
+
+
+def _shortest(rate_hz: float, cutoff_hz: float, form: Form) -> float:
+    shortest = shortest_segment(rate_hz, cutoff_hz)
+    return shortest + len(DIFFERENCE) - 1 if form == "momentum" else shortest
 
 
 def _with_given(noise: SignalNoise, given: Mapping[str, float]) -> SignalNoise:
@@ -98,7 +146,7 @@ class _Part:
     time: Array
     columns: Array
     kinematics: Kinematics
-    wrench: Vec6
+    wrench: Array
     noise: SignalNoise
     differentiator: Differentiator
     cutoff_hz: float
@@ -146,18 +194,21 @@ class _Part:
         return self.time[whole].reshape(count, -1).mean(axis=1), columns
 
 
-def _prepare_still(recording: Recording) -> PreparedLog:
+def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
     count = len(recording)
     rotation = None
     if "quaternion" in recording.signals:
         rotation = rotation_from_quaternion(recording.signals["quaternion"])
     wrench = _wrench_in_body(recording, recording.signals, rotation)
+    rows = rows_of(still_motion(recording), wrench)
+    if wide:
+        rows = _widened(rows, rotation, np.zeros((count, 12)))
     return PreparedLog(
         recording=recording,
         time=np.arange(float(count)),
-        rows=rows_of(still_motion(recording), wrench),
+        rows=rows,
         segment_ids=np.arange(count),
-        noise=np.zeros(18),
+        noise=np.zeros(rows.shape[1] - 1),
     )
 
 
@@ -167,9 +218,12 @@ def _prepare_segment(
     cutoff_hz: float,
     noise: SignalNoise,
     span: tuple[float, float],
+    form: Form,
+    *,
+    wide: bool,
 ) -> _Part:
     differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
-    kinematics = kinematics_of(recording, segment.signals, differentiator)
+    kinematics = kinematics_of(recording, segment.signals, differentiator, form, smoothed=wide)
     inner = slice(kinematics.halo, len(segment) - kinematics.halo)
     inside = {name: segment.signals[name][inner] for name in ("force", "torque")}
     wrench = _wrench_in_body(recording, inside, kinematics.rotation)
@@ -190,11 +244,16 @@ def _prepare_segment(
             wrench=wrench,
             gravity=recording.gravity,
         )
+    columns = rows_of(kinematics.motion, wrench)
+    if wide:
+        rates = wrench_rates(recording, segment.signals, kinematics, differentiator)
+        columns = _widened(columns, kinematics.rotation, rates)
+        wrench = np.concatenate((wrench, rates), axis=1)
     return _Part(
         recording=recording,
         segment=segment,
         time=time,
-        columns=rows_of(kinematics.motion, wrench),
+        columns=columns,
         kinematics=kinematics,
         wrench=wrench,
         noise=noise,
@@ -229,20 +288,29 @@ def rows_of(motion: BodyMotion, wrench: Vec6) -> Array:
     return np.concatenate((np.ones((len(wrench), 1)), motion.features, wrench), axis=1)
 
 
+def _widened(rows: Array, rotation: Array | None, rates: Array) -> Array:
+    """Rows [1, ψ, w, Rᵀ, ẇ, ẅ], shape (n, 40); Rᵀ by rows, zero without an attitude."""
+    n = len(rows)
+    turned = np.zeros((n, 9)) if rotation is None else rotation.swapaxes(-1, -2).reshape(n, 9)
+    return np.concatenate((rows, turned, rates), axis=1)
+
+
 def _join(
     recording: Recording,
     parts: list[_Part],
     rate_hz: float,
     cutoff_hz: float,
+    span: tuple[float, float],
 ) -> PreparedLog:
     period = rate_hz / cutoff_hz
     parts = [part for part in parts if len(part) >= period]
     if not parts:
-        raise LogError(f"{recording.name}: no segment in the time that was asked for")
+        raise NoSegment(f"{recording.name}: no segment in the time that was asked for")
     series = [part.series() for part in parts]
     blocks = [b for part in parts for b in part.blocks(block_edges(len(part), rate_hz))]
     rows = np.array([len(block.rows) for block in blocks])
-    time = recording.time
+    stamps = np.zeros(0) if recording.time is None else recording.time
+    first, last = np.searchsorted(stamps, span).tolist()
     return PreparedLog(
         recording=recording,
         time=np.concatenate([of_part for of_part, _ in series]),
@@ -254,13 +322,19 @@ def _join(
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
         segments=tuple(part.states for part in parts if part.states is not None),
-        repeated=0 if time is None else int((np.diff(time) == 0.0).sum()),
-        unused=len(recording) - sum(part.segment.rows for part in parts),
+        repeated=int((np.diff(stamps[max(first - 1, 0) : last]) == 0.0).sum()),
+        unused=max(0, last - first - sum(_rows_within(part.segment, span) for part in parts)),
     )
 
 
+def _rows_within(segment: EvenSegment, span: tuple[float, float]) -> int:
+    """How many of the log's rows that a segment was made of are in a span of time, about."""
+    first, last = np.searchsorted(segment.time, span).tolist()
+    return round(segment.rows * (last - first) / len(segment))
+
+
 def _mean_noise(block: BlockRows) -> Array:
-    """Variance of the noise in a sample of the slow columns, shape (18,)."""
+    """Variance of the noise in a sample of the slow columns but the constant, shape (K − 1,)."""
     counts = np.bincount(block.groups, minlength=max(block.noise) + 1)
     total = sum(counts[group] * np.diag(moment) for group, moment in block.noise.items())
     return np.asarray(total) / block.samples

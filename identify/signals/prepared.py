@@ -39,9 +39,11 @@ class BlockRows:
     """Rows z = [constant, ψ, w] of a block of time, one a frequency.
 
     Attributes:
-        rows: shape (k, 19); the constant acts in the first alone.
-        groups: of each row, as in `transform`, shape (k,).
-        noise: covariance of the noise of [ψ, w] in a row, by group, shape (18, 18) each.
+        rows: shape (k, K), K = 19, or 40 where Rᵀ, ẇ and ẅ follow; the constant acts in the first
+            alone.
+        groups: of each row, as in `transform`, ascending, shape (k,).
+        noise: covariance of the noise of a row without the constant, by group, shape
+            (K − 1, K − 1) each.
         samples: of the log in the block.
         independent_share: independent rows a row is worth.
     """
@@ -62,10 +64,10 @@ class PreparedLog:
         blocks: rows of each block of time; none where the rows are still poses.
         folds: rows of the parts of time that are held out in turn.
         time: time of the series [s], shape (n,); the poses' number where all are still.
-        rows: means of z = [1, ψ, w] over short stretches of time, for figures, shape (n, 19); of a
-            log of still poses the poses.
+        rows: means of z = [1, ψ, w] over short stretches of time, for figures, shape (n, 19), or
+            (n, 40) where the log was prepared wide; of a log of still poses the poses.
         segment_ids: number of the uninterrupted segment each of those belongs to, shape (n,).
-        noise: variance of the noise of [ψ, w] in the slow rows, on average, shape (18,).
+        noise: variance of the noise of [ψ, w] in the slow rows, on average, shape (18,), or (39,).
         rate_hz: sampling rate of the log [Hz]; None for still poses.
         cutoff_hz: highest frequency of the rows [Hz]; None for still poses.
         segments: full-rate states for the replay; empty where pose or time is missing.
@@ -73,6 +75,7 @@ class PreparedLog:
         unused: rows in segments too short to be differentiated, not used.
         signal_noise: of its signals, sample by sample; None for still poses.
         cutoff_raised: whether the cut-off is higher than the default, as segments are short.
+        motion_hz: cut-off that the motion itself asks for [Hz]; None where nobody asked.
     """
 
     recording: Recording
@@ -88,6 +91,7 @@ class PreparedLog:
     repeated: int = 0
     unused: int = 0
     cutoff_raised: bool = False
+    motion_hz: float | None = None
     signal_noise: SignalNoise | None = None
 
     @property
@@ -105,7 +109,7 @@ class PreparedLog:
     @property
     def wrench(self) -> Vec6:
         """Measured wrench, in B, bias included, shape (n, 6)."""
-        return self.rows[:, 13:]
+        return self.rows[:, 13:19]
 
     @property
     def features(self) -> Array:

@@ -6,6 +6,14 @@ often each was differentiated:
     R_WB exp(θ×) turns a vector v_B = Rᵀ v_W by δv_B = v_B × θ₀
     δω = θ₁ + ω × θ₀         δα = θ₂ + ω × θ₁ + α × θ₀
     δ(ω_i ω_j) = ω_i δω_j + ω_j δω_i
+
+Of wide columns, for a force or torque in world axes, with b_k = Rᵀ dᵏf_W/dtᵏ and so
+δb_k = Rᵀ n_k + b_k × θ₀:
+
+    ḟ = b₁ − ω × b₀        f̈ = b₂ − 2 ω × b₁ − α × b₀ + ω × (ω × b₀)
+
+What is differentiated in body axes has the noise of what it is a derivative of, through one more
+derivative (`BY_PARTS`).
 """
 
 from __future__ import annotations
@@ -16,10 +24,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Mat33, Vec3, Vec6
+from identify.arrays import Array, Indices, Mat33, Vec3
 from identify.logs import Recording
 from identify.signals.kinematics import Kinematics
-from identify.signals.transform import SAMPLE
+from identify.signals.transform import BY_PARTS, SAMPLE
 from identify.spatial import coadjoint
 from identify.spatial.rotations import hat
 
@@ -36,7 +44,7 @@ class Propagation:
 
     Attributes:
         ways: by which noise comes.
-        J: shape (t, 18, 3 · ways).
+        J: shape (t, 18, 3 · ways); (t, 39, 3 · ways) for [ψ, w, Rᵀ, ẇ, ẅ].
     """
 
     ways: tuple[Way, ...]
@@ -47,7 +55,7 @@ def propagate(
     recording: Recording,
     signals: Mapping[str, Array],
     kinematics: Kinematics,
-    wrench: Vec6,
+    wrench: Array,
     at: Indices,
 ) -> Propagation:
     """How noise reaches the columns at some samples.
@@ -56,20 +64,26 @@ def propagate(
         recording: for the frames of its signals and gravity.
         signals: those the kinematics were made of.
         kinematics: n samples.
-        wrench: at Bo in B, shape (n, 6).
+        wrench: at Bo in B, shape (n, 6); with its derivatives, shape (n, 18), for wide columns.
         at: the samples, shape (t,).
     """
     noise = _Noise(recording, frozenset(signals), kinematics, at)
     rates = noise.of_rates()
-    vectors = (
+    vectors = [
         (slice(0, 3), noise.of_acceleration(rates)),
         (slice(3, 6), noise.of_angular_acceleration()),
         (slice(12, 15), noise.of_wrench(0, wrench[at, :3])),
-        (slice(15, 18), noise.of_wrench(1, wrench[at, 3:])),
-    )
+        (slice(15, 18), noise.of_wrench(1, wrench[at, 3:6])),
+    ]
+    if wide := wrench.shape[1] > 6:
+        vectors += noise.of_attitude()
+        for half, both in enumerate(wrench[at].reshape(-1, 3, 2, 3).transpose(2, 1, 0, 3)):
+            first, second = noise.of_wrench_rates(half, both, rates)
+            vectors.append((slice(27 + 3 * half, 30 + 3 * half), first))
+            vectors.append((slice(33 + 3 * half, 36 + 3 * half), second))
     ways = tuple(dict.fromkeys(way for _, vector in (*vectors, (None, rates)) for way in vector))
     columns = {way: slice(3 * number, 3 * number + 3) for number, way in enumerate(ways)}
-    J = np.zeros((len(at), 18, 3 * len(ways)))
+    J = np.zeros((len(at), 39 if wide else 18, 3 * len(ways)))
     for rows, vector in vectors:
         for way, matrix in vector.items():
             J[:, rows, columns[way]] = matrix
@@ -89,6 +103,7 @@ class _Noise:
         self.proper = kinematics.motion.proper_acceleration[at]
         self.rates = kinematics.motion.angular_velocity[at]
         self.alpha = kinematics.motion.angular_acceleration[at]
+        self.by_parts = kinematics.by_parts
         self.velocity = None if kinematics.velocity is None else kinematics.velocity[at]
         self.attitude: Way = ("quaternion", 0 if kinematics.halo else SAMPLE)
         self.one = np.broadcast_to(np.eye(3), (len(at), 3, 3))
@@ -119,6 +134,8 @@ class _Noise:
     def of_angular_acceleration(self) -> Sensitivity:
         if "angular_acceleration" in self.given:
             return self._given(("angular_acceleration", SAMPLE), "acceleration", self.alpha)
+        if self.by_parts[1]:
+            return _by_parts(self.of_rates())
         if "angular_velocity" in self.given:
             return self._given(("angular_velocity", 1), "twist", self.alpha)
         return {
@@ -138,12 +155,15 @@ class _Noise:
                 carried = np.cross(self.rates, self._velocity_in_body())
                 return self._plus_carried(self._classical(given, self.proper - carried), rates)
             return self._classical(given, self.proper)
+        if self.by_parts[0]:
+            changing = _by_parts(self._of_velocity()) | self._turned(self._gravity())
+            return self._plus_carried(changing, rates)
         if "linear_velocity" not in self.given:
             return {("position", 2): self._back()} | self._turned(self.proper)
         if self._world("twist"):
             return {("linear_velocity", 1): self._back()} | self._turned(self.proper)
         # a_B = dv_B/dt + ω × v_B, less gravity
-        changing: Sensitivity = {("linear_velocity", 1): self.one} | self._turned(self._gravity())
+        changing = {("linear_velocity", 1): self.one} | self._turned(self._gravity())
         return self._plus_carried(changing, rates)
 
     def _classical(self, given: Way, v: Vec3) -> Sensitivity:
@@ -163,30 +183,71 @@ class _Noise:
 
     def _plus_carried(self, noise: Sensitivity, rates: Sensitivity) -> Sensitivity:
         """With that of ω × v_B added: ω × δv_B − v_B × δω."""
-        total = dict(noise)
-        v = self._velocity_in_body()
-        name, kernel = ("linear_velocity", SAMPLE)
-        if "linear_velocity" not in self.given:
-            name, kernel = "position", 1
-        world = name == "position" or self._world("twist")
-        across = hat(self.rates)
-        carried: Sensitivity = {(name, kernel): across @ self._back() if world else across}
-        if world:
-            carried[self.attitude] = across @ hat(v)
-        for way, matrix in rates.items():
-            carried[way] = carried.get(way, 0.0) - hat(v) @ matrix
-        for way, matrix in carried.items():
-            total[way] = total.get(way, 0.0) + matrix
-        return total
+        velocity = _turned_by(hat(self.rates), self._of_velocity())
+        return _sum(noise, velocity, _turned_by(-hat(self._velocity_in_body()), rates))
 
-    def of_wrench(self, half: int, w: Vec3) -> Sensitivity:
-        """Of the force (half 0) or torque (half 1) at Bo in B; w is its value."""
-        ways: tuple[Way, Way] = (("force", SAMPLE), ("torque", SAMPLE))
+    def _of_velocity(self) -> Sensitivity:
+        """Of v_B."""
+        if "linear_velocity" in self.given and not self._world("twist"):
+            return {("linear_velocity", SAMPLE): self.one}
+        way: Way = ("linear_velocity", SAMPLE)
+        if "linear_velocity" not in self.given:
+            way = "position", 1
+        return {way: self._back()} | self._turned(self._velocity_in_body())
+
+    def of_wrench(self, half: int, w: Vec3, order: int = SAMPLE) -> Sensitivity:
+        """Of the force (half 0) or torque (half 1) at Bo in B; w is its value.
+
+        With an order, that of Rᵀ dᵏf_W/dtᵏ if the wrench is in world axes, else of the derivative.
+        """
+        ways: tuple[Way, Way] = (("force", order), ("torque", order))
         X_BS = self.recording.X_BS
         if self.recording.frames["wrench"] != "sensor" or X_BS is None:
             return self._given(ways[half], "wrench", w)
         moved = coadjoint(X_BS)[3 * half : 3 * half + 3].reshape(3, 2, 3)
         return {way: moved[:, k] @ self.one for k, way in enumerate(ways) if moved[:, k].any()}
+
+    def of_attitude(self) -> list[tuple[slice, Sensitivity]]:
+        """Of the columns of Rᵀ, which are the world's axes in B, with their rows of J."""
+        if self.back is None:
+            return []
+        axes = np.moveaxis(self.back, -1, 0)
+        return [(slice(18 + k, 27, 3), self._turned(axis)) for k, axis in enumerate(axes)]
+
+    def of_wrench_rates(self, half: int, w: Array, rates: Sensitivity) -> tuple[Sensitivity, ...]:
+        """Of both derivatives of the force or torque in B; w is its value and theirs, (3, t, 3)."""
+        if not self._world("wrench"):
+            return tuple(self.of_wrench(half, w[order], order) for order in (1, 2))
+        across, turning = hat(self.rates), np.cross(self.rates, w[0])
+        b1 = w[1] + turning
+        b2 = w[2] + np.cross(self.alpha, w[0]) + np.cross(self.rates, 2.0 * b1 - turning)
+        of_b = [self.of_wrench(half, b, order) for order, b in enumerate((w[0], b1, b2))]
+        first = _sum(of_b[1], _turned_by(-across, of_b[0]), _turned_by(hat(w[0]), rates))
+        second = _sum(
+            of_b[2],
+            _turned_by(-2.0 * across, of_b[1]),
+            _turned_by(across @ across - hat(self.alpha), of_b[0]),
+            _turned_by(hat(2.0 * b1 - turning) - across @ hat(w[0]), rates),
+            _turned_by(hat(w[0]), self.of_angular_acceleration()),
+        )
+        return first, second
+
+
+def _turned_by(matrix: Mat33, noise: Sensitivity) -> Sensitivity:
+    return {way: matrix @ of_way for way, of_way in noise.items()}
+
+
+def _sum(*noises: Sensitivity) -> Sensitivity:
+    total: Sensitivity = {}
+    for noise in noises:
+        for way, matrix in noise.items():
+            total[way] = total[way] + matrix if way in total else matrix
+    return total
+
+
+def _by_parts(noise: Sensitivity) -> Sensitivity:
+    """Of the derivative of what has such noise, where the derivative is moved to what sums it."""
+    return {(name, BY_PARTS[order]): matrix for (name, order), matrix in noise.items()}
 
 
 def _of_products(rates: Vec3) -> Array:

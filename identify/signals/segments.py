@@ -12,6 +12,7 @@ from identify.arrays import Array, Indices, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.clock import gap_starts, uniform_rows
+from identify.signals.holds import LONGEST_HOLD
 from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import normalised_quaternion, rotation_angle
 
@@ -32,9 +33,6 @@ _ANGLE = 5e-3
 
 _DISTANCE = 2e-3
 """… or this [m]."""
-
-_HOLD = 25
-"""A pose held for more rows than this was still; held rows of a slower sensor are fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +61,35 @@ def even_segments(recording: Recording) -> list[EvenSegment]:
     Raises:
         LogError: too few rows, stamps that never advance, or attitudes that are no motion.
     """
-    time = recording.time
-    if time is None or len(recording) < FEWEST_ROWS:
+    return even_segments_of(recording.name, recording.time, recording.signals)
+
+
+def even_segments_of(
+    name: str, time: Array | None, signals: Mapping[str, Array]
+) -> list[EvenSegment]:
+    """As `even_segments`, of signals with one clock.
+
+    Args:
+        name: of what has them, for messages.
+        time: their stamps [s], shape (n,).
+        signals: by name, shape (n, ·).
+    """
+    count = 0 if time is None else len(time)
+    if time is None or count < FEWEST_ROWS:
         raise LogError(
-            f"{recording.name}: {len(recording)} rows are too few to see a motion (need "
+            f"{name}: {len(next(iter(signals.values())))} rows are too few to see a motion (need "
             f"{FEWEST_ROWS} or more); if each is a still pose, set `still = true` in [log]"
         )
     if not time[-1] > time[0]:
-        raise LogError(f"{recording.name}: the time stamps never advance: check [log] time")
-    quaternion = recording.signals.get("quaternion")
+        raise LogError(f"{name}: the time stamps never advance: check [log] time")
+    quaternion = signals.get("quaternion")
     if quaternion is not None:
         quaternion = unwrap_quaternions(quaternion)
-        _require_resolved(recording.name, quaternion)
-    cuts = np.union1d(
-        gap_starts(time),
-        jump_starts(recording.signals.get("position"), quaternion),
-    )
-    edges = [0, *(int(cut) for cut in cuts), len(recording)]
+        _require_resolved(name, quaternion)
+    cuts = np.union1d(gap_starts(time), jump_starts(signals.get("position"), quaternion))
+    edges = [0, *(int(cut) for cut in cuts), count]
     return [
-        _even_segment(recording, time, slice(start, stop))
+        _even_segment(signals, time, slice(start, stop))
         for start, stop in pairwise(edges)
         if stop - start >= FEWEST_ROWS and time[stop - 1] > time[start]
     ]
@@ -98,8 +106,8 @@ def _require_resolved(name: str, quaternion: Vec4) -> None:
         )
 
 
-def _even_segment(recording: Recording, time: Array, rows: slice) -> EvenSegment:
-    parts = {name: values[rows] for name, values in recording.signals.items()}
+def _even_segment(signals: Mapping[str, Array], time: Array, rows: slice) -> EvenSegment:
+    parts = {name: values[rows] for name, values in signals.items()}
     if "quaternion" in parts:
         parts["quaternion"] = unwrap_quaternions(parts["quaternion"])
     edges = np.cumsum([0, *(values.shape[1] for values in parts.values())]).tolist()
@@ -107,10 +115,10 @@ def _even_segment(recording: Recording, time: Array, rows: slice) -> EvenSegment
     posed = [slices[name] for name in ("position", "quaternion") if name in parts]
     probe = np.r_[tuple(posed or slices.values())]
     even = uniform_rows(time[rows], np.concatenate(list(parts.values()), axis=1), probe)
-    signals = {name: even.columns[:, part] for name, part in slices.items()}
-    if "quaternion" in signals:
-        signals["quaternion"] = normalised_quaternion(signals["quaternion"])
-    return EvenSegment(even.time, even.rate_hz, signals, rows.stop - rows.start)
+    on_clock = {name: even.columns[:, part] for name, part in slices.items()}
+    if "quaternion" in on_clock:
+        on_clock["quaternion"] = normalised_quaternion(on_clock["quaternion"])
+    return EvenSegment(even.time, even.rate_hz, on_clock, rows.stop - rows.start)
 
 
 def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
@@ -139,7 +147,7 @@ def _isolated_steps(steps: Array, least: float) -> Indices:
     around[:, _NEIGHBOURS] = 0.0
     second_longest = np.partition(around, -2, axis=1)[:, -2]
     alone = steps[fresh] > _RATIO * second_longest
-    after_hold = np.diff(fresh, prepend=-1) > _HOLD
-    before_hold = np.diff(fresh, append=len(steps)) > _HOLD
+    after_hold = np.diff(fresh, prepend=-1) > LONGEST_HOLD
+    before_hold = np.diff(fresh, append=len(steps)) > LONGEST_HOLD
     jumps = (steps[fresh] > least) & (alone | (after_hold & before_hold))
     return fresh[jumps] + 1

@@ -28,13 +28,22 @@ CONSTANT = 0
 """Number of the group of the constant's row; band j is group 1 + j."""
 
 BLOCK_SECONDS = 10.0
-"""Length of a block of time, about."""
+"""Length of a block of time, about …"""
+
+_BLOCK_SAMPLES = 100
+"""… or so many samples, where a log has fewer in that time."""
 
 TAPER = 0.05
 """Share of a block at each end over which the taper rises."""
 
 SAMPLE = 3
 """Stands for a signal used as it is where 0 to 2 stand for its smoothed derivatives."""
+
+BY_PARTS = {SAMPLE: 4, 0: 5, 1: 6}
+"""What those become where a product with them is differentiated: −du/dt sums it in place of u."""
+
+_PLAIN = 2**21
+"""Samples times rows up to which cosines are kept."""
 
 _PROBED = 16
 """Rows of a band whose gains are worked out, at the most: they hardly change within it."""
@@ -66,7 +75,7 @@ class BlockTransform:
             window[-rise:] = window[:rise][::-1]
         return seal(window / np.sqrt(np.mean(window**2)), "window", (self.length,))
 
-    @property
+    @cached_property
     def independent_share(self) -> float:
         """Independent rows a row is worth: tapered cosines overlap."""
         return float(1.0 / np.mean(self.window**4))
@@ -82,7 +91,7 @@ class BlockTransform:
     @cached_property
     def _mirror(self) -> Array:
         """The vector of the reflection that takes the constant to the first row, shape (rows,)."""
-        constant = _cosine_transform(self.window[:, None])[: self.rows, 0]
+        constant = _cosine_transform(self.window[:, None].copy())[: self.rows, 0]
         mirror = constant / np.linalg.norm(constant)
         mirror[0] -= 1.0
         size = np.linalg.norm(mirror)
@@ -90,11 +99,35 @@ class BlockTransform:
 
     def apply(self, columns: Array) -> Array:
         """Rows of a block of columns, the constant first among them, (n, k) to (rows, k)."""
-        if self.tapered:
-            columns = columns * self.window[:, None]
-        rows = self._reflected(_cosine_transform(columns)[: self.rows])
+        if self._summed_plainly:
+            rows = self._plain_sums(columns)
+        else:
+            rows = _cosine_transform(columns * self.window[:, None])[: self.rows]
+        rows = self._reflected(rows)
         rows[1:, 0] = 0.0  # but for rounding
         return rows
+
+    @cached_property
+    def _summed_plainly(self) -> bool:
+        """A large prime in its length makes the fast transform five times slower than sums are."""
+        from scipy.fft import next_fast_len  # kept out of `import identify`
+
+        return next_fast_len(self.length) > self.length and self.rows * self.length <= _PLAIN
+
+    def _plain_sums(self, columns: Array) -> Array:
+        """Sums over half a block: the other half of a cosine is the same, or minus the same."""
+        even, odd = self._half_cosines
+        first, second = columns[: even.shape[1]], columns[::-1][: even.shape[1]]
+        rows = np.empty((self.rows, columns.shape[1]))
+        rows[::2], rows[1::2] = even @ (first + second), odd @ (first - second)
+        return rows
+
+    @cached_property
+    def _half_cosines(self) -> tuple[Array, Array]:
+        half = self._plain(np.arange(self.rows))[:, : (self.length + 1) // 2]
+        if self.length % 2:
+            half[:, -1] *= 0.5  # the middle is its own mirror image
+        return half[::2].copy(), half[1::2].copy()
 
     def _reflected(self, rows: Array) -> Array:
         return rows - np.outer(2.0 * self._mirror, self._mirror @ rows)
@@ -117,6 +150,26 @@ class BlockTransform:
 
         return idct(padded, type=2, norm="ortho") * self.window
 
+    def through(self, kernels: Array, rows: Sequence[int] | Indices) -> Array:
+        """κᵀu_k: the functions that sum a signal to what rows see of it through kernels.
+
+        Σ_t u_k(t) (κ x)(t) = Σ_s (κᵀu_k)(s) x(s), with s over the block and half a kernel beyond
+        both ends. With a κ that differentiates it is summation by parts: −κᵀu_k is du_k/dt.
+
+        Args:
+            kernels: odd length, shape (c, taps), applied as `Differentiator` does.
+            rows: which.
+
+        Returns:
+            Shape (c, len(rows), n + taps − 1).
+        """
+        width = self.length + kernels.shape[1] - 1
+        through = np.zeros((len(kernels), len(rows), width))
+        spectrum = np.fft.rfft(self.cosines(rows), width, axis=1)
+        for number, kernel in enumerate(kernels):
+            through[number] = np.fft.irfft(spectrum * np.fft.rfft(kernel, width), width, axis=1)
+        return through
+
     def gains(self, kernels: Array) -> dict[int, Array]:
         """What rows let through of white noise that came through kernels, by group.
 
@@ -129,18 +182,12 @@ class BlockTransform:
         Returns:
             For each group the mean over its rows, shape (c, c).
         """
-        halo = kernels.shape[1] // 2
         gains = {}
         for group in np.unique(self.groups).tolist():
             rows = np.flatnonzero(self.groups == group)
             if len(rows) > _PROBED:
                 rows = rows[np.linspace(0, len(rows) - 1, _PROBED).astype(int)]
-            through = np.zeros((len(kernels), len(rows), self.length + 2 * halo))
-            spectrum = np.fft.rfft(self.cosines(rows), through.shape[2], axis=1)
-            for number, kernel in enumerate(kernels):
-                response = np.fft.rfft(kernel, through.shape[2])
-                through[number] = np.fft.irfft(spectrum * response, through.shape[2], axis=1)
-            flat = through.reshape(len(kernels), -1)
+            flat = self.through(kernels, rows).reshape(len(kernels), -1)
             gains[group] = flat @ flat.T / len(rows)
         return gains
 
@@ -168,23 +215,29 @@ def derivative_gains(
     Args:
         transform: of the block.
         differentiator: that of its signals.
-        orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the value as it is.
+        orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the value as it is, and what
+            they are in `BY_PARTS`.
     """
     if orders == (SAMPLE,):
         return {group: np.ones((1, 1)) for group in np.unique(transform.groups).tolist()}
     identity = np.zeros((1, differentiator.kernels.shape[1]))
     identity[0, differentiator.halo] = 1.0
     kernels = np.concatenate((differentiator.kernels, identity))
+    if max(orders) > SAMPLE:
+        difference = differentiator.difference
+        moved = [np.convolve(difference, kernels[order]) for order in BY_PARTS]
+        kernels = np.pad(kernels, ((0, 0), (len(difference) // 2,) * 2))
+        kernels = np.concatenate((kernels, moved))
     return transform.gains(kernels[list(orders)])
 
 
 def block_edges(length: int, rate_hz: float) -> list[int]:
     """Edges of blocks of about `BLOCK_SECONDS` that a segment of so many samples is cut into."""
-    blocks = max(1, round(length / (BLOCK_SECONDS * rate_hz)))
+    blocks = max(1, round(length / max(BLOCK_SECONDS * rate_hz, _BLOCK_SAMPLES)))
     return [length * number // blocks for number in range(blocks + 1)]
 
 
 def _cosine_transform(columns: Array) -> Array:
     from scipy.fft import dct  # kept out of `import identify`
 
-    return dct(columns, type=2, norm="ortho", axis=0)
+    return dct(columns, type=2, norm="ortho", axis=0, overwrite_x=True)

@@ -1,3 +1,8 @@
+from identify.validation.pooling import (
+    Difference as Difference,
+    PooledEstimates as PooledEstimates,
+    pool_estimates as pool_estimates,
+)
 from identify.validation.replaying import (
     Replays as Replays,
     posterior_bodies as posterior_bodies,

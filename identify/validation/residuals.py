@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import fdtrc
 
 from identify.arrays import Array, Flags, Phi
+from identify.regressors import LogSummary
 from identify.regressors.newton_euler import FEATURE_TENSOR
-from identify.signals import PreparedLog
 
 _CORRELATED = 0.3
 """Correlation one correlation time of the low-pass apart from which a residual is no noise. White
@@ -32,7 +32,7 @@ _HEAVY = 1.0
 """Kurtosis beyond the normal distribution's, from which single events make up a residual."""
 
 
-def axes_beyond_noise(logs: Sequence[PreparedLog], phi: Phi, biases: Array) -> Flags:
+def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Flags:
     """Axes of the wrench whose residual is not noise.
 
     Args:
@@ -51,11 +51,12 @@ def axes_beyond_noise(logs: Sequence[PreparedLog], phi: Phi, biases: Array) -> F
         residual = log.wrench - log.features @ (FEATURE_TENSOR @ body) - log.rows[:, :1] * bias
         power += (residual**2).sum(axis=0)
         fourth += (residual**4).sum(axis=0)
-        rows, effective = rows + len(residual), effective + log.effective
+        independent = log.shown * log.effective
+        rows, effective = rows + len(residual), effective + independent
         explained, rank = _along_the_motion(log, residual)
         along, terms = along + explained, terms + rank
         if not log.recording.still:
-            lag = int(np.ceil(len(residual) / log.effective))
+            lag = int(np.ceil(len(residual) / independent))
             same = log.segment_ids[lag:] == log.segment_ids[:-lag]
             lagged += (residual[lag:] * residual[:-lag])[same].sum(axis=0)
             pairs += int(same.sum())
@@ -67,7 +68,7 @@ def axes_beyond_noise(logs: Sequence[PreparedLog], phi: Phi, biases: Array) -> F
     return in_time | heavy | _beyond_chance(along / safe, terms, effective)
 
 
-def _along_the_motion(log: PreparedLog, residual: Array) -> tuple[Array, int]:
+def _along_the_motion(log: LogSummary, residual: Array) -> tuple[Array, int]:
     """Power of a residual along the constant and the features, six axes, and their rank."""
     columns = log.rows[:, :13]
     norms = np.linalg.norm(columns, axis=0)

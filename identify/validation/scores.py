@@ -88,7 +88,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
         for number, (log, out) in enumerate(zip(logs, held, strict=True)):
             bias, phi = estimate.biases[number], estimate.moved_in(number).phi
             rows += float(log.samples[out].sum())
-            noise += log.samples[out] @ (log.noise[0, log.group[out]] ** 2).sum(axis=1)[:, 13:]
+            noise += log.samples[out] @ (log.noise[0, log.group[out]] ** 2).sum(axis=1)[:, 13:19]
             error += _error_power(log.factors[out], phi, bias)
             spread += _spread(log, out)
     if not scored or not rows:
@@ -120,7 +120,7 @@ def _cells_of_fold(log: Statistics, fold: int, folds: int) -> Flags:
 
 def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
     """Σ r² per axis over blocks, r = w − Y φ − bias, from their factors (blocks, 19, 19)."""
-    residuals = factors[..., 13:] - factors[..., 1:13] @ (FEATURE_TENSOR @ phi)
+    residuals = factors[..., 13:19] - factors[..., 1:13] @ (FEATURE_TENSOR @ phi)
     residuals = residuals - factors[..., :1] * bias
     return (residuals**2).sum(axis=(0, 1))
 
@@ -128,6 +128,6 @@ def _error_power(factors: Array, phi: Array, bias: Vec6) -> Vec6:
 def _spread(log: Statistics, subset: Flags) -> Vec6:
     """Σ (w − mean of the log)² per axis over a subset of the blocks."""
     first = log.totals[0, 0, 0]
-    mean = first[13:] / first[0]
-    centred = log.factors[subset][..., 13:] - log.factors[subset][..., :1] * mean
+    mean = first[13:19] / first[0]
+    centred = log.factors[subset][..., 13:19] - log.factors[subset][..., :1] * mean
     return (centred**2).sum(axis=(0, 1))

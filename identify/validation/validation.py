@@ -11,8 +11,7 @@ from identify.arrays import Phi, Vec6
 from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.estimation.estimate import MovedBody
 from identify.inertia import InertialParameters, is_consistent
-from identify.regressors import Statistics
-from identify.signals import PreparedLog
+from identify.regressors import LogSummary
 from identify.validation.replaying import Replays, posterior_bodies, replays
 from identify.validation.scores import HeldOutScores, held_out_scores
 from identify.validation.single_shot import SingleShot
@@ -48,8 +47,7 @@ class Validation:
 
 
 def validate(
-    prepared: Sequence[PreparedLog],
-    blocks: Sequence[Statistics],
+    summaries: Sequence[LogSummary],
     estimate: Estimate,
     settings: EstimatorSettings,
     truth: InertialParameters | None = None,
@@ -57,15 +55,15 @@ def validate(
     """Score an estimate out of sample, and replay the logs from it.
 
     Args:
-        prepared: the logs.
-        blocks: their block statistics, in the same order.
+        summaries: the logs.
         estimate: fitted to them.
         settings: it was fitted with; the folds use the same.
         truth: another body to replay beside the estimate; a payload's goes on the estimated
             carrier.
     """
-    scores = held_out_scores(blocks, lambda training: estimate_body(training, settings))
-    logs = list(zip(prepared, estimate.biases, strict=True))
+    folds = [log.folds for log in summaries]
+    scores = held_out_scores(folds, lambda training: estimate_body(training, settings))
+    logs = list(zip(summaries, estimate.biases, strict=True))
     loaded = len(logs) - estimate.unloaded
     true = None if truth is None else truth.phi
     if true is not None and estimate.unloaded:
@@ -78,7 +76,7 @@ def validate(
 
 
 def _replay(
-    logs: Sequence[tuple[PreparedLog, Vec6]], moved: MovedBody, truth: Phi | None
+    logs: Sequence[tuple[LogSummary, Vec6]], moved: MovedBody, truth: Phi | None
 ) -> Replays:
     """Replays of logs that one body moved in, each with the sensor offset to take off."""
     if moved.unidentifiable:

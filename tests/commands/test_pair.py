@@ -20,6 +20,7 @@ from identify.commands.output import OutputError
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, note_torn_pair, write_pair
 from identify.exchange import SavedEstimate, write_estimate
 from identify.inertia import InertialParameters
+from identify.logs import Recording
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.writing import write_log
 from identify.reporting import page
@@ -33,10 +34,12 @@ LOCK = ".estimate.json.lock"
 @pytest.fixture(scope="module")
 def results():
     """Two fits, of bodies of 1 kg and 2 kg."""
-    return [
-        fit(synthetic_recording(k * PHI, rng=np.random.default_rng(k), duration=4.0, rate_hz=50.0))
-        for k in (1, 2)
-    ]
+    return [fit(recorded(k)) for k in (1, 2)]
+
+
+def recorded(k: int) -> Recording:
+    """A log of a body of k kilograms."""
+    return synthetic_recording(k * PHI, rng=np.random.default_rng(k), duration=4.0, rate_hz=50.0)
 
 
 @pytest.fixture(autouse=True)
@@ -140,7 +143,7 @@ def test_a_pair_torn_by_a_crash_is_said_and_the_next_fit_is_whole(results, tmp_p
     estimate, named = pair(tmp_path)
     assert estimate != named
     path, log = tmp_path / ESTIMATE, tmp_path / "log.csv"
-    write_log(results[1].logs[0].recording, log)
+    write_log(recorded(2), log)
     of_log = (log, "--schema", log.with_suffix(".toml"))
     for words in (
         ("fit", *of_log, "--truth", path, "-o", tmp_path / "fitted"),

@@ -17,6 +17,7 @@ from experiments.benchmarks import (
     import_time,
     psd_fit,
     refusals,
+    rows_throughput,
     run as command,
     statistics_throughput,
 )
@@ -75,6 +76,19 @@ def test_rows_and_statistics_hold_the_same_problem():
         rtol=1e-9,
         atol=1e-9 * np.abs(rows).max() ** 2,
     )
+
+
+@pytest.mark.parametrize("width", [19, 40])
+@pytest.mark.parametrize("length", [2000, 2003])
+def test_the_rows_that_are_timed_hold_the_slow_part_of_the_columns(width, length):
+    columns = rows_throughput.columns(3 * length, width)
+    statistics = rows_throughput.statistics_of_columns(columns, length)
+    moment = sum(R.T @ R for R in statistics.totals[0])
+    # White columns have the same share of their energy in every row: 101 of them in 10 s.
+    rows = 3 * 101
+    np.testing.assert_allclose(np.diag(moment)[1:] / rows, np.ones(width - 1), atol=0.5)
+    assert moment[0, 0] > 0.9 * 3 * length
+    assert statistics.samples.sum() == pytest.approx(3 * length)
 
 
 def test_the_fit_that_is_timed_needs_a_solver_and_agrees_with_plain_cvxpy():

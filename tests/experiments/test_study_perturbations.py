@@ -9,13 +9,14 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError
-from identify.experiments.perturbations.noise import WhiteNoise
+from identify.experiments.perturbations.noise import GaussianNoise, Quantisation
 from identify.experiments.perturbations.perturbation import PerturbationSequence
 from identify.experiments.perturbations.registry import PERTURBATIONS
-from identify.experiments.perturbations.rows import Decimation, DroppedRows, Nothing
+from identify.experiments.perturbations.rows import Decimation, DroppedRows, Nothing, OnlySignals
 from identify.experiments.perturbations.sensor import Delay, SensorOffset
 from identify.logs import Recording
 from identify.logs.synthetic import Noise, synthetic_recording
+from identify.spatial.rotations import rotation_angle
 from tests.close import assert_close
 from tests.recordings import synthetic_still_recording
 
@@ -40,7 +41,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 @pytest.mark.parametrize("name", ["position", "linear_velocity", "angular_velocity", "force"])
 def test_noise_has_its_sigma_and_leaves_the_rest(name: str) -> None:
     recording = log()
-    noisy = WhiteNoise(**{name: 0.3}).apply(recording, rng())
+    noisy = GaussianNoise(**{name: 0.3}).apply(recording, rng())
     added = noisy.signals[name] - recording.signals[name]
     assert_close(np.std(added), 0.3, rtol=0.05)
     assert abs(np.mean(added)) < 0.02
@@ -50,7 +51,7 @@ def test_noise_has_its_sigma_and_leaves_the_rest(name: str) -> None:
 
 def test_noise_of_the_attitude_turns_it_by_its_sigma() -> None:
     recording = log()
-    noisy = WhiteNoise(orientation=0.01).apply(recording, rng())
+    noisy = GaussianNoise(orientation=0.01).apply(recording, rng())
     exact = Rotation.from_quat(recording.signals["quaternion"])
     turned = (exact.inv() * Rotation.from_quat(noisy.signals["quaternion"])).as_rotvec()
     assert_close(np.std(turned), 0.01, rtol=0.05)
@@ -58,22 +59,22 @@ def test_noise_of_the_attitude_turns_it_by_its_sigma() -> None:
 
 def test_a_scale_multiplies_the_same_draws() -> None:
     recording = log()
-    once = WhiteNoise(force=0.1).apply(recording, rng()).signals["force"]
-    thrice = WhiteNoise(force=0.1, scale=3.0).apply(recording, rng()).signals["force"]
+    once = GaussianNoise(force=0.1).apply(recording, rng()).signals["force"]
+    thrice = GaussianNoise(force=0.1, scale=3.0).apply(recording, rng()).signals["force"]
     exact = recording.signals["force"]
     assert_close(thrice - exact, 3.0 * (once - exact), rtol=1e-9)
-    assert not WhiteNoise(force=0.1, scale=0.0).random
-    assert not WhiteNoise().random
+    assert not GaussianNoise(force=0.1, scale=0.0).random
+    assert not GaussianNoise().random
 
 
 def test_the_sigmas_are_those_of_synthetic_logs() -> None:
     names = {field.name for field in fields(Noise)}
-    assert set(WhiteNoise.model_fields) == names | {"scale"}
+    assert set(GaussianNoise.model_fields) == names | {"scale", "time_constant", "relative"}
 
 
 def test_noise_on_a_signal_that_is_not_there_is_an_error() -> None:
     with pytest.raises(LogError, match="needs linear_acceleration, which the log does not have"):
-        WhiteNoise(linear_acceleration=0.1).apply(log(include="pose"), rng())
+        GaussianNoise(linear_acceleration=0.1).apply(log(include="pose"), rng())
 
 
 @pytest.mark.parametrize("frame", ["body", "world"])
@@ -122,6 +123,44 @@ def test_still_poses_have_no_delay() -> None:
         Delay(wrench=0.1).apply(still, rng())
 
 
+def test_coloured_noise_has_its_size_and_forgets_in_its_time() -> None:
+    recording = log(duration=400.0)
+    noisy = GaussianNoise(force=0.3, time_constant=0.15).apply(recording, rng())
+    added = noisy.signals["force"] - recording.signals["force"]
+    assert_close(np.std(added, axis=0), np.full(3, 0.3), 0.05)
+    lag = round(0.15 / float(np.median(np.diff(recording.time))))
+    kept = np.mean(added[lag:] * added[:-lag]) / np.mean(added**2)
+    assert_close(kept, np.exp(-lag * 0.02 / 0.15), 0.1)
+
+
+def test_relative_noise_is_a_share_of_the_signals_spread() -> None:
+    recording = log(duration=40.0)
+    noisy = GaussianNoise(torque=0.1, relative=True).apply(recording, rng())
+    added = noisy.signals["torque"] - recording.signals["torque"]
+    spread = np.std(recording.signals["torque"], axis=0).max()
+    assert_close(np.std(added), 0.1 * spread, 0.05)
+
+
+def test_an_encoder_counts_whole_steps_from_anywhere() -> None:
+    recording = log(duration=10.0, include="pose")
+    coarse = Quantisation(position=1e-3, angle=2e-3).apply(recording, rng())
+    moved = coarse.signals["position"] - recording.signals["position"]
+    assert 0.45e-3 < np.abs(moved).max() <= 0.5e-3 * (1.0 + 1e-9)
+    steps = np.diff(coarse.signals["position"], axis=0) / 1e-3
+    assert_close(steps, np.round(steps), 1e-6, scale=1.0)
+    assert np.abs(coarse.signals["position"] / 1e-3 % 1.0)[0].max() > 0.01
+    turned = rotation_angle(coarse.signals["quaternion"], recording.signals["quaternion"])
+    assert 1e-3 < turned.max() < np.sqrt(5.0) * 1e-3
+
+
+def test_a_log_of_some_signals_alone_has_no_others() -> None:
+    recording = log(duration=2.0)
+    poses = OnlySignals(keep=("position", "quaternion")).apply(recording, rng())
+    assert set(poses.signals) == {"position", "quaternion", "force", "torque"}
+    with pytest.raises(LogError, match="angular_velocity"):
+        OnlySignals(keep=("angular_velocity",)).apply(poses, rng())
+
+
 @pytest.mark.parametrize("burst", [1, 5])
 def test_rows_are_lost_at_their_share_and_the_others_keep_their_times(burst: int) -> None:
     recording = log(duration=400.0)
@@ -150,8 +189,8 @@ def test_decimation_keeps_every_so_many_rows() -> None:
 
 def test_steps_follow_one_another_with_numbers_of_their_own() -> None:
     recording = log(duration=4.0)
-    both = PerturbationSequence("both", (WhiteNoise(force=0.1), WhiteNoise(torque=0.1)))
-    first = PerturbationSequence("first", (WhiteNoise(force=0.1),))
+    both = PerturbationSequence("both", (GaussianNoise(force=0.1), GaussianNoise(torque=0.1)))
+    first = PerturbationSequence("first", (GaussianNoise(force=0.1),))
     noisy = both.apply(recording, 9)
     np.testing.assert_array_equal(
         noisy.signals["force"], first.apply(recording, 9).signals["force"]
@@ -164,6 +203,7 @@ def test_steps_follow_one_another_with_numbers_of_their_own() -> None:
 def test_a_perturbation_that_is_not_random_draws_nothing(kind: str) -> None:
     needed = {"stars_noise": {"level": "none"}, "delay": {"wrench": 0.1}}
     needed |= {"dropped_rows": {"share": 0.0}, "decimation": {"every": 2}}
+    needed |= {"only": {"keep": ("position", "quaternion")}}
     perturbation = PERTURBATIONS[kind](**needed.get(kind, {}))
     assert not perturbation.random
     one, other = (perturbation.apply(log(duration=4.0), rng(seed)) for seed in (1, 2))

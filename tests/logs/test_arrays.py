@@ -217,8 +217,6 @@ def test_an_empty_table_and_what_is_no_table(table, schema):
 def test_a_log_in_memory_has_no_files(table, schema, tmp_path, monkeypatch):
     with pytest.raises(LogError, match=r"\[streams.wrench\] names a file, 'w.csv'"):
         read_log(table, schema(streams={"wrench": {"file": "w.csv"}}))
-    with pytest.raises(LogError, match="of which alone some rows can be read"):
-        read_log(table, schema(), rows=(0, 3))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "table").mkdir()  # a folder that happens to have its name
     assert len(read_log(table, schema())) == 20

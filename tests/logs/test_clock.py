@@ -111,3 +111,40 @@ def test_stamps_that_overflow(write, schema, lines):
 def test_the_time_column_is_named_when_missing(write, schema, lines):
     with pytest.raises(MissingColumn, match="no column 'stamp' among"):
         read_log(write(lines), schema(log={"time": "stamp"}))
+
+
+@pytest.mark.parametrize(("count", "step"), [(2**16, 4), (2**32, 1000), (10**9, 10_000_000)])
+def test_a_counter_that_starts_again_goes_on(write, schema, lines, count, step):
+    steps = np.cumsum([count - 5 * step - 3] + [step + i % 2 for i in range(19)])
+    ticks = [int(stamp) % count for stamp in steps]
+    assert ticks[6] < ticks[5]
+    recording = read_log(write(stamped(lines, ticks)), schema(log={"time_unit": "us"}))
+    np.testing.assert_allclose(recording.time, (steps - steps[0]) / 1e6, rtol=1e-15)
+    (finding,) = recording.findings
+    assert (finding.code, finding.severity) == ("counter_wrapped", "info")
+    assert (
+        f"line 8: time falls from {ticks[5]} to {ticks[6]} and goes on: a counter" in finding.text
+    )
+    assert finding.evidence == {"ticks": count, "times": 1}
+
+
+@pytest.mark.parametrize(
+    "fall",
+    [
+        -(2**16) + 500,  # it goes on 125 steps later
+        -(2**16) - 8,  # it goes back even so
+        -(2**15),
+    ],
+)
+def test_a_clock_set_back_is_no_counter(write, schema, lines, fall):
+    steps = np.full(19, 4)
+    steps[12] = fall
+    stamps = np.cumsum([60000, *steps])
+    with pytest.raises(LogError, match=r"line 15: time goes back from 60048 to "):
+        read_log(write(stamped(lines, stamps.tolist())), schema(log={"time_unit": "ms"}))
+
+
+def test_stamps_with_fractions_are_no_counter(write, schema, lines):
+    stamps = (65530.5 + np.arange(20)) % 2**16
+    with pytest.raises(LogError, match=r"time goes back from 65535\.5 to 0\.5"):
+        read_log(write(stamped(lines, stamps.tolist())), schema(log={"time_unit": "ms"}))

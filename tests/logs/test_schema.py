@@ -303,8 +303,8 @@ WRONG = [
         r"\[streams.twist\] names a file, but there is no \[twist",
     ),
     (
-        {"streams": {"pose": {"file": "a", "rate_hz": 100}}},
-        r"the files must share one clock, got \{'pose': 'rate_hz 100.0', 'wrench': 'time'\}",
+        {"streams": {"pose": {"file": "a", "still": True}}},
+        r"still = true is for all streams or for none, got pose",
     ),
     ({"pose": {"position": None}}, r"nothing tells the linear acceleration"),
     ({"pose": None}, r"without \[pose\], gravity can only come from an accelerometer"),

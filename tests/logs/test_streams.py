@@ -1,4 +1,4 @@
-"""Logs in several files of the same rows, and the account of files and rows."""
+"""Logs in several files or streams, and the account of files and rows."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import hashlib
 import json
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from numpy.testing import assert_allclose
 
 from identify.errors import LogError, MissingColumn, MissingFile
 from identify.logs import SourceFile, read_log
+from identify.logs.errors import TooManyBadRows
+from tests.logs.conftest import NAMES
 
 POSE, WRENCH = slice(1, 8), slice(8, 14)
 
@@ -107,27 +112,220 @@ def test_a_stream_may_name_its_own_stamps(write, streams, halves, rows, tmp_path
         read_log(tmp_path, streams(streams=files))
 
 
-def test_files_whose_stamps_differ(write, streams, halves, tmp_path):
+def stamped(half: list[str], stamps) -> list[str]:
+    """A file with other time stamps."""
+    pairs = zip(stamps, half[1:], strict=True)
+    return [half[0], *(f"{stamp!r},{line.split(',', 1)[1]}" for stamp, line in pairs)]
+
+
+def test_files_of_the_same_rows_may_start_at_zeros_of_their_own(write, streams, halves, tmp_path):
     write(halves[0], "pose.csv")
-    late = [
-        halves[1][0],
-        *(f"{100 + i / 100},{x.split(',', 1)[1]}" for i, x in enumerate(halves[1][1:])),
-    ]
-    write(late, "wrench.csv")
-    assert read_log(tmp_path, streams()).rows == 20
-    late[9:] = [f"{101 + i / 100},{x.split(',', 1)[1]}" for i, x in enumerate(halves[1][9:])]
-    write(late, "wrench.csv")
-    message = r"wrench.csv: line 10: is stamped .* but the same row of .*pose.csv .* the same rows"
-    with pytest.raises(LogError, match=message):
-        read_log(tmp_path, streams())
+    write(stamped(halves[1], [100 + i / 100 for i in range(20)]), "wrench.csv")
+    recording = read_log(tmp_path, streams())
+    assert (len(recording), recording.rows, recording.streams) == (20, 20, ())
 
 
-def test_files_of_other_lengths(write, streams, halves, tmp_path):
+def test_files_with_stamps_of_their_own_share_their_zero(write, streams, halves, rows, tmp_path):
+    write(stamped(halves[0], [1.7e9 + i / 64 for i in range(20)]), "pose.csv")
+    write(stamped(halves[1], [1.7e9 + 0.125 + i / 128 for i in range(20)]), "wrench.csv")
+    recording = read_log(tmp_path, streams())
+    (pose,) = recording.streams
+    np.testing.assert_array_equal(recording.time, np.arange(20) / 128)
+    np.testing.assert_array_equal(recording.signals["force"], rows[:, 8:11])
+    np.testing.assert_array_equal(pose.time, np.arange(20) / 64 - 0.125)
+    np.testing.assert_array_equal(pose.signals["position"], rows[:, 1:4])
+    assert (len(recording), len(pose), recording.rows) == (20, 20, 40)
+    assert set(recording.signals) == {"force", "torque"}
+    assert "; pose: 20 rows, 0.2969 s at 64 Hz)" in repr(recording)
+
+
+def test_stamps_of_a_stream_may_be_in_another_unit(write, streams, halves, tmp_path):
+    write(stamped(halves[0], [5 + i / 100 for i in range(20)]), "pose.csv")
+    write(stamped(halves[1], [5010 + 7 * i for i in range(20)]), "wrench.csv")
+    files = {"pose": {"file": "pose.csv"}, "wrench": {"file": "wrench.csv", "time_unit": "ms"}}
+    recording = read_log(tmp_path, streams(streams=files))
+    np.testing.assert_allclose(recording.time, 7e-3 * np.arange(20), atol=1e-15)
+    np.testing.assert_allclose(recording.streams[0].time, np.arange(20) / 100 - 0.01, atol=1e-15)
+
+
+def test_files_of_other_lengths_are_streams(write, streams, halves, tmp_path):
     write(halves[0], "pose.csv")
     write(halves[1][:-3], "wrench.csv")
-    with pytest.raises(LogError, match=r"pose.csv has 20 rows, but .*wrench.csv has 17") as caught:
+    recording = read_log(tmp_path, streams())
+    assert (len(recording), len(recording.streams[0]), recording.rows) == (17, 20, 37)
+
+
+@pytest.mark.parametrize("rate", [None, 100])
+def test_files_of_other_lengths_without_a_clock_each(write, streams, halves, tmp_path, rate):
+    write(halves[0], "pose.csv")
+    write([line.split(",", 1)[1] for line in halves[1][:-3]], "wrench.csv")
+    schema = streams() if rate is None else streams(log={"time": None, "rate_hz": rate})
+    message = r"pose.csv has 20 rows, but .*wrench.csv has 17; .*or a clock each: a column time"
+    with pytest.raises(LogError, match=message) as caught:
+        read_log(tmp_path, schema)
+    assert caught.value.exit_code == 2
+
+
+def test_a_stream_at_a_rate_starts_with_the_log(write, streams, halves, tmp_path):
+    write(stamped(halves[0], [40 + i / 100 for i in range(20)]), "pose.csv")
+    write(halves[1], "wrench.csv")
+    files = {"pose": {"file": "pose.csv"}, "wrench": {"file": "wrench.csv", "rate_hz": 100}}
+    recording = read_log(tmp_path, streams(streams=files))
+    assert recording.findings == ()
+    np.testing.assert_allclose(recording.time, np.arange(20) / 100, atol=1e-14)
+    np.testing.assert_allclose(recording.streams[0].time, np.arange(20) / 100, atol=1e-14)
+    files["wrench"]["rate_hz"] = 250
+    (finding,) = read_log(tmp_path, streams(streams=files)).findings
+    assert (finding.code, finding.severity) == ("clock_rate", "warning")
+    assert "the wrench takes 0.076 s by its rate_hz, and the log 0.19 s by its time" in finding.text
+    assert "rate_hz = 100 in [streams.*]" in finding.remedy
+
+
+def test_streams_without_time_in_common(write, streams, halves, tmp_path):
+    write(halves[0], "pose.csv")
+    write(stamped(halves[1], [3 + i / 50 for i in range(20)]), "wrench.csv")
+    message = (
+        r"no time in common: wrench \(.*wrench.csv\) from 3 to 3.38 s, "
+        r"pose \(.*pose.csv\) from 0 to 0.19 s. Check time_unit .* a common zero"
+    )
+    with pytest.raises(LogError, match=message) as caught:
         read_log(tmp_path, streams())
     assert caught.value.exit_code == 2
+
+
+def test_a_stream_whose_clock_runs_backwards(write, streams, halves, tmp_path):
+    write(halves[0], "pose.csv")
+    stamps = [i / 70 for i in range(20)]
+    stamps[7] = 0.01
+    write(stamped(halves[1], stamps), "wrench.csv")
+    with pytest.raises(LogError, match=r"wrench.csv: line 9: time goes back from .* to 0.01"):
+        read_log(tmp_path, streams())
+
+
+def test_a_stream_of_one_row(write, streams, halves, tmp_path):
+    write(halves[0], "pose.csv")
+    write(halves[1][:2], "wrench.csv")
+    with pytest.raises(LogError, match=r"wrench.csv: has one sample only"):
+        read_log(tmp_path, streams())
+
+
+def test_bad_rows_of_a_stream_are_left_out_of_it_alone(write, streams, halves, rows, tmp_path):
+    pose = stamped(halves[0], [i / 64 for i in range(20)])
+    pose[3] = pose[3].rpartition(",")[0] + ",nan"
+    write(pose, "pose.csv")
+    write(halves[1], "wrench.csv")
+    recording = read_log(tmp_path, streams())
+    assert (len(recording), len(recording.streams[0]), recording.rows) == (20, 19, 40)
+    assert recording.dropped.not_finite == recording.dropped.total == 1
+
+
+# Rows that are now of one stream, now of another -------------------------------------------------
+
+
+def alternating(rows, kinds: str) -> list[str]:
+    """Rows of the pose ("p"), of the wrench ("w"), of both ("b") and of nothing ("n")."""
+    lines = [",".join(NAMES)]
+    for i, (row, kind) in enumerate(zip(rows, kinds, strict=True)):
+        fields = [repr(float(x)) for x in row[1:]]
+        if kind in "wn":
+            fields[:7] = [""] * 7
+        if kind in "pn":
+            fields[7:] = [""] * 6
+        lines.append(",".join([str(i), *fields]))
+    return lines
+
+
+@pytest.fixture
+def many(rows):
+    """Eighty samples."""
+    return np.tile(rows, (4, 1))
+
+
+def test_rows_that_alternate_are_streams(write, schema, many):
+    kinds = "pww" * 26 + "pw"
+    recording = read_log(write(alternating(many, kinds)), schema())
+    (pose,) = recording.streams
+    of_wrench = np.array([kind == "w" for kind in kinds])
+    np.testing.assert_array_equal(recording.time, np.flatnonzero(of_wrench) - 1.0)
+    np.testing.assert_array_equal(recording.signals["torque"], many[of_wrench, 11:])
+    np.testing.assert_array_equal(pose.time, np.flatnonzero(~of_wrench) - 1.0)
+    np.testing.assert_array_equal(pose.signals["position"], many[~of_wrench, 1:4])
+    assert (recording.rows, recording.dropped.total) == (80, 0)
+    (finding,) = recording.findings
+    assert (finding.code, finding.severity) == ("clocks_joined", "info")
+    assert "log.csv: its rows are of several streams: 27 pose, 53 wrench" in finding.text
+
+
+def test_a_row_of_several_streams_is_of_each(write, schema, many):
+    recording = read_log(write(alternating(many, "wwwwwwwb" * 10)), schema())
+    assert len(recording) == 80
+    np.testing.assert_array_equal(recording.streams[0].time, np.arange(7.0, 80.0, 8.0))
+
+
+def test_flawed_rows_of_an_alternating_log_are_counted(write, schema, many):
+    lines = alternating(many, "pw" * 20 + "n" + "w" + "pw" * 19)
+    lines[2] = lines[2].rpartition(",")[0] + ","  # a wrench without its last field
+    lines[-1] = lines[-1][:12]
+    recording = read_log(write(lines), schema())
+    assert (recording.rows, len(recording), len(recording.streams[0])) == (80, 38, 39)
+    assert (recording.dropped.not_finite, recording.dropped.cut_short) == (2, 1)
+
+
+def test_rows_at_a_rate_that_alternate_keep_their_time(write, schema, many):
+    lines = [line.split(",", 1)[1] for line in alternating(many, "pwww" * 20)]
+    recording = read_log(write(lines), schema(log={"time": None, "rate_hz": 10}))
+    assert_allclose(recording.time[:4], [0.0, 0.1, 0.2, 0.4])
+    assert_allclose(recording.streams[0].time[:2], [-0.1, 0.3])
+
+
+def test_a_counter_that_starts_again_does_so_for_all_streams(write, schema, many):
+    """One of them begins after that, where its stamps alone would not tell."""
+    lines = alternating(many, "p" * 40 + "pw" * 20)
+    ticks = (2**32 - 38_000 + 1000 * np.arange(80)) % 2**32
+    rest = [line.split(",", 1)[1] for line in lines[1:]]
+    lines[1:] = [f"{tick},{row}" for tick, row in zip(ticks, rest, strict=True)]
+    recording = read_log(write(lines), schema(log={"time_unit": "us"}))
+    assert_allclose(recording.time, np.arange(20) * 2e-3)
+    assert_allclose(recording.streams[0].time[[0, -1]], [-0.041, 0.037])
+    assert [finding.code for finding in recording.findings] == ["counter_wrapped", "clocks_joined"]
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        "b" * 40 + "p" * 40,  # the wrench was off from then on
+        "bbbbpppp" * 2 + "b" * 32 + "p" * 32,
+        "n" * 40 + "b" * 40,
+        "nb" * 40,  # rows without anything
+    ],
+)
+def test_logs_that_are_not_of_alternating_rows_are_refused(write, schema, many, kinds):
+    with pytest.raises(TooManyBadRows, match=r"of 80 rows are unusable"):
+        read_log(write(alternating(many, kinds)), schema())
+
+
+def test_a_few_rows_that_lack_a_stream_are_dropped_as_ever(write, schema, many):
+    recording = read_log(write(alternating(many, "bbbbbbbbbp" * 8)), schema())
+    assert (len(recording), recording.streams, recording.dropped.not_finite) == (72, (), 8)
+    allowed = schema(log={"drop_bad_rows": True})
+    recording = read_log(write(alternating(many, "bp" * 40)), allowed)
+    assert (len(recording), recording.streams, recording.dropped.not_finite) == (40, (), 40)
+
+
+def test_parquet_and_tables_in_memory_alternate_too(schema, many, tmp_path):
+    of_pose = np.arange(80) % 3 == 0
+    columns = {name: many[:, k].copy() for k, name in enumerate(NAMES)}
+    columns["t"] = np.arange(80.0)
+    for name in NAMES[1:]:
+        columns[name][of_pose != (name[0] in "pq")] = np.nan
+    pq.write_table(pa.table(columns), tmp_path / "log.parquet")
+    for log in (columns, tmp_path / "log.parquet"):
+        recording = read_log(log, schema())
+        assert (len(recording), len(recording.streams[0])) == (53, 27)
+        assert recording.dropped.total == 0
+
+
+# -------------------------------------------------------------------------------------------------
 
 
 def test_a_row_dropped_in_one_file_is_dropped_in_all(write, streams, halves, rows, tmp_path):

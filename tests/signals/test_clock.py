@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -121,3 +123,28 @@ def test_gaps_are_holes_of_more_than_five_periods():
     time = np.array([0, 1, 2, 3, 8, 9, 10, 16, 17, 18, 19.0])
     assert gap_starts(time).tolist() == [7]
     assert gap_starts(even(10.0, 50)).tolist() == []
+
+
+@pytest.mark.parametrize("missing", [[1500], [3, 4, 700, 2100, 2101]])
+def test_a_few_missing_rows_leave_the_others_as_they_are(missing):
+    """Noise and all: to interpolate every row would smooth it. Stamps in whole microseconds."""
+    time = np.round(even(700.0, 3000), 6)
+    columns = smooth(time) + np.random.default_rng(0).normal(0.0, 0.05, (3000, 2))
+    there = np.delete(np.arange(3000), missing)
+    rows = uniform_rows(time[there], columns[there], FIRST)
+    assert_close(rows.rate_hz, 700.0, 1e-6)
+    assert np.array_equal(rows.columns[there], columns[there])
+
+
+@pytest.mark.parametrize("apart", [1e-6, 1e-12])
+def test_bursts_of_rows_take_no_memory(apart):
+    """By the median step, thousands of rows or millions would be missing between two bursts."""
+    index = np.arange(2000)
+    stamps = np.floor(index / 4) * 0.04 + index % 4 * apart
+    tracemalloc.start()
+    rows = uniform_rows(stamps, smooth(even(100.0, 2000)), FIRST)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(rows.time) == 2000
+    assert_close(rows.rate_hz, 100.0, 1e-3)
+    assert peak < 4e6

@@ -48,9 +48,9 @@ def slow_noise(name: str, seed: int) -> Sines:
     return Sines.random(np.random.default_rng([seed, len(name), ord(name[-1])]), 1.0, 1.0)
 
 
-def disturbed(recording, name: str, noise: Sines, size: float):
+def disturbed(recording, name: str, noise: Sines, size: float, time=TIME):
     """The recording with a little added to one signal; of the attitude, turned a little in B."""
-    signal, added = recording.signals[name], size * noise.at(TIME)
+    signal, added = recording.signals[name], size * noise.at(time)
     if name == "quaternion":
         turned = (Rotation.from_quat(signal) * Rotation.from_rotvec(added)).as_quat()
         signal = turned * np.sign(np.sum(turned * signal, axis=1, keepdims=True))

@@ -253,3 +253,8 @@ def test_tapered_rows_are_worth_as_many_independent_ones_as_their_overlap_leaves
         degrees = np.trace(overlap) ** 2 / np.sum(overlap**2)
         assert_close(transform.independent_share, degrees / rows, rtol)
     assert BlockTransform(length, RATE, length, False).independent_share == 1.0
+
+
+@pytest.mark.parametrize(("length", "rate", "blocks"), [(800, 1e-7, 8), (800, 0.1, 8), (90, 1, 1)])
+def test_a_slow_log_is_not_cut_into_blocks_of_no_samples(length, rate, blocks):
+    assert len(block_edges(length, rate)) == blocks + 1

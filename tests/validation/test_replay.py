@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -9,8 +11,8 @@ from scipy.spatial.transform import Rotation
 from identify.errors import SimulationError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.inertia import phi_from_inertia
-from identify.regressors import block_statistics
-from identify.signals import Segment, prepare
+from identify.regressors import scan
+from identify.signals import Segment
 from identify.validation import ESTIMATE, LEAST_SQUARES, replay, validate
 from tests.close import assert_close
 from tests.recordings import GRAVITY, POSE, Path, record, still_poses
@@ -137,9 +139,8 @@ def test_replay_refuses_a_body_that_is_none():
 
 def validated(recordings, settings: EstimatorSettings | None = None):
     settings = settings or EstimatorSettings()
-    prepared = [prepare(recording) for recording in recordings]
-    blocks = [block_statistics(log) for log in prepared]
-    return validate(prepared, blocks, estimate_body(blocks, settings), settings)
+    logs = [scan(recording) for recording in recordings]
+    return validate(logs, estimate_body([log.statistics for log in logs], settings), settings)
 
 
 def noisy(seed: int, time: np.ndarray, phi=PHI, torque: float = 0.02, **options):
@@ -209,8 +210,7 @@ def test_a_log_without_position_is_not_replayed_and_says_what_it_needs():
 def test_too_few_data_for_folds_have_no_scores():
     time = np.arange(0.0, 1.6, 0.005)
     recording = record(Path.random(1, fastest_hz=2.0), PHI, time, ALL)
-    prepared = [prepare(recording)]
-    blocks = [block_statistics(prepared[0]).subset([0])]
-    estimate = estimate_body([block_statistics(prepared[0])])
-    validation = validate(prepared, blocks, estimate, EstimatorSettings())
+    log = scan(recording)
+    one = replace(log, folds=log.statistics.subset([0]))
+    validation = validate([one], estimate_body([log.statistics]), EstimatorSettings())
     assert validation.scores is None

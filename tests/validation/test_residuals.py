@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.signals import prepare
+from identify.regressors import scan
 from identify.validation import axes_beyond_noise
 from tests.recordings import POSE, Path, record, still_poses
 from tests.strategies import random_body
@@ -24,7 +24,7 @@ def log(seed: int, extra=None):
     if extra is not None:
         force = recording.signals["force"] + extra
         recording = replace(recording, signals={**recording.signals, "force": force})
-    return prepare(recording)
+    return scan(recording)
 
 
 def test_white_noise_through_the_low_pass_is_noise():
@@ -54,11 +54,11 @@ def test_another_body_leaves_what_goes_with_the_motion():
 
 def test_still_poses_have_no_order_in_time_and_are_compared_with_their_attitude():
     poses = still_poses(PHI, Rotation.random(30, random_state=2), bias=BIAS, noise=0.01)
-    still = [prepare(poses)]
+    still = [scan(poses)]
     assert not axes_beyond_noise(still, PHI, BIAS[None]).any()
     assert axes_beyond_noise(still, 1.2 * PHI, BIAS[None])[:3].all()
 
 
 def test_as_many_numbers_as_terms_say_nothing():
-    few = [prepare(still_poses(PHI, Rotation.random(4, random_state=2), bias=BIAS))]
+    few = [scan(still_poses(PHI, Rotation.random(4, random_state=2), bias=BIAS))]
     assert not axes_beyond_noise(few, 1.2 * PHI, BIAS[None]).any()

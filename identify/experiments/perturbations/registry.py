@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from identify.experiments.perturbations.noise import StarsNoise, WhiteNoise
+from identify.experiments.perturbations.noise import GaussianNoise, Quantisation, StarsNoise
 from identify.experiments.perturbations.perturbation import Perturbation
-from identify.experiments.perturbations.rows import Decimation, DroppedRows, Nothing
+from identify.experiments.perturbations.rows import (
+    Decimation,
+    DroppedRows,
+    Nothing,
+    OnlySignals,
+)
 from identify.experiments.perturbations.sensor import Delay, SensorOffset
 
 PERTURBATIONS: Mapping[str, type[Perturbation]] = {
     perturbation.kind: perturbation
     for perturbation in (
         Nothing,
-        WhiteNoise,
+        GaussianNoise,
         StarsNoise,
+        Quantisation,
         Delay,
         SensorOffset,
         DroppedRows,
         Decimation,
+        OnlySignals,
     )
 }
 """By the `kind` of a `[[perturbations]]` table or of one of its steps."""

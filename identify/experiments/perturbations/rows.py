@@ -1,14 +1,19 @@
-"""Rows that are lost, thinned out, or all kept."""
+"""Rows and signals that are lost, thinned out, or all kept."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from identify.experiments.options import Count
-from identify.experiments.perturbations.perturbation import Perturbation, with_rows
+from identify.experiments.perturbations.perturbation import (
+    Perturbation,
+    require_signals,
+    with_rows,
+)
 from identify.logs import Recording
 
 
@@ -65,3 +70,26 @@ class Decimation(Perturbation):
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
         """Keep the first row and every so many after it."""
         return with_rows(recording, slice(None, None, self.every))
+
+
+class OnlySignals(Perturbation):
+    """The log has some of its signals alone: what is left out has to be differentiated.
+
+    Attributes:
+        keep: names of the signals beside force and torque.
+    """
+
+    kind: ClassVar[str] = "only"
+
+    keep: tuple[str, ...]
+
+    def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
+        """Leave the others out.
+
+        Raises:
+            LogError: the log has no signal of a name.
+        """
+        require_signals(recording, self.keep, "a log of these signals alone")
+        kept = {*self.keep, "force", "torque"}
+        signals = {name: of for name, of in recording.signals.items() if name in kept}
+        return replace(recording, signals=signals)

@@ -17,6 +17,7 @@ from identify.experiments.options import canonical, plain_text
 from identify.experiments.sources.source import LogItem, Source, Truth, joint_digest
 from identify.files import digest
 from identify.logs import Recording, read_log
+from identify.signals import on_one_clock
 
 
 class Files(Source):
@@ -67,7 +68,7 @@ class Files(Source):
 
 def _load(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Truth | None]:
     """The log, and the true body of an estimate.json or the like."""
-    recording = read_log(path, schema)
+    recording = on_one_clock(read_log(path, schema))
     return recording, None if truth is None else Truth(read_estimate(truth).parameters.phi)
 
 
@@ -119,4 +120,4 @@ def _dataset_log(log: DatasetLog) -> LogItem:
 
 def _load_dataset(log: DatasetLog) -> tuple[Recording, Truth | None]:
     truth = None if log.truth is None else Truth(log.truth.phi, log.sides)
-    return read_log(log.path, log.schema), truth
+    return on_one_clock(read_log(log.path, log.schema)), truth

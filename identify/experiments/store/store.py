@@ -98,6 +98,11 @@ class Store(AbstractContextManager["Store"]):
         """Whether the row of a cell is one of a failure."""
         return bool(self._errors.get(key))
 
+    def row(self, key: str) -> Row | None:
+        """The row of a cell, where it is there."""
+        found = self._db.execute("SELECT content FROM results WHERE key = ?", (key,)).fetchone()
+        return None if found is None else json.loads(found[0])
+
     def select(self, keys: Iterable[str]) -> None:
         """Note which cells the study has that is going to run: their rows are `current`.
 

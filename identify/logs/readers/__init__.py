@@ -7,9 +7,9 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TypeAlias
 
-from identify.errors import LogError
 from identify.files import require_file
-from identify.logs.table import Source, Table
+from identify.logs.readers.line_index import LineIndex
+from identify.logs.table import RowsReader, Source, Table
 
 Reader: TypeAlias = Callable[[Source], Table]
 
@@ -32,7 +32,45 @@ def read_table(source: Source) -> Table:
         name = READERS.get(path.suffix.lower(), "text")
     else:
         name = "arrays"
-    if source.rows is not None and name != "parquet":
-        raise LogError(f"{path}: is not Parquet, of which alone some rows can be read", path=path)
     reader: Reader = getattr(import_module(f"{__name__}.{name}"), f"read_{name}")
     return reader(source)
+
+
+def measure(source: Source, least: int) -> tuple[int, LineIndex | None] | None:
+    """How many rows a long file has, and where its lines are; None where it has to be read whole.
+
+    Args:
+        source: the file, which is there.
+        least: rows of a long one.
+
+    Raises:
+        MissingColumn, LogError: as the message says.
+    """
+    match READERS.get(source.path.suffix.lower(), "text"):
+        case "parquet":
+            from identify.logs.readers.parquet import count_rows
+
+            rows, lines = count_rows(source.path), None
+        case "text":
+            from identify.logs.readers.text import index_text
+
+            lines = index_text(source, least)
+            rows = 0 if lines is None else lines.rows
+        case _:
+            return None
+    return (rows, lines) if rows >= least else None
+
+
+def rows_reader(source: Source, lines: LineIndex | None) -> RowsReader:
+    """What reads some rows of a long file, of which `measure` says where the lines are.
+
+    Raises:
+        MissingColumn, LogError: as the message says.
+    """
+    if lines is None:
+        from identify.logs.readers.parquet import parquet_rows
+
+        return parquet_rows(source)
+    from identify.logs.readers.text import text_rows
+
+    return text_rows(source, lines)

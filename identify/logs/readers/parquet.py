@@ -1,6 +1,11 @@
-"""Parquet files: only the wanted columns are read."""
+"""Parquet files: only the wanted columns are read, and of a long file some rows at a time."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -9,10 +14,17 @@ import pyarrow.parquet as pq
 from identify.errors import LogError
 from identify.files import unreadable
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
-from identify.logs.table import Flaw, Source, Table, locate, locate_stamps
+from identify.logs.schema_fields import Column
+from identify.logs.table import Flaw, RowsReader, Source, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (pa.ArrowException, OSError, MemoryError, OverflowError, ValueError)
+
+_BATCH = 2**16
+"""Rows decoded at a time where not all are wanted …"""
+
+_BUFFER = 2**20
+"""… from so many bytes of each column."""
 
 
 def read_parquet(source: Source) -> Table:
@@ -21,50 +33,137 @@ def read_parquet(source: Source) -> Table:
     Raises:
         MissingColumn, LogError: as the message says.
     """
-    path = source.path
+    columns = _Columns.of(source, _open(source.path))
     try:
-        file = pq.ParquetFile(path, page_checksum_verification=True)
-        schema = file.schema_arrow
+        return columns.table(columns.file.read(columns=columns.names))
+    except (*_UNREADABLE, KeyError) as error:
+        raise unreadable(source.path, error, "Parquet file") from error
+
+
+def count_rows(path: Path) -> int:
+    """How many rows a file has.
+
+    Raises:
+        LogError: it is damaged, or no Parquet.
+    """
+    return _open(path).metadata.num_rows
+
+
+def parquet_rows(source: Source) -> RowsReader:
+    """What reads some rows of a file; ranges in order are decoded once.
+
+    Raises:
+        MissingColumn, LogError: as the message says.
+    """
+    stream = _Stream(_Columns.of(source, _open(source.path, buffer_size=_BUFFER, pre_buffer=False)))
+
+    def read(start: int, stop: int) -> Table:
+        try:
+            return stream.columns.table(stream.rows(start, stop), start)
+        except (*_UNREADABLE, KeyError) as error:
+            raise unreadable(source.path, error, "Parquet file") from error
+
+    return read
+
+
+class _Stream:
+    """Batches of rows, of which those are held that the next range may begin with."""
+
+    def __init__(self, columns: _Columns) -> None:
+        self.columns = columns
+        meta = columns.file.metadata
+        sizes = [meta.row_group(number).num_rows for number in range(meta.num_row_groups)]
+        self._edges = np.cumsum([0, *sizes])
+        self._batches: Iterator[pa.RecordBatch] = iter(())
+        self._held: list[pa.RecordBatch] = []
+        self._first = self._end = 0
+
+    def rows(self, start: int, stop: int) -> pa.Table:
+        group = int(np.searchsorted(self._edges, start, side="right")) - 1
+        if start < self._first or self._edges[group] > self._end or not self._held:
+            self._batches = self._from(group)
+            self._held, self._first = [], int(self._edges[group])
+            self._end = self._first
+        while self._end < stop and (batch := next(self._batches, None)) is not None:
+            self._held.append(batch)
+            self._end += batch.num_rows
+            while self._held and self._first + self._held[0].num_rows <= start:
+                self._first += self._held.pop(0).num_rows
+        table = pa.Table.from_batches(self._held)
+        return table.slice(start - self._first, stop - start)
+
+    def _from(self, group: int) -> Iterator[pa.RecordBatch]:
+        """Batches from a row group on; each group by itself, or its bytes would stay."""
+        for number in range(group, len(self._edges) - 1):
+            yield from self.columns.file.iter_batches(
+                _BATCH, [number], self.columns.names, use_threads=False
+            )
+
+
+def _open(path: Path, **options: Any) -> pq.ParquetFile:
+    try:
+        file = pq.ParquetFile(path, page_checksum_verification=True, **options)
+        _ = file.schema_arrow
     except _UNREADABLE as error:
         raise unreadable(path, error, "Parquet file") from error
-    names, asked = tuple(schema.names), list(source.columns)
-    time = source.layout.time
-    if time is not None and locate_stamps(path, names, time) is not None:
-        asked.append(time)
-    fields = {column: schema.field(locate(path, names, column)) for column in asked}
-    stamps_of = None if time is None else fields.get(time)
-    for column, field in fields.items():
-        locate(path, names, field.name)  # a column given by number is read by its name
-        if not (_is_number(field.type) or (column not in source.columns and _ticks(field.type))):
-            raise LogError(
-                f"{path}: column {column!r}: expected numbers, got {field.type}; "
-                "write the column as numbers, or name another",
-                path=path,
-                column=column,
-            )
-    try:
-        table = _read(file, sorted({field.name for field in fields.values()}), source.rows)
-        columns = {column: as_numbers(table[fields[column].name]) for column in source.columns}
-        stamps, missing = as_stamps(table[stamps_of.name]) if stamps_of else (None, None)
-    except (*_UNREADABLE, KeyError) as error:
-        raise unreadable(path, error, "Parquet file") from error
-    flaws = np.zeros(table.num_rows, dtype=np.uint8)
-    if missing is not None:
-        flaws[missing] = Flaw.NOT_FINITE
-    ticks = _ticks(stamps_of.type) if stamps_of else None
-    return Table(path, names, columns, flaws, stamps, ticks)
+    return file
 
 
-def _read(file: pq.ParquetFile, names: list[str], rows: tuple[int, int] | None) -> pa.Table:
-    """Columns, of all rows or of those asked for: only the row groups that hold them are read."""
-    if rows is None:
-        return file.read(columns=names)
-    start, stop = rows
-    sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
-    edges = np.cumsum([0, *sizes])
-    groups = np.flatnonzero((edges[:-1] < stop) & (edges[1:] > start)).tolist()
-    table = file.read_row_groups(groups, columns=names)
-    return table.slice(start - int(edges[groups[0]]) if groups else 0, stop - start)
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns asked for, found in a file.
+
+    Attributes:
+        source: what is asked for.
+        file: the file.
+        fields: of each column, and of the time stamps where the file has them.
+    """
+
+    source: Source
+    file: pq.ParquetFile
+    fields: Mapping[Column, pa.Field]
+
+    @classmethod
+    def of(cls, source: Source, file: pq.ParquetFile) -> _Columns:
+        """Find them.
+
+        Raises:
+            MissingColumn, LogError: as the message says.
+        """
+        path, schema, time = source.path, file.schema_arrow, source.layout.time
+        names, asked = tuple(schema.names), list(source.columns)
+        if time is not None and locate_stamps(path, names, time) is not None:
+            asked.append(time)
+        fields = {column: schema.field(locate(path, names, column)) for column in asked}
+        for column, field in fields.items():
+            locate(path, names, field.name)  # a column given by number is read by its name
+            stamps = column not in source.columns and _ticks(field.type)
+            if not (_is_number(field.type) or stamps):
+                raise LogError(
+                    f"{path}: column {column!r}: expected numbers, got {field.type}; "
+                    "write the column as numbers, or name another",
+                    path=path,
+                    column=column,
+                )
+        return cls(source, file, fields)
+
+    @property
+    def names(self) -> list[str]:
+        """What they are called in the file, each once."""
+        return sorted({field.name for field in self.fields.values()})
+
+    def table(self, read: pa.Table, first: int = 0) -> Table:
+        """What was read of them, from a row on."""
+        source, time = self.source, self.source.layout.time
+        stamps_of = None if time is None else self.fields.get(time)
+        columns = {name: as_numbers(read[self.fields[name].name]) for name in source.columns}
+        stamps, missing = as_stamps(read[stamps_of.name]) if stamps_of else (None, None)
+        flaws = np.zeros(read.num_rows, dtype=np.uint8)
+        if missing is not None:
+            flaws[missing] = Flaw.NOT_FINITE
+        ticks = _ticks(stamps_of.type) if stamps_of else None
+        names = tuple(self.file.schema_arrow.names)
+        return Table(source.path, names, columns, flaws, stamps, ticks, first=first)
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -26,9 +26,10 @@ from identify.errors import LogError
 from identify.files import check_expansion, read_bytes, unreadable
 from identify.logs.errors import BadValue, RaggedRow
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
+from identify.logs.readers.line_index import HEAD, LineIndex, index_lines
 from identify.logs.readers.text_lines import Line, Row, is_missing, is_number, numbers_of
 from identify.logs.readers.text_sheet import Sheet, suggest_separator, survey
-from identify.logs.table import Flaw, Source, Stamps, Table
+from identify.logs.table import Flaw, RowsReader, Source, Stamps, Table
 
 _CHUNK = 2**24
 _LONGEST_LINE = 2**20
@@ -43,13 +44,61 @@ def read_text(source: Source) -> Table:
     Raises:
         MissingColumn, LogError: as the message says.
     """
-    sheet = survey(source, _content(source.path))
+    return _read_sheet(survey(source, _content(source.path)))
+
+
+def index_text(source: Source, least: int) -> LineIndex | None:
+    """Where the lines of a long and regular file are; None where it has to be read whole.
+
+    Args:
+        source: the file.
+        least: rows of a long one.
+
+    Raises:
+        MissingColumn, LogError: as the message says.
+    """
+    path = source.path
+    if path.suffix.lower() == ".gz" or path.stat().st_size < 2 * least * len(source.columns):
+        return None
+    head = _head(path, HEAD)
+    sheet = survey(source, _require_text(path, head))
+    begin = sheet.header.end + len(head) - len(sheet.text)
+    return index_lines(path, begin, sheet.header.number + 1, sheet.splitter.comment.encode())
+
+
+def text_rows(source: Source, index: LineIndex) -> RowsReader:
+    """What reads some rows of a regular file: those from one number to another."""
+    head = survey(source, _require_text(source.path, _head(source.path, HEAD)))
+
+    def read(start: int, stop: int) -> Table:
+        text = index.lines(source.path, start, stop)
+        number = index.number + start
+        _require_lines(source.path, text, number)
+        before = Line(number - 1, b"", 0)
+        return _read_sheet(replace(head, text=text, header=before, ends=stop >= index.rows))
+
+    return read
+
+
+def _head(path: Path, count: int) -> bytes:
+    """The first bytes of a file, up to the end of a line."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(count)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return content[: content.rfind(b"\n") + 1] or content
+
+
+def _read_sheet(sheet: Sheet) -> Table:
     text, start, line = sheet.text, sheet.header.end, sheet.header.number + 1
     end = len(text.rstrip(b"\r\n"))
     last = max(text.rfind(b"\n", start, end), text.rfind(b"\r", start, end)) + 1
-    head = read_regular(sheet, start, last)
+    head = read_regular(sheet, start, last if sheet.ends else len(text))
     if head is None:
         return _read_one_by_one(sheet, start, line)
+    if not sheet.ends:
+        return head
     tail, stamps = _read_one_by_one(sheet, last, line + len(head)), None
     if head.stamps is not None and tail.stamps is not None:
         stamps = np.concatenate((head.stamps, tail.stamps))
@@ -71,6 +120,13 @@ def _content(path: Path) -> bytes:
     content = read_bytes(path)
     if path.suffix.lower() == ".gz":
         content = _unpacked(path, content)
+    content = _require_text(path, content)
+    _require_lines(path, content)
+    return content
+
+
+def _require_text(path: Path, content: bytes) -> bytes:
+    """The content without byte order mark; raises `LogError` where it is no text."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     if not content.strip():
         raise LogError(f"{path}: is empty; expected a log with at least one row", path=path)
@@ -82,18 +138,17 @@ def _content(path: Path) -> bytes:
             "ends in .parquet or .npz",
             path=path,
         )
-    _require_lines(path, content)
     return content
 
 
-def _require_lines(path: Path, text: bytes) -> None:
+def _require_lines(path: Path, text: bytes, number: int = 1) -> None:
     """Raises `LogError` where a line is longer than any row: its fields would fill the memory."""
     start = 0
     while start + _LONGEST_LINE < len(text):
         stop = start + _LONGEST_LINE + 1
         end = max(text.rfind(b"\n", start, stop), text.rfind(b"\r", start, stop))
         if end < 0:
-            line = len(re.findall(rb"\r\n|\n|\r", text[:start])) + 1
+            line = len(re.findall(rb"\r\n|\n|\r", text[:start])) + number
             raise LogError(
                 f"{path}: line {line} is longer than {_LONGEST_LINE} characters, which no row of a "
                 f"log is; write each row on a line of its own",
@@ -224,6 +279,8 @@ def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
 
 def _cut_short(sheet: Sheet, row: Row) -> bool:
     """Whether the last row lacks fields, or its last number was not written to its end."""
+    if not sheet.ends:
+        return False
     fields, final = row[1], len(sheet.names) - 1
     if len(fields) <= final:
         return True

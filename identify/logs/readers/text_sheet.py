@@ -33,6 +33,7 @@ class Sheet:
         numbers: the field of each column asked for.
         stamps: the field of the time stamps.
         fields: all of these fields, in order.
+        ends: whether the text goes to the end of the file, where a row may be cut short.
     """
 
     path: Path
@@ -46,6 +47,7 @@ class Sheet:
     stamps: int | None
     fields: tuple[int, ...]
     drop_bad_rows: bool
+    ends: bool = True
 
     def column(self, field: int) -> Column:
         """What the schema calls a field."""

@@ -26,7 +26,7 @@ from identify.reporting.rounding import decimals_for, fixed, significant
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
-    from identify.signals import PreparedLog
+    from identify.regressors import LogSummary
 
 _OFFSETS = (
     Head("Log"),
@@ -105,7 +105,7 @@ _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
 """How the noise of each signal is shown: its title, unit, and number in that unit of one in SI."""
 
 
-def _noise_of(logs: Sequence[PreparedLog]) -> tuple[Table, ...]:
+def _noise_of(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
     """One standard deviation of each signal's noise, sample by sample, on the mean of its axes."""
     found = [(k, log, log.signal_noise) for k, log in enumerate(logs, start=1)]
     names = [name for name in _NOISE if any(n and name in n.names for _, _, n in found)]
@@ -133,7 +133,7 @@ def _noise_of(logs: Sequence[PreparedLog]) -> tuple[Table, ...]:
     return (Table((Head("Log"), *heads), tuple(rows), caption),)
 
 
-def _account(index: int, log: PreparedLog) -> Row:
+def _account(index: int, log: LogSummary) -> Row:
     dropped = log.recording.dropped
     reasons = (
         f"{dropped.not_finite} not finite, {dropped.cut_short} cut short, "
@@ -148,7 +148,7 @@ def _account(index: int, log: PreparedLog) -> Row:
         "still" if log.rate_hz is None else f"{log.rate_hz:.4g}",
         "none" if log.cutoff_hz is None else f"{log.cutoff_hz:.3g}",
         "–" if log.recording.still else f"{log.duration:.4g}",
-        f"{len(log.rows)}",
+        f"{round(len(log.rows) / log.shown)}",
         f"{log.effective:.0f}",
         Cell(log.recording.sha256[:12], title=log.recording.sha256),
     )

@@ -60,7 +60,7 @@ def scores_text(
         cells.setdefault(groups[-1], []).append(record["cells"])
     titles = {group: _counted(group, min(of), max(of)) for group, of in cells.items()}
     heads = [*(heading(name).narrow for name in metrics), "failed"]
-    text = [*_grouped(heads, [titles[group] for group in groups], lines)]
+    text = [*grouped_lines(heads, [titles[group] for group in groups], lines)]
     if partial:
         text.append("(n …): mean of so many fits; the other estimates have no such value")
     if means["failed"].any() and "consistent" in metrics:
@@ -94,7 +94,7 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
         groups.append(str(record["perturbation"]))
         lines.append((words.narrow, cells))
     return "\n".join(
-        [f"A: {first}", f"B: {second}", *_grouped(heads, groups, lines), *_notes(frame)]
+        [f"A: {first}", f"B: {second}", *grouped_lines(heads, groups, lines), *_notes(frame)]
     )
 
 
@@ -117,7 +117,7 @@ def _legend(names: Sequence[str]) -> list[str]:
     return [line.replace(_FIXED, " ") for line in wrap(whole, WIDTH, break_long_words=False)]
 
 
-def _grouped(
+def grouped_lines(
     heads: Sequence[str], groups: Sequence[str], lines: Sequence[tuple[str, list[str]]]
 ) -> Iterator[str]:
     """Lines under the name of their group, the columns in as many pieces as the width needs."""

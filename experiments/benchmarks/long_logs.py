@@ -1,0 +1,124 @@
+"""Logs of up to ten million rows: seconds and peak memory of a scan in chunks, and of the command.
+
+Each measurement is a process of its own; files are made beforehand in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from experiments.benchmarks.fit_command import write_log_of
+from experiments.benchmarks.measure import Effort, Line
+from experiments.benchmarks.processes import Taken, run_identify, run_python
+
+ROWS = 10_000_000
+REACH_MB = 800.0
+REACH_SECONDS = 30.0
+REACH_RATIO = 2.5
+
+_RATE_HZ = 1000.0
+_PART = 500_000
+_FEWEST = 4000
+
+_REFERENCE = """
+import sys
+import pyarrow.parquet as pq
+from identify.logs import read_log
+from identify.regressors import block_statistics
+from identify.signals import prepare
+
+log, part, schema, repeats = *sys.argv[1:4], int(sys.argv[4])
+for batch in pq.ParquetFile(log, pre_buffer=False, buffer_size=2**20).iter_batches(130_000):
+    pass
+recording = read_log(part, schema)
+for _ in range(repeats):
+    block_statistics(prepare(recording, 5.0))
+"""
+"""Reads all columns, and prepares as many rows in chunks that are in memory already."""
+
+
+def run(effort: Effort) -> list[Line]:
+    """Seconds and megabytes of `identify fit` on Parquet and CSV, and of smaller logs."""
+    rows = max(_FEWEST, round(effort.size**2 * ROWS))
+    lines = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        schema = write_log_of(folder / "part.parquet", min(rows, _PART), _RATE_HZ)
+        chunk = write_log_of(folder / "chunk.parquet", min(rows, 130_000), _RATE_HZ)
+        repeats = max(1, rows // 130_000)
+        counts = sorted({max(_FEWEST, rows // share) for share in (100, 10, 1)})
+        fits = []
+        for count in counts:
+            write_parquet(folder, count)
+            fits.append(_fit(folder / "log.parquet", schema, folder / "out"))
+            lines.append(_line(f"identify fit with report, Parquet of {count} rows", fits[-1]))
+        words = (folder / "log.parquet", folder / "chunk.parquet", chunk, repeats)
+        reference = run_python(_REFERENCE, *words)
+        ratio = fits[-1].processor_seconds / reference.processor_seconds
+        lines.append(
+            Line(
+                "… over columns read, prepared and taken in once, in chunks (processor time)",
+                f"{ratio:.2f} ×",
+                f"≤ {REACH_RATIO:g} ×",
+                ratio <= REACH_RATIO,
+            )
+        )
+        write_csv(folder, rows)
+        taken = _fit(folder / "log.csv", schema, folder / "out")
+        lines.append(_line(f"identify fit with report, CSV of {rows} rows", taken))
+    return lines
+
+
+def _line(what: str, taken: Taken) -> Line:
+    return Line(
+        f"{what}: seconds, peak memory",
+        f"{taken.seconds:.1f} s ({taken.processor_seconds:.1f} s of the processor), "
+        f"{taken.megabytes:.0f} MB",
+        f"≤ {REACH_SECONDS:g} s, ≤ {REACH_MB:g} MB",
+        taken.seconds <= REACH_SECONDS and taken.megabytes <= REACH_MB,
+    )
+
+
+def _fit(log: Path, schema: Path, output: Path) -> Taken:
+    taken = run_identify("fit", log, "--schema", schema, "-o", output, "--quiet")
+    if taken.status != 0:
+        raise RuntimeError(f"identify fit ended with status {taken.status}: {taken.last_words}")
+    return taken
+
+
+def write_parquet(folder: Path, count: int) -> None:
+    """`log.parquet`: the motion of `part.parquet` again and again, on one clock."""
+    with pq.ParquetWriter(folder / "log.parquet", _part(folder).schema) as file:
+        _repeat(folder, count, file.write_table)
+
+
+def write_csv(folder: Path, count: int) -> None:
+    """`log.csv`: the same, each number with seven decimals."""
+    with (folder / "log.csv").open("wb") as file:
+
+        def write(table: pa.Table) -> None:
+            rounded = {name: table[name].to_numpy().round(7) for name in table.column_names}
+            options = pacsv.WriteOptions(include_header=file.tell() == 0)
+            pacsv.write_csv(pa.table(rounded), file, options)
+
+        _repeat(folder, count, write)
+
+
+def _part(folder: Path) -> pa.Table:
+    return pq.read_table(folder / "part.parquet")
+
+
+def _repeat(folder: Path, count: int, write: Callable[[pa.Table], object]) -> None:
+    part = _part(folder)
+    time = part.column_names.index("t")
+    for start in range(0, count, len(part)):
+        rows = min(len(part), count - start)
+        stamps = pa.array(np.arange(start, start + rows) / _RATE_HZ)
+        write(part.slice(0, rows).set_column(time, "t", stamps))

@@ -1,0 +1,83 @@
+"""From ready columns of a log in memory by cosine transform to its statistics, narrow and wide."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from experiments.benchmarks.measure import Effort, Line, Spread, race
+from identify.arrays import Array
+from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT, Statistics, scan_statistics
+from identify.signals.prepared import BlockRows
+from identify.signals.transform import CONSTANT, block_transform
+
+SAMPLES = 500_000
+"""Kept in memory; a log is so many, ten times over."""
+
+REACH = {len(SCAN_LAYOUT.columns): 10.0, len(WIDE_LAYOUT.columns): 3.0}
+"""Million samples a second on one core, by the number of columns."""
+
+_TIMES = 10
+_RATE_HZ = 200.0
+_CUTOFF_HZ = 5.0
+_LENGTHS = {2000: "blocks of 10 s at 200 Hz", 2003: "a prime number of samples in a block"}
+
+
+def run(effort: Effort) -> list[Line]:
+    """Throughput of the transform and its QR for both layouts and two lengths of blocks."""
+    least = 2 * max(_LENGTHS)
+    count = effort.scaled(SAMPLES, least)
+    ready = {width: columns(count, width) for width in REACH}
+    seconds = race(
+        {
+            f"{width} {length}": partial(factors_of_columns, ready[width], length)
+            for width in REACH
+            for length in _LENGTHS
+        },
+        effort,
+    )
+    lines = []
+    for width, reach in REACH.items():
+        for length, what in _LENGTHS.items():
+            done = _TIMES * (count // length * length)
+            rate = Spread.of(1e-6 * done / seconds[f"{width} {length}"])
+            lines.append(
+                Line(
+                    f"{width} columns of samples by cosine transform to statistics, {what}",
+                    rate.written("M samples/s"),
+                    f"≥ {reach:g} M samples/s a core",
+                    rate.median >= reach,
+                )
+            )
+    return lines
+
+
+def columns(count: int, width: int) -> Array:
+    """A constant and white columns, shape (count, width)."""
+    columns = np.random.default_rng(0).standard_normal((count, width))
+    columns[:, 0] = 1.0
+    return columns
+
+
+def statistics_of_columns(columns: Array, length: int) -> Statistics:
+    """Statistics of whole blocks of columns, with white noise in all but the constant."""
+    return scan_statistics(_blocks(columns, length))
+
+
+def factors_of_columns(columns: Array, length: int) -> Array:
+    """The factors of a log that is the columns again and again."""
+    return scan_statistics([b for _ in range(_TIMES) for b in _blocks(columns, length)]).factors
+
+
+def _blocks(columns: Array, length: int) -> list[BlockRows]:
+    transform = block_transform(length, _RATE_HZ, _CUTOFF_HZ, tapered=True)
+    moment: Array = np.eye(columns.shape[1] - 1)
+    noise = dict.fromkeys(range(CONSTANT, int(transform.groups.max()) + 1), moment)
+    share = transform.independent_share
+    return [
+        BlockRows(
+            transform.apply(columns[at : at + length]), transform.groups, noise, length, share
+        )
+        for at in range(0, len(columns) - length + 1, length)
+    ]

@@ -1,0 +1,292 @@
+"""`identify fit --each`: every log for itself, one table, and whether they agree.
+
+The studies' runner does it: rows are in OUT/.fits, a log's files in OUT/NAME, written together
+before its row. What lacks a row, or the files that the row names, is what a run does.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from identify.commands.each_logs import RESERVED, LogJob, find_logs
+from identify.commands.output import OutputError, require_writable, unwritable
+from identify.commands.pair import CARRIER, ESTIMATE, REPORT, report_is_of, write_pair
+from identify.commands.reasons import NOT_TO_BE_USED
+from identify.commands.runs import interrupted
+from identify.commands.terminal import say
+from identify.errors import IdentifyError, LogError
+from identify.exchange import read_estimate
+from identify.experiments.code_mark import code_mark
+from identify.experiments.executors import choose_executor, hold_threads
+from identify.experiments.options import canonical, plain_text
+from identify.experiments.progress import shown_progress
+from identify.experiments.runner import Work, run_work
+from identify.experiments.store import Store, StoreInfo
+from identify.experiments.work import Row, failure, now, raise_if_interrupted
+from identify.files import digest, write_together
+from identify.logs import Schema, read_log
+from identify.pipeline import FitSettings, fit
+
+if TYPE_CHECKING:
+    from identify.inertia import InertialParameters
+    from identify.reporting.comparison.fits import Comparison, FittedLog
+
+_STORE = ".fits"
+"""Folder of the rows, in that of the results."""
+
+_STUDY = "fit --each"
+_BUG, _CANNOT = 1, 3
+"""Statuses of a log: of an error that nobody raised on purpose; of one that came to no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class EachFit:
+    """What is asked of every log.
+
+    Attributes:
+        schema: of the columns.
+        settings: of the fit.
+        truth: the true body, if it is known, for the reports.
+        output: folder of the results.
+        report: whether each log gets a report.
+        invocation: the command line, for the provenance.
+    """
+
+    schema: Schema
+    settings: FitSettings
+    truth: InertialParameters | None
+    output: Path
+    report: bool
+    invocation: str
+
+    def identity(self) -> str:
+        """Text that is the same where an estimate of the same data is; a report is no part."""
+        settings = self.settings
+        terms = [term.record() for term in settings.terms]
+        return canonical(
+            {
+                "schema": self.schema.model_dump(mode="json", exclude_unset=True),
+                "settings": [settings.bias, settings.mass, settings.cutoff_hz, settings.gravity],
+                "terms": terms,
+                "needs": settings.needs,
+                "truth": None if self.truth is None else self.truth.phi.tolist(),
+                "code": code_mark().short,
+            }
+        )
+
+
+def fit_each(
+    words: Sequence[Path],
+    schema_path: Path,
+    asked: EachFit,
+    *,
+    workers: int | None,
+    timeout: float | None,
+    retry_failed: bool,
+    quiet: bool,
+) -> int:
+    """Fit the logs that words name, write table and page, print; the exit status.
+
+    Raises:
+        UsageError: a word names no log.
+        OutputError: the folder holds something else, or cannot be written to.
+        StudyError: another process fits into the folder, or workers cannot be had.
+    """
+    output = asked.output
+    _require_own(output)
+    jobs, same = find_logs(words, asked.schema, schema_path, output, asked.identity())
+    require_writable(output, RESERVED)
+    own = [job for job in jobs if job.name not in same]
+    try:
+        with (
+            Store(output / _STORE, StoreInfo(_STUDY, {"log": [job.name for job in own]})) as store,
+            nullcontext() if quiet else shown_progress() as progress,
+        ):
+            store.select(job.key for job in own)
+            work = Work(
+                items=lambda: iter(own),
+                missing=lambda job: _is_missing(job, store, asked, retry_failed),
+                batches=lambda some: ((job,) for job in some),
+                run=partial(fit_logs, asked=asked),
+                failed=_failed,
+                named="logs",
+            )
+            run_work(work, store, partial(choose_executor, workers, None, timeout), progress)
+            rows = {job.name: store.row(job.key) or {} for job in own}
+    except KeyboardInterrupt:
+        return interrupted(output)
+    comparison = _compared(jobs, same, rows, asked)
+    _write(comparison, output)
+    if not quiet:
+        from identify.reporting.comparison.terminal import comparison_lines
+
+        say(*comparison_lines(comparison), *(output / name for name in RESERVED))
+    return _status(comparison, quiet=quiet)
+
+
+def fit_logs(jobs: Sequence[LogJob], *, asked: EachFit) -> tuple[list[Row], float]:
+    """Fit logs, each for itself, on a worker; whatever one raises becomes part of its row.
+
+    Returns:
+        Rows in the order of the logs, and the processor time they took [s].
+    """
+    hold_threads()
+    began = time.thread_time()
+    return [_row(job, asked) for job in jobs], time.thread_time() - began
+
+
+def _row(job: LogJob, asked: EachFit) -> Row:
+    began = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            outcome = _fitted(job, asked)
+        except BaseException as error:  # noqa: BLE001 - what a log raises is its row
+            raise_if_interrupted(error)
+            outcome = failure(type(error).__name__, _message(error))
+            outcome["exit_code"] = getattr(error, "exit_code", _BUG)
+    said = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
+    seconds = time.perf_counter() - began
+    return _name(job) | outcome | {"warnings": said or None, "seconds": seconds}
+
+
+def _fitted(job: LogJob, asked: EachFit) -> Row:
+    """Fit a log and write its files; the part of its row that says what came of it."""
+    recording = read_log(job.path, asked.schema)
+    read = {str(source.path.absolute()): source.sha256 for source in recording.sources}
+    if job.files and read != dict(job.files):
+        raise LogError(f"{job.path}: changed while the logs were fitted; fit again", path=job.path)
+    result = fit(recording, asked.settings, command=asked.invocation, truth=asked.truth)
+    folder = asked.output / job.name
+    write_pair(folder, result, asked.truth, report=asked.report)
+    logs: Any = result.to_dict()["logs"]
+    return {
+        "status": "fitted",
+        "estimate_sha256": digest(folder / ESTIMATE),
+        "rows": logs[0]["rows"],
+        "duration": logs[0]["duration"],
+        "finished": now(),
+    }
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, IdentifyError):
+        return str(error)
+    return f"this is a bug ({type(error).__name__}: {error}); fit this log alone to see where"
+
+
+def _name(job: LogJob) -> Row:
+    """The columns that say which log it is."""
+    return {
+        "key": job.key,
+        "code": code_mark().short,
+        "study": _STUDY,
+        "log": job.name,
+        "log_data": " ".join(sha256 for _, sha256 in job.files),
+    }
+
+
+def _failed(jobs: Sequence[LogJob], kind: str, message: str) -> list[Row]:
+    return [_name(job) | failure(kind, message) | {"exit_code": _CANNOT} for job in jobs]
+
+
+def _is_missing(job: LogJob, store: Store, asked: EachFit, retry_failed: bool) -> bool:
+    """Whether a log is to be fitted: it has no row, or not the files that the row is of."""
+    if not store.has(job.key, retry_failed=retry_failed):
+        return True
+    row = store.row(job.key)
+    if row is None or row.get("status") != "fitted":
+        return row is None
+    estimate = asked.output / job.name / ESTIMATE
+    if not estimate.is_file() or digest(estimate) != row["estimate_sha256"]:
+        return True
+    return asked.report and not report_is_of(estimate)
+
+
+def _require_own(output: Path) -> None:
+    """Raise unless a folder is empty, or that of an earlier run of this command."""
+    if not output.is_dir() or (output / _STORE).is_dir():
+        return
+    others = sorted(path.name for path in output.iterdir() if not path.name.startswith("."))
+    if others:
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        raise OutputError(
+            output,
+            f"holds {', '.join(others[:3])}{more}; give -o a new folder, an empty one, or that of "
+            "an earlier fit --each",
+        )
+
+
+def _compared(
+    jobs: Sequence[LogJob], same: Mapping[str, str], rows: Mapping[str, Row], asked: EachFit
+) -> Comparison:
+    """All logs with what came of them; what an earlier run left of one that failed now goes."""
+    from identify.reporting.comparison.fits import Comparison, FittedLog
+
+    def fitted(job: LogJob) -> FittedLog:
+        name, file = job.name, plain_text(str(job.path))
+        folder = asked.output / name
+        row: dict[str, Any] = dict(rows.get(name, {}))
+        if row.get("status") == "fitted":
+            return FittedLog(
+                name,
+                file,
+                "fitted",
+                read_estimate(folder / ESTIMATE),
+                rows=row["rows"],
+                duration=row["duration"],
+                report=report_is_of(folder / ESTIMATE),
+            )
+        for left in (ESTIMATE, CARRIER, REPORT):
+            (folder / left).unlink(missing_ok=True)
+        if name in same:
+            return FittedLog(name, file, "duplicate", error=f"the same data as {same[name]}")
+        kind, message = str(row.get("error_type")), str(row.get("error"))
+        return FittedLog(
+            name, file, "failed", error_type=kind, error=message, exit_code=row["exit_code"]
+        )
+
+    return Comparison(tuple(sorted(map(fitted, jobs), key=lambda log: log.name)))
+
+
+def _write(comparison: Comparison, output: Path) -> None:
+    """Write both tables and the page, all of them or none."""
+    from identify.reporting.comparison.page import comparison_html
+
+    frame, parquet = comparison.frame(), BytesIO()
+    frame.to_parquet(parquet, index=False)
+    contents = (
+        parquet.getvalue(),
+        frame.to_csv(index=False).encode(),
+        comparison_html(comparison, folder=str(output)).encode("utf-8", "backslashreplace"),
+    )
+    try:
+        write_together(
+            {output / name: content for name, content in zip(RESERVED, contents, strict=True)}
+        )
+    except OSError as error:
+        raise unwritable(output, error) from error
+
+
+def _status(comparison: Comparison, *, quiet: bool) -> int:
+    """The least status of the logs that is not 0, the gravest first."""
+    failed = comparison.of_status("failed")
+    unusable = [log for log in comparison.logs if log.usable == "no"]
+    if failed and quiet:
+        say(*(f"identify: {log.name}: {log.error}" for log in failed), file=sys.stderr)
+    if failed:
+        said = f"{len(failed)} of {len(comparison.logs)} logs failed; see table.csv"
+        say(f"identify: error: {said}", file=sys.stderr)
+    if unusable:
+        said = f"{len(unusable)} of {len(comparison.logs)} estimates are not to be used"
+        say(f"identify: error: {said}", file=sys.stderr)
+    return min([*(log.exit_code for log in failed), *[NOT_TO_BE_USED] * bool(unusable)], default=0)

@@ -1,0 +1,132 @@
+"""What a log would be if it had been read or measured otherwise, as maps of its wide columns.
+
+Each gives M, shape (40, 19), with which `statistics.mapped(M, SCAN_LAYOUT)` are the statistics of
+the log with that changed: z M in place of z, for rows and for their noise alike, without reading
+anything again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array, Vec3, seal
+from identify.regressors.wrench import DDW, DW, PSI, RT, SCAN_LAYOUT, WIDE_LAYOUT, W, carried
+from identify.spatial import Pose, PoseLike, coadjoint, rotation_from_quaternion
+from identify.spatial.rotations import exp_rotation
+
+_A = slice(1, 4)
+
+
+def earlier_wrench(delay: float) -> Array:
+    """The wrench was logged late: w(t + τ) = w + τ ẇ + ½ τ² ẅ, to second order.
+
+    Args:
+        delay: τ by which its stamps are late [s].
+    """
+    M = _as_read()
+    M[DW, W] = delay * np.eye(6)
+    M[DDW, W] = 0.5 * delay**2 * np.eye(6)
+    return M
+
+
+def unlagged_wrench(lag: float) -> Array:
+    """The wrench went through a filter of first order, T ẇ + w = what acted.
+
+    Args:
+        lag: its time constant T [s].
+    """
+    M = _as_read()
+    M[DW, W] = lag * np.eye(6)
+    return M
+
+
+def turned_wrench(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
+    """The sensor stands turned: its readings are exp(angles×) of what was read, exactly.
+
+    Args:
+        angles: rotation vector in S [rad], shape (3,).
+        X_BS: where in B its axes are; in Bo, along B, where not given.
+    """
+    R = rotation_from_quaternion(exp_rotation(seal(angles, "angles", (3,))))
+    return _of_readings(np.kron(np.eye(2), R), X_BS)
+
+
+def scaled_torque(gain: float, X_BS: PoseLike | None = None) -> Array:
+    """Torque, not force, is 1 + κ of what was read.
+
+    Args:
+        gain: κ.
+        X_BS: pose of the sensor's axes in B, about which its torque is; B where not given.
+    """
+    return _of_readings(np.diag([1.0] * 3 + [1.0 + gain] * 3), X_BS)
+
+
+def other_gravity(change: ArrayLike) -> Array:
+    """Gravity is g + δg, tilted or of another size: a' − Rᵀ δg.
+
+    For logs whose acceleration was not measured as the proper one.
+
+    Args:
+        change: δg in W [m/s²], shape (3,).
+    """
+    M = _as_read()
+    M[RT, _A] = -_by_attitude(seal(change, "change", (3,)))
+    return M
+
+
+def displaced_point(offset: ArrayLike) -> Array:
+    """The motion is of another point P of the body than the wrench: a' + (α× + ω×ω×) p.
+
+    Args:
+        offset: p from P to Bo, in B [m], shape (3,).
+    """
+    M = _as_read()
+    M[PSI, _A] += carried(seal(offset, "offset", (3,))).T
+    return M
+
+
+def other_clock(error: float, gravity: Vec3) -> Array:
+    """Time runs at 1 + ε of the clock: a' + Rᵀ g, α and the products of ω over (1 + ε)².
+
+    For logs whose rates and accelerations come from a pose.
+
+    Args:
+        error: ε.
+        gravity: g in W [m/s²], shape (3,).
+    """
+    slower = 1.0 / (1.0 + error) ** 2
+    M = other_gravity((1.0 - slower) * np.asarray(gravity))
+    M[PSI, PSI] *= slower
+    return M
+
+
+def scaled_position(error: float, gravity: Vec3) -> Array:
+    """Lengths of the motion are 1 + s of those logged: a' + Rᵀ g times that.
+
+    Args:
+        error: s.
+        gravity: g in W [m/s²], shape (3,).
+    """
+    M = other_gravity(-error * np.asarray(gravity))
+    M[_A, _A] *= 1.0 + error
+    return M
+
+
+def _as_read() -> Array:
+    return np.eye(len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns))
+
+
+def _of_readings(G: Array, X_BS: PoseLike | None) -> Array:
+    """A linear change of the sensor's readings [f; t] in S."""
+    M = _as_read()
+    if X_BS is not None:
+        X_BS = Pose.of(X_BS)
+        G = coadjoint(X_BS) @ G @ coadjoint(X_BS.inverse())
+    M[W, W] = G.T
+    return M
+
+
+def _by_attitude(v: Vec3) -> Array:
+    """Matrix that maps Rᵀ, by rows, to Rᵀ v, shape (9, 3)."""
+    return np.kron(np.eye(3), v[:, None])

@@ -1,0 +1,187 @@
+"""`FittedLog`, what came of one log, and `Comparison`, what came of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from identify.exchange import SavedEstimate
+from identify.reporting.parameter_table import ABOUT_COM, ParameterRow, parameter_rows
+from identify.reporting.rounding import (
+    Unit,
+    decimals_for,
+    fixed,
+    scaled,
+    significant,
+    unit_of_length,
+    unit_of_mass,
+)
+from identify.validation import PooledEstimates, pool_estimates
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class FittedLog:
+    """What came of a log that was fitted for itself.
+
+    Attributes:
+        name: of the log, and of its folder.
+        file: its path.
+        status: "duplicate" where it has the data of an earlier one, and was not fitted.
+        estimate: where it is fitted.
+        rows: of the log.
+        duration: of the log [s]; None for still poses.
+        error_type: kind of the error, where it failed.
+        error: its message, or which log it is a duplicate of.
+        exit_code: what `identify fit` of this log alone ends with.
+        report: whether it has a report.
+    """
+
+    name: str
+    file: str
+    status: Literal["fitted", "failed", "duplicate"]
+    estimate: SavedEstimate | None = None
+    rows: int | None = None
+    duration: float | None = None
+    error_type: str = ""
+    error: str = ""
+    exit_code: int = 0
+    report: bool = False
+
+    @property
+    def usable(self) -> str:
+        """What the verdict says; empty where there is no estimate."""
+        if self.estimate is None or self.estimate.verdict is None:
+            return ""
+        return self.estimate.verdict.usable
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """Codes of the errors and warnings."""
+        if self.estimate is None or self.estimate.verdict is None:
+            return ()
+        return self.estimate.verdict.reasons
+
+    @property
+    def r_squared(self) -> float | None:
+        """The least of the axes that have a signal, on data held out."""
+        scores = () if self.estimate is None else self.estimate.r_squared or ()
+        return min((score for score in scores if score is not None), default=None)
+
+    @cached_property
+    def parameters(self) -> dict[str, ParameterRow]:
+        """Mass, centre of mass and inertia about it, by name; none where it is not fitted."""
+        if self.estimate is None:
+            return {}
+        return {row.name: row for row in parameter_rows(self.estimate, None, ABOUT_COM)}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Logs that were fitted each for itself, sorted by name, and whether their estimates agree.
+
+    Those that a finding says not to use are not compared.
+    """
+
+    logs: tuple[FittedLog, ...]
+
+    @cached_property
+    def pooled(self) -> PooledEstimates:
+        """The estimates that may be used, together."""
+        return pool_estimates(
+            {
+                log.name: log.estimate
+                for log in self.logs
+                if log.estimate is not None and log.usable != "no"
+            }
+        )
+
+    def of_status(self, status: str) -> tuple[FittedLog, ...]:
+        """The logs of a status."""
+        return tuple(log for log in self.logs if log.status == status)
+
+    @cached_property
+    def units(self) -> dict[str, Unit]:
+        """The unit that each parameter is shown in, by name."""
+        compared = [log for log in self.logs if log.name in self.pooled.by_name]
+        rows = [row for log in compared or self.logs for row in log.parameters.values()]
+        largest: dict[str, float] = {}
+        for row in rows:
+            largest[row.group] = max(abs(row.value), largest.get(row.group, 0.0))
+        suits = {
+            "mass": unit_of_mass,
+            "com": unit_of_length,
+            "inertia_about_com": lambda value: scaled("kg m²", value),
+        }
+        return {row.name: suits[row.group](largest[row.group]) for row in rows}
+
+    def shown(self, row: ParameterRow) -> str:
+        """A parameter of a log as text, rounded to what its interval supports."""
+        if not row.measured:
+            return "–"
+        if row.decided_by == "given":
+            return f"{self.units[row.name].of(row.value):g} given"
+        return self.with_half_width(row.name, row.value, row.half_width)
+
+    def with_half_width(self, name: str, value: float, half_width: float | None) -> str:
+        """A value of a parameter with half of its interval's width as text, in its unit."""
+        unit = self.units[name]
+        value, half = unit.of(value), None if half_width is None else unit.of(half_width)
+        decimals = decimals_for(half, abs(value))
+        text = fixed(value, decimals)
+        if half is None:
+            return text
+        width = fixed(half, decimals)
+        return f"{text} ± {width if width.strip('0.') else significant(half)}"
+
+    def frame(self) -> pd.DataFrame:
+        """The table: one row a log, in SI; empty where a log has no such value."""
+        import pandas as pd
+
+        return pd.DataFrame([dict(self._record(log)) for log in self.logs]).astype(_TYPES)
+
+    def _record(self, log: FittedLog) -> Iterator[tuple[str, object]]:
+        yield from (("log", log.name), ("file", log.file), ("status", log.status))
+        yield from (("usable", log.usable or None), ("findings", " ".join(log.findings) or None))
+        yield from (("rows", log.rows), ("duration", log.duration))
+        for name in _NAMES:
+            row = log.parameters.get(name)
+            low, high = (row.interval if row else None) or (None, None)
+            yield name, row and row.value
+            yield from ((f"{name}_low", low), (f"{name}_high", high))
+            yield f"{name}_decided_by", (row and row.decided_by) or None
+        yield "r_squared_least", log.r_squared
+        beside = self.pooled.by_name.get(log.name)
+        yield "compared", beside is not None
+        yield "p_same", beside and beside.p
+        yield "differs", log.name in self.pooled.differing
+        yield "error_type", log.error_type or None
+        yield "error", log.error or None
+
+
+_NAMES = ("m", "cx", "cy", "cz", "Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")
+_NUMBERS = (*(f"{name}{end}" for name in _NAMES for end in ("", "_low", "_high")), "duration")
+_TEXTS = ("log", "file", "status", "usable", "findings", "error_type", "error")
+_TYPES = {
+    **dict.fromkeys((*_NUMBERS, "r_squared_least", "p_same"), "float64"),
+    **dict.fromkeys((*_TEXTS, *(f"{name}_decided_by" for name in _NAMES)), "string"),
+    **dict.fromkeys(("compared", "differs"), "bool"),
+    "rows": "Int64",
+}
+
+
+def shortened(name: str, most: int) -> str:
+    """A name with its middle left out where it is longer."""
+    if len(name) <= most:
+        return name
+    return f"{name[: most // 2 - 1]}…{name[len(name) - most + most // 2 :]}"
+
+
+def listed(words: Sequence[str], most: int) -> str:
+    """Some words, and how many more there are."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more

@@ -1,0 +1,84 @@
+"""Even samples of a fast clock taken to a slower one, with nothing folded into its band."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from identify.arrays import Array
+
+HALF_WIDTH = 12
+"""Samples of the slower clock that the kernel reaches to either side."""
+
+_BETA = 7.0
+"""Of the Kaiser window: 70 dB, and flat up to four fifths of half the slower rate."""
+
+_PHASES = 1024
+"""Places between two samples for which the kernel is tabled; it is interpolated between them."""
+
+_CHUNK = 2**18
+"""Rows of the fast clock that are weighed at once."""
+
+
+def reach(rate_hz: float, to_hz: float) -> float:
+    """How far from the ends of the samples values can be had [s]."""
+    return float(np.ceil(HALF_WIDTH / _ratio(rate_hz, to_hz))) / rate_hz
+
+
+def resample(columns: Array, start: float, rate_hz: float, time: Array, to_hz: float) -> Array:
+    """Low-passed values of even samples at other times.
+
+    A windowed sinc (Kaiser 1974) with its edge at half the slower rate is evaluated at the times
+    themselves, so the two clocks need no common multiple. Its weights sum to one: a constant stays
+    what it is. White noise keeps its density, which a fit reads off the samples.
+
+    Args:
+        columns: even samples, shape (n, k).
+        start: time of the first [s].
+        rate_hz: their rate.
+        time: where values are wanted, `reach` or more from either end of the samples [s], shape
+            (m,).
+        to_hz: the rate of those.
+
+    Returns:
+        Shape (m, k).
+    """
+    table = _kernels(_ratio(rate_hz, to_hz))
+    taps = table.shape[1]
+    windows = np.lib.stride_tricks.sliding_window_view(columns, taps, axis=0)
+    place = (time - start) * rate_hz
+    before = np.floor(place).astype(np.intp)
+    phase = (place - before) * _PHASES
+    number = np.minimum(phase.astype(np.intp), _PHASES - 1)
+    share = (phase - number)[:, None]
+    first = before - (taps // 2 - 1)
+    values = np.empty((len(time), columns.shape[1]))
+    step = max(1, _CHUNK // taps)
+    for a in range(0, len(time), step):
+        part = slice(a, a + step)
+        weights = table[number[part]] * (1.0 - share[part]) + table[number[part] + 1] * share[part]
+        values[part] = (windows[first[part]] @ weights[:, :, None])[:, :, 0]
+    return values
+
+
+def _ratio(rate_hz: float, to_hz: float) -> float:
+    """The slower rate by the faster, in few digits: segments of one log share a table."""
+    return float(f"{min(1.0, to_hz / rate_hz):.3g}")
+
+
+@lru_cache(maxsize=16)
+def _kernels(slower: float) -> Array:
+    """Weights of the samples around a place, for places from one sample to the next.
+
+    Args:
+        slower: the slower rate by the faster.
+
+    Returns:
+        Shape (_PHASES + 1, taps), taps even: those of sample 1 − taps/2 to taps/2.
+    """
+    half = int(np.ceil(HALF_WIDTH / slower))
+    away = (np.arange(1 - half, half + 1) - np.linspace(0.0, 1.0, _PHASES + 1)[:, None]) * slower
+    inside = np.sqrt(np.maximum(1.0 - (away / HALF_WIDTH) ** 2, 0.0))
+    weights = np.sinc(away) * np.where(np.abs(away) <= HALF_WIDTH, np.i0(_BETA * inside), 0.0)
+    return weights / weights.sum(axis=1, keepdims=True)

@@ -1,0 +1,323 @@
+"""`identify fit --each`: one folder a log, one table; resumed, refused, and its exit status."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from identify import Recording
+from identify.commands import fit_each
+from identify.commands.each_logs import find_logs, names_of
+from identify.commands.main import main
+from identify.exchange import SavedEstimate
+from identify.inertia import InertialParameters
+from identify.logs import Noise, load_schema, synthetic_recording
+from identify.logs.writing import write_log
+from identify.reporting.comparison import page
+from tests.commands.calling import Cli, Outcome
+
+PHI = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3])).phi
+NOISE = Noise(force=0.1, torque=0.01, position=1e-4, orientation=1e-3)
+
+
+def recording(seed: int, mass: float = 1.0) -> Recording:
+    rng = np.random.default_rng(seed)
+    return synthetic_recording(mass * PHI, rng=rng, duration=3.0, rate_hz=50.0, noise=NOISE)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A folder of four logs, one of them of another body, and one that is cut short."""
+    folder = tmp_path_factory.mktemp("made")
+    for name, seed, mass in (("a", 1, 1.0), ("b", 2, 1.0), ("c", 3, 1.0), ("d", 4, 1.1)):
+        write_log(recording(seed, mass), folder / f"{name}.parquet", folder / "schema.toml")
+    (folder / "cut.parquet").write_bytes((folder / "a.parquet").read_bytes()[:4000])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fitted(made, tmp_path_factory) -> Path:
+    """The results of all of them, in a folder that is not to be changed."""
+    out = tmp_path_factory.mktemp("fitted") / "out"
+    words = ["fit", "--each", made / "*.parquet", "--schema", made / "schema.toml", "-o", out]
+    assert main([*map(str, words), "--workers", "0", "--no-report", "--quiet"]) == 2
+    return out
+
+
+@pytest.fixture(autouse=True)
+def _undrawn(monkeypatch):
+    """Figures take a second."""
+    monkeypatch.setattr(page, "forest_columns", lambda comparison: ())
+
+
+@pytest.fixture
+def runs(made, tmp_path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "runs"))
+
+
+@pytest.fixture
+def out(fitted, tmp_path) -> Path:
+    return Path(shutil.copytree(fitted, tmp_path / "out"))
+
+
+def each(cli: Cli, runs: Path, out: Path, *more: object, pattern: str = "*.parquet") -> Outcome:
+    words = ["fit", "--each", runs / pattern, "--schema", runs / "schema.toml", "-o", out]
+    return cli(*words, "--workers", "0", "--no-report", *more)
+
+
+def stamps(out: Path) -> dict[str, int]:
+    return {path.parent.name: path.stat().st_mtime_ns for path in out.glob("*/estimate.json")}
+
+
+def test_each_log_has_a_folder_and_a_row(fitted, made):
+    assert sorted(stamps(fitted)) == ["a", "b", "c", "d"]
+    frame = pd.read_parquet(fitted / "table.parquet").set_index("log")
+    assert frame.index.tolist() == ["a", "b", "c", "cut", "d"]
+    assert frame["status"].tolist() == ["fitted"] * 3 + ["failed", "fitted"]
+    good = frame.drop(index="cut")
+    assert set(good["usable"]) == {"yes"}
+    assert set(good["rows"]) == {150}
+    assert good["error"].isna().tolist() == [True] * 4
+    for name, value in (("m", 1.2), ("cx", 0.01), ("Iczz", 4e-3)):
+        same = good.drop(index="d")
+        low, here, high = (same[f"{name}{end}"].to_numpy() for end in ("_low", "", "_high"))
+        assert np.all(low < here)
+        assert np.all(here < high)
+        assert np.all(np.abs(here - value) < high - low)
+    assert frame["differs"].tolist() == [False] * 4 + [True]
+    assert frame.loc["cut", "error_type"] == "LogError"
+    assert "cut.parquet: cannot be read as a Parquet file" in frame.loc["cut", "error"]
+    table = pd.read_csv(fitted / "table.csv").set_index("log")
+    assert table["m"].tolist() == pytest.approx(frame["m"].tolist(), nan_ok=True, rel=1e-12)
+    page = (fitted / "comparison.html").read_text(encoding="utf-8")
+    assert 'href="a/estimate.json"' in page
+    assert "1 of 4 estimates differ from the rest" in page
+
+
+def test_a_second_run_does_what_is_missing_or_changed(cli, runs, out):
+    before = stamps(out)
+    again = each(cli, runs, out)
+    assert (again.status, stamps(out)) == (2, before)
+    (out / "a" / "estimate.json").unlink()
+    (out / "b" / "estimate.json").write_text("{}")
+    write_log(recording(7), runs / "c.parquet", runs / "schema.toml")
+    assert each(cli, runs, out).status == 2
+    changed = {name for name, stamp in stamps(out).items() if stamp != before.get(name)}
+    assert changed == {"a", "b", "c"}
+
+
+def test_other_settings_fit_again_and_go_to_each_log(cli, runs, out):
+    before = stamps(out)
+    done = each(cli, runs, out, "--mass", "1.2", "--need", "com 0.001 mm", pattern="[ab].parquet")
+    assert done.status == 0
+    assert {name for name, stamp in stamps(out).items() if stamp != before[name]} == {"a", "b"}
+    frame = pd.read_parquet(out / "table.parquet")
+    assert frame["m"].tolist() == [1.2, 1.2]
+    assert set(frame["usable"]) == {"with care"}
+    assert "1.2 given" in done.out
+
+
+def test_what_is_printed_fits_and_says_whether_they_agree(cli, runs, out):
+    done = each(cli, runs, out)
+    lines = done.out.splitlines()
+    assert max(len(line) for line in lines if not line.startswith("/")) <= 80
+    assert any(line.startswith("d* ") and "1.3" in line for line in lines)
+    assert "1 of 4 estimates differ from the rest. From the rest differ: d (m" in done.out
+    assert "Failed: cut: " in done.out
+    assert done.err.endswith("identify: error: 1 of 5 logs failed; see table.csv\n")
+    agree = each(cli, runs, out, pattern="[abc].parquet")
+    assert agree.status == 0
+    assert "The 3 estimates agree." in agree.out
+
+
+def test_a_log_that_fails_now_leaves_no_estimate_of_before(cli, runs, out):
+    (runs / "a.parquet").write_bytes(b"PAR1")
+    assert each(cli, runs, out, pattern="[ab].parquet").status == 2
+    assert not (out / "a" / "estimate.json").exists()
+    assert pd.read_csv(out / "table.csv")["status"].tolist() == ["failed", "fitted"]
+
+
+def test_failed_logs_are_tried_again_where_that_is_asked(cli, runs, tmp_path, monkeypatch):
+    def breaks(*_args: object, **_more: object) -> None:
+        raise ZeroDivisionError("of its own")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(fit_each, "fit", breaks)
+        first = each(cli, runs, tmp_path / "out", pattern="a.parquet")
+    assert first.status == 1
+    assert "this is a bug (ZeroDivisionError: of its own)" in " ".join(first.out.split())
+    assert each(cli, runs, tmp_path / "out", pattern="a.parquet").status == 1
+    assert each(cli, runs, tmp_path / "out", "--retry-failed", pattern="a.parquet").status == 0
+
+
+def test_an_estimate_that_is_not_to_be_used_is_not_compared(cli, runs, out, monkeypatch):
+    """As of a finding that is an error: status 4, behind those of logs that failed."""
+    read = fit_each.read_estimate
+
+    def forbidden(path: Path) -> SavedEstimate:
+        saved = read(path)
+        if path.parent.name != "b" or saved.verdict is None:
+            return saved
+        return replace(saved, verdict=replace(saved.verdict, usable="no", reasons=("drift",)))
+
+    monkeypatch.setattr(fit_each, "read_estimate", forbidden)
+    done = each(cli, runs, out, pattern="[ab].parquet")
+    assert done.status == 4
+    assert "cannot be told" in done.out
+    assert "b is not compared" in " ".join(done.out.split())
+    assert done.err.endswith("identify: error: 1 of 2 estimates are not to be used\n")
+    frame = pd.read_parquet(out / "table.parquet")
+    assert frame["compared"].tolist() == [True, False]
+    assert frame["findings"].tolist()[1] == "drift"
+    assert each(cli, runs, out).status == 2
+
+
+def test_the_same_data_count_once(cli, runs, out):
+    shutil.copy(runs / "a.parquet", runs / "again.parquet")
+    done = each(cli, runs, out, pattern="a*.parquet")
+    assert done.status == 0
+    assert "Not fitted: again: the same data as a" in done.out
+    assert pd.read_csv(out / "table.csv")["status"].tolist() == ["fitted", "duplicate"]
+    assert not (out / "again").exists()
+
+
+def test_reports_are_written_unless_switched_off(cli, runs, out, monkeypatch):
+    monkeypatch.setattr("identify.reporting.page.SECTIONS", ())  # they take seconds
+    words = ["fit", "--each", runs / "a.parquet", "--schema", runs / "schema.toml", "-o", out]
+    assert cli(*words, "--workers", "0", "--quiet").status == 0
+    assert (out / "a" / "report.html").exists()
+    assert 'href="a/report.html"' in (out / "comparison.html").read_text(encoding="utf-8")
+    before = stamps(out)
+    assert cli(*words, "--workers", "0", "--quiet").status == 0
+    assert stamps(out) == before
+
+
+def test_a_log_over_its_time_is_a_row(cli, runs, tmp_path):
+    words = ["fit", "--each", runs / "a.parquet", "--schema", runs / "schema.toml"]
+    more = ["--workers", "1", "--timeout", "0.01", "--no-report"]
+    done = cli(*words, "-o", tmp_path / "out", *more)
+    assert done.status == 3
+    assert "Failed: a: took longer than its time limit, 0.01 s" in done.out
+
+
+def test_a_run_that_is_killed_is_taken_up(cli, runs, tmp_path):
+    out = tmp_path / "out"
+    words = ["fit", "--each", runs / "[ab].parquet", "--schema", runs / "schema.toml", "-o", out]
+    more = ["--workers", "0", "--no-report", "--quiet"]
+    with subprocess.Popen([sys.executable, "-m", "identify", *map(str, [*words, *more])]) as run:
+        until = time.monotonic() + 60.0
+        while not stamps(out) and time.monotonic() < until:
+            time.sleep(0.005)
+        os.kill(run.pid, signal.SIGKILL)
+    assert run.returncode == -signal.SIGKILL
+    assert not (out / "table.csv").exists()
+    assert cli(*words, *more).status == 0
+    assert sorted(stamps(out)) == ["a", "b"]
+    assert pd.read_csv(out / "table.csv")["status"].tolist() == ["fitted"] * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing/*.csv"], r"fit --each: nothing/\*.csv: no file matches the pattern"),
+        (["{runs}/e.parquet"], r"e.parquet: no such file; did you mean"),
+        (["{runs}/empty"], r"empty: a folder without logs \(.csv, "),
+        (["{runs}/schema.toml"], r"schema.toml: no logs in it"),
+        (["{runs}/a.parquet", "--unloaded", "x"], "--unloaded joins logs, and --each keeps them"),
+        (["{runs}/a.parquet", "--shared-bias"], "--shared-bias joins logs"),
+        (["{runs}/a.parquet", "--timeout", "0"], "--timeout S: expected a positive number"),
+        (["{runs}/a.parquet", "-o", "{runs}"], r"runs: holds a.parquet, b.parquet, c.parquet and"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_said(cli, runs, tmp_path, words, said):
+    (runs / "empty").mkdir()
+    words = [word.format(runs=runs) for word in words]
+    words += ["-o", tmp_path / "new"] * ("-o" not in words)
+    done = cli("fit", "--each", *words, "--schema", runs / "schema.toml")
+    assert done.status == 2
+    assert re.search(said, done.message)
+    assert not (tmp_path / "new").exists()
+
+
+def test_options_of_many_logs_go_with_each(cli, runs, tmp_path):
+    words = ["fit", runs / "a.parquet", "--schema", runs / "schema.toml", "-o", tmp_path / "new"]
+    assert "--workers goes with --each" in cli(*words, "--workers", "2").message
+
+
+def test_a_folder_and_a_deep_pattern_are_searched_but_not_the_results(runs, tmp_path):
+    def found(*words: str, output: Path = tmp_path / "new") -> list[str]:
+        jobs, _ = find_logs(
+            [runs / word for word in words],
+            load_schema(runs / "schema.toml"),
+            runs / "schema.toml",
+            output,
+            "asked",
+        )
+        return [job.path.relative_to(runs).as_posix() for job in jobs]
+
+    deep = runs / "deep" / "er"
+    deep.mkdir(parents=True)
+    shutil.move(runs / "a.parquet", deep / "a.parquet")
+    assert found("**/[ab].parquet") == ["b.parquet", "deep/er/a.parquet"]
+    assert found("**/[ab].parquet", output=runs / "deep") == ["b.parquet"]
+    assert found("deep/er", "*", "b.parquet") == [
+        *(f"{name}.parquet" for name in ("b", "c", "cut", "d")),
+        "deep/er/a.parquet",
+    ]
+
+
+def test_of_a_schema_that_names_files_a_log_is_a_folder(tmp_path):
+    text = """[log]
+time = "t"
+[streams.pose]
+file = "pose.csv"
+[streams.wrench]
+file = "wrench.csv"
+[pose]
+position = ["px", "py", "pz"]
+quaternion = ["qx", "qy", "qz", "qw"]
+order = "xyzw"
+maps = "body_to_world"
+[wrench]
+force = ["fx", "fy", "fz"]
+torque = ["tx", "ty", "tz"]
+frame = "body"
+acts_on = "sensor"
+"""
+    schema = tmp_path / "schema.toml"
+    schema.write_text(text)
+    for name in ("one", "two"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        for file in ("pose", "wrench"):
+            (tmp_path / "runs" / name / f"{file}.csv").write_text(f"{name} {file}\n")
+    (tmp_path / "runs" / "notes.txt").touch()
+    words = [tmp_path / "runs" / "*"]
+    jobs, same = find_logs(words, load_schema(schema), schema, tmp_path / "out", "asked")
+    assert [job.name for job in jobs] == ["one", "two"]
+    assert [len(job.files) for job in jobs] == [2, 2]
+    assert same == {}
+
+
+def test_names_tell_logs_apart():
+    def names(*paths: str) -> list[str]:
+        return names_of([Path(path) for path in paths])
+
+    assert names("r/a.csv", "r/b.csv.gz") == ["a", "b"]
+    assert names("r/a.csv", "r/a.parquet") == ["a.csv", "a.parquet"]
+    assert names("r/1/log.csv", "r/2/log.csv", "r/2/x.csv") == ["1-log", "2-log", "x"]
+    assert names("r/a/b-c.csv", "r/a-b/c.csv", "r/c.csv") == ["b-c", "a-b-c", "c"]
+    assert names("r/table.csv.csv", "r/.hidden.csv") == ["table.csv.csv", "hidden"]
+    assert names("r/A.csv", "r/a.csv") == ["A.csv-1", "a.csv-2"]
+    long = "x" * 240
+    assert len(set(names(f"1/{long}.csv", f"2/{long}.csv"))) == 2

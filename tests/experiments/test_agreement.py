@@ -1,0 +1,19 @@
+"""The study of whether separate fits agree: it counts what its tables say."""
+
+from __future__ import annotations
+
+from experiments import agreement
+
+
+def test_logs_of_one_body_agree_and_a_heavier_one_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(agreement, "SETS", (2, 4))
+    monkeypatch.setattr(agreement, "SETS_DRAWN", 4)
+    monkeypatch.setattr(agreement, "HEAVIER", (1.1,))
+    path = tmp_path / "agreement.md"
+    assert agreement.main(["-o", str(path), "--logs", "10"]) == 0
+    text = path.read_text(encoding="utf-8")
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line[:3] > "| ."]
+    of_one = [row for row in rows if row[0] in ("2", "4")]
+    assert [(row[1], row[-1]) for row in of_one] == [("4", "0"), ("4", "0")]
+    assert [row for row in rows if row[0] == "10.0 %"] == [["10.0 %", "4", "4", "0"]]
+    assert capsys.readouterr().out.strip() == text.strip()

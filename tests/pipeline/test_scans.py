@@ -1,0 +1,111 @@
+"""Fits of logs scanned in chunks: opened files, second scans, hypotheses on thinned logs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify.estimation import NegativeMass
+from identify.logs import LogFile, Recording, log_file, open_log, read_log
+from identify.logs.synthetic import synthetic_recording
+from identify.logs.writing import write_log
+from identify.pipeline import FitResult, fit
+from identify.regressors import scanning
+from identify.signals import Reading
+from tests.close import assert_close
+from tests.recordings import POSE, Path, record
+from tests.strategies import random_body
+
+PHI = random_body(np.random.default_rng(4))
+RATE = 60.03
+NOISE = {"force": 0.05, "torque": 0.005}
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch) -> None:
+    monkeypatch.setattr(log_file, "LONG", 500)
+    monkeypatch.setattr(scanning, "CHUNK_ROWS", 1200)
+
+
+def moving(fastest_hz: float, seconds: float, seed: int = 1) -> Recording:
+    time = np.arange(round(seconds * RATE)) / RATE
+    path = Path.random(seed, fastest_hz=fastest_hz, distance=0.3 / fastest_hz**2)
+    return record(path, PHI, time, POSE, noise=NOISE, seed=seed)
+
+
+@pytest.fixture
+def files(tmp_path):
+    recording = synthetic_recording(
+        np.array([0.6, 0.012, -0.018, 0.03, 3e-3, 1e-4, 1e-4, 3e-3, 1e-4, 2e-3]),
+        rng=np.random.default_rng(3),
+        duration=35.0,
+        rate_hz=RATE,
+    )
+    write_log(recording, tmp_path / "log.csv", tmp_path / "schema.toml")
+    return tmp_path / "log.csv", tmp_path / "schema.toml"
+
+
+def test_an_opened_file_is_fitted_as_its_recording(files):
+    opened, lines = open_log(*files), []
+    assert isinstance(opened, LogFile)
+    one, other = fit(opened, progress=lines.append), fit(read_log(*files))
+    assert_close(one.estimate.parameters.phi, other.estimate.parameters.phi, 1e-9)
+    assert one.to_dict()["logs"] == other.to_dict()["logs"]
+    assert one.estimate.log_ids == other.estimate.log_ids
+    assert "preparing log: 1200 of 2101 rows (57%)" in lines
+    unlike = ("command", "versions")
+    first, second = (dict(each.estimate.provenance) for each in (one, other))
+    assert {k: v for k, v in first.items() if k not in unlike} == {
+        k: v for k, v in second.items() if k not in unlike
+    }
+
+
+def test_a_wrong_sign_is_found_in_an_opened_file(files):
+    log, schema = files
+    schema.write_text(schema.read_text().replace('acts_on = "body"', 'acts_on = "sensor"'))
+    with pytest.raises(NegativeMass, match='change `acts_on = "sensor"` to `acts_on = "body"`'):
+        fit(open_log(log, schema))
+    text = schema.read_text().replace('acts_on = "sensor"', 'acts_on = "body"')
+    schema.write_text(text.replace("-9.80665", "9.80665"))
+    with pytest.raises(NegativeMass, match="gravity points the other way") as raised:
+        fit(open_log(log, schema))
+    assert raised.value.finding.code == "gravity_direction"
+
+
+def joined(first: Recording, second: Recording, pause: float) -> Recording:
+    """One log after the other."""
+    assert first.time is not None
+    assert second.time is not None
+    signals = {
+        name: np.concatenate((values, second.signals[name]))
+        for name, values in first.signals.items()
+    }
+    time = np.concatenate((first.time, first.time[-1] + pause + second.time))
+    return replace(first, time=time, signals=signals, rows=len(time))
+
+
+def test_a_later_part_that_is_faster_is_scanned_again_with_a_higher_cutoff():
+    slow = moving(0.8, 20.0)
+    log = joined(slow, moving(6.0, 40.0, seed=2), pause=5.0)
+    of_slow, result = fit(slow), fit(log)
+    assert of_slow.logs[0].cutoff_hz == 5.0
+    (found,) = result.logs
+    chosen = found.reading.cutoff_hz
+    assert chosen is not None
+    assert found.cutoff_hz == chosen > 5.0
+    assert fit(log, cutoff_hz=5.0).logs[0].cutoff_hz == 5.0
+
+
+def digest_of(result: FitResult) -> str:
+    document = json.loads(json.dumps(result.estimate.to_dict()))
+    return document["provenance"]["logs"][0]["reading"]
+
+
+def test_the_provenance_has_the_digest_of_the_reading():
+    log = moving(0.8, 20.0)
+    assert digest_of(fit(log)) == Reading().digest
+    gravity = (0.0, 0.0, -9.8)
+    assert digest_of(fit(log, gravity=gravity)) == Reading(gravity=gravity).digest

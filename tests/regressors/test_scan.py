@@ -1,0 +1,201 @@
+"""A log scanned in chunks against the same log prepared at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from identify.errors import LogError
+from identify.estimation import estimate_body
+from identify.logs import Recording
+from identify.regressors import (
+    block_statistics,
+    chunk_statistics,
+    fold_statistics,
+    join_blocks,
+    scan,
+    scan_chunks,
+    scanning,
+)
+from identify.signals import Reading, prepare
+from tests.close import assert_close
+from tests.recordings import POSE, Path, record, still_poses
+from tests.strategies import random_body
+
+ALL = (
+    *POSE,
+    "linear_velocity",
+    "angular_velocity",
+    "linear_acceleration",
+    "angular_acceleration",
+)
+PHI = random_body(np.random.default_rng(4))
+BIAS = np.array([1.0, -2.0, 3.0, 0.1, 0.05, -0.1])
+NOISE = {"force": 0.2, "torque": 0.02}
+PATH = Path.random(3)
+RATE = 60.03
+"""Rows of a block of 600 samples are not on an edge of a band: rounding would decide there."""
+BLOCK = 600
+CUTOFF = Reading(cutoff_hz=4.97)
+
+
+def log(seconds: float, give=ALL, **options) -> Recording:
+    time = np.arange(round(seconds * RATE)) / RATE
+    return record(PATH, PHI, time, give, bias=BIAS, noise=NOISE, seed=1, **options)
+
+
+def without(recording: Recording, gone: slice | np.ndarray) -> Recording:
+    """The recording less some rows."""
+    kept = np.delete(np.arange(len(recording)), gone)
+    assert recording.time is not None
+    signals = {name: values[kept] for name, values in recording.signals.items()}
+    return replace(recording, time=recording.time[kept], signals=signals, rows=len(kept))
+
+
+@pytest.fixture
+def small_chunks(monkeypatch) -> None:
+    """Chunks of two blocks, 1200 rows."""
+    monkeypatch.setattr(scanning, "CHUNK_ROWS", 2 * BLOCK)
+
+
+def test_a_log_of_one_chunk_is_prepared_as_it_is():
+    recording = log(30.0, POSE)
+    found, whole = scan(recording), prepare(recording)
+    assert_close(found.statistics.factors, block_statistics(whole).factors, 0.0)
+    assert_close(found.folds.factors, fold_statistics(whole).factors, 0.0)
+    assert_close(found.rows, whole.rows, 0.0)
+    assert found.shown == 1.0
+    assert found.effective == found.statistics.effective_samples.sum()
+    assert_close(found.segments[0].position, whole.segments[0].position, 0.0)
+    assert found.duration == whole.duration
+    assert len(found.recording) == 0
+    assert found.kept == found.recording.rows == len(recording)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_chunks_of_whole_blocks_give_the_same_statistics():
+    """Where nothing is differentiated, blocks of chunks are those of the whole."""
+    recording = log(3600 / RATE)
+    found, whole = scan(recording, CUTOFF), prepare(recording, CUTOFF.cutoff_hz)
+    expected = block_statistics(whole)
+    assert found.cutoff_hz == whole.cutoff_hz
+    assert (found.statistics.block == expected.block).all()
+    assert_close(found.statistics.samples, expected.samples, 1e-12)
+    for ours, theirs in zip(found.statistics.factors, expected.factors, strict=True):
+        assert_close(ours.T @ ours, theirs.T @ theirs, 1e-10)
+    assert_close(found.rows, whole.rows, 1e-10)
+    assert (found.segment_ids == whole.segment_ids).all()
+    assert found.duration == pytest.approx(whole.duration)
+    assert found.unused == 0
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_the_estimate_is_that_of_the_whole_where_derivatives_cross_the_edges():
+    recording = log(100.0, POSE)
+    found, whole = scan(recording, CUTOFF), prepare(recording, CUTOFF.cutoff_hz)
+    assert len(scan_chunks(recording)) == 5
+    ours, theirs = estimate_body([found.statistics]), estimate_body([block_statistics(whole)])
+    errors = np.sqrt(np.diag(theirs.covariance))
+    assert (np.abs(ours.parameters.phi - theirs.parameters.phi) < 0.2 * errors).all()
+    assert round(found.statistics.samples.sum()) == sum(block.samples for block in whole.blocks)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_chunks_made_anywhere_join_to_the_scan():
+    recording = log(70.0, POSE)
+    joined = None
+    for chunk in scan_chunks(recording):
+        joined = join_blocks(joined, chunk_statistics(chunk))
+    found = scan(recording).statistics
+    assert joined is not None
+    assert joined.factors.tobytes() == found.factors.tobytes()
+    ours, theirs = joined.noise_rows, found.noise_rows
+    assert_close(ours.mT @ ours, theirs.mT @ theirs, 1e-12)
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("gone", [slice(1180, 1200), slice(1190, 1210), slice(1200, 1220)])
+def test_gaps_at_the_edge_of_a_chunk_cost_no_more_than_elsewhere(gone):
+    found = scan(without(log(3600 / RATE), gone))
+    assert 3600 - 20 - 12 <= round(found.statistics.samples.sum()) <= 3600 - 20
+    assert_close(estimate_body([found.statistics]).parameters.phi, PHI, 0.1)
+    assert len(np.unique(found.segment_ids)) == 2
+
+
+def broken(recording: Recording, part: slice) -> Recording:
+    """The recording with gaps in a part, between which no segment is long enough."""
+    rows = np.arange(len(recording))[part]
+    return without(recording, rows[rows % 45 >= 15])
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_chunk_without_a_segment_is_not_used():
+    gappy = broken(log(100.0, POSE), slice(1300, 4000))
+    found, whole = scan(gappy, CUTOFF), prepare(gappy, CUTOFF.cutoff_hz)
+    assert found.unused == whole.unused == 900
+    assert_close(estimate_body([found.statistics]).parameters.phi, PHI, 0.1)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_what_is_kept_is_bounded(monkeypatch):
+    monkeypatch.setattr(scanning, "MOST_POINTS", 400)
+    monkeypatch.setattr(scanning, "_STRETCH", 50)
+    monkeypatch.setattr(scanning, "MOST_STATES", 600)
+    taken = []
+    whole_prepare = scanning.prepare
+    monkeypatch.setattr(
+        scanning,
+        "prepare",
+        lambda recording, *args, **options: (
+            taken.append(len(recording)) or whole_prepare(recording, *args, **options)
+        ),
+    )
+    found = scan(log(200.0, POSE))
+    assert max(taken) < 1300
+    assert 200 < len(found.rows) <= 400
+    assert found.shown == pytest.approx(len(found.rows) / len(prepare(log(200.0, POSE)).rows), 0.01)
+    assert sum(len(segment.time) for segment in found.segments) <= 600
+    assert len(found.segments[0].time) == 300
+    assert found.time[-1] > 150.0
+    for segment in found.segments[:2]:
+        assert segment.position.base is None
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_progress_is_told_after_each_chunk():
+    told = []
+    scan(log(3600 / RATE), progress=lambda *pair: told.append(pair))
+    assert told == [(1200, 3600), (2400, 3600), (3600, 3600)]
+    scan(log(20.0), progress=lambda *pair: told.append(pair))
+    assert len(told) == 3
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_the_first_refusal_is_raised_where_no_chunk_can_be_used():
+    gappy = broken(log(120.0, POSE), slice(0, None))
+    with pytest.raises(LogError, match="long enough for a cut-off"):
+        scan(gappy, Reading(cutoff_hz=5.0))
+    with pytest.raises(LogError, match="long enough for a cut-off"):
+        scan_chunks(gappy, Reading(cutoff_hz=5.0))
+
+
+def test_a_thinned_log_has_rows_of_all_of_it():
+    recording = log(400.0)
+    found = scan(recording, Reading(most_rows=4000))
+    assert round(found.statistics.samples.sum()) == 4000 - 4000 % 3
+    assert len(np.unique(found.segment_ids)) == 3
+    assert found.time[0] < 20.0 < 380.0 < found.time[-1]
+    few = log(40.0)
+    assert round(scan(few, Reading(most_rows=4000)).statistics.samples.sum()) == len(few)
+
+
+def test_still_poses_are_one_chunk(monkeypatch):
+    monkeypatch.setattr(scanning, "CHUNK_ROWS", 4)
+    poses = still_poses(PHI, Rotation.random(12, random_state=0))
+    found = scan(poses)
+    assert len(found.statistics) == 12
+    assert found.duration == 0.0
+    assert found.cutoff_hz is None

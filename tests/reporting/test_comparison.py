@@ -1,0 +1,137 @@
+"""Separate fits side by side: what the page and the terminal say of few logs and of many."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+from identify.findings import verdict_of
+from identify.inertia import PHI
+from identify.reporting.canvas import style, svg
+from identify.reporting.comparison import page
+from identify.reporting.comparison.fits import Comparison, FittedLog, listed, shortened
+from identify.reporting.comparison.forest import forest_columns
+from identify.reporting.comparison.page import comparison_html
+from identify.reporting.comparison.terminal import comparison_lines
+from identify.reporting.comparison.wording import answer, reasons
+from tests.validation.test_pooling import BODY, BY_DATA, drawn
+
+NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+
+
+def fitted(rng, name: str, factor: float = 1.0, **options: Any) -> FittedLog:
+    verdict = verdict_of((), possible=True, optimal=True, identifiable=PHI)
+    estimate = replace(drawn(rng, factor * BODY.phi, **options), verdict=verdict)
+    return FittedLog(name, f"runs/{name}.csv", "fitted", estimate, rows=100, duration=2.0)
+
+
+def logs(count: int, *odd: int) -> Comparison:
+    rng = np.random.default_rng(count)
+    return Comparison(
+        tuple(fitted(rng, f"run{k:04d}", 1.05 if k in odd else 1.0) for k in range(count))
+    )
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    monkeypatch.setattr(page, "forest_columns", lambda comparison: ())
+
+
+@pytest.mark.parametrize(
+    ("comparison", "said"),
+    [
+        (logs(3), "the 3 estimates agree"),
+        (logs(6, 2), "1 of 6 estimates differ from the rest"),
+        (logs(2, 1), "the 2 estimates differ"),
+        (logs(1), "cannot be told"),
+        (Comparison((FittedLog("x", "x.csv", "failed", error="no"),)), "cannot be told"),
+    ],
+)
+def test_page_and_terminal_give_the_same_answer(undrawn, comparison, said):
+    assert answer(comparison) == said
+    html = comparison_html(comparison, written=NOON)
+    assert said in html
+    text = " ".join(" ".join(comparison_lines(comparison)).split())
+    assert said.capitalize() in text
+    for sentence in reasons(comparison):
+        assert sentence in text
+
+
+def test_what_agreement_means_is_said_in_numbers():
+    comparison = logs(5)
+    (sentence,) = [one for one in reasons(comparison) if "noticed" in one]
+    (number,) = re.findall(r"from (\S+) kg in mass", sentence)
+    kilograms = float(number)
+    assert kilograms == pytest.approx(comparison.pooled.noticed["m"], rel=0.06)
+    factor = 1.0 + 3.0 * kilograms / BODY.mass  # well beyond it, the log is
+    rng = np.random.default_rng(1)
+    odd = Comparison((*comparison.logs, fitted(rng, "z", factor)))
+    assert odd.pooled.differing == ("z",)
+
+
+def test_names_are_text_and_addresses(undrawn):
+    rng = np.random.default_rng(3)
+    name = '<b>&"#1 ü'
+    hostile = Comparison((fitted(rng, name), FittedLog("f", "f.csv", "failed", error="<i>why")))
+    html = comparison_html(hostile, folder="<u>", written=NOON)
+    assert "<b>" not in html
+    assert "<i>" not in html
+    assert "<u>" not in html
+    assert "%3Cb%3E%26%22%231%20%C3%BC/estimate.json" in html
+    assert "&lt;i&gt;why" in html
+
+
+def test_a_value_that_no_log_identifies_is_a_dash(undrawn):
+    rng = np.random.default_rng(4)
+    partly = BY_DATA | dict.fromkeys(PHI[4:], "default")
+    comparison = Comparison(tuple(fitted(rng, f"{k}", decided_by=partly) for k in range(2)))
+    html = comparison_html(comparison, written=NOON)
+    assert ">nan" not in html.lower()
+    row = next(line for line in comparison_lines(comparison) if line.startswith("0 "))
+    assert "±" in row
+    assert "–" in " ".join(comparison_lines(comparison))
+    assert np.isnan(comparison.frame()["Icxx_low"].to_numpy()).all()
+    assert comparison.frame()["Icxx_decided_by"].tolist() == ["default", "default"]
+
+
+def test_many_logs_are_listed_with_those_to_look_at(undrawn):
+    comparison = logs(90, 80)
+    lines = list(comparison_lines(comparison))
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("run0080*") for line in lines)
+    assert any(line.startswith("run0038 ") for line in lines)
+    assert not any(line.startswith("run0039 ") for line in lines)
+    assert "… and 50 more logs in table.csv" in lines
+
+
+@pytest.mark.parametrize(
+    ("comparison", "named", "unnamed"),
+    [(logs(4, 1), ["run0000", "run0001"], []), (logs(90, 80, 81), ["run0080 …"], ["run0000"])],
+)
+def test_the_forest_has_a_mark_for_each_log(comparison, named, unnamed):
+    with style():
+        drawn_ = svg(forest_columns(comparison)[0], "key")
+    for name in named:
+        assert f">{name}<" in drawn_
+    for name in unnamed:
+        assert name not in drawn_
+    marks = drawn_.count("<use ") + drawn_.count("<path ")
+    assert marks > len(comparison.logs)
+    assert "differs" in drawn_
+
+
+def test_a_width_below_the_digits_shown_is_not_zero():
+    comparison = logs(2)
+    assert comparison.with_half_width("m", 1.2, 1e-9) == "1.200000 ± 1.0e-09"
+    assert comparison.with_half_width("m", 1.2, 0.0123) == "1.200 ± 0.012"
+
+
+def test_short_texts():
+    assert shortened("abcdefghij", 10) == "abcdefghij"
+    assert shortened("abcdefghijk", 10) == "abcd…ghijk"
+    assert listed(["a", "b", "c"], 2) == "a, b and 1 more"

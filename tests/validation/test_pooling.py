@@ -1,0 +1,257 @@
+"""Separate estimates: whether they agree, against formulas written otherwise and by simulation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import chdtrc, fdtrc, stdtrit
+from scipy.stats import f as f_distribution
+
+from identify.errors import ModelError
+from identify.estimation import EstimatorSettings, estimate_body
+from identify.estimation.intervals import intervals_of
+from identify.exchange import SavedEstimate
+from identify.inertia import PHI, InertialParameters
+from identify.logs import Noise, synthetic_recording
+from identify.regressors import block_statistics
+from identify.signals import prepare
+from identify.validation import PooledEstimates, pool_estimates
+from identify.validation.pooling import LEVEL, same_mean
+from tests.close import assert_close
+
+BODY = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3]))
+SPREAD = np.array([2e-3, *(3e-4,) * 3, *(5e-5,) * 6])
+BY_DATA = dict.fromkeys(PHI, "data")
+
+
+def drawn(rng, phi=BODY.phi, *, degrees=40.0, wide=1.0, decided_by=BY_DATA) -> SavedEstimate:
+    """An estimate of phi whose covariance is known but for its size."""
+    mixing = np.eye(10) + 0.3 * rng.standard_normal((10, 10))
+    root = wide * SPREAD[:, None] * mixing
+    phi = phi + root @ rng.standard_normal(10)
+    covariance = rng.chisquare(degrees) / degrees * root @ root.T
+    intervals = intervals_of(phi, covariance, np.full(10, degrees), decided_by)
+    return SavedEstimate(
+        InertialParameters(phi),
+        covariance=covariance,
+        intervals=intervals,
+        decided_by=decided_by,
+    )
+
+
+def narrowed(one: SavedEstimate, factor: float) -> SavedEstimate:
+    """The same with a covariance that says its errors are smaller by a factor."""
+    covariance = np.array(one.covariance) / factor**2
+    phi = one.parameters.phi
+    intervals = intervals_of(phi, covariance, np.full(10, 1e6), one.decided_by)
+    return replace(one, covariance=covariance, intervals=intervals)
+
+
+def bounds(pooled: PooledEstimates, name: str) -> tuple[float, float]:
+    interval = pooled.intervals[name]
+    assert interval is not None
+    return interval
+
+
+def positive(rng, size: int) -> np.ndarray:
+    root = rng.standard_normal((size, size + 2))
+    return root @ root.T / size
+
+
+def test_of_single_numbers_it_is_the_test_of_welch():
+    rng = np.random.default_rng(1)
+    count, means = 5, rng.standard_normal((5, 1))
+    variances, degrees = rng.uniform(0.2, 2.0, count), rng.uniform(4.0, 20.0, count)
+    p, f, _ = same_mean(means, 1.0 / variances[:, None, None], np.ones((count, 1), bool), degrees)
+    w = 1.0 / variances
+    mean = (w @ means[:, 0]) / w.sum()
+    between = w @ (means[:, 0] - mean) ** 2 / (count - 1)
+    lost = ((1.0 - w / w.sum()) ** 2 / degrees).sum()
+    welch = between / (1.0 + 2.0 * (count - 2) / (count**2 - 1) * lost)
+    assert f == count - 1
+    assert_close(p, f_distribution.sf(welch, count - 1, (count**2 - 1) / (3.0 * lost)), rtol=1e-10)
+
+
+def test_beside_a_known_mean_it_is_exactly_f():
+    rng = np.random.default_rng(2)
+    covariance, mean = positive(rng, 10), rng.standard_normal(10)
+    information = np.array([np.linalg.inv(covariance), 1e12 * np.eye(10)])
+    means = np.array([mean, np.zeros(10)])
+    p, f, _ = same_mean(means, information, np.ones((2, 10), bool), np.array([25.0, 1e12]))
+    assert f == 10
+    square = float(mean @ np.linalg.solve(covariance, mean))
+    assert_close(p, fdtrc(10, 25.0, square / 10.0), rtol=1e-6)
+
+
+def test_what_is_not_identified_is_left_out_and_counted_so():
+    rng = np.random.default_rng(3)
+    size, count = 4, 3
+    which = np.array([[1, 1, 1, 1], [1, 0, 1, 0], [0, 1, 1, 0]], dtype=bool)
+    means = rng.standard_normal((count, size))
+    information = np.zeros((count, size, size))
+    rows, right = [], []
+    for one in range(count):
+        inside = np.ix_(which[one], which[one])
+        covariance = positive(rng, size)[inside]
+        information[one][inside] = np.linalg.inv(covariance)
+        whiten = np.linalg.inv(np.linalg.cholesky(covariance))
+        rows.append(whiten @ np.eye(size)[which[one]])
+        right.append(whiten @ means[one][which[one]])
+    p, f, _ = same_mean(means, information, which, np.full(count, 1e12))
+    _, squares, rank, _ = np.linalg.lstsq(np.concatenate(rows), np.concatenate(right))
+    assert f == which.sum() - rank
+    assert_close(p, chdtrc(f, squares[0]), rtol=1e-6)
+
+
+def test_of_sizes_estimated_with_few_degrees_the_probability_is_what_it_says():
+    rng = np.random.default_rng(4)
+    count, size, rounds = 5, 10, 1500
+    degrees = np.array([12.0, 20.0, 30.0, 60.0, 60.0])
+    truths = np.array([positive(rng, size) for _ in range(count)])
+    roots, everything = np.linalg.cholesky(truths), np.ones((count, size), bool)
+    inverse = np.linalg.inv(truths)
+    found = []
+    for _ in range(rounds):
+        means = np.einsum("kij,kj->ki", roots, rng.standard_normal((count, size)))
+        sizes = rng.chisquare(degrees) / degrees
+        found.append(same_mean(means, inverse / sizes[:, None, None], everything, degrees).p)
+    below = [float(np.mean(np.array(found) < level)) for level in (0.5, 0.1, 0.02)]
+    # Four standard errors of a share on either side.
+    assert abs(below[0] - 0.5) < 0.052
+    assert abs(below[1] - 0.1) < 0.031
+    assert abs(below[2] - 0.02) < 0.0145
+
+
+def test_estimates_of_one_body_agree_and_their_pool_has_it():
+    rng = np.random.default_rng(5)
+    pooled = pool_estimates({f"log{k}": drawn(rng) for k in range(20)})
+    assert pooled.verdict == "agree"
+    assert pooled.p is not None
+    assert pooled.p > LEVEL
+    assert (pooled.degrees, pooled.differing) == (190, ())
+    truth = dict(zip(pooled.values, [BODY.mass, *BODY.com], strict=False))
+    for name, value in truth.items():
+        low, high = bounds(pooled, name)
+        assert low - 0.5 * (high - low) < value < high + 0.5 * (high - low)
+        assert_close(pooled.values[name], 0.5 * (low + high))
+
+
+def test_the_pool_is_the_weighted_mean():
+    rng = np.random.default_rng(6)
+    several = {f"log{k}": drawn(rng, degrees=1e12) for k in range(4)}
+    pooled = pool_estimates(several)
+    weights = [np.linalg.inv(one.covariance / SPREAD / SPREAD[:, None]) for one in several.values()]
+    right = sum(w @ (one.parameters.phi / SPREAD) for w, one in zip(weights, several.values()))  # noqa: B905
+    mean = SPREAD * np.linalg.solve(sum(weights), right)
+    body = InertialParameters(mean)
+    inertia = body.inertia_about_com[np.triu_indices(3)]
+    assert_close(np.array(list(pooled.values.values())), [mean[0], *body.com, *inertia], rtol=1e-8)
+    half = np.sqrt(np.linalg.inv(sum(weights))[0, 0]) * SPREAD[0] * stdtrit(1e12, 0.975)
+    low, high = bounds(pooled, "m")
+    assert_close(0.5 * (high - low), half, rtol=1e-6)
+
+
+def test_logs_of_another_body_are_found_and_named_with_what_differs():
+    rng = np.random.default_rng(7)
+    other = BODY.phi + np.array([0.03, *np.zeros(9)])
+    several = {f"log{k}": drawn(rng, other if k in (2, 5) else BODY.phi) for k in range(8)}
+    pooled = pool_estimates(several)
+    assert pooled.verdict == "differ"
+    assert sorted(pooled.differing) == ["log2", "log5"]
+    assert "m" in pooled.by_name["log2"].parameters
+    odd, other = (pooled.by_name[name].p for name in ("log2", "log0"))
+    assert odd is not None
+    assert other is not None
+    assert odd < LEVEL / 8 < other
+    assert abs(pooled.values["m"] - BODY.mass) < 3e-3  # of the rest
+
+
+def test_of_two_that_differ_neither_is_the_odd_one():
+    rng = np.random.default_rng(8)
+    pooled = pool_estimates({"a": drawn(rng), "b": drawn(rng, 1.05 * BODY.phi)})
+    assert (pooled.verdict, pooled.differing) == ("differ", ())
+    assert pooled.p == pytest.approx(pooled.by_name["a"].p)
+
+
+def test_half_against_half_is_no_majority():
+    rng = np.random.default_rng(9)
+    bodies = [BODY.phi, 1.1 * BODY.phi] * 3
+    pooled = pool_estimates({f"{k}": drawn(rng, phi) for k, phi in enumerate(bodies)})
+    assert (pooled.verdict, pooled.differing) == ("differ", ())
+    assert set(pooled.intervals.values()) == {None}
+    assert np.isnan(list(pooled.values.values())).all()
+
+
+def test_intervals_a_few_percent_too_narrow_are_no_difference_however_many_logs_there_are():
+    rng = np.random.default_rng(14)
+    several = {}
+    for factor, verdict in ((1.05, "agree"), (1.25, "differ")):
+        for k in range(300):
+            one = drawn(rng, degrees=1e6)
+            several[f"{k}"] = narrowed(one, factor)
+        pooled = pool_estimates(several)
+        assert pooled.p is not None
+        assert pooled.p < LEVEL
+        assert pooled.scatter == pytest.approx(factor, rel=0.05)  # four standard errors
+        assert pooled.verdict == verdict
+
+
+def test_nothing_and_one_and_vague_ones_cannot_be_told():
+    rng = np.random.default_rng(10)
+    for few in ({}, {"a": drawn(rng)}):
+        assert pool_estimates(few).verdict == "cannot be told"
+        assert "fewer than two" in pool_estimates(few).why
+    vague = pool_estimates({f"{k}": drawn(rng, wide=60.0) for k in range(2)})
+    assert vague.verdict == "cannot be told"
+    assert "% in mass" in vague.why
+
+
+def test_a_mass_that_is_given_is_not_compared_but_used():
+    rng = np.random.default_rng(11)
+    given = BY_DATA | {"m": "given"}
+    several = {}
+    for k in range(3):
+        one = drawn(rng, decided_by=given)
+        phi, covariance = np.array(one.parameters.phi), np.array(one.covariance)
+        phi[0], covariance[0], covariance[:, 0] = 1.2, 0.0, 0.0
+        intervals = intervals_of(phi, covariance, np.full(10, 40.0), given)
+        several[f"{k}"] = replace(
+            one, parameters=InertialParameters(phi), covariance=covariance, intervals=intervals
+        )
+    pooled = pool_estimates(several)
+    assert (pooled.verdict, pooled.degrees) == ("agree", 18)
+    assert pooled.by_parameter["m"] is None
+    assert pooled.intervals["m"] is None
+    assert pooled.intervals["cx"] is not None
+
+
+def test_what_one_log_alone_does_not_identify_is_left_to_the_others():
+    rng = np.random.default_rng(12)
+    partly = BY_DATA | dict.fromkeys(PHI[4:], "default")
+    several = {f"{k}": drawn(rng, decided_by=partly if k == 0 else BY_DATA) for k in range(3)}
+    pooled = pool_estimates(several)
+    assert (pooled.verdict, pooled.degrees) == ("agree", 14)
+    assert pooled.intervals["Icxx"] is not None
+    alone = {f"{k}": drawn(rng, decided_by=partly) for k in range(2)}
+    assert pool_estimates(alone).intervals["Icxx"] is None
+
+
+def test_an_estimate_of_another_hand_is_refused():
+    with pytest.raises(ModelError, match="body: an estimate without covariance"):
+        pool_estimates({"body": SavedEstimate(BODY)})
+
+
+def test_fits_of_logs_agree_until_the_body_changes():
+    rng = np.random.default_rng(13)
+    noise = Noise(force=0.1, torque=0.01, position=1e-4, orientation=1e-3)
+    several = {}
+    for k in range(8):
+        phi = BODY.phi * (1.02 if k == 3 else 1.0)
+        log = synthetic_recording(phi, rng=rng, duration=4.0, rate_hz=50.0, noise=noise)
+        estimate = estimate_body([block_statistics(prepare(log))], EstimatorSettings())
+        several[f"log{k}"] = estimate.saved
+    assert pool_estimates(several).differing == ("log3",)
+    del several["log3"]
+    assert pool_estimates(several).verdict == "agree"
