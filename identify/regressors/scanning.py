@@ -33,6 +33,7 @@ from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
 from identify.signals.segments import FEWEST_ROWS
 from identify.signals.transform import BLOCK_SECONDS
+from identify.spatial.rotations import lengths
 
 CHUNK_ROWS = 131_072
 """Rows of a chunk, about: a whole number of blocks, and one block at least."""
@@ -322,7 +323,7 @@ class _States:
 
 
 def _fastest(values: Array) -> float:
-    return float(np.linalg.norm(values, axis=1).max())
+    return float(lengths(values).max())
 
 
 def _begin(segment: Segment, rows: int) -> Segment:

@@ -11,7 +11,7 @@ from identify.arrays import Array, Vec6
 from identify.logs import Recording
 from identify.signals.kernels import Differentiator
 from identify.signals.kinematics import Kinematics
-from identify.signals.propagation import Propagation, Way, propagate
+from identify.signals.propagation import Way, propagate
 from identify.signals.transform import SAMPLE, BlockTransform, derivative_gains
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
@@ -127,17 +127,28 @@ def noise_moments(
     orders = tuple(sorted({order for _, order in through.ways}))
     which = [orders.index(order) for _, order in through.ways]
     rates = orders.index(_rates_way(noise)[1])
+    of_pairs = _mean_of_pairs(through.J)
     moments = {}
     for group, gain in derivative_gains(transform, differentiator, orders).items():
         gained = np.kron(gain[np.ix_(which, which)], np.ones((3, 3)))
-        moments[group] = _averaged(through, of_signals * gained)
+        moments[group] = of_pairs @ (of_signals * gained).ravel()
         moments[group][6:12, 6:12] += _noise_of_products(noise, differentiator, gain[rates, rates])
     return moments
 
 
-def _averaged(through: Propagation, covariance: Array) -> Array:
-    """Mean of J C Jᵀ over the samples."""
-    return np.einsum("tij,tkj->ik", through.J @ covariance, through.J) / len(through.J)
+def _mean_of_pairs(J: Array) -> Array:
+    """Mean of J_ia J_kb over the samples: times C_ab it is that of J C Jᵀ.
+
+    Args:
+        J: shape (t, m, w).
+
+    Returns:
+        Shape (m, m, w · w).
+    """
+    samples, m, w = J.shape
+    flat = J.reshape(samples, m * w)
+    pairs = (flat.T @ flat / samples).reshape(m, w, m, w)
+    return pairs.transpose(0, 2, 1, 3).reshape(m, m, w * w)
 
 
 _FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])

@@ -14,7 +14,7 @@ from identify.logs import Recording
 from identify.signals.clock import gap_starts, uniform_rows
 from identify.signals.holds import LONGEST_HOLD
 from identify.spatial import unwrap_quaternions
-from identify.spatial.rotations import normalised_quaternion, rotation_angle
+from identify.spatial.rotations import lengths, normalised_quaternion, rotation_angle
 
 FEWEST_ROWS = 8
 """Rows below which no motion can be seen."""
@@ -130,10 +130,10 @@ def jump_starts(position: Array | None, quaternion: Array | None) -> Indices:
     """
     starts: list[Indices] = [np.empty(0, dtype=np.intp)]
     if quaternion is not None:
-        chords = np.linalg.norm(np.diff(unwrap_quaternions(quaternion), axis=0), axis=1)
+        chords = lengths(np.diff(unwrap_quaternions(quaternion), axis=0))
         starts.append(_isolated_steps(2.0 * chords, _ANGLE))
     if position is not None:
-        starts.append(_isolated_steps(np.linalg.norm(np.diff(position, axis=0), axis=1), _DISTANCE))
+        starts.append(_isolated_steps(lengths(np.diff(position, axis=0)), _DISTANCE))
     return np.unique(np.concatenate(starts))
 
 

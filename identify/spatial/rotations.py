@@ -168,6 +168,11 @@ def quaternion_from_rotation(rotation: Mat33) -> Vec4:
     return np.where(q[..., 3:] < 0.0, -q, q)
 
 
+def lengths(v: Array) -> Array:
+    """Norms along the last axis; of a few numbers each, several times faster than NumPy's."""
+    return np.sqrt(np.einsum("...i,...i->...", v, v))
+
+
 def normalised_quaternion(q: Vec4) -> Vec4:
     """Quaternions scaled to unit norm.
 
@@ -175,7 +180,7 @@ def normalised_quaternion(q: Vec4) -> Vec4:
         ModelError: a quaternion of zeros, which is no rotation.
     """
     q = np.asarray(q, dtype=np.float64)
-    norm = np.linalg.norm(q, axis=-1, keepdims=True)
+    norm = lengths(q)[..., None]
     if not (norm > 0.0).all():
         where = np.flatnonzero(~(norm.reshape(-1) > 0.0))[0]
         raise ModelError(
@@ -194,7 +199,7 @@ def unwrap_quaternions(q: Vec4) -> Vec4:
         The same rotations, shape (n, 4), as a continuous path on the 3-sphere.
     """
     q = np.asarray(q, dtype=np.float64)
-    flips = np.sum(q[1:] * q[:-1], axis=-1) < 0.0
+    flips = np.einsum("ij,ij->i", q[1:], q[:-1]) < 0.0
     sign = np.concatenate(([1.0], np.where(np.cumsum(flips) % 2 == 1, -1.0, 1.0)))
     return q * sign[:, None]
 
@@ -211,4 +216,4 @@ def rotate_back(rotation: Mat33, v: Vec3) -> Vec3:
 
 def rotation_angle(q: Array, p: Array) -> Array:
     """Angle between two attitudes given as unit quaternions [rad], in [0, π]."""
-    return np.linalg.norm(log_rotation(quaternion_product(quaternion_conjugate(q), p)), axis=-1)
+    return lengths(log_rotation(quaternion_product(quaternion_conjugate(q), p)))
