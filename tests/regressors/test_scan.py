@@ -199,3 +199,17 @@ def test_still_poses_are_one_chunk(monkeypatch):
     assert len(found.statistics) == 12
     assert found.duration == 0.0
     assert found.cutoff_hz is None
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_the_noise_of_signals_is_that_of_the_chunks_on_average_or_what_was_given():
+    recording = log(80.0, POSE)
+    found, whole = scan(recording, CUTOFF), prepare(recording, 4.97).signal_noise
+    assert found.signal_noise.names == whole.names
+    sigma, expected = (np.sqrt(np.diag(n.covariance)) for n in (found.signal_noise, whole))
+    assert_close(sigma[-6:] / expected[-6:], np.ones(6), 0.1)
+    assert not np.array_equal(sigma, expected)
+    given = scan(replace(recording, noise={"force": 0.5}), CUTOFF).signal_noise
+    own = slice(3 * whole.names.index("force"), 3 * whole.names.index("force") + 3)
+    assert_close(given.covariance[own, own], 0.25 * np.eye(3), 1e-12)
+    assert scan(still_poses(PHI, Rotation.random(8, random_state=0))).signal_noise is None
