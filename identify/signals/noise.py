@@ -75,7 +75,7 @@ def signal_noise(
     frequency, power, averaged = power_spectrum(rest, rate_hz)
     taken_off = np.abs(1.0 - _real_response(value, frequency / rate_hz)) ** 2
     seen = (taken_off > _SEEN) & (frequency <= _BELOW_NYQUIST * 0.5 * rate_hz)
-    seen &= frequency <= _OCTAVES * frequency[np.argmax(taken_off > _SEEN)]
+    seen &= frequency < _OCTAVES * frequency[np.argmax(taken_off > _SEEN)] + 0.5 * frequency[1]
     # Averaged over few windows, a median is below the mean (Wilson and Hilferty 1931).
     level = np.median(power[seen] / taken_off[seen, None], axis=0)
     variance = level / (1.0 - 1.0 / (9.0 * averaged)) ** 3 * (0.5 * rate_hz)

@@ -24,6 +24,10 @@ BAND_EDGES_HZ = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0, 
 BAND_EDGES_HZ += (80.0, 112.0, 160.0, float("inf"))
 """Edges of the bands that rows are grouped in; the same for every log, so that logs add up."""
 
+_ABOVE = 1.0 + 1e-6
+"""A frequency on an edge is below it, whatever the rate was rounded to: blocks of whole seconds have
+rows on every edge."""
+
 CONSTANT = 0
 """Number of the group of the constant's row; band j is group 1 + j."""
 
@@ -84,7 +88,7 @@ class BlockTransform:
     def groups(self) -> Indices:
         """Group of each row: `CONSTANT` for the first, 1 + its band for another, shape (rows,)."""
         frequency = np.arange(self.rows) * (self.rate_hz / (2 * self.length))
-        groups = np.searchsorted(BAND_EDGES_HZ, frequency, side="left")
+        groups = np.searchsorted(_ABOVE * np.array(BAND_EDGES_HZ), frequency, side="left")
         groups[0] = CONSTANT
         return groups
 
@@ -202,7 +206,7 @@ def block_transform(length: int, rate_hz: float, top_hz: float, *, tapered: bool
         top_hz: highest frequency, below half the rate.
         tapered: whether what they hold was differentiated.
     """
-    rows = min(length, int(2.0 * length * top_hz / rate_hz) + 1)
+    rows = min(length, int(_ABOVE * 2.0 * length * top_hz / rate_hz) + 1)
     return BlockTransform(length, rate_hz, rows, tapered)
 
 
