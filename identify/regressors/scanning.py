@@ -30,6 +30,7 @@ from identify.signals.clock import sampling_period
 from identify.signals.filters import shortest_segment
 from identify.signals.kernels import default_cutoff_hz
 from identify.signals.preparation import FOLDS
+from identify.signals.resampling import HALF_WIDTH
 from identify.signals.segments import FEWEST_ROWS
 from identify.signals.transform import BLOCK_SECONDS
 
@@ -241,13 +242,21 @@ def _cut(source: ReadableLog, reading: Reading) -> list[ScanChunk]:
     if count == 1:
         return whole
     cutoff = default_cutoff_hz(rate) if reading.cutoff_hz is None else reading.cutoff_hz
-    margin = int(min(shortest_segment(rate, cutoff), rows))
+    margin = int(min(shortest_segment(rate, cutoff) + _of_delay(source, reading, rate), rows))
     edges = [*(rows * number for number in range(count)), total]
     most = max(1, MOST_BLOCKS // count)
     return [
         ScanChunk(source, reading, start, stop, margin, most_blocks=most)
         for start, stop in pairwise(edges)
     ]
+
+
+def _of_delay(source: ReadableLog, reading: Reading, rate: float) -> int:
+    """Rows beyond a chunk that its wrench is taken from."""
+    delay = reading.wrench_delay
+    if delay is None:
+        delay = (source.recording if isinstance(source, LogFile) else source).wrench_delay
+    return int(np.ceil(abs(delay) * rate)) + HALF_WIDTH if delay else 0
 
 
 def _spread(total: int, rows: int, block: int) -> list[tuple[int, int]]:
