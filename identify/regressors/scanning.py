@@ -70,6 +70,7 @@ class ScanChunk:
         margin: rows that are read on either side for derivatives.
         rate_hz: of the log [Hz], where it is known already.
         most_blocks: into which its statistics may be cut.
+        wide: whether the columns behind [1, ψ, w] are taken too.
     """
 
     source: ReadableLog
@@ -79,6 +80,7 @@ class ScanChunk:
     margin: int = 0
     rate_hz: float | None = None
     most_blocks: int = MOST_BLOCKS
+    wide: bool = False
 
     def read(self, reader: ReadExcerpt | None = None) -> Excerpt:
         """The rows, as they are read.
@@ -99,11 +101,21 @@ class ScanChunk:
         name, rows = part.recording.name, len(part.recording)
         if self.margin and rows < FEWEST_ROWS:
             raise NoSegment(f"{name}: {rows} rows of a chunk are too few to see a motion")
-        return prepare(part.recording, self.reading.cutoff_hz, part.span, rate_hz=self.rate_hz)
+        return prepare(
+            part.recording,
+            self.reading.cutoff_hz,
+            part.span,
+            wide=self.wide,
+            rate_hz=self.rate_hz,
+        )
 
 
 def scan(
-    source: ReadableLog, reading: Reading | None = None, progress: Progress | None = None
+    source: ReadableLog,
+    reading: Reading | None = None,
+    progress: Progress | None = None,
+    *,
+    wide: bool = False,
 ) -> LogSummary:
     """Read a log once, and keep what estimation, validation and figures need of it.
 
@@ -111,6 +123,7 @@ def scan(
         source: the log.
         reading: how it is read; as its schema says where not given.
         progress: told after each chunk of a log of several.
+        wide: take the columns behind [1, ψ, w] too, as `prepare` does.
 
     Raises:
         LogError: the log cannot be used.
@@ -123,7 +136,7 @@ def scan(
     refused: NoSegment | None = None
     reader, account = _reader(source), Account()
     for cut in chunks:
-        chunk = _after(first, cut)
+        chunk = replace(_after(first, cut), wide=wide)
         part = chunk.read(reader)
         account += part.account
         found.look_at(part.recording)
