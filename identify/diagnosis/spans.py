@@ -1,4 +1,4 @@
-"""Spans of time in which a signal, as logged, cannot be what it says: frozen, at its end, spiked."""
+"""Spans of time in which a signal cannot be what it says: frozen, at its end, with spikes."""
 
 from __future__ import annotations
 
