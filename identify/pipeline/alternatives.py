@@ -22,6 +22,9 @@ from identify.regressors.wrench import SCAN_LAYOUT, WIDE_LAYOUT, W
 from identify.signals import Reading
 from identify.spatial import Pose, coadjoint, quaternion_from_rotation
 
+FAST_SPIN = 60.0
+"""Rate above which an angle may be in degrees [rad/s]."""
+
 _FASTEST = 50.0, 100.0
 """Speed [m/s] and rate [rad/s] beyond which another unit of time or length is absurd …"""
 
@@ -272,9 +275,21 @@ _POSITIONS: Mapping[str, str] = {
 }
 
 
-def read_alternatives(recording: Recording) -> tuple[Alternative, ...]:
-    """Those for which the log has to be read again: its pose, and the axes of its wrench."""
-    return (*_poses(recording), *_frames(recording), *_kinds(recording))
+def read_alternatives(
+    recording: Recording, fastest: tuple[float, float]
+) -> tuple[Alternative, ...]:
+    """Those for which the log has to be read again: its pose, and the axes of its wrench.
+
+    Args:
+        recording: the log.
+        fastest: largest speed and angular rate of its motion [m/s, rad/s].
+    """
+    return (
+        *_poses(recording),
+        *_frames(recording),
+        *_kinds(recording),
+        *_rates(recording, fastest),
+    )
 
 
 def _poses(recording: Recording) -> Iterator[Alternative]:
@@ -304,7 +319,7 @@ def _poses(recording: Recording) -> Iterator[Alternative]:
                     if turned_order
                     else ("pose_maps" if turned_maps else "position_axes"),
                     " and ".join(_pose_text(pose, turned_order, turned_maps, position, now, sign)),
-                    f"In the schema, [pose], change {' and '.join(lines)}.",
+                    f"In the schema, [pose], {' and '.join(lines)}.",
                     None,
                     Reading(
                         turned_order=turned_order,
@@ -347,16 +362,15 @@ def _pose_lines(
     ):
         if turned:
             now = pose.get(key, values[0])
-            yield f'`{key} = "{now}"` to `{key} = "{values[1 - values.index(now)]}"`'
+            yield f'change `{key} = "{now}"` to `{key} = "{values[1 - values.index(now)]}"`'
     axes = pose.get("position_axes")
     if position == "inverse" and own == "world":
-        yield "the sign of the position's columns"
+        yield "change the sign of the position's columns"
         position, sign = "body", 1.0
     if position != (axes or own):
-        said = f'`position_axes = "{axes}"`' if axes else "the position"
-        yield f'{said} to `position_axes = "{position}"`'
+        yield f'set `position_axes = "{position}"`'
     if sign < 0.0:
-        yield "the sign of the position's columns"
+        yield "change the sign of the position's columns"
 
 
 def _frames(recording: Recording) -> Iterator[Alternative]:
@@ -388,6 +402,19 @@ def _kinds(recording: Recording) -> Iterator[Alternative]:
         None,
         Reading(acceleration_kind=other),
     )
+
+
+def _rates(recording: Recording, fastest: tuple[float, float]) -> Iterator[Alternative]:
+    """Angular rates in degrees that turn faster than anything does."""
+    names = [n for n in ("angular_velocity", "angular_acceleration") if n in recording.signals]
+    if names and fastest[1] > FAST_SPIN:
+        yield Alternative(
+            "angle_unit",
+            "angular rates are in degrees",
+            'In the schema, [twist] or [acceleration], set `angle_unit = "deg"`.',
+            None,
+            Reading(scales=tuple((name, float(np.pi) / 180.0) for name in names)),
+        )
 
 
 def _of_readings(G: Array, recording: Recording) -> Array:

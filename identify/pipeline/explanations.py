@@ -158,7 +158,7 @@ def rank_explanations(
         weigh([m.mapped(change) for m, change in zip(moments, _changes(c), strict=True)], cause=c)
         for c in causes
     ]
-    for other in read_alternatives(first.recording):
+    for other in read_alternatives(first.recording, _fastest(logs)):
         try:
             again = [
                 Moments.of(_scanned(log, _merged(log.summary.reading, other)), own)

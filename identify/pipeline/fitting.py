@@ -16,16 +16,18 @@ from identify.estimation import (
     estimate_body,
 )
 from identify.estimation.terms import KnownMass, Term
-from identify.findings import ranked
+from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
+from identify.pipeline.checking import is_suspect, look_at, of_negative_mass
 from identify.pipeline.checks import (
     findings_of_fit,
     findings_of_log,
+    logs_swapped,
     require_live_wrench,
     require_same_frames,
 )
-from identify.pipeline.hypotheses import ScannedLog, logs_swapped, sign_error
+from identify.pipeline.explanations import ScannedLog
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
@@ -106,13 +108,16 @@ def fit(
     blocks = [log.statistics for log in logs]
     estimator = replace(settings.estimator, unloaded=len(empty))
     say("estimating")
-    estimate = _estimate(scanned, blocks, estimator)
+    estimate = _estimate(scanned, blocks, estimator, say)
     say("validating")
     validation = validate(logs, estimate, estimator, truth)
     findings = [
-        *(finding for log in scanned for finding in findings_of_log(log)),
+        *(finding for log in logs for finding in findings_of_log(log)),
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
+    suspect = settings.check or is_suspect(estimate, findings)
+    checks = look_at(scanned, estimator, suspect=suspect, progress=say)
+    findings = _of_both(findings, list(checks.findings))
     scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
 
     def told(one: Estimate) -> Estimate:
@@ -129,7 +134,13 @@ def fit(
     others = {name: told(one) for name, one in estimate.others.items()}
     met = needs_met(settings.needs, estimate)
     estimate = replace(told(estimate), needs=met, others=others)
-    return FitResult(estimate, logs, validation, settings)
+    return FitResult(estimate, logs, validation, settings, checks)
+
+
+def _of_both(seen: Sequence[Finding], found: Sequence[Finding]) -> list[Finding]:
+    """What was seen at once and what the checks found; of one code the latter."""
+    known = {finding.code for finding in found}
+    return [*found, *(f for f in seen if f.code not in known)]
 
 
 def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> LogSummary:
@@ -143,10 +154,19 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
     if settings.gravity is not None:
         x, y, z = map(float, settings.gravity)
         reading = replace(reading, gravity=(x, y, z))
-    found = scan(source, reading, tell)
+    wide = _is_differentiated(source)
+    found = scan(source, reading, tell, wide=wide)
     if found.cutoff_hz is None or (found.motion_hz or 0.0) <= found.cutoff_hz:
         return found
-    return scan(source, replace(reading, cutoff_hz=found.motion_hz), tell)
+    return scan(source, replace(reading, cutoff_hz=found.motion_hz), tell, wide=wide)
+
+
+def _is_differentiated(source: Recording | LogFile) -> bool:
+    """Whether rows are the same in a wide scan: it treats edges as in a differentiated one."""
+    recording = source.recording if isinstance(source, LogFile) else source
+    return recording.still or not {"linear_acceleration", "angular_acceleration"} <= set(
+        recording.signals
+    )
 
 
 def _mass_known(settings: FitSettings) -> bool:
@@ -199,14 +219,17 @@ def _listed(recordings: object) -> list[Recording | LogFile]:
 
 
 def _estimate(
-    logs: Sequence[ScannedLog], blocks: Sequence[Statistics], settings: EstimatorSettings
+    logs: Sequence[ScannedLog],
+    blocks: Sequence[Statistics],
+    settings: EstimatorSettings,
+    say: Progress,
 ) -> Estimate:
     try:
         return estimate_body(blocks, settings)
     except NegativeMass as error:
         if settings.unloaded:
-            raise _of_two(logs, blocks, settings, error) from error
-        raise sign_error(logs, error) from error
+            raise _of_two(logs, blocks, settings, error, say) from error
+        raise of_negative_mass(logs, error, say) from error
     except TooLittleMotion as error:
         read = "; ".join(_facts(log.summary) for log in logs)
         raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
@@ -217,6 +240,7 @@ def _of_two(
     blocks: Sequence[Statistics],
     settings: EstimatorSettings,
     error: NegativeMass,
+    say: Progress,
 ) -> NegativeMass:
     """The error to raise for a negative mass of two: a sign in one kind of log, or logs swapped."""
     loaded = len(logs) - settings.unloaded
@@ -225,11 +249,12 @@ def _of_two(
         try:
             estimate_body(blocks[part], EstimatorSettings(bias=settings.bias))
         except NegativeMass as of_part:
-            return sign_error(logs[part], NegativeMass(of_part.mass, body=moved))
+            return of_negative_mass(logs[part], NegativeMass(of_part.mass, body=moved), say)
         except (ProblemError, SolveError):
             continue
     shared = settings.bias == "shared"
-    return logs_swapped(logs[:loaded], logs[loaded:], error, shared=shared)
+    summaries = [log.summary for log in logs]
+    return logs_swapped(summaries[:loaded], summaries[loaded:], error, shared=shared)
 
 
 def _facts(log: LogSummary) -> str:

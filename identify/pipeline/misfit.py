@@ -27,7 +27,11 @@ _DENSEST = 2.5e4
 """Mean density that no body has [kg/m³]; of osmium it is 22 600."""
 
 _IMPOSSIBLE = 100.0
-"""Twice the log-likelihood that a body of more than that loses."""
+"""Twice the log-likelihood that a body of more than that loses, or one with a negative moment: not
+more, as on a log of hardly any noise the least error of a rod's moments makes them so."""
+
+_THIN = 0.02
+"""Share of the mean second moment that one may be below zero, as a rod's may by any bias."""
 
 _UNKNOWN = 1e-11
 """Share of an unknown's information below which it is rounding."""
@@ -182,7 +186,8 @@ def _impossible(phi: Phi, covariance: Array) -> float:
     values, vectors = np.linalg.eigh(Pi * np.outer(units, units))
     v = vectors[:, 0] * units
     gradient = np.array([v @ pseudo_inertia(unit) @ v for unit in np.eye(10)])
-    worst = max(worst, _squares_below_zero(float(values[0]), gradient, covariance))
+    short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
+    worst += min(_squares_below_zero(short, gradient, covariance), _IMPOSSIBLE)
     if phi[0] > 0.0:
         central = np.trace(Pi[:3, :3]) - phi[1:4] @ phi[1:4] / phi[0]
         if central > 0.0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.terms import Term
 from identify.findings import Finding, Verdict, ranked
+from identify.pipeline.checking import Checks
 from identify.pipeline.needs import parse_needs
 from identify.regressors import LogSummary, Offsets
 from identify.validation import Validation
@@ -32,6 +33,7 @@ class FitSettings:
         gravity: g in W [m/s²] in place of the logs' own.
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
         needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%".
+        check: try all other readings of the logs, also where nothing seen at once asks for it.
     """
 
     bias: Offsets = "per_log"
@@ -40,6 +42,7 @@ class FitSettings:
     gravity: tuple[float, float, float] | None = None
     terms: tuple[Term, ...] = ()
     needs: str = ""
+    check: bool = False
 
     def __post_init__(self) -> None:
         if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
@@ -83,12 +86,14 @@ class FitResult:
         logs: summaries of the logs it was fitted to, those of the carrier alone last.
         validation: how it fares out of sample and in simulation.
         settings: the choices made.
+        checks: what was looked at, besides.
     """
 
     estimate: Estimate
     logs: tuple[LogSummary, ...]
     validation: Validation
     settings: FitSettings
+    checks: Checks = field(default_factory=Checks)
 
     def __repr__(self) -> str:
         logs = ", ".join(map(_log_in_short, self.logs))
