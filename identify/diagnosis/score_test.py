@@ -31,6 +31,10 @@ from identify.regressors.wrench import W
 DETECTED = 4.5
 """Standard errors from which a size is detected at the level of the alarm."""
 
+_EXPECTED = 10.0
+"""Cells that the covariance of the weights counts as in that of the scatter (Smyth 2004): a log of
+ten seconds has no more than a handful of them."""
+
 _NOTHING = 1e-7
 """Share of a hypothesis' effect that the unknowns do not take, below which nothing is left of it:
 more decimals than that do not come through the columns' noise."""
@@ -269,8 +273,10 @@ def solve_extra(whole: Linearised, columns: slice) -> Extra | None:
     influence = whole.scores[:, kept] @ to_size.T
     degrees, cells = _freedom(whole, to_size, kept, by_weights)
     spread = influence - influence.mean(axis=0)
-    by_scatter = spread.T @ spread * (cells / max(cells - 1.0, 1.0))
-    return Extra(size, by_weights, by_scatter, (degrees, cells - 1.0), float(left[-1]))
+    found = spread.T @ spread * (cells / max(cells - 1.0, 1.0))
+    free = max(cells - 1.0, 0.0)
+    by_scatter = (_EXPECTED * by_weights + free * found) / (_EXPECTED + free)
+    return Extra(size, by_weights, by_scatter, (degrees, _EXPECTED + free), float(left[-1]))
 
 
 def _freedom(

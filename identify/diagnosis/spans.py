@@ -4,7 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from identify.arrays import Array, Flags
 from identify.logs import Recording
+
+FROZEN_SECONDS = 0.3
+"""A signal that does not change for so long while it moves elsewhere is frozen …"""
+
+_FROZEN_HOLDS = 8.0
+"""… unless its samples are held nearly that long throughout: so many times as long as usual."""
+
+SATURATED_ROWS = 4
+"""Rows in a row at a channel's extreme that are an end of its range: clean signals have one or two,
+where they are turning; those that are held have as many as they are held for."""
+
+SPIKE = 12.0
+"""Second differences, in their median size, that no noise has …"""
+
+SPIKE_SHARE = 1e-3
+"""… and least share of the rows that has them: edges of a contact or a freeze are a few."""
+
+_FEWEST_SPIKES = 5
+_FEWEST_ROWS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +37,10 @@ class Span:
         code: of the finding: "contact", "saturation", "spikes", "frozen_pose", "frozen_wrench".
         start, stop: time in the log [s]; of spikes those of the first and the last.
         rows: of the log, or of the series, that are in it.
-        size: how far beyond what is expected, as the code has it.
+        size: how far beyond what is expected, as the code has it: of a contact the residual's
+            energy over that of noise; of a saturation the extreme [N or N m]; of spikes the largest
+            in the median size; of a freeze its length over the longest hold elsewhere.
+        channel: which, where it is one: "fx" … "tz"; else empty.
     """
 
     code: str
@@ -23,8 +48,97 @@ class Span:
     stop: float
     rows: int
     size: float = 0.0
+    channel: str = ""
 
 
 def signal_spans(recording: Recording) -> tuple[Span, ...]:
-    """What the signals of a recording show by themselves, before any low-pass."""
-    raise NotImplementedError
+    """What the signals of a recording show by themselves, before any low-pass.
+
+    Args:
+        recording: on one clock; of one with streams the rows of the wrench are looked at.
+
+    Returns:
+        In order of time. Nothing for still poses.
+    """
+    if recording.time is None or len(recording.time) < _FEWEST_ROWS:
+        return ()
+    time, signals = recording.time, recording.signals
+    wrench = np.concatenate((signals["force"], signals["torque"]), axis=1)
+    spans = _frozen(time, wrench, "frozen_wrench")
+    pose = [signals[name] for name in ("position", "quaternion") if name in signals]
+    if pose:
+        spans += _frozen(time, np.concatenate(pose, axis=1), "frozen_pose")
+    frozen = np.zeros(len(time), dtype=np.bool_)
+    for span in spans:
+        if span.code == "frozen_wrench":
+            frozen |= (time >= span.start) & (time <= span.stop)
+    spans += _saturated(time, wrench, frozen)
+    spans += _spikes(time, wrench)
+    return tuple(sorted(spans, key=lambda span: span.start))
+
+
+def runs(flags: Flags) -> Array:
+    """First and one past the last index of each run of true flags, shape (runs, 2)."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
+    return edges.reshape(-1, 2)
+
+
+def _frozen(time: Array, columns: Array, code: str) -> list[Span]:
+    """Runs of rows that are all the same, far longer than such runs are elsewhere."""
+    held = runs((np.diff(columns, axis=0) == 0.0).all(axis=1))
+    if not len(held):
+        return []
+    length = time[held[:, 1]] - time[held[:, 0]]
+    step = float(np.median(np.diff(time)))
+    usual = max(float(np.median(length)) if len(held) > 0.01 * len(time) else step, step)
+    spans = []
+    for (start, stop), lasts in zip(held.tolist(), length.tolist(), strict=True):
+        if lasts >= FROZEN_SECONDS and lasts > _FROZEN_HOLDS * usual:
+            span = Span(
+                code, float(time[start]), float(time[stop]), stop - start + 1, lasts / usual
+            )
+            spans.append(span)
+    moved = float(sum(span.stop - span.start for span in spans))
+    return spans if moved < 0.5 * (time[-1] - time[0]) else []
+
+
+def _saturated(time: Array, wrench: Array, frozen: Flags) -> list[Span]:
+    """Runs of a channel at its largest or smallest value, as an end of range makes them."""
+    spans = []
+    for column, channel in zip(wrench.T, ("fx", "fy", "fz", "tx", "ty", "tz"), strict=True):
+        changes = np.flatnonzero(np.diff(column) != 0.0)
+        if len(changes) < _FEWEST_ROWS:
+            continue
+        hold = max(1, int(np.percentile(np.diff(changes), 90)))
+        for end in (column.max(), column.min()):
+            at = runs((column == end) & ~frozen)
+            at = at[at[:, 1] - at[:, 0] >= SATURATED_ROWS * hold]
+            # One run may be chance of a coarse resolution; an end of range is met again, or stays.
+            rows = int((at[:, 1] - at[:, 0]).sum())
+            if rows < 2 * SATURATED_ROWS * hold:
+                continue
+            first, last = float(time[at[0, 0]]), float(time[at[-1, 1] - 1])
+            spans.append(Span("saturation", first, last, rows, float(abs(end)), channel))
+    return spans
+
+
+def _spikes(time: Array, wrench: Array) -> list[Span]:
+    """Single rows that stand far out of their neighbours."""
+    fresh = (np.diff(wrench, axis=0) != 0.0).any(axis=1)
+    taken = np.flatnonzero(np.concatenate(([True], fresh)))  # each held sample once
+    columns = wrench[taken]
+    if len(columns) < _FEWEST_ROWS:
+        return []
+    second = np.abs(columns[:-2] - 2.0 * columns[1:-1] + columns[2:])
+    usual = np.median(second, axis=0)
+    ratio = (second / np.where(usual > 0.0, usual, np.inf)).max(axis=1)
+    # A spike is twice as far out of its neighbours as they then are of theirs, and a step is not.
+    peak = ratio[1:-1] >= np.maximum(ratio[:-2], ratio[2:])
+    steps = np.abs(np.diff(columns, axis=0))[1:-1].max(axis=1)
+    back = np.abs(columns[3:-1] - columns[1:-3]).max(axis=1)
+    found = np.flatnonzero(peak & (ratio[1:-1] > SPIKE) & (back < 0.5 * steps[: len(back)]))
+    if len(found) < max(_FEWEST_SPIKES, SPIKE_SHARE * len(columns)):
+        return []
+    at = time[taken[found + 2]]
+    largest = float(ratio[found + 1].max())
+    return [Span("spikes", float(at[0]), float(at[-1]), len(found), largest)]

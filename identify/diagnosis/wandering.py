@@ -37,6 +37,9 @@ WALK_GAIN = 12.0
 _FEWEST = 5
 """Blocks of a log in which a line or a step can be seen …"""
 
+_FEWEST_STILL = 12
+"""… or still poses, which have to tell all unknowns besides …"""
+
 _FEWEST_OF_WALK = 8
 """… or a walk, whose strength has to be told from the noise."""
 
@@ -241,7 +244,8 @@ class _Means:
             rows.append(root @ np.tensordot(z, placed, axes=1))
             of_log.append(cells)
         cells = np.concatenate(of_log)
-        if len(cells) < _FEWEST:
+        still = len(groups) == 1
+        if len(cells) < (_FEWEST_STILL if still else _FEWEST):
             return None
         stacks, noises = [np.zeros((0, k + 1))], [np.zeros((0, k + 1))]
         share = _noise_taken(fit)
@@ -263,7 +267,6 @@ class _Means:
         A, b = without_noise(np.concatenate((*stacks, drawn, weak)), noise)
         rest = np.zeros((k, q))
         rest[:, :k], rest[:, -1] = A, b
-        still = len(groups) == 1
         return cls(
             rows=np.concatenate(rows),
             log=statistics.log[cells],
