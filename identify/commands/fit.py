@@ -82,6 +82,12 @@ class Fit(Command):
     need: Annotated[str, option("NEEDS")] = ""
     """What the intervals have to reach, as "mass 1%, com 2mm, inertia 10%"; the verdict says it."""
 
+    check: Flag = False
+    """Try all other readings of the logs too, as `identify check` does."""
+
+    apply: Annotated[str, option("CODE[,CODE ...]")] = ""
+    """Correct what was found before the fit, by the codes of findings; it is in the provenance."""
+
     no_report: Flag = False
     """Write no report.html, which takes a second."""
 
@@ -175,6 +181,8 @@ class Fit(Command):
             gravity=self.gravity,
             terms=self._terms(),
             needs=self.need,
+            apply=tuple(code.strip() for code in self.apply.split(",") if code.strip()),
+            check=self.check,
         )
 
     def _terms(self) -> tuple[Term, ...]:

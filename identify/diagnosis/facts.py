@@ -47,6 +47,7 @@ class LogFacts:
             still=recording.still,
             attitude="quaternion" in names,
             gravity_added="quaternion" in names
+            and bool(recording.gravity.any())
             and not (given and recording.acceleration_kind == "proper"),
             timed=positioned and not rates,
             positioned=positioned,

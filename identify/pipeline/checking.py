@@ -5,28 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from identify.diagnosis import Cause, Diagnosis, Drift, LogFacts, causes, drift
-from identify.errors import ProblemError
+from identify.diagnosis import (
+    Change,
+    Diagnosis,
+    Drift,
+    LogFacts,
+    Span,
+    causes,
+    changed,
+    drift,
+    signal_spans,
+)
+from identify.errors import IdentifyError, ProblemError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
+from identify.logs import Recording
+from identify.pipeline.check_findings import (
+    SHOWN,
+    distinct,
+    of_cause,
+    of_change,
+    of_drift,
+    of_ranking,
+    of_spans,
+)
 from identify.pipeline.explanations import (
-    Explanation,
     Ranking,
     ScannedLog,
-    in_words,
     rank_explanations,
 )
-from identify.regressors import WIDE_LAYOUT, Statistics, scan
+from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 
 MOST_ROWS = 20_000
 """Rows of a log that causes are looked for in, where its own scan was not wide."""
-
-_SHOWN = 4
-"""Explanations that a finding of several names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +50,34 @@ class Checks:
         diagnosis: continuous causes; None where nothing can be said of them.
         ranking: of all explanations; None where nothing made it worth the time.
         drift: of the sensor's offset, if it wanders.
+        changes: of the body, between logs or within one.
+        spans: of time of each log in which a signal cannot be what it says.
+        logs: what was looked at.
     """
 
     diagnosis: Diagnosis | None = None
     ranking: Ranking | None = None
     drift: Drift | None = None
+    changes: tuple[Change, ...] = ()
+    spans: tuple[tuple[Span, ...], ...] = ()
+    logs: tuple[LogSummary, ...] = ()
 
     @property
     def findings(self) -> Iterator[Finding]:
         """Of all of it; where another reading is the likeliest, of that alone."""
-        found = None if self.ranking is None else of_ranking(self.ranking)
-        if found is not None and (self.ranking is None or self.ranking.best.cause is None):
-            yield found
-            return
+        for log, spans in zip(self.logs, self.spans, strict=True):
+            yield from of_spans(log, spans)
+        if self.ranking is not None and self.ranking.best.cause is None:
+            found = of_ranking(self.ranking)
+            if found is not None:
+                yield found
+                return
         if self.diagnosis is not None:
             mass = float(self.diagnosis.fit.x[0])
             yield from (of_cause(cause, mass) for cause in self.diagnosis.causes)
         if self.drift is not None:
             yield of_drift(self.drift)
+        yield from (of_change(change, self.logs) for change in self.changes)
 
 
 def wide_statistics(log: ScannedLog) -> Statistics:
@@ -71,6 +94,7 @@ def look_at(
     settings: EstimatorSettings,
     *,
     suspect: bool,
+    corrected: bool = False,
     progress: Callable[[str], None],
 ) -> Checks:
     """Look for what may be wrong with logs that have an estimate.
@@ -79,21 +103,30 @@ def look_at(
         logs: as they were read, those of the carrier alone last.
         settings: of the estimate.
         suspect: whether other readings are tried though no cause is found.
+        corrected: whether something was corrected already, and other readings are not tried again.
         progress: called with a line of text.
     """
     progress("checking")
     diagnosis = drifting = None
+    changes: tuple[Change, ...] = ()
+    if settings.bias == "shared":  # offsets that differ would be taken for other causes
+        settings = replace(settings, bias="per_log")
     fit = _least_squares(logs, settings)
     if fit is not None:
         facts = [LogFacts.of(log.summary.recording) for log in logs]
         diagnosis = causes(fit, facts, settings.all_terms)
         drifting = drift(diagnosis.fit, settings.all_terms)
+        changes = changed(diagnosis.fit, settings.all_terms)
     found = () if diagnosis is None else diagnosis.causes
     ranking = None
-    if suspect or found:
+    if suspect or (found and not corrected):
         loaded = logs[: len(logs) - settings.unloaded]
         ranking = rank_explanations(loaded, found[:1], progress)
-    return Checks(diagnosis, ranking, drifting)
+    spans = tuple(
+        signal_spans(log.source) if isinstance(log.source, Recording) else () for log in logs
+    )
+    summaries = tuple(log.summary for log in logs)
+    return Checks(diagnosis, ranking, drifting, changes, spans, summaries)
 
 
 def _least_squares(
@@ -114,76 +147,34 @@ def is_suspect(estimate: Estimate, findings: Sequence[Finding]) -> bool:
     return bound or any(f.code in seen for f in findings)
 
 
-def of_ranking(ranking: Ranking) -> Finding | None:
-    """The finding of a ranking; None where the log as read is among the best."""
-    if ranking.as_read:
-        return None
-    best, tied = ranking.best, _distinct(ranking)
-    evidence = {"gain": best.gain, "lead": ranking.lead, "mass": best.mass}
-    if len(tied) == 1:
-        text = f"{best.text}: so read, the log is explained clearly better, and the mass is "
-        text += f"{best.mass:.4g} kg."
-        severity = "error" if best.cause is None else "warning"
-        return Finding(best.code, severity, text, best.remedy, evidence)
-    shown = tied[:_SHOWN]
-    said = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
-    return Finding(
-        best.code,
-        "error",
-        f"several readings explain the log clearly better, and one as well as another: {said}.",
-        "Find out which it is. " + " Or: ".join(each.remedy for each in shown),
-        evidence | {"equivalent": [each.code for each in tied[1:]]},
-    )
+_MEANING = dict.fromkeys(
+    ("wrench_sign", "force_sign", "torque_sign", "gravity_direction"), "a sign is wrong"
+)
 
 
-def _distinct(ranking: Ranking) -> list[Explanation]:
-    """The likeliest of each code among those that lead together."""
-    return list({e.code: e for e in reversed(ranking.tied)}.values())[::-1]
+class MisreadLog(ProblemError):
+    """There is no estimate of a log as it was read, and read otherwise there is one.
 
-
-def of_cause(cause: Cause, mass: float) -> Finding:
-    """The finding of a continuous cause.
-
-    Args:
-        cause: at its size.
-        mass: of the body with all causes corrected [kg].
+    Attributes:
+        finding: what most likely is so.
+        as_read: why there is none.
     """
-    low, high = cause.interval
-    evidence = {
-        "size": cause.size.tolist(),
-        "interval": np.stack((low, high), axis=-1).tolist(),
-        "gain": cause.gain,
-        "p_value": cause.p_value,
-        "mass": mass,
-    }
-    text = f"{in_words(cause)}; corrected, the mass is {mass:.4g} kg."
-    if cause.equivalent:
-        others = ", ".join(cause.equivalent)
-        text += f" The log cannot tell it from {others}: nothing is corrected."
-        evidence["equivalent"] = list(cause.equivalent)
-    return Finding(cause.code, "warning", text, cause.remedy.rstrip(".") + ".", evidence)
+
+    def __init__(self, as_read: str, finding: Finding) -> None:
+        self.as_read, self.finding = as_read, finding
+        super().__init__(f"the log is not what its schema says: {finding} (As read: {as_read})")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Made anew of what it is made of."""
+        return MisreadLog, (self.as_read, self.finding)
 
 
-_KINDS = {
-    "random_walk": "wanders",
-    "linear": "grows or falls steadily",
-    "step": "changes in one step, as where it was zeroed in mid-log",
-}
-
-
-def of_drift(found: Drift) -> Finding:
-    """The finding of an offset that does not stay."""
-    mass = float(found.fit.x[0])
-    text = f"the sensor's offset {_KINDS[found.kind]}; with that, the mass is {mass:.4g} kg."
-    if found.refused:
-        text += f" It is not corrected: {found.refused}."
-    return Finding(
-        found.code,
-        "warning",
-        text,
-        f"Let the sensor warm up and zero it between logs, or fit with --apply {found.code}.",
-        {"gain": found.gain, "p_value": found.p_value, "mass": mass},
-    )
+def misread(
+    logs: Sequence[ScannedLog], error: IdentifyError, progress: Callable[[str], None]
+) -> MisreadLog | None:
+    """The error to raise where there is no estimate, if the logs mean something else."""
+    found = of_ranking(rank_explanations(logs, progress=progress))
+    return None if found is None else MisreadLog(str(error), found)
 
 
 def of_negative_mass(
@@ -194,7 +185,7 @@ def of_negative_mass(
     found = of_ranking(ranking)
     if found is None or ranking.best.mass <= 0.0:
         return error
-    others = _distinct(ranking)[1:_SHOWN]
+    others = distinct(ranking)[1:SHOWN]
     advice = f"most likely {ranking.best.text}. {ranking.best.remedy}"
     advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)
     return NegativeMass(
@@ -202,6 +193,6 @@ def of_negative_mass(
         advice,
         error.body,
         code=ranking.best.code,
-        meaning="the log is not what its schema says",
+        meaning=_MEANING.get(ranking.best.code, "the log is not what its schema says"),
         evidence=dict(found.evidence),
     )

@@ -139,12 +139,14 @@ def rank_explanations(
     """
     say = progress or (lambda line: None)
     say("comparing other readings")
-    base = [_scanned(log, log.summary.reading) for log in logs]
+    base = [_thinned(log, log.summary.reading, wide=True) for log in logs]
     bands = [
         clear_bands(each, log.summary.recording.gravity)
         for each, log in zip(base, logs, strict=True)
     ]
     moments = [Moments.of(each, own) for each, own in zip(base, bands, strict=True)]
+    if not any(len(each.samples) for each in moments):
+        return Ranking((Explanation(0.0, np.zeros(10)),))
     as_read = misfit(moments)
     samples = float(sum(each.samples.sum() for each in moments))
     weigh = partial(_weighed, as_read=as_read, samples=samples)
@@ -161,7 +163,7 @@ def rank_explanations(
     for other in read_alternatives(first.recording, _fastest(logs)):
         try:
             again = [
-                Moments.of(_scanned(log, _merged(log.summary.reading, other)), own)
+                Moments.of(_thinned(log, merged_reading(log.summary.reading, other)), own)
                 for log, own in zip(logs, bands, strict=True)
             ]
         except IdentifyError:  # so read it is no motion
@@ -218,17 +220,17 @@ def _fastest(logs: Sequence[ScannedLog]) -> tuple[float, float]:
     return max(speed for speed, _ in rates), max(spin for _, spin in rates)
 
 
-def _scanned(log: ScannedLog, reading: Reading) -> Statistics:
-    """Statistics of a log, thinned; wide where it is as read."""
+def _thinned(log: ScannedLog, reading: Reading, *, wide: bool = False) -> Statistics:
+    """Statistics of some rows of a log."""
     reading = replace(reading, cutoff_hz=log.summary.cutoff_hz, most_rows=ROWS)
-    wide = reading == replace(log.summary.reading, cutoff_hz=log.summary.cutoff_hz, most_rows=ROWS)
     return scan(log.source, reading, wide=wide).statistics
 
 
-def _merged(now: Reading, other: Alternative) -> Reading:
+def merged_reading(now: Reading, other: Alternative) -> Reading:
     """A reading with what another one changes."""
-    assert other.reading is not None
     new = other.reading
+    if new is None:
+        return now
     return replace(
         now,
         turned_order=now.turned_order != new.turned_order,

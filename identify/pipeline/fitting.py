@@ -19,7 +19,7 @@ from identify.estimation.terms import KnownMass, Term
 from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
-from identify.pipeline.checking import is_suspect, look_at, of_negative_mass
+from identify.pipeline.checking import is_suspect, look_at, misread, of_negative_mass
 from identify.pipeline.checks import (
     findings_of_fit,
     findings_of_log,
@@ -27,6 +27,7 @@ from identify.pipeline.checks import (
     require_live_wrench,
     require_same_frames,
 )
+from identify.pipeline.correcting import corrected
 from identify.pipeline.explanations import ScannedLog
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
@@ -102,11 +103,15 @@ def fit(
         summary = _scan(source, settings, say)
         require_live_wrench(summary, mass_known=_mass_known(settings) and not empty)
         scanned.append(ScannedLog(source, summary))
+    applied: list[dict[str, object]] = []
+    estimator = replace(settings.estimator, unloaded=len(empty))
+    if settings.apply:
+        before = look_at(scanned, estimator, suspect=True, progress=say)
+        scanned, applied = corrected(scanned, before, settings.apply)
     logs = tuple(log.summary for log in scanned)
     if empty:
         require_same_frames([log.recording for log in logs])
     blocks = [log.statistics for log in logs]
-    estimator = replace(settings.estimator, unloaded=len(empty))
     say("estimating")
     estimate = _estimate(scanned, blocks, estimator, say)
     say("validating")
@@ -115,10 +120,11 @@ def fit(
         *(finding for log in logs for finding in findings_of_log(log)),
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
-    suspect = settings.check or is_suspect(estimate, findings)
-    checks = look_at(scanned, estimator, suspect=suspect, progress=say)
+    suspect = not applied and (settings.check or is_suspect(estimate, findings))
+    checks = look_at(scanned, estimator, suspect=suspect, corrected=bool(applied), progress=say)
     findings = _of_both(findings, list(checks.findings))
     scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
+    whole |= {"applied": applied} if applied else {}
 
     def told(one: Estimate) -> Estimate:
         """With what is known of the logs and of the whole fit, and so of each of its bodies."""
@@ -230,7 +236,12 @@ def _estimate(
         if settings.unloaded:
             raise _of_two(logs, blocks, settings, error, say) from error
         raise of_negative_mass(logs, error, say) from error
-    except TooLittleMotion as error:
+    except (TooLittleMotion, SolveError) as error:
+        other = None if settings.unloaded else misread(logs, error, say)
+        if other is not None:
+            raise other from error
+        if not isinstance(error, TooLittleMotion):
+            raise
         read = "; ".join(_facts(log.summary) for log in logs)
         raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.terms import Term
-from identify.findings import Finding, Verdict, ranked
+from identify.findings import CODES, Finding, Verdict, ranked
 from identify.pipeline.checking import Checks
 from identify.pipeline.needs import parse_needs
 from identify.regressors import LogSummary, Offsets
@@ -33,6 +34,7 @@ class FitSettings:
         gravity: g in W [m/s²] in place of the logs' own.
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
         needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%".
+        apply: codes of findings to correct before the fit, in this order.
         check: try all other readings of the logs, also where nothing seen at once asks for it.
     """
 
@@ -42,6 +44,7 @@ class FitSettings:
     gravity: tuple[float, float, float] | None = None
     terms: tuple[Term, ...] = ()
     needs: str = ""
+    apply: tuple[str, ...] = ()
     check: bool = False
 
     def __post_init__(self) -> None:
@@ -50,6 +53,8 @@ class FitSettings:
                 f"terms: expected a list of terms such as MassBetween(1.0, 1.5), got {self.terms!r}"
             )
         parse_needs(self.needs)  # raises where they are none
+        for code in self.apply:
+            lookup(code, dict.fromkeys(CODES, code), "apply")
         for name in ("mass", "cutoff_hz"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, int | float | np.number):

@@ -38,6 +38,7 @@ class Reading:
         wrench_frame: axes of the wrench, "body" or "world".
         wrench_delay: time by which the wrench of a row is older than its motion [s].
         acceleration_kind: of the linear acceleration.
+        left_out: spans of time that are not read [s].
         most_rows: of a longer log about so many rows are read, in segments evenly spread.
     """
 
@@ -50,6 +51,7 @@ class Reading:
     wrench_frame: Frame | None = None
     wrench_delay: float | None = None
     acceleration_kind: AccelerationKind | None = None
+    left_out: tuple[tuple[float, float], ...] = ()
     most_rows: int | None = None
 
     def apply(self, recording: Recording) -> Recording:
@@ -72,6 +74,8 @@ class Reading:
             recording = replace(recording, frames=frames)
         if self.wrench_delay is not None:
             recording = replace(recording, wrench_delay=self.wrench_delay)
+        if self.left_out and recording.time is not None:
+            recording = _without(recording, recording.time, self.left_out)
         if self.acceleration_kind is not None:
             recording = replace(recording, acceleration_kind=self.acceleration_kind)
         return recording
@@ -111,3 +115,12 @@ class Reading:
     def scaled(self, factor: float, names: Iterable[str]) -> Reading:
         """The same, with some signals times a factor."""
         return replace(self, scales=(*self.scales, *((name, factor) for name in names)))
+
+
+def _without(recording: Recording, time: Array, spans: Iterable[tuple[float, float]]) -> Recording:
+    """A recording without the rows of some spans of time."""
+    kept = np.ones(len(time), dtype=np.bool_)
+    for start, stop in spans:
+        kept &= (time < start) | (time > stop)
+    signals = {name: values[kept] for name, values in recording.signals.items()}
+    return replace(recording, time=time[kept], signals=signals)
