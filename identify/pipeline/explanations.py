@@ -19,7 +19,7 @@ from identify.pipeline.alternatives import (
     read_alternatives,
     sign_alternatives,
 )
-from identify.pipeline.misfit import Misfit, Moments, clear_bands, misfit
+from identify.pipeline.misfit import BandRows, Misfit, clear_bands, misfit
 from identify.regressors import LogSummary, Statistics, scan
 from identify.regressors.wrench import SCAN_LAYOUT, W
 from identify.signals import Reading
@@ -144,31 +144,31 @@ def rank_explanations(
         clear_bands(each, log.summary.recording.gravity)
         for each, log in zip(base, logs, strict=True)
     ]
-    moments = [Moments.of(each, own) for each, own in zip(base, bands, strict=True)]
-    if not any(len(each.samples) for each in moments):
+    rows = [BandRows.of(each, own) for each, own in zip(base, bands, strict=True)]
+    if not any(len(each.samples) for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
-    as_read = misfit(moments)
-    samples = float(sum(each.samples.sum() for each in moments))
+    as_read = misfit(rows)
+    samples = float(sum(each.samples.sum() for each in rows))
     weigh = partial(_weighed, as_read=as_read, samples=samples)
     first = logs[0].summary
     linear = [
-        weigh([m.mapped(a.change) for m in moments], alternative=a)
+        weigh([m.mapped(a.change) for m in rows], alternative=a)
         for a in linear_alternatives(first.recording, _fastest(logs))
     ]
     found = [Explanation(0.0, as_read.phi), *linear]
     found += [
-        weigh([m.mapped(change) for m, change in zip(moments, _changes(c), strict=True)], cause=c)
+        weigh([m.mapped(change) for m, change in zip(rows, _changes(c), strict=True)], cause=c)
         for c in causes
     ]
     for other in read_alternatives(first.recording, _fastest(logs)):
         try:
             again = [
-                Moments.of(_thinned(log, merged_reading(log.summary.reading, other)), own)
+                BandRows.of(_thinned(log, merged_reading(log.summary.reading, other)), own)
                 for log, own in zip(logs, bands, strict=True)
             ]
         except IdentifyError:  # so read it is no motion
             continue
-        if any(a.bands != b.bands for a, b in zip(again, moments, strict=True)):
+        if any(a.bands != b.bands for a, b in zip(again, rows, strict=True)):
             continue
         found.append(weigh(again, alternative=other))
         found += [
@@ -182,14 +182,14 @@ def rank_explanations(
 
 
 def _weighed(
-    moments: Sequence[Moments],
+    rows: Sequence[BandRows],
     as_read: Misfit,
     samples: float,
     alternative: Alternative | None = None,
     cause: Cause | None = None,
 ) -> Explanation:
-    """An explanation, by the moments that come of it, of the wrench as it was read."""
-    after = misfit(moments)
+    """An explanation, by the rows that come of it, of the wrench as it was read."""
+    after = misfit(rows)
     if alternative is not None:
         paid, change = SLIP * alternative.changes, alternative.change
         jacobian = 0.0 if change is None else samples * _log_power(change)
@@ -210,9 +210,9 @@ def _changes(cause: Cause) -> list[Array]:
     return [M[:, : len(SCAN_LAYOUT.columns)] for M in cause.maps]
 
 
-def _narrow(change: Array | None, moments: Moments) -> Array | None:
-    """The part of a map that moments of fewer columns need."""
-    return None if change is None else change[: 1 + moments.moments.shape[1]]
+def _narrow(change: Array | None, rows: BandRows) -> Array | None:
+    """The part of a map that rows of fewer columns need."""
+    return None if change is None else change[: 1 + rows.factors.shape[2]]
 
 
 def _fastest(logs: Sequence[ScannedLog]) -> tuple[float, float]:

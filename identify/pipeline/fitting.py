@@ -51,6 +51,8 @@ def fit(
     gravity: tuple[float, float, float] | None = None,
     terms: Sequence[Term] | None = None,
     needs: str | None = None,
+    apply: Sequence[str] | None = None,
+    check: bool | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     truth: InertialParameters | None = None,
@@ -71,6 +73,8 @@ def fit(
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
         needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%"; the
             verdict says which of them they do.
+        apply: codes of findings to correct before the fit.
+        check: try all other readings of the logs, as `check_logs` does.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
         truth: the true body (the payload's), where it is known, to replay beside the estimate; the
@@ -84,10 +88,12 @@ def fit(
         LogError: a log cannot be used as it is.
         SchemaError: a choice is none.
         ContradictoryTerms: two things that are said of the body exclude each other.
+        NotCorrected: what is to be corrected was not found, or may be something else.
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its answer is not proved.
     """
     named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
+    named |= {"apply": None if apply is None else tuple(apply), "check": check}
     named |= {"needs": needs, "terms": tuple(terms) if isinstance(terms, list) else terms}
     named = {name: value for name, value in named.items() if value is not None}
     given, empty = _checked(recordings, unloaded)

@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array, Phi, Vec3
 from identify.inertia import pseudo_inertia
 from identify.regressors import FEATURE_TENSOR, Statistics
-from identify.regressors.wrench import PSI, RT, W
+from identify.regressors.wrench import PSI, RT
 from identify.signals.transform import CONSTANT
 
 _ROUNDS = 4
@@ -40,43 +40,36 @@ _HALF = slice(0, 3), slice(3, 6)
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
-    """Second moments of the rows of one log, by band, the sensor's offset eliminated.
+class BandRows:
+    """Rows of one log, by band, as triangular factors, the sensor's offset eliminated.
 
     Attributes:
         bands: numbers of the groups.
-        moments: zᵀz of each, without the constant, shape (bands, K − 1, K − 1).
+        factors: of each, without the constant, shape (bands, K, K − 1).
         samples: effective ones of each, shape (bands,).
     """
 
     bands: tuple[int, ...]
-    moments: Array
+    factors: Array
     samples: Array
 
     @classmethod
-    def of(cls, statistics: Statistics, bands: Sequence[int] | None = None) -> Moments:
-        """Moments of statistics of one log, of all bands or of some."""
+    def of(cls, statistics: Statistics, bands: Sequence[int] | None = None) -> BandRows:
+        """Those of statistics of one log, of all bands or of some."""
         counts = statistics.counts(statistics.effective_samples)[0]
-        found = np.flatnonzero(counts).tolist() if bands is None else list(bands)
-        moments, samples = [], []
-        for band in found:
-            offset = int(band == CONSTANT)
-            rows = statistics.totals[0, band][offset:, 1:]
-            moments.append(rows.T @ rows)
-            samples.append(counts[band] - offset)
-        kept = [k for k, count in enumerate(samples) if count >= 1.0]
-        return cls(
-            tuple(found[k] for k in kept),
-            np.array(moments)[kept],
-            np.array(samples)[kept],
-        )
+        found = np.flatnonzero(counts) if bands is None else np.array(bands, dtype=np.intp)
+        samples = counts[found] - (found == CONSTANT)
+        found, samples = found[samples >= 1.0], samples[samples >= 1.0]
+        factors = statistics.totals[0, found][:, :, 1:].copy()
+        factors[found == CONSTANT, 0] = 0.0  # the row on which an offset acts
+        return cls(tuple(found.tolist()), factors, samples)
 
-    def mapped(self, M: Array | None) -> Moments:
+    def mapped(self, M: Array | None) -> BandRows:
         """Those of z M in place of z, M of shape (K, K′); as they are without one."""
         if M is None:
             return self
-        own = M[1 : 1 + self.moments.shape[1], 1:]
-        return Moments(self.bands, own.T @ self.moments @ own, self.samples)
+        own = M[1 : 1 + self.factors.shape[2], 1:]
+        return BandRows(self.bands, self.factors @ own, self.samples)
 
 
 def clear_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
@@ -114,16 +107,12 @@ class Misfit:
     phi: Phi
 
 
-def misfit(logs: Sequence[Moments]) -> Misfit:
+def misfit(logs: Sequence[BandRows]) -> Misfit:
     """Fit one body to logs, the residual of each with a covariance and a size in each band."""
-    bands = [
-        (moment, count)
-        for log in logs
-        for moment, count in zip(log.moments, log.samples, strict=True)
-    ]
-    G = np.array([moment for moment, _ in bands])
-    n = np.array([count for _, count in bands])
-    measured = G[:, W.start - 1 : W.stop - 1, W.start - 1 : W.stop - 1]
+    Z = np.concatenate([log.factors[:, :, :18] for log in _of_one_height(logs)])
+    n = np.concatenate([log.samples for log in logs])
+    G = Z.swapaxes(1, 2) @ Z
+    measured = G[:, 12:, 12:]
     power = np.diag(measured.sum(axis=0)) / n.sum()
     power = np.repeat([max(power[part].mean(), np.finfo(float).tiny) for part in _HALF], 3)
     floor = np.diag(_RESOLUTION**2 * power)
@@ -132,7 +121,7 @@ def misfit(logs: Sequence[Moments]) -> Misfit:
     spread = np.empty_like(covariances)
     for _ in range(_ROUNDS):
         phi, covariance = _solved(G, np.linalg.inv(covariances))
-        spread = _residuals(G, phi) / n[:, None, None] + floor
+        spread = _residuals(Z, phi) / n[:, None, None] + floor
         covariances = _covariances(spread, n)
     inverse = np.linalg.inv(covariances)
     cost = n @ (np.linalg.slogdet(covariances)[1] + np.einsum("bij,bji->b", inverse, spread))
@@ -157,10 +146,22 @@ def _inverse(N: Array) -> Array:
     return np.linalg.inv(known) / np.outer(scale, scale)
 
 
-def _residuals(G: Array, phi: Phi) -> Array:
+def _of_one_height(logs: Sequence[BandRows]) -> list[BandRows]:
+    height = max(log.factors.shape[1] for log in logs)
+    return [
+        BandRows(
+            log.bands,
+            np.pad(log.factors, ((0, 0), (0, height - log.factors.shape[1]), (0, 0))),
+            log.samples,
+        )
+        for log in logs
+    ]
+
+
+def _residuals(Z: Array, phi: Phi) -> Array:
     """Σ r rᵀ of each band, r = w − Y φ, shape (bands, 6, 6)."""
-    B = np.concatenate((-FEATURE_TENSOR @ phi, np.eye(6)))
-    return B.T @ G[:, :18, :18] @ B
+    r = Z @ np.concatenate((-FEATURE_TENSOR @ phi, np.eye(6)))
+    return r.swapaxes(1, 2) @ r
 
 
 def _covariances(spread: Array, n: Array) -> Array:

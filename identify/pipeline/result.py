@@ -54,7 +54,7 @@ class FitSettings:
             )
         parse_needs(self.needs)  # raises where they are none
         for code in self.apply:
-            lookup(code, dict.fromkeys(CODES, code), "apply")
+            lookup(dict.fromkeys(CODES), code, "code of a finding")
         for name in ("mass", "cutoff_hz"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, int | float | np.number):
