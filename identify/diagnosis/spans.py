@@ -131,14 +131,14 @@ def _spikes(time: Array, wrench: Array) -> list[Span]:
         return []
     second = np.abs(columns[:-2] - 2.0 * columns[1:-1] + columns[2:])
     usual = np.median(second, axis=0)
-    ratio = (second / np.where(usual > 0.0, usual, np.inf)).max(axis=1)
-    # A spike is twice as far out of its neighbours as they then are of theirs, and a step is not.
-    peak = ratio[1:-1] >= np.maximum(ratio[:-2], ratio[2:])
-    steps = np.abs(np.diff(columns, axis=0))[1:-1].max(axis=1)
-    back = np.abs(columns[3:-1] - columns[1:-3]).max(axis=1)
-    found = np.flatnonzero(peak & (ratio[1:-1] > SPIKE) & (back < 0.5 * steps[: len(back)]))
+    columns = columns / np.where(usual > 0.0, usual, np.inf)
+    second = np.abs(columns[:-2] - 2.0 * columns[1:-1] + columns[2:]).max(axis=1)
+    # A spike goes out and comes back; a step, as at the edge of a contact, goes out and stays.
+    out = np.abs(np.diff(columns, axis=0)).max(axis=1)[:-1]
+    back = np.abs(columns[2:] - columns[:-2]).max(axis=1)
+    found = np.flatnonzero((second > SPIKE) & (back < 0.5 * out))
     if len(found) < max(_FEWEST_SPIKES, SPIKE_SHARE * len(columns)):
         return []
-    at = time[taken[found + 2]]
-    largest = float(ratio[found + 1].max())
+    at = time[taken[found + 1]]
+    largest = float(second[found].max())
     return [Span("spikes", float(at[0]), float(at[-1]), len(found), largest)]
