@@ -45,6 +45,9 @@ _FEWEST = 12
 _STUDENT = 4.0
 """Degrees of freedom of the loss of Student's t."""
 
+_LEAST_USUAL = 1e-6
+"""Least energy of a median cell, in what the weights expect."""
+
 _HUBER = 2.0
 """Standard deviations of a cell's energy above one from which Huber's loss takes it linearly."""
 
@@ -200,6 +203,8 @@ def _weights_at(system: System, fit: LeastSquaresFit, loss: Loss) -> tuple[Array
             r = statistics.factors[cells][..., : len(C)] @ C
             n = len(W_group) * np.maximum(statistics.effective_samples[cells], 1.0)
             energy = np.einsum("cki,ij,ckj->c", r, W_group, r) / n
+            # What is to be weighted down is in the scatter too, that the weights were found from.
+            energy = energy / min(1.0, max(float(np.median(energy)), _LEAST_USUAL))
             if loss == "student":
                 weights[number][cells] = np.minimum(1.0, (_STUDENT + n) / (_STUDENT + n * energy))
             else:
