@@ -9,7 +9,11 @@ from identify.diagnosis.robust import (
     weighted_cells as weighted_cells,
 )
 from identify.diagnosis.score_test import ScoreTest as ScoreTest, score_tests as score_tests
-from identify.diagnosis.spans import Span as Span, signal_spans as signal_spans
+from identify.diagnosis.spans import (
+    Span as Span,
+    signal_spans as signal_spans,
+    without_spikes as without_spikes,
+)
 from identify.diagnosis.wandering import (
     Drift as Drift,
     drift as drift,

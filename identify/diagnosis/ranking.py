@@ -44,8 +44,18 @@ CLEAR_LEAD = 20.0
 """Twice the log-likelihood by which one cause has to lead another to be named alone."""
 
 _STEPS = 6
+_TRIED, _LEAST_SHARE = 2, 0.5
+"""Steps after which a hypothesis with less than this share of the best one's gain is dropped."""
+
 _SETTLED = 0.1
 """Standard errors of a step after which no other is taken."""
+
+_ALIKE = (
+    ("delay", "sensor_lag"),
+    ("clock_rate", "gravity_magnitude"),
+    ("kinematic_offset", "torque_gain"),
+)
+"""Hypotheses that a third cause, not yet corrected, may make look like each other."""
 
 _FARTHEST_IN_MATTERS = 30.0
 """Largest size, in those that matter (.3 s, 60°): beyond it, what is wrong is not continuous."""
@@ -132,7 +142,8 @@ def causes(
     found: list[Cause] = []
     for _ in range(MOST_CAUSES):
         again = tests if not found else score_tests(now.fit, facts, hypotheses)
-        open_ = [test.hypothesis for test in again if test.p_value < SCREEN]
+        likely = sorted(again, key=lambda test: test.p_value)
+        open_ = [test.hypothesis for test in likely if test.p_value < SCREEN]
         named = {cause.hypothesis.name for cause in found}
         step = _likeliest(now, [h for h in open_ if h.name not in named])
         if step is None:
@@ -238,9 +249,10 @@ def _likeliest(
 ) -> tuple[_Corrected, Cause] | None:
     """The cause that gains most, with those that gain hardly less as its equivalents."""
     before = now.cost
-    candidates = []
+    candidates: list[tuple[float, _Corrected, Extra]] = []
     for hypothesis in hypotheses:
-        settled = _settled(now, hypothesis)
+        most = max((gain for gain, *_ in candidates), default=0.0)
+        settled = _settled(now, hypothesis, before - _LEAST_SHARE * most)
         if settled is None:
             continue
         after, extra = settled
@@ -275,21 +287,26 @@ def _likeliest(
     )
 
 
-def _settled(now: _Corrected, hypothesis: Hypothesis) -> tuple[_Corrected, Extra] | None:
+def _settled(
+    now: _Corrected, hypothesis: Hypothesis, bound: float
+) -> tuple[_Corrected, Extra] | None:
     """A hypothesis at the size that fits best, beside those chosen before at theirs."""
     try:
         start = replace(
             now, chosen=(*now.chosen, (hypothesis, np.zeros(len(hypothesis.parameters))))
         )
-        return _stepped(start)
+        return _stepped(start, bound)
     except ProblemError:  # so corrected, the log has no fit
         return None
 
 
-def _stepped(now: _Corrected) -> tuple[_Corrected, Extra] | None:
-    """Gauss-Newton steps of all sizes together until they are small."""
+def _stepped(now: _Corrected, bound: float = np.inf) -> tuple[_Corrected, Extra] | None:
+    """Gauss-Newton steps of all sizes together until they are small.
+
+    None where there is no way on, or the cost after a few of them is still above a bound.
+    """
     extra = now.extra()
-    for _ in range(_STEPS):
+    for step in range(_STEPS):
         if extra is None:
             return None
         small = np.abs(extra.size) < _SETTLED * np.sqrt(np.diag(extra.covariance))
@@ -303,12 +320,28 @@ def _stepped(now: _Corrected) -> tuple[_Corrected, Extra] | None:
             chosen.append((hypothesis, moved))
             start += len(size)
         now = now.at(chosen)
+        if step >= _TRIED - 1 and now.cost > bound:
+            return None
         extra = now.extra()
     return None if extra is None else (now, extra)
 
 
 def _together(now: _Corrected, found: list[Cause]) -> tuple[_Corrected, list[Cause]]:
-    """The sizes of several causes as they are with all of them."""
+    """Several causes as they are beside each other.
+
+    What explains the log as well as the first while a second is not yet corrected need not do so
+    after; each is held against its equivalents again.
+    """
+    for number, cause in enumerate(found):
+        others = {other.hypothesis.name for other in found} - {cause.hypothesis.name}
+        rivals = [h for h in _rivals(cause) if h.name not in others]
+        ways = [now, *(way for h in rivals if (way := _exchanged(now, number, h)) is not None)]
+        best = min(ways, key=lambda way: way.cost)
+        near = [way.chosen[number][0] for way in ways if way.cost < best.cost + CLEAR_LEAD]
+        chosen = best.chosen[number][0]
+        codes = dict.fromkeys(h.code for h in near if h.code != chosen.code)
+        found[number] = replace(cause, hypothesis=chosen, equivalent=tuple(codes))
+        now = best
     extra = now.extra()
     if extra is None:
         return now, found
@@ -322,3 +355,21 @@ def _together(now: _Corrected, found: list[Cause]) -> tuple[_Corrected, list[Cau
             replace(cause, size=size, half_width=half_widths[own], maps=maps, remedy=remedy)
         )
     return now, refined
+
+
+def _rivals(cause: Cause) -> list[Hypothesis]:
+    """What may be taken for a cause: its equivalents, and those of its kind."""
+    alike = {name for names in _ALIKE if cause.hypothesis.name in names for name in names}
+    alike |= {h.name for h in HYPOTHESES if h.code in cause.equivalent}
+    return [h for h in HYPOTHESES if h.name in alike - {cause.hypothesis.name}]
+
+
+def _exchanged(now: _Corrected, number: int, hypothesis: Hypothesis) -> _Corrected | None:
+    """The same with another hypothesis in place of one, all at the sizes that fit best."""
+    chosen = list(now.chosen)
+    chosen[number] = hypothesis, np.zeros(len(hypothesis.parameters))
+    try:
+        settled = _stepped(now.at(chosen))
+    except ProblemError:  # so corrected, the log has no fit
+        return None
+    return None if settled is None else settled[0]

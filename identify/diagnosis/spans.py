@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from identify.arrays import Array, Flags
+from identify.arrays import Array, Flags, Indices
 from identify.logs import Recording
 
 FROZEN_SECONDS = 0.3
@@ -24,6 +24,9 @@ SPIKE = 12.0
 
 SPIKE_SHARE = 1e-3
 """… and least share of the rows that has them: edges of a contact or a freeze are a few."""
+
+_PASSES = 4
+"""Rounds in which spikes are taken out: of two beside each other the second shows in the next."""
 
 _FEWEST_SPIKES = 5
 _FEWEST_ROWS = 50
@@ -124,21 +127,51 @@ def _saturated(time: Array, wrench: Array, frozen: Flags) -> list[Span]:
 
 def _spikes(time: Array, wrench: Array) -> list[Span]:
     """Single rows that stand far out of their neighbours."""
+    found, sizes = _spiked_rows(wrench)
+    if len(found) < max(_FEWEST_SPIKES, SPIKE_SHARE * len(wrench)):
+        return []
+    at = time[found]
+    return [Span("spikes", float(at[0]), float(at[-1]), len(found), float(sizes.max()))]
+
+
+def _spiked_rows(wrench: Array) -> tuple[Indices, Array]:
+    """Which rows are spikes, and their second differences in the median size."""
     fresh = (np.diff(wrench, axis=0) != 0.0).any(axis=1)
     taken = np.flatnonzero(np.concatenate(([True], fresh)))  # each held sample once
     columns = wrench[taken]
     if len(columns) < _FEWEST_ROWS:
-        return []
-    second = np.abs(columns[:-2] - 2.0 * columns[1:-1] + columns[2:])
-    usual = np.median(second, axis=0)
-    ratio = (second / np.where(usual > 0.0, usual, np.inf)).max(axis=1)
-    # A spike is twice as far out of its neighbours as they then are of theirs, and a step is not.
-    peak = ratio[1:-1] >= np.maximum(ratio[:-2], ratio[2:])
-    steps = np.abs(np.diff(columns, axis=0))[1:-1].max(axis=1)
-    back = np.abs(columns[3:-1] - columns[1:-3]).max(axis=1)
-    found = np.flatnonzero(peak & (ratio[1:-1] > SPIKE) & (back < 0.5 * steps[: len(back)]))
-    if len(found) < max(_FEWEST_SPIKES, SPIKE_SHARE * len(columns)):
-        return []
-    at = time[taken[found + 2]]
-    largest = float(ratio[found + 1].max())
-    return [Span("spikes", float(at[0]), float(at[-1]), len(found), largest)]
+        return taken[:0], np.zeros(0)
+    usual = np.median(np.abs(columns[:-2] - 2.0 * columns[1:-1] + columns[2:]), axis=0)
+    columns = columns / np.where(usual > 0.0, usual, np.inf)
+    second = np.abs(columns[:-2] - 2.0 * columns[1:-1] + columns[2:]).max(axis=1)
+    # A spike goes out and comes back; a step, as at the edge of a contact, goes out and stays.
+    out = np.abs(np.diff(columns, axis=0)).max(axis=1)[:-1]
+    back = np.abs(columns[2:] - columns[:-2]).max(axis=1)
+    found = np.flatnonzero((second > SPIKE) & (back < 0.5 * out))
+    return taken[found + 1], second[found]
+
+
+def without_spikes(recording: Recording) -> tuple[Recording, int]:
+    """A recording whose spiked rows of the wrench are between their neighbours.
+
+    A low-pass would smear a spike over its whole length, so this comes before it.
+
+    Args:
+        recording: any but still poses.
+
+    Returns:
+        The recording, and how many rows were changed.
+    """
+    wrench = np.concatenate((recording.signals["force"], recording.signals["torque"]), axis=1)
+    changed = np.zeros(len(wrench), dtype=np.bool_)
+    for _ in range(_PASSES):
+        rows, _ = _spiked_rows(wrench)
+        if not len(rows):
+            break
+        changed[rows] = True
+        good = np.flatnonzero(~changed)
+        for column in wrench.T:
+            column[changed] = np.interp(np.flatnonzero(changed), good, column[good])
+    repaired = {"force": wrench[:, :3], "torque": wrench[:, 3:]}
+    signals = {**recording.signals, **repaired}
+    return replace(recording, signals=signals), int(changed.sum())

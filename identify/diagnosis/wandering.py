@@ -108,7 +108,8 @@ def drift(fit: LeastSquaresFit, terms: Sequence[Term] = ()) -> Drift | None:
     means = _Means.of(fit)
     if means is None:
         return None
-    found = [way for way in (_walk(means), _line(means), _step(means)) if way is not None]
+    ways = _walk(means), _line(means), _step(means)
+    found = [way for way in ways if way is not None and way[0] > 0.0]
     if not found:
         return None
     gain, p_value, shape = max(found, key=lambda way: way[0])
@@ -376,8 +377,8 @@ def _step(means: _Means) -> tuple[float, float, _Shape] | None:
 def _turned(
     means: _Means, turned: Sequence[Array], lost: int, places: int, shape: _Shape
 ) -> tuple[float, float, _Shape] | None:
-    """What taking a shape out of the means gains: F test with the sizes left in each channel."""
-    from scipy.special import fdtrc
+    """What taking a shape out of the means gains, by F tests of each channel."""
+    from scipy.special import chdtrc, fdtrc
 
     n = len(means.rows)
     ones = np.ones(n)
@@ -386,8 +387,11 @@ def _turned(
         return None
     before = means.sizes(means.rows, ones)[0] * (n - means.taken)
     after = means.sizes(means.turned(turned), ones, lost)[0] * free
-    ratio = float(np.mean((before - after) / after)) * free / lost
-    p_value = min(1.0, places * float(fdtrc(6.0 * lost, 6.0 * free, max(ratio, 0.0))))
+    ratios = np.maximum((before - after) / lost / (after / free), 0.0)
+    each = np.maximum(fdtrc(lost, free, ratios), np.finfo(float).tiny)
+    # Channels have noise of sizes of their own: their tests are put together (Fisher 1925).
+    together = float(chdtrc(2.0 * len(each), -2.0 * np.log(each).sum()))
+    p_value = min(1.0, places * together)
     gain = free * float(np.log(before / after).sum())
     if p_value >= ALARM or gain <= 0.0:
         return None
