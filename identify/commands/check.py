@@ -80,9 +80,8 @@ def _lines(found: LogCheck) -> Iterator[str]:
         said = found.verdict.usable
         yield f"Estimate: {found.result.estimate.parameters!r}, usable: {said}."
         checks = found.result.checks
-        if checks.diagnosis is not None and checks.diagnosis.untellable:
-            names = ", ".join(h.name.replace("_", " ") for h in checks.diagnosis.untellable)
-            yield f"Cannot be checked here, as the motion does not tell: {names}."
+        if checks.excitation is not None:
+            yield from checks.excitation.advice
     if found.clear:
         yield "Nothing found."
 

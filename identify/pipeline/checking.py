@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from identify.diagnosis import (
     Change,
     Diagnosis,
     Drift,
+    Excitation,
     LogFacts,
     Span,
     causes,
     changed,
     drift,
+    excitation,
+    segments,
     signal_spans,
 )
 from identify.errors import IdentifyError, ProblemError
@@ -37,6 +42,10 @@ from identify.pipeline.explanations import (
     rank_explanations,
 )
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
+from identify.regressors.wrench import W
+
+_ROUNDING = 1e-5
+"""Share of what was measured below which a residual is rounding and the error of derivatives."""
 
 MOST_ROWS = 20_000
 """Rows of a log that causes are looked for in, where its own scan was not wide."""
@@ -52,6 +61,7 @@ class Checks:
         drift: of the sensor's offset, if it wanders.
         changes: of the body, between logs or within one.
         spans: of time of each log in which a signal cannot be what it says.
+        excitation: how far the logs move their body, and what motion would tell the rest.
         logs: what was looked at.
     """
 
@@ -60,6 +70,7 @@ class Checks:
     drift: Drift | None = None
     changes: tuple[Change, ...] = ()
     spans: tuple[tuple[Span, ...], ...] = ()
+    excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
 
     @property
@@ -107,7 +118,7 @@ def look_at(
         progress: called with a line of text.
     """
     progress("checking")
-    diagnosis = drifting = None
+    diagnosis = drifting = moved = None
     changes: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other causes
         settings = replace(settings, bias="per_log")
@@ -116,17 +127,38 @@ def look_at(
         facts = [LogFacts.of(log.summary.recording) for log in logs]
         diagnosis = causes(fit, facts, settings.all_terms)
         drifting = drift(diagnosis.fit, settings.all_terms)
+        moved = excitation(diagnosis.fit, diagnosis.tests)
         changes = changed(diagnosis.fit, settings.all_terms)
     found = () if diagnosis is None else diagnosis.causes
     ranking = None
     if suspect or (found and not corrected):
         loaded = logs[: len(logs) - settings.unloaded]
         ranking = rank_explanations(loaded, found[:1], progress)
-    spans = tuple(
-        signal_spans(log.source) if isinstance(log.source, Recording) else () for log in logs
-    )
+    exact = fit is not None and _is_exact(fit)
+    spans = tuple(_spans(log, exact=exact) for log in logs)
     summaries = tuple(log.summary for log in logs)
-    return Checks(diagnosis, ranking, drifting, changes, spans, summaries)
+    return Checks(diagnosis, ranking, drifting, changes, spans, moved, summaries)
+
+
+def _is_exact(fit: LeastSquaresFit) -> bool:
+    """Whether what a fit leaves is rounding, whose size over time says nothing."""
+    system = fit.data.system
+    left = sum(float(np.trace(moment)) for moment in system.residual_moments(fit.x))
+    measured = sum(float(np.sum(one.factors[:, :, W] ** 2)) for one, _ in system.data)
+    return left < _ROUNDING**2 * measured
+
+
+def _spans(log: ScannedLog, *, exact: bool) -> tuple[Span, ...]:
+    """Spans of time of a log that no body explains, or whose signals cannot be what they say."""
+    summary = log.summary
+    if summary.recording.still:
+        return ()
+    found: tuple[Span, ...] = ()
+    if not exact:
+        found = segments(summary.time, summary.rows, summary.segment_ids)
+    if isinstance(log.source, Recording):
+        found += signal_spans(log.source)
+    return tuple(sorted(found, key=lambda span: span.start))
 
 
 def _least_squares(
