@@ -54,14 +54,14 @@ def _sized(
             first = 0.0 if index == timeline.spans[0][0] else begin
             for span in spans[index]:
                 start = span.start + first
-                color = codes.setdefault(span.code, (BAND, OTHER)[len(codes) % 2])
+                color = codes.setdefault(span.code, (OTHER, BAND)[len(codes) % 2])
                 label = span.code.replace("_", " ") if codes[span.code] == color else None
                 known = axes.get_legend_handles_labels()[1]
                 axes.axvspan(
                     start,
                     max(span.stop + first, start),
                     color=color,
-                    alpha=0.5,
+                    alpha=0.35,
                     lw=0.5,
                     label=None if label in known else label,
                 )
