@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Indices
 from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.hypotheses import HYPOTHESES, Hypothesis
 from identify.errors import ProblemError
@@ -211,12 +211,13 @@ class Extra:
     @property
     def p_value(self) -> float:
         """That all are zero, by the covariance that says less."""
-        return max(
-            _p_value(self.size, covariance, of_freedom)
-            for covariance, of_freedom in zip(
-                (self.by_weights, self.by_scatter), self.degrees, strict=True
-            )
-        )
+        of_scatter = _p_value(self.size, self.by_scatter, self.degrees[1])
+        return max(self.p_by_weights, of_scatter)
+
+    @property
+    def p_by_weights(self) -> float:
+        """That all are zero, by the weights alone, where they are too many for the scatter."""
+        return _p_value(self.size, self.by_weights, self.degrees[0])
 
     @property
     def half_widths(self) -> Array:
@@ -280,7 +281,7 @@ def solve_extra(whole: Linearised, columns: slice) -> Extra | None:
 
 
 def _freedom(
-    whole: Linearised, to_size: Array, kept: Array, covariance: Array
+    whole: Linearised, to_size: Array, kept: Indices, covariance: Array
 ) -> tuple[float, float]:
     """Degrees of freedom of the weights, and how many equal cells the scatter is worth.
 

@@ -119,7 +119,7 @@ def drift(fit: LeastSquaresFit, terms: Sequence[Term] = ()) -> Drift | None:
     )
     try:
         after = weighted_least_squares(System.of([(corrected, equations)]), terms)
-        refused = _refusal(fit, after)
+        refused = _refusal(fit, after, shape)
     except ProblemError as error:
         after, corrected, refused = fit, statistics, str(error)
     return Drift(
@@ -398,8 +398,10 @@ def _turned(
     return gain - (6.0 * lost + (places > 1)) * float(np.log(6.0 * n)), p_value, shape
 
 
-def _refusal(before: LeastSquaresFit, after: LeastSquaresFit) -> str:
+def _refusal(before: LeastSquaresFit, after: LeastSquaresFit, shape: _Shape) -> str:
     """Why a drift is not to be believed: it takes the model with it."""
+    if shape.strength >= _STRENGTHS[-1]:
+        return "it would be all there is, without noise beside it"
     errors = [float(np.sqrt(covariance_of(fit)[0, 0])) for fit in (before, after)]
     moved = abs(float(after.x[0] - before.x[0])) / abs(float(before.x[0]))
     if moved > _MASS_MOVED:
