@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from identify.arrays import Array, Indices
+from identify.diagnosis.score_test import share_of_noise
 from identify.errors import ProblemError
 from identify.estimation.identifiability import without_noise
 from identify.estimation.intervals import covariance_of
@@ -249,7 +250,7 @@ class _Means:
         if len(cells) < (_FEWEST_STILL if still else _FEWEST):
             return None
         stacks, noises = [np.zeros((0, k + 1))], [np.zeros((0, k + 1))]
-        share = _noise_taken(fit)
+        share = share_of_noise(fit)
         for g, group, weight in zip(groups, system.groups, fit.weights, strict=True):
             if g == CONSTANT:
                 continue
@@ -309,11 +310,6 @@ class _Means:
             left = rows[..., -1] - rows[..., :-1] @ y
             size = np.maximum((left**2 / variances[:, None]).sum(axis=0) / left_over, 1e-30)
         return size, cost
-
-
-def _noise_taken(fit: LeastSquaresFit) -> float:
-    whole = float(np.linalg.norm(fit.data.system.noise_rows(fit.weights)))
-    return float(np.linalg.norm(fit.noise)) ** 2 / whole**2 if whole > 0.0 else 0.0
 
 
 def _walk(means: _Means) -> tuple[float, float, _Shape] | None:
