@@ -1,4 +1,8 @@
 from identify.diagnosis.agreement import Change as Change, changed as changed
+from identify.diagnosis.calibration import (
+    Calibration as Calibration,
+    calibrated as calibrated,
+)
 from identify.diagnosis.facts import LogFacts as LogFacts
 from identify.diagnosis.hypotheses import HYPOTHESES as HYPOTHESES, Hypothesis as Hypothesis
 from identify.diagnosis.motion import Excitation as Excitation, excitation as excitation

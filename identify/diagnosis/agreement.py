@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from identify.arrays import Array, Flags, Phi
+from identify.arrays import Flags, Indices, Phi
 from identify.errors import ProblemError
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
@@ -105,7 +105,7 @@ class _Parts:
         except ProblemError:
             return None
 
-    def _equations(self, logs: Array) -> Equations:
+    def _equations(self, logs: Indices) -> Equations:
         bodies = getattr(self.equations, "bodies", ())
         if len(bodies) < 2:
             return self.equations

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Indices
 from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.hypotheses import HYPOTHESES, Hypothesis
 from identify.errors import ProblemError
 from identify.estimation.identifiability import without_noise
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.regressors import WIDE_LAYOUT, WRENCH_LAYOUT
+from identify.regressors import WIDE_LAYOUT, WRENCH_LAYOUT, Statistics
 from identify.regressors.system import whitener
 from identify.regressors.triangular import triangle
 from identify.regressors.wrench import W
@@ -139,7 +139,7 @@ class Linearised:
         fitted = bool(system.owners)
         extra = known + 6 * logs * fitted
         q = extra + tangents[0].shape[-1] + 1
-        share = _share_of_noise(fit)
+        share = share_of_noise(fit)
         stacks, noises, scores, of_groups, cells = [], [], [], [], []
         meeting = np.zeros((q - 1, q - 1))
         for (number, g), weight in zip(system.members, fit.weights, strict=True):
@@ -149,27 +149,18 @@ class Linearised:
                 at = int(first_log[number]) + log
                 C = equations.residual(log, g)
                 coefficients = _coefficients(C, lever, offsets[at], tangents[at], to_y)
-                placed = np.zeros((len(WIDE_LAYOUT.columns), 6, q))
-                placed[..., :known] = coefficients[..., :known]
-                placed[..., extra:] = coefficients[..., known:]
+                own = None
                 if fitted:
-                    own = 6 * at if equations.offsets == "per_log" else 0
-                    placed[0, :, known + own : known + own + 6] = np.eye(6)
-                    placed[0, :, -1] -= offsets[at]
+                    own = known + (6 * at if equations.offsets == "per_log" else 0)
+                placed = _placed(coefficients, known, extra, own, offsets[at])
                 parts.append(np.tensordot(statistics.totals[log, g], placed, axes=1))
                 noise = np.sqrt(share) * statistics.noise_rows[log, g]
                 rows_of_noise = np.tensordot(noise[noise.any(axis=1)], placed, axes=1)
                 noises.append((root @ rows_of_noise).reshape(-1, q))
                 met = np.tensordot(rows_of_noise[..., -1], rows_of_noise[..., :-1], axes=(0, 0))
                 meetings.append(np.tensordot(weight, met, axes=1))
-                mine = statistics.cells_of(log, g)
-                z, samples = statistics.factors[mine], statistics.samples[mine]
-                count += len(z)
-                left = (z.reshape(-1, z.shape[-1]) @ placed[..., -1]) @ weight
-                moments = z.swapaxes(-1, -2) @ left.reshape(*z.shape[:2], 6)
-                found = np.tensordot(moments, placed[..., :-1], axes=2)
-                of_noise = np.einsum("mmq->q", meetings[-1]) / max(samples.sum(), 1.0)
-                scores.append(found - samples[:, None] * of_noise)
+                scores.append(_scores(statistics, (log, g), placed, weight, meetings[-1]))
+                count += len(scores[-1])
             group = system.groups[len(of_groups)]
             V = sum(meetings)
             meeting += np.einsum("mnp,nmq->pq", V, V) / group.effective_samples
@@ -211,12 +202,13 @@ class Extra:
     @property
     def p_value(self) -> float:
         """That all are zero, by the covariance that says less."""
-        return max(
-            _p_value(self.size, covariance, of_freedom)
-            for covariance, of_freedom in zip(
-                (self.by_weights, self.by_scatter), self.degrees, strict=True
-            )
-        )
+        of_scatter = _p_value(self.size, self.by_scatter, self.degrees[1])
+        return max(self.p_by_weights, of_scatter)
+
+    @property
+    def p_by_weights(self) -> float:
+        """That all are zero, by the weights alone, where they are too many for the scatter."""
+        return _p_value(self.size, self.by_weights, self.degrees[0])
 
     @property
     def half_widths(self) -> Array:
@@ -280,7 +272,7 @@ def solve_extra(whole: Linearised, columns: slice) -> Extra | None:
 
 
 def _freedom(
-    whole: Linearised, to_size: Array, kept: Array, covariance: Array
+    whole: Linearised, to_size: Array, kept: Indices, covariance: Array
 ) -> tuple[float, float]:
     """Degrees of freedom of the weights, and how many equal cells the scatter is worth.
 
@@ -351,7 +343,38 @@ def _coefficients(C: Array, lever: Array, offset: Array, tangent: Array, to_y: A
     return whole
 
 
-def _share_of_noise(fit: LeastSquaresFit) -> float:
+def _placed(coefficients: Array, known: int, extra: int, own: int | None, offset: Array) -> Array:
+    """Coefficients [y | η | r] among the columns of all logs' offsets, shape (40, 6, q).
+
+    Args:
+        coefficients: of one log.
+        known: how many columns y has.
+        extra: the first column of η.
+        own: the first column of the log's offset, where one is fitted.
+        offset: its value.
+    """
+    placed = np.zeros((len(coefficients), 6, extra + coefficients.shape[-1] - known))
+    placed[..., :known] = coefficients[..., :known]
+    placed[..., extra:] = coefficients[..., known:]
+    if own is not None:
+        placed[0, :, own : own + 6] = np.eye(6)
+        placed[0, :, -1] -= offset
+    return placed
+
+
+def _scores(
+    statistics: Statistics, which: tuple[int, int], placed: Array, weight: Array, met: Array
+) -> Array:
+    """AᵀWr of each cell of a log's group, less what noise adds, shape (cells, q − 1)."""
+    mine = statistics.cells_of(*which)
+    z, samples = statistics.factors[mine], statistics.samples[mine]
+    left = (z.reshape(-1, z.shape[-1]) @ placed[..., -1]) @ weight
+    moments = z.swapaxes(-1, -2) @ left.reshape(*z.shape[:2], 6)
+    found = np.tensordot(moments, placed[..., :-1], axes=2)
+    return found - samples[:, None] * (np.einsum("mmq->q", met) / max(samples.sum(), 1.0))
+
+
+def share_of_noise(fit: LeastSquaresFit) -> float:
     """Share of the noise read off the signals that the fit took for real."""
     whole = float(np.linalg.norm(fit.data.system.noise_rows(fit.weights)))
     return float(np.linalg.norm(fit.noise)) ** 2 / whole**2 if whole > 0.0 else 0.0

@@ -80,7 +80,7 @@ def signal_spans(recording: Recording) -> tuple[Span, ...]:
     return tuple(sorted(spans, key=lambda span: span.start))
 
 
-def runs(flags: Flags) -> Array:
+def runs(flags: Flags) -> Indices:
     """First and one past the last index of each run of true flags, shape (runs, 2)."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     return edges.reshape(-1, 2)

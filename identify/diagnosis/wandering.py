@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from identify.arrays import Array, Indices
+from identify.diagnosis.score_test import share_of_noise
 from identify.errors import ProblemError
 from identify.estimation.identifiability import without_noise
 from identify.estimation.intervals import covariance_of
@@ -119,7 +120,7 @@ def drift(fit: LeastSquaresFit, terms: Sequence[Term] = ()) -> Drift | None:
     )
     try:
         after = weighted_least_squares(System.of([(corrected, equations)]), terms)
-        refused = _refusal(fit, after)
+        refused = _refusal(fit, after, shape)
     except ProblemError as error:
         after, corrected, refused = fit, statistics, str(error)
     return Drift(
@@ -249,7 +250,7 @@ class _Means:
         if len(cells) < (_FEWEST_STILL if still else _FEWEST):
             return None
         stacks, noises = [np.zeros((0, k + 1))], [np.zeros((0, k + 1))]
-        share = _noise_taken(fit)
+        share = share_of_noise(fit)
         for g, group, weight in zip(groups, system.groups, fit.weights, strict=True):
             if g == CONSTANT:
                 continue
@@ -309,11 +310,6 @@ class _Means:
             left = rows[..., -1] - rows[..., :-1] @ y
             size = np.maximum((left**2 / variances[:, None]).sum(axis=0) / left_over, 1e-30)
         return size, cost
-
-
-def _noise_taken(fit: LeastSquaresFit) -> float:
-    whole = float(np.linalg.norm(fit.data.system.noise_rows(fit.weights)))
-    return float(np.linalg.norm(fit.noise)) ** 2 / whole**2 if whole > 0.0 else 0.0
 
 
 def _walk(means: _Means) -> tuple[float, float, _Shape] | None:
@@ -383,7 +379,7 @@ def _turned(
     n = len(means.rows)
     ones = np.ones(n)
     free = n - means.taken - lost
-    if free < 1.0:
+    if free < 1.0 or not lost:
         return None
     before = means.sizes(means.rows, ones)[0] * (n - means.taken)
     after = means.sizes(means.turned(turned), ones, lost)[0] * free
@@ -398,8 +394,10 @@ def _turned(
     return gain - (6.0 * lost + (places > 1)) * float(np.log(6.0 * n)), p_value, shape
 
 
-def _refusal(before: LeastSquaresFit, after: LeastSquaresFit) -> str:
+def _refusal(before: LeastSquaresFit, after: LeastSquaresFit, shape: _Shape) -> str:
     """Why a drift is not to be believed: it takes the model with it."""
+    if shape.strength >= _STRENGTHS[-1]:
+        return "it would be all there is, without noise beside it"
     errors = [float(np.sqrt(covariance_of(fit)[0, 0])) for fit in (before, after)]
     moved = abs(float(after.x[0] - before.x[0])) / abs(float(before.x[0]))
     if moved > _MASS_MOVED:

@@ -43,6 +43,11 @@ def still(seed: int, poses: int, drift: np.ndarray | None = None) -> Recording:
     return with_wrench(log, added)
 
 
+def time_of(log: Recording) -> np.ndarray:
+    assert log.time is not None
+    return log.time
+
+
 def with_wrench(log: Recording, added: np.ndarray) -> Recording:
     force, torque = log.signals["force"] + added[:, :3], log.signals["torque"] + added[:, 3:]
     return with_signals(log, force=force, torque=torque)
@@ -54,7 +59,7 @@ def with_signals(log: Recording, **signals: np.ndarray) -> Recording:
 
 def late(log: Recording, delay: float) -> Recording:
     moved = {
-        name: CubicSpline(log.time, log.signals[name])(log.time - delay)
+        name: CubicSpline(time_of(log), log.signals[name])(time_of(log) - delay)
         for name in ("force", "torque")
     }
     return with_signals(log, **moved)

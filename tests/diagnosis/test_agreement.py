@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from identify.diagnosis import changed
-from tests.diagnosis.logs import PHI, fitted, moving, with_signals
+from tests.diagnosis.logs import PHI, fitted, moving, time_of, with_signals
 
 
 def switched(heavier: float):
     """A log whose body is another from half-time on."""
     first, second = moving(5, 60.0), moving(5, 60.0, phi=heavier * PHI)
-    late = (first.time > 30.0)[:, None]
+    late = (time_of(first) > 30.0)[:, None]
     loads = {
         name: np.where(late, second.signals[name], first.signals[name])
         for name in ("force", "torque")

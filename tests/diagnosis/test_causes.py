@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.diagnosis import HYPOTHESES, causes, score_tests
+from identify.diagnosis import HYPOTHESES, calibrated, causes, score_tests
 from identify.diagnosis.score_test import Linearised, solve_extra
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, body_system
@@ -152,7 +152,7 @@ def test_what_unknowns_take_whole_is_not_observable():
 def test_maps_of_one_cause_after_another_are_those_of_a_log_with_both():
     """Also of ẇ, on which a delay acts after the wrench was turned."""
     turn, delay = named("wrench_misaligned"), named("delay")
-    M = turn.map_of(-TURN, FACTS[0]) @ delay.map_of([0.004], FACTS[0])
+    M = turn.map_of(-TURN, FACTS[0]) @ delay.map_of(np.array([0.004]), FACTS[0])
     rows = prepare(turned(late(LOG, 0.004)), 5.0, wide=True).blocks[1].rows
     meant = prepare(LOG, 5.0, wide=True).blocks[1].rows
     slow = slice(0, 30)
@@ -193,3 +193,36 @@ def test_a_diagnosis_of_two_logs_maps_each_by_its_own_facts():
     (cause,) = found.causes
     assert len(cause.maps) == 2
     np.testing.assert_allclose(cause.size, [0.01], atol=2e-4)
+
+
+def crosstalk(log):
+    """Readings of fx have a share of fz, and tz is too small: no turn of the sensor does that."""
+    G = np.eye(6)
+    G[0, 2], G[5, 5] = 0.03, 0.9
+    loads = np.concatenate((log.signals["force"], log.signals["torque"]), axis=1) @ G.T
+    return with_signals(log, force=loads[:, :3], torque=loads[:, 3:])
+
+
+def test_a_wrong_calibration_is_reported_and_a_right_one_is_not():
+    assert calibrated(FIT, FACTS) is None
+    found = calibrated(*fitted(crosstalk(LOG)))
+    assert found is not None
+    assert found.code == "wrench_calibration"
+    assert 10 < found.directions < 36
+
+
+def test_the_map_of_a_calibration_takes_back_what_was_done_along_what_is_seen():
+    """By the residual of readings that are corrected and fitted again."""
+    wrong = crosstalk(LOG)
+    before, _ = fitted(wrong)
+    found = calibrated(*fitted(wrong))
+    assert found is not None
+    loads = np.concatenate((wrong.signals["force"], wrong.signals["torque"]), axis=1)
+    better = loads @ (np.eye(6) + found.change).T
+    after, _ = fitted(with_signals(wrong, force=better[:, :3], torque=better[:, 3:]))
+    left = [
+        sum(np.sum(W * m) for W, m in zip(FIT.weights, moments, strict=True))
+        for fit in (before, after)
+        for moments in [fit.data.system.residual_moments(fit.x, FIT.weights)]
+    ]
+    assert left[1] < 0.1 * left[0]

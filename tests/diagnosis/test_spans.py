@@ -21,11 +21,12 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.regressors import System
 from identify.signals import prepare
 from tests.close import assert_close, group_errors
-from tests.diagnosis.logs import PHI, fitted, moving, still, with_signals, with_wrench
+from tests.diagnosis.logs import PHI, fitted, moving, still, time_of, with_signals, with_wrench
 
 LOG = moving(0, 40.0)
-ROWS = len(LOG.time)
-INSIDE = (LOG.time > 12.0) & (LOG.time < 14.0)
+TIME = time_of(LOG)
+ROWS = len(TIME)
+INSIDE = (TIME > 12.0) & (TIME < 14.0)
 PUSH = INSIDE[:, None] * np.array([2.0, -1.0, 3.0, 0.0, 0.0, 0.0])
 
 
@@ -114,14 +115,14 @@ def test_a_model_that_fails_all_over_has_no_contacts():
     other = moving(8, 40.0)
     assert segments(*series(with_signals(LOG, force=other.signals["force"]))) == ()
     short = replace(
-        LOG, time=LOG.time[:300], signals={name: v[:300] for name, v in LOG.signals.items()}
+        LOG, time=TIME[:300], signals={name: v[:300] for name, v in LOG.signals.items()}
     )
     assert segments(*series(short)) == ()
 
 
 @pytest.mark.parametrize("loss", ["huber", "student"])
 def test_robust_weights_take_back_what_one_block_says(loss):
-    carried = (LOG.time > 11.0) & (LOG.time < 19.0)  # something more, for a while
+    carried = (TIME > 11.0) & (TIME < 19.0)  # something more, for a while
     loads = np.concatenate((LOG.signals["force"], LOG.signals["torque"]), axis=1)
     fit, _ = fitted(with_wrench(LOG, 0.3 * carried[:, None] * loads))
     (weights,) = robust_weights(fit, loss)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -13,7 +15,8 @@ from identify.estimation.least_squares import weighted_least_squares
 from identify.regressors import FEATURE_TENSOR, System
 from identify.regressors.wrench import PSI, W
 from tests.close import assert_close
-from tests.diagnosis.logs import PHI, fitted, moving, still, with_signals, with_wrench
+from tests.diagnosis.logs import PHI, fitted, moving, still, time_of, with_signals, with_wrench
+from tests.recordings import still_poses
 
 POSES = 40
 SIZES = np.array([0.5] * 3 + [0.05] * 3)
@@ -47,7 +50,7 @@ def test_a_drift_of_still_poses_is_found_and_taken_off(wandering, kind, code):
 
 def test_a_step_of_a_moving_log_is_found_in_its_block():
     log = moving(3, 80.0)
-    late = (log.time > 40.0)[:, None] * (0.3 * SIZES)
+    late = (time_of(log) > 40.0)[:, None] * (0.3 * SIZES)
     found = drift(fitted(with_wrench(log, late))[0])
     assert found is not None
     assert (found.kind, found.block) == ("step", 4)
@@ -91,18 +94,30 @@ def test_statistics_without_a_drift_are_generalised_least_squares(kind):
     assert np.abs(np.linalg.lstsq(plain.A[:, :4], plain.b, rcond=None)[0] - found).max() > 1e-4
 
 
-def test_a_drift_that_takes_the_mass_with_it_is_refused():
-    """A misread log: turned slowly about, so that gravity itself walks in the body's axes."""
-    log = still(2, POSES)
-    turns = Rotation.from_euler("x", np.linspace(0.0, 100.0, POSES)[:, None], degrees=True)
-    force = PHI[0] * turns.inv().apply([0.0, 0.0, 9.8]) + log.signals["force"]
-    found = drift(fitted(with_signals(log, force=force))[0])
+@pytest.mark.parametrize(
+    ("misread", "reason"),
+    [
+        (lambda turns: turns.inv(), "without noise beside it"),
+        (lambda turns: Rotation.from_euler("x", 60.0, degrees=True) * turns, "mass|without noise"),
+    ],
+)
+def test_a_log_that_is_misread_has_no_drift_that_is_believed(misread, reason):
+    """Attitudes that follow each other smoothly, so that what is misread wanders with them."""
+    along = np.linspace(0.0, 1.0, POSES)
+    angles = np.stack((200.0 * along, 50.0 * np.sin(5.0 * along), 100.0 * along), axis=1)
+    turns = Rotation.from_euler("zyx", angles, degrees=True)
+    log = still_poses(PHI, turns)
+    noise = np.array([0.03] * 3 + [0.003] * 3) * np.random.default_rng(0).normal(size=(POSES, 6))
+    log = with_wrench(log, noise)
+    assert drift(fitted(log)[0]) is None
+    found = drift(fitted(with_signals(log, quaternion=misread(turns).as_quat()))[0])
     assert found is not None
-    assert "mass" in found.refused
+    assert re.search(reason, found.refused)
 
 
 def test_the_corrected_fit_is_that_of_its_statistics():
     found = drift(fitted(still(3, POSES, LINE))[0])
+    assert found is not None
     again = weighted_least_squares(
         System.of([(found.statistics[0], found.fit.data.system.data[0][1])])
     )
