@@ -179,9 +179,7 @@ def is_suspect(estimate: Estimate, findings: Sequence[Finding]) -> bool:
     return bound or any(f.code in seen for f in findings)
 
 
-_MEANING = dict.fromkeys(
-    ("wrench_sign", "force_sign", "torque_sign", "gravity_direction"), "a sign is wrong"
-)
+_OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction")
 
 
 class MisreadLog(ProblemError):
@@ -225,6 +223,8 @@ def of_negative_mass(
         advice,
         error.body,
         code=ranking.best.code,
-        meaning=_MEANING.get(ranking.best.code, "the log is not what its schema says"),
+        meaning="a sign is wrong"
+        if ranking.best.code in _OF_SIGN
+        else "the log is not what its schema says",
         evidence=dict(found.evidence),
     )
