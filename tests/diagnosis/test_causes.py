@@ -197,8 +197,8 @@ def test_two_logs_are_corrected_by_one_cause_each_by_its_own_map():
     both = fit.data.system.data[0][0].mapped(maps).totals
     for log, (M, own) in enumerate(zip(maps, logs, strict=True)):
         alone = block_statistics(prepare(own, wide=True)).mapped(M).totals[0]
-        moments = (R.swapaxes(-1, -2) @ R for R in (both[log], alone))
-        assert_close(*moments, 1e-9)
+        found, expected = (R.swapaxes(-1, -2) @ R for R in (both[log], alone))
+        assert_close(found, expected, 1e-9)
     assert np.abs(maps[0] - maps[1]).max() > 0.1
 
 
