@@ -234,5 +234,5 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
         remedy=_gain_text,
     ),
 )
-"""All of them. The floors are sizes that move no parameter of the notes' logs by a half-width of
+"""All of them. The floors are sizes that move no parameter by a half-width of
 practical fits (0.5 ms, 0.11°, .25 %, 1 %, 1 mm); larger ones are tested at 4.5 standard errors."""

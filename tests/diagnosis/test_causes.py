@@ -14,7 +14,7 @@ from identify.diagnosis.score_test import Linearised, solve_extra
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.least_squares import weighted_least_squares
-from identify.regressors import System, block_statistics
+from identify.regressors import block_statistics
 from identify.regressors.nuisances import earlier_wrench
 from identify.signals import prepare
 from tests.close import assert_close, group_errors
@@ -184,15 +184,22 @@ def test_narrow_statistics_and_missing_facts_are_refused():
         causes(FIT, [*FACTS, *FACTS])
 
 
-def test_a_diagnosis_of_two_logs_maps_each_by_its_own_facts():
-    other = replace(moving(9, 20.0), gravity=np.array([0.0, 0.0, -9.80665]))
-    statistics = [block_statistics(prepare(late(log, 0.01), wide=True)) for log in (LOG, other)]
-    system = body_system(statistics, EstimatorSettings())
-    fit = weighted_least_squares(System.of(system.data))
-    found = causes(fit, [FACTS[0], FACTS[0]], hypotheses=[named("delay")])
-    (cause,) = found.causes
+def test_two_logs_are_corrected_by_one_cause_each_by_its_own_map():
+    """The second log has another gravity, and so another map of the same tilt."""
+    logs = late(LOG, 0.01), late(moving(9, 20.0), 0.01)
+    fit, facts = fitted(*logs)
+    strong = [facts[0], replace(facts[1], gravity=1.2 * facts[1].gravity)]
+    (cause,) = causes(fit, facts, hypotheses=[named("delay")]).causes
     assert len(cause.maps) == 2
     np.testing.assert_allclose(cause.size, [0.01], atol=2e-4)
+    tilt = named("gravity_tilted")
+    maps = np.array([tilt.map_of(np.array([0.1, 0.0]), of_log) for of_log in strong])
+    both = fit.data.system.data[0][0].mapped(maps).totals
+    for log, (M, own) in enumerate(zip(maps, logs, strict=True)):
+        alone = block_statistics(prepare(own, wide=True)).mapped(M).totals[0]
+        found, expected = (R.swapaxes(-1, -2) @ R for R in (both[log], alone))
+        assert_close(found, expected, 1e-9)
+    assert np.abs(maps[0] - maps[1]).max() > 0.1
 
 
 def crosstalk(log):
