@@ -390,7 +390,7 @@ def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(
     outcome = cli("fit", shipped / "payload_arm.parquet", *words)
     assert outcome.status == 4
     assert load(tmp_path / "out")["r_squared"][0] < 0.5
-    assert f"Usable: no ({code}, unexplained" in outcome.out
+    assert f"Usable: no ({code.replace('_', ' ')}; unexplained" in outcome.out
     assert 'change `acts_on = "body"` to `acts_on = "sensor"`' in outcome.out
     assert "Possible: yes" in outcome.out
     assert "Explains the data: no" in outcome.out
