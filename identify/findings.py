@@ -29,7 +29,9 @@ CODES = (
     # symptoms: what shows that something is wrong, or that the log tells too little
     *("unexplained", "choice_contradicted", "little_motion", "motion_noise", "completed"),
 )
-"""All codes, in the order in which findings of one severity are shown: causes before symptoms."""
+"""All codes: causes before symptoms, and those of equal evidence in this order."""
+
+_SYMPTOMS = CODES.index("unexplained")
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
@@ -82,9 +84,15 @@ class Finding:
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Errors first, then warnings; of one severity causes before symptoms."""
-    key = {code: number for number, code in enumerate(CODES)}
-    return tuple(sorted(findings, key=lambda f: (_SEVERITIES.index(f.severity), key[f.code])))
+    """Errors first, then warnings; of one severity causes before symptoms, the likeliest first."""
+    number = {code: place for place, code in enumerate(CODES)}
+
+    def key(finding: Finding) -> tuple[float, ...]:
+        place = number[finding.code]
+        gain = float(finding.evidence.get("gain", 0.0))
+        return _SEVERITIES.index(finding.severity), place >= _SYMPTOMS, -gain, place
+
+    return tuple(sorted(findings, key=key))
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,11 @@ class Fit(Command):
 
     simultaneous: Flag = False
     """Intervals that hold all at once at 95 %, not each by itself."""
+    check: Flag = False
+    """Try all other readings of the logs too, as `identify check` does."""
+
+    apply: Annotated[str, option("CODE[,CODE ...]")] = ""
+    """Correct what was found before the fit, by the codes of findings; it is in the provenance."""
 
     no_report: Flag = False
     """Write no report.html, which takes a second."""
@@ -184,6 +189,8 @@ class Fit(Command):
             needs=self.need,
             interval=self.interval,
             simultaneous=self.simultaneous,
+            apply=tuple(code.strip() for code in self.apply.split(",") if code.strip()),
+            check=self.check,
         )
 
     def _terms(self) -> tuple[Term, ...]:

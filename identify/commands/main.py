@@ -20,6 +20,7 @@ from typing import NoReturn
 from tyro.extras import SubcommandApp
 
 from identify.commands.add import Add
+from identify.commands.check import Check
 from identify.commands.command import PARSING, Command, UsageError, parse_command
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 from identify.commands.doctor import Doctor, own_version
@@ -38,6 +39,7 @@ from identify.errors import IdentifyError, did_you_mean
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
     {
         "fit": Fit,
+        "check": Check,
         "replay": Replay,
         "simulate": Simulate,
         "inspect": Inspect,

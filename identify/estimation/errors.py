@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from identify.errors import ProblemError
 from identify.findings import Finding
 
@@ -12,8 +14,7 @@ class NegativeMass(ProblemError):
     Attributes:
         mass: the unconstrained mass [kg].
         body: its name, where there are several.
-        finding: the same as a finding: `wrench_sign`, `gravity_direction`, `quaternion_order`,
-            `pose_maps` or `logs_swapped`.
+        finding: the same as a finding: `wrench_sign`, or what else explains the log.
     """
 
     def __init__(
@@ -23,6 +24,7 @@ class NegativeMass(ProblemError):
         body: str | None = None,
         code: str = "wrench_sign",
         meaning: str = "a sign is wrong",
+        evidence: Mapping[str, object] | None = None,
     ) -> None:
         self.mass, self.body = mass, body
         advice = advice or (
@@ -31,7 +33,7 @@ class NegativeMass(ProblemError):
         )
         of = "" if body is None else f" of the {body}"
         text = f"the unconstrained mass{of} is {mass:.4g} kg, so {meaning}"
-        self.finding = Finding(code, "error", text, advice, {"mass": mass})
+        self.finding = Finding(code, "error", text, advice, {**(evidence or {}), "mass": mass})
         super().__init__(f"{text}: {advice}")
 
 

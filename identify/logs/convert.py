@@ -11,7 +11,7 @@ from identify.logs.schema import Group, Schema
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
-from identify.spatial.rotations import quaternion_conjugate, rotate_back, rotation_from_quaternion
+from identify.spatial.rotations import quaternion_conjugate, rotate, rotation_from_quaternion
 
 
 def signals_of(selections: Mapping[Group, Selection], schema: Schema) -> dict[str, Array]:
@@ -68,15 +68,19 @@ def _scaled(schema: Schema) -> Iterator[tuple[Group, str, tuple[Column, ...] | N
 def _pose(selection: Selection, pose: PoseTable) -> dict[str, Array]:
     """`quaternion` of R_WB, and `position` p_WoBo_W where the log has it.
 
-    A log that maps the world to the body has the inverse: R_WB = Rᵀ, p_WoBo_W = −Rᵀ p.
+    A log that maps the world to the body has the inverse: R_WB = Rᵀ, p_WoBo_W = −Rᵀ p; unless its
+    position is said to be that of the body's origin, in body axes (p_WoBo_W = R_WB p) or world's.
     """
     q, p = read_rotation(selection, pose), None
     if pose.homogeneous:
         p = read_translation(selection, pose) * LENGTH[pose.position_unit]
     elif pose.position is not None:
         p = selection.columns(pose.position) * LENGTH[pose.position_unit]
-    if pose.maps == "world_to_body":
-        if p is not None:
-            p = -rotate_back(rotation_from_quaternion(q), p)
+    inverse = pose.maps == "world_to_body"
+    if inverse:
         q = quaternion_conjugate(q)
+    if p is not None and pose.position_axes == "body":
+        p = rotate(rotation_from_quaternion(q), p)
+    elif p is not None and inverse and pose.position_axes is None:
+        p = -rotate(rotation_from_quaternion(q), p)
     return {"quaternion": q} if p is None else {"position": p, "quaternion": q}

@@ -42,6 +42,7 @@ _KEYS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "quaternion": ("pose", "quaternion"),
         "quaternion_order": ("pose", "order"),
         "maps": ("pose", "maps"),
+        "position_axes": ("pose", "position_axes"),
         "velocity": ("twist", "linear"),
         "angular_velocity": ("twist", "angular"),
         "twist_frame": ("twist", "frame"),
@@ -54,6 +55,7 @@ _KEYS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "wrench_frame": ("wrench", "frame"),
         "acts_on": ("wrench", "acts_on"),
         "mount": ("wrench", "mount"),
+        "wrench_delay": ("wrench", "delay_s"),
     }
 )
 """The key of the schema that each argument of `Recording.from_arrays` is."""

@@ -104,6 +104,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Reco
         rows=0,
         acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
         noise=noise_of(schema),
+        wrench_delay=schema.wrench.delay_s,
         X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
         schema=schema.model_dump(mode="json", exclude_unset=True),
     )

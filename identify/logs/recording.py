@@ -120,6 +120,7 @@ class Recording:
         noise: of the signals that the schema gives one of, by name: one sigma on each axis, white
             from row to row, in their units (of the quaternion a rotation vector in B [rad]).
         X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame.
+        wrench_delay: time by which the wrench of a row is older than its motion [s].
         gravity: g in W [m/s²], shape (3,).
         sources: the files, with their sha256; none of a log that was in memory.
         sha256: one digest of the content: that of the file, of the files' digests in order, or of
@@ -142,6 +143,7 @@ class Recording:
     acceleration_kind: AccelerationKind = "classical"
     noise: Mapping[str, float] = field(default_factory=dict)
     X_BS: Pose | None = None
+    wrench_delay: float = 0.0
     dropped: DroppedRows = field(default_factory=DroppedRows)
     schema: Mapping[str, object] = field(default_factory=dict)
     streams: tuple[Stream, ...] = ()
@@ -173,6 +175,7 @@ class Recording:
         quaternion: ArrayLike | None = None,
         quaternion_order: str = "xyzw",
         maps: str = "body_to_world",
+        position_axes: str | None = None,
         velocity: ArrayLike | None = None,
         angular_velocity: ArrayLike | None = None,
         twist_frame: str | None = None,
@@ -182,6 +185,7 @@ class Recording:
         acceleration_kind: str = "classical",
         gravity: Sequence[float] | Vec3 | None = None,
         mount: Pose | ArrayLike | Mapping[str, object] | None = None,
+        wrench_delay: float | None = None,
     ) -> Recording:
         """A recording of arrays in SI units, as a log of them would be read with its schema.
 
@@ -202,6 +206,7 @@ class Recording:
             quaternion: R_WB, shape (n, 4).
             quaternion_order: "xyzw" or "wxyz".
             maps: "body_to_world", or "world_to_body" where position and quaternion are the inverse.
+            position_axes: "body" or "world", where the position is that of Bo whatever `maps` says.
             velocity: of Bo [m/s], shape (n, 3), in `twist_frame`.
             angular_velocity: [rad/s], shape (n, 3), in `twist_frame`.
             twist_frame: "body" or "world".
@@ -212,6 +217,7 @@ class Recording:
             gravity: g in W [m/s²], three numbers.
             mount: X_BS, with `wrench_frame="sensor"`: a pose, its 4×4 matrix, or a mapping with
                 `translation` and `quaternion` [x, y, z, w].
+            wrench_delay: time by which the wrench of a row is older than its motion [s].
 
         Raises:
             LogError: an array has the wrong shape or length or numbers that are not finite, or time
@@ -231,6 +237,7 @@ class Recording:
                 "quaternion": quaternion,
                 "quaternion_order": quaternion_order,
                 "maps": maps,
+                "position_axes": position_axes,
                 "velocity": velocity,
                 "angular_velocity": angular_velocity,
                 "twist_frame": twist_frame,
@@ -243,6 +250,7 @@ class Recording:
                 "wrench_frame": wrench_frame,
                 "acts_on": acts_on,
                 "mount": mount,
+                "wrench_delay": wrench_delay,
             }
         )
         recording = read_log(arrays, schema)

@@ -120,6 +120,9 @@ class PoseTable(Table):
     their axes as SciPy's (small letters turn about fixed axes, capitals about moving ones)."""
     maps: Annotated[str, one_of(("body_to_world", "world_to_body"))] = "body_to_world"
     """What the pose takes vectors from and to; "world_to_body" is the inverse as a whole."""
+    position_axes: Annotated[str, one_of(("body", "world"))] | None = None
+    """The position is that of the body's origin in these axes, whatever `maps` says of the
+    rotation; where not given it is the position of the pose that `maps` names."""
     position_unit: Annotated[str, one_of(LENGTH)] = "m"
     angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
     position_noise: Sigma | None = None
@@ -143,6 +146,14 @@ class PoseTable(Table):
             raise ValueError(
                 "a matrix of 16 columns holds the position too: leave position out, "
                 "or give the 9 columns of the rotation"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _axes_have_a_position(self) -> PoseTable:
+        if self.position_axes is not None and self.position is None and not self.homogeneous:
+            raise ValueError(
+                "position_axes: there is no position; give its columns or leave this out"
             )
         return self
 
@@ -263,6 +274,8 @@ class WrenchTable(Table):
     """In `force_unit`."""
     torque_noise: Sigma | None = None
     """In `torque_unit`."""
+    delay_s: Number = 0.0
+    """Time by which the wrench of a row is older than its pose [s]."""
     mount: Mount | None = None
 
     @model_validator(mode="after")

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 
 from identify.errors import LogError, ProblemError, SolveError
-from identify.estimation import Estimate, EstimatorSettings, estimate_body
+from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.pipeline.hypotheses import ScannedLog, fits_better
+from identify.pipeline.alternatives import FAST_SPIN
 from identify.pipeline.result import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.validation import HeldOutScores, Validation, axes_beyond_noise
 
 _FAST = 20.0
 """Speed above which a position may be in another unit [m/s]."""
-
-_SPIN = 60.0
-"""Rate above which an angle may be in degrees [rad/s]."""
 
 _MANY_UNUSED = 0.2
 """Share of a log's rows that may go unused without a word."""
@@ -40,14 +36,6 @@ _FAR = 5.0
 
 _WORSE = 1.5
 """Ratio of residuals beyond which a choice is called wrong for the data."""
-
-_UNITS: Mapping[str, tuple[str, float, tuple[str, ...]]] = MappingProxyType(
-    {
-        "position_unit": ("moves", 1e-3, ("position", "linear_velocity")),
-        "angle_unit": ("turns", np.pi / 180.0, ("angular_velocity", "angular_acceleration")),
-    }
-)
-"""Units that may be wrong: what the body then does too fast, the factor, and of which signals."""
 
 
 def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
@@ -104,9 +92,35 @@ def _alike(one: object, other: object) -> bool:
     return one == other
 
 
-def findings_of_log(scanned: ScannedLog) -> Iterator[Finding]:
+def logs_swapped(
+    loaded: Sequence[LogSummary],
+    unloaded: Sequence[LogSummary],
+    error: NegativeMass,
+    *,
+    shared: bool,
+) -> NegativeMass:
+    """The error to raise where a payload's mass is negative, and that of each log is not.
+
+    Args:
+        loaded: logs with the payload.
+        unloaded: logs without it.
+        error: that of the fit.
+        shared: whether all logs had one offset.
+    """
+    zeroed = ", without zeroing the sensor between them, as one shared offset means"
+    names = (", ".join(log.name for log in logs) for logs in (loaded, unloaded))
+    return NegativeMass(
+        error.mass,
+        "swap them if {} is of the carrier alone, and {} of it with the payload; else check that "
+        "all logs are of one carrier, in one unit{}".format(*names, zeroed if shared else ""),
+        error.body,
+        code="logs_swapped",
+        meaning="what moved in the unloaded logs is heavier than in those with the payload",
+    )
+
+
+def findings_of_log(log: LogSummary) -> Iterator[Finding]:
     """What its clocks were, rows that are not used, and values that look like another unit's."""
-    log = scanned.summary
     recording, dropped = log.recording, log.recording.dropped
     yield from (replace(finding, where=log.name) for finding in recording.findings)
     if dropped.total:
@@ -129,26 +143,20 @@ def findings_of_log(scanned: ScannedLog) -> Iterator[Finding]:
             log.name,
         )
     speed, spin = log.fastest
-    if speed > _FAST:
-        yield _unit("position_unit", "mm", f"{speed:.3g} m/s", speed, scanned)
-    if spin > _SPIN:
-        yield _unit("angle_unit", "deg", f"{spin:.3g} rad/s", spin, scanned)
-
-
-def _unit(code: str, other: str, shown: str, rate: float, log: ScannedLog) -> Finding:
-    """A rate beyond what arms do: an error if the other unit fits the log clearly better."""
-    does, factor, names = _UNITS[code]
-    better = fits_better([log], lambda of: of.reading.scaled(factor, names))
-    section = "[pose]" if code == "position_unit" else "[pose], [twist] or [acceleration]"
-    return Finding(
-        code,
-        "error" if better else "info",
-        f"the body {does} at up to {shown}"
-        + (f", and its log fits clearly better in {other}." if better else "."),
-        f'If the log is in {other}, set `{code} = "{other}"` in {section}.',
-        {"fastest": rate},
-        log.summary.name,
-    )
+    for code, does, shown, rate, unit, limit in (
+        ("position_unit", "moves", f"{speed:.3g} m/s", speed, "mm", _FAST),
+        ("angle_unit", "turns", f"{spin:.3g} rad/s", spin, "deg", FAST_SPIN),
+    ):
+        if rate > limit:
+            section = "[pose]" if code == "position_unit" else "[pose], [twist] or [acceleration]"
+            yield Finding(
+                code,
+                "info",
+                f"the body {does} at up to {shown}.",
+                f'If the log is in {unit}, set `{code} = "{unit}"` in {section}.',
+                {"fastest": rate},
+                log.name,
+            )
 
 
 def findings_of_fit(

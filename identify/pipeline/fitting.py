@@ -17,16 +17,19 @@ from identify.estimation import (
     estimate_body,
 )
 from identify.estimation.terms import KnownMass, Term
-from identify.findings import ranked
+from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
+from identify.pipeline.checking import is_suspect, look_at, misread, of_negative_mass
 from identify.pipeline.checks import (
     findings_of_fit,
     findings_of_log,
+    logs_swapped,
     require_live_wrench,
     require_same_frames,
 )
-from identify.pipeline.hypotheses import ScannedLog, logs_swapped, sign_error
+from identify.pipeline.correcting import corrected
+from identify.pipeline.explanations import ScannedLog
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
@@ -51,6 +54,8 @@ def fit(
     needs: str | None = None,
     interval: IntervalRoute | None = None,
     simultaneous: bool | None = None,
+    apply: Sequence[str] | None = None,
+    check: bool | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     truth: InertialParameters | None = None,
@@ -74,6 +79,8 @@ def fit(
         interval: how intervals come about: by "formula" (default) from the noise that is found, or
             by "bootstrap" from the spread of refits to blocks of time, ten of them at least.
         simultaneous: whether 95 % is that all intervals of a body hold at once.
+        apply: codes of findings to correct before the fit.
+        check: try all other readings of the logs, as `check_logs` does.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
         truth: the true body (the payload's), where it is known, to replay beside the estimate; the
@@ -87,11 +94,13 @@ def fit(
         LogError: a log cannot be used as it is.
         SchemaError: a choice is none.
         ContradictoryTerms: two things that are said of the body exclude each other.
+        NotCorrected: what is to be corrected was not found, or may be something else.
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its answer is not proved.
     """
     named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
     named |= {"interval": interval, "simultaneous": simultaneous}
+    named |= {"apply": None if apply is None else tuple(apply), "check": check}
     named |= {"needs": needs, "terms": tuple(terms) if isinstance(terms, list) else terms}
     named = {name: value for name, value in named.items() if value is not None}
     given, empty = _checked(recordings, unloaded)
@@ -107,21 +116,29 @@ def fit(
         summary = _scan(source, settings, say)
         require_live_wrench(summary, mass_known=_mass_known(settings) and not empty)
         scanned.append(ScannedLog(source, summary))
+    applied: list[dict[str, object]] = []
+    estimator = replace(settings.estimator, unloaded=len(empty))
+    if settings.apply:
+        before = look_at(scanned, estimator, suspect=True, progress=say)
+        scanned, applied = corrected(scanned, before, settings.apply)
     logs = tuple(log.summary for log in scanned)
     if empty:
         require_same_frames([log.recording for log in logs])
     blocks = [log.statistics for log in logs]
-    estimator = replace(settings.estimator, unloaded=len(empty))
     say("estimating")
-    estimate = _estimate(scanned, blocks, estimator)
+    estimate = _estimate(scanned, blocks, estimator, say)
     say("validating")
     of_parts = replace(estimator, interval="formula")  # whose intervals nobody sees
     validation = validate(logs, estimate, of_parts, truth)
     findings = [
-        *(finding for log in scanned for finding in findings_of_log(log)),
+        *(finding for log in logs for finding in findings_of_log(log)),
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
+    suspect = not applied and (settings.check or is_suspect(estimate, findings))
+    checks = look_at(scanned, estimator, suspect=suspect, corrected=bool(applied), progress=say)
+    findings = _of_both(findings, list(checks.findings))
     scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
+    whole |= {"applied": applied} if applied else {}
 
     def told(one: Estimate) -> Estimate:
         """With what is known of the logs and of the whole fit, and so of each of its bodies."""
@@ -137,7 +154,13 @@ def fit(
     others = {name: told(one) for name, one in estimate.others.items()}
     met = needs_met(settings.needs, estimate)
     estimate = replace(told(estimate), needs=met, others=others)
-    return FitResult(estimate, logs, validation, settings)
+    return FitResult(estimate, logs, validation, settings, checks)
+
+
+def _of_both(seen: Sequence[Finding], found: Sequence[Finding]) -> list[Finding]:
+    """What was seen at once and what the checks found; of one code the latter."""
+    known = {finding.code for finding in found}
+    return [*found, *(f for f in seen if f.code not in known)]
 
 
 def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> LogSummary:
@@ -151,10 +174,19 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
     if settings.gravity is not None:
         x, y, z = map(float, settings.gravity)
         reading = replace(reading, gravity=(x, y, z))
-    found = scan(source, reading, tell)
+    wide = _is_differentiated(source)
+    found = scan(source, reading, tell, wide=wide)
     if found.cutoff_hz is None or (found.motion_hz or 0.0) <= found.cutoff_hz:
         return found
-    return scan(source, replace(reading, cutoff_hz=found.motion_hz), tell)
+    return scan(source, replace(reading, cutoff_hz=found.motion_hz), tell, wide=wide)
+
+
+def _is_differentiated(source: Recording | LogFile) -> bool:
+    """Whether rows are the same in a wide scan: it treats edges as in a differentiated one."""
+    recording = source.recording if isinstance(source, LogFile) else source
+    return recording.still or not {"linear_acceleration", "angular_acceleration"} <= set(
+        recording.signals
+    )
 
 
 def _mass_known(settings: FitSettings) -> bool:
@@ -207,15 +239,23 @@ def _listed(recordings: object) -> list[Recording | LogFile]:
 
 
 def _estimate(
-    logs: Sequence[ScannedLog], blocks: Sequence[Statistics], settings: EstimatorSettings
+    logs: Sequence[ScannedLog],
+    blocks: Sequence[Statistics],
+    settings: EstimatorSettings,
+    say: Progress,
 ) -> Estimate:
     try:
         return estimate_body(blocks, settings)
     except NegativeMass as error:
         if settings.unloaded:
-            raise _of_two(logs, blocks, settings, error) from error
-        raise sign_error(logs, error) from error
-    except TooLittleMotion as error:
+            raise _of_two(logs, blocks, settings, error, say) from error
+        raise of_negative_mass(logs, error, say) from error
+    except (TooLittleMotion, SolveError) as error:
+        other = None if settings.unloaded else misread(logs, error, say)
+        if other is not None:
+            raise other from error
+        if not isinstance(error, TooLittleMotion):
+            raise
         read = "; ".join(_facts(log.summary) for log in logs)
         raise TooLittleMotion(error.unidentifiable, f"{error.advice}. Read was {read}") from error
 
@@ -225,6 +265,7 @@ def _of_two(
     blocks: Sequence[Statistics],
     settings: EstimatorSettings,
     error: NegativeMass,
+    say: Progress,
 ) -> NegativeMass:
     """The error to raise for a negative mass of two: a sign in one kind of log, or logs swapped."""
     loaded = len(logs) - settings.unloaded
@@ -233,11 +274,12 @@ def _of_two(
         try:
             estimate_body(blocks[part], EstimatorSettings(bias=settings.bias))
         except NegativeMass as of_part:
-            return sign_error(logs[part], NegativeMass(of_part.mass, body=moved))
+            return of_negative_mass(logs[part], NegativeMass(of_part.mass, body=moved), say)
         except (ProblemError, SolveError):
             continue
     shared = settings.bias == "shared"
-    return logs_swapped(logs[:loaded], logs[loaded:], error, shared=shared)
+    summaries = [log.summary for log in logs]
+    return logs_swapped(summaries[:loaded], summaries[loaded:], error, shared=shared)
 
 
 def _facts(log: LogSummary) -> str:

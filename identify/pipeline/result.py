@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings, IntervalRoute
 from identify.estimation.terms import Term
-from identify.findings import Finding, Verdict, ranked
+from identify.findings import CODES, Finding, Verdict, ranked
+from identify.pipeline.checking import Checks
 from identify.pipeline.needs import parse_needs
 from identify.regressors import LogSummary, Offsets
 from identify.validation import Validation
@@ -35,6 +37,8 @@ class FitSettings:
         interval: how intervals come about: by "formula" from the noise that is found, or by
             "bootstrap" from the spread of refits to blocks of time.
         simultaneous: whether 95 % is that all intervals of a body hold at once.
+        apply: codes of findings to correct before the fit, in this order.
+        check: try all other readings of the logs, also where nothing seen at once asks for it.
     """
 
     bias: Offsets = "per_log"
@@ -45,6 +49,8 @@ class FitSettings:
     needs: str = ""
     interval: IntervalRoute = "formula"
     simultaneous: bool = False
+    apply: tuple[str, ...] = ()
+    check: bool = False
 
     def __post_init__(self) -> None:
         if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
@@ -52,6 +58,8 @@ class FitSettings:
                 f"terms: expected a list of terms such as MassBetween(1.0, 1.5), got {self.terms!r}"
             )
         parse_needs(self.needs)  # raises where they are none
+        for code in self.apply:
+            lookup(dict.fromkeys(CODES), code, "code of a finding")
         for name in ("mass", "cutoff_hz"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, int | float | np.number):
@@ -97,12 +105,14 @@ class FitResult:
         logs: summaries of the logs it was fitted to, those of the carrier alone last.
         validation: how it fares out of sample and in simulation.
         settings: the choices made.
+        checks: what was looked at, besides.
     """
 
     estimate: Estimate
     logs: tuple[LogSummary, ...]
     validation: Validation
     settings: FitSettings
+    checks: Checks = field(default_factory=Checks)
 
     def __repr__(self) -> str:
         logs = ", ".join(map(_log_in_short, self.logs))

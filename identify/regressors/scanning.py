@@ -31,6 +31,7 @@ from identify.signals.filters import shortest_segment
 from identify.signals.kernels import default_cutoff_hz
 from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
+from identify.signals.resampling import HALF_WIDTH
 from identify.signals.segments import FEWEST_ROWS
 from identify.signals.transform import BLOCK_SECONDS
 from identify.spatial.rotations import lengths
@@ -71,6 +72,7 @@ class ScanChunk:
         margin: rows that are read on either side for derivatives.
         rate_hz: of the log [Hz], where it is known already.
         most_blocks: into which its statistics may be cut.
+        wide: whether the columns behind [1, ψ, w] are taken too.
     """
 
     source: ReadableLog
@@ -80,6 +82,7 @@ class ScanChunk:
     margin: int = 0
     rate_hz: float | None = None
     most_blocks: int = MOST_BLOCKS
+    wide: bool = False
 
     def read(self, reader: ReadExcerpt | None = None) -> Excerpt:
         """The rows, as they are read.
@@ -100,11 +103,21 @@ class ScanChunk:
         name, rows = part.recording.name, len(part.recording)
         if self.margin and rows < FEWEST_ROWS:
             raise NoSegment(f"{name}: {rows} rows of a chunk are too few to see a motion")
-        return prepare(part.recording, self.reading.cutoff_hz, part.span, rate_hz=self.rate_hz)
+        return prepare(
+            part.recording,
+            self.reading.cutoff_hz,
+            part.span,
+            wide=self.wide,
+            rate_hz=self.rate_hz,
+        )
 
 
 def scan(
-    source: ReadableLog, reading: Reading | None = None, progress: Progress | None = None
+    source: ReadableLog,
+    reading: Reading | None = None,
+    progress: Progress | None = None,
+    *,
+    wide: bool = False,
 ) -> LogSummary:
     """Read a log once, and keep what estimation, validation and figures need of it.
 
@@ -112,6 +125,7 @@ def scan(
         source: the log.
         reading: how it is read; as its schema says where not given.
         progress: told after each chunk of a log of several.
+        wide: take the columns behind [1, ψ, w] too, as `prepare` does.
 
     Raises:
         LogError: the log cannot be used.
@@ -124,7 +138,7 @@ def scan(
     refused: NoSegment | None = None
     reader, account = _reader(source), Account()
     for cut in chunks:
-        chunk = _after(first, cut)
+        chunk = replace(_after(first, cut), wide=wide)
         part = chunk.read(reader)
         account += part.account
         found.look_at(part.recording)
@@ -243,13 +257,21 @@ def _cut(source: ReadableLog, reading: Reading) -> list[ScanChunk]:
     if count == 1:
         return whole
     cutoff = default_cutoff_hz(rate) if reading.cutoff_hz is None else reading.cutoff_hz
-    margin = int(min(shortest_segment(rate, cutoff), rows))
+    margin = int(min(shortest_segment(rate, cutoff) + _of_delay(source, reading, rate), rows))
     edges = [*(rows * number for number in range(count)), total]
     most = max(1, MOST_BLOCKS // count)
     return [
         ScanChunk(source, reading, start, stop, margin, most_blocks=most)
         for start, stop in pairwise(edges)
     ]
+
+
+def _of_delay(source: ReadableLog, reading: Reading, rate: float) -> int:
+    """Rows beyond a chunk that its wrench is taken from."""
+    delay = reading.wrench_delay
+    if delay is None:
+        delay = (source.recording if isinstance(source, LogFile) else source).wrench_delay
+    return int(np.ceil(abs(delay) * rate)) + HALF_WIDTH if delay else 0
 
 
 def _spread(total: int, rows: int, block: int) -> list[tuple[int, int]]:

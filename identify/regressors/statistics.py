@@ -254,11 +254,18 @@ class Statistics:
         """Statistics of z M in place of z: another frame, a delay, a gain.
 
         Args:
-            M: shape (K, K').
+            M: shape (K, K'), or one for each log, (logs, K, K').
             layout: of the K' columns; the same where not given.
         """
-        factors = np.array([triangle(factor @ M) for factor in self.factors])
-        noise = np.array([[triangle(root @ M) for root in of_log] for of_log in self.noise])
+        maps = np.broadcast_to(M, (len(self.logs), *M.shape[-2:]))
+        pairs = zip(self.factors, self.log.tolist(), strict=True)
+        factors = np.array([triangle(factor @ maps[log]) for factor, log in pairs])
+        noise = np.array(
+            [
+                [triangle(root @ own) for root in roots]
+                for roots, own in zip(self.noise, maps, strict=True)
+            ]
+        )
         return Statistics(
             layout=layout or self.layout,
             factors=factors,

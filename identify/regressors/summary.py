@@ -22,8 +22,9 @@ class LogSummary:
         statistics: sufficient statistics by blocks of time.
         folds: those of the parts of time that are held out in turn.
         time: time of the series [s], shape (n,); the poses' number where all are still.
-        rows: series of z = [1, ψ, w], means over short stretches of time, shape (n, 19); of a log
-            of still poses the poses. Of a long log excerpts, evenly spread.
+        rows: series of z = [1, ψ, w], means over short stretches of time, shape (n, 19), or of all
+            columns of a wide scan, (n, 40); of a log of still poses the poses. Of a long log
+            excerpts, evenly spread.
         segment_ids: number of the uninterrupted segment each of those belongs to, shape (n,).
         shown: share of the series that `rows` are.
         noise: variance of the noise of [ψ, w] in the slow rows, on average, shape (18,).
@@ -78,7 +79,7 @@ class LogSummary:
     @property
     def wrench(self) -> Vec6:
         """Measured wrench of the series, in B, bias included, shape (n, 6)."""
-        return self.rows[:, 13:]
+        return self.rows[:, 13:19]
 
     @property
     def features(self) -> Array:

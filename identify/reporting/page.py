@@ -18,6 +18,7 @@ from identify.reporting.sections.carrier import (
     carrier_principal,
     carrier_verdict,
 )
+from identify.reporting.sections.checks import checks
 from identify.reporting.sections.logs import data, provenance, sensor_offset
 from identify.reporting.sections.motion import excitation, replay
 from identify.reporting.sections.proof import certificate
@@ -34,6 +35,7 @@ SECTIONS: tuple[Builder, ...] = (
     verdict,
     carrier_verdict,
     findings,
+    checks,
     parameters,
     principal,
     carrier_parameters,

@@ -11,6 +11,7 @@ import numpy as np
 from identify.arrays import Array, Vec6
 from identify.errors import LogError
 from identify.logs import Recording
+from identify.signals.delay import without_delay
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
 from identify.signals.kernels import DIFFERENCE, Differentiator, default_cutoff_hz
 from identify.signals.kinematics import Form, Kinematics, kinematics_of, still_motion
@@ -76,7 +77,11 @@ def prepare(
     recording = on_one_clock(recording)
     if recording.still:
         return _prepare_still(recording, wide=wide)
-    segments = [_at_rate(segment, rate_hz) for segment in even_segments(recording)]
+    segments = [
+        _at_rate(segment, rate_hz)
+        for given in even_segments(recording)
+        if (segment := without_delay(given, recording.wrench_delay)) is not None
+    ]
     longest = max(segments, key=len, default=None)
     if longest is None:
         raise NoSegment(

@@ -6,12 +6,19 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Literal
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.logs import Recording
-from identify.spatial.rotations import quaternion_conjugate, rotate_back, rotation_from_quaternion
+from identify.logs.recording import AccelerationKind, Frame
+from identify.spatial.rotations import (
+    quaternion_conjugate,
+    rotate,
+    rotate_back,
+    rotation_from_quaternion,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,12 @@ class Reading:
         scales: factors of signals, by name, each once: −1 for another sign, 1e-3 for millimetres.
         turned_order: the scalar of the quaternions stands at the other end than the schema says.
         turned_maps: the poses are the inverse of what the schema says.
+        position: what the position of the pose as logged is: of the body's origin, in "body" or
+            "world" axes, or of the world's origin in body axes, "inverse".
+        wrench_frame: axes of the wrench, "body" or "world".
+        wrench_delay: time by which the wrench of a row is older than its motion [s].
+        acceleration_kind: of the linear acceleration.
+        left_out: spans of time that are not read [s].
         most_rows: of a longer log about so many rows are read, in segments evenly spread.
     """
 
@@ -34,12 +47,18 @@ class Reading:
     scales: tuple[tuple[str, float], ...] = ()
     turned_order: bool = False
     turned_maps: bool = False
+    position: Literal["body", "world", "inverse"] | None = None
+    wrench_frame: Frame | None = None
+    wrench_delay: float | None = None
+    acceleration_kind: AccelerationKind | None = None
+    left_out: tuple[tuple[float, float], ...] = ()
     most_rows: int | None = None
 
     def apply(self, recording: Recording) -> Recording:
         """The recording as it is read; the same object where nothing is read otherwise."""
         changed: dict[str, Array] = {}
-        if (self.turned_order or self.turned_maps) and "quaternion" in recording.signals:
+        posed = self.turned_order or self.turned_maps or self.position is not None
+        if posed and "quaternion" in recording.signals:
             changed |= self._pose(recording)
         for name, factor in self.scales:
             if name in recording.signals:
@@ -50,21 +69,38 @@ class Reading:
             gravity = np.array(self.gravity, dtype=np.float64)
             gravity.flags.writeable = False
             recording = replace(recording, gravity=gravity)
+        if self.wrench_frame is not None:
+            frames = {**recording.frames, "wrench": self.wrench_frame}
+            recording = replace(recording, frames=frames)
+        if self.wrench_delay is not None:
+            recording = replace(recording, wrench_delay=self.wrench_delay)
+        if self.left_out and recording.time is not None:
+            recording = _without(recording, recording.time, self.left_out)
+        if self.acceleration_kind is not None:
+            recording = replace(recording, acceleration_kind=self.acceleration_kind)
         return recording
 
     def _pose(self, recording: Recording) -> dict[str, Array]:
-        """The pose as it is read: first as the log has it, then in the other order or inverse."""
+        """The pose as it is read: first as the log has it, then as this reading has it."""
         said = recording.schema.get("pose")
         table = said if isinstance(said, dict) else {}
         inverse = table.get("maps") == "world_to_body"
-        names = [name for name in ("position", "quaternion") if name in recording.signals]
-        pose = {name: recording.signals[name] for name in names}
-        if inverse:
-            pose = _inverse(pose)
+        axes = table.get("position_axes")
+        attitude = recording.signals["quaternion"]
+        logged = quaternion_conjugate(attitude) if inverse else attitude
         if self.turned_order:
-            shift = 1 if table.get("order") == "wxyz" else -1
-            pose["quaternion"] = np.roll(pose["quaternion"], shift, axis=1)
-        return pose if inverse == self.turned_maps else _inverse(pose)
+            logged = np.roll(logged, 1 if table.get("order") == "wxyz" else -1, axis=1)
+        mapped = inverse != self.turned_maps
+        pose = {"quaternion": quaternion_conjugate(logged) if mapped else logged}
+        if "position" in recording.signals:
+            p = recording.signals["position"]
+            kind = axes or ("inverse" if inverse else "world")
+            back = rotate_back(rotation_from_quaternion(attitude), p)
+            p = {"world": p, "body": back, "inverse": -back}[kind]
+            kind = self.position or axes or ("inverse" if mapped else "world")
+            turned = rotate(rotation_from_quaternion(pose["quaternion"]), p)
+            pose["position"] = {"world": p, "body": turned, "inverse": -turned}[kind]
+        return pose
 
     @property
     def digest(self) -> str:
@@ -81,10 +117,10 @@ class Reading:
         return replace(self, scales=(*self.scales, *((name, factor) for name in names)))
 
 
-def _inverse(pose: dict[str, Array]) -> dict[str, Array]:
-    """R_WB and p_WoBo_W of a pose that maps the other way."""
-    inverse = {"quaternion": quaternion_conjugate(pose["quaternion"])}
-    if "position" in pose:
-        rotation = rotation_from_quaternion(pose["quaternion"])
-        inverse["position"] = -rotate_back(rotation, pose["position"])
-    return inverse
+def _without(recording: Recording, time: Array, spans: Iterable[tuple[float, float]]) -> Recording:
+    """A recording without the rows of some spans of time."""
+    kept = np.ones(len(time), dtype=np.bool_)
+    for start, stop in spans:
+        kept &= (time < start) | (time > stop)
+    signals = {name: values[kept] for name, values in recording.signals.items()}
+    return replace(recording, time=time[kept], signals=signals)

@@ -371,12 +371,16 @@ def test_a_mass_the_log_contradicts_is_a_possible_body_that_is_not_to_be_used(fi
 
 @pytest.mark.usefixtures("no_report")
 @pytest.mark.parametrize(
-    ("key", "wrong"), [('"xyzw"', '"wxyz"'), ("frame = ", 'frame = "world" #')]
+    ("key", "wrong", "code"),
+    [
+        ('"xyzw"', '"wxyz"', "quaternion_order"),
+        ("frame = ", 'frame = "world" #', "wrench_frame"),
+    ],
 )
 def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(
-    cli, shipped, tmp_path, key, wrong
+    cli, shipped, tmp_path, key, wrong, code
 ):
-    """The order of the quaternion or the wrench's frame, and its sign: no word was said of it."""
+    """The order of the quaternion or the wrench's frame, and its sign: both lines are named."""
     schema = (shipped / "schema.toml").read_text()
     for right, other in ((key, wrong), ('acts_on = "sensor"', 'acts_on = "body"')):
         assert right in schema
@@ -386,7 +390,8 @@ def test_two_wrong_keys_of_a_schema_end_with_4_and_are_not_exported(
     outcome = cli("fit", shipped / "payload_arm.parquet", *words)
     assert outcome.status == 4
     assert load(tmp_path / "out")["r_squared"][0] < 0.5
-    assert "Usable: no (unexplained" in outcome.out
+    assert f"Usable: no ({code.replace('_', ' ')}; unexplained" in outcome.out
+    assert 'change `acts_on = "body"` to `acts_on = "sensor"`' in outcome.out
     assert "Possible: yes" in outcome.out
     assert "Explains the data: no" in outcome.out
     assert "Certified" not in outcome.out

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation
 
-from identify.errors import LogError
+from identify.errors import LogError, SchemaError
 from identify.logs import read_log
 from identify.spatial import Pose, rotation_from_quaternion
 
@@ -111,6 +111,28 @@ def test_the_inverse_of_a_pose_is_taken_as_a_whole(tmp_path, schema):
     signals = read_columns(tmp_path, schema, table, columns, 1).signals
     np.testing.assert_allclose(signals["position"], [[0.0, 1.0, -3.0]], atol=1e-15)
     np.testing.assert_allclose(signals["quaternion"], [[0, 0, -(0.5**0.5), 0.5**0.5]], atol=1e-15)
+
+
+@pytest.mark.parametrize("maps", ["body_to_world", "world_to_body"])
+@pytest.mark.parametrize("axes", ["body", "world"])
+def test_the_position_of_the_body_may_be_in_other_axes_than_the_rotation_maps(
+    tmp_path, schema, maps, axes
+):
+    rng = np.random.default_rng(4)
+    rotation, p = Rotation.random(5, rng=rng), rng.standard_normal((5, 3))
+    q = (rotation if maps == "body_to_world" else rotation.inv()).as_quat()
+    logged = rotation.inv().apply(p) if axes == "body" else p
+    table = {"position": [0, 1, 2], "quaternion": [3, 4, 5, 6], "maps": maps}
+    columns = np.hstack((logged, q))
+    signals = read_columns(tmp_path, schema, table | {"position_axes": axes}, columns, 5).signals
+    np.testing.assert_allclose(signals["position"], p, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(signals["quaternion"], rotation.as_quat(), rtol=0, atol=1e-15)
+
+
+def test_axes_of_no_position_are_refused(tmp_path, schema):
+    table = {"quaternion": [0, 1, 2, 3], "position_axes": "body"}
+    with pytest.raises(SchemaError, match="position_axes: there is no position"):
+        read_columns(tmp_path, schema, table, np.eye(4), 4)
 
 
 def test_an_orientation_without_position(tmp_path, schema):

@@ -194,6 +194,8 @@ def test_provenance_is_plain_json_and_says_how_it_was_made(result, tmp_path):
         "needs": "",
         "interval": "formula",
         "simultaneous": False,
+        "apply": [],
+        "check": False,
     }
     assert [entry["name"] for entry in provenance["logs"]] == ["log 1", "log 2"]
     assert provenance["logs"][0]["schema"]["wrench"] == {"acts_on": "body"}
@@ -292,7 +294,8 @@ def test_a_position_in_millimetres_alone_is_an_error():
     wrong = fit(scaled(log(9), 1e3, "position"))
     found = finding(wrong, "position_unit")
     assert found.severity == "error"
-    assert "fits clearly better in mm" in found.text
+    assert "the position is in mm, not in m: so read" in found.text
+    assert_close(found.evidence["mass"], BODY[0], 5e-3)
     assert wrong.verdict.usable == "no"
 
 
@@ -444,7 +447,6 @@ def test_a_wrench_of_the_other_sign_names_the_line_of_the_schema_to_change(said,
         fit(recording)
     assert (e.value.finding.code, e.value.finding.severity) == ("wrench_sign", "error")
     assert e.value.finding.evidence["mass"] == e.value.mass < 0.0
-    assert "[world] gravity = [0.0, 0.0, -9.80665]" in str(e.value)
     assert e.value.exit_code == 3
 
 
@@ -454,7 +456,7 @@ def test_a_wrench_of_the_other_sign_without_a_schema_says_so_too():
 
 
 def test_gravity_of_the_other_sign_is_a_negative_mass_too():
-    with pytest.raises(NegativeMass, match="most likely gravity points the other way") as e:
+    with pytest.raises(NegativeMass, match="gravity points along -z") as e:
         fit(log(17), FitSettings(gravity=(0.0, 0.0, 9.80665)))
     assert e.value.finding.code == "gravity_direction"
 
@@ -506,8 +508,8 @@ def test_a_pose_that_is_read_wrongly_names_the_line_of_the_schema_to_change(mean
     code, key, k = (
         ("quaternion_order", "order", 0) if meant[0] != said[0] else ("pose_maps", "maps", 1)
     )
-    line = f'in the schema, \\[pose\\], change `{key} = "{said[k]}"` to `{key} = "{meant[k]}"`'
-    with pytest.raises(NegativeMass, match=f"the pose is read wrongly: {line}") as e:
+    line = f'In the schema, \\[pose\\], change `{key} = "{said[k]}"` to `{key} = "{meant[k]}"`'
+    with pytest.raises(NegativeMass, match=f"not what its schema says: .*{line}") as e:
         fit(read_log(columns, schema))
     assert e.value.finding.code == code
 

@@ -70,7 +70,7 @@ def test_a_wrong_sign_is_found_in_an_opened_file(files):
         fit(open_log(log, schema))
     text = schema.read_text().replace('acts_on = "sensor"', 'acts_on = "body"')
     schema.write_text(text.replace("-9.80665", "9.80665"))
-    with pytest.raises(NegativeMass, match="gravity points the other way") as raised:
+    with pytest.raises(NegativeMass, match="gravity points along -z") as raised:
         fit(open_log(log, schema))
     assert raised.value.finding.code == "gravity_direction"
 

@@ -131,7 +131,7 @@ def long(result) -> FitResult:
     rng = np.random.default_rng(0)
     count = 100_000
     rows = np.tile(log.rows, (-(-count // len(log.rows)), 1))[:count]
-    rows[:, 1:] += rng.standard_normal((count, 18))
+    rows[:, 1:19] += rng.standard_normal((count, 18))
     stretched = replace(
         log,
         rows=rows,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,8 +23,7 @@ def recording(**said) -> Recording:
         **GIVEN,
         quaternion=ATTITUDE,
         rate_hz=10.0,
-        wrench_frame="body",
-        **{"acts_on": "body", **said},
+        **{"acts_on": "body", "wrench_frame": "body", **said},
     )
 
 
@@ -43,12 +44,26 @@ def assert_same(ours: Recording, theirs: Recording) -> None:
         ),
         (Reading(scales=(("force", -1.0), ("torque", -1.0))), {"acts_on": "sensor"}),
         (Reading(gravity=(1.0, 2.0, 3.0)), {"gravity": (1.0, 2.0, 3.0)}),
+        (Reading(position="body"), {"position_axes": "body"}),
+        (
+            Reading(turned_maps=True, position="body"),
+            {"maps": "world_to_body", "position_axes": "body"},
+        ),
+        (
+            Reading(turned_maps=True, position="world"),
+            {"maps": "world_to_body", "position_axes": "world"},
+        ),
+        (Reading(wrench_frame="world"), {"wrench_frame": "world"}),
+        (Reading(wrench_delay=0.01), {"wrench_delay": 0.01}),
     ],
 )
 def test_a_reading_is_what_another_schema_would_say(reading, said):
-    assert_same(reading.apply(recording()), recording(**said))
-    back = reading.apply(recording(**said))
-    if reading.gravity is None:
+    read = reading.apply(recording())
+    assert_same(read, recording(**said))
+    assert read.frames == recording(**said).frames
+    assert read.wrench_delay == recording(**said).wrench_delay
+    if reading.gravity is None and reading.wrench_frame is None:
+        back = replace(reading, position=reading.position and "world").apply(recording(**said))
         assert_same(back, recording())
 
 
@@ -67,6 +82,10 @@ def test_the_digest_tells_readings_apart_and_outlives_a_process():
         Reading(turned_order=True),
         Reading(turned_maps=True),
         Reading(most_rows=10),
+        Reading(position="body"),
+        Reading(wrench_frame="world"),
+        Reading(wrench_delay=0.1),
+        Reading(acceleration_kind="proper"),
     ]
     assert len({reading.digest for reading in readings}) == len(readings)
     assert len(set(readings)) == len(readings)

@@ -1,0 +1,90 @@
+"""`identify check`: what may be wrong with logs, or with how their schema reads them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, UseAppendAction
+
+from identify.commands.command import Command, Flag, Vector, option
+from identify.commands.reasons import NOT_TO_BE_USED
+from identify.commands.terminal import say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from identify.findings import Finding
+    from identify.pipeline import LogCheck
+
+_SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Command):
+    """Look for what may be wrong with logs of a body: signs, units, frames, delays, drift, contact.
+
+    Other readings of the logs are compared with how the schema reads them, and with causes such as
+    a late wrench. What is found is printed, causes first, with the line of the schema to change
+    and what the estimate would then be; nothing is corrected. Exit status: 0 where all is well, 4
+    where a finding is a warning or an error.
+    """
+
+    logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
+    """Logs of the same body, as of `fit`."""
+
+    schema: Annotated[Path, option("S.toml", "(required)")]
+    """What the columns of the logs mean."""
+
+    unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
+    """A log without the payload; once for each."""
+
+    gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
+    """Gravity in world axes [m/s²]."""
+
+    json: Flag = False
+    """Print a JSON document with findings and verdict, also where there is no estimate."""
+
+    def with_more(self, words: Sequence[str]) -> Check:
+        """The same check, of the logs that stand after an option too."""
+        return replace(self, logs=(*self.logs, *map(Path, words)))
+
+    def run(self, invocation: str) -> int:
+        """Check, and print what was found."""
+        from identify.logs import load_schema, open_log
+        from identify.pipeline import FitSettings, check_logs
+
+        schema = load_schema(self.schema)
+        found = check_logs(
+            [open_log(log, schema) for log in self.logs],
+            FitSettings(gravity=self.gravity),
+            unloaded=[open_log(log, schema) for log in self.unloaded],
+        )
+        if self.json:
+            say(json.dumps(found.record(), indent=2, allow_nan=False))
+        else:
+            say(*_lines(found))
+        return 0 if found.clear else NOT_TO_BE_USED
+
+
+def _lines(found: LogCheck) -> Iterator[str]:
+    if found.failure:
+        yield f"No estimate: {found.failure}"
+    for finding in found.findings:
+        yield f"{_SAID[finding.severity]} [{finding.code}]: {finding}"
+        if equivalent := _equivalent(finding):
+            yield f"  as likely: {equivalent}"
+    if found.result is not None:
+        said = found.verdict.usable
+        yield f"Estimate: {found.result.estimate.parameters!r}, usable: {said}."
+        checks = found.result.checks
+        if checks.excitation is not None:
+            yield from checks.excitation.advice
+    if found.clear:
+        yield "Nothing found."
+
+
+def _equivalent(finding: Finding) -> str:
+    return ", ".join(finding.evidence.get("equivalent", ()))

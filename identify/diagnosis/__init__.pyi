@@ -1,0 +1,25 @@
+from identify.diagnosis.agreement import Change as Change, changed as changed
+from identify.diagnosis.calibration import (
+    Calibration as Calibration,
+    calibrated as calibrated,
+)
+from identify.diagnosis.facts import LogFacts as LogFacts
+from identify.diagnosis.hypotheses import HYPOTHESES as HYPOTHESES, Hypothesis as Hypothesis
+from identify.diagnosis.motion import Excitation as Excitation, excitation as excitation
+from identify.diagnosis.ranking import Cause as Cause, Diagnosis as Diagnosis, causes as causes
+from identify.diagnosis.robust import (
+    robust_weights as robust_weights,
+    segments as segments,
+    weighted_cells as weighted_cells,
+)
+from identify.diagnosis.score_test import ScoreTest as ScoreTest, score_tests as score_tests
+from identify.diagnosis.spans import (
+    Span as Span,
+    signal_spans as signal_spans,
+    without_spikes as without_spikes,
+)
+from identify.diagnosis.wandering import (
+    Drift as Drift,
+    drift as drift,
+    without_drift as without_drift,
+)

@@ -1,0 +1,200 @@
+"""Whether all logs, and all parts of a log, are of one body.
+
+Parts are fitted each by itself, with weights of its own: pooled, a change would be hidden in the
+scatter it makes. A log is halved first: a change anywhere in it tells its halves apart, and only
+where they may differ are other times looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from identify.arrays import Flags, Indices, Phi
+from identify.errors import ProblemError
+from identify.estimation.intervals import covariance_of, degrees_of_freedom
+from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
+from identify.estimation.terms import Term
+from identify.regressors import Equations, Statistics, System
+
+ALARM = 1e-5
+"""p of one body, of all places looked at: of 24 pairs of equal bodies the least was 1e-4."""
+
+_MOST_PLACES = 8
+"""Times in a log that are fitted: a change between two of them shows at both."""
+
+_LEAST_SHARE = 0.2
+"""Share of a log's blocks on either side of those times, at least."""
+
+_HALVES_DIFFER = 1e-2
+"""p of a log's halves below which other times are looked at."""
+
+_FEWEST_BLOCKS = 2
+"""Blocks in each part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Two parts of the data that are of different bodies.
+
+    Attributes:
+        code: "bodies_differ" where a log stands apart, "body_changed" where it is a time in a log.
+        log: which log.
+        block: first block of the second part; zero for a whole log.
+        p_value: that both are one body, every place looked at counted.
+        first, second: parameters of the log's parts before and from the block, or of the other
+            logs and of this one, shape (10,).
+        first_errors, second_errors: standard errors, shape (10,).
+    """
+
+    code: str
+    log: int
+    block: int
+    p_value: float
+    first: Phi
+    second: Phi
+    first_errors: Phi
+    second_errors: Phi
+
+
+def changed(fit: LeastSquaresFit, terms: Sequence[Term] = ()) -> tuple[Change, ...]:
+    """Logs that are of another body than the others, or times when the body changes in a log.
+
+    Args:
+        fit: of one body; of others there is nothing to compare, and nothing is found.
+        terms: whose equalities hold for each part.
+
+    Returns:
+        The likeliest first; a log whose body changes is not compared with the others.
+    """
+    if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
+        return ()
+    statistics, equations = fit.data.system.data[0]
+    parts = _Parts(statistics, equations, tuple(terms))
+    logs = range(len(statistics.logs))
+    within = [change for log in logs if (change := _within(parts, log)) is not None]
+    mixed = {change.log for change in within}
+    apart = _apart(parts, [log for log in logs if log not in mixed])
+    return tuple(sorted((*within, *apart), key=lambda change: change.p_value))
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The data of a fit, to be fitted in parts."""
+
+    statistics: Statistics
+    equations: Equations
+    terms: tuple[Term, ...]
+
+    def fit(self, cells: Flags) -> LeastSquaresFit | None:
+        """Least squares of some cells; None where they do not tell the body."""
+        part = self.statistics.subset(cells)
+        logs = np.unique(part.log)
+        if not len(logs):
+            return None
+        part = replace(
+            part,
+            log=np.searchsorted(logs, part.log),
+            noise=part.noise[logs],
+            logs=tuple(part.logs[log] for log in logs.tolist()),
+        )
+        try:
+            return weighted_least_squares(System.of([(part, self._equations(logs))]), self.terms)
+        except ProblemError:
+            return None
+
+    def _equations(self, logs: Indices) -> Equations:
+        bodies = getattr(self.equations, "bodies", ())
+        if len(bodies) < 2:
+            return self.equations
+        return replace(self.equations, bodies=tuple(bodies[log] for log in logs.tolist()))  # type: ignore[type-var]
+
+    def compared(self, first: Flags, second: Flags) -> _Pair | None:
+        """Both parts fitted, and the test that they are one body."""
+        fits = [self.fit(cells) for cells in (first, second)]
+        if fits[0] is None or fits[1] is None:
+            return None
+        return _Pair.of(fits[0], fits[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    p_value: float
+    x: tuple[Phi, Phi]
+    errors: tuple[Phi, Phi]
+
+    @classmethod
+    def of(cls, first: LeastSquaresFit, second: LeastSquaresFit) -> _Pair:
+        """Wald's test of φ₁ = φ₂, along what both identify, with the fewer degrees of freedom."""
+        from scipy.special import fdtrc
+
+        covariances = covariance_of(first), covariance_of(second)
+        both = covariances[0] + covariances[1]
+        scale = np.sqrt(np.diag(both))
+        scale = np.where(scale > 0.0, scale, 1.0)
+        values, vectors = np.linalg.eigh(both / np.outer(scale, scale))
+        used = values > 1e-9 * values[-1]
+        along = vectors[:, used].T @ ((first.x - second.x) / scale)
+        distance, rank = float(np.sum(along**2 / values[used])), int(used.sum())
+        free = min(float(degrees_of_freedom(fit)[:4].min()) for fit in (first, second))
+        free = max(free - rank + 1.0, 1.0)
+        p_value = float(fdtrc(rank, free, distance / rank))
+        errors = tuple(np.sqrt(np.diag(covariance)) for covariance in covariances)
+        return cls(p_value, (first.x, second.x), (errors[0], errors[1]))
+
+    def change(self, code: str, log: int, block: int, places: int) -> Change | None:
+        """The finding, if it is one."""
+        p_value = min(1.0, self.p_value * places)
+        if p_value >= ALARM:
+            return None
+        return Change(code, log, block, p_value, *self.x, *self.errors)
+
+
+def _within(parts: _Parts, log: int) -> Change | None:
+    """The likeliest time in a log from which on the body is another."""
+    mine = parts.statistics.log == log
+    blocks = np.unique(parts.statistics.block[mine])
+    least = max(_FEWEST_BLOCKS, int(np.ceil(_LEAST_SHARE * len(blocks))))
+    places = np.arange(least, len(blocks) - least + 1)
+    if not len(places):
+        return None
+    spread = np.linspace(0, len(places) - 1, min(_MOST_PLACES, len(places)))
+    places = places[np.unique(spread.astype(int))]
+    middle, pairs = len(places) // 2, []
+    for block in (int(blocks[places[middle]]), *blocks[np.delete(places, middle)].tolist()):
+        later = parts.statistics.block >= block
+        pair = parts.compared(mine & ~later, mine & later)
+        if pair is None:
+            continue
+        pairs.append((pair, block))
+        if len(pairs) == 1 and pair.p_value > _HALVES_DIFFER:
+            return None
+    if not pairs:
+        return None
+    pair, block = min(pairs, key=lambda found: found[0].p_value)
+    return pair.change("body_changed", log, int(block), len(pairs))
+
+
+def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
+    """Logs that differ from all others together, the farthest first, until the rest agrees."""
+    found: list[Change] = []
+    left = list(logs)
+    while len(left) > 1:
+        pairs = []
+        for log in left if len(left) > 2 else left[1:]:
+            mine = parts.statistics.log == log
+            others = np.isin(parts.statistics.log, left) & ~mine
+            pair = parts.compared(others, mine)
+            if pair is not None:
+                pairs.append((pair, log))
+        if not pairs:
+            break
+        pair, log = min(pairs, key=lambda one: one[0].p_value)
+        change = pair.change("bodies_differ", log, 0, len(pairs))
+        if change is None:
+            break
+        found.append(change)
+        left.remove(log)
+    return found

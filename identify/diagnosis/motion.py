@@ -1,0 +1,159 @@
+"""What a log excites, in words: what it tells, and what motion would tell the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.diagnosis.score_test import ScoreTest
+from identify.estimation.least_squares import LeastSquaresFit
+from identify.regressors.wrench import PSI
+
+_SLOW = 0.3
+"""Rotation about an axis below this root mean square [rad/s] is little."""
+
+_TURNED = 0.2
+"""Spread of the proper acceleration's direction [rad] below which gravity hardly turns in B."""
+
+_FEW = 0.5
+"""Angular acceleration about an axis below this root mean square [rad/s²] is little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excitation:
+    """How far a log moves its body.
+
+    Attributes:
+        rates: root mean square of ω in B [rad/s], shape (3,).
+        angular_accelerations: of α in B [rad/s²], shape (3,).
+        turned: root mean square of how far the proper acceleration's direction strays [rad].
+        identifiable: names of the parameters that the data identify.
+        missing: names of the others.
+        advice: what is not told, why, and what would tell it, a sentence each.
+    """
+
+    rates: Array
+    angular_accelerations: Array
+    turned: float
+    identifiable: tuple[str, ...]
+    missing: tuple[str, ...]
+    advice: tuple[str, ...]
+
+
+def excitation(fit: LeastSquaresFit, tests: Sequence[ScoreTest] = ()) -> Excitation:
+    """What a fit's logs excite.
+
+    Args:
+        fit: of a body's wrench.
+        tests: of the hypotheses, for what of them the log does not tell.
+    """
+    rates, alpha, turned = _motion_of(fit)
+    names, widths = fit.data.space.names, fit.identifiability.half_widths
+    known = np.logical_or(fit.data.known, widths < 1.0)
+    missing = tuple(name for name, told in zip(names, known.tolist(), strict=True) if not told)
+    advice = [*_of_inertia(missing, rates, alpha), *_of_gravity(missing, turned)]
+    for test in tests:
+        if not test.tellable:
+            advice.append(_of_hypothesis(test))
+    return Excitation(
+        rates=rates,
+        angular_accelerations=alpha,
+        turned=turned,
+        identifiable=tuple(name for name in names if name not in missing),
+        missing=missing,
+        advice=tuple(advice),
+    )
+
+
+def _motion_of(fit: LeastSquaresFit) -> tuple[Array, Array, float]:
+    """Root mean squares of ω, α, and of the proper acceleration's direction, from the statistics.
+
+    The products of ω are columns, and their sums with the constant are Σ ω².
+    """
+    squares, steps, samples = np.zeros(3), np.zeros(3), 0.0
+    across, whole = np.zeros((3, 3)), np.zeros((3, 3))
+    for statistics, _ in fit.data.system.data:
+        for log, of_log in enumerate(statistics.totals):
+            total = float(statistics.counts(statistics.samples)[log].sum())
+            moment = np.einsum("gki,gkj->ij", of_log, of_log)
+            noise = statistics.noise_rows[log]
+            moment = moment - np.einsum("gki,gkj->ij", noise, noise)
+            constant = float(moment[0, 0])
+            if not constant > 0.0:
+                continue
+            psi = moment[PSI, PSI]
+            scale = total / constant  # products sum with the constant of rows, not of samples
+            squares += np.maximum(moment[0, PSI][6:9], 0.0) * scale
+            steps += np.maximum(np.diag(psi)[3:6], 0.0)
+            mean = moment[0, PSI][:3]
+            whole += psi[:3, :3]
+            across += psi[:3, :3] - np.outer(mean, mean) / constant
+            samples += total
+    samples = max(samples, 1.0)
+    share = float(np.trace(across) / max(np.trace(whole), 1e-300))
+    turned = float(np.arcsin(np.sqrt(np.clip(share, 0.0, 1.0))))
+    return np.sqrt(squares / samples), np.sqrt(steps / samples), turned
+
+
+def _of_inertia(missing: Sequence[str], rates: Array, alpha: Array) -> list[str]:
+    advice = []
+    for number, axis in enumerate("xyz"):
+        own = [name for name in missing if f"I{axis}{axis}" in name]
+        slow = rates[number] < _SLOW or alpha[number] < _FEW
+        if own and slow:
+            advice.append(
+                f"Rotation about {axis} has a root mean square of {rates[number]:.2g} rad/s and "
+                f"{alpha[number]:.2g} rad/s²: {', '.join(own)} rests on the default body. Turn "
+                f"about {axis}, to and fro."
+            )
+        elif own:
+            advice.append(
+                f"{', '.join(own)} is small for the noise of this log and rests on the default "
+                f"body. Turn faster about {axis}, to and fro."
+            )
+    products = [name for name in missing if any(p in name for p in ("Ixy", "Ixz", "Iyz"))]
+    if products and not advice:
+        axes = "".join(dict.fromkeys("".join(name[-2:] for name in products)))
+        advice.append(
+            f"{', '.join(products)} rests on the default body. Turn about "
+            f"{' and '.join(axes)} at once, at different frequencies."
+        )
+    return advice
+
+
+def _of_gravity(missing: Sequence[str], turned: float) -> list[str]:
+    moments = [name for name in missing if name.rpartition("_")[2] in ("m", "hx", "hy", "hz")]
+    if not moments and turned >= _TURNED:
+        return []
+    if not moments:
+        return [
+            f"Gravity strays by {np.degrees(turned):.0f}° in body axes: mass and sensor offset are "
+            "told apart by the motion alone. Log attitudes that differ by 30° or more."
+        ]
+    return [
+        f"{', '.join(moments)} is not identifiable: gravity strays by {np.degrees(turned):.0f}° in "
+        "body axes. Log attitudes that differ by turns about two axes."
+    ]
+
+
+_MOTIONS = {
+    "delay": "move faster",
+    "sensor_lag": "move faster",
+    "clock_rate": "move faster, so that accelerations are a good part of gravity",
+    "gravity_magnitude": "move faster, so that accelerations are a good part of gravity",
+    "position_unit": "accelerate more",
+    "kinematic_offset": "turn faster, about two axes",
+    "gravity_tilted": "take attitudes all around",
+    "wrench_misaligned": "take attitudes all around",
+    "gain": "turn faster, about axes across the centre of mass",
+}
+
+
+def _of_hypothesis(test: ScoreTest) -> str:
+    hypothesis = test.hypothesis
+    limit = f"{hypothesis.matters / hypothesis.per_unit:g} {hypothesis.unit}"
+    name = hypothesis.name.replace("_", " ")
+    return f"{name}: this log would not show {limit}. To tell it, {_MOTIONS[hypothesis.code]}."

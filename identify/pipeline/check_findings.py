@@ -1,0 +1,152 @@
+"""What was looked at of logs, as findings: what, how big, how sure, and what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from identify.diagnosis import Cause, Change, Drift, Span
+from identify.findings import Finding
+from identify.pipeline.explanations import Explanation, Ranking, in_words
+from identify.regressors import LogSummary
+
+SHOWN = 4
+"""Explanations that a finding of several names."""
+
+
+def of_ranking(ranking: Ranking) -> Finding | None:
+    """The finding of a ranking; None where the log as read is among the best."""
+    if ranking.as_read:
+        return None
+    best, tied = ranking.best, distinct(ranking)
+    evidence = {"gain": best.gain, "lead": ranking.lead, "mass": best.mass}
+    if len(tied) == 1:
+        text = f"{best.text}: so read, the log is explained clearly better, and the mass is "
+        text += f"{best.mass:.4g} kg."
+        severity = "error" if best.cause is None else "warning"
+        return Finding(best.code, severity, text, best.remedy, evidence)
+    shown = tied[:SHOWN]
+    said = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
+    return Finding(
+        best.code,
+        "error",
+        f"several readings explain the log clearly better, and one as well as another: {said}.",
+        "Find out which it is. " + " Or: ".join(each.remedy for each in shown),
+        evidence | {"equivalent": [each.code for each in tied[1:]]},
+    )
+
+
+def distinct(ranking: Ranking) -> list[Explanation]:
+    """The likeliest of each code among those that lead together."""
+    return list({e.code: e for e in reversed(ranking.tied)}.values())[::-1]
+
+
+def of_cause(cause: Cause, mass: float) -> Finding:
+    """The finding of a continuous cause.
+
+    Args:
+        cause: at its size.
+        mass: of the body with all causes corrected [kg].
+    """
+    low, high = cause.interval
+    evidence = {
+        "size": cause.size.tolist(),
+        "interval": np.stack((low, high), axis=-1).tolist(),
+        "gain": cause.gain,
+        "p_value": cause.p_value,
+        "mass": mass,
+    }
+    text = f"{in_words(cause)}; corrected, the mass is {mass:.4g} kg."
+    if cause.equivalent:
+        others = ", ".join(cause.equivalent)
+        text += f" The log cannot tell it from {others}: nothing is corrected."
+        evidence["equivalent"] = list(cause.equivalent)
+    return Finding(cause.code, "warning", text, cause.remedy.rstrip(".") + ".", evidence)
+
+
+_KINDS = {
+    "random_walk": "wanders",
+    "linear": "grows or falls steadily",
+    "step": "changes in one step, as where it was zeroed in mid-log",
+}
+
+
+def of_drift(found: Drift) -> Finding:
+    """The finding of an offset that does not stay."""
+    mass = float(found.fit.x[0])
+    text = f"the sensor's offset {_KINDS[found.kind]}; with that, the mass is {mass:.4g} kg."
+    if found.refused:
+        text += f" It is not corrected: {found.refused}."
+    return Finding(
+        found.code,
+        "warning",
+        text,
+        f"Let the sensor warm up and zero it between logs, or fit with --apply {found.code}.",
+        {"gain": found.gain, "p_value": found.p_value, "mass": mass},
+    )
+
+
+_SPANS = {
+    "contact": ("something touched or pulled at the body", "Leave the time out"),
+    "saturation": ("the sensor is at the end of its range", "Use a sensor of a larger range"),
+    "spikes": ("single rows stand out of the wrench", "Find where they come from"),
+    "frozen_pose": ("the pose stands still while the wrench goes on", "Leave the time out"),
+    "frozen_wrench": ("the wrench stands still while the pose goes on", "Leave the time out"),
+}
+
+
+def of_spans(log: LogSummary, spans: Sequence[Span]) -> list[Finding]:
+    """The findings of spans of time of a log, one of each kind."""
+    found = []
+    for code, (what, remedy) in _SPANS.items():
+        own = [span for span in spans if span.code == code]
+        if own:
+            times = [[span.start, span.stop] for span in own]
+            said = ", ".join(f"{start:.4g}-{stop:.4g} s" for start, stop in times[:SHOWN])
+            more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
+            channels = dict.fromkeys(span.channel for span in own if span.channel)
+            of = f" ({', '.join(channels)})" if channels else ""
+            found.append(
+                Finding(
+                    code,
+                    "warning",
+                    f"{what}{of}: {said}{more}.",
+                    f"{remedy}, or log again.",
+                    {"spans": times, "rows": sum(span.rows for span in own)},
+                    log.name,
+                )
+            )
+    return found
+
+
+def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:
+    """The finding of parts of the data that are of different bodies."""
+    log = logs[change.log]
+    first, second = float(change.first[0]), float(change.second[0])
+    evidence = {
+        "p_value": change.p_value,
+        "first": change.first.tolist(),
+        "second": change.second.tolist(),
+    }
+    masses = f"{first:.5g} kg and {second:.5g} kg"
+    if change.code == "bodies_differ":
+        return Finding(
+            "bodies_differ",
+            "error",
+            f"it is of another body than the other logs: they are of {masses}.",
+            "Leave it out, or fit it for itself (fit --each).",
+            evidence,
+            log.name,
+        )
+    blocks = int(log.statistics.block.max()) + 1
+    start = float(log.time[0])
+    when = start + change.block / blocks * (float(log.time[-1]) - start)
+    return Finding(
+        "body_changed",
+        "error",
+        f"the body changes at about {when:.4g} s: before and after it are {masses}.",
+        "Cut the log there, and fit the parts for themselves.",
+        evidence | {"time": when},
+        log.name,
+    )

@@ -1,0 +1,230 @@
+"""What is looked at before an estimate is believed: other readings, causes, drift."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from identify.diagnosis import (
+    Change,
+    Diagnosis,
+    Drift,
+    Excitation,
+    LogFacts,
+    Span,
+    causes,
+    changed,
+    drift,
+    excitation,
+    segments,
+    signal_spans,
+)
+from identify.errors import IdentifyError, ProblemError
+from identify.estimation import Estimate, EstimatorSettings, NegativeMass
+from identify.estimation.estimator import body_system
+from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
+from identify.findings import Finding
+from identify.logs import Recording
+from identify.pipeline.check_findings import (
+    SHOWN,
+    distinct,
+    of_cause,
+    of_change,
+    of_drift,
+    of_ranking,
+    of_spans,
+)
+from identify.pipeline.explanations import (
+    Ranking,
+    ScannedLog,
+    rank_explanations,
+)
+from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
+from identify.regressors.wrench import W
+
+_ROUNDING = 1e-5
+"""Share of what was measured below which a residual is rounding and the error of derivatives."""
+
+MOST_ROWS = 20_000
+"""Rows of a log that causes are looked for in, where its own scan was not wide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What was looked at.
+
+    Attributes:
+        diagnosis: continuous causes; None where nothing can be said of them.
+        ranking: of all explanations; None where nothing made it worth the time.
+        drift: of the sensor's offset, if it wanders.
+        changes: of the body, between logs or within one.
+        spans: of time of each log in which a signal cannot be what it says.
+        excitation: how far the logs move their body, and what motion would tell the rest.
+        logs: what was looked at.
+    """
+
+    diagnosis: Diagnosis | None = None
+    ranking: Ranking | None = None
+    drift: Drift | None = None
+    changes: tuple[Change, ...] = ()
+    spans: tuple[tuple[Span, ...], ...] = ()
+    excitation: Excitation | None = None
+    logs: tuple[LogSummary, ...] = ()
+
+    @property
+    def findings(self) -> Iterator[Finding]:
+        """Of all of it; where another reading is the likeliest, of that alone."""
+        for log, spans in zip(self.logs, self.spans, strict=True):
+            yield from of_spans(log, spans)
+        if self.ranking is not None and self.ranking.best.cause is None:
+            found = of_ranking(self.ranking)
+            if found is not None:
+                yield found
+                return
+        if self.diagnosis is not None:
+            mass = float(self.diagnosis.fit.x[0])
+            yield from (of_cause(cause, mass) for cause in self.diagnosis.causes)
+        if self.drift is not None:
+            yield of_drift(self.drift)
+        yield from (of_change(change, self.logs) for change in self.changes)
+
+
+def wide_statistics(log: ScannedLog) -> Statistics:
+    """Wide statistics of a log: those of its scan where it was wide, or of one of fewer rows."""
+    found = log.summary.statistics
+    if found.layout == WIDE_LAYOUT:
+        return found
+    reading = replace(log.summary.reading, cutoff_hz=log.summary.cutoff_hz, most_rows=MOST_ROWS)
+    return scan(log.source, reading, wide=True).statistics
+
+
+def look_at(
+    logs: Sequence[ScannedLog],
+    settings: EstimatorSettings,
+    *,
+    suspect: bool,
+    corrected: bool = False,
+    progress: Callable[[str], None],
+) -> Checks:
+    """Look for what may be wrong with logs that have an estimate.
+
+    Args:
+        logs: as they were read, those of the carrier alone last.
+        settings: of the estimate.
+        suspect: whether other readings are tried though no cause is found.
+        corrected: whether something was corrected already, and other readings are not tried again.
+        progress: called with a line of text.
+    """
+    progress("checking")
+    diagnosis = drifting = moved = None
+    changes: tuple[Change, ...] = ()
+    if settings.bias == "shared":  # offsets that differ would be taken for other causes
+        settings = replace(settings, bias="per_log")
+    fit = _least_squares(logs, settings)
+    if fit is not None:
+        facts = [LogFacts.of(log.summary.recording) for log in logs]
+        diagnosis = causes(fit, facts, settings.all_terms)
+        drifting = drift(diagnosis.fit, settings.all_terms)
+        moved = excitation(diagnosis.fit, diagnosis.tests)
+        changes = changed(diagnosis.fit, settings.all_terms)
+    found = () if diagnosis is None else diagnosis.causes
+    ranking = None
+    if suspect or (found and not corrected):
+        loaded = logs[: len(logs) - settings.unloaded]
+        ranking = rank_explanations(loaded, found[:1], progress)
+    exact = fit is not None and _is_exact(fit)
+    spans = tuple(_spans(log, exact=exact) for log in logs)
+    summaries = tuple(log.summary for log in logs)
+    return Checks(diagnosis, ranking, drifting, changes, spans, moved, summaries)
+
+
+def _is_exact(fit: LeastSquaresFit) -> bool:
+    """Whether what a fit leaves is rounding, whose size over time says nothing."""
+    system = fit.data.system
+    left = sum(float(np.trace(moment)) for moment in system.residual_moments(fit.x))
+    measured = sum(float(np.sum(one.factors[:, :, W] ** 2)) for one, _ in system.data)
+    return left < _ROUNDING**2 * measured
+
+
+def _spans(log: ScannedLog, *, exact: bool) -> tuple[Span, ...]:
+    """Spans of time of a log that no body explains, or whose signals cannot be what they say."""
+    summary = log.summary
+    if summary.recording.still:
+        return ()
+    found: tuple[Span, ...] = ()
+    if not exact:
+        found = segments(summary.time, summary.rows, summary.segment_ids)
+    if isinstance(log.source, Recording):
+        found += signal_spans(log.source)
+    return tuple(sorted(found, key=lambda span: span.start))
+
+
+def _least_squares(
+    logs: Sequence[ScannedLog], settings: EstimatorSettings
+) -> LeastSquaresFit | None:
+    """The fit of wide statistics, or None where there is none."""
+    try:
+        system = body_system([wide_statistics(log) for log in logs], settings)
+        return weighted_least_squares(system, settings.all_terms)
+    except ProblemError:
+        return None
+
+
+def is_suspect(estimate: Estimate, findings: Sequence[Finding]) -> bool:
+    """Whether something seen at once makes it worth to try other readings."""
+    seen = {"unexplained", "position_unit", "angle_unit"}
+    bound = any("constraint" in one.decided_by.values() for one in estimate.bodies)
+    return bound or any(f.code in seen for f in findings)
+
+
+_OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction")
+
+
+class MisreadLog(ProblemError):
+    """There is no estimate of a log as it was read, and read otherwise there is one.
+
+    Attributes:
+        finding: what most likely is so.
+        as_read: why there is none.
+    """
+
+    def __init__(self, as_read: str, finding: Finding) -> None:
+        self.as_read, self.finding = as_read, finding
+        super().__init__(f"the log is not what its schema says: {finding} (As read: {as_read})")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Made anew of what it is made of."""
+        return MisreadLog, (self.as_read, self.finding)
+
+
+def misread(
+    logs: Sequence[ScannedLog], error: IdentifyError, progress: Callable[[str], None]
+) -> MisreadLog | None:
+    """The error to raise where there is no estimate, if the logs mean something else."""
+    found = of_ranking(rank_explanations(logs, progress=progress))
+    return None if found is None else MisreadLog(str(error), found)
+
+
+def of_negative_mass(
+    logs: Sequence[ScannedLog], error: NegativeMass, progress: Callable[[str], None]
+) -> NegativeMass:
+    """The error to raise for a negative mass: with the reading that gives a possible body."""
+    ranking = rank_explanations(logs, progress=progress)
+    found = of_ranking(ranking)
+    if found is None or ranking.best.mass <= 0.0:
+        return error
+    others = distinct(ranking)[1:SHOWN]
+    advice = f"most likely {ranking.best.text}. {ranking.best.remedy}"
+    advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)
+    return NegativeMass(
+        error.mass,
+        advice,
+        error.body,
+        code=ranking.best.code,
+        meaning="a sign is wrong"
+        if ranking.best.code in _OF_SIGN
+        else "the log is not what its schema says",
+        evidence=dict(found.evidence),
+    )

@@ -1,0 +1,203 @@
+"""How well one body explains a log: a likelihood by which readings of it are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array, Phi, Vec3
+from identify.inertia import pseudo_inertia
+from identify.regressors import FEATURE_TENSOR, Statistics
+from identify.regressors.wrench import PSI, RT
+from identify.signals.transform import CONSTANT
+
+_ROUNDS = 4
+"""Times that weights are taken from the residuals: it settles to far less than what is compared."""
+
+_RESOLUTION = 1e-5
+"""Residuals below this share of what was measured are those of derivatives, not of a reading."""
+
+_NOISY = 0.25
+"""Share of noise in a band's motion from which on the band is left out: there a reading without the
+motion would explain more than the right one."""
+
+_DENSEST = 2.5e4
+"""Mean density that no body has [kg/m³]; of osmium it is 22 600."""
+
+_IMPOSSIBLE = 100.0
+"""Twice the log-likelihood that a body of more than that loses, or one with a negative moment: not
+more, as on a log of hardly any noise the least error of a rod's moments makes them so."""
+
+_THIN = 0.02
+"""Share of the mean second moment that one may be below zero, as a rod's may by any bias."""
+
+_UNKNOWN = 1e-11
+"""Share of an unknown's information below which it is rounding."""
+
+_HALF = slice(0, 3), slice(3, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class BandRows:
+    """Rows of one log, by band, as triangular factors, the sensor's offset eliminated.
+
+    Attributes:
+        bands: numbers of the groups.
+        factors: of each, without the constant, shape (bands, K, K − 1).
+        samples: effective ones of each, shape (bands,).
+    """
+
+    bands: tuple[int, ...]
+    factors: Array
+    samples: Array
+
+    @classmethod
+    def of(cls, statistics: Statistics, bands: Sequence[int] | None = None) -> BandRows:
+        """Those of statistics of one log, of all bands or of some."""
+        counts = statistics.counts(statistics.effective_samples)[0]
+        found = np.flatnonzero(counts) if bands is None else np.array(bands, dtype=np.intp)
+        samples = counts[found] - (found == CONSTANT)
+        found, samples = found[samples >= 1.0], samples[samples >= 1.0]
+        factors = statistics.totals[0, found][:, :, 1:].copy()
+        factors[found == CONSTANT, 0] = 0.0  # the row on which an offset acts
+        return cls(tuple(found.tolist()), factors, samples)
+
+    def mapped(self, M: Array | None) -> BandRows:
+        """Those of z M in place of z, M of shape (K, K′); as they are without one."""
+        if M is None:
+            return self
+        own = M[1 : 1 + self.factors.shape[2], 1:]
+        return BandRows(self.bands, self.factors @ own, self.samples)
+
+
+def clear_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
+    """The groups of one log whose motion is seen above its noise; all where none is.
+
+    Args:
+        statistics: wide.
+        gravity: g in W [m/s²].
+    """
+    moving = np.zeros((len(statistics.layout.columns), 6))
+    moving[PSI, :][:6] = np.eye(6)
+    moving[RT, :3] = np.kron(np.eye(3), np.asarray(gravity)[:, None])
+    counts = statistics.counts(statistics.effective_samples)[0]
+    bands = [b for b in np.flatnonzero(counts).tolist() if b != CONSTANT]
+    clear = []
+    for band in bands:
+        signal = np.sum((statistics.totals[0, band] @ moving) ** 2, axis=0)
+        noise = np.sum((statistics.noise_rows[0, band] @ moving) ** 2, axis=0)
+        if all(noise[part].sum() <= _NOISY * signal[part].sum() for part in _HALF):
+            clear.append(band)
+    return (*(CONSTANT,) * bool(counts[CONSTANT]), *(clear or bands))
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """How well one body explains logs.
+
+    Attributes:
+        cost: minus twice the log-likelihood of the wrench as it is mapped, and what an impossible
+            body costs.
+        phi: the body, by weighted least squares.
+    """
+
+    cost: float
+    phi: Phi
+
+
+def misfit(logs: Sequence[BandRows]) -> Misfit:
+    """Fit one body to logs, the residual of each with a covariance and a size in each band."""
+    Z = np.concatenate([log.factors[:, :, :18] for log in _of_one_height(logs)])
+    n = np.concatenate([log.samples for log in logs])
+    G = Z.swapaxes(1, 2) @ Z
+    measured = G[:, 12:, 12:]
+    power = np.diag(measured.sum(axis=0)) / n.sum()
+    power = np.repeat([max(power[part].mean(), np.finfo(float).tiny) for part in _HALF], 3)
+    floor = np.diag(_RESOLUTION**2 * power)
+    covariances = np.broadcast_to(np.diag(power), (len(n), 6, 6))
+    phi, covariance = np.zeros(10), np.eye(10)
+    spread = np.empty_like(covariances)
+    for _ in range(_ROUNDS):
+        phi, covariance = _solved(G, np.linalg.inv(covariances))
+        spread = _residuals(Z, phi) / n[:, None, None] + floor
+        covariances = _covariances(spread, n)
+    inverse = np.linalg.inv(covariances)
+    cost = n @ (np.linalg.slogdet(covariances)[1] + np.einsum("bij,bji->b", inverse, spread))
+    return Misfit(float(cost) + _impossible(phi, covariance), phi)
+
+
+def _solved(G: Array, weights: Array) -> tuple[Phi, Array]:
+    """Weighted least squares, the shortest where it is not unique, and its covariance."""
+    F = FEATURE_TENSOR.reshape(72, 10)
+    weighted = np.matmul(weights[:, None], FEATURE_TENSOR)
+    crossed = G[:, :12, :12] @ weighted.reshape(-1, 12, 60)
+    N = F.T @ crossed.sum(axis=0).reshape(72, 10)
+    b = G[:, :12, 12:18].reshape(-1) @ weighted.reshape(-1, 10)
+    covariance = _inverse(N)
+    return covariance @ b, covariance
+
+
+def _inverse(N: Array) -> Array:
+    """Of an information matrix; what it does not know is hardly known after it, and stays small."""
+    scale = np.sqrt(np.maximum(np.diag(N), 1e-20 * N.max()))
+    known = N / np.outer(scale, scale) + _UNKNOWN * np.eye(len(N))
+    return np.linalg.inv(known) / np.outer(scale, scale)
+
+
+def _of_one_height(logs: Sequence[BandRows]) -> list[BandRows]:
+    height = max(log.factors.shape[1] for log in logs)
+    return [
+        BandRows(
+            log.bands,
+            np.pad(log.factors, ((0, 0), (0, height - log.factors.shape[1]), (0, 0))),
+            log.samples,
+        )
+        for log in logs
+    ]
+
+
+def _residuals(Z: Array, phi: Phi) -> Array:
+    """Σ r rᵀ of each band, r = w − Y φ, shape (bands, 6, 6)."""
+    r = Z @ np.concatenate((-FEATURE_TENSOR @ phi, np.eye(6)))
+    return r.swapaxes(1, 2) @ r
+
+
+def _covariances(spread: Array, n: Array) -> Array:
+    """One correlation for all bands, and sizes of force and torque in each, by likelihood."""
+    common = np.einsum("b,bij->ij", n, spread) / n.sum()
+    sizes = np.ones((len(n), 6))
+    for _ in range(2):
+        for part in _HALF:
+            own = np.linalg.inv(common[part, part])
+            size = np.einsum("bij,ji->b", spread[:, part, part], own) / 3.0
+            sizes[:, part] = np.sqrt(size)[:, None]
+        whitened = spread / sizes[:, :, None] / sizes[:, None, :]
+        common = np.einsum("b,bij->ij", n, whitened) / n.sum()
+    return sizes[:, :, None] * common * sizes[:, None, :]
+
+
+def _impossible(phi: Phi, covariance: Array) -> float:
+    """z² of a negative mass or second moment, and what a body denser than any costs."""
+    worst = _squares_below_zero(phi[0], np.eye(10)[0], covariance)
+    Pi = pseudo_inertia(phi)
+    length = np.sqrt(max(np.trace(Pi[:3, :3]), 1e-12) / max(abs(phi[0]), 1e-12))
+    units = np.array([1.0, 1.0, 1.0, length]) / length
+    values, vectors = np.linalg.eigh(Pi * np.outer(units, units))
+    v = vectors[:, 0] * units
+    gradient = np.array([v @ pseudo_inertia(unit) @ v for unit in np.eye(10)])
+    short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
+    worst += min(_squares_below_zero(short, gradient, covariance), _IMPOSSIBLE)
+    if phi[0] > 0.0:
+        central = np.trace(Pi[:3, :3]) - phi[1:4] @ phi[1:4] / phi[0]
+        if central > 0.0:
+            radius = np.sqrt(5.0 / 3.0 * central / phi[0])
+            density = phi[0] / (4.0 / 3.0 * np.pi * radius**3)
+            worst += _IMPOSSIBLE * (density > _DENSEST)
+    return worst
+
+
+def _squares_below_zero(value: float, gradient: Array, covariance: Array) -> float:
+    variance = float(gradient @ covariance @ gradient)
+    return value**2 / max(variance, np.finfo(float).tiny) if value < 0.0 else 0.0

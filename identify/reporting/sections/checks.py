@@ -1,0 +1,126 @@
+"""What was checked: other meanings of the logs, causes, spans of time, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from identify.inertia import InertialParameters
+from identify.reporting.content import (
+    Block,
+    Head,
+    Pictures,
+    Points,
+    Section,
+    Table,
+    Text,
+    numbers,
+    row,
+)
+from identify.reporting.figures.checks import span_columns
+
+if TYPE_CHECKING:
+    from identify.diagnosis import ScoreTest
+    from identify.pipeline import FitResult
+    from identify.pipeline.explanations import Ranking
+
+_MOST = 6
+"""Explanations that are shown."""
+
+
+def checks(result: FitResult, truth: InertialParameters | None) -> Section | None:
+    """The ranking, the causes, the spans, and what the estimate is with the causes corrected."""
+    blocks = tuple(_blocks(result))
+    return Section("checks", "What was checked", blocks) if blocks else None
+
+
+def _blocks(result: FitResult) -> Iterator[Block]:
+    found = result.checks
+    if found.diagnosis is None and found.ranking is None:
+        return
+    if found.ranking is not None:
+        yield _ranked(found.ranking)
+    else:
+        yield Text(
+            "Nothing asked for other readings of the logs to be tried; identify check tries them.",
+            "muted",
+        )
+    if found.diagnosis is not None:
+        if found.diagnosis.tests:
+            yield _tested(found.diagnosis.tests)
+        if found.diagnosis.causes:
+            yield _before_and_after(result)
+    columns = span_columns(result)
+    if columns:
+        yield Pictures(
+            columns,
+            "How large the residual is over time; shaded is where something is wrong with the log.",
+        )
+    if found.excitation is not None and found.excitation.advice:
+        yield Points(tuple(found.excitation.advice), "muted")
+
+
+def _ranked(ranking: Ranking) -> Table:
+    shown = list(ranking.explanations[:_MOST])
+    if all(each.code for each in shown):
+        shown += [each for each in ranking.explanations if not each.code]
+    return Table(
+        (Head("The log may mean", "prose"), *numbers("2 Δ log L", "Mass [kg]")),
+        tuple(
+            row(each.text, f"{each.gain:.1f}", f"{each.mass:.5g}", muted=not each.code)
+            for each in shown
+        ),
+        f"The likeliest of {len(ranking.explanations)} meanings: twice the log-likelihood that "
+        "each gains on the log as read, what it takes paid for, and the mass by it.",
+    )
+
+
+def _tested(tests: tuple[ScoreTest, ...]) -> Table:
+    rows = []
+    for test in tests:
+        hypothesis = test.hypothesis
+        per = hypothesis.per_unit
+        sizes = ", ".join(
+            f"{size / per:.2g} ± {1.96 * error / per:.2g}"
+            for size, error in zip(test.size, test.errors, strict=True)
+        )
+        rows.append(
+            row(
+                hypothesis.name.replace("_", " "),
+                f"{sizes} {hypothesis.unit}",
+                f"{test.p_value:.2g}",
+                "yes" if test.tellable else "no",
+                muted=not test.tellable,
+            )
+        )
+    return Table(
+        (Head("Cause"), Head("Size"), *numbers("p"), Head("Can be told")),
+        tuple(rows),
+        "Causes with a size: one step of least squares from none at all, with its 95 % interval, "
+        "and how likely so much is by chance.",
+    )
+
+
+def _before_and_after(result: FitResult) -> Table:
+    assert result.checks.diagnosis is not None
+    before = result.estimate.parameters
+    after = InertialParameters(np.array(result.checks.diagnosis.fit.x[:10]))
+    pairs = [("mass", "kg", before.mass, after.mass)]
+    pairs += [
+        (f"centre of mass {axis}", "m", float(one), float(other))
+        for axis, one, other in zip("xyz", before.com, after.com, strict=True)
+    ]
+    inertias = (np.diag(body.inertia_about_com) for body in (before, after))
+    pairs += [
+        (f"I{axis}{axis} about it", "kg m²", float(one), float(other))
+        for axis, one, other in zip("xyz", *inertias, strict=True)
+    ]
+    names = ", ".join(cause.code.replace("_", " ") for cause in result.checks.diagnosis.causes)
+    return Table(
+        (Head("Parameter"), Head("Unit"), *numbers("As read", "Corrected")),
+        tuple(row(name, unit, f"{a:.5g}", f"{b:.5g}") for name, unit, a, b in pairs),
+        f"The least-squares body of the logs as they were read, and with {names} corrected. "
+        "Nothing is corrected unless asked for (fit --apply).",
+    )

@@ -1,0 +1,55 @@
+"""`identify check`: findings with the line to change, a document, and the status."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from identify.commands.main import main
+from identify.logs import synthetic_recording
+from identify.logs.writing import write_log
+from tests.strategies import random_body
+
+
+def logged(tmp_path, said="body"):
+    recording = synthetic_recording(
+        random_body(np.random.default_rng(3)),
+        rng=np.random.default_rng(3),
+        duration=12.0,
+        rate_hz=100.0,
+    )
+    log, schema = tmp_path / "log.csv", tmp_path / "log.toml"
+    write_log(recording, log, schema)
+    text = schema.read_text().replace('acts_on = "body"', f'acts_on = "{said}"')
+    schema.write_text(text)
+    return str(log), "--schema", str(schema)
+
+
+def test_nothing_is_found_of_a_good_log(tmp_path, capsys):
+    assert main(["check", *logged(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "Nothing found." in out
+    assert "usable: yes" in out
+
+
+def test_a_document_has_the_line_to_change_though_there_is_no_estimate(tmp_path, capsys):
+    assert main(["check", *logged(tmp_path, "sensor"), "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert [one["code"] for one in found["findings"]] == ["wrench_sign"]
+    assert 'change `acts_on = "sensor"` to `acts_on = "body"`' in found["findings"][0]["remedy"]
+    assert found["verdict"]["usable"] == "no"
+    assert "unconstrained mass" in found["failure"]
+
+
+def test_findings_are_lines(tmp_path, capsys):
+    assert main(["check", *logged(tmp_path, "sensor")]) == 4
+    out = capsys.readouterr().out
+    assert out.startswith("No estimate: ")
+    assert "Error [wrench_sign]: " in out
+
+
+def test_fit_refuses_to_correct_what_is_not_there(tmp_path, capsys):
+    words = ["fit", *logged(tmp_path), "-o", str(tmp_path / "out"), "--apply", "delay"]
+    assert main(words) == 3
+    assert "--apply delay: not found" in capsys.readouterr().err

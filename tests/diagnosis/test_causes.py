@@ -1,0 +1,235 @@
+"""Continuous causes: found on logs that really have them, at their size, and on no clean one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from identify.diagnosis import HYPOTHESES, calibrated, causes, score_tests
+from identify.diagnosis.score_test import Linearised, solve_extra
+from identify.errors import ProblemError
+from identify.estimation import EstimatorSettings, body_system
+from identify.estimation.least_squares import weighted_least_squares
+from identify.regressors import block_statistics
+from identify.regressors.nuisances import earlier_wrench
+from identify.signals import prepare
+from tests.close import assert_close, group_errors
+from tests.diagnosis.logs import PHI, fitted, late, moving, still, with_signals
+
+LOG = moving(0)
+FIT, FACTS = fitted(LOG)
+TURN = np.radians([1.0, -1.5, 0.8])
+
+
+def turned(log):
+    turn = Rotation.from_rotvec(TURN)
+    loads = {name: turn.apply(np.array(log.signals[name])) for name in ("force", "torque")}
+    return with_signals(log, **loads)
+
+
+def tilted(log):
+    tilt = Rotation.from_rotvec(np.radians([2.0, -1.0, 0.0]))
+    return replace(log, gravity=tilt.apply(np.array(log.gravity)))
+
+
+def displaced(log):
+    R = Rotation.from_quat(np.array(log.signals["quaternion"]))
+    moved = R.apply([[0.01, -0.006, 0.008]])
+    return with_signals(log, position=log.signals["position"] + moved)
+
+
+FAULTS = {
+    "delay": (lambda log: late(log, 0.01), [0.01], 2e-4),
+    "wrench_misaligned": (turned, -TURN, 2e-3),
+    "kinematic_offset": (displaced, [-0.01, 0.006, -0.008], 4e-4),
+    "position_unit": (
+        lambda log: with_signals(log, position=1.05 * log.signals["position"]),
+        [1.0 / 1.05 - 1.0],
+        2e-3,
+    ),
+}
+
+
+def named(hypothesis_name):
+    return next(h for h in HYPOTHESES if h.name == hypothesis_name)
+
+
+@pytest.mark.parametrize("code", FAULTS)
+def test_a_cause_is_found_at_its_size_and_its_correction_gives_the_body(code):
+    wrong, size, within = FAULTS[code]
+    fit, facts = fitted(wrong(LOG))
+    found = causes(fit, facts)
+    assert [cause.code for cause in found.causes] == [code]
+    cause = found.causes[0]
+    assert cause.p_value < 1e-6
+    assert cause.gain > 100.0
+    np.testing.assert_allclose(cause.size, size, atol=within)
+    assert (np.abs(cause.size - size) < 2.0 * cause.half_width + 0.3 * within).all()
+    before, after = group_errors(fit.x, PHI), group_errors(found.fit.x, PHI)
+    assert after.inertia < 0.2 * before.inertia
+    mapped = [s.mapped(cause.maps[0]) for s, _ in fit.data.system.data]
+    assert_close(found.statistics[0].totals, mapped[0].totals, 1e-9)
+
+
+def test_gravity_that_was_tilted_is_put_back_by_the_line_of_the_schema():
+    fit, facts = fitted(tilted(LOG))
+    (cause,) = causes(fit, facts).causes
+    assert cause.code == "gravity_tilted"
+    assert cause.remedy.startswith("In the schema, [world], set gravity = [")
+    line = json.loads(cause.remedy.partition("= ")[2])
+    np.testing.assert_allclose(line, LOG.gravity, atol=5e-3)
+
+
+@pytest.mark.parametrize(("rate", "pair"), [(1.03, {"clock_rate", "gravity_magnitude"})])
+def test_a_slow_clock_is_named_with_the_size_of_gravity_that_it_cannot_be_told_from(rate, pair):
+    fit, facts = fitted(replace(LOG, time=LOG.time * rate))
+    (cause,) = causes(fit, facts).causes
+    assert {cause.code, *cause.equivalent} == pair
+
+
+def test_a_second_cause_is_found_beside_the_first():
+    fit, facts = fitted(tilted(late(LOG, 0.01)))
+    found = causes(fit, facts)
+    assert {cause.code for cause in found.causes} == {"delay", "gravity_tilted"}
+    delay = next(cause for cause in found.causes if cause.code == "delay")
+    np.testing.assert_allclose(delay.size, [0.01], atol=2e-4)
+    assert group_errors(found.fit.x, PHI).inertia < 0.02
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_clean_log_has_no_cause(seed):
+    fit, facts = fitted(moving(seed, 20.0))
+    found = causes(fit, facts)
+    assert found.causes == ()
+    assert found.fit is fit
+
+
+def test_the_step_of_a_score_test_is_where_a_scan_of_shifted_logs_fits_best():
+    """By fits of the log with its wrench really shifted: another route than derivatives."""
+    read = late(LOG, 0.003)
+    (test,) = score_tests(*fitted(read), [named("delay")])
+    grid = np.array([0.002, 0.003, 0.004])
+    left = []
+    for delay in grid:
+        fit, _ = fitted(late(read, -delay))
+        moments = fit.data.system.residual_moments(fit.x, FIT.weights)
+        left.append(sum(np.sum(W * m) for W, m in zip(FIT.weights, moments, strict=True)))
+    a, b, _ = np.polyfit(grid, left, 2)
+    np.testing.assert_allclose(test.size, [-b / (2.0 * a)], atol=1e-4)
+
+
+def test_sizes_are_within_their_errors_on_clean_logs():
+    ratios = []
+    for seed in (4, 5):
+        tests = score_tests(*fitted(moving(seed, 20.0)))
+        ratios += [value for t in tests for value in t.size / t.errors]
+    assert 0.4 < np.sqrt(np.mean(np.square(ratios))) < 1.5
+
+
+def test_the_equations_at_a_fit_are_those_of_the_fit_once_offsets_are_out():
+    whole = Linearised.of(FIT, [np.zeros((40, 19, 1))])
+    split = FIT.identifiability
+    to_y = FIT.scaling.to_x @ np.concatenate((split.identifiable, split.unidentifiable), axis=1)
+    k = to_y.shape[1]
+    H = whole.rows[:, :-1].T @ whole.rows[:, :-1]
+    offsets = slice(k, k + 6)
+    left = H[:k, :k] - H[:k, offsets] @ np.linalg.solve(H[offsets, offsets], H[offsets, :k])
+    rows = FIT.problem.A @ to_y
+    assert_close(left, rows.T @ rows, 1e-8)
+
+
+def test_what_unknowns_take_whole_is_not_observable():
+    """A common gain of force and torque is the scale of the body."""
+    gain = np.zeros((40, 19, 1))
+    gain[13:19, 13:19, 0] = np.eye(6)
+    assert solve_extra(Linearised.of(FIT, [gain]), slice(0, 1)) is None
+
+
+def test_maps_of_one_cause_after_another_are_those_of_a_log_with_both():
+    """Also of ẇ, on which a delay acts after the wrench was turned."""
+    turn, delay = named("wrench_misaligned"), named("delay")
+    M = turn.map_of(-TURN, FACTS[0]) @ delay.map_of(np.array([0.004]), FACTS[0])
+    rows = prepare(turned(late(LOG, 0.004)), 5.0, wide=True).blocks[1].rows
+    meant = prepare(LOG, 5.0, wide=True).blocks[1].rows
+    slow = slice(0, 30)
+    assert_close((rows @ M)[slow, :19], meant[slow, :19], 2e-4)
+    once = earlier_wrench(0.004)
+    assert np.abs(rows @ once - meant[:, :19]).max() > 1e-3
+
+
+def test_slow_motion_does_not_tell_a_clock():
+    fit, facts = fitted(moving(2, 30.0, bandwidth_hz=0.1))
+    tests = {test.hypothesis.name: test for test in score_tests(fit, facts)}
+    assert not tests["clock_rate"].tellable
+    assert tests["gravity_tilted"].tellable
+
+
+def test_still_poses_are_not_tested_for_what_they_cannot_tell():
+    fit, facts = fitted(still(0, 24))
+    names = {test.hypothesis.name for test in score_tests(fit, facts)}
+    assert names == {"wrench_misaligned", "gravity_tilted", "torque_gain"}
+
+
+def test_narrow_statistics_and_missing_facts_are_refused():
+    narrow = weighted_least_squares(
+        body_system([block_statistics(prepare(LOG))], EstimatorSettings())
+    )
+    with pytest.raises(ProblemError, match="wide"):
+        causes(narrow, FACTS)
+    with pytest.raises(ProblemError, match="1 logs, got 2"):
+        causes(FIT, [*FACTS, *FACTS])
+
+
+def test_two_logs_are_corrected_by_one_cause_each_by_its_own_map():
+    """The second log has another gravity, and so another map of the same tilt."""
+    logs = late(LOG, 0.01), late(moving(9, 20.0), 0.01)
+    fit, facts = fitted(*logs)
+    strong = [facts[0], replace(facts[1], gravity=1.2 * facts[1].gravity)]
+    (cause,) = causes(fit, facts, hypotheses=[named("delay")]).causes
+    assert len(cause.maps) == 2
+    np.testing.assert_allclose(cause.size, [0.01], atol=2e-4)
+    tilt = named("gravity_tilted")
+    maps = np.array([tilt.map_of(np.array([0.1, 0.0]), of_log) for of_log in strong])
+    both = fit.data.system.data[0][0].mapped(maps).totals
+    for log, (M, own) in enumerate(zip(maps, logs, strict=True)):
+        alone = block_statistics(prepare(own, wide=True)).mapped(M).totals[0]
+        found, expected = (R.swapaxes(-1, -2) @ R for R in (both[log], alone))
+        assert_close(found, expected, 1e-9)
+    assert np.abs(maps[0] - maps[1]).max() > 0.1
+
+
+def crosstalk(log):
+    """Readings of fx have a share of fz, and tz is too small: no turn of the sensor does that."""
+    G = np.eye(6)
+    G[0, 2], G[5, 5] = 0.03, 0.9
+    loads = np.concatenate((log.signals["force"], log.signals["torque"]), axis=1) @ G.T
+    return with_signals(log, force=loads[:, :3], torque=loads[:, 3:])
+
+
+def test_a_wrong_calibration_is_reported_and_a_right_one_is_not():
+    assert calibrated(FIT, FACTS) is None
+    found = calibrated(*fitted(crosstalk(LOG)))
+    assert found is not None
+    assert found.code == "wrench_calibration"
+    assert 10 < found.directions < 36
+
+
+def test_the_map_of_a_calibration_takes_back_what_was_done_along_what_is_seen():
+    """By the residual of readings that are corrected and fitted again."""
+    wrong = crosstalk(LOG)
+    before, _ = fitted(wrong)
+    found = calibrated(*fitted(wrong))
+    assert found is not None
+    loads = np.concatenate((wrong.signals["force"], wrong.signals["torque"]), axis=1)
+    better = loads @ (np.eye(6) + found.change).T
+    after, _ = fitted(with_signals(wrong, force=better[:, :3], torque=better[:, 3:]))
+    left = [
+        sum(np.sum(W * m) for W, m in zip(FIT.weights, moments, strict=True))
+        for fit in (before, after)
+        for moments in [fit.data.system.residual_moments(fit.x, FIT.weights)]
+    ]
+    assert left[1] < 0.1 * left[0]

@@ -1,0 +1,47 @@
+"""Which hypotheses make sense for a log."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from identify.diagnosis import HYPOTHESES, LogFacts
+from identify.spatial import Pose
+from tests.diagnosis.logs import PHI
+from tests.recordings import POSE, Path, record
+
+PATH = Path.random(3)
+TIME = np.arange(0.0, 2.0, 0.01)
+TWIST = ("linear_velocity", "angular_velocity")
+
+
+@pytest.mark.parametrize(
+    ("give", "kind", "without"),
+    [
+        (POSE, "classical", set()),
+        ((*POSE, "angular_velocity"), "classical", {"clock_rate"}),
+        ((*POSE, *TWIST), "classical", {"clock_rate", "position_scale"}),
+        (
+            (*POSE, *TWIST, "linear_acceleration"),
+            "proper",
+            {"clock_rate", "position_scale", "gravity_tilted", "gravity_magnitude"},
+        ),
+    ],
+)
+def test_signals_that_are_measured_are_not_said_to_come_of_others(give, kind, without):
+    facts = LogFacts.of(record(PATH, PHI, TIME, give, kind=kind))
+    assert {h.name for h in HYPOTHESES if not h.applies(facts)} == without
+
+
+def test_a_sensor_is_turned_where_it_stands():
+    X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
+    facts = LogFacts.of(record(PATH, PHI, TIME, POSE, wrench="sensor", X_BS=X_BS))
+    assert facts.X_BS == X_BS
+    assert LogFacts.of(record(PATH, PHI, TIME, POSE)).X_BS is None
+    turn = next(h for h in HYPOTHESES if h.name == "wrench_misaligned")
+    line = turn.remedy(np.zeros(3), facts)
+    given = np.array([0.2, -0.5, 0.1, 0.8]) / np.linalg.norm([0.2, -0.5, 0.1, 0.8])
+    said = np.array(json.loads(line.partition("= ")[2]))
+    assert abs(said @ given) == pytest.approx(1.0, abs=1e-5)

@@ -1,0 +1,171 @@
+"""Times at which a log is not to be believed: raw signals, contacts, robust weights, excitation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify.diagnosis import (
+    excitation,
+    robust_weights,
+    score_tests,
+    segments,
+    signal_spans,
+    weighted_cells,
+    without_spikes,
+)
+from identify.errors import ProblemError
+from identify.estimation.least_squares import weighted_least_squares
+from identify.regressors import System
+from identify.signals import prepare
+from tests.close import assert_close, group_errors
+from tests.diagnosis.logs import PHI, fitted, moving, still, time_of, with_signals, with_wrench
+
+LOG = moving(0, 40.0)
+TIME = time_of(LOG)
+ROWS = len(TIME)
+INSIDE = (TIME > 12.0) & (TIME < 14.0)
+PUSH = INSIDE[:, None] * np.array([2.0, -1.0, 3.0, 0.0, 0.0, 0.0])
+
+
+def frozen(*names):
+    held = {}
+    for name in names:
+        held[name] = LOG.signals[name].copy()
+        held[name][INSIDE] = held[name][np.flatnonzero(INSIDE)[0]]
+    return with_signals(LOG, **held)
+
+
+def clipped():
+    force = LOG.signals["force"].copy()
+    force[:, 2] = np.minimum(force[:, 2], np.quantile(force[:, 2], 0.97))
+    return with_signals(LOG, force=force)
+
+
+def spiked():
+    rng = np.random.default_rng(0)
+    at = rng.random(ROWS) < 0.01
+    added = np.zeros((ROWS, 6))
+    added[at, :3] = 50.0 * rng.choice([-1.0, 1.0], size=(int(at.sum()), 3))
+    return with_wrench(LOG, added), at
+
+
+def test_signals_of_a_clean_log_show_nothing():
+    assert signal_spans(LOG) == ()
+    assert signal_spans(with_wrench(LOG, PUSH)) == ()
+    assert signal_spans(still(0, 60)) == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [(("force", "torque"), "frozen_wrench"), (("position", "quaternion"), "frozen_pose")],
+)
+def test_frozen_signals_are_found_with_their_times(names, code):
+    (span,) = signal_spans(frozen(*names))
+    assert span.code == code
+    assert (span.start, span.stop) == pytest.approx((12.0, 14.0), abs=0.03)
+
+
+def test_signals_held_by_a_slower_sensor_are_not_frozen():
+    held = np.arange(ROWS) // 4 * 4
+    log = with_signals(LOG, force=LOG.signals["force"][held], torque=LOG.signals["torque"][held])
+    assert signal_spans(log) == ()
+
+
+def test_a_channel_at_the_end_of_its_range():
+    (span,) = signal_spans(clipped())
+    assert (span.code, span.channel) == ("saturation", "fz")
+    at_the_end = int((clipped().signals["force"][:, 2] == span.size).sum())
+    assert 0.8 * at_the_end < span.rows <= at_the_end
+
+
+def test_spikes_are_found_and_taken_out_before_they_smear():
+    log, at = spiked()
+    (span,) = signal_spans(log)
+    assert span.code == "spikes"
+    assert span.rows > 0.9 * at.sum()
+    repaired, count = without_spikes(log)
+    assert at.sum() <= count <= 1.3 * at.sum()
+    assert np.abs(repaired.signals["force"] - LOG.signals["force"]).max() < 2.0
+    assert without_spikes(LOG)[1] == 0
+    with_them, without = (group_errors(fitted(each)[0].x, PHI) for each in (log, repaired))
+    assert without.mass < 0.1 * with_them.mass
+
+
+def series(log):
+    prepared = prepare(log)
+    return prepared.time, prepared.rows, prepared.segment_ids
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_clean_log_has_no_contact(seed):
+    assert segments(*series(moving(seed, 40.0))) == ()
+
+
+def test_a_contact_is_found_with_its_times():
+    (span,) = segments(*series(with_wrench(LOG, PUSH)))
+    assert span.code == "contact"
+    assert (span.start, span.stop) == pytest.approx((12.0, 14.0), abs=0.6)
+    assert span.size > 15.0
+
+
+def test_a_model_that_fails_all_over_has_no_contacts():
+    other = moving(8, 40.0)
+    assert segments(*series(with_signals(LOG, force=other.signals["force"]))) == ()
+    short = replace(
+        LOG, time=TIME[:300], signals={name: v[:300] for name, v in LOG.signals.items()}
+    )
+    assert segments(*series(short)) == ()
+
+
+@pytest.mark.parametrize("loss", ["huber", "student"])
+def test_robust_weights_take_back_what_one_block_says(loss):
+    carried = (TIME > 11.0) & (TIME < 19.0)  # something more, for a while
+    loads = np.concatenate((LOG.signals["force"], LOG.signals["torque"]), axis=1)
+    fit, _ = fitted(with_wrench(LOG, 0.3 * carried[:, None] * loads))
+    (weights,) = robust_weights(fit, loss)
+    statistics, equations = fit.data.system.data[0]
+    block = statistics.block == 1  # of ten seconds
+    assert weights[block].mean() < 0.6 * weights[~block].mean()
+    assert ((weights > 0.0) & (weights <= 1.0)).all()
+    robust = weighted_least_squares(System.of([(weighted_cells(statistics, weights), equations)]))
+    assert group_errors(robust.x, PHI).mass < 0.5 * group_errors(fit.x, PHI).mass
+
+
+def test_weights_of_cells_are_those_of_their_rows():
+    fit, _ = fitted(LOG)
+    statistics, _ = fit.data.system.data[0]
+    weights = np.linspace(0.1, 1.0, len(statistics))
+    R = weighted_cells(statistics, weights).totals
+    expected = np.zeros_like(R)
+    for factor, group, weight in zip(statistics.factors, statistics.group, weights, strict=True):
+        expected[0, group] += weight * factor.T @ factor
+    assert_close(R.swapaxes(-1, -2) @ R, expected, 1e-10)
+    with pytest.raises(ProblemError, match="one for each"):
+        weighted_cells(statistics, weights[1:])
+    with pytest.raises(ProblemError, match="huber"):
+        robust_weights(fit, "cauchy")  # type: ignore[arg-type]
+
+
+def test_excitation_is_the_root_mean_square_of_the_motion():
+    fit, facts = fitted(LOG)
+    found = excitation(fit, score_tests(fit, facts))
+    features = prepare(LOG).rows[:, 1:13]
+    np.testing.assert_allclose(found.rates, np.sqrt(features[:, 6:9].mean(axis=0)), rtol=0.1)
+    alpha = np.sqrt((features[:, 3:6] ** 2).mean(axis=0))
+    np.testing.assert_allclose(found.angular_accelerations, alpha, rtol=0.15)
+    direction = features[:, :3].mean(axis=0)
+    share = 1.0 - direction @ direction / (features[:, :3] ** 2).sum(axis=1).mean()
+    assert found.turned == pytest.approx(np.arcsin(np.sqrt(share)), rel=0.1)
+    assert found.missing == ()
+
+
+def test_slow_motion_is_told_in_words():
+    fit, facts = fitted(moving(2, 20.0, bandwidth_hz=0.05))
+    found = excitation(fit, score_tests(fit, facts))
+    assert {"Ixx", "Iyy", "Izz"} <= set(found.missing)
+    text = " ".join(found.advice)
+    assert "Izz rests on the default body. Turn about z" in text
+    assert "clock rate: this log would not show 2 %" in text

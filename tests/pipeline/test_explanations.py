@@ -1,0 +1,170 @@
+"""Other readings of a log in one ranking: each slip is found, and a clean log is left alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from identify.inertia import pseudo_inertia
+from identify.logs import Recording, read_log
+from identify.pipeline import explanations
+from identify.pipeline.alternatives import linear_alternatives
+from identify.pipeline.explanations import Ranking, ScannedLog, rank_explanations
+from identify.pipeline.misfit import BandRows, misfit
+from identify.regressors import scan
+from tests.close import assert_close
+from tests.recordings import GRAVITY, Path, record, still_poses
+from tests.strategies import random_body
+
+BODY = random_body(np.random.default_rng(11))
+TIME = np.arange(0.0, 12.0, 0.01)
+NOISE = {"force": 0.05, "torque": 0.005, "position": 2e-5, "quaternion": 2e-5}
+CLEAN = record(Path.random(5), BODY, TIME, bias=np.full(6, 0.3), noise=NOISE)
+SCHEMA = {
+    "log": {"time": "t", "time_unit": "s"},
+    "pose": {"position": list("xyz"), "quaternion": list("abcd")},
+    "wrench": {"force": ["fx", "fy", "fz"], "torque": ["tx", "ty", "tz"], "acts_on": "body"},
+}
+
+
+def with_signals(**changed) -> Recording:
+    return replace(CLEAN, signals={**CLEAN.signals, **changed}, schema=SCHEMA)
+
+
+def ranked(log: Recording) -> Ranking:
+    return rank_explanations([ScannedLog(log, scan(log))])
+
+
+F, T = CLEAN.signals["force"], CLEAN.signals["torque"]
+Q, P = CLEAN.signals["quaternion"], CLEAN.signals["position"]
+TURN = Rotation.from_quat(Q)
+SLIPS = {
+    "wrench_sign": (with_signals(force=-F, torque=-T), '`acts_on = "sensor"`'),
+    "force_sign": (with_signals(force=-F), "sign of its three columns"),
+    "torque_sign": (with_signals(torque=-T), "sign of its three columns"),
+    "wrench_axes": (
+        with_signals(force=F[:, [1, 0, 2]], torque=T[:, [1, 0, 2]]),
+        "`force = ['fy', 'fx', 'fz']`",
+    ),
+    "torque_unit": (with_signals(torque=1e3 * T), '`torque_unit = "Nmm"`'),
+    "gravity_direction": (
+        replace(with_signals(), gravity=np.array([0.0, 9.80665, 0.0])),
+        "`gravity = [0.0, 0.0, -9.80665]`",
+    ),
+    "position_unit": (with_signals(position=1e3 * P), '`position_unit = "mm"`'),
+    "quaternion_order": (with_signals(quaternion=np.roll(Q, 1, axis=1)), '`order = "wxyz"`'),
+    "pose_maps": (with_signals(quaternion=TURN.inv().as_quat()), '`maps = "world_to_body"`'),
+    "position_axes": (with_signals(position=TURN.inv().apply(P)), '`position_axes = "body"`'),
+    "wrench_frame": (
+        with_signals(force=TURN.apply(F), torque=TURN.apply(T)),
+        '`frame = "world"`',
+    ),
+    "already_compensated": (
+        with_signals(force=F - BODY[0] * -TURN.inv().apply(GRAVITY)),
+        "without gravity compensation",
+    ),
+}
+
+
+@pytest.mark.parametrize("code", SLIPS)
+def test_a_slip_is_named_with_the_line_to_change_and_the_mass_without_it(code):
+    log, line = SLIPS[code]
+    if code == "already_compensated":  # its torque too
+        up = -TURN.inv().apply(GRAVITY)
+        log = replace(log, signals={**log.signals, "torque": T - np.cross(BODY[1:4], up)})
+    found = ranked(log)
+    assert not found.as_read
+    assert found.best.code == code
+    assert line in found.best.remedy
+    if code == "torque_unit":  # a force in kN is as good, of a body a thousand times as heavy
+        assert [each.code for each in found.tied] == ["torque_unit", "force_unit"]
+    else:
+        assert found.lead > explanations.CLEAR_LEAD
+    assert_close(found.best.mass, BODY[0], 0.05 if code == "already_compensated" else 5e-3)
+
+
+def test_time_in_another_unit_is_named_by_its_line():
+    """A clock of milliseconds taken for seconds: everything is a thousand times as slow."""
+    slow = replace(
+        with_signals(),
+        time=1e3 * TIME,
+        schema={**SCHEMA, "log": {"time": "t", "time_unit": "s"}},
+    )
+    found = ranked(slow)
+    assert found.best.code == "time_unit"
+    assert '`time_unit = "ms"`' in found.best.remedy
+
+
+def test_a_clean_log_is_as_it_was_read():
+    found = ranked(with_signals())
+    assert found.as_read
+    assert found.best.code == ""
+    assert_close(found.best.mass, BODY[0], 5e-3)
+
+
+def test_still_poses_tell_no_sign_of_the_torque_from_another():
+    rotations = Rotation.random(12, rng=np.random.default_rng(2))
+    log = still_poses(BODY, rotations, bias=np.full(6, 0.2), noise=0.02)
+    assert ranked(log).as_read
+
+
+def test_one_still_pose_explains_nothing_otherwise():
+    log = still_poses(BODY, Rotation.random(1, rng=np.random.default_rng(2)))
+    assert ranked(log).as_read
+
+
+def test_force_and_torque_are_confounded_and_both_are_shown():
+    """Two slips that no log can tell apart are one tie: the ratio of units is all there is."""
+    log = with_signals(torque=100.0 * T)
+    found = ranked(replace(log, schema={**SCHEMA, "wrench": SCHEMA["wrench"]}))
+    texts = [each.text for each in found.tied]
+    assert any("the torque is in Ncm" in text for text in texts)
+    assert any("kgf" in text and "kgfcm" in text for text in texts)
+
+
+def test_a_map_of_the_statistics_is_what_reading_the_changed_log_gives():
+    """Each linear alternative of the wrench, against a log whose wrench was changed."""
+    wide = BandRows.of(scan(with_signals(), wide=True).statistics)
+    for one in linear_alternatives(with_signals(), (1.0, 1.0)):
+        if one.code not in ("force_sign", "torque_sign", "torque_unit"):
+            continue
+        C = one.change[13:19, 13:19].T
+        wrench = np.hstack((F, T)) @ C.T
+        changed = with_signals(force=wrench[:, :3], torque=wrench[:, 3:])
+        other = BandRows.of(scan(changed, wide=True).statistics)
+        mapped, read = (rows.factors[:, :, :18] for rows in (wide.mapped(one.change), other))
+        assert_close(np.swapaxes(mapped, 1, 2) @ mapped, np.swapaxes(read, 1, 2) @ read, 1e-9)
+
+
+def test_the_misfit_is_a_likelihood_and_its_body_least_squares():
+    rows = BandRows.of(scan(with_signals(), wide=True).statistics)
+    found = misfit([rows])
+    assert_close(found.phi[0], BODY[0], 5e-3)
+    assert np.linalg.eigvalsh(pseudo_inertia(found.phi))[0] > 0.0
+    factors = rows.factors.copy()
+    factors[:, :, 12:18] *= 2.0
+    twice = misfit([replace(rows, factors=factors)])
+    n = rows.samples.sum()
+    assert_close(twice.cost - found.cost, 12.0 * n * np.log(2.0), 1e-6)
+    assert_close(twice.phi, 2.0 * found.phi, 1e-6)
+
+
+def test_a_log_file_that_is_misread_is_the_same_log(tmp_path):
+    np.savez(tmp_path / "log.npz", t=TIME, p=P, q=np.roll(Q, 1, axis=1), f=F, n=T)
+    schema = {
+        "log": {"time": "t"},
+        "pose": {
+            "position": [f"p[{k}]" for k in range(3)],
+            "quaternion": [f"q[{k}]" for k in range(4)],
+        },
+        "wrench": {
+            "force": [f"f[{k}]" for k in range(3)],
+            "torque": [f"n[{k}]" for k in range(3)],
+            "frame": "body",
+            "acts_on": "body",
+        },
+    }
+    assert ranked(read_log(tmp_path / "log.npz", schema)).best.code == "quaternion_order"
