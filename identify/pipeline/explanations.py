@@ -197,7 +197,9 @@ def _weighed(
         assert cause is not None
         paid = SLIP + len(cause.size) * float(np.log(6.0 * samples))
         jacobian = samples * _log_power(cause.maps[0])
-    gain = as_read.cost - after.cost + jacobian - paid
+    # Rows whose edges are tapered otherwise are worth others in number.
+    again = float(sum(each.samples.sum() for each in rows))
+    gain = as_read.cost - after.cost * samples / again + jacobian - paid
     return Explanation(float(gain), after.phi, alternative, cause)
 
 

@@ -27,8 +27,14 @@ _DENSEST = 2.5e4
 """Mean density that no body has [kg/m³]; of osmium it is 22 600."""
 
 _IMPOSSIBLE = 100.0
-"""Twice the log-likelihood that a body of more than that loses, or one with a negative moment: not
-more, as on a log of hardly any noise the least error of a rod's moments makes them so."""
+"""Twice the log-likelihood that a body of surely more than that loses."""
+
+_NEGATIVE = 15.0
+"""And one with a negative moment, at the most: noise in the motion, which is not taken off here,
+makes the moments of slender bodies so, and that alone is to decide nothing."""
+
+_SURELY = 3.0
+"""Standard errors by which a body's size has to fall short."""
 
 _THIN = 0.02
 """Share of the mean second moment that one may be below zero, as a rod's may by any bias."""
@@ -37,6 +43,9 @@ _UNKNOWN = 1e-11
 """Share of an unknown's information below which it is rounding."""
 
 _HALF = slice(0, 3), slice(3, 6)
+
+_OF_TRACE = np.array([np.trace(pseudo_inertia(unit)[:3, :3]) for unit in np.eye(10)])
+"""Trace of the second moment by the ten parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +197,10 @@ def _impossible(phi: Phi, covariance: Array) -> float:
     v = vectors[:, 0] * units
     gradient = np.array([v @ pseudo_inertia(unit) @ v for unit in np.eye(10)])
     short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
-    worst += min(_squares_below_zero(short, gradient, covariance), _IMPOSSIBLE)
+    worst += min(_squares_below_zero(short, gradient, covariance), _NEGATIVE)
     if phi[0] > 0.0:
         central = np.trace(Pi[:3, :3]) - phi[1:4] @ phi[1:4] / phi[0]
+        central += _SURELY * float(np.sqrt(_OF_TRACE @ covariance @ _OF_TRACE))
         if central > 0.0:
             radius = np.sqrt(5.0 / 3.0 * central / phi[0])
             density = phi[0] / (4.0 / 3.0 * np.pi * radius**3)
