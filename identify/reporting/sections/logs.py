@@ -83,9 +83,9 @@ def data(result: FitResult, truth: InertialParameters | None) -> Section:
         _ACCOUNT,
         tuple(_account(index, log) for index, log in enumerate(result.logs)),
         "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of the row "
-        "before. Unused: in segments too short to filter, and edges. Used: rows after the "
-        "low-pass. Effective: how many independent samples they stand for; neighbours that went "
-        "through one filter are not independent.",
+        "before. Unused: in segments too short to filter, and edges. Used: what the fit rests on, "
+        "of streams with clocks of their own rows of the slowest. Effective: how many independent "
+        "samples they stand for; neighbours that went through one filter are not independent.",
     )
     return Section("data", "Data", (table, *_noise_of(result.logs)))
 
@@ -148,7 +148,7 @@ def _account(index: int, log: LogSummary) -> Row:
         "still" if log.rate_hz is None else f"{log.rate_hz:.4g}",
         "none" if log.cutoff_hz is None else f"{log.cutoff_hz:.3g}",
         "–" if log.recording.still else f"{log.duration:.4g}",
-        f"{round(len(log.rows) / log.shown)}",
+        f"{round(log.statistics.samples.sum())}",
         f"{log.effective:.0f}",
         Cell(log.recording.sha256[:12], title=log.recording.sha256),
     )
@@ -194,4 +194,4 @@ def _said(value: object) -> str:
         return f"{value['kind']}({', '.join(given)})"
     if isinstance(value, list | tuple):
         return ", ".join(map(_said, value)) or "none"
-    return str(value)
+    return str(value) or "none"
