@@ -25,8 +25,8 @@ BAND_EDGES_HZ += (80.0, 112.0, 160.0, float("inf"))
 """Edges of the bands that rows are grouped in; the same for every log, so that logs add up."""
 
 _ABOVE = 1.0 + 1e-6
-"""A frequency on an edge is below it, whatever the rate was rounded to: blocks of whole seconds have
-rows on every edge."""
+"""A frequency on an edge is below it, whatever the rate was rounded to: blocks of whole seconds
+have rows on every edge."""
 
 CONSTANT = 0
 """Number of the group of the constant's row; band j is group 1 + j."""
