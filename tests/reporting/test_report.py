@@ -118,9 +118,12 @@ def test_biases_are_shown(case, page):
         return
     names = [f"{number}: {log.name}" for number, log in enumerate(case.result.logs, start=1)]
     names = names if settings.bias == "per_log" else ["all logs"]
+    assert "f z [N]" in page.text
+    assert "t z [mN m]" in page.text
     for name, bias, widths in zip(names, estimate.biases, estimate.bias_half_widths, strict=False):
         (cells,) = (row for row in page.rows(name) if " ± " in row[-1])
         shown = np.array([cell.split(" ± ") for cell in cells[1:]], dtype=np.float64)
+        shown[3:] *= 1e-3
         np.testing.assert_allclose(shown[:, 0], bias, atol=0.06)
         # Of an exact log, seven digits of the offset leave one of the interval.
         np.testing.assert_allclose(shown[:, 1], widths, rtol=0.06, atol=1e-6)

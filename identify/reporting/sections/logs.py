@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 _OFFSETS = (
     Head("Log"),
-    *numbers(*(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [N m]" for axis in "xyz")),
+    *numbers(*(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [mN m]" for axis in "xyz")),
 )
+_OFFSET_UNITS = np.array([1.0, 1.0, 1.0, 1e3, 1e3, 1e3])
+"""Numbers in the units of the heads of one in SI: in N m, zeros would make the table too wide."""
 
 
 def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Section:
@@ -41,9 +43,11 @@ def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Sectio
         said = "None was fitted, as asked: the wrench is taken to be free of a constant offset."
         return Section(*title, (Text(said),))
     estimate = result.estimate
+    offsets = estimate.biases * _OFFSET_UNITS
+    half_widths = estimate.bias_half_widths * _OFFSET_UNITS
     decimals = [
         [decimals_for(half, abs(value)) for value, half in zip(*of, strict=True)]
-        for of in zip(estimate.biases.tolist(), estimate.bias_half_widths.tolist(), strict=True)
+        for of in zip(offsets.tolist(), half_widths.tolist(), strict=True)
     ]
     names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
     if result.settings.bias == "shared":
@@ -53,7 +57,7 @@ def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Sectio
         tuple(
             row(name, *map(_with_interval, offset, halves, places))
             for name, offset, halves, places in zip(
-                names, estimate.biases, estimate.bias_half_widths, decimals, strict=False
+                names, offsets, half_widths, decimals, strict=False
             )
         ),
         "With 95 % intervals. What the sensor reads beside the wrench on the body, constant in the "
