@@ -69,7 +69,7 @@ class BlockBootstrap:
             raise ProblemError(
                 f"bootstrap: the data have {count} blocks of time, and the spread of fewer than "
                 f"{FEWEST_BLOCKS} says little of the estimate's. A block is about ten seconds of a "
-                'log: give longer logs, or more, or use interval = "formula"'
+                "log: give longer logs, or more, or leave intervals to the formula, the default"
             )
         A, _ = fit.corrected
         left = np.linalg.solve(root.T, A.T)

@@ -102,7 +102,8 @@ def _require_resolved(name: str, quaternion: Vec4) -> None:
         raise LogError(
             f"{name}: the attitude turns by {step:.2g} rad from row to row (median), "
             f"which is no motion that could be differentiated. If each row is a still pose, set "
-            f"`still = true` in [log]; else check `angle_unit`, `order` and `maps` in [pose]"
+            f"`still = true` in [log]; else check `time_unit`, that of each stream where there are "
+            f"several, and `angle_unit`, `order` and `maps` in [pose]"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.textpath import TextPath
 
 from identify.findings import verdict_of
 from identify.inertia import PHI
@@ -123,6 +124,21 @@ def test_the_forest_has_a_mark_for_each_log(comparison, named, unnamed):
     marks = drawn_.count("<use ") + drawn_.count("<path ")
     assert marks > len(comparison.logs)
     assert "differs" in drawn_
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 30])
+def test_the_numbers_under_a_forest_stand_apart(count):
+    tick = re.compile(r'font-size: 8px[^>]*anchor: middle[^>]* x="([\d.]+)"[^>]*>([−\d.]+)<')
+    with style():
+        for column in forest_columns(logs(count)):
+            spans = [
+                float(x) + 0.5 * TextPath((0.0, 0.0), text, size=8.0).get_extents().width * sides
+                for x, text in tick.findall(svg(column, "key"))
+                for sides in (-1.0, 1.0)
+            ]
+            assert len(spans) >= 4
+            gaps = np.diff(spans)[1::2]
+            assert gaps.min() > 8.0  # an em
 
 
 def test_a_width_below_the_digits_shown_is_not_zero():

@@ -17,12 +17,13 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
+from matplotlib.textpath import TextPath
 from matplotlib.transforms import Bbox
 
 from identify.errors import ProblemError
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.reporting import plot
-from identify.reporting.canvas import decades
+from identify.reporting.canvas import Column, Panel, decades, name_rows, style, svg
 from identify.reporting.figures.excitation import excited
 from identify.reporting.figures.parameters import body_scales
 from identify.reporting.figures.wrench import predict
@@ -322,3 +323,17 @@ def test_pyplot_is_never_imported(result, tmp_path):
         [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
     )
     assert done.stdout.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("remark", ["1.19991 ± 0.00050", "-10.024 ± 0.032", "wrench noise"])
+def test_there_is_room_for_text_as_wide_as_a_page_sets_it(remark):
+    panel = Panel(lambda axes: name_rows(axes, ["run_00", "run_01"], [remark] * 2))
+    with style():
+        drawn = svg(Column("m", "m [kg]", (panel,)), "key")
+    (room,) = re.findall(r'viewBox="0 0 ([\d.]+) ', drawn)
+    sizes = re.findall(rf'font-size: ([\d.]+)px[^>]* x="([\d.]+)"[^>]*>{re.escape(remark)}<', drawn)
+    assert len(sizes) == 2
+    for size, left in sizes:
+        # Outlines of the glyphs, of which no pixel rounds the width.
+        outlined = TextPath((0.0, 0.0), remark, size=float(size), prop={"family": "DejaVu Sans"})
+        assert float(left) + outlined.get_extents().x1 < float(room)

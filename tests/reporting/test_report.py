@@ -100,12 +100,15 @@ def test_possible_identifiable_and_explained_stand_apart(case, page):
 
 
 def test_logs_are_accounted_for(case, page):
+    used = 0
     for number, log in enumerate(case.result.logs, start=1):
         (cells,) = (row for row in page.rows(f"{number}: {log.name}") if len(row) == 11)
         assert cells[1] == str(log.recording.rows)
-        assert cells[8] == str(len(log.rows))
+        used += int(cells[8])
         assert cells[-1] == log.recording.sha256[:12]
         assert any(attributes.get("title") == log.recording.sha256 for _, attributes in page.tags)
+    assert used == case.result.estimate.samples
+    assert f"{used} samples" in page.text
 
 
 def test_biases_are_shown(case, page):
@@ -115,9 +118,12 @@ def test_biases_are_shown(case, page):
         return
     names = [f"{number}: {log.name}" for number, log in enumerate(case.result.logs, start=1)]
     names = names if settings.bias == "per_log" else ["all logs"]
+    assert "f z [N]" in page.text
+    assert "t z [mN m]" in page.text
     for name, bias, widths in zip(names, estimate.biases, estimate.bias_half_widths, strict=False):
         (cells,) = (row for row in page.rows(name) if " ± " in row[-1])
         shown = np.array([cell.split(" ± ") for cell in cells[1:]], dtype=np.float64)
+        shown[3:] *= 1e-3
         np.testing.assert_allclose(shown[:, 0], bias, atol=0.06)
         # Of an exact log, seven digits of the offset leave one of the interval.
         np.testing.assert_allclose(shown[:, 1], widths, rtol=0.06, atol=1e-6)
@@ -144,6 +150,13 @@ def test_principal_moments_have_intervals_and_their_axes_cones(case, page):
         else:
             angle = float(cone.strip("± °"))
             np.testing.assert_allclose(angle, np.rad2deg(axis.half_angle), rtol=0.06)
+
+
+def test_options_that_were_not_used_are_said_to_be_none(case, page):
+    ((_, options),) = page.rows("Options")
+    said = dict(one.split(" = ") for one in options.split("; "))
+    assert said["needs"] == said["terms"] == "none"
+    assert said["bias"] == case.result.settings.bias
 
 
 def test_what_makes_the_intervals_is_shown_where_noise_was_found(case, page):

@@ -565,7 +565,9 @@ def test_a_short_log_has_a_higher_cutoff_and_says_so():
 def test_poses_too_far_apart_to_be_a_motion_are_refused_with_the_line_for_still_poses():
     rotations = Rotation.random(12, random_state=3)
     poses = still_poses(PHI, rotations)
-    with pytest.raises(LogError, match=r"turns by \d.* rad from row to row.*set `still = true`"):
+    with pytest.raises(
+        LogError, match=r"turns by \d.* rad from row to row.*set `still = true`.*`time_unit`"
+    ):
         prepare(replace(poses, time=np.arange(12.0)))
 
 

@@ -49,6 +49,7 @@ def _draw(axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], nam
     differs = np.array([log.name in pooled.differing for log in fitted])
     low, high = _limits(values, halves, compared)
     axes.set_xlim(low, high)
+    axes.locator_params(axis="x", nbins=5)  # numbers of many digits in half a column
     places = _named(axes, comparison, fitted, name)
     interval = pooled.intervals[name]
     if interval is not None:

@@ -46,7 +46,7 @@ def sources(result: FitResult, *, ax: Place | None = None) -> Any:
 def source_columns(result: FitResult) -> tuple[Column, ...]:
     """The column of `sources`, and one of the carrier; none where no noise was found."""
     return tuple(
-        _column(estimate, f"What makes the intervals{estimate.of_body}")
+        _column(estimate, f"Variance by source{estimate.of_body}")
         for estimate in result.estimate.bodies
         if estimate.variance_shares
     )

@@ -30,8 +30,10 @@ if TYPE_CHECKING:
 
 _OFFSETS = (
     Head("Log"),
-    *numbers(*(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [N m]" for axis in "xyz")),
+    *numbers(*(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [mN m]" for axis in "xyz")),
 )
+_OFFSET_UNITS = np.array([1.0, 1.0, 1.0, 1e3, 1e3, 1e3])
+"""Numbers in the units of the heads of one in SI: in N m, zeros would make the table too wide."""
 
 
 def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Section:
@@ -41,9 +43,11 @@ def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Sectio
         said = "None was fitted, as asked: the wrench is taken to be free of a constant offset."
         return Section(*title, (Text(said),))
     estimate = result.estimate
+    offsets = estimate.biases * _OFFSET_UNITS
+    half_widths = estimate.bias_half_widths * _OFFSET_UNITS
     decimals = [
         [decimals_for(half, abs(value)) for value, half in zip(*of, strict=True)]
-        for of in zip(estimate.biases.tolist(), estimate.bias_half_widths.tolist(), strict=True)
+        for of in zip(offsets.tolist(), half_widths.tolist(), strict=True)
     ]
     names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
     if result.settings.bias == "shared":
@@ -53,7 +57,7 @@ def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Sectio
         tuple(
             row(name, *map(_with_interval, offset, halves, places))
             for name, offset, halves, places in zip(
-                names, estimate.biases, estimate.bias_half_widths, decimals, strict=False
+                names, offsets, half_widths, decimals, strict=False
             )
         ),
         "With 95 % intervals. What the sensor reads beside the wrench on the body, constant in the "
@@ -83,9 +87,9 @@ def data(result: FitResult, truth: InertialParameters | None) -> Section:
         _ACCOUNT,
         tuple(_account(index, log) for index, log in enumerate(result.logs)),
         "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of the row "
-        "before. Unused: in segments too short to filter, and edges. Used: rows after the "
-        "low-pass. Effective: how many independent samples they stand for; neighbours that went "
-        "through one filter are not independent.",
+        "before. Unused: in segments too short to filter, and edges. Used: what the fit rests on, "
+        "of streams with clocks of their own rows of the slowest. Effective: how many independent "
+        "samples they stand for; neighbours that went through one filter are not independent.",
     )
     return Section("data", "Data", (table, *_noise_of(result.logs)))
 
@@ -148,7 +152,7 @@ def _account(index: int, log: LogSummary) -> Row:
         "still" if log.rate_hz is None else f"{log.rate_hz:.4g}",
         "none" if log.cutoff_hz is None else f"{log.cutoff_hz:.3g}",
         "–" if log.recording.still else f"{log.duration:.4g}",
-        f"{round(len(log.rows) / log.shown)}",
+        f"{round(log.statistics.samples.sum())}",
         f"{log.effective:.0f}",
         Cell(log.recording.sha256[:12], title=log.recording.sha256),
     )
@@ -194,4 +198,4 @@ def _said(value: object) -> str:
         return f"{value['kind']}({', '.join(given)})"
     if isinstance(value, list | tuple):
         return ", ".join(map(_said, value)) or "none"
-    return str(value)
+    return str(value) or "none"

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 _CAPTION = (
     "How much of the variance of each estimate comes from where, in shares that sum to one; the "
     "width of an interval goes with its root. Wrench noise and motion noise: what was read off the "
-    "signals, carried to the estimate. Drift, model: residuals larger than both in slow bands, "
-    "from drift, vibration, or equations that do not hold. Completion: what the data leave open."
+    "signals, or given, carried to the estimate. Drift, model: what residuals, or blocks of time, "
+    "differ by beyond both, from drift, vibration, or equations that do not hold. Completion: what "
+    "the data leave open."
 )
 _ADVICE = (
     "Against wrench noise help a longer log or faster motion; against motion noise a better pose "
-    "or slower, larger motion; against drift a sensor that is warm or zeroed, or a finding above."
+    "or slower, larger motion; against drift a sensor that is warm or zeroed, or what "
+    "the findings above advise."
 )
 
 
