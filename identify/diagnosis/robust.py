@@ -36,6 +36,10 @@ _LEAST_ENERGY = 15.0
 the median's energy, too: clean logs of the study had up to 12, contacts of 5 % of the weight more
 than 80."""
 
+_LEAST_SIZE, _LEAST_MEDIAN = 1e-6, 0.3
+"""Residuals of a thousandth of the wrench's spread are taken for noise at the least: of an exact
+wrench what is left is the pose's noise, which grows and falls with the motion."""
+
 _MOST_SHARE = 0.45
 """Share of the stretches above which it is not contacts: the model fails as a whole."""
 
@@ -74,9 +78,7 @@ def segments(time: Array, rows: Array, segment_ids: Indices) -> tuple[Span, ...]
     if count < _FEWEST:
         return ()
     energy = _energies(rows, stretch, count)
-    median = float(np.median(energy))
-    if not median > 0.0:
-        return ()
+    median = max(float(np.median(energy)), _LEAST_MEDIAN)
     above = energy > median * max(_LEAST_ENERGY, _limit(energy / median, count))
     if above.mean() > _MOST_SHARE:
         return ()
@@ -125,7 +127,7 @@ def _energies(rows: Array, stretch: Indices, count: int) -> Array:
         left = (A[kept] * scale[:, None]).reshape(-1, 16)
         y = np.linalg.lstsq(left, (w[kept] * scale).reshape(-1), rcond=1e-8)[0]
         r = w - A @ y
-        size = np.maximum(np.mean(r[kept] ** 2, axis=0), 1e-12 * np.var(w, axis=0) + 1e-300)
+        size = np.maximum(np.mean(r[kept] ** 2, axis=0), _LEAST_SIZE * np.var(w, axis=0) + 1e-300)
         of_row = np.mean(r**2 / size, axis=1)
         energy = np.bincount(stretch, of_row, minlength=count) / lengths
         best = energy <= np.quantile(energy, _KEPT)
