@@ -51,8 +51,12 @@ def test_a_real_arm(cli, shared_data, tmp_path):
     log = shared_data / "panda_optoforce" / "run_11-32-28.txt"
     schema = shared_data / "schemas" / "panda_optoforce.toml"
     status, out, err = cli("fit", log, "--schema", schema, "-o", tmp_path)
-    assert (status, err) == (0, "")
+    # The schema reads its position in the wrong axes, which is found.
+    assert status == 4
+    assert "position_axes" in err
     estimate = load(tmp_path)
+    assert estimate["verdict"]["usable"] == "no"
+    assert estimate["findings"][0]["code"] == "position_axes"
     assert 1.10 <= estimate["mass"] <= 1.20
     assert {estimate["decided_by"][name] for name in ("m", "hx", "hy", "hz")} == {"data"}
     assert "Low-pass: all signals alike at 5 Hz (default)." in out

@@ -104,6 +104,8 @@ def test_the_provenance_says_how_it_was_made(demo, shipped):
         "gravity": None,
         "terms": [],
         "needs": "",
+        "apply": [],
+        "check": False,
         "interval": "formula",
         "simultaneous": False,
     }
