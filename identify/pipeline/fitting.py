@@ -34,6 +34,7 @@ from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
 from identify.regressors import LogSummary, Offsets, Statistics, scan
+from identify.regressors.scanning import CHUNK_ROWS
 from identify.signals import Reading
 from identify.validation import validate
 
@@ -174,7 +175,7 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
     if settings.gravity is not None:
         x, y, z = map(float, settings.gravity)
         reading = replace(reading, gravity=(x, y, z))
-    wide = _is_differentiated(source)
+    wide = len(source) <= CHUNK_ROWS and _is_differentiated(source)
     found = scan(source, reading, tell, wide=wide)
     if found.cutoff_hz is None or (found.motion_hz or 0.0) <= found.cutoff_hz:
         return found
@@ -182,7 +183,10 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
 
 
 def _is_differentiated(source: Recording | LogFile) -> bool:
-    """Whether rows are the same in a wide scan: it treats edges as in a differentiated one."""
+    """Whether rows are the same in a wide scan: it treats edges as in a differentiated one.
+
+    Of a long log some rows are scanned again for what a wide scan is for: that is less work.
+    """
     recording = source.recording if isinstance(source, LogFile) else source
     return recording.still or not {"linear_acceleration", "angular_acceleration"} <= set(
         recording.signals

@@ -36,7 +36,7 @@ from identify.signals.segments import FEWEST_ROWS
 from identify.signals.transform import BLOCK_SECONDS
 from identify.spatial.rotations import lengths
 
-CHUNK_ROWS = 131_072
+CHUNK_ROWS = 65_536
 """Rows of a chunk, about: a whole number of blocks, and one block at least."""
 
 MOST_POINTS = 100_000
