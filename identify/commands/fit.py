@@ -74,7 +74,7 @@ class Fit(Command):
     """One sensor offset for all logs, where it was not zeroed between them."""
 
     cutoff: Annotated[Number, option("HZ", "(default: 5 Hz or rate/10)")] = None
-    """Cut-off of the low-pass that all signals go through."""
+    """Highest frequency that is used, of all signals alike."""
 
     gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""

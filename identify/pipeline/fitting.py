@@ -72,7 +72,7 @@ def fit(
         settings: all choices in one; each can be given by its name instead, and then replaces it.
         bias: sensor offset fitted "per_log" (default), "shared" by all logs, or "none".
         mass: known mass [kg].
-        cutoff_hz: cut-off of the low-pass that all signals go through [Hz].
+        cutoff_hz: highest frequency that is used, of all signals alike [Hz].
         gravity: g in W [m/s²] in place of the logs' own.
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
         needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%"; the

@@ -29,8 +29,8 @@ class FitSettings:
     Attributes:
         bias: sensor offset fitted per log (default), shared by all logs, or none.
         mass: known mass [kg], if any.
-        cutoff_hz: cut-off of the low-pass [Hz]; chosen where not given: min(5, rate/10), or higher
-            where all segments of a log are too short for that.
+        cutoff_hz: highest frequency that is used [Hz]; chosen where not given: min(5, rate/10), or
+            higher where the motion is faster or all segments of a log are too short for that.
         gravity: g in W [m/s²] in place of the logs' own.
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
         needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%".
