@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from identify.arrays import Array, Phi
-from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.least_squares import LeastSquaresFit, taken_samples
 from identify.estimation.principal import PrincipalSpread
 from identify.exchange import PrincipalAxis
 from identify.exchange.estimate_views import MOMENTS
@@ -90,12 +90,15 @@ def degrees_of_freedom(fit: LeastSquaresFit) -> Array:
     """
     along, system = information_inverse(fit), fit.data.system
     whole, squares = np.zeros(len(along)), np.zeros(len(along))
-    for group, information in zip(system.groups, system.moments(fit.weights), strict=True):
+    taken = taken_samples(fit.data, fit)
+    for group, information, lost in zip(
+        system.groups, system.moments(fit.weights), taken, strict=True
+    ):
         share = np.einsum("ij,jk,ik->i", along, information, along)
         whole += share
         # A size a kind of channel is what is learned of a group.
         alike = group.channels / len(set(group.group.kinds))
-        squares += share**2 / max(alike * group.effective_samples, 1.0)
+        squares += share**2 / max(alike * (group.effective_samples - lost), 1.0)
     return np.where(squares > 0.0, whole**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from identify.arrays import Array, Phi
 from identify.errors import ProblemError
@@ -26,27 +25,12 @@ from identify.estimation.initial_estimate import (
     require_positive_masses,
     too_little,
 )
+from identify.estimation.residual_weights import noise_there, residual_weights
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.inertia import default_body
 from identify.inertia.parameters import default_radius
 from identify.regressors import LinearProblem, System
-from identify.regressors.system import GroupEquations
-
-_PREDICTED = 100.0
-"""Effective samples that the predicted covariance of a group's residuals is worth: what the noise
-of its signals makes, at the size that is found. So many residuals count as much as it …"""
-
-_KINDS = 30.0
-"""… and so many, where nothing is predicted, as one size for each kind of channel."""
-
-_SIZE_KNOWN, _SIZE_KNOWN_ALIKE = 3.0, 10.0
-"""Degrees of freedom that the size common to all bands is worth, and in predictions where bands are
-taken to be alike."""
-
-_SURELY = 4.0
-"""Standard errors by which the residuals have to be smaller than the noise that was read off the
-signals for less of it to be there."""
 
 _RAMP = 4
 """Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
@@ -58,23 +42,12 @@ _MOST_ROUNDS = 30
 _SETTLED = 1e-2
 """Standard errors a round may still move the estimate by when re-weighting stops."""
 
-_LEAST_INDEPENDENT = 1e-8
-"""Share of each axis' residual variance that is taken to be independent of the other axes."""
-
 _SIZE_RESOLVED = (2.0, 6.0)
 """Standard errors by which a body's size stands out where its scale begins to be taken from it, and
 where it is taken from it alone: a threshold would let rounds go to and fro."""
 
 _FARTHEST = 10.0
 """Distance of the centre of mass from Bo, in body sizes, beyond which no scale is taken from it."""
-
-_RESOLUTION = 1e-9
-"""Residuals below this share of what was measured are rounding, and weigh no more than it."""
-
-_MOST_UNEVEN = 1e-5
-"""Least residual of a channel, as a share of what it measured, over the largest of the others: an
-exact torque beside a noisy force would outweigh it by more than double precision holds, and hide
-what the force alone tells, the mass."""
 
 
 @dataclass(frozen=True)
@@ -239,10 +212,10 @@ def _solve(
         before: the last round, if any.
     """
     space = data.space
-    taken = _taken(data, before)
+    taken = taken_samples(data, before)
     moments = data.system.residual_moments(x, [np.diag(scale**-2) for scale in data.scales])
-    there = _noise_there(data, x, moments, taken)
-    weights, spreads = _residual_weights(data, x, moments, taken, there)
+    there = noise_there(data, x, moments, taken)
+    weights, spreads = residual_weights(data, x, moments, taken, there)
     share = share * there
     problem = data.system.problem(weights)
     noise = np.sqrt(share) * data.system.noise_rows(weights)
@@ -337,69 +310,7 @@ def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
     return bool(near and (complete or max(grown) < _SETTLED))
 
 
-def _noise_there(
-    data: FitData, x: Array, moments: Sequence[Array], taken: Sequence[float]
-) -> float:
-    """Share of the noise read off the signals that the residuals leave room for, at most one.
-
-    A motion with fast parts of its own, and no noise, looks noisy; the residuals tell.
-    """
-    ratios: dict[str, list[tuple[float, float]]] = {}
-    for group, moment, predicted, lost in zip(
-        data.system.groups, moments, data.system.noise_moments(x), taken, strict=True
-    ):
-        left = group.effective_samples - lost
-        kinds = np.array(group.group.kinds)
-        for kind in dict.fromkeys(group.group.kinds):
-            own = np.ix_(kinds == kind, kinds == kind)
-            made = np.trace(predicted[own]) / group.effective_samples
-            if made > 0.0 and left >= 1.0:
-                ratio = float(np.trace(moment[own])) / left / float(made)
-                ratios.setdefault(kind, []).append((ratio, left * float((kinds == kind).sum())))
-    largest = 0.0
-    for found in ratios.values():
-        ratio, degrees = np.array(found).T
-        mean = float(ratio @ degrees / degrees.sum())
-        largest = max(largest, mean * (1.0 + _SURELY * float(np.sqrt(2.0 / degrees.sum()))))
-    return min(1.0, largest) if ratios else 1.0
-
-
-def _residual_weights(
-    data: FitData, x: Array, moments: Sequence[Array], taken: Sequence[float], there: float
-) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-    """W of each group from the residuals at x, and from what noise of the signals makes there.
-
-    Returns:
-        The weights, and W (C − W⁻¹) W with the covariance C that each group has by itself: weights
-        are cautious, intervals are to hold.
-    """
-    system = data.system
-    predicted = [there * moment for moment in system.noise_moments(x)]
-    covariances: list[Array] = [np.empty(0)] * len(system.groups)
-    found = list(covariances)
-    for sensor in (sensor for sensors in system.sensors for sensor in sensors):
-        bands = [_Band.of(system.groups[g], moments[g], predicted[g], taken[g]) for g in sensor]
-        sizes = zip(_sizes(bands, alike=True), _sizes(bands, alike=False), strict=True)
-        for g, band, (size, own) in zip(sensor, bands, sizes, strict=True):
-            covariances[g], found[g] = band.covariance(size), band.covariance(own)
-    pairs = list(zip(covariances, data.scales, strict=True))
-    largest = max(float((np.diag(C) / scale**2).max()) for C, scale in pairs)
-    weights = []
-    for group, (covariance, scale) in zip(system.groups, pairs, strict=True):
-        # What was measured bounds a residual that is nothing but rounding.
-        rounding = (_RESOLUTION * scale) ** 2 * group.samples / group.effective_samples
-        # Residuals of all channels that move as one would make the weight singular.
-        rounding = rounding + _LEAST_INDEPENDENT * np.diag(covariance)
-        rounding = rounding + _MOST_UNEVEN**2 * largest * scale**2
-        weights.append(_inverse(covariance + np.diag(rounding)))
-    spreads = tuple(
-        weight @ (own - covariance) @ weight
-        for weight, own, covariance in zip(weights, found, covariances, strict=True)
-    )
-    return tuple(weights), spreads
-
-
-def _taken(data: FitData, before: LeastSquaresFit | None) -> list[float]:
+def taken_samples(data: FitData, before: LeastSquaresFit | None) -> list[float]:
     """Effective samples of each group that the unknowns and offsets take."""
     system = data.system
     taken = [0.0] * len(system.groups)
@@ -416,105 +327,6 @@ def _taken(data: FitData, before: LeastSquaresFit | None) -> list[float]:
         leverage = float(np.einsum("ij,ik,kj->", inverse, information, inverse))
         taken[number] += leverage / system.groups[number].channels
     return taken
-
-
-@dataclass(frozen=True)
-class _Band:
-    """The residuals of a group: what was found of them, and what was to be expected.
-
-    Attributes:
-        found: their covariance, shape (m, m).
-        predicted: what noise of the signals makes of it, likewise.
-        effective_samples: how many they are.
-        kinds: of the channels, shape (m,).
-    """
-
-    found: Array
-    predicted: Array
-    effective_samples: float
-    kinds: NDArray[np.str_]
-
-    @classmethod
-    def of(cls, group: GroupEquations, moment: Array, predicted: Array, taken: float) -> _Band:
-        n = group.effective_samples
-        kinds = np.array(group.group.kinds)
-        return cls(moment / max(n - taken, 1.0), predicted / n, n, kinds)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The kinds, each once."""
-        return tuple(dict.fromkeys(self.kinds.tolist()))
-
-    @cached_property
-    def degrees(self) -> Array:
-        """Numbers behind each kind's ratio, shape (kinds,)."""
-        counts = [float((self.kinds == kind).sum()) for kind in self.names]
-        return np.array(counts) * self.effective_samples
-
-    @cached_property
-    def ratios(self) -> Array:
-        """What was found, in predictions, of each kind; NaN where nothing was predicted."""
-        ratios = np.full(len(self.names), np.nan)
-        for number, kind in enumerate(self.names):
-            own = np.ix_(self.kinds == kind, self.kinds == kind)
-            if np.trace(self.predicted[own]) > _RESOLUTION * np.trace(self.found[own]):
-                whitened = np.linalg.lstsq(self.predicted[own], self.found[own], rcond=1e-9)[0]
-                ratios[number] = np.trace(whitened) / len(whitened)
-        return ratios
-
-    def covariance(self, sizes: Array) -> Array:
-        """What was found, drawn to what was predicted at the size it has, or to one size a kind."""
-        n = self.effective_samples
-        if np.isnan(self.ratios).any():
-            power = np.diag(self.found)
-            expected = np.diag([power[self.kinds == kind].mean() for kind in self.kinds])
-            return (_KINDS * expected + n * self.found) / (_KINDS + n)
-        scale = np.sqrt([sizes[self.names.index(kind)] for kind in self.kinds])
-        expected = self.predicted * np.outer(scale, scale)
-        return (_PREDICTED * expected + n * self.found) / (_PREDICTED + n)
-
-
-def _sizes(bands: Sequence[_Band], *, alike: bool) -> Array:
-    """Sizes of the residuals of each band, in predictions, by kind, shape (bands, kinds).
-
-    What noise of the signals does not predict, drift and coloured noise, is slow: sizes do not grow
-    with frequency. Bands that would have it otherwise share one.
-
-    Args:
-        bands: of one sensor, the mean of blocks first, then from slow to fast.
-        alike: whether the bands are taken to be the more alike, the more there is that noise does
-            not predict: it may be the model that fails, and then it fails in all of them.
-    """
-    ratios = np.array([band.ratios for band in bands])
-    degrees = np.where(np.isnan(ratios), 0.0, [band.degrees for band in bands])
-    ratios = np.nan_to_num(ratios)
-    common = np.maximum((degrees * ratios).sum(axis=0) / np.maximum(degrees.sum(axis=0), 1.0), 1.0)
-    known = _SIZE_KNOWN_ALIKE * common if alike else np.full(len(common), _SIZE_KNOWN)
-    worth = known + degrees
-    sizes = np.maximum((known * common + degrees * ratios) / worth, 1.0)
-    for kind in range(len(common)):
-        sizes[1:, kind] = _not_growing(sizes[1:, kind], worth[1:, kind])
-    return sizes
-
-
-def _not_growing(values: Array, weights: Array) -> Array:
-    """Nearest values that do not grow, by pooling of neighbours (Ayer and others 1955)."""
-    pools: list[tuple[float, float, int]] = []
-    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
-        pool = (value, weight, 1)
-        while pools and pools[-1][0] < pool[0]:
-            last, w, n = pools.pop()
-            total = w + pool[1]
-            pool = ((last * w + pool[0] * pool[1]) / total, total, n + pool[2])
-        pools.append(pool)
-    return np.array([value for value, _, n in pools for _ in range(n)])
-
-
-def _inverse(covariance: Array) -> Array:
-    """Of a covariance whose entries differ by orders of magnitude: through the correlation."""
-    sigma = np.sqrt(np.diag(covariance))
-    inverse = np.linalg.inv(covariance / np.outer(sigma, sigma))
-    return 0.5 * (inverse + inverse.T) / np.outer(sigma, sigma)
 
 
 def _body_units(scaling: Scaling) -> Array:

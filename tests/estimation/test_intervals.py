@@ -147,7 +147,8 @@ def test_intervals_are_the_estimate_plus_and_minus_students_t_standard_errors():
     phi = random_body(rng)
     blocks = samples(phi, rng, 50, noise=wrench_noise(phi, 0.02)).blocks()
     estimate = estimate_body([blocks])
-    factor = student.ppf(0.975, 150.0)  # three channels of a kind
+    # Three channels of a kind, less what an offset and ten unknowns in six channels take.
+    factor = student.ppf(0.975, 3.0 * (50.0 - 1.0 - 10.0 / 6.0))
     errors = np.sqrt(np.diag(estimate.covariance))
     for k, name in enumerate(PHI):
         low, high = estimate.intervals[name]
@@ -212,11 +213,17 @@ def test_degrees_are_those_of_the_bands_an_unknown_rests_on():
     fit = fit_of([coloured_log(phi, 0)])
     degrees = degrees_of_freedom(fit)
     system = fit.data.system
-    each = [3.0 * group.effective_samples for group in system.groups]
+    inverse = np.linalg.inv(fit.problem.A.T @ fit.problem.A)
+    informed = system.moments(fit.weights)
+    means = np.array([(group.constant**2).sum() for group in system.groups])
+    taken = means / means.sum() + [np.trace(inverse @ H) / 6.0 for H in informed]
+    each = [
+        max(3.0 * (group.effective_samples - lost), 1.0)
+        for group, lost in zip(system.groups, taken, strict=True)
+    ]
     assert (degrees > min(each)).all()
     assert (degrees <= sum(each)).all()
-    inverse = np.linalg.inv(fit.problem.A.T @ fit.problem.A)
-    shares = np.array([np.diag(inverse @ H @ inverse) for H in system.moments(fit.weights)])
+    shares = np.array([np.diag(inverse @ H @ inverse) for H in informed])
     expected = shares.sum(axis=0) ** 2 / (shares**2 / np.array(each)[:, None]).sum(axis=0)
     noiseless = replace(fit, noise=np.zeros_like(fit.noise))
     assert_close(degrees_of_freedom(noiseless), expected, 1e-6)

@@ -8,7 +8,13 @@ from hypothesis import given, settings, strategies as st
 
 from identify.estimation import estimate_body
 from identify.estimation.identifiability import without_noise
-from identify.estimation.least_squares import _Band, _not_growing, _sizes
+from identify.estimation.residual_weights import (
+    _at_lower_edges,
+    _Band,
+    _not_growing,
+    _sizes,
+    _worth_of_common,
+)
 from identify.inertia import PHI, phi_from_inertia
 from identify.regressors import block_statistics
 from identify.signals import prepare
@@ -86,7 +92,7 @@ def band(ratio: float, effective: float, predicted: float = 2.0) -> _Band:
     """Residuals of one kind in three channels, so many times what was predicted."""
     kinds = np.array(["force"] * 3)
     found = ratio * (predicted or 1.0) * np.eye(3)
-    return _Band(found, predicted * np.eye(3), effective, kinds)
+    return _Band(found, predicted * np.eye(3), 0.0 * found, effective, kinds)
 
 
 def test_sizes_are_those_of_long_bands_and_never_below_one():
@@ -120,6 +126,54 @@ def test_where_nothing_is_predicted_there_is_no_size_and_found_residuals_are_tak
     assert sizes.shape == (2, 1)
     assert np.isfinite(sizes).all()
     assert_close(silent.covariance(sizes[0]), 3.0 * np.eye(3), 1e-12)
+
+
+def test_excess_has_the_shape_of_the_sensors_noise_as_far_as_that_is_what_was_predicted():
+    kinds = np.array(["torque"] * 3)
+    of_motion, of_wrench = np.diag([0.0, 5.0, 5.0]), np.eye(3)
+    predicted = of_motion + of_wrench
+    coloured = predicted + 8.0 * of_wrench
+    both = _Band(coloured, predicted, of_wrench, 60.0, kinds)
+    left = 1.0 - 3.0 / 13.0
+    assert_close(both.excess, of_wrench + left * predicted, 1e-12)
+    assert_close(np.trace(both.excess), np.trace(predicted), 1e-12)
+    # Its size solves the score equation of that model: tr V⁻¹ E V⁻¹ (found − V) = 0.
+    V = predicted + (both.ratios[0] - 1.0) * both.excess
+    inverse = np.linalg.inv(V)
+    score = np.trace(inverse @ both.excess @ inverse @ (coloured - V))
+    slope = np.trace(inverse @ both.excess @ inverse @ both.excess)
+    assert abs(score / slope) < 0.05 * both.ratios[0]
+    # The noise alone: exact, whatever its size.
+    for size in (0.5, 1.0, 9.0):
+        alone = _Band(size * of_wrench, of_wrench, of_wrench, 60.0, kinds)
+        assert_close(alone.ratios, [size], 1e-12)
+    # Without noise in the wrench, an excess is one of all that was predicted.
+    exact = _Band(4.0 * of_wrench, of_wrench, 0.0 * of_wrench, 60.0, kinds)
+    assert_close(exact.covariance(np.array([4.0])), 4.0 * of_wrench, 1e-12)
+
+
+def test_bands_that_differ_by_chance_alone_take_the_common_size():
+    rng = np.random.default_rng(3)
+    degrees = np.full((7, 1), 30.0)
+    by_chance = [
+        _worth_of_common(rng.chisquare(30.0, (7, 1)) / 30.0, degrees)[0] for _ in range(200)
+    ]
+    assert np.median(by_chance) == 100.0
+    differing = np.geomspace(20.0, 1.0, 7)[:, None] * rng.chisquare(30.0, (7, 1)) / 30.0
+    assert_close(_worth_of_common(differing, degrees), [3.0], 1e-12)
+    # Sizes of variance τ² count as 2 / τ² degrees of freedom: many bands, known well.
+    spread = rng.gamma(10.0, 0.1, (4000, 1))
+    assert abs(_worth_of_common(spread, np.full((4000, 1), 1e6))[0] / 20.0 - 1.0) < 0.1
+
+
+def test_an_excess_that_falls_is_larger_at_the_lower_edge_of_its_band():
+    falling = np.array([[5.0], [8.0], [4.0], [1.0]])
+    expected = [5.0, 8.0 * np.sqrt(2.0), 4.0 * np.sqrt(2.0), 2.0]
+    assert_close(_at_lower_edges(falling)[:, 0], expected, 1e-12)
+    steep = _at_lower_edges(np.array([[1.0], [100.0], [1.0]]))
+    assert_close(steep[:, 0], [1.0, 200.0, 2.0], 1e-12)
+    alone = np.array([[1.0], [3.0]])
+    assert_close(_at_lower_edges(alone), alone, 0.0)
 
 
 @settings(max_examples=50)
