@@ -113,11 +113,6 @@ class Diagnosis:
     statistics: tuple[Statistics, ...]
     fit: LeastSquaresFit
 
-    @property
-    def untellable(self) -> tuple[Hypothesis, ...]:
-        """What the log does not move enough to show."""
-        return tuple(test.hypothesis for test in self.tests if not test.tellable)
-
 
 def causes(
     fit: LeastSquaresFit,

@@ -58,7 +58,8 @@ class Answer:
     Attributes:
         phi: the ten parameters about Bo in B, shape (10,).
         n_identifiable: how many of them are measured; a default body completes the others.
-        intervals: 95 % bounds by name (the ten, cx … cz, Icxx … Iczz), None where not measured.
+        intervals: 95 % bounds by name (the ten, cx … cz, Icxx … Iczz, I1 … I3), None where not
+            measured.
         solver: what solved it; "none" where closed form was enough.
         status: what the solver said.
     """

@@ -13,19 +13,17 @@ import numpy as np
 from scipy.linalg import eigh
 
 from identify.arrays import Array, Phi, Vec3
-from identify.estimation.intervals import DERIVED, derived
+from identify.estimation.intervals import NAMES, derived
 from identify.experiments.estimators import Answer
 from identify.experiments.sources.source import Truth
 from identify.inertia import (
     PHI,
+    inertia_about_com,
     inertia_about_origin,
     is_consistent,
     pseudo_inertia,
     smallest_pseudo_eigenvalue,
 )
-
-NAMES = (*PHI, *DERIVED)
-"""The ten parameters, the centre of mass and the inertia about it: what intervals are given for."""
 
 Values: TypeAlias = Mapping[str, float | None]
 """Columns and their values; None where there is nothing to say."""
@@ -136,7 +134,9 @@ def estimate(answer: Answer, truth: Phi | None) -> Values:
 
 
 def _values(phi: Phi | None) -> Array:
-    return np.full(len(NAMES), np.nan) if phi is None else np.concatenate((phi, derived(phi)))
+    if phi is None:
+        return np.full(len(NAMES), np.nan)
+    return np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
 
 
 def _of_answer(name: str, score: Callable[[Answer], float]) -> Metric:

@@ -33,9 +33,6 @@ SLIP = 12.0
 CLEAR_LEAD = 20.0
 """Twice the log-likelihood by which one explanation has to lead to be named alone."""
 
-_AGAINST_SIGNS = 3
-"""Linear alternatives, the best ones, that are looked at together with another sign."""
-
 
 class ScannedLog(NamedTuple):
     """A log, which may be read again, and what was found when it was read."""

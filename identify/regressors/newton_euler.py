@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat66, PhiLike, Vec6, seal
+from identify.arrays import Array, PhiLike, Vec6, seal
 from identify.inertia import inertia_about_origin
 from identify.spatial import BodyMotion, hat
 
@@ -85,8 +85,3 @@ def newton_euler_wrench(phi: PhiLike, motion: BodyMotion) -> Vec6:
     force = mass * a + np.cross(al, h) + np.cross(w, np.cross(w, h))
     torque = np.cross(h, a) + al @ inertia + np.cross(w, w @ inertia)
     return np.concatenate((force, torque), axis=-1)
-
-
-def acceleration_response(phi: PhiLike) -> Mat66:
-    """∂w/∂(a', α) = [T_1 φ … T_6 φ], which is the spatial inertia about Bo: (..., 6, 6)."""
-    return np.einsum("jik,...k->...ij", FEATURE_TENSOR[:6], np.asarray(phi))

@@ -108,18 +108,6 @@ def poinsot_gif(
     return stream.getvalue()
 
 
-def poinsot_frame(construction: Poinsot, index: int = -1) -> Figure:
-    """One picture of the animation.
-
-    Args:
-        construction: of one free rotation.
-        index: of its times; the herpolhode is drawn up to there.
-    """
-    times = np.arange(len(construction.time))
-    with style():
-        return _picture(_Scene.of(construction, times), times[index])
-
-
 def poinsot_html(construction: Poinsot) -> str:
     """The animation as a page that needs nothing else, to play, wind and turn.
 

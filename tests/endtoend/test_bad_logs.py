@@ -316,38 +316,57 @@ def test_nonsense(fit, tmp_path, words, message):
     assert message in refused(fit(*words), tmp_path, 2)
 
 
-@pytest.mark.parametrize(
-    ("cutoff", "clock", "message"),
-    [
-        ("1e-6", 'time = "t"', "a cut-off of 1e-06 Hz, which takes 1.7e+06 s (1.72917e+08 rows)"),
-        ("1e-300", 'time = "t"', "a cut-off of 1e-300 Hz"),
-        (None, 'time = "t"\ntime_unit = "ns"', 'time_unit = "ns": 800 rows would be 7.99e-09 s'),
-        ("5", 'time = "t"\ntime_unit = "us"', "800 rows, which would be 8e-06 s"),
-        (None, "rate_hz = 1e300", "rate_hz = 1e+300: 800 rows would be 7.99e-298 s"),
-        (None, "rate_hz = 1e-300", "rate_hz = 1e-300: 800 rows would be 7.99e+302 s"),
-        (None, "rate_hz = 5e-324", "800 rows would be inf s"),
-    ],
+NO_TIMES = (
+    ("1e-6", 'time = "t"', "a cut-off of 1e-06 Hz, which takes 1.7e+06 s (1.72917e+08 rows)"),
+    ("1e-300", 'time = "t"', "a cut-off of 1e-300 Hz"),
+    (None, 'time = "t"\ntime_unit = "ns"', 'time_unit = "ns": 800 rows would be 7.99e-09 s'),
+    ("5", 'time = "t"\ntime_unit = "us"', "800 rows, which would be 8e-06 s"),
+    (None, "rate_hz = 1e300", "rate_hz = 1e+300: 800 rows would be 7.99e-298 s"),
+    (None, "rate_hz = 1e-300", "rate_hz = 1e-300: 800 rows would be 7.99e+302 s"),
+    (None, "rate_hz = 5e-324", "800 rows would be inf s"),
 )
-def test_a_time_no_log_takes_is_refused_before_anything_is_as_long(
-    log, edit_schema, tmp_path, cutoff, clock, message
-):
-    edit_schema('time = "t"', clock)
-    words = [sys.executable, "-m", "identify", "fit", log.path, "--schema", log.schema]
-    words += ["-o", tmp_path / "out", *([] if cutoff is None else ["--cutoff", cutoff])]
-    code = (  # of a process between: a child of this one would count its memory too
-        "import resource, subprocess, sys; status = subprocess.call(sys.argv[1:]); "
-        "used = resource.getrusage(resource.RUSAGE_CHILDREN); "
-        "unit = 2**20 if sys.platform == 'darwin' else 1024; "
-        "print(used.ru_maxrss / unit, used.ru_utime + used.ru_stime); sys.exit(status)"
-    )
+"""A cut-off, lines of the schema's clock, and what is said of them."""
+
+_ONE_AFTER_THE_OTHER = """
+import json, sys, time
+from identify.commands.main import main
+
+for words in json.loads(sys.argv[1]):
+    before = time.process_time()
+    status = main(words)
+    print(status, time.process_time() - before, flush=True)
+    print("next", file=sys.stderr, flush=True)
+"""
+
+_MEASURED = (  # by a process between: a child of this one would count its memory too
+    "import resource, subprocess, sys; status = subprocess.call(sys.argv[1:]); "
+    "unit = 2**20 if sys.platform == 'darwin' else 1024; "
+    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / unit); sys.exit(status)"
+)
+
+
+def test_a_time_no_log_takes_is_refused_before_anything_is_as_long(log, tmp_path):
+    """In one process, which then has the memory of the largest."""
+    text, calls = log.schema.read_text(), []
+    for number, (cutoff, clock, _) in enumerate(NO_TIMES):
+        schema = tmp_path / f"{number}.toml"
+        assert 'time = "t"' in text
+        schema.write_text(text.replace('time = "t"', clock))
+        words = ["fit", log.path, "--schema", schema, "-o", tmp_path / "out"]
+        calls.append([*map(str, words), *([] if cutoff is None else ["--cutoff", cutoff])])
+    each = (sys.executable, "-c", _ONE_AFTER_THE_OTHER, json.dumps(calls))
     run = subprocess.run(
-        [sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", _MEASURED, *each], capture_output=True, text=True, timeout=60
     )
-    assert (run.returncode, message in run.stderr) == (2, True), run.stderr
-    assert "Warning" not in run.stderr
-    megabytes, seconds = map(float, run.stdout.split())
-    assert megabytes <= 500
-    assert seconds <= 3
+    assert run.returncode == 0, run.stderr
+    *ends, megabytes = run.stdout.splitlines()
+    said = run.stderr.split("next\n")[:-1]
+    for end, error, (*_, message) in zip(ends, said, NO_TIMES, strict=True):
+        status, seconds = end.split()
+        assert (status, message in error) == ("2", True), error
+        assert "Warning" not in error
+        assert float(seconds) <= 3
+    assert float(megabytes) <= 500
 
 
 def test_a_cut_off_the_log_is_too_slow_for(fit, tmp_path):

@@ -13,6 +13,8 @@ import pandas as pd
 import pytest
 
 import identify
+from identify.estimation import estimate_body
+from identify.regressors import scan
 from tests.endtoend.conftest import ROOT
 from tests.endtoend.estimates import INTERVALS, SIX, load, values
 
@@ -183,7 +185,7 @@ def test_other_noise(generator, clean, shipped, truth, tmp_path, seed):
     measured = generator.measure(clean, noise_seed=seed)
     measured.table.to_parquet(tmp_path / "log.parquet")
     recording = identify.read_log(tmp_path / "log.parquet", shipped / "schema.toml")
-    estimate = identify.fit(recording).estimate
+    estimate = estimate_body([scan(recording).statistics])
     body = estimate.parameters
     require_accuracy(body.mass, body.com, body.inertia_about_com, truth)
     assert np.linalg.eigvalsh(body.pseudo_inertia)[0] > 0.0

@@ -15,6 +15,7 @@ from experiments.benchmarks import (
     fit_command,
     forward_simulation,
     import_time,
+    motion_noise,
     psd_fit,
     refusals,
     rows_throughput,
@@ -29,7 +30,9 @@ from identify.estimation import estimate_unknowns
 from identify.estimation.program import cone_program
 from identify.estimation.terms import Consistent
 from identify.inertia import InertialParameters
-from identify.regressors import ONE_BODY
+from identify.logs import Noise, synthetic_recording
+from identify.regressors import ONE_BODY, block_statistics
+from identify.signals import prepare
 from identify.simulation import State, fast_rollout
 from identify.spatial import Pose
 
@@ -51,6 +54,25 @@ def test_contenders_take_turns_in_alternating_order():
 def test_a_result_that_cannot_be_used_is_refused(nothing):
     with pytest.raises(ValueError, match="not finite"):
         consume(nothing)
+
+
+def test_a_fit_without_noise_in_the_motion_is_of_the_same_rows():
+    log = synthetic_recording(
+        InertialParameters.from_com(1.2, (0.0, 0.02, 0.05), np.diag([3e-3, 2e-3, 4e-3])).phi,
+        rng=np.random.default_rng(3),
+        duration=12.0,
+        rate_hz=100.0,
+        noise=Noise(
+            force=0.1, torque=0.01, position=1e-4
+        ),  # none that turns add to the means of ω²
+    )
+    noisy, silent = block_statistics(prepare(log)), motion_noise.without_noise_read(log)
+    np.testing.assert_allclose(silent.factors, noisy.factors, rtol=0.0, atol=1e-9)
+    assert not silent.noise.any()
+    exact = motion_noise.without_motion_noise(noisy)
+    np.testing.assert_array_equal(exact.noise[..., 13:], noisy.noise[..., 13:])
+    assert noisy.noise[..., 1:13].any()
+    assert not exact.noise[..., :13].any()
 
 
 def test_spread_is_written_with_its_bounds():

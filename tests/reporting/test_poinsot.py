@@ -12,17 +12,20 @@ import sys
 import numpy as np
 import pytest
 from hypothesis import given
+from matplotlib.figure import Figure
 from PIL import Image
 
 from identify.errors import SimulationError
+from identify.reporting.canvas import style
 from identify.reporting.figures.poinsot import View, family, poinsot as draw
 from identify.reporting.poinsot_animation import (
-    poinsot_frame,
+    _picture,
+    _Scene,
     poinsot_gif,
     poinsot_html,
     save_poinsot_animation,
 )
-from identify.simulation.poinsot import poinsot_motion
+from identify.simulation.poinsot import Poinsot, poinsot_motion
 from tests.close import assert_close
 from tests.simulation.free_rotation.cases import ALL, QUATERNION, body
 from tests.strategies import seeds
@@ -39,6 +42,12 @@ NAMES = [
     "spin, middle",
     "spin across a top",
 ]
+
+
+def picture(construction: Poinsot, index: int) -> Figure:
+    """One picture of the animation, as `poinsot_gif` draws it from all times."""
+    with style():
+        return _picture(_Scene.of(construction, np.arange(len(construction.time))), index)
 
 
 def made(name: str, count: int = 301):
@@ -100,7 +109,7 @@ def test_the_page_and_the_frame_draw_a_smooth_trail_from_sparse_times():
     assert scene["drawn"][0] == 1
     assert np.linalg.norm(np.diff(scene["trail"], axis=0), axis=1).max() < 0.05
     assert_close(scene["trail"][0], scene["contact"][0], 1e-4)
-    frame = poinsot_frame(sparse, 3)
+    frame = picture(sparse, 3)
     words = " ".join(text.get_text() for text in frame.axes[0].texts)
     assert "herpolhode of the first 12 periods" in words
 
@@ -163,7 +172,7 @@ def test_gif_has_its_frames_and_they_move():
 
 @pytest.mark.parametrize("name", ["on the separatrix", "sphere", "spin, middle", "thin rod"])
 def test_a_frame_of_every_kind_of_motion(name):
-    figure = poinsot_frame(made(name), index=17)
+    figure = picture(made(name), index=17)
     figure.canvas.draw()
     assert any("t = 1.13 s" in text.get_text() for text in figure.axes[0].texts)
 

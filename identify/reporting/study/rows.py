@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from identify.errors import StudyError
+from identify.estimation.intervals import NAMES
 from identify.experiments import Results, RunSummary, Study, open_results
 from identify.experiments.code_mark import code_mark
-from identify.experiments.metrics import METRICS, NAMES
+from identify.experiments.metrics import METRICS
 from identify.experiments.results import default_metrics
 from identify.experiments.store import COLUMNS
 

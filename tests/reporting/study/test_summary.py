@@ -195,8 +195,21 @@ def test_coverage_is_counted_by_parameter_and_by_log():
     assert cells(text, "`low`", "worst log") == [["70.0"]]
     assert cells(text, "`low`", "given") == [["100"]]
     assert cells(text, "`low`", "width") == [["1.5"]]
-    assert cells(text, "`low`")[0] == ["0 of 1", "1 of 2", "1.5"]
+    judged = ["85.0", "85.0", "0 of 1", "1 of 2", "70.0", "100", "1.5"]
+    assert cells(text, "`low`")[0] == judged
     assert coverage(rows(plain)) == ""
+
+
+def test_all_intervals_together_are_counted_each_alike():
+    def metrics(log, corruption, estimator, seed):
+        # Ten of m, all but one held; five of hx, of the ten there could be.
+        hx = None if seed % 2 else 1.0
+        return {"covered_m": float(seed > 0), "covered_hx": hx}
+
+    text = coverage(rows(metrics, seeds=10, logs=("a/0",), estimators=("psd",)))
+    assert cells(text, "`low`")[0][0] == "93.3"  # 14 of 15
+    assert cells(text, "`low`")[0][1] == "90.0"
+    assert cells(text, "`low`")[0][-2] == "75.0"
 
 
 def test_errors_of_each_log_stand_beside_each_other():

@@ -19,14 +19,19 @@ _NORMAL = 1.959964
 _NOTE = (
     "Covered: of the intervals given, how many hold the true value. Worst log: the lowest share of "
     "one log with at least {fewest} intervals. Given: share of the estimates that have an "
-    "interval. Width: median half-width over 1.96 × the RMS error of the same cells, for each log, "
-    "then the median over the logs: 1 is a width that suits the errors."
+    "interval. Pooled: of all intervals together, whatever they are of. Width: median half-width "
+    "over 1.96 × the RMS error of the same cells, for each log, then the median over the logs: 1 "
+    "is a width that suits the errors."
 )
 _FEWEST = 5
 _JUDGED = (
     "perturbation",
+    "pooled",
+    "least parameter",
     f"parameters covered {WANTED[0]:g} to {WANTED[1]:g} %",
     f"log × parameter covered ≥ {LEAST_OF_A_LOG:g} %",
+    "worst log × parameter",
+    "given",
     "median width",
 )
 
@@ -51,17 +56,27 @@ def coverage(rows: StudyRows) -> str:
 
 
 def _judged(part: Any, perturbation: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """How many parameters are covered as they should be, and how wide the intervals are."""
+    """How all intervals together cover, how many as they should, and how wide they are."""
     given = [name for name in names if part[f"covered_{name}"].notna().any()]
     if not given:
         return ()
-    within = sum(WANTED[0] <= 100.0 * pooled(part, name) <= WANTED[1] for name in given)
-    logs = np.concatenate([by_log(part, name).to_numpy() for name in given])
-    least = int((100.0 * logs >= LEAST_OF_A_LOG).sum())
+    worked = part[part["error_type"].isna()][[f"covered_{name}" for name in names]]
+    every = worked.to_numpy(dtype=np.float64, na_value=np.nan)
+    of_one = 100.0 * np.array([pooled(part, name) for name in given])
+    within = int(((of_one >= WANTED[0]) & (of_one <= WANTED[1])).sum())
+    logs = 100.0 * np.concatenate([by_log(part, name).to_numpy() for name in given])
+    least = int((logs >= LEAST_OF_A_LOG).sum())
     widths = np.array([_width(part, name) for name in given])
-    width = float(np.nanmedian(widths)) if np.isfinite(widths).any() else float("nan")
-    counts = (f"{within} of {len(given)}", f"{least} of {len(logs)}")
-    return code(perturbation), *counts, number(width, 2)
+    return (
+        code(perturbation),
+        number(100.0 * float(np.nanmean(every))),
+        number(float(of_one.min())),
+        f"{within} of {len(given)}",
+        f"{least} of {len(logs)}",
+        number(float(logs.min()) if len(logs) else float("nan")),
+        number(100.0 * float(np.isfinite(every).mean())),
+        number(float(np.nanmedian(widths)) if np.isfinite(widths).any() else float("nan"), 2),
+    )
 
 
 def pooled(part: Any, name: str) -> float:

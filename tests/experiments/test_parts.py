@@ -1,0 +1,81 @@
+"""The study of parts of logs: what it counts, and what it leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experiments import parts
+from identify.estimation import estimate_body
+from identify.inertia import PHI, InertialParameters
+from identify.logs import Noise, Recording, synthetic_recording
+from identify.logs.excerpt import rows_of
+from identify.regressors import block_statistics
+from identify.signals import prepare
+
+BODY = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3]))
+
+
+@pytest.fixture(scope="module")
+def log() -> Recording:
+    noise = Noise(force=0.05, torque=0.005, position=5e-5, orientation=1e-4)
+    rng = np.random.default_rng(5)
+    return synthetic_recording(BODY.phi, rng=rng, duration=24.0, rate_hz=100.0, noise=noise)
+
+
+def _changed(log: Recording, first: float, last: float, **added: list[float]) -> Recording:
+    assert log.time is not None
+    there = ((log.time >= first) & (log.time < last))[:, None]
+    signals = {name: log.signals[name] + there * values for name, values in added.items()}
+    return replace(log, signals={**log.signals, **signals})
+
+
+def test_a_ratio_is_the_difference_of_two_fits_by_their_half_widths(log):
+    found = parts.compared("whole", log, 2)
+    fits = [
+        estimate_body([block_statistics(prepare(rows_of(log, *rows)))])
+        for rows in ((0, 1200), (1200, 2400))
+    ]
+    # Away from limits an interval is the estimate plus and minus its half-width.
+    x = np.array([fit.parameters.phi for fit in fits])
+    bounds = np.array([[fit.intervals[name] for name in PHI] for fit in fits])
+    half = np.sqrt(np.sum((bounds[..., 1] - x) ** 2, axis=0))
+    np.testing.assert_allclose(found.of(PHI), np.abs(x[0] - x[1]) / half, rtol=1e-9)
+    assert (found.parts, found.refused, found.of(PHI).max() < 1.5) == (2, 0, True)
+
+
+def test_the_report_counts_pairs_of_halves_and_quarters_and_those_apart(log, tmp_path, monkeypatch):
+    assert log.time is not None
+    turned = {"force": log.signals["force"] * np.where(log.time < 12.0, 1.0, 1.1)[:, None]}
+    heavier = replace(log, name="heavier", signals={**log.signals, **turned})
+    monkeypatch.setattr(parts, "logs", lambda: iter([log, heavier]))
+    monkeypatch.setattr(parts, "untouched", lambda log: iter(()))
+    path = tmp_path / "parts.md"
+    assert parts.main(["-o", str(path)]) == 0
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][2:]
+    assert [row[1] for row in rows] == ["2", "4", "both"] * 2
+    assert [row[3] for row in rows[:3]] == ["10", "60", "70"]
+    assert float(rows[2][4]) > 85.0
+    assert "m 1" in rows[3][-1]  # the two halves
+    assert "m 4" in rows[4][-1]  # each quarter with those of the other half
+
+
+def test_the_longest_part_that_nothing_touched_is_taken_by_itself(log):
+    assert list(parts.untouched(log)) == []
+    touched = _changed(log, 16.0, 17.5, force=[0.0, 4.0, 6.0])
+    ((what, rest),) = parts.untouched(touched)
+    assert what.endswith("untouched")
+    assert rest.time is not None
+    assert rest.time[0] == 0.0
+    assert 15.5 < rest.time[-1] <= 16.0
+
+
+def test_a_log_of_others_is_read_where_it_is_at_hand(shared_data, monkeypatch):
+    for name in parts.MIRROR_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    assert [log.name for log in parts.logs()] == ["payload_arm"]
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    assert [log.name for log in parts.logs()] == ["payload_arm", "panda_optoforce"]
