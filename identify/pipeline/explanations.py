@@ -145,7 +145,7 @@ def rank_explanations(
         for each, log in zip(base, logs, strict=True)
     ]
     rows = [BandRows.of(each, own) for each, own in zip(base, bands, strict=True)]
-    if not any(len(each.samples) for each in rows):
+    if not any(len(each.samples) and each.measures_wrench for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
     as_read = misfit(rows)
     samples = float(sum(each.samples.sum() for each in rows))
