@@ -14,9 +14,9 @@ from identify.diagnosis.robust import (
 )
 from identify.diagnosis.score_test import ScoreTest as ScoreTest, score_tests as score_tests
 from identify.diagnosis.spans import (
+    SignalWatch as SignalWatch,
     Span as Span,
     signal_spans as signal_spans,
-    without_spikes as without_spikes,
 )
 from identify.diagnosis.wandering import (
     Drift as Drift,

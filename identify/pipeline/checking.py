@@ -19,14 +19,12 @@ from identify.diagnosis import (
     drift,
     excitation,
     segments,
-    signal_spans,
 )
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
-from identify.logs import Recording
 from identify.pipeline.check_findings import (
     SHOWN,
     distinct,
@@ -36,11 +34,8 @@ from identify.pipeline.check_findings import (
     of_ranking,
     of_spans,
 )
-from identify.pipeline.explanations import (
-    Ranking,
-    ScannedLog,
-    rank_explanations,
-)
+from identify.pipeline.explanations import Ranking, rank_explanations
+from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.wrench import W
 
@@ -156,9 +151,7 @@ def _spans(log: ScannedLog, *, exact: bool) -> tuple[Span, ...]:
     found: tuple[Span, ...] = ()
     if not exact:
         found = segments(summary.time, summary.rows, summary.segment_ids)
-    if isinstance(log.source, Recording):
-        found += signal_spans(log.source)
-    return tuple(sorted(found, key=lambda span: span.start))
+    return tuple(sorted((*found, *log.spans), key=lambda span: span.start))
 
 
 def _least_squares(

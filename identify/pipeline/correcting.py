@@ -12,10 +12,10 @@ from identify.arrays import Array
 from identify.diagnosis import Cause, Drift, without_drift
 from identify.errors import ProblemError
 from identify.pipeline.checking import Checks
-from identify.pipeline.explanations import Explanation, ScannedLog, merged_reading
+from identify.pipeline.explanations import Explanation, merged_reading
+from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import WIDE_LAYOUT, LogSummary, scan
 from identify.regressors.wrench import DDW, DW, W
-from identify.signals import Reading
 
 SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation")
 """Codes whose spans of time can be left out."""
@@ -91,7 +91,7 @@ def _read_otherwise(best: Explanation) -> tuple[_Correct, dict[str, Any]]:
 
     def correct(number: int, log: ScannedLog) -> ScannedLog:
         if alternative.reading is not None:
-            log = _again(log, merged_reading(log.summary.reading, alternative))
+            log = log.again(merged_reading(log.summary.reading, alternative))
         return log if alternative.change is None else _mapped(log, _whole(alternative.change))
 
     return correct, {"meaning": alternative.text, "gain": best.gain}
@@ -102,7 +102,7 @@ def _without_cause(cause: Cause) -> tuple[_Correct, dict[str, Any]]:
         if cause.hypothesis.name != "delay":
             return _mapped(log, cause.maps[number])
         delay = log.summary.recording.wrench_delay + float(cause.size[0])
-        return _again(log, replace(log.summary.reading, wrench_delay=delay))
+        return log.again(replace(log.summary.reading, wrench_delay=delay))
 
     low, high = cause.interval
     return correct, {
@@ -137,16 +137,9 @@ def _without_spans(checks: Checks, code: str) -> tuple[_Correct, dict[str, Any]]
         if not spans[number]:
             return log
         reading = log.summary.reading
-        return _again(log, replace(reading, left_out=(*reading.left_out, *spans[number])))
+        return log.again(replace(reading, left_out=(*reading.left_out, *spans[number])))
 
     return correct, {"left_out": spans}
-
-
-def _again(log: ScannedLog, reading: Reading) -> ScannedLog:
-    """The log, read again with the cut-off it had."""
-    reading = replace(reading, cutoff_hz=log.summary.cutoff_hz)
-    wide = log.summary.statistics.layout == WIDE_LAYOUT
-    return log._replace(summary=scan(log.source, reading, wide=wide))
 
 
 def _mapped(log: ScannedLog, M: Array) -> ScannedLog:

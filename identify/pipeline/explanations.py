@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array, Phi
 from identify.diagnosis import Cause
 from identify.errors import IdentifyError
-from identify.logs import LogFile, Recording
 from identify.pipeline.alternatives import (
     Alternative,
     linear_alternatives,
@@ -20,7 +18,8 @@ from identify.pipeline.alternatives import (
     sign_alternatives,
 )
 from identify.pipeline.misfit import BandRows, Misfit, clear_bands, misfit
-from identify.regressors import LogSummary, Statistics, scan
+from identify.pipeline.scanned_log import ScannedLog
+from identify.regressors import Statistics, scan
 from identify.regressors.wrench import SCAN_LAYOUT, W
 from identify.signals import Reading
 
@@ -35,13 +34,6 @@ CLEAR_LEAD = 20.0
 
 _AGAINST_SIGNS = 3
 """Linear alternatives, the best ones, that are looked at together with another sign."""
-
-
-class ScannedLog(NamedTuple):
-    """A log, which may be read again, and what was found when it was read."""
-
-    source: Recording | LogFile
-    summary: LogSummary
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,11 @@ from identify.pipeline.checks import (
     require_same_frames,
 )
 from identify.pipeline.correcting import corrected
-from identify.pipeline.explanations import ScannedLog
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
-from identify.regressors import LogSummary, Offsets, Statistics, scan
+from identify.pipeline.scanned_log import ScannedLog, scan_log
+from identify.regressors import LogSummary, Offsets, Statistics
 from identify.regressors.scanning import CHUNK_ROWS
 from identify.signals import Reading
 from identify.validation import validate
@@ -114,9 +114,9 @@ def fit(
     say = progress or (lambda line: None)
     scanned = []
     for source in (*given, *empty):
-        summary = _scan(source, settings, say)
-        require_live_wrench(summary, mass_known=_mass_known(settings) and not empty)
-        scanned.append(ScannedLog(source, summary))
+        log = _scan(source, settings, say)
+        require_live_wrench(log.summary, mass_known=_mass_known(settings) and not empty)
+        scanned.append(log)
     applied: list[dict[str, object]] = []
     estimator = replace(settings.estimator, unloaded=len(empty))
     if settings.apply:
@@ -164,7 +164,7 @@ def _of_both(seen: Sequence[Finding], found: Sequence[Finding]) -> list[Finding]
     return [*found, *(f for f in seen if f.code not in known)]
 
 
-def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> LogSummary:
+def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> ScannedLog:
     """Scan a log; once more where a later part of it is faster than the cut-off that was chosen."""
     say(f"preparing {source.name} ({len(source)} rows)")
 
@@ -176,10 +176,11 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
         x, y, z = map(float, settings.gravity)
         reading = replace(reading, gravity=(x, y, z))
     wide = len(source) <= CHUNK_ROWS and _is_differentiated(source)
-    found = scan(source, reading, tell, wide=wide)
-    if found.cutoff_hz is None or (found.motion_hz or 0.0) <= found.cutoff_hz:
-        return found
-    return scan(source, replace(reading, cutoff_hz=found.motion_hz), tell, wide=wide)
+    log = scan_log(source, reading, tell, wide=wide)
+    cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0
+    if cutoff is None or motion <= cutoff:
+        return log
+    return scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=wide)
 
 
 def _is_differentiated(source: Recording | LogFile) -> bool:
