@@ -8,6 +8,7 @@ from identify.diagnosis.hypotheses import HYPOTHESES as HYPOTHESES, Hypothesis a
 from identify.diagnosis.motion import Excitation as Excitation, excitation as excitation
 from identify.diagnosis.ranking import Cause as Cause, Diagnosis as Diagnosis, causes as causes
 from identify.diagnosis.robust import (
+    Loss as Loss,
     robust_weights as robust_weights,
     segments as segments,
     weighted_cells as weighted_cells,

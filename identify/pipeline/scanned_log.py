@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from identify.arrays import Array
 from identify.diagnosis import SignalWatch, Span, signal_spans
 from identify.logs import LogFile, Recording
 from identify.logs.excerpt import Excerpt
@@ -14,24 +17,56 @@ from identify.regressors import WIDE_LAYOUT, LogSummary, scan
 from identify.regressors.scanning import Progress
 from identify.signals import Reading
 
+SummaryChange: TypeAlias = Callable[[LogSummary], LogSummary]
+"""A correction of what was read of a log: a map of its columns, a drift taken off."""
+
 
 class ScannedLog(NamedTuple):
     """A log, which may be read again, and what was found when it was read.
 
     Attributes:
         source: the log.
-        summary: of it.
+        summary: of it, with all changes made.
         spans: of time in which a raw signal cannot be what it says.
+        changes: of the summary, in order; made again where the log is read again.
     """
 
     source: Recording | LogFile
     summary: LogSummary
     spans: tuple[Span, ...] = ()
+    changes: tuple[SummaryChange, ...] = ()
 
-    def again(self, reading: Reading) -> ScannedLog:
-        """The log read otherwise, with the cut-off it had, and wide where it was."""
+    @property
+    def wide(self) -> bool:
+        """Whether its statistics have all columns."""
+        return self.summary.statistics.layout == WIDE_LAYOUT
+
+    def again(self, reading: Reading, *, wide: bool = False) -> ScannedLog:
+        """The log read otherwise, with the cut-off it had, wide where it was, changed alike."""
         reading = replace(reading, cutoff_hz=self.summary.cutoff_hz)
-        return scan_log(self.source, reading, wide=self.summary.statistics.layout == WIDE_LAYOUT)
+        log = scan_log(self.source, reading, wide=wide or self.wide)
+        for change in self.changes:
+            log = log.changed(change)
+        return log
+
+    def changed(self, change: SummaryChange) -> ScannedLog:
+        """The log with a change of its summary, which is made wide for it."""
+        log = self if self.wide else self.again(self.summary.reading, wide=True)
+        return log._replace(summary=change(log.summary), changes=(*log.changes, change))
+
+    def mapped(self, M: Array) -> ScannedLog:
+        """The log as a linear map of its wide columns makes it; its full-rate states go."""
+        return self.changed(partial(_mapped, M=M))
+
+
+def _mapped(summary: LogSummary, M: Array) -> LogSummary:
+    return replace(
+        summary,
+        statistics=summary.statistics.mapped(M),
+        folds=summary.folds.mapped(M),
+        rows=summary.rows @ M,
+        segments=(),
+    )
 
 
 def scan_log(
@@ -46,9 +81,7 @@ def scan_log(
     Raises:
         LogError: the log cannot be used.
     """
-    if isinstance(
-        source, Recording
-    ):  # with the rows that `scan` leaves out, or brings to one clock
+    if isinstance(source, Recording):  # its rows as they are, not brought to one clock
         spans = signal_spans(reading.apply(source))
         return ScannedLog(source, scan(source, reading, progress, wide=wide), spans)
     watch = SignalWatch()
