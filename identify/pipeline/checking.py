@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from identify.diagnosis import (
+    Calibration,
     Change,
     Diagnosis,
     Drift,
     Excitation,
     LogFacts,
     Span,
+    calibrated,
     causes,
     changed,
     drift,
@@ -28,6 +30,7 @@ from identify.findings import Finding
 from identify.pipeline.check_findings import (
     SHOWN,
     distinct,
+    of_calibration,
     of_cause,
     of_change,
     of_drift,
@@ -58,6 +61,7 @@ class Checks:
         spans: of time of each log in which a signal cannot be what it says.
         excitation: how far the logs move their body, and what motion would tell the rest.
         logs: what was looked at.
+        calibration: of the wrench, where it is wrong and nothing else explains that.
     """
 
     diagnosis: Diagnosis | None = None
@@ -67,6 +71,7 @@ class Checks:
     spans: tuple[tuple[Span, ...], ...] = ()
     excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
+    calibration: Calibration | None = None
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -84,6 +89,8 @@ class Checks:
         if self.drift is not None:
             yield of_drift(self.drift)
         yield from (of_change(change, self.logs) for change in self.changes)
+        if self.calibration is not None:
+            yield of_calibration(self.calibration)
 
 
 def wide_statistics(log: ScannedLog) -> Statistics:
@@ -118,8 +125,8 @@ def look_at(
     if settings.bias == "shared":  # offsets that differ would be taken for other causes
         settings = replace(settings, bias="per_log")
     fit = _least_squares(logs, settings)
+    facts = [LogFacts.of(log.summary.recording) for log in logs]
     if fit is not None:
-        facts = [LogFacts.of(log.summary.recording) for log in logs]
         diagnosis = causes(fit, facts, settings.all_terms)
         drifting = drift(diagnosis.fit, settings.all_terms)
         moved = excitation(diagnosis.fit, diagnosis.tests)
@@ -131,8 +138,13 @@ def look_at(
         ranking = rank_explanations(loaded, found[:1], progress)
     exact = fit is not None and _is_exact(fit)
     spans = tuple(_spans(log, exact=exact) for log in logs)
-    summaries = tuple(log.summary for log in logs)
-    return Checks(diagnosis, ranking, drifting, changes, spans, moved, summaries)
+    checks = Checks(
+        diagnosis, ranking, drifting, changes, spans, moved, tuple(log.summary for log in logs)
+    )
+    if suspect and diagnosis is not None and not exact and not any(checks.findings):
+        # Whatever else is wrong shows in the calibration too.
+        checks = replace(checks, calibration=calibrated(diagnosis.fit, facts))
+    return checks
 
 
 def _is_exact(fit: LeastSquaresFit) -> bool:

@@ -113,6 +113,8 @@ def _correction(
         raise NotCorrected(code, f"the likeliest is {misread.code}; correct that first")
     if checks.drift is not None and checks.drift.code == code:
         return _steady(checks.drift)
+    if checks.calibration is not None and code == checks.calibration.code:
+        raise NotCorrected(code, "it is reported, not corrected: calibrate the sensor again")
     found = ", ".join(dict.fromkeys(f.code for f in checks.findings)) or "nothing"
     were = "was" if len(before) == 1 else "were"
     once = f" once {', '.join(before)} {were} corrected" if before else ""

@@ -82,6 +82,15 @@ def test_a_turned_sensor_is_corrected_by_a_map():
     assert applied.estimate.certificate.optimal_for
 
 
+def test_the_gain_of_a_single_axis_is_reported_where_nothing_else_explains_it():
+    wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 0.93, 1, 1, 1])
+    found = check_logs(wrong)
+    assert codes(found)[0] == "wrench_calibration"
+    assert found.findings[0].evidence["p_value"] < 1e-6
+    with pytest.raises(NotCorrected, match="wrench_calibration: it is reported, not corrected"):
+        fit(wrong, apply=("wrench_calibration",))
+
+
 def test_another_reading_is_applied_as_it_was_found():
     wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 1, -1, -1, -1])
     found = check_logs(wrong)
