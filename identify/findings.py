@@ -71,6 +71,15 @@ class Finding:
         evidence = dict(self.evidence)
         return Finding, (self.code, self.severity, self.text, self.remedy, evidence, self.where)
 
+    @property
+    def asks_for_care(self) -> bool:
+        """Whether an estimate with it is usable with care at the most.
+
+        That a default body completes what a log does not tell is nothing wrong with the log, and
+        yet to be known.
+        """
+        return self.severity != "info" or self.code == "completed"
+
     def record(self) -> dict[str, Any]:
         """The finding as plain values, as a file keeps it."""
         return {
@@ -100,13 +109,13 @@ class Verdict:
     """What is known of an estimate, each part for itself.
 
     Attributes:
-        usable: "no" where a finding is an error; "with care" where one is a warning, as of a
-            parameter that a default body completes, or a need is not met; else "yes".
+        usable: "no" where a finding is an error; "with care" where one is a warning, a default body
+            completes a parameter, or a need is not met; else "yes".
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body for the data.
         explains_data: whether what it leaves of the measured wrench is noise.
         identifiable: names of the parameters that the data identify.
-        reasons: codes of the errors and warnings.
+        reasons: codes of the findings that ask for care.
         needs: what was asked for, and whether the intervals meet it.
     """
 
@@ -148,13 +157,12 @@ def verdict_of(
         identifiable: names of the parameters that the data identify.
         needs: what was asked for, and whether it is met.
     """
-    severities = {finding.severity for finding in findings}
     usable: Usable = "yes"
-    if "warning" in severities or not all((needs or {}).values()):
+    if any(f.asks_for_care for f in findings) or not all((needs or {}).values()):
         usable = "with care"
-    if "error" in severities or not possible:
+    if any(f.severity == "error" for f in findings) or not possible:
         usable = "no"
-    reasons = dict.fromkeys(f.code for f in ranked(findings) if f.severity != "info")
+    reasons = dict.fromkeys(f.code for f in ranked(findings) if f.asks_for_care)
     return Verdict(
         usable=usable,
         possible=possible,
@@ -180,13 +188,15 @@ def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple
     are = "is" if len(names) == 1 else "are"
     text = f"{', '.join(names)} {are} not identifiable from the data: a default body stands in{of}."
     remedy = "Use what the data identify alone, or log turns that speed up and slow down."
-    return (Finding("completed", "warning", text, remedy, {"completed": len(names)}),)
+    return (Finding("completed", "info", text, remedy, {"completed": len(names)}),)
 
 
 def reasons_in_words(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Why an estimate is not to be used, or with care: errors and warnings, ranked, a line each.
+    """Why an estimate is not to be used, or with care: findings, ranked, a line each.
 
     What control characters a file may have brought in are gone.
     """
-    said = (f"{f.severity}: {f} [{f.code}]" for f in ranked(findings) if f.severity != "info")
+    names = {"info": "note"}
+    asking = (f for f in ranked(findings) if f.asks_for_care)
+    said = (f"{names.get(f.severity, f.severity)}: {f} [{f.code}]" for f in asking)
     return tuple("".join(c for c in " ".join(line.split()) if c.isprintable()) for line in said)

@@ -62,6 +62,10 @@ def test_what_a_default_body_completes_is_named():
     assert "Ixx, Iyy are not identifiable" in found.text
     assert "(a ball)" in found.text
     assert found.evidence["completed"] == 2
+    assert found.severity == "info"
+    (line,) = reasons_in_words([found])
+    assert line.startswith("note: Ixx, Iyy are not identifiable")
+    assert verdict(found).reasons == ("completed",)
     assert completion({"m": "data", "Ixx": "given"}, None) == ()
 
 

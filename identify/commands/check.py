@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.command import Command, Flag, Vector, option
+from identify.commands.command import Command, Flag, Number, Vector, option
 from identify.commands.reasons import NOT_TO_BE_USED
 from identify.commands.terminal import say
 
@@ -41,6 +41,9 @@ class Check(Command):
     unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
     """A log without the payload; once for each."""
 
+    mass: Annotated[Number, option("KG")] = None
+    """Known mass; a body in free flight, whose force is zero, needs it."""
+
     gravity: Annotated[Vector, option("X Y Z", "(default: the schema's)")] = None
     """Gravity in world axes [m/s²]."""
 
@@ -59,7 +62,7 @@ class Check(Command):
         schema = load_schema(self.schema)
         found = check_logs(
             [open_log(log, schema) for log in self.logs],
-            FitSettings(gravity=self.gravity),
+            FitSettings(mass=self.mass, gravity=self.gravity),
             unloaded=[open_log(log, schema) for log in self.unloaded],
         )
         if self.json:
@@ -83,7 +86,7 @@ def _lines(found: LogCheck) -> Iterator[str]:
         if checks.excitation is not None:
             yield from checks.excitation.advice
     if found.clear:
-        yield "Nothing found."
+        yield "Nothing wrong was found."
 
 
 def _equivalent(finding: Finding) -> str:

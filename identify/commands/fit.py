@@ -94,6 +94,10 @@ class Fit(Command):
     apply: Annotated[str, option("CODE[,CODE ...]")] = ""
     """Correct what was found before the fit, by the codes of findings; it is in the provenance."""
 
+    robust: Annotated[Literal["huber", "student"] | None, option("LOSS")] = None
+    """Weight blocks of time down that one body does not explain: "huber" bounds what they say,
+    "student" forgets what is far out."""
+
     no_report: Flag = False
     """Write no report.html, which takes a second."""
 
@@ -191,6 +195,7 @@ class Fit(Command):
             simultaneous=self.simultaneous,
             apply=tuple(code.strip() for code in self.apply.split(",") if code.strip()),
             check=self.check,
+            robust=self.robust,
         )
 
     def _terms(self) -> tuple[Term, ...]:

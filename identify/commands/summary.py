@@ -65,6 +65,7 @@ def lines_of(result: FitResult) -> Iterator[str]:
     yield from verdict_lines(result)
     if result.carrier is not None:
         yield from verdict_lines(result.carrier)
+    yield from (f"Before the fit: {said}" for said in result.corrected)
     yield from (
         f"{_SAID[finding.severity]} [{finding.code}]: {finding}" for finding in result.all_findings
     )

@@ -8,15 +8,16 @@ from identify.diagnosis.hypotheses import HYPOTHESES as HYPOTHESES, Hypothesis a
 from identify.diagnosis.motion import Excitation as Excitation, excitation as excitation
 from identify.diagnosis.ranking import Cause as Cause, Diagnosis as Diagnosis, causes as causes
 from identify.diagnosis.robust import (
+    Loss as Loss,
     robust_weights as robust_weights,
     segments as segments,
     weighted_cells as weighted_cells,
 )
 from identify.diagnosis.score_test import ScoreTest as ScoreTest, score_tests as score_tests
 from identify.diagnosis.spans import (
+    SignalWatch as SignalWatch,
     Span as Span,
     signal_spans as signal_spans,
-    without_spikes as without_spikes,
 )
 from identify.diagnosis.wandering import (
     Drift as Drift,

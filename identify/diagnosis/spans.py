@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.logs import Recording
+from identify.signals.spikes import FEWEST_ROWS, spikes_among
 
 FROZEN_SECONDS = 0.3
 """A signal that does not change for so long while it moves elsewhere is frozen …"""
@@ -19,17 +21,21 @@ SATURATED_ROWS = 4
 """Rows in a row at a channel's extreme that are an end of its range: clean signals have one or two,
 where they are turning; those that are held have as many as they are held for."""
 
-SPIKE = 12.0
-"""Second differences, in their median size, that no noise has …"""
-
 SPIKE_SHARE = 1e-3
-"""… and least share of the rows that has them: edges of a contact or a freeze are a few."""
-
-_PASSES = 4
-"""Rounds in which spikes are taken out: of two beside each other the second shows in the next."""
+"""Least share of the rows that has spikes: edges of a contact or a freeze are a few."""
 
 _FEWEST_SPIKES = 5
-_FEWEST_ROWS = 50
+
+_PIECE = 32_768
+"""Rows that are looked at together: what is found does not depend on how a log was read."""
+
+_LONGEST = 4096
+"""Rows from which a hold is counted as one of so many."""
+
+_MOST_RUNS = 50_000
+"""Runs that are kept of a signal, the longest."""
+
+_CHANNELS = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +69,115 @@ def signal_spans(recording: Recording) -> tuple[Span, ...]:
     Returns:
         In order of time. Nothing for still poses.
     """
-    if recording.time is None or len(recording.time) < _FEWEST_ROWS:
-        return ()
-    time, signals = recording.time, recording.signals
-    wrench = np.concatenate((signals["force"], signals["torque"]), axis=1)
-    spans = _frozen(time, wrench, "frozen_wrench")
-    pose = [signals[name] for name in ("position", "quaternion") if name in signals]
-    if pose:
-        spans += _frozen(time, np.concatenate(pose, axis=1), "frozen_pose")
-    frozen = np.zeros(len(time), dtype=np.bool_)
-    for span in spans:
-        if span.code == "frozen_wrench":
-            frozen |= (time >= span.start) & (time <= span.stop)
-    spans += _saturated(time, wrench, frozen)
-    spans += _spikes(time, wrench)
-    return tuple(sorted(spans, key=lambda span: span.start))
+    watch = SignalWatch()
+    watch.take(recording)
+    return watch.spans()
+
+
+class SignalWatch:
+    """Looks at the raw signals of a log as it is read, in parts of any size; keeps no rows."""
+
+    def __init__(self) -> None:
+        self._pending: list[tuple[Array, Array, Array]] = []
+        self._waiting = self._rows = self._pose_size = 0
+        self._step = self._begin = self._end = 0.0
+        self._last: tuple[Array, Array, Array] | None = None
+        self._wrench, self._pose = _Holds(), _Holds()
+        self._ends = [_End(channel, sign) for channel in range(6) for sign in (1.0, -1.0)]
+        self._changes = [_Changes() for _ in range(6)]
+        self._fresh = np.zeros((6, 0))
+        self._fresh_time = np.zeros(0)
+        self._spikes: list[Span] = []
+
+    def take(self, recording: Recording, rows: slice = slice(None)) -> None:
+        """Look at some rows of a log, those after the ones before; of still poses at none."""
+        if recording.time is None:
+            return
+        signals, time = recording.signals, recording.time[rows]
+        pose = [signals[name][rows] for name in ("position", "quaternion") if name in signals]
+        wrench = np.hstack((signals["force"][rows], signals["torque"][rows]))
+        self._pending.append((time, wrench, np.hstack(pose) if pose else np.zeros((len(time), 0))))
+        self._waiting += len(time)
+        if self._waiting >= _PIECE:
+            self._look(_PIECE)
+
+    def spans(self) -> tuple[Span, ...]:
+        """What was seen, in order of time. Nothing more can be taken after."""
+        self._look(1)
+        if self._rows < FEWEST_ROWS:
+            return ()
+        whole = self._end - self._begin
+        frozen = self._wrench.frozen("frozen_wrench", self._step, whole, self._rows)
+        spans = [span for span, _ in frozen]
+        if self._pose_size:
+            spans += [
+                span for span, _ in self._pose.frozen("frozen_pose", self._step, whole, self._rows)
+            ]
+        left_out = [rows for _, rows in frozen]
+        for end in self._ends:
+            spans += end.saturated(self._changes[end.channel], left_out)
+        if self._spikes:
+            spans.append(
+                Span(
+                    "spikes",
+                    self._spikes[0].start,
+                    self._spikes[-1].stop,
+                    sum(span.rows for span in self._spikes),
+                    max(span.size for span in self._spikes),
+                )
+            )
+        return tuple(sorted(spans, key=lambda span: span.start))
+
+    def _look(self, least: int) -> None:
+        """Look at what waits, in pieces, as long as so many rows wait."""
+        if self._waiting < least:
+            return
+        time, wrench, pose = (np.concatenate(each) for each in zip(*self._pending, strict=True))
+        start = 0
+        while len(time) - start >= least:
+            piece = slice(start, start + _PIECE)
+            self._look_at(time[piece], wrench[piece], pose[piece])
+            start += _PIECE
+        self._pending = [(time[start:], wrench[start:], pose[start:])]
+        self._waiting = max(len(time) - start, 0)
+
+    def _look_at(self, time: Array, wrench: Array, pose: Array) -> None:
+        if self._last is None:
+            self._begin, self._pose_size = float(time[0]), pose.shape[1]
+            self._step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
+            before = time[:0], wrench[:0], pose[:0]
+        else:
+            before = self._last
+        own = len(before[0])  # one row before, but for the first
+        first = self._rows + 1 - own
+        stamps = np.concatenate((before[0], time))
+        columns = np.concatenate((before[1], wrench)).T.copy()
+        changed = columns[:, 1:] != columns[:, :-1]
+        fresh = changed.any(axis=0)
+        self._wrench.take(~fresh, first, stamps)
+        if self._pose_size:
+            poses = np.concatenate((before[2], pose))
+            self._pose.take(~(poses[1:] != poses[:-1]).any(axis=1), first, stamps)
+        for changes, flags in zip(self._changes, changed, strict=True):
+            changes.take(flags)
+        for end in self._ends:
+            end.take(columns[end.channel, own:], self._rows, time)
+        self._find_spikes(columns, np.concatenate((np.ones(1 - own, dtype=np.bool_), fresh)), time)
+        self._rows += len(time)
+        self._end = float(time[-1])
+        self._last = time[-1:], wrench[-1:], pose[-1:]
+
+    def _find_spikes(self, columns: Array, fresh: Flags, time: Array) -> None:
+        """Look at each held sample of the piece once, behind two of the piece before."""
+        own = columns[:, len(columns[0]) - len(time) :]
+        samples, stamps = (own, time) if fresh.all() else (own[:, fresh], time[fresh])
+        samples = np.concatenate((self._fresh, samples), axis=1)
+        stamps = np.concatenate((self._fresh_time, stamps))
+        found, sizes = spikes_among(samples)
+        if len(found) >= max(_FEWEST_SPIKES, SPIKE_SHARE * len(time)):
+            start, stop = float(stamps[found[0]]), float(stamps[found[-1]])
+            self._spikes.append(Span("spikes", start, stop, len(found), float(sizes.max())))
+        self._fresh, self._fresh_time = samples[:, -2:], stamps[-2:]
 
 
 def runs(flags: Flags) -> Indices:
@@ -86,92 +186,173 @@ def runs(flags: Flags) -> Indices:
     return edges.reshape(-1, 2)
 
 
-def _frozen(time: Array, columns: Array, code: str) -> list[Span]:
-    """Runs of rows that are all the same, far longer than such runs are elsewhere."""
-    held = runs((np.diff(columns, axis=0) == 0.0).all(axis=1))
-    if not len(held):
-        return []
-    length = time[held[:, 1]] - time[held[:, 0]]
-    step = float(np.median(np.diff(time)))
-    usual = max(float(np.median(length)) if len(held) > 0.01 * len(time) else step, step)
-    spans = []
-    for (start, stop), lasts in zip(held.tolist(), length.tolist(), strict=True):
-        if lasts >= FROZEN_SECONDS and lasts > _FROZEN_HOLDS * usual:
-            span = Span(
-                code, float(time[start]), float(time[stop]), stop - start + 1, lasts / usual
-            )
-            spans.append(span)
-    moved = float(sum(span.stop - span.start for span in spans))
-    return spans if moved < 0.5 * (time[-1] - time[0]) else []
+@dataclass(slots=True)
+class _Runs:
+    """Runs of true flags that come in pieces: rows and times of first and last, shape (n, 4)."""
+
+    open: Array | None = None
+    kept: Array = field(default_factory=lambda: np.zeros((0, 4)))
+
+    def take(self, flags: Flags, first: int, begins: Array, ends: Array) -> Array:
+        """The runs that end in a piece; one that goes on at its end stays open.
+
+        Args:
+            flags: of the rows of the piece.
+            first: number of its first row.
+            begins: time that a run has which begins at a row.
+            ends: time that a run has which ends with a row.
+        """
+        at = runs(flags)
+        found = np.zeros((len(at), 4))
+        found[:, :2] = at + first
+        found[:, 2], found[:, 3] = begins[at[:, 0]], ends[at[:, 1] - 1]
+        if self.open is not None:
+            if len(at) and at[0, 0] == 0:
+                found[0, [0, 2]] = self.open[[0, 2]]
+            else:
+                found = np.concatenate((self.open[None], found))
+        self.open = None
+        if len(at) and at[-1, 1] == len(flags):
+            self.open, found = found[-1], found[:-1]
+        return found
+
+    def close(self) -> Array:
+        """The run that is open at the end of the log, if any."""
+        last = np.zeros((0, 4)) if self.open is None else self.open[None]
+        self.open = None
+        return last
+
+    def keep(self, found: Array) -> None:
+        """Keep runs; of too many the longest."""
+        if not len(found):
+            return
+        self.kept = np.concatenate((self.kept, found))
+        if len(self.kept) > _MOST_RUNS:
+            rows = self.kept[:, 1] - self.kept[:, 0]
+            longest = np.argpartition(-rows, _MOST_RUNS // 2)[: _MOST_RUNS // 2]
+            self.kept = self.kept[np.sort(longest)]
 
 
-def _saturated(time: Array, wrench: Array, frozen: Flags) -> list[Span]:
+class _Holds:
+    """Runs of rows that are the same as the row before."""
+
+    def __init__(self) -> None:
+        self._runs = _Runs()
+        self._lengths = np.zeros(_LONGEST + 1, dtype=np.int64)
+
+    def take(self, same: Flags, first: int, stamps: Array) -> None:
+        """Flags of the rows from `first`; stamps begin one row earlier."""
+        if same.any() or self._runs.open is not None:
+            self._keep(self._runs.take(same, first, stamps[:-1], stamps[1:]))
+
+    def _keep(self, found: Array) -> None:
+        rows = (found[:, 1] - found[:, 0]).astype(np.intp)
+        self._lengths += np.bincount(np.minimum(rows, _LONGEST), minlength=_LONGEST + 1)
+        long = (found[:, 3] - found[:, 2] >= FROZEN_SECONDS) & (rows > _FROZEN_HOLDS)
+        self._runs.keep(found[long])
+
+    def frozen(
+        self, code: str, step: float, whole: float, rows: int
+    ) -> list[tuple[Span, tuple[float, float]]]:
+        """Those far longer than such runs are elsewhere, and their rows.
+
+        Args:
+            code: of the finding.
+            step: usual time from row to row [s].
+            whole: time the log takes [s].
+            rows: of the log.
+        """
+        self._keep(self._runs.close())
+        count = int(self._lengths.sum())
+        usual = max(_quantile(self._lengths, 0.5), 1) if count > 0.01 * rows else 1
+        found = []
+        for first, last, start, stop in self._runs.kept.tolist():
+            if last - first > _FROZEN_HOLDS * usual:
+                lasts = (stop - start) / max(usual * step, 1e-300)
+                span = Span(code, start, stop, int(last - first) + 1, lasts)
+                found.append((span, (first - 1.0, last)))
+        frozen = sum(span.stop - span.start for span, _ in found)
+        return found if frozen < 0.5 * whole else []
+
+
+class _Changes:
+    """For how many rows a channel keeps its value."""
+
+    def __init__(self) -> None:
+        self.lengths = np.zeros(_LONGEST + 1, dtype=np.int64)
+        self._since: int | None = None
+
+    @property
+    def count(self) -> int:
+        """How often it changes."""
+        return int(self.lengths.sum()) + (self._since is not None)
+
+    @property
+    def hold(self) -> int:
+        """Rows that hardly any value is kept longer for."""
+        return max(1, _quantile(self.lengths, 0.9))
+
+    def take(self, changed: Flags) -> None:
+        """Flags of rows that differ from the row before."""
+        at = np.flatnonzero(changed)
+        if not len(at):
+            self._since = None if self._since is None else self._since + len(changed)
+            return
+        if len(at) == len(changed):
+            self.lengths[1] += len(at) - 1
+        else:
+            rows = np.minimum(np.diff(at), _LONGEST)
+            self.lengths += np.bincount(rows, minlength=_LONGEST + 1)
+        if self._since is not None:
+            self.lengths[min(self._since + int(at[0]), _LONGEST)] += 1
+        self._since = len(changed) - int(at[-1])
+
+
+def _quantile(counts: Indices, share: float) -> int:
+    """The least value that so large a share of what was counted does not exceed."""
+    return int(np.searchsorted(np.cumsum(counts), share * counts.sum()))
+
+
+class _End:
     """Runs of a channel at its largest or smallest value, as an end of range makes them."""
-    spans = []
-    for column, channel in zip(wrench.T, ("fx", "fy", "fz", "tx", "ty", "tz"), strict=True):
-        changes = np.flatnonzero(np.diff(column) != 0.0)
-        if len(changes) < _FEWEST_ROWS:
-            continue
-        hold = max(1, int(np.percentile(np.diff(changes), 90)))
-        for end in (column.max(), column.min()):
-            at = runs((column == end) & ~frozen)
-            at = at[at[:, 1] - at[:, 0] >= SATURATED_ROWS * hold]
-            # One run may be chance of a coarse resolution; an end of range is met again, or stays.
-            rows = int((at[:, 1] - at[:, 0]).sum())
-            if rows < 2 * SATURATED_ROWS * hold:
-                continue
-            first, last = float(time[at[0, 0]]), float(time[at[-1, 1] - 1])
-            spans.append(Span("saturation", first, last, rows, float(abs(end)), channel))
-    return spans
 
+    def __init__(self, channel: int, sign: float) -> None:
+        self.channel, self._sign = channel, sign
+        self._extreme = -np.inf
+        self._runs = _Runs()
 
-def _spikes(time: Array, wrench: Array) -> list[Span]:
-    """Single rows that stand far out of their neighbours."""
-    found, sizes = _spiked_rows(wrench)
-    if len(found) < max(_FEWEST_SPIKES, SPIKE_SHARE * len(wrench)):
-        return []
-    at = time[found]
-    return [Span("spikes", float(at[0]), float(at[-1]), len(found), float(sizes.max()))]
+    def take(self, values: Array, first: int, time: Array) -> None:
+        """Values of the rows from `first`."""
+        values = self._sign * values
+        largest = float(values.max())
+        if largest > self._extreme:
+            self._extreme, self._runs = largest, _Runs()
+        if largest == self._extreme:
+            self._keep(self._runs.take(values == largest, first, time, time))
+        else:
+            self._keep(self._runs.close())
 
+    def _keep(self, found: Array) -> None:
+        self._runs.keep(found[found[:, 1] - found[:, 0] >= SATURATED_ROWS])
 
-def _spiked_rows(wrench: Array) -> tuple[Indices, Array]:
-    """Which rows are spikes, and their second differences in the median size."""
-    fresh = (np.diff(wrench, axis=0) != 0.0).any(axis=1)
-    taken = np.flatnonzero(np.concatenate(([True], fresh)))  # each held sample once
-    columns = wrench[taken]
-    if len(columns) < _FEWEST_ROWS:
-        return taken[:0], np.zeros(0)
-    usual = np.median(np.abs(columns[:-2] - 2.0 * columns[1:-1] + columns[2:]), axis=0)
-    columns = columns / np.where(usual > 0.0, usual, np.inf)
-    second = np.abs(columns[:-2] - 2.0 * columns[1:-1] + columns[2:]).max(axis=1)
-    # A spike goes out and comes back; a step, as at the edge of a contact, goes out and stays.
-    out = np.abs(np.diff(columns, axis=0)).max(axis=1)[:-1]
-    back = np.abs(columns[2:] - columns[:-2]).max(axis=1)
-    found = np.flatnonzero((second > SPIKE) & (back < 0.5 * out))
-    return taken[found + 1], second[found]
+    def saturated(self, changes: _Changes, left_out: list[tuple[float, float]]) -> Iterator[Span]:
+        """The span from the first to the last of them, where they are an end of range.
 
-
-def without_spikes(recording: Recording) -> tuple[Recording, int]:
-    """A recording whose spiked rows of the wrench are between their neighbours.
-
-    A low-pass would smear a spike over its whole length, so this comes before it.
-
-    Args:
-        recording: any but still poses.
-
-    Returns:
-        The recording, and how many rows were changed.
-    """
-    wrench = np.concatenate((recording.signals["force"], recording.signals["torque"]), axis=1)
-    changed = np.zeros(len(wrench), dtype=np.bool_)
-    for _ in range(_PASSES):
-        rows, _ = _spiked_rows(wrench)
-        if not len(rows):
-            break
-        changed[rows] = True
-        good = np.flatnonzero(~changed)
-        for column in wrench.T:
-            column[changed] = np.interp(np.flatnonzero(changed), good, column[good])
-    repaired = {"force": wrench[:, :3], "torque": wrench[:, 3:]}
-    signals = {**recording.signals, **repaired}
-    return replace(recording, signals=signals), int(changed.sum())
+        Args:
+            changes: of the channel.
+            left_out: rows in which it is frozen.
+        """
+        self._keep(self._runs.close())
+        if changes.count < FEWEST_ROWS:
+            return
+        kept = self._runs.kept
+        for first, last in left_out:
+            kept = kept[(kept[:, 1] <= first) | (kept[:, 0] >= last)]
+        least = SATURATED_ROWS * changes.hold
+        rows = kept[:, 1] - kept[:, 0]
+        long = rows >= least
+        # One run may be chance of a coarse resolution; an end of range is met again, or stays.
+        if (count := int(rows[long].sum())) >= 2 * least:
+            start, stop = float(kept[long][0, 2]), float(kept[long][-1, 3])
+            size, name = abs(self._extreme), _CHANNELS[self.channel]
+            yield Span("saturation", start, stop, count, size, name)

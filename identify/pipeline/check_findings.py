@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from identify.diagnosis import Cause, Change, Drift, Span
+from identify.diagnosis import Calibration, Cause, Change, Drift, Span
 from identify.findings import Finding
 from identify.pipeline.explanations import Explanation, Ranking, in_words
 from identify.regressors import LogSummary
@@ -63,6 +63,19 @@ def of_cause(cause: Cause, mass: float) -> Finding:
         text += f" The log cannot tell it from {others}: nothing is corrected."
         evidence["equivalent"] = list(cause.equivalent)
     return Finding(cause.code, "warning", text, cause.remedy.rstrip(".") + ".", evidence)
+
+
+def of_calibration(found: Calibration) -> Finding:
+    """The finding of a wrench whose calibration is off in a way that has no simpler cause."""
+    return Finding(
+        "wrench_calibration",
+        "warning",
+        "a linear map of the six readings explains the logs clearly better, as where the gain of "
+        "a single axis is off, or one axis shows in another. Which it is cannot be told well "
+        "enough to correct it.",
+        "Calibrate the sensor again, and log again.",
+        {"p_value": found.p_value, "directions": found.directions},
+    )
 
 
 _KINDS = {

@@ -8,39 +8,37 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from identify.diagnosis import (
+    Calibration,
     Change,
     Diagnosis,
     Drift,
     Excitation,
     LogFacts,
     Span,
+    calibrated,
     causes,
     changed,
     drift,
     excitation,
     segments,
-    signal_spans,
 )
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
-from identify.logs import Recording
 from identify.pipeline.check_findings import (
     SHOWN,
     distinct,
+    of_calibration,
     of_cause,
     of_change,
     of_drift,
     of_ranking,
     of_spans,
 )
-from identify.pipeline.explanations import (
-    Ranking,
-    ScannedLog,
-    rank_explanations,
-)
+from identify.pipeline.explanations import Ranking, rank_explanations
+from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.wrench import W
 
@@ -63,6 +61,7 @@ class Checks:
         spans: of time of each log in which a signal cannot be what it says.
         excitation: how far the logs move their body, and what motion would tell the rest.
         logs: what was looked at.
+        calibration: of the wrench, where it is wrong and nothing else explains that.
     """
 
     diagnosis: Diagnosis | None = None
@@ -72,6 +71,7 @@ class Checks:
     spans: tuple[tuple[Span, ...], ...] = ()
     excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
+    calibration: Calibration | None = None
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -89,6 +89,8 @@ class Checks:
         if self.drift is not None:
             yield of_drift(self.drift)
         yield from (of_change(change, self.logs) for change in self.changes)
+        if self.calibration is not None:
+            yield of_calibration(self.calibration)
 
 
 def wide_statistics(log: ScannedLog) -> Statistics:
@@ -123,8 +125,8 @@ def look_at(
     if settings.bias == "shared":  # offsets that differ would be taken for other causes
         settings = replace(settings, bias="per_log")
     fit = _least_squares(logs, settings)
+    facts = [LogFacts.of(log.summary.recording) for log in logs]
     if fit is not None:
-        facts = [LogFacts.of(log.summary.recording) for log in logs]
         diagnosis = causes(fit, facts, settings.all_terms)
         drifting = drift(diagnosis.fit, settings.all_terms)
         moved = excitation(diagnosis.fit, diagnosis.tests)
@@ -136,8 +138,13 @@ def look_at(
         ranking = rank_explanations(loaded, found[:1], progress)
     exact = fit is not None and _is_exact(fit)
     spans = tuple(_spans(log, exact=exact) for log in logs)
-    summaries = tuple(log.summary for log in logs)
-    return Checks(diagnosis, ranking, drifting, changes, spans, moved, summaries)
+    checks = Checks(
+        diagnosis, ranking, drifting, changes, spans, moved, tuple(log.summary for log in logs)
+    )
+    if suspect and diagnosis is not None and not exact and not any(checks.findings):
+        # Whatever else is wrong shows in the calibration too.
+        checks = replace(checks, calibration=calibrated(diagnosis.fit, facts))
+    return checks
 
 
 def _is_exact(fit: LeastSquaresFit) -> bool:
@@ -156,9 +163,7 @@ def _spans(log: ScannedLog, *, exact: bool) -> tuple[Span, ...]:
     found: tuple[Span, ...] = ()
     if not exact:
         found = segments(summary.time, summary.rows, summary.segment_ids)
-    if isinstance(log.source, Recording):
-        found += signal_spans(log.source)
-    return tuple(sorted(found, key=lambda span: span.start))
+    return tuple(sorted((*found, *log.spans), key=lambda span: span.start))
 
 
 def _least_squares(

@@ -9,16 +9,23 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Cause, Drift, without_drift
+from identify.diagnosis import Cause, Drift, LogFacts, without_drift
 from identify.errors import ProblemError
-from identify.pipeline.checking import Checks
-from identify.pipeline.explanations import Explanation, ScannedLog, merged_reading
-from identify.regressors import WIDE_LAYOUT, LogSummary, scan
+from identify.estimation import EstimatorSettings
+from identify.pipeline.checking import Checks, look_at
+from identify.pipeline.explanations import Explanation, in_words, merged_reading
+from identify.pipeline.scanned_log import ScannedLog
+from identify.regressors import LogSummary
 from identify.regressors.wrench import DDW, DW, W
-from identify.signals import Reading
 
 SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation")
 """Codes whose spans of time can be left out."""
+
+_ROUNDS = 3
+"""Times that a cause is corrected: a delay is found by derivatives, and read exactly."""
+
+_SETTLED = 0.1
+"""Share of its interval below which what is left of a cause is not corrected again."""
 
 
 class NotCorrected(ProblemError):
@@ -32,24 +39,43 @@ class NotCorrected(ProblemError):
         self.code = code
         super().__init__(f"--apply {code}: {why}")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Made anew of what it is made of."""
+        why = str(self).removeprefix(f"--apply {self.code}: ")
+        return NotCorrected, (self.code, why)
+
 
 def corrected(
-    logs: Sequence[ScannedLog], checks: Checks, codes: Sequence[str]
+    logs: Sequence[ScannedLog],
+    codes: Sequence[str],
+    settings: EstimatorSettings,
+    progress: Callable[[str], None],
 ) -> tuple[list[ScannedLog], list[dict[str, Any]]]:
     """Logs with what was asked for corrected, and the record of it for the provenance.
 
+    Each is looked for in the logs as those before it have left them.
+
     Args:
-        logs: as they were read.
-        checks: of them, with a ranking.
+        logs: as they were read, those of the carrier alone last.
         codes: of findings, in the order in which they are corrected.
+        settings: of the estimate.
+        progress: called with a line of text.
 
     Raises:
-        NotCorrected: a code was not found, or is one of a pair that the log cannot tell apart.
+        NotCorrected: a code was not found, or is one of a pair that the logs cannot tell apart.
     """
     now, applied = list(logs), []
-    for code in codes:
-        correct, record = _correction(checks, code)
-        now = [correct(number, log) for number, log in enumerate(now)]
+    for number, code in enumerate(codes):
+        # Other readings are of the logs as they were read: with a change made they are no more.
+        changed = any(log.changes for log in now)
+        suspect = not changed and code not in (*SPANS, "spikes")
+        checks = look_at(now, settings, suspect=suspect, corrected=changed, progress=progress)
+        cause = _cause(checks, code, codes[:number])
+        if cause is not None:
+            now, record = _settled(now, cause, settings, progress)
+        else:
+            correct, record = _correction(checks, code, codes[:number])
+            now = [correct(place, log) for place, log in enumerate(now)]
         applied.append({"code": code, **record})
     return now, applied
 
@@ -57,31 +83,51 @@ def corrected(
 _Correct = Callable[[int, ScannedLog], ScannedLog]
 
 
-def _correction(checks: Checks, code: str) -> tuple[_Correct, dict[str, Any]]:
-    if code in SPANS:
-        return _without_spans(checks, code)
+def _cause(checks: Checks, code: str, before: Sequence[str]) -> Cause | None:
+    """The continuous cause of that code, if the logs are not more likely misread."""
+    found = () if checks.diagnosis is None else checks.diagnosis.causes
+    cause = next((cause for cause in found if cause.code == code), None)
+    if cause is None or _misread(checks):
+        return None
+    _require_alone(code, cause.equivalent)
+    return cause
+
+
+def _misread(checks: Checks) -> Explanation | None:
+    """Another reading that explains the logs better, if there is one."""
     ranking = checks.ranking
-    if ranking is not None and ranking.best.alternative is not None and not ranking.as_read:
-        if code == ranking.best.code:
-            others = {each.code for each in ranking.tied} - {code}
-            _require_alone(code, others)
-            return _read_otherwise(ranking.best)
-        why = f"the likeliest is {ranking.best.code}; correct that first"
-        raise NotCorrected(code, why)
-    for cause in () if checks.diagnosis is None else checks.diagnosis.causes:
-        if cause.code == code:
-            _require_alone(code, cause.equivalent)
-            return _without_cause(cause)
+    if ranking is None or ranking.as_read or ranking.best.alternative is None:
+        return None
+    return ranking.best
+
+
+def _correction(
+    checks: Checks, code: str, before: Sequence[str]
+) -> tuple[_Correct, dict[str, Any]]:
+    if code in (*SPANS, "spikes") and any(s.code == code for of in checks.spans for s in of):
+        return _without_spikes(checks) if code == "spikes" else _without_spans(checks, code)
+    if (misread := _misread(checks)) is not None and checks.ranking is not None:
+        if code == misread.code:
+            _require_alone(code, {each.code for each in checks.ranking.tied} - {code})
+            return _read_otherwise(misread)
+        raise NotCorrected(code, f"the likeliest is {misread.code}; correct that first")
     if checks.drift is not None and checks.drift.code == code:
         return _steady(checks.drift)
+    if checks.calibration is not None and code == checks.calibration.code:
+        raise NotCorrected(code, "it is reported, not corrected: calibrate the sensor again")
     found = ", ".join(dict.fromkeys(f.code for f in checks.findings)) or "nothing"
-    raise NotCorrected(code, f"not found in these logs; found: {found}")
+    were = "was" if len(before) == 1 else "were"
+    once = f" once {', '.join(before)} {were} corrected" if before else ""
+    raise NotCorrected(code, f"not found in these logs{once}; found: {found}")
 
 
 def _require_alone(code: str, others: Iterable[str]) -> None:
     if others := sorted(others):
         raise NotCorrected(
-            code, f"these logs cannot tell it from {', '.join(others)}; find out which it is"
+            code,
+            f"these logs cannot tell it from {', '.join(others)}, and one corrected in the place "
+            "of another gives a wrong body; find out which it is, and correct it at its source or "
+            "in the schema",
         )
 
 
@@ -91,79 +137,98 @@ def _read_otherwise(best: Explanation) -> tuple[_Correct, dict[str, Any]]:
 
     def correct(number: int, log: ScannedLog) -> ScannedLog:
         if alternative.reading is not None:
-            log = _again(log, merged_reading(log.summary.reading, alternative))
-        return log if alternative.change is None else _mapped(log, _whole(alternative.change))
+            log = log.again(merged_reading(log.summary.reading, alternative))
+        return log if alternative.change is None else log.mapped(_whole(alternative.change))
 
-    return correct, {"meaning": alternative.text, "gain": best.gain}
+    return correct, {"meaning": f"read so that {alternative.text}", "gain": best.gain}
 
 
-def _without_cause(cause: Cause) -> tuple[_Correct, dict[str, Any]]:
-    def correct(number: int, log: ScannedLog) -> ScannedLog:
-        if cause.hypothesis.name != "delay":
-            return _mapped(log, cause.maps[number])
-        delay = log.summary.recording.wrench_delay + float(cause.size[0])
-        return _again(log, replace(log.summary.reading, wrench_delay=delay))
-
-    low, high = cause.interval
-    return correct, {
-        "size": cause.size.tolist(),
-        "interval": np.stack((low, high), axis=-1).tolist(),
+def _settled(
+    logs: Sequence[ScannedLog],
+    cause: Cause,
+    settings: EstimatorSettings,
+    progress: Callable[[str], None],
+) -> tuple[list[ScannedLog], dict[str, Any]]:
+    """Logs with a cause corrected until nothing is left of it, and the record of that."""
+    now, total, step = list(logs), np.zeros_like(cause.size), cause.size
+    rounds = 0
+    while True:
+        now = [_without_cause(log, cause, step) for log in now]
+        total, rounds = total + step, rounds + 1
+        if rounds == _ROUNDS:
+            break
+        again = look_at(now, settings, suspect=False, corrected=True, progress=progress).diagnosis
+        if again is None:
+            break
+        found = {each.hypothesis.name: each.size for each in again.causes}
+        # Where something else is wrong besides, a test of this cause alone is of both.
+        left = found or {test.hypothesis.name: test.size for test in again.tests}
+        step = left.get(cause.hypothesis.name, np.zeros_like(total))
+        if (np.abs(step) <= _SETTLED * cause.half_width).all():
+            break
+    whole = replace(cause, size=total)
+    return now, {
+        "meaning": in_words(whole),
+        "size": total.tolist(),
+        "interval": np.stack(whole.interval, axis=-1).tolist(),
+        "rounds": rounds,
     }
+
+
+def _without_cause(log: ScannedLog, cause: Cause, size: Array) -> ScannedLog:
+    recording = log.summary.recording
+    if cause.hypothesis.name == "delay":
+        delay = recording.wrench_delay + float(size[0])
+        return log.again(replace(log.summary.reading, wrench_delay=delay))
+    return log.mapped(cause.hypothesis.map_of(size, LogFacts.of(recording)))
 
 
 def _steady(drift: Drift) -> tuple[_Correct, dict[str, Any]]:
     if drift.refused:
         raise NotCorrected(drift.code, drift.refused)
 
-    def correct(number: int, log: ScannedLog) -> ScannedLog:
-        if drift.log not in (-1, number):
-            return log
-        steady = without_drift(
-            log.summary.statistics, drift.kind, strength=drift.strength, block=drift.block
+    def steady(summary: LogSummary) -> LogSummary:
+        statistics = without_drift(
+            summary.statistics, drift.kind, strength=drift.strength, block=drift.block
         )
-        return log._replace(summary=replace(log.summary, statistics=steady))
+        return replace(summary, statistics=statistics)
 
-    return correct, {"kind": drift.kind, "strength": drift.strength, "block": drift.block}
+    def correct(number: int, log: ScannedLog) -> ScannedLog:
+        return log.changed(steady) if drift.log in (-1, number) else log
+
+    kind = {"kind": drift.kind, "strength": drift.strength, "block": drift.block}
+    return correct, {"meaning": f"{drift.code.replace('_', ' ')} taken off the offset", **kind}
 
 
 def _without_spans(checks: Checks, code: str) -> tuple[_Correct, dict[str, Any]]:
-    spans = [
-        [(span.start, span.stop) for span in of_log if span.code == code] for of_log in checks.spans
-    ]
-    if not any(spans):
-        raise NotCorrected(code, "not found in these logs")
+    own = [[span for span in of_log if span.code == code] for of_log in checks.spans]
+    times = [[(span.start, span.stop) for span in of_log] for of_log in own]
 
     def correct(number: int, log: ScannedLog) -> ScannedLog:
-        if not spans[number]:
-            return log
         reading = log.summary.reading
-        return _again(log, replace(reading, left_out=(*reading.left_out, *spans[number])))
+        if not times[number]:
+            return log
+        return log.again(replace(reading, left_out=(*reading.left_out, *times[number])))
 
-    return correct, {"left_out": spans}
+    seconds = sum(stop - start for of_log in times for start, stop in of_log)
+    return correct, {
+        "meaning": f"{code.replace('_', ' ')}: {seconds:.4g} s left out",
+        "left_out": times,
+    }
 
 
-def _again(log: ScannedLog, reading: Reading) -> ScannedLog:
-    """The log, read again with the cut-off it had."""
-    reading = replace(reading, cutoff_hz=log.summary.cutoff_hz)
-    wide = log.summary.statistics.layout == WIDE_LAYOUT
-    return log._replace(summary=scan(log.source, reading, wide=wide))
+def _without_spikes(checks: Checks) -> tuple[_Correct, dict[str, Any]]:
+    rows = [sum(s.rows for s in of_log if s.code == "spikes") for of_log in checks.spans]
 
+    def correct(number: int, log: ScannedLog) -> ScannedLog:
+        if not rows[number]:
+            return log
+        return log.again(replace(log.summary.reading, without_spikes=True))
 
-def _mapped(log: ScannedLog, M: Array) -> ScannedLog:
-    """The log as a linear map of its wide columns makes it; its full-rate states go."""
-    summary: LogSummary = log.summary
-    if summary.statistics.layout != WIDE_LAYOUT:
-        reading = replace(summary.reading, cutoff_hz=summary.cutoff_hz)
-        summary = scan(log.source, reading, wide=True)
-    return log._replace(
-        summary=replace(
-            summary,
-            statistics=summary.statistics.mapped(M),
-            folds=summary.folds.mapped(M),
-            rows=summary.rows @ M,
-            segments=(),
-        )
-    )
+    return correct, {
+        "meaning": f"spikes: {sum(rows)} rows put between their neighbours",
+        "rows": rows,
+    }
 
 
 def _whole(change: Array) -> Array:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from identify.arrays import Array, Phi
 from identify.diagnosis import Cause
 from identify.errors import IdentifyError
-from identify.logs import LogFile, Recording
 from identify.pipeline.alternatives import (
     Alternative,
     linear_alternatives,
@@ -20,7 +18,8 @@ from identify.pipeline.alternatives import (
     sign_alternatives,
 )
 from identify.pipeline.misfit import BandRows, Misfit, clear_bands, misfit
-from identify.regressors import LogSummary, Statistics, scan
+from identify.pipeline.scanned_log import ScannedLog
+from identify.regressors import Statistics, scan
 from identify.regressors.wrench import SCAN_LAYOUT, W
 from identify.signals import Reading
 
@@ -32,13 +31,6 @@ SLIP = 12.0
 
 CLEAR_LEAD = 20.0
 """Twice the log-likelihood by which one explanation has to lead to be named alone."""
-
-
-class ScannedLog(NamedTuple):
-    """A log, which may be read again, and what was found when it was read."""
-
-    source: Recording | LogFile
-    summary: LogSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +134,7 @@ def rank_explanations(
         for each, log in zip(base, logs, strict=True)
     ]
     rows = [BandRows.of(each, own) for each, own in zip(base, bands, strict=True)]
-    if not any(len(each.samples) for each in rows):
+    if not any(len(each.samples) and each.measures_wrench for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
     as_read = misfit(rows)
     samples = float(sum(each.samples.sum() for each in rows))

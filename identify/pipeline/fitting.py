@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from identify.diagnosis import Loss
 from identify.errors import LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import (
     Estimate,
@@ -29,11 +30,12 @@ from identify.pipeline.checks import (
     require_same_frames,
 )
 from identify.pipeline.correcting import corrected
-from identify.pipeline.explanations import ScannedLog
 from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
-from identify.regressors import LogSummary, Offsets, Statistics, scan
+from identify.pipeline.scanned_log import ScannedLog, scan_log
+from identify.pipeline.weighting import weighted_down
+from identify.regressors import LogSummary, Offsets, Statistics
 from identify.regressors.scanning import CHUNK_ROWS
 from identify.signals import Reading
 from identify.validation import validate
@@ -57,6 +59,7 @@ def fit(
     simultaneous: bool | None = None,
     apply: Sequence[str] | None = None,
     check: bool | None = None,
+    robust: Loss | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     truth: InertialParameters | None = None,
@@ -82,6 +85,8 @@ def fit(
         simultaneous: whether 95 % is that all intervals of a body hold at once.
         apply: codes of findings to correct before the fit.
         check: try all other readings of the logs, as `check_logs` does.
+        robust: loss by which blocks of time that one body does not explain are weighted down,
+            "huber" or "student".
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
         truth: the true body (the payload's), where it is known, to replay beside the estimate; the
@@ -102,6 +107,7 @@ def fit(
     named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
     named |= {"interval": interval, "simultaneous": simultaneous}
     named |= {"apply": None if apply is None else tuple(apply), "check": check}
+    named |= {"robust": robust}
     named |= {"needs": needs, "terms": tuple(terms) if isinstance(terms, list) else terms}
     named = {name: value for name, value in named.items() if value is not None}
     given, empty = _checked(recordings, unloaded)
@@ -114,20 +120,23 @@ def fit(
     say = progress or (lambda line: None)
     scanned = []
     for source in (*given, *empty):
-        summary = _scan(source, settings, say)
-        require_live_wrench(summary, mass_known=_mass_known(settings) and not empty)
-        scanned.append(ScannedLog(source, summary))
+        log = _scan(source, settings, say)
+        require_live_wrench(log.summary, mass_known=_mass_known(settings) and not empty)
+        scanned.append(log)
     applied: list[dict[str, object]] = []
     estimator = replace(settings.estimator, unloaded=len(empty))
     if settings.apply:
-        before = look_at(scanned, estimator, suspect=True, progress=say)
-        scanned, applied = corrected(scanned, before, settings.apply)
-    logs = tuple(log.summary for log in scanned)
+        scanned, applied = corrected(scanned, settings.apply, estimator, say)
     if empty:
-        require_same_frames([log.recording for log in logs])
-    blocks = [log.statistics for log in logs]
+        require_same_frames([log.summary.recording for log in scanned])
     say("estimating")
-    estimate = _estimate(scanned, blocks, estimator, say)
+    estimate = _estimate(scanned, [log.summary.statistics for log in scanned], estimator, say)
+    as_read, weighting = scanned, None
+    if settings.robust is not None:
+        scanned, weighting = weighted_down(scanned, settings.robust, estimator)
+        estimate = estimate_body([log.summary.statistics for log in scanned], estimator)
+    logs = tuple(log.summary for log in scanned)
+    blocks = [log.statistics for log in logs]
     say("validating")
     of_parts = replace(estimator, interval="formula")  # whose intervals nobody sees
     validation = validate(logs, estimate, of_parts, truth)
@@ -136,10 +145,11 @@ def fit(
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
     suspect = not applied and (settings.check or is_suspect(estimate, findings))
-    checks = look_at(scanned, estimator, suspect=suspect, corrected=bool(applied), progress=say)
+    checks = look_at(as_read, estimator, suspect=suspect, corrected=bool(applied), progress=say)
     findings = _of_both(findings, list(checks.findings))
     scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
     whole |= {"applied": applied} if applied else {}
+    whole |= {} if weighting is None else {"robust": weighting}
 
     def told(one: Estimate) -> Estimate:
         """With what is known of the logs and of the whole fit, and so of each of its bodies."""
@@ -164,7 +174,7 @@ def _of_both(seen: Sequence[Finding], found: Sequence[Finding]) -> list[Finding]
     return [*found, *(f for f in seen if f.code not in known)]
 
 
-def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> LogSummary:
+def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> ScannedLog:
     """Scan a log; once more where a later part of it is faster than the cut-off that was chosen."""
     say(f"preparing {source.name} ({len(source)} rows)")
 
@@ -176,10 +186,11 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
         x, y, z = map(float, settings.gravity)
         reading = replace(reading, gravity=(x, y, z))
     wide = len(source) <= CHUNK_ROWS and _is_differentiated(source)
-    found = scan(source, reading, tell, wide=wide)
-    if found.cutoff_hz is None or (found.motion_hz or 0.0) <= found.cutoff_hz:
-        return found
-    return scan(source, replace(reading, cutoff_hz=found.motion_hz), tell, wide=wide)
+    log = scan_log(source, reading, tell, wide=wide)
+    cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0
+    if cutoff is None or motion <= cutoff:
+        return log
+    return scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=wide)
 
 
 def _is_differentiated(source: Recording | LogFile) -> bool:

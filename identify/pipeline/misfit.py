@@ -73,6 +73,11 @@ class BandRows:
         factors[found == CONSTANT, 0] = 0.0  # the row on which an offset acts
         return cls(tuple(found.tolist()), factors, samples)
 
+    @property
+    def measures_wrench(self) -> bool:
+        """Whether force and torque are there to be explained: in free flight there is none."""
+        return all(self.factors[:, :, 12:18][..., half].any() for half in _HALF)
+
     def mapped(self, M: Array | None) -> BandRows:
         """Those of z M in place of z, M of shape (K, K′); as they are without one."""
         if M is None:

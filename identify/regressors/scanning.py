@@ -33,6 +33,7 @@ from identify.signals.noise import SignalNoise
 from identify.signals.preparation import FOLDS
 from identify.signals.resampling import HALF_WIDTH
 from identify.signals.segments import FEWEST_ROWS
+from identify.signals.spikes import without_spikes
 from identify.signals.transform import BLOCK_SECONDS
 from identify.spatial.rotations import lengths
 
@@ -118,6 +119,7 @@ def scan(
     progress: Progress | None = None,
     *,
     wide: bool = False,
+    look_at: Callable[[Excerpt], None] | None = None,
 ) -> LogSummary:
     """Read a log once, and keep what estimation, validation and figures need of it.
 
@@ -126,13 +128,14 @@ def scan(
         reading: how it is read; as its schema says where not given.
         progress: told after each chunk of a log of several.
         wide: take the columns behind [1, ψ, w] too, as `prepare` does.
+        look_at: called with each chunk, in order, as it was read.
 
     Raises:
         LogError: the log cannot be used.
     """
     reading = reading or Reading()
-    source = _on_one_clock(source)
-    chunks = _cut(source, reading)
+    source, of_chunks = _ready(source, reading)
+    chunks = _cut(source, of_chunks)
     found = _Found(chunks)
     first: PreparedLog | None = None
     refused: NoSegment | None = None
@@ -142,6 +145,8 @@ def scan(
         part = chunk.read(reader)
         account += part.account
         found.look_at(part.recording)
+        if look_at is not None:
+            look_at(part)
         try:
             prepared = chunk.prepare(part)
         except NoSegment as error:
@@ -167,8 +172,8 @@ def scan_chunks(source: ReadableLog, reading: Reading | None = None) -> list[Sca
     Raises:
         LogError: the log cannot be used.
     """
-    source = _on_one_clock(source)
-    chunks = _cut(source, reading or Reading())
+    source, reading = _ready(source, reading or Reading())
+    chunks = _cut(source, reading)
     refused, reader = None, _reader(source)
     for chunk in chunks:
         try:
@@ -222,9 +227,17 @@ def _after(first: PreparedLog | None, chunk: ScanChunk) -> ScanChunk:
     return replace(chunk, reading=reading, rate_hz=first.rate_hz)
 
 
-def _on_one_clock(source: ReadableLog) -> ReadableLog:
-    """Streams and held rows of a log in memory; those of a file are met with in its chunks."""
-    return on_one_clock(source) if isinstance(source, Recording) else source
+def _ready(source: ReadableLog, reading: Reading) -> tuple[ReadableLog, Reading]:
+    """A log to be cut into chunks, and how those are read.
+
+    Streams and held rows of a log in memory come to one clock, and its spikes are taken out before
+    that; those of a file are met with in its chunks.
+    """
+    if not isinstance(source, Recording):
+        return source, reading
+    if reading.without_spikes:
+        source, reading = without_spikes(source)[0], replace(reading, without_spikes=False)
+    return on_one_clock(source), reading
 
 
 def _reader(source: ReadableLog) -> ReadExcerpt:

@@ -49,8 +49,10 @@ def verdict_in_words(result: FitResult) -> VerdictInWords:
 
 def reasons_in_short(result: FitResult) -> str:
     """Why an estimate is not to be used, or with care: codes of findings, and needs not met."""
-    gravest = {"yes": "", "with care": "warning", "no": "error"}[result.verdict.usable]
-    codes = dict.fromkeys(f.code for f in result.findings if f.severity == gravest)
+    unusable = result.verdict.usable == "no"
+    codes = dict.fromkeys(
+        f.code for f in result.findings if (f.severity == "error" if unusable else f.asks_for_care)
+    )
     reasons = [code.replace("_", " ") for code in codes]
     reasons += [f"{need} is not met" for need, met in result.verdict.needs.items() if not met]
     return "; ".join(reasons)

@@ -13,6 +13,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.logs import Recording
 from identify.logs.recording import AccelerationKind, Frame
+from identify.signals.spikes import without_spikes
 from identify.spatial.rotations import (
     quaternion_conjugate,
     rotate,
@@ -38,6 +39,7 @@ class Reading:
         wrench_frame: axes of the wrench, "body" or "world".
         wrench_delay: time by which the wrench of a row is older than its motion [s].
         acceleration_kind: of the linear acceleration.
+        without_spikes: single rows of the wrench that stand far out are between their neighbours.
         left_out: spans of time that are not read [s].
         most_rows: of a longer log about so many rows are read, in segments evenly spread.
     """
@@ -51,11 +53,14 @@ class Reading:
     wrench_frame: Frame | None = None
     wrench_delay: float | None = None
     acceleration_kind: AccelerationKind | None = None
+    without_spikes: bool = False
     left_out: tuple[tuple[float, float], ...] = ()
     most_rows: int | None = None
 
     def apply(self, recording: Recording) -> Recording:
         """The recording as it is read; the same object where nothing is read otherwise."""
+        if self.without_spikes and not recording.still:
+            recording, _ = without_spikes(recording)
         changed: dict[str, Array] = {}
         posed = self.turned_order or self.turned_maps or self.position is not None
         if posed and "quaternion" in recording.signals:

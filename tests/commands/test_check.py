@@ -29,7 +29,7 @@ def logged(tmp_path, said="body"):
 def test_nothing_is_found_of_a_good_log(tmp_path, capsys):
     assert main(["check", *logged(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "Nothing found." in out
+    assert "Nothing wrong was found." in out
     assert "usable: yes" in out
 
 

@@ -81,7 +81,7 @@ def test_what_was_never_measured_is_said(cli, tmp_path):
     decided = dict.fromkeys(("m", "hx", "hy", "hz"), "data") | {"Ixx": "default"}
     path.write_text(json.dumps({"phi": BODY.phi.tolist(), "decided_by": decided}))
     _, _, err = cli("export", path, "--to", "urdf")
-    assert err.startswith("identify: warning: Ixx is not identifiable from the data")
+    assert err.startswith("identify: note: Ixx is not identifiable from the data")
 
 
 COMMENTS = {

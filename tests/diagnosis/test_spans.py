@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from identify.diagnosis import (
+    SignalWatch,
     excitation,
     robust_weights,
     score_tests,
     segments,
     signal_spans,
     weighted_cells,
-    without_spikes,
 )
 from identify.errors import ProblemError
 from identify.estimation.least_squares import weighted_least_squares
 from identify.regressors import System
 from identify.signals import prepare
+from identify.signals.spikes import without_spikes
 from tests.close import assert_close, group_errors
 from tests.diagnosis.logs import PHI, fitted, moving, still, time_of, with_signals, with_wrench
 
@@ -92,6 +95,49 @@ def test_spikes_are_found_and_taken_out_before_they_smear():
     assert without_spikes(LOG)[1] == 0
     with_them, without = (group_errors(fitted(each)[0].x, PHI) for each in (log, repaired))
     assert without.mass < 0.1 * with_them.mass
+
+
+def spoiled():
+    """A log whose wrench is frozen, at the end of its range and spiked, each for itself."""
+    log, _ = spiked()
+    force = np.maximum(clipped().signals["force"], LOG.signals["force"] * 0 - 40.0)
+    force[~INSIDE, :2] = log.signals["force"][~INSIDE, :2]
+    held = np.flatnonzero(INSIDE)[0]
+    torque = LOG.signals["torque"].copy()
+    force[INSIDE], torque[INSIDE] = force[held - 1], torque[held - 1]
+    return with_signals(LOG, force=force, torque=torque)
+
+
+@pytest.mark.parametrize("parts", [1, 7, 61])
+def test_what_is_seen_does_not_depend_on_how_a_log_was_read(parts):
+    log = spoiled()
+    watch, edges = SignalWatch(), np.linspace(0, ROWS, parts + 1).astype(int).tolist()
+    for start, stop in pairwise(edges):
+        watch.take(log, slice(start, stop))
+    assert watch.spans() == signal_spans(log)
+    assert {span.code for span in watch.spans()} == {"frozen_wrench", "saturation", "spikes"}
+
+
+@pytest.mark.parametrize("piece", [97, 400, 1300])
+def test_runs_go_on_where_a_log_is_cut(monkeypatch, piece):
+    log = spoiled()
+    whole = {span.code: span for span in signal_spans(log)}
+    monkeypatch.setattr(sys.modules[SignalWatch.__module__], "_PIECE", piece)
+    cut = {span.code: span for span in signal_spans(log)}
+    for code in ("frozen_wrench", "saturation"):
+        assert replace(cut[code], size=whole[code].size) == whole[code]
+        assert cut[code].size == pytest.approx(whole[code].size)
+
+
+def test_a_spike_that_is_held_is_taken_out_of_all_rows_that_hold_it():
+    log, _ = spiked()
+    held = np.arange(ROWS) // 3 * 3
+    slow = with_signals(log, **{n: log.signals[n][held] for n in ("force", "torque")})
+    repaired, count = without_spikes(slow)
+    clean = LOG.signals["force"][held]
+    spoiled_rows = (np.abs(slow.signals["force"] - clean) > 10.0).any(axis=1)
+    assert np.abs(repaired.signals["force"] - clean).max() < 2.0
+    assert spoiled_rows.sum() <= count <= 1.3 * spoiled_rows.sum()
 
 
 def series(log):

@@ -137,14 +137,13 @@ def _check_certificate(estimate: dict[str, Any]) -> None:
 
 def _check_verdict(estimate: dict[str, Any]) -> None:
     verdict, findings = estimate["verdict"], estimate["findings"]
-    severities = {finding["severity"] for finding in findings}
-    expected = "no" if "error" in severities else "with care" if "warning" in severities else "yes"
+    asking = [one for one in findings if one["severity"] != "info" or one["code"] == "completed"]
+    errors = [one for one in findings if one["severity"] == "error"]
+    expected = "no" if errors else "with care" if asking else "yes"
     if expected == "yes" and not all(verdict.get("needs", {}).values()):
         expected = "with care"
     assert verdict["usable"] == expected
-    assert set(verdict["reasons"]) == {
-        finding["code"] for finding in findings if finding["severity"] != "info"
-    }
+    assert set(verdict["reasons"]) == {one["code"] for one in asking}
     assert ("completed" in verdict["reasons"]) == (estimate["default_body"] is not None)
     assert verdict["explains_data"] == ("unexplained" not in verdict["reasons"])
     assert verdict["possible"] is True

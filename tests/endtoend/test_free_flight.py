@@ -44,6 +44,12 @@ def test_its_inertia_and_centre_of_mass_are_found_and_usable(cli, truth, tmp_pat
     assert error < 2e-3 * central.max()
 
 
+def test_a_check_that_knows_the_mass_is_silent(cli, truth):
+    outcome = cli("check", *LOG, "--mass", truth["mass"])
+    assert outcome.status == 0
+    assert "Nothing wrong was found." in outcome.out
+
+
 def test_without_the_mass_a_force_of_zero_is_a_dead_sensor(cli, tmp_path):
     outcome = cli("fit", *LOG, "-o", tmp_path / "out")
     assert outcome.status == 2

@@ -87,6 +87,11 @@ def test_seven_still_poses(cli, shared_data, tmp_path):
     assert "not identifiable" in out
     assert "Low-pass: none, still poses are not filtered." in out
     assert "No replay: Ixx" in out
+    # That they tell no inertia is to be known, and nothing is wrong with them.
+    assert estimate["verdict"]["usable"] == "with care"
+    status, out, err = cli("check", log, "--schema", schema)
+    assert (status, err) == (0, "")
+    assert "Note [completed]: " in out
 
 
 def test_two_logs_of_one_tool(cli, shared_data, tmp_path):

@@ -12,8 +12,9 @@ from identify.inertia import pseudo_inertia
 from identify.logs import Recording, read_log
 from identify.pipeline import explanations
 from identify.pipeline.alternatives import linear_alternatives
-from identify.pipeline.explanations import Ranking, ScannedLog, rank_explanations
+from identify.pipeline.explanations import Ranking, rank_explanations
 from identify.pipeline.misfit import BandRows, misfit
+from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import scan
 from tests.close import assert_close
 from tests.recordings import GRAVITY, Path, record, still_poses

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from identify.errors import SchemaError
-from identify.logs import Recording
-from identify.pipeline import check_logs, fit
+from identify.logs import Noise, Recording, synthetic_recording
+from identify.pipeline import FitResult, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
 from tests.close import assert_close, group_errors
 from tests.pipeline.test_fit import BODY, NOISE, TIME
@@ -81,6 +82,15 @@ def test_a_turned_sensor_is_corrected_by_a_map():
     assert applied.estimate.certificate.optimal_for
 
 
+def test_the_gain_of_a_single_axis_is_reported_where_nothing_else_explains_it():
+    wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 0.93, 1, 1, 1])
+    found = check_logs(wrong)
+    assert codes(found)[0] == "wrench_calibration"
+    assert found.findings[0].evidence["p_value"] < 1e-6
+    with pytest.raises(NotCorrected, match="wrench_calibration: it is reported, not corrected"):
+        fit(wrong, apply=("wrench_calibration",))
+
+
 def test_another_reading_is_applied_as_it_was_found():
     wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 1, -1, -1, -1])
     found = check_logs(wrong)
@@ -119,3 +129,97 @@ def test_a_frozen_wrench_is_left_out_when_asked():
     ((start, stop),) = applied.estimate.provenance["applied"][0]["left_out"][0]
     assert_close([start, stop], [8.0, 9.5], 0.01)
     assert applied.estimate.samples < found.result.estimate.samples
+
+
+def spiked(recording: Recording) -> Recording:
+    """The recording with 1 % of the rows of its wrench far out."""
+    rng = np.random.default_rng(4)
+    at = rng.random(len(TIME)) < 0.01
+    signals = {name: recording.signals[name].copy() for name in ("force", "torque")}
+    for values, size in zip(signals.values(), (100.0, 10.0), strict=True):
+        values[at] += size * rng.choice([-1.0, 1.0], size=(int(at.sum()), 3))
+    return replace(recording, signals={**recording.signals, **signals})
+
+
+def errors(found):
+    return group_errors(found.estimate.parameters.phi, BODY)
+
+
+def test_spikes_are_taken_out_before_the_low_pass_and_counted():
+    rows = spiked(log())
+    found = check_logs(rows)
+    assert codes(found)[0] == "spikes"
+    applied = fit(rows, apply=("spikes",))
+    assert applied.verdict.reasons == ()
+    (record_,) = applied.estimate.provenance["applied"]
+    (count,) = record_["rows"]
+    assert count == found.findings[0].evidence["rows"]
+    assert applied.corrected == (f"spikes: {count} rows put between their neighbours.",)
+    assert errors(applied).mass < 0.02 * errors(found.result).mass
+    assert errors(applied).inertia < 1.5 * errors(fit(log())).inertia
+
+
+def test_a_long_delay_is_read_again_until_nothing_is_left_of_it():
+    late = log(PATH.wrench(BODY, TIME - 0.03))
+    applied = fit(late, apply=("delay",)).estimate.provenance["applied"][0]
+    ((low, high),) = applied["interval"]
+    assert low < 0.03 < high
+    assert high - low < 0.002
+    assert 1 < applied["rounds"] <= 3
+    with pytest.raises(NotCorrected, match=r"delay: not found in .* once delay was corrected"):
+        fit(late, apply=("delay", "delay"))
+
+
+def test_several_codes_are_corrected_one_after_the_other():
+    angle = np.radians(4.0)
+    c, s = np.cos(angle), np.sin(angle)
+    R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    rows = spiked(log(PATH.wrench(BODY, TIME - LATE) @ np.kron(np.eye(2), R).T))
+    asked = ("spikes", "wrench_misaligned", "delay")
+    applied = fit(rows, apply=asked)
+    # The delay is taken back by reading the log again: what was turned stays turned.
+    assert applied.verdict.reasons == ()
+    found = {one["code"]: one for one in applied.estimate.provenance["applied"]}
+    assert tuple(found) == asked
+    assert_close(found["wrench_misaligned"]["size"], [0.0, 0.0, -angle], 0.05)
+    assert_close(found["delay"]["size"], [LATE], 0.05)
+    assert errors(applied).inertia < 0.05
+
+
+def test_what_the_log_cannot_tell_apart_is_refused():
+    scaled = log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 0.9], 3))
+    why = r"gain: these logs cannot tell it from kinematic_offset, .* gives a wrong body"
+    with pytest.raises(NotCorrected, match=why) as caught:
+        fit(scaled, apply=("gain",))
+    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301
+    assert (str(again), again.code) == (str(caught.value), "gain")
+
+
+@pytest.fixture(scope="module")
+def carried() -> tuple[Recording, FitResult]:
+    """A log in which something more is carried for a while, and its plain fit."""
+    noise = Noise(position=2e-5, orientation=2e-5, force=0.05, torque=0.005)
+    clean = synthetic_recording(
+        BODY, rng=np.random.default_rng(8), duration=80.0, rate_hz=50.0, noise=noise
+    )
+    more = 1.0 + 0.3 * ((clean.time > 31.0) & (clean.time < 39.0))[:, None]
+    signals = {name: clean.signals[name] * more for name in ("force", "torque")}
+    rows = replace(clean, signals={**clean.signals, **signals})
+    return rows, fit(rows)
+
+
+@pytest.mark.parametrize("loss", ["huber", "student"])
+def test_blocks_that_no_body_explains_are_weighted_down_and_counted(carried, loss):
+    rows, plain = carried
+    robust = fit(rows, robust=loss)
+    assert errors(robust).mass < 0.2 * errors(plain).mass
+    done = robust.estimate.provenance["robust"]
+    assert done["loss"] == loss
+    assert 0.01 < done["weighted_down"][0] < 0.3
+    assert f"rows weighted down ({loss}): " in robust.corrected[0]
+    assert robust.estimate.effective_samples < plain.estimate.effective_samples
+
+
+def test_a_loss_that_is_none_is_refused():
+    with pytest.raises(SchemaError, match=r'robust: expected "huber" or "student", got \'cauchy\''):
+        fit(log(), robust="cauchy")  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from identify.logs import LogFile, Recording, log_file, open_log, read_log
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.writing import write_log
 from identify.pipeline import FitResult, fit
+from identify.pipeline.scanned_log import scan_log
 from identify.regressors import scanning
 from identify.signals import Reading
 from tests.close import assert_close
@@ -109,3 +110,26 @@ def test_the_provenance_has_the_digest_of_the_reading():
     assert digest_of(fit(log)) == Reading().digest
     gravity = (0.0, 0.0, -9.8)
     assert digest_of(fit(log, gravity=gravity)) == Reading(gravity=gravity).digest
+
+
+def test_raw_signals_of_a_long_log_are_looked_at_as_those_of_a_short_one(tmp_path):
+    recording = moving(0.5, 60.0)
+    signals = {name: values.copy() for name, values in recording.signals.items()}
+    signals["force"][::100, 0] += 30.0
+    for name in ("force", "torque"):
+        signals[name][1150:1260] = signals[name][1149]  # over the end of a chunk
+    signals["position"][2300:2350] = signals["position"][2300]
+    signals["quaternion"][2300:2350] = signals["quaternion"][2300]
+    most = np.quantile(signals["force"][:, 2], 0.97)
+    signals["force"][:, 2] = np.minimum(signals["force"][:, 2], most)
+    write_log(replace(recording, signals=signals), tmp_path / "log.csv", tmp_path / "schema.toml")
+    found = []
+    for read in (open_log, read_log):
+        log = read(tmp_path / "log.csv", tmp_path / "schema.toml")
+        found.append(scan_log(log, Reading()).spans)
+        assert isinstance(log, LogFile) == (read is open_log)
+    assert found[0] == found[1]
+    codes = {span.code for span in found[0]}
+    assert codes == {"frozen_wrench", "frozen_pose", "saturation", "spikes"}
+    frozen = next(span for span in found[0] if span.code == "frozen_wrench")
+    assert_close([frozen.start, frozen.stop], np.array([1149, 1259]) / RATE, 1e-6)

@@ -38,6 +38,9 @@ def checks(result: FitResult, truth: InertialParameters | None) -> Section | Non
 
 def _blocks(result: FitResult) -> Iterator[Block]:
     found = result.checks
+    if result.corrected:
+        yield Text("As asked, before the fit:")
+        yield Points(result.corrected)
     if found.diagnosis is None and found.ranking is None:
         return
     if found.ranking is not None:

@@ -113,7 +113,7 @@ def findings(result: FitResult, truth: InertialParameters | None) -> Section | N
         return None
     rows = [
         row(
-            Cell(finding.severity, tone="" if finding.severity == "info" else "warn"),
+            Cell(finding.severity, tone="warn" if finding.asks_for_care else ""),
             finding.code.replace("_", " "),
             str(finding),
         )

@@ -1,0 +1,80 @@
+"""Single rows that stand far out of their neighbours: found, and taken out before any low-pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from identify.arrays import Array, Indices
+from identify.logs import Recording
+
+SPIKE = 12.0
+"""Second differences, in their median size, that no noise has."""
+
+FEWEST_ROWS = 50
+"""Rows below which nothing stands out."""
+
+_SAMPLED = 8192
+"""Second differences that their median is taken of."""
+
+_WIDTHS = (1, 2, 3, 1)
+"""Samples beside each other that are taken out together, round after round."""
+
+
+def spikes_among(columns: Array, width: int = 1) -> tuple[Indices, Array]:
+    """Which samples are spikes: they go out and come back.
+
+    A step, as at the edge of a contact, goes out and stays.
+
+    Args:
+        columns: samples of some channels, each once, shape (channels, n).
+        width: samples after which they come back.
+
+    Returns:
+        Indices of the first sample of each spike, and its second difference in the median size.
+    """
+    count = columns.shape[1]
+    if count < FEWEST_ROWS:
+        return np.zeros(0, dtype=np.intp), np.zeros(0)
+    second = np.abs(columns[:, :-2] - 2.0 * columns[:, 1:-1] + columns[:, 2:])
+    usual = np.median(second[:, :: max(1, count // _SAMPLED)], axis=1)
+    usual = np.where(usual > 0.0, usual, np.inf)[:, None]
+    far = np.flatnonzero((second[:, : count - width - 1] > SPIKE * usual).any(axis=0))
+    before, at, after = (columns[:, far + k] / usual for k in (0, 1, 1 + width))
+    returned = np.abs(after - before).max(axis=0) < 0.5 * np.abs(at - before).max(axis=0)
+    found = far[returned]
+    return found + 1, (second[:, found] / usual).max(axis=0)
+
+
+def without_spikes(recording: Recording) -> tuple[Recording, int]:
+    """A recording whose spiked rows of the wrench are between their neighbours.
+
+    A low-pass would smear a spike over its whole length, so this comes before it.
+
+    Args:
+        recording: any but still poses.
+
+    Returns:
+        The recording, and how many rows were changed; the same object where there are none.
+    """
+    columns = np.hstack((recording.signals["force"], recording.signals["torque"])).T.copy()
+    count = columns.shape[1]
+    held = (columns[:, 1:] == columns[:, :-1]).all(axis=0)
+    taken = np.flatnonzero(np.concatenate((np.ones(min(count, 1), dtype=np.bool_), ~held)))
+    samples, spiked = columns[:, taken], np.zeros(len(taken), dtype=np.bool_)  # each held one once
+    for width in _WIDTHS:
+        found, _ = spikes_among(samples, width)
+        if not len(found):
+            continue
+        spiked[(found[:, None] + np.arange(width)).ravel()] = True
+        at, good = np.flatnonzero(spiked), np.flatnonzero(~spiked)
+        for column in samples:
+            column[at] = np.interp(at, good, column[good])
+    if not spiked.any():
+        return recording, 0
+    lengths = np.diff(taken, append=count)
+    columns = np.repeat(samples, lengths, axis=1)  # a spike that is held is one in all its rows
+    repaired = {"force": columns[:3].T.copy(), "torque": columns[3:].T.copy()}
+    changed = int(lengths[spiked].sum())
+    return replace(recording, signals={**recording.signals, **repaired}), changed
