@@ -105,7 +105,7 @@ class ScaledProblem:
         A, b: whitened rows in scaled unknowns, shapes (p, p) and (p,).
         floor: norm of the residual no unknown reaches.
         free: columns that span the directions equalities leave open, shape (p, k).
-        reference: a point that meets the equalities, shape (p,).
+        reference: default bodies that meet the equalities, shape (p,).
         terms: all of them.
         scaling: the units of the unknowns.
         identifiable: columns that span the directions the data identify, shape (p, j).

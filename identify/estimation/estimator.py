@@ -335,7 +335,7 @@ def _scaled_problem(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> ScaledProb
         b=completed.b,
         floor=completed.floor,
         free=split.free,
-        reference=fit.reference,
+        reference=fit.default,
         terms=terms,
         scaling=fit.scaling,
         identifiable=split.identifiable,

@@ -64,8 +64,9 @@ class LeastSquaresFit:
             larger or smaller in some bands than the weights say, shape (p, p).
         scaling: of the bodies found.
         identifiability: what the data identify, in scaled unknowns.
-        reference: scaled unknowns of the default bodies (with what is known exactly), which hold in
-            the directions the data do not identify.
+        default: scaled unknowns of the default bodies, with what is known exactly.
+        reference: what holds in the directions the data do not identify: the default bodies, drawn
+            to what the data say there, by its own error.
         theta: scaled unknowns of the estimate.
         soft: the same with every direction free, if weakly drawn to the reference: what weights are
             taken from, as what is not identifiable yet may be so with better ones.
@@ -78,6 +79,7 @@ class LeastSquaresFit:
     scatter: Array
     scaling: Scaling
     identifiability: Identifiability
+    default: Array
     reference: Array
     theta: Array
     soft: Array
@@ -231,6 +233,7 @@ def _solve(
         _free(data, scaling),
         len(space.bodies),
     )
+    default = _default_bodies(data, x, scaling)
     fit = LeastSquaresFit(
         data=data,
         weights=weights,
@@ -239,7 +242,8 @@ def _solve(
         scatter=scatter,
         scaling=scaling,
         identifiability=split,
-        reference=_reference(data, x, scaling),
+        default=default,
+        reference=default,
         theta=np.zeros(len(space)),
         soft=np.zeros(len(space)),
     )
@@ -248,7 +252,7 @@ def _solve(
     soft = fit.reference + split.resolved @ (y / (1.0 + split.errors**2))
     little = HALF_WIDTH * split.errors >= 1.0
     drawn = split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
-    fit = replace(fit, reference=fit.reference + drawn)
+    fit = replace(fit, reference=default + drawn)
     fit = replace(fit, theta=fit.solved)
     possible = (soft[: 10 * len(scaling.bodies) : 10] > 0.0).all()
     fit = replace(fit, soft=soft if possible else fit.theta)
@@ -272,19 +276,19 @@ def _free(data: FitData, scaling: Scaling) -> Array:
     return free_directions(data.equalities @ scaling.to_x * _body_units(scaling))
 
 
-def _reference(data: FitData, x: Array, scaling: Scaling) -> Array:
+def _default_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
     """Scaled unknowns of default bodies of these masses and centres; scalars as they are."""
-    reference = np.zeros(len(x))
-    reference[data.space.of_scalars] = x[data.space.of_scalars] / scaling.units
+    default = np.zeros(len(x))
+    default[data.space.of_scalars] = x[data.space.of_scalars] / scaling.units
     for number, body in enumerate(scaling.bodies):
         block = data.space.of_body(number)
-        reference[block] = default_body(body.mass, np.zeros(3)) / body.units
+        default[block] = default_body(body.mass, np.zeros(3)) / body.units
     if len(data.values):  # x meets the equalities; a default body of it need not
         scaled = data.equalities @ scaling.to_x
-        missing = data.values - scaled @ reference
+        missing = data.values - scaled @ default
         if np.abs(missing).max() > 1e-12 * np.abs(data.values).max():
-            return reference + np.linalg.lstsq(scaled, missing, rcond=None)[0]
-    return reference
+            return default + np.linalg.lstsq(scaled, missing, rcond=None)[0]
+    return default
 
 
 def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:

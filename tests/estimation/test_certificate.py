@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from identify.errors import SolveError
+from identify.errors import ProblemError, SolveError
 from identify.estimation import EstimatorSettings, estimate_body, estimator
 from identify.estimation.certificate import (
     COMPLETED,
@@ -31,6 +31,7 @@ from identify.estimation.terms import (
     ScalarBounds,
     Term,
 )
+from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
 from identify.inertia import (
     PSEUDO_INERTIA_BASIS,
     phi_from_inertia,
@@ -356,3 +357,35 @@ def test_a_body_that_the_default_body_completes_is_no_optimum_of_the_data_alone(
     certificate = estimate_body([log.blocks()]).certificate
     assert certificate.optimal_for == COMPLETED
     assert certificate.rank == 4
+
+
+# What is left of a solver's tolerance ------------------------------------------------------------
+
+
+def little_told(seed: int):
+    """A fit that leaves directions open, and draws what it takes for them out of the cone."""
+    rng = np.random.default_rng(seed)
+    while True:
+        phi = flat_body(rng, (1.0, 0.2, 0.0))
+        log = samples(phi, rng, 40, noise=wrench_noise(phi, 0.3))
+        try:
+            fit = fitted(log)
+        except ProblemError:
+            continue
+        if least_eigenvalue(fit.reference) < -1e-3:
+            return fit
+
+
+@given(seeds(), st.floats(1e-12, 1e-8))
+@settings(max_examples=5)
+def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside):
+    fit = little_told(seed)
+    problem = problem_of(fit)
+    edge, _ = solve_terms(fit, terms_of(fit))
+    away, inside = edge.copy(), fit.default[:10]
+    beyond = least_eigenvalue(edge) - MARGIN + outside
+    away[:10] -= beyond / least_eigenvalue(inside) * inside
+    assert least_eigenvalue(away) < MARGIN
+    moved = estimator._moved_inside(away, problem)
+    assert least_eigenvalue(moved) >= MARGIN - 1e-15
+    assert np.abs(moved - away).max() < 1e2 * (MARGIN - least_eigenvalue(away))
