@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from identify.diagnosis import ranking
 from identify.errors import SchemaError
 from identify.logs import Recording
 from identify.pipeline import check_logs, fit
@@ -119,3 +120,16 @@ def test_a_frozen_wrench_is_left_out_when_asked():
     ((start, stop),) = applied.estimate.provenance["applied"][0]["left_out"][0]
     assert_close([start, stop], [8.0, 9.5], 0.01)
     assert applied.estimate.samples < found.result.estimate.samples
+
+
+def test_causes_of_rounding_are_not_looked_for_but_those_of_a_wrong_exact_log_are(monkeypatch):
+    exact = record(PATH, BODY, TIME)
+    w = PATH.wrench(BODY, TIME - LATE)
+    wrong = replace(exact, signals={**exact.signals, "force": w[:, :3], "torque": w[:, 3:]})
+    tried: list[str] = []
+    monkeypatch.setattr(ranking, "_likeliest", lambda now, some: tried.extend(h.name for h in some))
+    checks = fit(exact).checks
+    assert tried == []
+    assert {"delay", "clock_rate"} <= {test.hypothesis.name for test in checks.diagnosis.tests}
+    fit(wrong)
+    assert "delay" in tried
