@@ -18,6 +18,7 @@ from identify.files import write_text
 from identify.inertia import InertialParameters
 from identify.logs import Noise, synthetic_recording
 from identify.regressors import block_statistics
+from identify.reporting.study.wording import table
 from identify.signals import prepare
 from identify.validation import PooledEstimates, pool_estimates
 
@@ -67,9 +68,9 @@ def report(logs: int, of_one: Sequence[Sequence[str]], of_two: Sequence[Sequence
             f"{logs} synthetic logs of one body, 4 to 12 s at 50 or 100 Hz, noise of 0.1 N, "
             "0.01 N m, 0.1 mm and 1 mrad. Sets of them, drawn anew, and how often `pool_estimates` "
             "gives a probability below a level; were it exact, as often as the level says.",
-            _table(heads, of_one),
+            table(heads, of_one, words=0),
             "Ten logs, one of them of a body that is heavier:",
-            _table(found, of_two) + "\n",
+            table(found, of_two, words=0) + "\n",
         ]
     )
 
@@ -103,11 +104,6 @@ def _sets(rng: np.random.Generator, logs: int, count: int) -> list[list[int]]:
 
 def _pooled(estimates: Sequence[SavedEstimate]) -> PooledEstimates:
     return pool_estimates({str(k): one for k, one in enumerate(estimates)})
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["--:"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _parser() -> argparse.ArgumentParser:

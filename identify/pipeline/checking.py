@@ -22,6 +22,7 @@ from identify.diagnosis import (
     excitation,
     segments,
 )
+from identify.diagnosis.ranking import MOST_CAUSES
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
@@ -121,13 +122,15 @@ def look_at(
     """
     progress("checking")
     diagnosis = drifting = moved = None
+    exact = False
     changes: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other causes
         settings = replace(settings, bias="per_log")
     fit = _least_squares(logs, settings)
     facts = [LogFacts.of(log.summary.recording) for log in logs]
     if fit is not None:
-        diagnosis = causes(fit, facts, settings.all_terms)
+        exact = _is_exact(fit)
+        diagnosis = causes(fit, facts, settings.all_terms, most=0 if exact else MOST_CAUSES)
         drifting = drift(diagnosis.fit, settings.all_terms)
         moved = excitation(diagnosis.fit, diagnosis.tests)
         changes = changed(diagnosis.fit, settings.all_terms)
@@ -136,7 +139,6 @@ def look_at(
     if suspect or (found and not corrected):
         loaded = logs[: len(logs) - settings.unloaded]
         ranking = rank_explanations(loaded, found[:1], progress)
-    exact = fit is not None and _is_exact(fit)
     spans = tuple(_spans(log, exact=exact) for log in logs)
     checks = Checks(
         diagnosis, ranking, drifting, changes, spans, moved, tuple(log.summary for log in logs)

@@ -237,10 +237,16 @@ NAMES = (
 )
 
 
+DRAWN = ("$", "\n", "\x1b", "\udcff")
+"""What a figure may stumble over: the others are spared the seconds that figures take."""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="such names cannot be")
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_hostile_names(cli, log, tmp_path, monkeypatch, name):
     """A file's name is text: not an option, not markup, not a formula, not a command."""
+    if not any(mark in name for mark in DRAWN):
+        monkeypatch.setattr("identify.reporting.page.svg", lambda column, key: "<svg></svg>")
     folder = tmp_path / name.removesuffix(".csv")
     folder.mkdir()
     log.path.rename(folder / name)

@@ -136,7 +136,8 @@ def test_statistics_reduced_on_the_cluster_are_the_same_to_the_bit(cluster: Clus
 
 def test_a_worker_killed_on_the_way(cluster: Cluster, tmp_path: Path) -> None:
     tally = tmp_path / "tally"
-    study = with_estimators(quick(seeds=40), sleeps=Sleeps(seconds=0.01, tally=str(tally)))
+    sleeps = Sleeps(seconds=0.01, tally=str(tally))
+    study = with_estimators(quick(seeds=25, estimators=["ols"]), sleeps=sleeps)
 
     def kill_one() -> None:
         while not (tally.exists() and tally.stat().st_size > 20):
@@ -222,7 +223,8 @@ def test_a_scheduler_without_workers_is_said(
 
 def test_a_scheduler_killed_on_the_way(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     tally = tmp_path / "tally"
-    study = with_estimators(quick(seeds=40), sleeps=Sleeps(seconds=0.02, tally=str(tally)))
+    sleeps = Sleeps(seconds=0.02, tally=str(tally))
+    study = with_estimators(quick(seeds=25, estimators=["ols"]), sleeps=sleeps)
     with ExitStack() as stack:
         cluster = Cluster(stack, tmp_path, workers=1)
 

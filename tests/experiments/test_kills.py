@@ -25,7 +25,8 @@ from tests.experiments.studies import quick, rows, with_estimators
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 
-ROUNDS = int(os.environ.get("IDENTIFY_KILL_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("IDENTIFY_KILL_ROUNDS", "2"))
+SEEDS = 10 * max(3, ROUNDS)
 SLEEP = 0.01
 WORKERS = 2
 
@@ -40,19 +41,20 @@ def report(progress):
         print(progress.present + progress.done, flush=True)
 
 if __name__ == "__main__":
-    run_study(study_of(Path(sys.argv[1])), sys.argv[2], workers=2, progress=report)
+    study = study_of(Path(sys.argv[1]), int(sys.argv[3]))
+    run_study(study, sys.argv[2], workers=2, progress=report)
 """
 
 
-def study_of(tally: Path):
-    study = quick(seeds=10 * max(4, ROUNDS), estimators=["ols"])
+def study_of(tally: Path, seeds: int = SEEDS):
+    study = quick(seeds=seeds, estimators=["ols"])
     return with_estimators(study, sleeps=Sleeps(seconds=SLEEP, tally=str(tally)))
 
 
 @contextmanager
-def started(tally: Path, folder: Path) -> Iterator[subprocess.Popen[str]]:
+def started(tally: Path, folder: Path, seeds: int = SEEDS) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        [sys.executable, "-c", RUNNER, str(tally), str(folder)],
+        [sys.executable, "-c", RUNNER, *map(str, (tally, folder, seeds))],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -158,10 +160,10 @@ def test_workers_end_with_their_runner(tmp_path: Path) -> None:
 
 def test_a_second_runner_is_refused(tmp_path: Path) -> None:
     tally, folder = tmp_path / "tally", tmp_path / "out"
-    with started(tally, folder) as first:
+    with started(tally, folder, 10) as first:
         next(reported(first))
         first.send_signal(signal.SIGSTOP)
-        with started(tally, folder) as second:
+        with started(tally, folder, 10) as second:
             _, errors = second.communicate(timeout=60)
         first.send_signal(signal.SIGCONT)
         assert second.returncode != 0

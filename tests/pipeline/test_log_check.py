@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from identify.diagnosis import ranking
 from identify.errors import SchemaError
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.pipeline import FitResult, check_logs, fit
@@ -223,3 +224,16 @@ def test_blocks_that_no_body_explains_are_weighted_down_and_counted(carried, los
 def test_a_loss_that_is_none_is_refused():
     with pytest.raises(SchemaError, match=r'robust: expected "huber" or "student", got \'cauchy\''):
         fit(log(), robust="cauchy")  # type: ignore[arg-type]
+
+
+def test_causes_of_rounding_are_not_looked_for_but_those_of_a_wrong_exact_log_are(monkeypatch):
+    exact = record(PATH, BODY, TIME)
+    w = PATH.wrench(BODY, TIME - LATE)
+    wrong = replace(exact, signals={**exact.signals, "force": w[:, :3], "torque": w[:, 3:]})
+    tried: list[str] = []
+    monkeypatch.setattr(ranking, "_likeliest", lambda now, some: tried.extend(h.name for h in some))
+    checks = fit(exact).checks
+    assert tried == []
+    assert {"delay", "clock_rate"} <= {test.hypothesis.name for test in checks.diagnosis.tests}
+    fit(wrong)
+    assert "delay" in tried

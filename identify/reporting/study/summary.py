@@ -39,7 +39,7 @@ def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
 
     Args:
         rows: of the study.
-        folder: there already.
+        folder: there already; other pages in it are linked.
 
     Returns:
         The files, summary.md first.
@@ -49,6 +49,9 @@ def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
     """
     figures = [figure for draw in FIGURES for figure in draw(rows)]
     text = [said for section in SECTIONS if (said := section(rows))]
+    pages = sorted(path for path in folder.glob("*.md") if path.name != SUMMARY)
+    if pages:
+        text[1:1] = ["Beside it: " + ", ".join(f"[{path.stem}]({path.name})" for path in pages)]
     text += ["## Figures"] * bool(figures)
     text += [f"![{figure.title}]({figure.name}.png)\n\n{figure.caption}" for figure in figures]
     write_text(folder / SUMMARY, "\n\n".join(text) + "\n")

@@ -273,6 +273,18 @@ def test_the_summary_has_every_section_and_shows_its_figures(tmp_path):
         assert figure.read_bytes().startswith(b"\x89PNG")
 
 
+def test_other_pages_beside_the_summary_are_linked(tmp_path):
+    def empty(log, corruption, estimator, seed):
+        return {"error_type": "LogError", "error": "no", "consistent": None}
+
+    write_summary(rows(empty), tmp_path)
+    assert "Beside it" not in (tmp_path / "summary.md").read_text(encoding="utf-8")
+    (tmp_path / "before.md").write_text("# Before")
+    write_summary(rows(empty), tmp_path)
+    text = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert text.count("\n\nBeside it: [before](before.md)\n\n## ") == 1
+
+
 @pytest.mark.parametrize("name", ["`a|b`", "a\nb"])
 def test_names_cannot_break_the_tables(name):
     text = scores(rows(plain, corruptions=(name, "low")))
