@@ -21,7 +21,6 @@ from identify.diagnosis import (
     segments,
     signal_spans,
 )
-from identify.diagnosis.ranking import MOST_CAUSES
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
@@ -128,7 +127,7 @@ def look_at(
     if fit is not None:
         facts = [LogFacts.of(log.summary.recording) for log in logs]
         exact = _is_exact(fit)
-        diagnosis = causes(fit, facts, settings.all_terms, most=0 if exact else MOST_CAUSES)
+        diagnosis = causes(fit, facts, settings.all_terms, exact=exact)
         drifting = drift(diagnosis.fit, settings.all_terms)
         moved = excitation(diagnosis.fit, diagnosis.tests)
         changes = changed(diagnosis.fit, settings.all_terms)
