@@ -120,7 +120,7 @@ def causes(
     terms: Sequence[Term] = (),
     hypotheses: Sequence[Hypothesis] = HYPOTHESES,
     *,
-    most: int = MOST_CAUSES,
+    exact: bool = False,
 ) -> Diagnosis:
     """Find the continuous causes of what a fit leaves.
 
@@ -129,7 +129,7 @@ def causes(
         facts: of each log, in the order of the fit's data.
         terms: of the fit; its equalities hold for the corrected ones too.
         hypotheses: which to look for.
-        most: causes; none where what the fit leaves is rounding, and tests are all there is to say.
+        exact: what the fit leaves is rounding, which has no cause: there are the tests alone.
 
     Raises:
         ProblemError: the statistics are not wide, or facts are missing.
@@ -138,7 +138,7 @@ def causes(
     tests = score_tests(fit, facts, hypotheses)
     now = _Corrected(fit, tuple(facts), tuple(terms), fit.data.system)
     found: list[Cause] = []
-    for _ in range(most):
+    for _ in range(0 if exact else MOST_CAUSES):
         again = tests if not found else score_tests(now.fit, facts, hypotheses)
         likely = sorted(again, key=lambda test: test.p_value)
         open_ = [test.hypothesis for test in likely if test.p_value < SCREEN]

@@ -22,7 +22,6 @@ from identify.diagnosis import (
     excitation,
     segments,
 )
-from identify.diagnosis.ranking import MOST_CAUSES
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
@@ -130,7 +129,7 @@ def look_at(
     facts = [LogFacts.of(log.summary.recording) for log in logs]
     if fit is not None:
         exact = _is_exact(fit)
-        diagnosis = causes(fit, facts, settings.all_terms, most=0 if exact else MOST_CAUSES)
+        diagnosis = causes(fit, facts, settings.all_terms, exact=exact)
         drifting = drift(diagnosis.fit, settings.all_terms)
         moved = excitation(diagnosis.fit, diagnosis.tests)
         changes = changed(diagnosis.fit, settings.all_terms)
