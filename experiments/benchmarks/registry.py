@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from experiments.benchmarks import (
     change_of_frame,
+    checks,
     fit_command,
     forward_simulation,
     import_time,
@@ -32,6 +33,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "import": import_time.run,
     "fit-command": fit_command.run,
     "long-logs": long_logs.run,
+    "checks": checks.run,
     "refusals": refusals.run,
 }
 """By name, in the order of the report."""

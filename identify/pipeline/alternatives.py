@@ -251,12 +251,13 @@ def _motions(
             yield Alternative(
                 "time_unit",
                 f"time runs {factor:g} times as long as read",
-                f"In the schema, [log], {_time_line(recording, factor)}.",
+                f"In the schema, [log], {time_line(recording, factor)}.",
                 nuisances.other_clock(factor - 1.0, recording.gravity),
             )
 
 
-def _time_line(recording: Recording, factor: float) -> str:
+def time_line(recording: Recording, factor: float) -> str:
+    """What to set in [log] where time runs so many times as long as read."""
     log = _table(recording, "log")
     if "rate_hz" in log:
         return f"set `rate_hz = {float(log['rate_hz']) / factor:g}`"

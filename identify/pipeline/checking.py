@@ -27,6 +27,7 @@ from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
+from identify.pipeline.alternatives import time_line
 from identify.pipeline.check_findings import (
     SHOWN,
     distinct,
@@ -44,6 +45,12 @@ from identify.regressors.wrench import W
 
 _ROUNDING = 1e-5
 """Share of what was measured below which a residual is rounding and the error of derivatives."""
+
+_LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 1e7, 300.0
+"""Rates that no log of a motion has, and one that many have [Hz]."""
+
+_TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
+"""Factors from one unit of time to another."""
 
 MOST_ROWS = 20_000
 """Rows of a log that causes are looked for in, where its own scan was not wide."""
@@ -203,6 +210,28 @@ class MisreadLog(ProblemError):
     def __reduce__(self) -> tuple[object, ...]:
         """Made anew of what it is made of."""
         return MisreadLog, (self.as_read, self.finding)
+
+
+def require_likely_clock(log: LogSummary) -> None:
+    """Raise where rows are so far apart, or so close, that time is in another unit.
+
+    Raises:
+        MisreadLog: they are.
+    """
+    rate = log.rate_hz
+    if rate is None or _LEAST_HZ < rate < _MOST_HZ:
+        return
+    factor = min(_TIMES, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))
+    said = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
+    finding = Finding(
+        "time_unit",
+        "error",
+        f"no moving body is logged at {rate:.2g} Hz.",
+        f"In the schema, [log], {time_line(log.recording, factor)}.",
+        {"rate_hz": rate},
+        log.name,
+    )
+    raise MisreadLog(said, finding)
 
 
 def misread(

@@ -21,7 +21,13 @@ from identify.estimation.terms import KnownMass, Term
 from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
-from identify.pipeline.checking import is_suspect, look_at, misread, of_negative_mass
+from identify.pipeline.checking import (
+    is_suspect,
+    look_at,
+    misread,
+    of_negative_mass,
+    require_likely_clock,
+)
 from identify.pipeline.checks import (
     findings_of_fit,
     findings_of_log,
@@ -100,6 +106,7 @@ def fit(
         LogError: a log cannot be used as it is.
         SchemaError: a choice is none.
         ContradictoryTerms: two things that are said of the body exclude each other.
+        MisreadLog: the log is not what its schema says, and as it was read there is no estimate.
         NotCorrected: what is to be corrected was not found, or may be something else.
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its answer is not proved.
@@ -121,6 +128,7 @@ def fit(
     scanned = []
     for source in (*given, *empty):
         log = _scan(source, settings, say)
+        require_likely_clock(log.summary)
         require_live_wrench(log.summary, mass_known=_mass_known(settings) and not empty)
         scanned.append(log)
     applied: list[dict[str, object]] = []

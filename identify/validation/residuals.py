@@ -1,32 +1,52 @@
 """Whether what a fit leaves of the wrench is noise.
 
-Noise is correlated neither in time, beyond what the low-pass makes of it, nor with the motion, and
-it has no outliers.
+Noise may be slow: the intervals count it, band by band of frequency. But it knows nothing of the
+motion, has no outliers, and forgets: a drift does not, nor does what swings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy.special import fdtrc
 
-from identify.arrays import Array, Flags, Phi
+from identify.arrays import Array, Flags, Indices, Phi
 from identify.regressors import LogSummary
 from identify.regressors.newton_euler import FEATURE_TENSOR
 
+_LAGS = np.linspace(2.0, 4.0, 9)
+"""Times apart at which noise is no longer correlated [s]; at some of them what drifts or swings is.
+"""
+
 _CORRELATED = 0.3
-"""Correlation one correlation time of the low-pass apart from which a residual is no noise. White
-noise through the low-pass has about −0.2; what is not modelled of a motion has 0.5 to 1 …"""
+"""Correlation so far apart from which a residual is no noise …"""
 
 _SURELY = 4.0
-"""… if it is as many standard errors from zero."""
+"""… if it is as many standard errors from zero, …"""
+
+_SLOWEST_SECONDS = 0.5
+"""… one for each so long a time."""
 
 _SHARE = 0.5
-"""Share of a residual's power that a linear function of the motion may explain …"""
+"""Share of a residual's power that a linear function of still poses may explain …"""
 
 _CHANCE = 1e-4
 """… unless chance alone explains as much with at least this probability."""
+
+_HELD_OUT_SHARE = 0.3
+"""Share of a residual's power, held out, that motion and its rate may predict, if each
+point is correlated with the next: noise in the motion is in both too, but fast."""
+
+_RIDGE = 1e-6
+"""Share of a column's power that is added to it, where columns are of one kind."""
+
+_PARTS, _MOST_ROWS, _ROWS_A_COLUMN = 10, 4000, 3.0
+"""Parts of time that are held out in turn, rows that are looked at, and how many a column needs."""
+
+_BY_NOISE = 2.0
+"""A residual of less than so many times the power of the signals' noise is that noise."""
 
 _HEAVY = 1.0
 """Kurtosis beyond the normal distribution's, from which single events make up a residual."""
@@ -43,29 +63,83 @@ def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Fl
     Returns:
         Flags of fx, fy, fz, tx, ty, tz, shape (6,).
     """
-    power, lagged, pairs, rows = np.zeros(6), np.zeros(6), 0, 0
-    along, terms, effective = np.zeros(6), 0, 0.0
-    fourth = np.zeros(6)
+    power, fourth, expected, rows = np.zeros(6), np.zeros(6), np.zeros(6), 0
+    lagged, pairs, seconds = np.zeros((len(_LAGS) + 1, 6)), np.zeros((len(_LAGS) + 1, 1)), 0.0
+    along, terms, still_rows, effective = np.zeros(6), 0, 0.0, 0.0
+    predicted, tested = np.zeros(6), np.zeros(6)
     moved = np.broadcast_to(phi, (len(logs), 10))
     for log, body, bias in zip(logs, moved, biases, strict=True):
-        residual = log.wrench - log.features @ (FEATURE_TENSOR @ body) - log.rows[:, :1] * bias
+        by_feature = FEATURE_TENSOR @ body
+        residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
         power += (residual**2).sum(axis=0)
         fourth += (residual**4).sum(axis=0)
-        independent = log.shown * log.effective
-        rows, effective = rows + len(residual), effective + independent
-        explained, rank = _along_the_motion(log, residual)
-        along, terms = along + explained, terms + rank
-        if not log.recording.still:
-            lag = int(np.ceil(len(residual) / independent))
-            same = log.segment_ids[lag:] == log.segment_ids[:-lag]
-            lagged += (residual[lag:] * residual[:-lag])[same].sum(axis=0)
-            pairs += int(same.sum())
+        expected += len(residual) * (log.noise[:12] @ by_feature**2 + log.noise[12:18])
+        rows, effective = rows + len(residual), effective + log.shown * log.effective
+        if log.recording.still:
+            explained, rank = _along_the_motion(log, residual)
+            along, terms = along + explained, terms + rank
+            still_rows += log.effective
+            continue
+        seconds += log.shown * log.duration
+        point = float(np.median(np.diff(log.time)))
+        for number, lag in enumerate((*_LAGS, 0.99 * point)):
+            first, second = _apart(log, lag)
+            lagged[number] += (residual[second] * residual[first]).sum(axis=0)
+            pairs[number] += len(first)
+        of_log = _held_out(log, residual)
+        predicted, tested = predicted + of_log[0], tested + of_log[1]
     safe = np.where(power > 0.0, power, 1.0)
-    correlation = lagged / safe * rows / max(pairs, 1)
-    in_time = correlation > max(_CORRELATED, _SURELY / np.sqrt(effective))
+    *late, soon = lagged / safe * rows / np.maximum(pairs, 1.0)
+    surely = _SURELY * np.sqrt(_SLOWEST_SECONDS / max(seconds, _SLOWEST_SECONDS))
+    slow = np.max(late, axis=0) > max(_CORRELATED, surely)
     kurtosis = fourth / safe**2 * rows - 3.0
     heavy = kurtosis > max(_HEAVY, _SURELY * np.sqrt(24.0 / effective))
-    return in_time | heavy | _beyond_chance(along / safe, terms, effective)
+    with_motion = predicted > _HELD_OUT_SHARE * np.where(tested > 0.0, tested, 1.0)
+    with_motion &= soon > _CORRELATED
+    with_poses = _beyond_chance(along / safe, terms, still_rows)
+    return (slow | heavy | with_motion | with_poses) & (power > _BY_NOISE * expected)
+
+
+def _apart(log: LogSummary, lag: float) -> tuple[Indices, Indices]:
+    """Pairs of points of one segment that are some time apart [s]."""
+    first, second = np.arange(len(log.time)), np.searchsorted(log.time, log.time + lag)
+    first, second = first[second < len(log.time)], second[second < len(log.time)]
+    kept = log.segment_ids[first] == log.segment_ids[second]
+    kept &= log.time[second] - log.time[first] < 1.1 * lag  # of a long log excerpts
+    return first[kept], second[kept]
+
+
+def _held_out(log: LogSummary, residual: Array) -> tuple[Array, Array]:
+    """How much of a residual's power the motion and its rate predict where they were not fitted.
+
+    A linear function of the features and their derivatives is fitted to all parts of the time but
+    one: noise, however slow, is not what it predicts of that one.
+
+    Returns:
+        Power that is predicted, and that there is, six axes; zeros where rows are too few.
+    """
+    step = np.diff(log.time)
+    together = (np.diff(log.segment_ids) == 0) & (step < 1.5 * np.median(step))
+    inside = np.flatnonzero(together[:-1] & together[1:]) + 1
+    inside = inside[:: max(1, len(inside) // _MOST_ROWS)]
+    rates = log.features[inside + 1] - log.features[inside - 1]
+    columns = np.concatenate((log.features[inside], rates), axis=1)
+    independent = log.shown * log.effective
+    if independent < _ROWS_A_COLUMN * columns.shape[1] or len(inside) < columns.shape[1]:
+        return np.zeros(6), np.zeros(6)
+    columns -= columns.mean(axis=0)
+    sizes = np.sqrt(np.mean(columns**2, axis=0))
+    X = columns[:, sizes > 0.0] / sizes[sizes > 0.0]
+    r = residual[inside] - residual[inside].mean(axis=0)
+    edges = np.linspace(0, len(X), _PARTS + 1).astype(np.intp)
+    parts = [slice(a, b) for a, b in pairwise(edges)]
+    moments = np.array([X[part].T @ X[part] for part in parts])
+    crossed = np.array([X[part].T @ r[part] for part in parts])
+    ridge = _RIDGE * len(X) * np.eye(X.shape[1])
+    solved = np.linalg.solve(moments.sum(axis=0) - moments + ridge, crossed.sum(axis=0) - crossed)
+    left = np.concatenate([r[part] - X[part] @ c for part, c in zip(parts, solved, strict=True)])
+    whole = (r**2).sum(axis=0)
+    return whole - (left**2).sum(axis=0), whole
 
 
 def _along_the_motion(log: LogSummary, residual: Array) -> tuple[Array, int]:

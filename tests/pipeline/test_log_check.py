@@ -116,6 +116,16 @@ def test_there_is_a_document_where_there_is_no_estimate():
     assert record_["findings"][0]["evidence"]["mass"] < 0.0
 
 
+@pytest.mark.parametrize(("factor", "unit"), [(1e6, "us"), (1e9, "ns")])
+def test_a_time_in_another_unit_is_named_before_anything_is_made_of_it(factor, unit):
+    recording = log()
+    slow = replace(recording, time=factor * recording.time, schema={"log": {"time": "t"}})
+    found = check_logs(slow)
+    assert codes(found) == ["time_unit"]
+    assert f'set `time_unit = "{unit}"`' in found.findings[0].remedy
+    assert found.result is None
+
+
 def test_a_frozen_wrench_is_left_out_when_asked():
     recording = log()
     signals = dict(recording.signals)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
 from identify.regressors import scan
@@ -33,10 +34,36 @@ def test_white_noise_through_the_low_pass_is_noise():
         assert not axes_beyond_noise([log(seed)], PHI, BIAS[None]).any()
 
 
+@pytest.mark.parametrize("seconds", [0.05, 0.15])
+def test_slow_noise_is_noise(seconds):
+    """Its correlation falls by e in so many seconds; its size is five times that of the white."""
+    step = np.exp(-0.01 / seconds)
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        white = np.sqrt(1.0 - step**2) * rng.standard_normal((len(TIME), 3))
+        found = axes_beyond_noise(
+            [log(seed, lfilter([1.0], [1.0, -step], white, axis=0))], PHI, BIAS[None]
+        )
+        assert not found.any()
+
+
+def test_a_late_wrench_goes_with_the_rate_of_the_motion():
+    path = Path.random(3)
+    late = record(path, PHI, TIME, POSE, bias=BIAS, noise=NOISE)
+    wrench = path.wrench(PHI, TIME - 0.05) - path.wrench(PHI, TIME)
+    signals = {
+        "force": late.signals["force"] + wrench[:, :3],
+        "torque": late.signals["torque"] + wrench[:, 3:],
+    }
+    late = replace(late, signals={**late.signals, **signals})
+    assert axes_beyond_noise([scan(late)], PHI, BIAS[None]).all()
+
+
 @pytest.mark.parametrize(
     "extra",
     [
-        lambda t: np.sin(2.0 * np.pi * 0.4 * t),  # correlated in time
+        lambda t: np.sin(2.0 * np.pi * 0.4 * t),  # swings
+        lambda t: t / 20.0,  # drifts
         lambda t: np.where((t > 8.0) & (t < 8.4), 4.0, 0.0),  # a push
         lambda t: Path.random(7).acceleration(t)[:, 0],  # correlated with the motion
     ],

@@ -1,0 +1,89 @@
+"""What checks of a log cost: those inside a fit, and `identify check` as a process of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from experiments.benchmarks.fit_command import write_log_of
+from experiments.benchmarks.long_logs import write_parquet
+from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
+from experiments.benchmarks.processes import run_identify
+from identify.diagnosis import signal_spans
+from identify.estimation import EstimatorSettings
+from identify.logs import Recording, read_log
+from identify.pipeline.checking import look_at
+from identify.pipeline.scanned_log import scan_log
+from identify.regressors import scan
+from identify.signals import Reading
+
+ROWS, RATE_HZ = 30_000, 500.0
+LONG_ROWS, LONG_RATE_HZ = 1_000_000, 1000.0
+REACH_SECONDS = 0.1
+REACH_SHORT = 3.0
+REACH_LONG, REACH_MB = 15.0, 800.0
+
+_FEWEST = 4000
+
+
+def run(effort: Effort) -> list[Line]:
+    """Seconds that checks add to a fit, and of `identify check` on a short and a long log."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows = effort.scaled(ROWS, least=_FEWEST)
+        schema = write_log_of(folder / "short.parquet", rows, RATE_HZ)
+        seconds = seconds_of_checks(read_log(folder / "short.parquet", schema), effort)
+        spread = Spread.of(seconds)
+        lines = [
+            Line(
+                f"checks inside `identify fit` of {rows} clean rows: seconds they add",
+                spread.written("s"),
+                f"≤ {REACH_SECONDS:g} s",
+                spread.median <= REACH_SECONDS,
+            ),
+            _check(folder / "short.parquet", schema, rows, REACH_SHORT),
+        ]
+        rows = max(_FEWEST, round(effort.size**2 * LONG_ROWS))
+        schema = write_log_of(folder / "part.parquet", min(rows, 500_000), LONG_RATE_HZ)
+        write_parquet(folder, rows)
+        return [*lines, _check(folder / "log.parquet", schema, rows, REACH_LONG)]
+
+
+def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
+    """Seconds that checks add to a fit, turn by turn: columns for them, raw signals, diagnosis."""
+    log = scan_log(recording, Reading(), wide=True)
+    settings = EstimatorSettings()
+
+    def looked_at() -> float:
+        checks = look_at([log], settings, suspect=False, progress=lambda line: None)
+        assert checks.diagnosis is not None
+        return float(checks.diagnosis.fit.x.sum())
+
+    contenders: dict[str, Contender] = {
+        "narrow": lambda: scan(recording).statistics.factors,
+        "wide": lambda: scan(recording, wide=True).statistics.factors,
+        "signals": lambda: float(len(signal_spans(recording))),
+        "diagnosis": looked_at,
+    }
+    seconds = race(contenders, effort)
+    return seconds["wide"] - seconds["narrow"] + seconds["signals"] + seconds["diagnosis"]
+
+
+def _check(log: Path, schema: Path, rows: int, most: float) -> Line:
+    """`identify check` of a clean log.
+
+    Raises:
+        RuntimeError: it found something.
+    """
+    taken = run_identify("check", log, "--schema", schema)
+    if taken.status != 0:
+        raise RuntimeError(f"identify check ended with status {taken.status}: {taken.last_words}")
+    return Line(
+        f"`identify check` of {rows} rows: seconds, peak memory",
+        f"{taken.seconds:.1f} s ({taken.processor_seconds:.1f} s of the processor), "
+        f"{taken.megabytes:.0f} MB",
+        f"≤ {most:g} s, ≤ {REACH_MB:g} MB",
+        taken.seconds <= most and taken.megabytes <= REACH_MB,
+    )
