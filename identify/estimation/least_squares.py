@@ -25,7 +25,7 @@ from identify.estimation.initial_estimate import (
     require_positive_masses,
     too_little,
 )
-from identify.estimation.residual_weights import noise_there, residual_weights
+from identify.estimation.residual_weights import RESOLUTION, noise_there, residual_weights
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.inertia import default_body
@@ -165,13 +165,13 @@ def weighted_least_squares(system: System, terms: Sequence[Term] = ()) -> LeastS
     data = replace(data, scales=measured_scales(system, masses_known=known))
     x = initial_estimate(data)
     masses = (float(x[space.of_body(body)][0]) for body in range(len(space.bodies)))
-    noisy = any(group.noise[..., 1:].any() for group in system.groups)
     fit = _solve(data, x, [default_length(mass) for mass in masses], 1.0 / _RAMP, None)
-    for number in range(2, _MOST_ROUNDS):
+    rounds = range(2, _MOST_ROUNDS) if _is_noisy(fit) else range(_RAMP, _MOST_ROUNDS)
+    for number in rounds:
         before, share = fit, min(1.0, number / _RAMP)
         lengths = _lengths(fit, damped=number > _DAMPED_FROM)
         fit = _solve(data, fit.scaling.x(fit.soft), lengths, share, fit)
-        if (share == 1.0 or not noisy) and _settled(before, fit):
+        if share == 1.0 and _settled(before, fit):
             break
     _require_masses_and_coms(fit)
     return fit
@@ -299,10 +299,19 @@ def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
     return whole / np.where(norms > 0.0, norms, whole)
 
 
+def _is_noisy(fit: LeastSquaresFit) -> bool:
+    """Whether noise in the motion is more than rounding of it."""
+    columns = fit.scaling.to_x
+    noise = np.linalg.norm(fit.noise[:, :-1] @ columns, axis=0)
+    return bool((noise > RESOLUTION * np.linalg.norm(fit.problem.A @ columns, axis=0)).any())
+
+
 def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
     """Whether a round moved the estimate by less than a small share of its standard error.
 
-    The units of length have to settle too, where they decide what is identifiable.
+    Where nothing is noisy, residuals are those of the derivatives, and the standard error is as
+    little: by less than rounding of what was measured is settled too. The units of length have to
+    settle as well, where they decide what is identifiable.
     """
     moved = after.scaling.x(after.soft) - before.scaling.x(before.soft)
     grown = [
@@ -310,7 +319,8 @@ def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
         for new, old in zip(after.scaling.bodies, before.scaling.bodies, strict=True)
     ]
     complete = before.identifiability.complete and after.identifiability.complete
-    near = np.linalg.norm(after.problem.A @ moved) < _SETTLED
+    moved_by = np.linalg.norm(after.problem.A @ moved)
+    near = moved_by < max(_SETTLED, RESOLUTION * np.linalg.norm(after.problem.b))
     return bool(near and (complete or max(grown) < _SETTLED))
 
 

@@ -39,7 +39,7 @@ signals for less of it to be there."""
 _LEAST_INDEPENDENT = 1e-8
 """Share of each axis' residual variance that is taken to be independent of the other axes."""
 
-_RESOLUTION = 1e-9
+RESOLUTION = 1e-9
 """Residuals below this share of what was measured are rounding, and weigh no more than it."""
 
 _MOST_UNEVEN = 1e-5
@@ -98,7 +98,7 @@ def residual_weights(
     weights = []
     for group, (covariance, scale) in zip(system.groups, pairs, strict=True):
         # What was measured bounds a residual that is nothing but rounding.
-        rounding = (_RESOLUTION * scale) ** 2 * group.samples / group.effective_samples
+        rounding = (RESOLUTION * scale) ** 2 * group.samples / group.effective_samples
         # Residuals of all channels that move as one would make the weight singular.
         rounding = rounding + _LEAST_INDEPENDENT * np.diag(covariance)
         rounding = rounding + _MOST_UNEVEN**2 * largest * scale**2
@@ -168,7 +168,7 @@ class _Band:
         for number, kind in enumerate(self.names):
             own = np.ix_(self.kinds == kind, self.kinds == kind)
             P, found, E = self.predicted[own], self.found[own], self.excess[own]
-            if np.trace(P) <= _RESOLUTION * np.trace(found):
+            if np.trace(P) <= RESOLUTION * np.trace(found):
                 continue
             size = 1.0
             for _ in range(_SCORINGS):  # of the likelihood of a size (Fisher 1925)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -225,6 +227,25 @@ def test_a_motion_with_fast_parts_of_its_own_is_not_taken_for_noise():
 def _both(one: Sines, other: Sines) -> Sines:
     names = ("amplitude", "frequency_hz", "phase")
     return Sines(*(np.hstack((getattr(one, name), getattr(other, name))) for name in names))
+
+
+@pytest.mark.parametrize("give", [ALL, POSE])
+@pytest.mark.parametrize("force", [0.0, 0.05])
+def test_where_the_motion_is_exact_the_estimate_is_that_without_a_correction(give, force):
+    """What is read off an exact motion is rounding, and changes nothing: not the rounds either."""
+    phi = random_body(np.random.default_rng(4), 1.0, 0.1)
+    noise = {"force": force, "torque": 0.05 * force} if force else {}
+    time = np.arange(0.0, 12.0, 0.01)
+    blocks = statistics_of(Path.random(6), phi, time, give, noise=noise, seed=1)
+    none = blocks.noise.copy()
+    none[..., 1:13] = 0.0
+    assert blocks.noise[..., 1:13].any()
+    as_read, without = (estimate_body([each]) for each in (blocks, replace(blocks, noise=none)))
+    assert_same_body(as_read.parameters.phi, without.parameters.phi, 1e-9)
+    if force:  # or the covariance is that of rounding
+        scale = np.sqrt(np.diag(without.covariance))
+        unit = np.outer(scale, scale)
+        assert_close(as_read.covariance / unit, without.covariance / unit, 1e-9)
 
 
 def attenuated(seed: int, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
