@@ -127,28 +127,15 @@ def noise_moments(
     orders = tuple(sorted({order for _, order in through.ways}))
     which = [orders.index(order) for _, order in through.ways]
     rates = orders.index(_rates_way(noise)[1])
-    of_pairs = _mean_of_pairs(through.J)
+    samples, columns, width = through.J.shape
+    by_column = np.ascontiguousarray(through.J.swapaxes(0, 1))
+    rows, flat = by_column.reshape(-1, width), by_column.reshape(columns, -1)
     moments = {}
     for group, gain in derivative_gains(transform, differentiator, orders).items():
-        gained = np.kron(gain[np.ix_(which, which)], np.ones((3, 3)))
-        moments[group] = of_pairs @ (of_signals * gained).ravel()
+        gained = of_signals * np.kron(gain[np.ix_(which, which)], np.ones((3, 3)))
+        moments[group] = (rows @ gained).reshape(columns, -1) @ flat.T / samples  # mean of J C Jᵀ
         moments[group][6:12, 6:12] += _noise_of_products(noise, differentiator, gain[rates, rates])
     return moments
-
-
-def _mean_of_pairs(J: Array) -> Array:
-    """Mean of J_ia J_kb over the samples: times C_ab it is that of J C Jᵀ.
-
-    Args:
-        J: shape (t, m, w).
-
-    Returns:
-        Shape (m, m, w · w).
-    """
-    samples, m, w = J.shape
-    flat = J.reshape(samples, m * w)
-    pairs = (flat.T @ flat / samples).reshape(m, w, m, w)
-    return pairs.transpose(0, 2, 1, 3).reshape(m, m, w * w)
 
 
 _FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])

@@ -35,8 +35,9 @@ _SAME_RATE = 1e-6
 """Share by which the rates of two chunks of a log may differ and be taken for one."""
 
 
-_NOISE_ROWS = 2**15
-"""Rows that the noise of the signals is read from, in the middle of the longest segment."""
+_NOISE_ROWS = 2**14
+"""Rows that the noise of the signals is read from, in the middle of the longest segment: they tell
+its size to some 2 %."""
 
 
 class NoSegment(LogError):
