@@ -134,9 +134,12 @@ class _Pair:
         The latter are what a payload changes most, and a short log shows little else.
         """
         covariances = covariance_of(first), covariance_of(second)
-        both, away = covariances[0] + covariances[1], first.x - second.x
-        free = min(float(degrees_of_freedom(fit)[:4].min()) for fit in (first, second))
-        ways = [_p_value(away[:d], both[:d, :d], free) for d in (len(away), 4)]
+        away = first.x - second.x
+        free = [float(degrees_of_freedom(fit)[:4].min()) for fit in (first, second)]
+        ways = [
+            _p_value(away[:d], [covariance[:d, :d] for covariance in covariances], free)
+            for d in (len(away), 4)
+        ]
         errors = tuple(np.sqrt(np.diag(covariance)) for covariance in covariances)
         return cls(min(1.0, len(ways) * min(ways)), (first.x, second.x), (errors[0], errors[1]))
 
@@ -150,17 +153,28 @@ class _Pair:
         return Change(code, log, block, at, p_value, *self.x, *self.errors)
 
 
-def _p_value(away: Array, covariance: Array, free: float) -> float:
-    """That a difference is zero, along what is identified, with so many degrees of freedom."""
+def _p_value(away: Array, covariances: Sequence[Array], degrees: Sequence[float]) -> float:
+    """That a difference of two means is zero, along what is identified.
+
+    By Hotelling's T² with the degrees of freedom of Yao (1965), where the two differ in covariance.
+    """
     from scipy.special import fdtrc
 
-    scale = np.sqrt(np.diag(covariance))
+    both = covariances[0] + covariances[1]
+    scale = np.sqrt(np.diag(both))
     scale = np.where(scale > 0.0, scale, 1.0)
-    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    values, vectors = np.linalg.eigh(both / np.outer(scale, scale))
     used = values > 1e-9 * values[-1]
     along = vectors[:, used].T @ (away / scale)
     distance, rank = float(np.sum(along**2 / values[used])), int(used.sum())
-    return float(fdtrc(rank, max(free - rank + 1.0, 1.0), distance / rank))
+    if distance == 0.0:
+        return 1.0
+    towards = vectors[:, used] @ (along / values[used]) / scale
+    parts = [float(towards @ covariance @ towards) / distance for covariance in covariances]
+    free = 1.0 / sum(part**2 / count for part, count in zip(parts, degrees, strict=True))
+    return float(
+        fdtrc(rank, max(free - rank + 1.0, 1.0), distance * (free - rank + 1.0) / (free * rank))
+    )
 
 
 def _within(parts: _Parts, log: int) -> Change | None:
