@@ -33,6 +33,9 @@ CODES = (
 
 _SYMPTOMS = CODES.index("unexplained")
 
+_SEEN = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
+"""Codes of what a raw signal shows by itself."""
+
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
@@ -93,13 +96,17 @@ class Finding:
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Errors first, then warnings; of one severity causes before symptoms, the likeliest first."""
+    """Errors first, then warnings; of one severity causes before symptoms, the likeliest first.
+
+    What a raw signal shows by itself comes before other causes, which it may look like.
+    """
     number = {code: place for place, code in enumerate(CODES)}
 
     def key(finding: Finding) -> tuple[float, ...]:
         place = number[finding.code]
         gain = float(finding.evidence.get("gain", 0.0))
-        return _SEVERITIES.index(finding.severity), place >= _SYMPTOMS, -gain, place
+        kind = place >= _SYMPTOMS, finding.code not in _SEEN
+        return _SEVERITIES.index(finding.severity), *kind, -gain, place
 
     return tuple(sorted(findings, key=key))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from identify.arrays import Flags, Indices, Phi
+from identify.arrays import Array, Flags, Indices, Phi
 from identify.errors import ProblemError
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
@@ -43,6 +43,7 @@ class Change:
         code: "bodies_differ" where a log stands apart, "body_changed" where it is a time in a log.
         log: which log.
         block: first block of the second part; zero for a whole log.
+        at: share of the log's blocks before it.
         p_value: that both are one body, every place looked at counted.
         first, second: parameters of the log's parts before and from the block, or of the other
             logs and of this one, shape (10,).
@@ -52,6 +53,7 @@ class Change:
     code: str
     log: int
     block: int
+    at: float
     p_value: float
     first: Phi
     second: Phi
@@ -127,29 +129,52 @@ class _Pair:
 
     @classmethod
     def of(cls, first: LeastSquaresFit, second: LeastSquaresFit) -> _Pair:
-        """Wald's test of φ₁ = φ₂, along what both identify, with the fewer degrees of freedom."""
-        from scipy.special import fdtrc
+        """Wald's test of φ₁ = φ₂, of all ten and of mass and first moments alone.
 
+        The latter are what a payload changes most, and a short log shows little else.
+        """
         covariances = covariance_of(first), covariance_of(second)
-        both = covariances[0] + covariances[1]
-        scale = np.sqrt(np.diag(both))
-        scale = np.where(scale > 0.0, scale, 1.0)
-        values, vectors = np.linalg.eigh(both / np.outer(scale, scale))
-        used = values > 1e-9 * values[-1]
-        along = vectors[:, used].T @ ((first.x - second.x) / scale)
-        distance, rank = float(np.sum(along**2 / values[used])), int(used.sum())
-        free = min(float(degrees_of_freedom(fit)[:4].min()) for fit in (first, second))
-        free = max(free - rank + 1.0, 1.0)
-        p_value = float(fdtrc(rank, free, distance / rank))
+        away = first.x - second.x
+        free = [float(degrees_of_freedom(fit)[:4].min()) for fit in (first, second)]
+        ways = [
+            _p_value(away[:d], [covariance[:d, :d] for covariance in covariances], free)
+            for d in (len(away), 4)
+        ]
         errors = tuple(np.sqrt(np.diag(covariance)) for covariance in covariances)
-        return cls(p_value, (first.x, second.x), (errors[0], errors[1]))
+        return cls(min(1.0, len(ways) * min(ways)), (first.x, second.x), (errors[0], errors[1]))
 
-    def change(self, code: str, log: int, block: int, places: int) -> Change | None:
+    def change(
+        self, code: str, log: int, places: int, block: int = 0, at: float = 0.0
+    ) -> Change | None:
         """The finding, if it is one."""
         p_value = min(1.0, self.p_value * places)
         if p_value >= ALARM:
             return None
-        return Change(code, log, block, p_value, *self.x, *self.errors)
+        return Change(code, log, block, at, p_value, *self.x, *self.errors)
+
+
+def _p_value(away: Array, covariances: Sequence[Array], degrees: Sequence[float]) -> float:
+    """That a difference of two means is zero, along what is identified.
+
+    By Hotelling's T² with the degrees of freedom of Yao (1965), where the two differ in covariance.
+    """
+    from scipy.special import fdtrc
+
+    both = covariances[0] + covariances[1]
+    scale = np.sqrt(np.diag(both))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    values, vectors = np.linalg.eigh(both / np.outer(scale, scale))
+    used = values > 1e-9 * values[-1]
+    along = vectors[:, used].T @ (away / scale)
+    distance, rank = float(np.sum(along**2 / values[used])), int(used.sum())
+    if distance == 0.0:
+        return 1.0
+    towards = vectors[:, used] @ (along / values[used]) / scale
+    parts = [float(towards @ covariance @ towards) / distance for covariance in covariances]
+    free = 1.0 / sum(part**2 / count for part, count in zip(parts, degrees, strict=True))
+    return float(
+        fdtrc(rank, max(free - rank + 1.0, 1.0), distance * (free - rank + 1.0) / (free * rank))
+    )
 
 
 def _within(parts: _Parts, log: int) -> Change | None:
@@ -174,7 +199,8 @@ def _within(parts: _Parts, log: int) -> Change | None:
     if not pairs:
         return None
     pair, block = min(pairs, key=lambda found: found[0].p_value)
-    return pair.change("body_changed", log, int(block), len(pairs))
+    at = float(np.mean(blocks < block))
+    return pair.change("body_changed", log, len(pairs), int(block), at)
 
 
 def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
@@ -192,7 +218,7 @@ def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
         if not pairs:
             break
         pair, log = min(pairs, key=lambda one: one[0].p_value)
-        change = pair.change("bodies_differ", log, 0, len(pairs))
+        change = pair.change("bodies_differ", log, len(pairs))
         if change is None:
             break
         found.append(change)

@@ -47,6 +47,9 @@ class Hypothesis:
         change: M(η) of the columns a fit reads, (η, facts) → (40, 19).
         applies: whether it makes sense for a log.
         remedy: the line of the schema, or the action, for sizes η.
+        amplifies: whether its correction makes noise of the wrench larger.
+        undecided: what else may be wrong that looks just the same, where it is to be corrected
+            otherwise, so that a person has to say; empty where there is nothing.
     """
 
     name: str
@@ -59,6 +62,8 @@ class Hypothesis:
     change: Callable[[Array, LogFacts], Array]
     applies: Callable[[LogFacts], bool]
     remedy: Callable[[Array, LogFacts], str]
+    amplifies: bool = False
+    undecided: Callable[[LogFacts], str] = lambda facts: ""
 
     def map_of(self, size: Array, facts: LogFacts) -> Array:
         """M(η) of all wide columns, shape (40, 40): maps follow each other as products."""
@@ -174,6 +179,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
         change=lambda size, facts: unlagged_wrench(float(size[0])),
         applies=_moving,
         remedy=_lag_line,
+        amplifies=True,
     ),
     Hypothesis(
         *("wrench_misaligned", "wrench_misaligned", ("about x", "about y", "about z"), "deg"),
@@ -224,6 +230,9 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
         change=lambda size, facts: displaced_point(size),
         applies=_moving,
         remedy=_point_line,
+        undecided=lambda facts: (
+            "" if facts.X_BS is None else "the point of the pose or the mount may be wrong"
+        ),
     ),
     Hypothesis(
         *("torque_gain", "gain", ("gain",), "%", 1e-2),
@@ -232,6 +241,7 @@ HYPOTHESES: tuple[Hypothesis, ...] = (
         change=lambda size, facts: scaled_torque(float(size[0]), facts.X_BS),
         applies=lambda facts: True,
         remedy=_gain_text,
+        undecided=lambda facts: "of force and torque either may be wrong, and the mass with force",
     ),
 )
 """All of them. The floors are sizes that move no parameter by a half-width of

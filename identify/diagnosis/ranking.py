@@ -47,6 +47,9 @@ _STEPS = 6
 _TRIED, _LEAST_SHARE = 2, 0.5
 """Steps after which a hypothesis with less than this share of the best one's gain is dropped."""
 
+_MULTIPLE, _MULTIPLES, _FINE = 1.3, 12, 0.02
+"""First factor of a size whose likelihood is compared, most of them, and the last but for one."""
+
 _SETTLED = 0.1
 """Standard errors of a step after which no other is taken."""
 
@@ -56,6 +59,10 @@ _ALIKE = (
     ("kinematic_offset", "torque_gain"),
 )
 """Hypotheses that a third cause, not yet corrected, may make look like each other."""
+
+_ALIKE_LEAD = 0.03
+"""Share of a gain by which one of those has to lead the other: what a map of low order leaves of a
+large delay or lag grows with it."""
 
 _FARTHEST_IN_MATTERS = 30.0
 """Largest size, in those that matter (.3 s, 60°): beyond it, what is wrong is not continuous."""
@@ -75,6 +82,8 @@ class Cause:
             to be corrected.
         maps: M of all wide columns for each log, shape (40, 40) each.
         remedy: the line of the schema, or the action.
+        undecided: what else may be wrong that looks just the same; where there is something, it is
+            not to be corrected either.
     """
 
     hypothesis: Hypothesis
@@ -85,6 +94,7 @@ class Cause:
     equivalent: tuple[str, ...]
     maps: tuple[Array, ...]
     remedy: str
+    undecided: str = ""
 
     @property
     def code(self) -> str:
@@ -271,7 +281,12 @@ def _likeliest(
     hypothesis, size = best.chosen[-1]
     if np.linalg.norm(size) < hypothesis.floor:
         return None
-    near = [after.chosen[-1][0] for g, after, _ in candidates if g > gain - CLEAR_LEAD]
+    near = [
+        rival
+        for g, after, _ in candidates
+        for rival in [after.chosen[-1][0]]
+        if gain - g < _clear_lead(hypothesis, rival, gain)
+    ]
     codes = dict.fromkeys(h.code for h in near if h.code != hypothesis.code)
     return best, Cause(
         hypothesis=hypothesis,
@@ -282,7 +297,14 @@ def _likeliest(
         equivalent=tuple(codes),
         maps=tuple(hypothesis.map_of(size, of_log) for of_log in now.facts),
         remedy=hypothesis.remedy(size, now.facts[0]),
+        undecided=hypothesis.undecided(now.facts[0]),
     )
+
+
+def _clear_lead(first: Hypothesis, other: Hypothesis, gain: float) -> float:
+    """By how much a hypothesis has to lead another to be named alone."""
+    alike = any({first.name, other.name} <= set(names) for names in _ALIKE)
+    return max(CLEAR_LEAD, _ALIKE_LEAD * gain) if alike else CLEAR_LEAD
 
 
 def _settled(
@@ -293,9 +315,36 @@ def _settled(
         start = replace(
             now, chosen=(*now.chosen, (hypothesis, np.zeros(len(hypothesis.parameters))))
         )
-        return _stepped(start, bound)
+        stepped = _stepped(start, bound)
+        if stepped is None or not hypothesis.amplifies:
+            return stepped
+        return _likeliest_size(*stepped)
     except ProblemError:  # so corrected, the log has no fit
         return None
+
+
+def _likeliest_size(now: _Corrected, extra: Extra) -> tuple[_Corrected, Extra]:
+    """The last hypothesis at the likeliest multiple of its size.
+
+    Steps by the residual fall short where a correction makes noise larger; the likelihood of the
+    wrench as it was read counts that.
+    """
+    *before, (hypothesis, size) = now.chosen
+    best, factor = now, _MULTIPLE
+    for _ in range(_MULTIPLES):
+        size = factor * best.chosen[-1][1]
+        after = best.at((*before, (hypothesis, size)))
+        if after.cost < best.cost:
+            best = after
+        elif factor == _MULTIPLE and best is now:
+            factor = 1.0 / _MULTIPLE
+        elif abs(factor - 1.0) > _FINE:
+            factor = factor**-0.5
+        else:
+            break
+    if best is now:
+        return now, extra
+    return best, best.extra() or extra
 
 
 def _stepped(now: _Corrected, bound: float = np.inf) -> tuple[_Corrected, Extra] | None:
@@ -350,7 +399,14 @@ def _together(now: _Corrected, found: list[Cause]) -> tuple[_Corrected, list[Cau
         maps = tuple(hypothesis.map_of(size, of_log) for of_log in now.facts)
         remedy = hypothesis.remedy(size, now.facts[0])
         refined.append(
-            replace(cause, size=size, half_width=half_widths[own], maps=maps, remedy=remedy)
+            replace(
+                cause,
+                size=size,
+                half_width=half_widths[own],
+                maps=maps,
+                remedy=remedy,
+                undecided=hypothesis.undecided(now.facts[0]),
+            )
         )
     return now, refined
 

@@ -41,7 +41,7 @@ _FEWEST = 5
 _FEWEST_STILL = 12
 """… or still poses, which have to tell all unknowns besides …"""
 
-_FEWEST_OF_WALK = 8
+_FEWEST_OF_WALK = 5
 """… or a walk, whose strength has to be told from the noise."""
 
 _STRENGTHS = np.geomspace(1e-4, 1e4, 33)

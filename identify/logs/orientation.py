@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from identify.arrays import Array, Vec4
+from identify.findings import Finding
 from identify.logs.rows import Selection
 from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ANGLE
@@ -12,6 +15,10 @@ from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_
 
 _TOLERANCE = 1e-2
 """How far from unit norm, or from orthonormal, what a log calls a rotation may be."""
+
+_TURN = 1.01 * 2.0 * np.pi
+_FAST = 10.0
+"""Rate of an angle beyond a turn that no wrist has, half of the time [rad/s]."""
 
 
 def read_rotation(selection: Selection, pose: PoseTable) -> Vec4:
@@ -30,6 +37,39 @@ def read_rotation(selection: Selection, pose: PoseTable) -> Vec4:
         case _:
             vector = selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
             return exp_rotation(vector)
+
+
+def angles_in_degrees(
+    selection: Selection, pose: PoseTable, time: Array | None
+) -> Iterator[Finding]:
+    """The finding that angles said to be in radians must be in degrees, if they must.
+
+    Radians of Euler angles and of rotation vectors go beyond a turn only where somebody unwrapped
+    them, and then do not change by turns in a second.
+
+    Args:
+        selection: the rows of the pose.
+        pose: what its columns mean.
+        time: of the rows [s]; None of still poses.
+    """
+    if pose.angle_unit != "rad" or pose.rotation_kind not in ("euler", "rotation_vector"):
+        return
+    angles = selection.columns(pose.rotation_columns)
+    largest = float(np.abs(angles).max(initial=0.0))
+    if largest <= _TURN:
+        return
+    if time is not None:
+        steps = np.abs(np.diff(angles, axis=0)).max(axis=1) / np.maximum(np.diff(time), 1e-12)
+        if np.median(steps) < _FAST:
+            return
+    yield Finding(
+        "angle_unit",
+        "error",
+        f"the angles of the pose go up to {largest:.4g}: in radians, that is "
+        f"{largest / (2.0 * np.pi):.3g} turns; they are in degrees.",
+        'In the schema, [pose], set `angle_unit = "deg"`.',
+        {"largest": largest},
+    )
 
 
 def _from_quaternion(selection: Selection, pose: PoseTable) -> Vec4:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -15,8 +15,10 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, seal
 from identify.errors import LogError, ModelError
 from identify.files import digest
+from identify.findings import Finding
 from identify.logs.convert import noise_of, signals_of
 from identify.logs.memory import hold
+from identify.logs.orientation import angles_in_degrees
 from identify.logs.recording import (
     AccelerationKind,
     DroppedRows,
@@ -26,7 +28,7 @@ from identify.logs.recording import (
 )
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
-from identify.logs.streams import on_one_zero, other_rates, read_streams
+from identify.logs.streams import StreamRows, on_one_zero, other_rates, read_streams
 from identify.logs.table import Arrays, Table
 from identify.spatial import Pose
 
@@ -86,7 +88,7 @@ def read_log(
             for stream, time, of_stream in zip(streams[1:], times[1:], found[1:], strict=True)
             if time is not None
         ),
-        findings=(*findings, *other_rates(streams, times)),
+        findings=(*findings, *other_rates(streams, times), *_angles(streams, times, schema)),
     )
 
 
@@ -124,6 +126,14 @@ def _joint_digest(files: Sequence[SourceFile]) -> str:
     if len(files) == 1:
         return files[0].sha256
     return hashlib.sha256("".join(file.sha256 for file in files).encode("ascii")).hexdigest()
+
+
+def _angles(
+    streams: Sequence[StreamRows], times: Sequence[Array | None], schema: Schema
+) -> Iterator[Finding]:
+    for stream, time in zip(streams, times, strict=True):
+        if schema.pose is not None and "pose" in stream.selections:
+            yield from angles_in_degrees(stream.selections["pose"], schema.pose, time)
 
 
 def _digest_of(tables: Sequence[Table]) -> str:

@@ -31,7 +31,12 @@ _FASTEST = 50.0, 100.0
 _SLOWEST = 1e-3, 1e-2
 """… and those below which nothing would have moved."""
 
-_TIMES = (1e-6, 1e-3, 1e3, 1e6)
+_TIMES = (1e-6, 1e-3, 0.5, 2.0, 1e3, 1e6)
+"""Units of time, and every other row or twice as many as the rate says."""
+
+_TILTED = 0.95
+"""Cosine above which another direction is the same, tilted, which is looked for apart."""
+
 _WORLD = {"+x": (1, 0, 0), "-x": (-1, 0, 0), "+y": (0, 1, 0), "-y": (0, -1, 0)}
 _WORLD |= {"+z": (0, 0, 1), "-z": (0, 0, -1)}
 
@@ -79,7 +84,7 @@ def linear_alternatives(
     facts = LogFacts.of(recording)
     return (
         *sign_alternatives(recording),
-        *_axes(recording),
+        *(() if recording.frames["wrench"] == "world" else _axes(recording)),
         *_units(recording),
         *_gravities(recording, facts),
         *_motions(recording, facts, fastest),
@@ -107,9 +112,11 @@ def sign_alternatives(recording: Recording) -> tuple[Alternative, ...]:
 
 
 def _axes(recording: Recording) -> Iterator[Alternative]:
-    """Axes of the wrench permuted or mirrored, but for the whole wrench's sign."""
-    if recording.frames["wrench"] == "world":
-        return
+    """Axes of the wrench permuted or mirrored, but for the whole wrench's sign.
+
+    In world axes they are no map of what was read, and the log has to be read again.
+    """
+    again = recording.frames["wrench"] == "world"
     for order in permutations(range(3)):
         for signs in product((1.0, -1.0), repeat=3):
             Q = np.zeros((3, 3))
@@ -124,8 +131,15 @@ def _axes(recording: Recording) -> Iterator[Alternative]:
                 "wrench_axes",
                 f"the wrench's x, y, z are what the log calls {shown}",
                 _axes_line(recording, Q, order, signs, shown),
-                _of_readings(np.kron(np.eye(2), Q), recording),
+                None if again else _of_readings(np.kron(np.eye(2), Q), recording),
+                Reading(wrench_axes=tuple(map(tuple, Q.tolist()))) if again else None,
             )
+
+
+def axes_of_world(recording: Recording) -> tuple[Alternative, ...]:
+    """Axes of a wrench in world axes: many to read a log again for, so the likely ones alone."""
+    world = recording.frames["wrench"] == "world" and LogFacts.of(recording).attitude
+    return tuple(_axes(recording)) if world else ()
 
 
 def _axes_line(
@@ -140,7 +154,7 @@ def _axes_line(
         columns = {key: [wrench[key][axis] for axis in order] for key in ("force", "torque")}
         lines = " and ".join(f"`{key} = {value}`" for key, value in columns.items())
         return f"In the schema, [wrench], set {lines}."
-    if np.linalg.det(Q) > 0.0:
+    if np.linalg.det(Q) > 0.0 and recording.frames["wrench"] != "world":
         R = Q if recording.X_BS is None else recording.X_BS.rotation @ Q
         turned = (np.round(quaternion_from_rotation(R), 6) + 0.0).tolist()
         frame = "" if recording.X_BS is not None else ' with [wrench] frame = "sensor"'
@@ -194,7 +208,7 @@ def _gravities(recording: Recording, facts: LogFacts) -> Iterator[Alternative]:
         return
     for name, axis in _WORLD.items():
         other = size * np.array(axis, dtype=float)
-        if np.linalg.norm(other - g) > 1e-6 * size:
+        if other @ g < _TILTED * size**2:
             line = f"`gravity = {(other + 0.0).tolist()}`"
             yield Alternative(
                 "gravity_direction",

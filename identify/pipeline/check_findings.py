@@ -62,6 +62,8 @@ def of_cause(cause: Cause, mass: float) -> Finding:
         others = ", ".join(cause.equivalent)
         text += f" The log cannot tell it from {others}: nothing is corrected."
         evidence["equivalent"] = list(cause.equivalent)
+    elif cause.undecided:
+        text += f" Nothing is corrected: {cause.undecided}."
     return Finding(cause.code, "warning", text, cause.remedy.rstrip(".") + ".", evidence)
 
 
@@ -152,9 +154,8 @@ def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:
             evidence,
             log.name,
         )
-    blocks = int(log.statistics.block.max()) + 1
-    start = float(log.time[0])
-    when = start + change.block / blocks * (float(log.time[-1]) - start)
+    start, stop = float(log.time[0]), float(log.time[-1])
+    when = start + change.at * (stop - start)
     return Finding(
         "body_changed",
         "error",

@@ -39,7 +39,7 @@ from identify.pipeline.check_findings import (
     of_spans,
 )
 from identify.pipeline.explanations import Ranking, rank_explanations
-from identify.pipeline.scanned_log import ScannedLog
+from identify.pipeline.scanned_log import ScannedLog, finest_blocks
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.wrench import W
 
@@ -82,9 +82,16 @@ class Checks:
 
     @property
     def findings(self) -> Iterator[Finding]:
-        """Of all of it; where another reading is the likeliest, of that alone."""
+        """Of all of it; where another reading is the likeliest, of that alone.
+
+        So of logs of several bodies, where a body for each is likelier than any other reading.
+        """
         for log, spans in zip(self.logs, self.spans, strict=True):
             yield from of_spans(log, spans)
+        apart = [change for change in self.changes if change.code == "bodies_differ"]
+        if apart and self.ranking is not None and self.ranking.apart > self.ranking.best.gain:
+            yield from (of_change(change, self.logs) for change in self.changes)
+            return
         if self.ranking is not None and self.ranking.best.cause is None:
             found = of_ranking(self.ranking)
             if found is not None:
@@ -101,12 +108,16 @@ class Checks:
 
 
 def wide_statistics(log: ScannedLog) -> Statistics:
-    """Wide statistics of a log: those of its scan where it was wide, or of one of fewer rows."""
-    found = log.summary.statistics
-    if found.layout == WIDE_LAYOUT:
-        return found
-    reading = replace(log.summary.reading, cutoff_hz=log.summary.cutoff_hz, most_rows=MOST_ROWS)
-    return scan(log.source, reading, wide=True).statistics
+    """Wide statistics of a log: those of its scan where it was wide, or of one of fewer rows.
+
+    A short log is taken in the shorter blocks of its folds: of fewer than five an offset that
+    wanders, a body that changes, and the scatter that tests go by are not seen.
+    """
+    summary = log.summary
+    if summary.statistics.layout != WIDE_LAYOUT:
+        reading = replace(summary.reading, cutoff_hz=summary.cutoff_hz, most_rows=MOST_ROWS)
+        summary = scan(log.source, reading, wide=True)
+    return finest_blocks(summary)
 
 
 def look_at(
@@ -170,7 +181,12 @@ def _spans(log: ScannedLog, *, exact: bool) -> tuple[Span, ...]:
         return ()
     found: tuple[Span, ...] = ()
     if not exact:
-        found = segments(summary.time, summary.rows, summary.segment_ids)
+        # What a signal shows by itself leaves a misfit too, which is then no contact.
+        found = tuple(
+            span
+            for span in segments(summary.time, summary.rows, summary.segment_ids)
+            if not any(span.start <= own.stop and own.start <= span.stop for own in log.spans)
+        )
     return tuple(sorted((*found, *log.spans), key=lambda span: span.start))
 
 
@@ -200,12 +216,13 @@ class MisreadLog(ProblemError):
 
     Attributes:
         finding: what most likely is so.
-        as_read: why there is none.
+        as_read: why there is none; empty where none was tried.
     """
 
     def __init__(self, as_read: str, finding: Finding) -> None:
         self.as_read, self.finding = as_read, finding
-        super().__init__(f"the log is not what its schema says: {finding} (As read: {as_read})")
+        told = f" (As read: {as_read})" if as_read else ""
+        super().__init__(f"the log is not what its schema says: {finding}{told}")
 
     def __reduce__(self) -> tuple[object, ...]:
         """Made anew of what it is made of."""

@@ -14,7 +14,7 @@ from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings
 from identify.pipeline.checking import Checks, look_at
 from identify.pipeline.explanations import Explanation, in_words, merged_reading
-from identify.pipeline.scanned_log import ScannedLog
+from identify.pipeline.scanned_log import ScannedLog, finest_blocks
 from identify.regressors import LogSummary
 from identify.regressors.wrench import DDW, DW, W
 
@@ -90,6 +90,8 @@ def _cause(checks: Checks, code: str, before: Sequence[str]) -> Cause | None:
     if cause is None or _misread(checks):
         return None
     _require_alone(code, cause.equivalent)
+    if cause.undecided:
+        raise NotCorrected(code, f"{cause.undecided}; find out which, and correct it there")
     return cause
 
 
@@ -189,7 +191,7 @@ def _steady(drift: Drift) -> tuple[_Correct, dict[str, Any]]:
 
     def steady(summary: LogSummary) -> LogSummary:
         statistics = without_drift(
-            summary.statistics, drift.kind, strength=drift.strength, block=drift.block
+            finest_blocks(summary), drift.kind, strength=drift.strength, block=drift.block
         )
         return replace(summary, statistics=statistics)
 

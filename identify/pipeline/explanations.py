@@ -13,14 +13,15 @@ from identify.diagnosis import Cause
 from identify.errors import IdentifyError
 from identify.pipeline.alternatives import (
     Alternative,
+    axes_of_world,
     linear_alternatives,
     read_alternatives,
     sign_alternatives,
 )
 from identify.pipeline.misfit import BandRows, Misfit, clear_bands, misfit
 from identify.pipeline.scanned_log import ScannedLog
-from identify.regressors import Statistics, scan
-from identify.regressors.wrench import SCAN_LAYOUT, W
+from identify.regressors import FEATURE_TENSOR, LogSummary, scan
+from identify.regressors.wrench import PSI, RT, SCAN_LAYOUT, W
 from identify.signals import Reading
 
 ROWS = 10_000
@@ -31,6 +32,9 @@ SLIP = 12.0
 
 CLEAR_LEAD = 20.0
 """Twice the log-likelihood by which one explanation has to lead to be named alone."""
+
+_SCREENED, _LIKELY_AXES = 1000, 2
+"""Points of a series that world axes are screened with, and how many the log is read again for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,15 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All explanations, the likeliest first; the log as read is one of them."""
+    """All explanations of one body, the likeliest first; the log as read is one of them.
+
+    Attributes:
+        explanations: at least the log as read.
+        apart: twice the log-likelihood that a body for each log gains, paid for; of one log none.
+    """
 
     explanations: tuple[Explanation, ...]
+    apart: float = -np.inf
 
     @property
     def best(self) -> Explanation:
@@ -130,10 +140,10 @@ def rank_explanations(
     say("comparing other readings")
     base = [_thinned(log, log.summary.reading, wide=True) for log in logs]
     bands = [
-        clear_bands(each, log.summary.recording.gravity)
+        clear_bands(each.statistics, log.summary.recording.gravity)
         for each, log in zip(base, logs, strict=True)
     ]
-    rows = [BandRows.of(each, own) for each, own in zip(base, bands, strict=True)]
+    rows = [BandRows.of(each.statistics, own) for each, own in zip(base, bands, strict=True)]
     if not any(len(each.samples) and each.measures_wrench for each in rows):
         return Ranking((Explanation(0.0, np.zeros(10)),))
     as_read = misfit(rows)
@@ -149,10 +159,13 @@ def rank_explanations(
         weigh([m.mapped(change) for m, change in zip(rows, _changes(c), strict=True)], cause=c)
         for c in causes
     ]
-    for other in read_alternatives(first.recording, _fastest(logs)):
+    of_axes = _likeliest_axes(base[0].rows, axes_of_world(first.recording))
+    for other in (*read_alternatives(first.recording, _fastest(logs)), *of_axes):
         try:
             again = [
-                BandRows.of(_thinned(log, merged_reading(log.summary.reading, other)), own)
+                BandRows.of(
+                    _thinned(log, merged_reading(log.summary.reading, other)).statistics, own
+                )
                 for log, own in zip(logs, bands, strict=True)
             ]
         except IdentifyError:  # so read it is no motion
@@ -167,7 +180,11 @@ def rank_explanations(
             )
             for sign in sign_alternatives(first.recording)
         ]
-    return Ranking(tuple(sorted(found, key=lambda e: -e.gain)))
+    apart = -np.inf
+    if len(rows) > 1:
+        paid = (len(rows) - 1) * (SLIP + 10.0 * float(np.log(6.0 * samples)))
+        apart = as_read.cost - sum(misfit([each]).cost for each in rows) - paid
+    return Ranking(tuple(sorted(found, key=lambda e: -e.gain)), apart)
 
 
 def _weighed(
@@ -211,10 +228,37 @@ def _fastest(logs: Sequence[ScannedLog]) -> tuple[float, float]:
     return max(speed for speed, _ in rates), max(spin for _, spin in rates)
 
 
-def _thinned(log: ScannedLog, reading: Reading, *, wide: bool = False) -> Statistics:
-    """Statistics of some rows of a log."""
+def _likeliest_axes(rows: Array, axes: Sequence[Alternative]) -> list[Alternative]:
+    """Of other world axes of the wrench those that leave least of a series, in a plain fit.
+
+    Args:
+        rows: of the series, wide, shape (n, 40).
+        axes: with what they are read as.
+    """
+    if not axes:
+        return []
+    rows = rows[:: max(1, len(rows) // _SCREENED)]
+    into_body = rows[:, RT].reshape(-1, 3, 3)
+    offsets = np.broadcast_to(np.eye(6), (len(rows), 6, 6))
+    A = np.concatenate((np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1), offsets), axis=-1)
+    w = rows[:, W].reshape(-1, 2, 3)
+    sizes = np.sqrt(np.mean(w**2, axis=(0, 2))) + 1e-300
+    scales = np.repeat(1.0 / sizes, 3)
+    plane = np.linalg.qr((scales[:, None] * A).reshape(-1, 16))[0]
+    left = []
+    for each in axes:
+        assert each.reading is not None
+        turned = into_body @ np.array(each.reading.wrench_axes) @ into_body.swapaxes(-1, -2)
+        b = (scales * np.einsum("nij,nkj->nki", turned, w).reshape(-1, 6)).reshape(-1)
+        r = (b - plane @ (plane.T @ b)).reshape(-1, 2, 3)
+        left.append(float(np.log(np.sum(r**2, axis=(0, 2)) + 1e-300).sum()))
+    return [axes[k] for k in np.argsort(left)[:_LIKELY_AXES]]
+
+
+def _thinned(log: ScannedLog, reading: Reading, *, wide: bool = False) -> LogSummary:
+    """Some rows of a log."""
     reading = replace(reading, cutoff_hz=log.summary.cutoff_hz, most_rows=ROWS)
-    return scan(log.source, reading, wide=wide).statistics
+    return scan(log.source, reading, wide=wide)
 
 
 def merged_reading(now: Reading, other: Alternative) -> Reading:
@@ -229,5 +273,6 @@ def merged_reading(now: Reading, other: Alternative) -> Reading:
         position=new.position or now.position,
         scales=(*now.scales, *new.scales),
         wrench_frame=new.wrench_frame or now.wrench_frame,
+        wrench_axes=new.wrench_axes or now.wrench_axes,
         acceleration_kind=new.acceleration_kind or now.acceleration_kind,
     )

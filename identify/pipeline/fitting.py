@@ -22,6 +22,7 @@ from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.checking import (
+    MisreadLog,
     is_suspect,
     look_at,
     misread,
@@ -239,6 +240,10 @@ def _checked(
                 "log once"
             )
         seen[recording.sha256] = recording.name
+        told = recording.recording if isinstance(recording, LogFile) else recording
+        for finding in told.findings:
+            if finding.severity == "error":  # of what its reader saw: it cannot be what it says
+                raise MisreadLog("", replace(finding, where=recording.name))
     return given, empty
 
 

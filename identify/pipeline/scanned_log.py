@@ -13,7 +13,7 @@ from identify.arrays import Array
 from identify.diagnosis import SignalWatch, Span, signal_spans
 from identify.logs import LogFile, Recording
 from identify.logs.excerpt import Excerpt
-from identify.regressors import WIDE_LAYOUT, LogSummary, scan
+from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.scanning import Progress
 from identify.signals import Reading
 
@@ -57,6 +57,12 @@ class ScannedLog(NamedTuple):
     def mapped(self, M: Array) -> ScannedLog:
         """The log as a linear map of its wide columns makes it; its full-rate states go."""
         return self.changed(partial(_mapped, M=M))
+
+
+def finest_blocks(log: LogSummary) -> Statistics:
+    """Statistics of a log in the most blocks of time that were kept of it."""
+    several = len(np.unique(log.folds.block)) > len(np.unique(log.statistics.block))
+    return log.folds if several else log.statistics
 
 
 def _mapped(summary: LogSummary, M: Array) -> LogSummary:

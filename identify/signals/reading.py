@@ -37,6 +37,8 @@ class Reading:
         position: what the position of the pose as logged is: of the body's origin, in "body" or
             "world" axes, or of the world's origin in body axes, "inverse".
         wrench_frame: axes of the wrench, "body" or "world".
+        wrench_axes: the axes that the wrench is meant in, by rows, in those it is logged in: a
+            permutation with signs.
         wrench_delay: time by which the wrench of a row is older than its motion [s].
         acceleration_kind: of the linear acceleration.
         without_spikes: single rows of the wrench that stand far out are between their neighbours.
@@ -51,6 +53,7 @@ class Reading:
     turned_maps: bool = False
     position: Literal["body", "world", "inverse"] | None = None
     wrench_frame: Frame | None = None
+    wrench_axes: tuple[tuple[float, ...], ...] | None = None
     wrench_delay: float | None = None
     acceleration_kind: AccelerationKind | None = None
     without_spikes: bool = False
@@ -68,6 +71,10 @@ class Reading:
         for name, factor in self.scales:
             if name in recording.signals:
                 changed[name] = factor * changed.get(name, recording.signals[name])
+        if self.wrench_axes is not None:
+            Q = np.array(self.wrench_axes)
+            for name in ("force", "torque"):
+                changed[name] = changed.get(name, recording.signals[name]) @ Q.T
         if changed:
             recording = replace(recording, signals={**recording.signals, **changed})
         if self.gravity is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from identify.diagnosis import changed
+from identify.diagnosis import agreement, changed
+from tests.close import assert_close
 from tests.diagnosis.logs import PHI, fitted, moving, time_of, with_signals
 
 
@@ -41,3 +42,28 @@ def test_the_time_at_which_a_body_changes_is_named():
     assert (change.code, change.log, change.block) == ("body_changed", 0, 3)
     assert change.first[0] == pytest.approx(PHI[0], rel=2e-3)
     assert change.second[0] == pytest.approx(1.05 * PHI[0], rel=2e-3)
+
+
+def test_one_unknown_is_compared_as_by_welch():
+    """Two samples of unequal spread: the test of their means is the t test of Welch (1947)."""
+    from scipy.stats import ttest_ind
+
+    rng = np.random.default_rng(2)
+    first, second = rng.normal(0.0, 1.0, 9), rng.normal(1.5, 4.0, 14)
+    away = np.array([first.mean() - second.mean()])
+    covariances = [np.array([[np.var(x, ddof=1) / len(x)]]) for x in (first, second)]
+    found = agreement._p_value(away, covariances, [len(first) - 1.0, len(second) - 1.0])
+    assert_close(found, ttest_ind(first, second, equal_var=False).pvalue, 1e-9)
+
+
+def test_equal_spreads_are_compared_as_by_hotelling():
+    """Of p unknowns with one covariance of ν degrees each, T² has the sum of both."""
+    from scipy.stats import f
+
+    rng = np.random.default_rng(3)
+    root, away = rng.normal(size=(3, 3)), rng.normal(size=3)
+    covariance = root @ root.T
+    distance = float(away @ np.linalg.solve(2.0 * covariance, away))
+    expected = f.sf(distance * (40 - 2) / (40 * 3), 3, 40 - 2)
+    assert_close(agreement._p_value(away, [covariance] * 2, [20.0] * 2), expected, 1e-9)
+    assert agreement._p_value(0.0 * away, [covariance] * 2, [20.0] * 2) == 1.0

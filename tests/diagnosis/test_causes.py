@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import HYPOTHESES, calibrated, causes, score_tests
@@ -18,7 +19,16 @@ from identify.regressors import block_statistics
 from identify.regressors.nuisances import earlier_wrench
 from identify.signals import prepare
 from tests.close import assert_close, group_errors
-from tests.diagnosis.logs import PHI, fitted, late, moving, still, with_signals
+from tests.diagnosis.logs import (
+    PHI,
+    fitted,
+    late,
+    moving,
+    still,
+    time_of,
+    with_signals,
+    with_wrench,
+)
 
 LOG = moving(0)
 FIT, FACTS = fitted(LOG)
@@ -233,3 +243,26 @@ def test_the_map_of_a_calibration_takes_back_what_was_done_along_what_is_seen():
         for moments in [fit.data.system.residual_moments(fit.x, FIT.weights)]
     ]
     assert left[1] < 0.1 * left[0]
+
+
+def test_a_lag_is_found_at_its_size_though_its_correction_makes_noise_larger():
+    """Steps by the residual alone end at half of it: they see the noise that they make."""
+    T = 0.05
+    log = moving(3, 40.0, bandwidth_hz=0.5)
+    rng = np.random.default_rng(0)
+    noisy = with_wrench(log, rng.normal(size=(len(log), 6)) * np.repeat([0.3, 0.03], 3))
+    keep = np.exp(-np.diff(time_of(log)).mean() / T)
+    now = 1.0 - (1.0 - keep) * T / np.diff(time_of(log)).mean()
+    slow = {
+        name: lfilter(
+            [now, 1.0 - keep - now], [1.0, -keep], values, axis=0, zi=(1.0 - now) * values[:1]
+        )[0]
+        for name in ("force", "torque")
+        for values in [noisy.signals[name]]
+    }
+    first = causes(*fitted(with_signals(noisy, **slow))).causes[0]
+    assert "sensor_lag" in (first.code, *first.equivalent)
+    if first.code == "sensor_lag":
+        assert_close(first.size, [T], 0.15)
+    else:
+        pytest.fail(f"{first.code} of {first.size} in its place")

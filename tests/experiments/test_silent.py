@@ -1,18 +1,154 @@
-"""The study of what is silently wrong: it counts what its table says."""
+"""The study of what is silently wrong: it counts what its table says, and its scores are right."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
 from experiments import silent
+from experiments.silent_study import clean, faults, scoring, subjects, write
+from identify.estimation import Estimate
+from identify.inertia import InertialParameters
+from identify.pipeline import fit
+from tests.close import assert_close
 
 
-def test_a_fault_is_counted_as_named_and_a_clean_log_as_clean(tmp_path, monkeypatch, capsys):
-    two = [case for case in silent.cases() if case.name in ("torque sign", "delay [s] 0.03")]
-    monkeypatch.setattr(silent, "cases", lambda: iter(two))
-    monkeypatch.setattr(silent, "NOISES", silent.NOISES[1:2])
+@pytest.fixture(scope="module")
+def subject() -> subjects.Subject:
+    return subjects.makers()["fast-1"](np.random.default_rng(5))
+
+
+def test_a_fault_is_counted_as_named_and_as_corrected(tmp_path, capsys):
     path = tmp_path / "silent.md"
-    assert silent.main(["-o", str(path), "--logs", "1", "--clean", "1"]) == 0
+    chosen = ["--only", "torque's sign", "--logs", "fast-2", "--clean", "1", "--processes", "1"]
+    assert silent.main(["-o", str(path), *chosen]) == 0
     text = path.read_text(encoding="utf-8")
-    assert "Clean logs: 0 of 1 with a warning or an error." in text
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line[:3] > "| ."]
-    assert [row[:4] for row in rows[1:]] == [[case.name, "1", "1", "0"] for case in two]
-    assert capsys.readouterr().out.strip() == text.strip()
+    assert "| clean logs with a warning or an error | ≤ 1 % | 0 of 1 (0.0%) |" in text
+    assert "| torque's sign | 1 | 1 | 1 |  |  | 1/1 | 1/1 |  |" in text
+    printed = capsys.readouterr().out
+    assert printed.startswith("fast-2: torque's sign: gain ")
+    assert printed.endswith(text + "\n")
+    with pytest.raises(SystemExit, match="there is no log 'fest-2'"):
+        silent.main(["-o", str(path), "--logs", "fest-2"])
+
+
+def test_there_are_as_many_faults_as_asked_and_each_has_a_name_of_its_own():
+    names = [fault.name for fault in faults.faults()]
+    assert len(names) >= 45
+    assert len(set(names)) == len(names)
+
+
+def test_a_log_is_the_same_for_a_seed_and_read_as_it_was_made(subject):
+    assert subjects.subject("fast-1", 3).columns["f"].tolist() == (
+        subjects.subject("fast-1", 3).columns["f"].tolist()
+    )
+    assert_close(subject.with_wrench(subject.wrench).columns["f"], subject.columns["f"], 1e-12)
+    estimate = fit(subject.read()).estimate
+    assert scoring.largest_error(estimate, subject.phi) < 3.0
+
+
+@pytest.mark.parametrize("name", ["torque in N mm", "torque x 0.9", "crosstalk 3 %"])
+def test_the_jacobian_of_a_map_of_the_wrench_takes_its_size_out(subject, name):
+    # Of another unit of the whole wrench nothing is told: what the residuals gain, it takes back.
+    done = next(fault for fault in faults.faults() if fault.name == name)
+    (wrong,) = done.make(subject, np.random.default_rng(0))
+    G = np.linalg.lstsq(subject.wrench, wrong.wrench, rcond=None)[0].T
+    assert_close(done.log_power(1.0), 2.0 * np.linalg.slogdet(G)[1], 1e-6)
+
+
+def test_a_common_gain_cannot_be_told_and_a_delay_can(subject, monkeypatch):
+    monkeypatch.setattr(scoring, "subject", lambda log, seed: subject)
+    scoring._spread.cache_clear()
+    gains = {}
+    for fault in faults.faults():
+        if fault.name in ("force and torque x 0.9", "wrench late 20 ms", "wrench's sign"):
+            wrong = fault.make(subject, np.random.default_rng(0))
+            gains[fault.name] = scoring._gain("here", 1, wrong, fault)
+    scoring._spread.cache_clear()
+    assert abs(gains["force and torque x 0.9"]) < 1e-6
+    assert gains["wrench late 20 ms"] > 1e3
+    assert gains["wrench's sign"] == np.inf  # of a negative mass
+
+
+def test_a_low_pass_has_the_power_that_its_faults_say(subject):
+    done = next(f for f in faults.faults() if f.name == "wrench through a low-pass of 3 Hz")
+    seconds = np.arange(4000) / 100.0
+    f, omega = np.zeros((4000, 3)), 2.0 * np.pi * 2.0
+    f[:, 0] = np.sin(omega * seconds)
+    columns = {"t": 1e6 * seconds, "f": f, "tau": f}
+    wave = replace(subject, columns=columns)
+    (after,) = done.make(wave, np.random.default_rng(0))
+    ratio = np.std(after.columns["f"][2000:, 0]) / np.std(f[2000:, 0])
+    assert_close(done.log_power(omega), 12.0 * np.log(ratio), 0.1)
+
+
+def test_an_error_is_counted_in_half_widths_of_what_is_reported(subject):
+    estimate: Estimate = fit(subject.read()).estimate
+    low, high = estimate.intervals["m"]
+    phi = estimate.parameters.phi.copy()
+    assert scoring.largest_error(estimate, phi) == 0.0
+    only = replace(estimate, intervals={"m": (low, high), "Ixx": None})
+    phi[0] += 3.0 * 0.5 * (high - low)
+    phi[4] *= 2.0
+    assert_close(scoring.largest_error(only, phi), 3.0, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("remedy", "table", "keys"),
+    [
+        ('In the schema, [pose], change `maps = "a"` to `maps = "b"`.', "pose", {"maps": "b"}),
+        ("In the schema, [log], set `time_unit = \"ms\"`.", "log", {"time_unit": "ms"}),
+        ("In the schema, [world], set `gravity = [1, 2, 3]` (or --gravity).", "world",
+         {"gravity": [1, 2, 3]}),
+        ("In the schema, [wrench], set `force = ['b', 'a']` and `torque = ['d', 'c']`.", "wrench",
+         {"force": ["b", "a"], "torque": ["d", "c"]}),
+    ],
+)  # fmt: skip
+def test_a_remedy_is_obeyed_as_it_is_written(remedy, table, keys):
+    schema = {"pose": {"maps": "a", "order": "xyzw"}, "wrench": {"force": ["a", "b"]}}
+    assert scoring.obey(schema, remedy)[table] == {**schema.get(table, {}), **keys}
+    assert schema["pose"] == {"maps": "a", "order": "xyzw"}
+
+
+def test_a_remedy_that_is_no_line_is_not_obeyed():
+    assert scoring.obey({}, "Change the sign of force and torque.") is None
+    assert scoring.obey({}, "In the schema, [pose], change the sign of its columns.") is None
+
+
+def test_a_turned_sensor_is_obeyed_with_its_frame():
+    remedy = "In the schema, [wrench.mount], set `quaternion = [0.0, 0.0, 1.0, 0.0]`"
+    whole = scoring.obey({"wrench": {"frame": "body"}}, f'{remedy} with [wrench] frame = "sensor".')
+    mount = {"translation": [0.0, 0.0, 0.0], "quaternion": [0.0, 0.0, 1.0, 0.0]}
+    assert whole == {"wrench": {"frame": "sensor", "mount": mount}}
+
+
+def test_scores_say_what_is_silent_and_what_misleads():
+    fine = scoring.Score("log", "fault", "observable", 30.0, (), False, "yes", 1.9)
+    assert fine.tellable
+    assert not fine.silent
+    assert not fine.misled
+    assert replace(fine, off=2.1).silent
+    assert not replace(fine, off=2.1, usable="no").silent
+    led = replace(fine, obeyed="schema", after_usable="yes", after_off=2.1)
+    assert led.misled
+    assert not replace(led, after_usable="with care").misled
+    assert not replace(led, obeyed="").misled
+    assert not replace(fine, gain=19.0).tellable
+
+
+def test_the_report_counts_only_what_a_log_can_tell():
+    told = scoring.Score("log", "one", "observable", 30.0, ("delay",), False, "yes", 2.5)
+    untold = replace(told, gain=1.0)
+    text = write.report([told, untold], [], 1, 2)
+    assert "| silently wrong, of what the log can tell | 0 | 1 of 1 (100.0%) |" in text
+    assert "| silently wrong, of what it cannot | – | 1 of 1 (100.0%) |" in text
+    assert "| one | 2 | 1 | 0 | 2 |  |  |  | delay 1 |" in text
+
+
+def test_clean_logs_are_of_all_rates_and_possible_bodies():
+    logs = [clean.clean_recording(number, 1) for number in range(4)]
+    assert all(InertialParameters(phi).consistent for _, phi in logs)
+    rates = {round(1.0 / float(np.median(np.diff(log.time)))) for log, _ in logs}
+    assert len(rates) == 4

@@ -172,3 +172,31 @@ def test_a_log_file_that_is_misread_is_the_same_log(tmp_path):
         },
     }
     assert ranked(read_log(tmp_path / "log.npz", schema)).best.code == "quaternion_order"
+
+
+def test_axes_of_a_wrench_in_world_axes_are_found_by_reading_it_again():
+    world = {"force": TURN.apply(F)[:, [1, 0, 2]], "torque": TURN.apply(T)[:, [1, 0, 2]]}
+    log = with_signals(**world)
+    schema = {**SCHEMA, "wrench": {**SCHEMA["wrench"], "frame": "world"}}
+    found = ranked(replace(log, frames={**log.frames, "wrench": "world"}, schema=schema))
+    assert found.best.code == "wrench_axes"
+    assert "what the log calls y, x, z" in found.best.text
+    assert found.lead > explanations.CLEAR_LEAD
+    assert_close(found.best.mass, BODY[0], 5e-3)
+
+
+def test_a_rate_that_is_wrong_by_two_is_named():
+    found = ranked(replace(with_signals(), time=2.0 * TIME))
+    assert found.best.code == "time_unit"
+    assert_close(found.best.mass, BODY[0], 5e-3)
+
+
+def test_gravity_a_little_off_is_no_other_direction():
+    tilted = Rotation.from_rotvec([0.1, 0.0, 0.0]).apply(GRAVITY)
+    changes = [
+        a.text
+        for a in linear_alternatives(replace(with_signals(), gravity=tilted), (1.0, 1.0))
+        if a.code == "gravity_direction"
+    ]
+    assert len(changes) == 5
+    assert not any("-z of" in text for text in changes)

@@ -14,6 +14,7 @@ from identify.errors import SchemaError
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.pipeline import FitResult, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
+from identify.spatial import Pose
 from tests.close import assert_close, group_errors
 from tests.pipeline.test_fit import BODY, NOISE, TIME
 from tests.recordings import Path, record
@@ -170,7 +171,30 @@ def test_spikes_are_taken_out_before_the_low_pass_and_counted():
     assert errors(applied).inertia < 1.5 * errors(fit(log())).inertia
 
 
-def test_a_long_delay_is_read_again_until_nothing_is_left_of_it():
+def test_which_of_force_and_torque_has_the_gain_is_for_a_person_to_say():
+    """Of a body whose points of the pose and the wrench are surely one, a gain is alone."""
+    wrench = PATH.wrench(BODY, TIME)
+    wrench[:, 3:] *= 0.9
+    rows = log(wrench)
+    found = next(f for f in check_logs(rows).findings if f.severity != "info")
+    assert "gain" in (found.code, *found.evidence.get("equivalent", ()))
+    with pytest.raises(NotCorrected, match=r"cannot tell it from|either may be wrong"):
+        fit(rows, apply=("gain",))
+
+
+def test_a_point_that_is_off_may_be_the_mounts_and_is_not_corrected():
+    mounted = Pose.from_quaternion([0.0, 0.0, 0.0, 1.0], [0.02, 0.0, 0.01])
+    rows = log(PATH.wrench(BODY, TIME))
+    rows = replace(rows, X_BS=mounted, frames={**rows.frames, "wrench": "sensor"})
+    (found,) = (f for f in check_logs(rows).findings if f.severity != "info")
+    assert found.code == "kinematic_offset"
+    assert "the mount may be wrong" in found.text
+    with pytest.raises(NotCorrected, match="the point of the pose or the mount may be wrong"):
+        fit(rows, apply=("kinematic_offset",))
+
+
+def test_a_long_delay_is_read_again_until_nothing_is_left_of_it(monkeypatch):
+    monkeypatch.setattr("tests.pipeline.test_log_check.PATH", Path.random(22))
     late = log(PATH.wrench(BODY, TIME - 0.03))
     applied = fit(late, apply=("delay",)).estimate.provenance["applied"][0]
     ((low, high),) = applied["interval"]

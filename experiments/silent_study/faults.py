@@ -1,0 +1,405 @@
+"""What is done to logs, and the finding that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.signal import lfilter
+
+from experiments.silent_study.subjects import Subject
+from identify.arrays import Array
+from identify.spatial.rotations import (
+    exp_rotation,
+    log_rotation,
+    quaternion_conjugate,
+    rotate_back,
+    rotation_from_quaternion,
+)
+
+Kind = Literal["observable", "exempt", "harmless"]
+
+Make = Callable[[Subject, np.random.Generator], Sequence[Subject]]
+"""A clean log made wrong: one log, or several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A way a log is made wrong.
+
+    Attributes:
+        name: with its size.
+        codes: of findings that name it.
+        make: what does it.
+        log_power: log |det C|² of what it makes of the wrench at a frequency [rad/s].
+        kind: "exempt" where no log tells it or it cannot be named, "harmless" where nothing is to
+            be said.
+    """
+
+    name: str
+    codes: tuple[str, ...]
+    make: Make
+    log_power: Callable[[float], float] = lambda omega: 0.0
+    kind: Kind = "observable"
+
+
+def one(change: Callable[[Subject], Subject]) -> Make:
+    """Of a change of a log."""
+    return lambda subject, rng: (change(subject),)
+
+
+def faults() -> Iterator[Fault]:
+    """All of them, those with a size at several."""
+    yield from _of_time()
+    yield from _of_wrench()
+    yield from _of_schema()
+    yield from _of_motion()
+    yield from _of_rows()
+    yield from _of_bodies()
+    yield from _harmless()
+
+
+def _of_time() -> Iterator[Fault]:
+    for seconds in (0.005, 0.020, 0.050):
+        yield Fault(f"wrench late {1e3 * seconds:g} ms", ("delay",), one(_late(seconds)))
+    for corner in (10.0, 5.0, 3.0):
+        T = 1.0 / (2.0 * np.pi * corner)
+        yield Fault(
+            f"wrench through a low-pass of {corner:g} Hz",
+            ("sensor_lag",),
+            one(_lagged(T)),
+            lambda omega, T=T: -6.0 * float(np.log(1.0 + (omega * T) ** 2)),
+        )
+    for rate in (1.01, 1.05, 0.95):
+        yield Fault(f"clock x {rate:g}", ("clock_rate",), one(_clock(rate)))
+    yield Fault("time x 2", ("time_unit", "clock_rate"), one(_clock(2.0)))
+    yield Fault(
+        "us as ms", ("time_unit",), one(lambda subject: subject.said("log", time_unit="ms"))
+    )
+
+
+def _of_wrench() -> Iterator[Fault]:
+    for gain in (0.97, 0.9, 1.1):
+        yield _scaled(f"force x {gain:g}", ("gain",), gain, 1.0)
+    for gain in (0.97, 0.9, 1.1):
+        yield _scaled(f"torque x {gain:g}", ("gain",), 1.0, gain)
+    yield _scaled("force and torque x 0.9", (), 0.9, 0.9, "exempt")
+    single = np.eye(6)
+    single[2, 2] = 0.9
+    yield _mapped("fz x 0.9", ("wrench_calibration",), single, "exempt")
+    crosstalk = np.eye(6) + 0.03 * np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3))
+    yield _mapped("crosstalk 3 %", ("wrench_calibration",), crosstalk, "exempt")
+    for name, degrees, axis in (
+        ("0.5 deg", 0.5, (0.6, 0.0, 0.8)),
+        ("2 deg about x", 2.0, (1.0, 0.0, 0.0)),
+        ("5 deg about z", 5.0, (0.0, 0.0, 1.0)),
+    ):
+        R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * np.array(axis)))
+        yield _mapped(f"wrench turned {name}", ("wrench_misaligned",), np.kron(np.eye(2), R))
+    for name, Q in (
+        ("turned 90 deg about z", [[0, -1, 0], [1, 0, 0], [0, 0, 1]]),
+        ("turned 90 deg about x", [[1, 0, 0], [0, 0, -1], [0, 1, 0]]),
+        ("x and y swapped", [[0, 1, 0], [1, 0, 0], [0, 0, 1]]),
+    ):
+        yield Fault(f"wrench's axes {name}", ("wrench_axes",), one(_columns(np.array(Q, float))))
+    yield _scaled("wrench's sign", ("wrench_sign",), -1.0, -1.0)
+    yield _scaled("force's sign", ("force_sign",), -1.0, 1.0)
+    yield _scaled("torque's sign", ("torque_sign",), 1.0, -1.0)
+    yield _scaled("torque in N mm", ("torque_unit",), 1.0, 1e3)
+    yield _scaled("force in kgf", ("force_unit",), 1.0 / 9.80665, 1.0)
+    for share in (0.02, 0.05, 0.1):
+        yield Fault(f"drift, linear, {share:g} of the weight", ("drift",), _drift(share, "linear"))
+    for share in (0.05, 0.1):
+        yield Fault(f"offset steps by {share:g}", ("bias_step",), _drift(share, "step"))
+        yield Fault(f"offset walks by {share:g}", ("drift",), _drift(share, "walk"))
+
+
+def _of_schema() -> Iterator[Fault]:
+    """What the schema says and is not so."""
+    yield Fault("wrench in world axes, called body", ("wrench_frame",), one(_in_world))
+    yield Fault("wrench in body axes, called world", ("wrench_frame",), one(_in_body))
+    yield Fault(
+        "gravity along x",
+        ("gravity_direction",),
+        one(lambda s: s.said("world", gravity=np.roll(s.schema["world"]["gravity"], 1).tolist())),
+    )
+    yield Fault(
+        "gravity upwards",
+        ("gravity_direction",),
+        one(lambda s: s.said("world", gravity=[-g for g in s.schema["world"]["gravity"]])),
+    )
+    for degrees in (0.5, 1.5, 3.0):
+        yield Fault(f"gravity tilted {degrees:g} deg", ("gravity_tilted",), one(_tilted(degrees)))
+    yield Fault("weight already compensated", ("already_compensated",), one(_compensated))
+    yield Fault(
+        "quaternion order",
+        ("quaternion_order",),
+        one(lambda s: s.with_columns(q=np.roll(s.columns["q"], 1, axis=1))),
+    )
+    yield Fault("pose the other way", ("pose_maps",), one(_inverted))
+    yield Fault(
+        "rotation alone the other way",
+        ("pose_maps",),
+        one(lambda s: s.with_columns(q=quaternion_conjugate(s.columns["q"]))),
+    )
+    yield Fault(
+        "position in body axes",
+        ("position_axes",),
+        one(lambda s: s.with_columns(p=rotate_back(s.rotation, s.columns["p"]))),
+    )
+    yield Fault(
+        "position in mm",
+        ("position_unit",),
+        one(lambda s: s.with_columns(p=1e3 * s.columns["p"])),
+    )
+    yield Fault("rotation vector in degrees", ("angle_unit",), one(_rotation_vector))
+    yield Fault("Euler angles in degrees", ("angle_unit",), one(_euler))
+
+
+def _of_motion() -> Iterator[Fault]:
+    """The motion is of another point than the wrench."""
+    for metres in (0.005, 0.015, 0.033):
+        yield Fault(
+            f"pose of a point {1e3 * metres:g} mm off",
+            ("kinematic_offset",),
+            one(lambda s, d=metres: s.with_columns(p=s.columns["p"] + s.rotation @ (d * _ACROSS))),
+        )
+    yield Fault("mount 20 mm wrong", ("kinematic_offset",), one(_mounted))
+
+
+_ACROSS = np.array([0.64, 0.48, 0.6])
+
+
+def _of_rows() -> Iterator[Fault]:
+    for share in (0.9, 0.75):
+        yield Fault(f"saturated at {share:g} of the peak", ("saturation",), one(_saturated(share)))
+    for seconds, share in ((0.5, 0.8), (2.0, 0.8), (2.0, 0.15), (10.0, 0.25)):
+        yield Fault(
+            f"contact of {seconds:g} s, {share:g} of the weight",
+            ("contact",),
+            one(_touched(seconds, share)),
+        )
+    yield Fault("pose frozen for 1 s", ("frozen_pose",), one(_frozen("p", "q")))
+    yield Fault("wrench frozen for 1 s", ("frozen_wrench",), one(_frozen("f", "tau")))
+    yield Fault("spikes, 1 % of rows, either sign", ("spikes",), _spiked(either=True))
+    yield Fault("spikes, 1 % of rows set to 100 N", ("spikes",), _spiked(either=False))
+
+
+def _of_bodies() -> Iterator[Fault]:
+    for factor in (1.02, 1.05, 1.3):
+        yield Fault(
+            f"payload x {factor:g} from half-time",
+            ("body_changed",),
+            one(lambda s, k=factor: _heavier(s, k, s.seconds > 0.5 * s.seconds[-1])),
+        )
+    for factor in (1.05, 1.5):
+        yield Fault(f"two logs, the second of {factor:g}", ("bodies_differ",), _two(factor))
+
+
+def _harmless() -> Iterator[Fault]:
+    yield Fault("20 % of rows dropped", (), _dropped(0.2), kind="harmless")
+    yield Fault("time stamps jitter", (), _jittering, kind="harmless")
+    yield Fault("wrench held for 2 rows", (), one(_held(2)), kind="harmless")
+
+
+def _scaled(
+    name: str, codes: tuple[str, ...], force: float, torque: float, kind: Kind = "observable"
+) -> Fault:
+    power = 6.0 * float(np.log(abs(force * torque)))
+
+    def change(s: Subject) -> Subject:
+        return s.with_columns(f=force * s.columns["f"], tau=torque * s.columns["tau"])
+
+    return Fault(name, codes, one(change), lambda omega: power, kind)
+
+
+def _mapped(name: str, codes: tuple[str, ...], G: Array, kind: Kind = "observable") -> Fault:
+    """Of readings in the sensor's axes."""
+    power = 2.0 * float(np.linalg.slogdet(G)[1])
+    make = one(lambda s: s.with_wrench(s.wrench @ G.T))
+    return Fault(name, codes, make, lambda omega: power, kind)
+
+
+def _columns(Q: Array) -> Callable[[Subject], Subject]:
+    """Of the columns as they stand in the log."""
+    return lambda s: s.with_columns(f=s.columns["f"] @ Q.T, tau=s.columns["tau"] @ Q.T)
+
+
+def _late(seconds: float) -> Callable[[Subject], Subject]:
+    def change(s: Subject) -> Subject:
+        then = np.maximum(s.seconds - seconds, 0.0)
+        return s.with_wrench(CubicSpline(s.seconds, s.wrench)(then))
+
+    return change
+
+
+def _lagged(T: float) -> Callable[[Subject], Subject]:
+    def change(s: Subject) -> Subject:
+        # Exactly, for a wrench that goes straight between twenty points a sample.
+        time = s.seconds
+        fine = np.linspace(time[0], time[-1], 20 * len(time))
+        w = CubicSpline(time, s.wrench)(fine)
+        keep = float(np.exp(-(fine[1] - fine[0]) / T))
+        now = 1.0 - (1.0 - keep) * T / (fine[1] - fine[0])
+        first = (1.0 - now) * w[:1]
+        slow = lfilter([now, 1.0 - keep - now], [1.0, -keep], w, axis=0, zi=first)[0]
+        return s.with_wrench(CubicSpline(fine, slow)(time))
+
+    return change
+
+
+def _clock(rate: float) -> Callable[[Subject], Subject]:
+    return lambda s: s.with_columns(t=np.round(rate * s.columns["t"]))
+
+
+def _in_world(s: Subject) -> Subject:
+    return s.said("wrench", frame="world").with_wrench(s.wrench).said("wrench", frame="body")
+
+
+def _in_body(s: Subject) -> Subject:
+    return s.said("wrench", frame="body").with_wrench(s.wrench).said("wrench", frame="world")
+
+
+def _tilted(degrees: float) -> Callable[[Subject], Subject]:
+    R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * np.array([0.8, -0.6, 0.0])))
+    return lambda s: s.said("world", gravity=(R @ s.schema["world"]["gravity"]).tolist())
+
+
+def _compensated(s: Subject) -> Subject:
+    down = rotate_back(s.rotation, np.array(s.schema["world"]["gravity"]))
+    weight = np.concatenate((s.phi[0] * down, np.cross(s.phi[1:4], down)), axis=1)
+    return s.with_wrench(s.wrench + weight)
+
+
+def _inverted(s: Subject) -> Subject:
+    p = -rotate_back(s.rotation, s.columns["p"])
+    return s.with_columns(p=p, q=quaternion_conjugate(s.columns["q"]))
+
+
+def _rotation_vector(s: Subject) -> Subject:
+    return s.with_columns(r=np.degrees(log_rotation(s.columns["q"]))).said(
+        "pose", quaternion=None, order=None, rotation_vector=["r[0]", "r[1]", "r[2]"]
+    )
+
+
+def _euler(s: Subject) -> Subject:
+    from scipy.spatial.transform import Rotation
+
+    angles = Rotation.from_quat(s.columns["q"]).as_euler("XYZ", degrees=True)
+    said = s.with_columns(r=angles).said("pose", quaternion=None)
+    return said.said("pose", euler=["r[0]", "r[1]", "r[2]"], order="XYZ")
+
+
+def _mounted(s: Subject) -> Subject:
+    """The sensor is at Bo, and the schema says it were elsewhere."""
+    s = s.said("wrench", frame="body").with_wrench(s.wrench)
+    mount = {"translation": [0.012, 0.0, 0.016], "quaternion": [0.0, 0.0, 0.0, 1.0]}
+    return s.said("wrench", frame="sensor", mount=mount)
+
+
+def _push(s: Subject) -> float:
+    """The weight [N]."""
+    return float(s.phi[0] * np.linalg.norm(s.schema["world"]["gravity"]))
+
+
+def _drift(share: float, shape: str) -> Make:
+    def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
+        along = np.linspace(0.0, 1.0, len(s.seconds))
+        if shape == "step":
+            along = (along > rng.uniform(0.35, 0.65)).astype(float)
+        if shape == "walk":
+            steps = rng.normal(size=(len(along), 6)) / np.sqrt(len(along))
+            moved = np.cumsum(steps, axis=0)
+        else:
+            moved = along[:, None] * rng.choice([-1.0, 1.0], 6) * rng.uniform(0.4, 0.8, 6)
+        lever = np.sqrt(np.trace(_inertia(s)) / s.phi[0])
+        size = share * _push(s) * np.repeat([1.0, 0.3 * lever], 3)
+        return (s.with_wrench(s.wrench + moved * size),)
+
+    return make
+
+
+def _inertia(s: Subject) -> Array:
+    from identify.inertia import InertialParameters
+
+    return InertialParameters(s.phi).inertia_about_com
+
+
+def _saturated(share: float) -> Callable[[Subject], Subject]:
+    def change(s: Subject) -> Subject:
+        w = s.wrench
+        most = share * np.abs(w[:, :3]).max()
+        return s.with_wrench(np.concatenate((np.clip(w[:, :3], -most, most), w[:, 3:]), axis=1))
+
+    return change
+
+
+def _touched(seconds: float, share: float) -> Callable[[Subject], Subject]:
+    def change(s: Subject) -> Subject:
+        length = min(seconds, s.seconds[-1] / 6.0)
+        inside = (s.seconds > 0.4 * s.seconds[-1]) & (s.seconds < 0.4 * s.seconds[-1] + length)
+        force = share * _push(s) * np.array([0.36, 0.48, 0.8])
+        pushed = np.concatenate((force, np.cross([0.05, 0.0, 0.08], force)))
+        return s.with_wrench(s.wrench + inside[:, None] * pushed)
+
+    return change
+
+
+def _frozen(*names: str) -> Callable[[Subject], Subject]:
+    def change(s: Subject) -> Subject:
+        time = s.seconds
+        first = int(0.45 * len(time))
+        inside = (time >= time[first]) & (time < time[first] + 1.0)
+        held = {name: s.columns[name].copy() for name in names}
+        for column in held.values():
+            column[inside] = column[first]
+        return s.with_columns(**held)
+
+    return change
+
+
+def _spiked(*, either: bool) -> Make:
+    def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
+        f = s.columns["f"].copy()
+        hit = rng.random(len(f)) < 0.01
+        signs = rng.choice([-1.0, 1.0], size=f[hit].shape)
+        f[hit] = f[hit] + 100.0 * signs if either else 100.0
+        return (s.with_columns(f=f),)
+
+    return make
+
+
+def _heavier(s: Subject, factor: float, rows: Array) -> Subject:
+    w = s.wrench
+    heavier = s.offset + factor * (w - s.offset)
+    return s.with_wrench(np.where(rows[:, None], heavier, w))
+
+
+def _two(factor: float) -> Make:
+    def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
+        half = len(s.seconds) // 2
+        second = _heavier(s, factor, np.ones(len(s.seconds), dtype=bool))
+        return s.rows(slice(None, half)), second.rows(slice(half, None))
+
+    return make
+
+
+def _dropped(share: float) -> Make:
+    return lambda s, rng: (s.rows(rng.random(len(s.seconds)) >= share),)
+
+
+def _jittering(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
+    t = s.columns["t"]
+    late = rng.uniform(0.0, 0.6, len(t)) * np.median(np.diff(t))
+    return (s.with_columns(t=np.round(t + late)),)
+
+
+def _held(rows: int) -> Callable[[Subject], Subject]:
+    def change(s: Subject) -> Subject:
+        taken = np.arange(len(s.seconds)) // rows * rows
+        return s.with_columns(f=s.columns["f"][taken], tau=s.columns["tau"][taken])
+
+    return change

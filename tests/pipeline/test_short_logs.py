@@ -1,0 +1,87 @@
+"""Logs of fewer than five blocks of ten seconds are checked in shorter ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify.logs import Recording
+from identify.pipeline import FitResult, fit
+from tests.close import assert_close
+from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench
+
+
+def graver(result: FitResult) -> list[str]:
+    return [finding.code for finding in result.findings if finding.severity != "info"]
+
+
+def ramp(log: Recording) -> np.ndarray:
+    """From zero to one, on six channels as forces and torques are, shape (n, 6)."""
+    return np.linspace(0.0, 1.0, len(log))[:, None] * [1.0, 1.0, 1.0, 0.05, 0.05, 0.05]
+
+
+@pytest.mark.parametrize("factor", [1.03, 1.3])
+def test_a_payload_that_changes_within_twelve_seconds_is_found(factor):
+    log = moving(3, 12.0)
+    later = (time_of(log) > 6.0)[:, None]
+    changed = {
+        name: np.where(later, factor, 1.0) * log.signals[name] for name in ("force", "torque")
+    }
+    result = fit(with_signals(log, **changed))
+    assert graver(result)[0] == "body_changed"
+    found = result.findings[0].evidence
+    assert_close(found["second"][0] / found["first"][0], factor, 0.01)
+    assert abs(found["time"] - 6.0) < 2.5
+    assert result.verdict.usable == "no"
+
+
+def test_an_offset_that_drifts_within_twelve_seconds_is_found_and_taken_off():
+    log = moving(4, 12.0)
+    drifting = with_wrench(log, 0.3 * ramp(log))
+    found = fit(drifting)
+    assert graver(found) == ["drift"]
+    corrected = fit(drifting, apply=("drift",))
+    assert graver(corrected) == []
+    (applied,) = corrected.estimate.provenance["applied"]
+    assert applied["kind"] == "linear"
+    away = [abs(result.estimate.mass - PHI[0]) for result in (found, corrected)]
+    assert away[1] < 0.5 * away[0]
+    low, high = corrected.estimate.intervals["m"]
+    assert low < PHI[0] < high
+
+
+def test_two_bodies_are_no_misread_sign():
+    """Of one body for both, another sign of the torque explains more than none."""
+    log = moving(6, 24.0)
+    halves = [
+        replace(
+            log,
+            time=time_of(log)[rows],
+            sha256=name,
+            name=name,
+            signals={name: values[rows] for name, values in log.signals.items()},
+        )
+        for name, rows in (("first", slice(0, 1200)), ("second", slice(1200, 2400)))
+    ]
+    heavier = {name: 1.5 * halves[1].signals[name] for name in ("force", "torque")}
+    found = fit([halves[0], with_signals(halves[1], **heavier)], check=True)
+    assert graver(found)[0] == "bodies_differ"
+    assert not {"torque_sign", "gain", "position_unit"} & set(graver(found))
+    assert found.checks.ranking.apart > found.checks.ranking.best.gain
+
+
+def test_short_logs_with_nothing_wrong_have_nothing_to_be_told():
+    for seed in range(2):
+        assert graver(fit(moving(seed, 12.0), check=True)) == []
+
+
+def test_a_wrench_that_stands_still_is_frozen_and_no_contact():
+    log = moving(5, 20.0)
+    held = {name: log.signals[name].copy() for name in ("force", "torque")}
+    for column in held.values():
+        column[900:1000] = column[900]
+    codes = graver(fit(with_signals(log, **held)))
+    assert codes[0] == "frozen_wrench"
+    assert "contact" not in codes
