@@ -20,6 +20,9 @@ _TURN = 1.01 * 2.0 * np.pi
 _FAST = 10.0
 """Rate of an angle beyond a turn that no wrist has, half of the time [rad/s]."""
 
+_TO_AND_FRO = 1.5
+"""Way of an angle over its range beyond which it goes to and fro, and is not that of a spin."""
+
 
 def read_rotation(selection: Selection, pose: PoseTable) -> Vec4:
     """The rotation as the log has it (not yet inverted), unit quaternions of shape (n, 4).
@@ -45,7 +48,7 @@ def angles_in_degrees(
     """The finding that angles said to be in radians must be in degrees, if they must.
 
     Radians of Euler angles and of rotation vectors go beyond a turn only where somebody unwrapped
-    them, and then do not change by turns in a second.
+    them. They then do not change by turns in a second, unless the body spins: always the same way.
 
     Args:
         selection: the rows of the pose.
@@ -59,8 +62,10 @@ def angles_in_degrees(
     if largest <= _TURN:
         return
     if time is not None:
-        steps = np.abs(np.diff(angles, axis=0)).max(axis=1) / np.maximum(np.diff(time), 1e-12)
-        if np.median(steps) < _FAST:
+        steps = np.abs(np.diff(angles, axis=0))
+        rates = steps.max(axis=1) / np.maximum(np.diff(time), 1e-12)
+        to_and_fro = steps.sum(axis=0) > _TO_AND_FRO * np.ptp(angles, axis=0)
+        if np.median(rates) < _FAST or not to_and_fro[np.argmax(steps.sum(axis=0))]:
             return
     yield Finding(
         "angle_unit",

@@ -49,9 +49,10 @@ def test_degrees_called_radians_are_refused_with_the_line_to_change(kind):
 
 def test_turns_that_somebody_unwrapped_are_radians():
     log = moving(3, 20.0)
-    yaw = np.linspace(0.0, 30.0, len(log))  # five turns, in twenty seconds
-    angles = np.stack((0.0 * yaw, 0.0 * yaw, yaw), axis=1)
-    assert read(angles, log, "euler", "rad").findings == ()
+    for turned in (30.0, 400.0):  # slowly, and the spin of a free body
+        yaw = np.linspace(0.0, turned, len(log))
+        angles = np.stack((0.1 * np.sin(yaw), 0.0 * yaw, yaw), axis=1)
+        assert read(angles, log, "euler", "rad").findings == ()
 
 
 def test_still_poses_have_no_turns():
