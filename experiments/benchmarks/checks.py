@@ -12,7 +12,7 @@ from experiments.benchmarks.long_logs import write_parquet
 from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
 from experiments.benchmarks.processes import run_identify
 from identify.diagnosis import signal_spans
-from identify.estimation import EstimatorSettings
+from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Recording, read_log
 from identify.pipeline.checking import look_at
 from identify.pipeline.scanned_log import scan_log
@@ -55,9 +55,10 @@ def seconds_of_checks(recording: Recording, effort: Effort) -> np.ndarray:
     """Seconds that checks add to a fit, turn by turn: columns for them, raw signals, diagnosis."""
     log = scan_log(recording, Reading(), wide=True)
     settings = EstimatorSettings()
+    start = estimate_body([log.summary.statistics], settings).least_squares.phi
 
     def looked_at() -> float:
-        checks = look_at([log], settings, suspect=False, progress=lambda line: None)
+        checks = look_at([log], settings, suspect=False, start=start, progress=lambda line: None)
         assert checks.diagnosis is not None
         return float(checks.diagnosis.fit.x.sum())
 

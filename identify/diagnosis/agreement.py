@@ -74,7 +74,7 @@ def changed(fit: LeastSquaresFit, terms: Sequence[Term] = ()) -> tuple[Change, .
     if len(fit.data.space) != 10 or len(fit.data.system.data) != 1:
         return ()
     statistics, equations = fit.data.system.data[0]
-    parts = _Parts(statistics, equations, tuple(terms))
+    parts = _Parts(statistics, equations, tuple(terms), fit.x)
     logs = range(len(statistics.logs))
     within = [change for log in logs if (change := _within(parts, log)) is not None]
     mixed = {change.log for change in within}
@@ -89,6 +89,7 @@ class _Parts:
     statistics: Statistics
     equations: Equations
     terms: tuple[Term, ...]
+    whole: Phi
 
     def fit(self, cells: Flags) -> LeastSquaresFit | None:
         """Least squares of some cells; None where they do not tell the body."""
@@ -103,7 +104,8 @@ class _Parts:
             logs=tuple(part.logs[log] for log in logs.tolist()),
         )
         try:
-            return weighted_least_squares(System.of([(part, self._equations(logs))]), self.terms)
+            system = System.of([(part, self._equations(logs))])
+            return weighted_least_squares(system, self.terms, self.whole)
         except ProblemError:
             return None
 

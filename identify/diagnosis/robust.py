@@ -31,10 +31,10 @@ _ROUNDS = 8
 _LEVEL = 1e-4
 """Chance that any stretch of a clean log is called a contact, if energies were of χ² …"""
 
-_LEAST_ENERGY = 15.0
+_LEAST_ENERGY = 30.0
 """… which they are not quite: noise of the pose grows with the motion. So a contact has so much of
-the median's energy, too: clean logs of the study had up to 12, contacts of 5 % of the weight more
-than 80."""
+the median's energy, too: clean logs of the study had up to 12, of ten seconds and noise in the pose
+alone up to 21, contacts of 5 % of the weight more than 80."""
 
 _LEAST_SIZE, _LEAST_MEDIAN = 1e-6, 0.3
 """Residuals of a thousandth of the wrench's spread are taken for noise at the least: of an exact

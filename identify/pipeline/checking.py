@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from identify.arrays import Phi
 from identify.diagnosis import (
     Calibration,
     Change,
@@ -126,6 +127,7 @@ def look_at(
     *,
     suspect: bool,
     corrected: bool = False,
+    start: Phi | None = None,
     progress: Callable[[str], None],
 ) -> Checks:
     """Look for what may be wrong with logs that have an estimate.
@@ -135,6 +137,7 @@ def look_at(
         settings: of the estimate.
         suspect: whether other readings are tried though no cause is found.
         corrected: whether something was corrected already, and other readings are not tried again.
+        start: the least-squares body, where it is known; without it, it is fitted anew.
         progress: called with a line of text.
     """
     progress("checking")
@@ -143,7 +146,7 @@ def look_at(
     changes: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other causes
         settings = replace(settings, bias="per_log")
-    fit = _least_squares(logs, settings)
+    fit = _least_squares(logs, settings, start)
     facts = [LogFacts.of(log.summary.recording) for log in logs]
     if fit is not None:
         exact = _is_exact(fit)
@@ -191,12 +194,12 @@ def _spans(log: ScannedLog, *, exact: bool) -> tuple[Span, ...]:
 
 
 def _least_squares(
-    logs: Sequence[ScannedLog], settings: EstimatorSettings
+    logs: Sequence[ScannedLog], settings: EstimatorSettings, start: Phi | None
 ) -> LeastSquaresFit | None:
     """The fit of wide statistics, or None where there is none."""
     try:
         system = body_system([wide_statistics(log) for log in logs], settings)
-        return weighted_least_squares(system, settings.all_terms)
+        return weighted_least_squares(system, settings.all_terms, start)
     except ProblemError:
         return None
 

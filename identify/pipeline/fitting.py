@@ -154,7 +154,14 @@ def fit(
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
     suspect = not applied and (settings.check or is_suspect(estimate, findings))
-    checks = look_at(as_read, estimator, suspect=suspect, corrected=bool(applied), progress=say)
+    checks = look_at(
+        as_read,
+        estimator,
+        suspect=suspect,
+        corrected=bool(applied),
+        start=None if estimate.others else estimate.least_squares.phi,
+        progress=say,
+    )
     findings = _of_both(findings, list(checks.findings))
     scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
     whole |= {"applied": applied} if applied else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 
 from identify.commands.main import main
 from identify.logs import synthetic_recording
@@ -53,3 +54,25 @@ def test_fit_refuses_to_correct_what_is_not_there(tmp_path, capsys):
     words = ["fit", *logged(tmp_path), "-o", str(tmp_path / "out"), "--apply", "delay"]
     assert main(words) == 3
     assert "--apply delay: not found" in capsys.readouterr().err
+
+
+def test_what_was_corrected_before_a_fit_is_said_with_its_count(tmp_path, capsys):
+    words = logged(tmp_path)
+    path = tmp_path / "log.csv"
+    table = pd.read_csv(path)
+    force = table.columns[-6]
+    table.loc[30::60, force] += 100.0
+    table.to_csv(path, index=False)
+    out = tmp_path / "out"
+    asked = ("--apply", "spikes", "--robust", "student")
+    assert main(["fit", *words, "-o", str(out), *asked]) == 0
+    said = capsys.readouterr().out
+    spikes = f"spikes: {len(table.index[30::60])} rows put between their neighbours."
+    assert f"Before the fit: {spikes}" in said
+    assert "Before the fit: rows weighted down (student): " in said
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "As asked, before the fit:" in page
+    assert spikes in page
+    done = json.loads((out / "estimate.json").read_text())["provenance"]
+    assert done["options"]["robust"] == done["robust"]["loss"] == "student"
+    assert [one["code"] for one in done["applied"]] == ["spikes"]

@@ -15,6 +15,7 @@ from identify.estimation import (
     estimate_body,
     ordinary_least_squares,
 )
+from identify.estimation.least_squares import weighted_least_squares
 from identify.regressors import (
     WRENCH_LAYOUT,
     BodyWrench,
@@ -231,3 +232,15 @@ def test_an_offset_of_no_known_kind_is_refused_where_it_is_said():
     kind: Any = "per_day"
     with pytest.raises(ProblemError, match=r"bias: expected one of per_log, .* got 'per_day'"):
         EstimatorSettings(bias=kind)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05])
+def test_where_a_fit_begins_does_not_matter_for_where_it_ends(share):
+    rng = np.random.default_rng(5)
+    phi = random_body(rng)
+    log = samples(phi, rng, noise=wrench_noise(phi, share))
+    system = System.of([(wrench_statistics(log.motion, log.wrench), BodyWrench())])
+    alone = weighted_least_squares(system)
+    for begin in (alone.x, 1.2 * alone.x):
+        again = weighted_least_squares(system, start=begin)
+        assert_close(again.x, alone.x, 1e-5)
