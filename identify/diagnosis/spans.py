@@ -10,6 +10,8 @@ import numpy as np
 from identify.arrays import Array, Flags, Indices
 from identify.logs import Recording
 from identify.signals.spikes import FEWEST_ROWS, spikes_among
+from identify.spatial import rotation_from_quaternion
+from identify.spatial.rotations import rotate_back
 
 FROZEN_SECONDS = 0.3
 """A signal that does not change for so long while it moves elsewhere is frozen …"""
@@ -96,6 +98,8 @@ class SignalWatch:
         signals, time = recording.signals, recording.time[rows]
         pose = [signals[name][rows] for name in ("position", "quaternion") if name in signals]
         wrench = np.hstack((signals["force"][rows], signals["torque"][rows]))
+        if recording.frames["wrench"] == "world" and "quaternion" in signals:
+            wrench = np.hstack((wrench, _sensed(wrench, signals["quaternion"][rows])))
         self._pending.append((time, wrench, np.hstack(pose) if pose else np.zeros((len(time), 0))))
         self._waiting += len(time)
         if self._waiting >= _PIECE:
@@ -153,7 +157,9 @@ class SignalWatch:
         stamps = np.concatenate((before[0], time))
         columns = np.concatenate((before[1], wrench)).T.copy()
         changed = columns[:, 1:] != columns[:, :-1]
-        fresh = changed.any(axis=0)
+        # As logged or as sensed: either may have stood still.
+        fresh = changed[:6].any(axis=0) & changed[-6:].any(axis=0)
+        columns, changed = columns[-6:], changed[-6:]
         self._wrench.take(~fresh, first, stamps)
         if self._pose_size:
             poses = np.concatenate((before[2], pose))
@@ -178,6 +184,12 @@ class SignalWatch:
             start, stop = float(stamps[found[0]]), float(stamps[found[-1]])
             self._spikes.append(Span("spikes", start, stop, len(found), float(sizes.max())))
         self._fresh, self._fresh_time = samples[:, -2:], stamps[-2:]
+
+
+def _sensed(wrench: Array, quaternion: Array) -> Array:
+    """A wrench logged in world axes as a sensor on the body had it, but for rounding, (n, 6)."""
+    R = rotation_from_quaternion(quaternion)
+    return np.round(np.hstack([rotate_back(R, part) for part in np.split(wrench, 2, axis=1)]), 9)
 
 
 def runs(flags: Flags) -> Indices:

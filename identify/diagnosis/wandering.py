@@ -41,8 +41,14 @@ _FEWEST = 5
 _FEWEST_STILL = 12
 """… or still poses, which have to tell all unknowns besides …"""
 
-_FEWEST_OF_WALK = 5
+_FEWEST_OF_WALK = 8
 """… or a walk, whose strength has to be told from the noise."""
+
+_FEWEST_FREE = 6.0
+"""Degrees of freedom of a channel's means from which on its size is its own …"""
+
+_LEAST_USUAL = 0.3
+"""… and the least share of the median size that it has below them."""
 
 _STRENGTHS = np.geomspace(1e-4, 1e4, 33)
 _MOST_PLACES = 48
@@ -383,7 +389,9 @@ def _turned(
         return None
     before = means.sizes(means.rows, ones)[0] * (n - means.taken)
     after = means.sizes(means.turned(turned), ones, lost)[0] * free
-    ratios = np.maximum((before - after) / lost / (after / free), 0.0)
+    # Of few means a channel is quiet by chance: it has a share of the size of others at the least.
+    usual = _LEAST_USUAL * float(np.median(after)) if free < _FEWEST_FREE else 0.0
+    ratios = np.maximum((before - after) / lost / (np.maximum(after, usual) / free), 0.0)
     each = np.maximum(fdtrc(lost, free, ratios), np.finfo(float).tiny)
     # Channels have noise of sizes of their own: their tests are put together (Fisher 1925).
     together = float(chdtrc(2.0 * len(each), -2.0 * np.log(each).sum()))

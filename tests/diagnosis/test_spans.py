@@ -20,9 +20,12 @@ from identify.diagnosis import (
 )
 from identify.errors import ProblemError
 from identify.estimation.least_squares import weighted_least_squares
+from identify.logs import Recording
 from identify.regressors import System
 from identify.signals import prepare
 from identify.signals.spikes import without_spikes
+from identify.spatial import rotation_from_quaternion
+from identify.spatial.rotations import rotate
 from tests.close import assert_close, group_errors
 from tests.diagnosis.logs import PHI, fitted, moving, still, time_of, with_signals, with_wrench
 
@@ -215,3 +218,31 @@ def test_slow_motion_is_told_in_words():
     text = " ".join(found.advice)
     assert "Izz rests on the default body. Turn about z" in text
     assert "clock rate: this log would not show 2 %" in text
+
+
+def test_a_sensors_range_and_a_freeze_are_seen_in_a_wrench_in_world_axes():
+    """The sensor clips and freezes in its own axes; logged in the world's, nothing is constant."""
+    log = moving(3, 20.0)
+    R = rotation_from_quaternion(log.signals["quaternion"])
+    most = 0.8 * np.abs(log.signals["force"]).max()
+
+    def in_world(force: np.ndarray, torque: np.ndarray) -> Recording:
+        turned = with_signals(log, force=rotate(R, force), torque=rotate(R, torque))
+        return replace(turned, frames={**log.frames, "wrench": "world"})
+
+    force, torque = log.signals["force"], log.signals["torque"]
+    assert signal_spans(in_world(force, torque)) == ()
+    clipped = signal_spans(in_world(np.clip(force, -most, most), torque))
+    assert {span.code for span in clipped} == {"saturation"}
+    assert_close(clipped[0].size, most, 1e-8)
+    held = force.copy(), torque.copy()
+    for column in held:
+        column[900:1000] = column[900]
+    (span,) = signal_spans(in_world(*held))
+    assert span.code == "frozen_wrench"
+    stuck = in_world(force, torque)
+    logged = {name: stuck.signals[name].copy() for name in ("force", "torque")}
+    for column in logged.values():
+        column[900:1000] = column[900]
+    (span,) = signal_spans(with_signals(stuck, **logged))
+    assert span.code == "frozen_wrench"

@@ -28,7 +28,7 @@ def test_a_fault_is_counted_as_named_and_as_corrected(tmp_path, capsys):
     assert "| clean logs with a warning or an error | ≤ 1 % | 0 of 1 (0.0%) |" in text
     assert "| torque's sign | 1 | 1 | 1 |  |  | 1/1 | 1/1 |  |" in text
     printed = capsys.readouterr().out
-    assert printed.startswith("fast-2: torque's sign: gain ")
+    assert "fast-2: torque's sign: gain " in printed
     assert printed.endswith(text + "\n")
     with pytest.raises(SystemExit, match="there is no log 'fest-2'"):
         silent.main(["-o", str(path), "--logs", "fest-2"])
