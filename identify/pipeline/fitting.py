@@ -162,6 +162,8 @@ def fit(
         start=None if estimate.others else estimate.least_squares.phi,
         progress=say,
     )
+    if any(finding.code == "choice_contradicted" for finding in findings):
+        checks = replace(checks, calibration=None)  # that explains what is left
     findings = _of_both(findings, list(checks.findings))
     scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
     whole |= {"applied": applied} if applied else {}

@@ -12,7 +12,7 @@ import pytest
 from identify.diagnosis import ranking
 from identify.errors import SchemaError
 from identify.logs import Noise, Recording, synthetic_recording
-from identify.pipeline import FitResult, check_logs, fit
+from identify.pipeline import FitResult, FitSettings, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
 from identify.spatial import Pose
 from tests.close import assert_close, group_errors
@@ -91,6 +91,12 @@ def test_the_gain_of_a_single_axis_is_reported_where_nothing_else_explains_it():
     assert found.findings[0].evidence["p_value"] < 1e-6
     with pytest.raises(NotCorrected, match="wrench_calibration: it is reported, not corrected"):
         fit(wrong, apply=("wrench_calibration",))
+
+
+def test_a_wrong_mass_that_was_given_is_not_the_calibration():
+    found = check_logs(log(), FitSettings(mass=2.0 * BODY[0]))
+    assert "choice_contradicted" in codes(found)
+    assert "wrench_calibration" not in codes(found)
 
 
 def test_another_reading_is_applied_as_it_was_found():
