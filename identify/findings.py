@@ -18,6 +18,7 @@ Usable: TypeAlias = Literal["yes", "with care", "no"]
 
 CODES = (
     # causes: what may be wrong with the log, or with how it was read
+    "cutoff_low",
     *("wrench_sign", "force_sign", "torque_sign", "wrench_frame", "wrench_axes"),
     *("wrench_misaligned", "wrench_calibration", "force_unit", "torque_unit", "gain"),
     *("gravity_direction", "gravity_magnitude", "gravity_tilted", "already_compensated"),

@@ -22,6 +22,10 @@ from identify.regressors import Equations, Statistics, System
 ALARM = 1e-5
 """p of one body, of all places looked at: of 24 pairs of equal bodies the least was 1e-4."""
 
+_LEAST_CHANGE = 1e-3
+"""Share of the mass, of its first moments at the body's own size, or of the inertia below which two
+bodies are one to anybody: of exact logs the error of derivatives is all there is to tell apart."""
+
 _MOST_PLACES = 8
 """Times in a log that are fitted: a change between two of them shows at both."""
 
@@ -150,9 +154,21 @@ class _Pair:
     ) -> Change | None:
         """The finding, if it is one."""
         p_value = min(1.0, self.p_value * places)
-        if p_value >= ALARM:
+        if p_value >= ALARM or self._alike():
             return None
         return Change(code, log, block, at, p_value, *self.x, *self.errors)
+
+    def _alike(self) -> bool:
+        """Whether the difference is too little to matter."""
+        first, second = self.x
+        away, mass = first - second, abs(float(first[0]))
+        inertia = float(np.linalg.norm(first[4:]))
+        shares = (
+            float(abs(away[0])) / mass,
+            float(np.linalg.norm(away[1:4])) / np.sqrt(mass * inertia),
+            float(np.linalg.norm(away[4:])) / inertia,
+        )
+        return max(shares) < _LEAST_CHANGE
 
 
 def _p_value(away: Array, covariances: Sequence[Array], degrees: Sequence[float]) -> float:

@@ -14,6 +14,7 @@ from identify.logs import Recording
 from identify.pipeline.alternatives import FAST_SPIN
 from identify.pipeline.result import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
+from identify.signals.filters import motion_cutoff_hz
 from identify.validation import HeldOutScores, Validation, axes_beyond_noise
 
 _FAST = 20.0
@@ -142,6 +143,20 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
             {"unused": log.unused, "rows": log.kept},
             log.name,
         )
+    longest = max(log.segments, key=lambda segment: len(segment.time), default=None)
+    cutoff, rate = log.cutoff_hz, log.rate_hz
+    if log.motion_hz is None and longest is not None and cutoff is not None and rate is not None:
+        fast = motion_cutoff_hz({"quaternion": longest.quaternion}, rate, cutoff)
+        if fast > cutoff:
+            yield Finding(
+                "cutoff_low",
+                "warning",
+                f"the body turns at frequencies above the cut-off of {cutoff:g} Hz: what the "
+                "low-pass takes off its acceleration is missing from the inertia.",
+                f"Leave the cut-off to the motion, or choose at least {fast:g} Hz.",
+                {"cutoff_hz": cutoff, "motion_hz": fast},
+                log.name,
+            )
     speed, spin = log.fastest
     for code, does, shown, rate, unit, limit in (
         ("position_unit", "moves", f"{speed:.3g} m/s", speed, "mm", _FAST),

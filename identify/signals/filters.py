@@ -16,8 +16,8 @@ from identify.spatial import rotation_from_quaternion
 _HIGHEST_SHARE = 0.2
 """Highest cut-off that is chosen, of the sampling rate."""
 
-_MOTION_ABOVE = 0.02
-"""Share of the motion's power that may lie above the cut-off."""
+_MOTION_ABOVE = 3e-4
+"""Share of the motion's power that may lie above the cut-off: of its acceleration that is more."""
 
 _NOISE_FROM = 0.6
 """Share of half the sampling rate above which a spectrum is noise."""
@@ -29,7 +29,9 @@ _HANN = 35.0 / 18.0
 """Frequencies of a spectrum by Hann windows that vary as one: Σρ² of its lines."""
 
 
-def motion_cutoff_hz(signals: Mapping[str, Array], rate_hz: float) -> float:
+def motion_cutoff_hz(
+    signals: Mapping[str, Array], rate_hz: float, least_hz: float | None = None
+) -> float:
     """The cut-off below which the body turns and accelerates: the default, or higher for fast ones.
 
     What counts is the direction of gravity in B, angular velocity and acceleration, each as far as
@@ -38,8 +40,9 @@ def motion_cutoff_hz(signals: Mapping[str, Array], rate_hz: float) -> float:
     Args:
         signals: of the longest segment, by name.
         rate_hz: its sampling rate.
+        least_hz: in place of the default.
     """
-    default = default_cutoff_hz(rate_hz)
+    default = least_hz or default_cutoff_hz(rate_hz)
     found = [
         signals[name] for name in ("angular_velocity", "linear_acceleration") if name in signals
     ]

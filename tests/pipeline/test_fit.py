@@ -13,8 +13,9 @@ from identify.errors import LogError, SchemaError, SolveError
 from identify.estimation import NegativeMass, TooLittleMotion
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.exchange import read_estimate
-from identify.inertia import PHI as NAMES
-from identify.logs import DroppedRows, read_log
+from identify.inertia import PHI as NAMES, phi_from_inertia
+from identify.logs import DroppedRows, Noise, Recording, read_log, synthetic_recording
+from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import FitResult, FitSettings, fit
 from tests.close import assert_close, group_errors
 from tests.recordings import GRAVITY, POSE, Path, record, still_poses
@@ -560,3 +561,42 @@ def test_settings_reach_the_estimator():
     chosen = FitSettings(bias="shared", mass=2.0)
     assert (chosen.estimator.bias, chosen.estimator.mass) == ("shared", 2.0)
     assert FitSettings() == FitSettings(bias="per_log", mass=None, cutoff_hz=None, gravity=None)
+
+
+def brisk(rate_hz: float, seed: int = 0) -> Recording:
+    """A log of exact sensors on a motion of up to some 3 Hz."""
+    rng = np.random.default_rng(seed)
+    motion = random_motion(rng, bandwidth_hz=2.0, reach=0.15, turn=0.6)
+    return synthetic_recording(BRISK, rng=rng, motion=motion, duration=15.0, rate_hz=rate_hz)
+
+
+BRISK = phi_from_inertia(1.2, [0.02, -0.03, 0.06], np.diag([5e-3, 4e-3, 6e-3]))
+
+
+def test_a_cutoff_below_the_motion_is_said():
+    low = fit(brisk(100.0), cutoff_hz=2.0)
+    (finding,) = (f for f in low.estimate.findings if f.code == "cutoff_low")
+    assert finding.severity == "warning"
+    assert low.verdict.usable == "with care"
+    enough = finding.evidence["motion_hz"]
+    assert 2.0 < enough <= 5.0
+    right = fit(brisk(100.0), cutoff_hz=enough)
+    assert "cutoff_low" not in [f.code for f in right.estimate.findings]
+    exact = group_errors(right.estimate.parameters.phi, BRISK)
+    assert group_errors(low.estimate.parameters.phi, BRISK).inertia > 3.0 * exact.inertia
+
+
+def test_the_cutoff_of_a_log_of_few_rows_follows_its_motion():
+    """A tenth of the rate would be 2.5 Hz, and leave out what the inertia is told by."""
+    found = fit(brisk(25.0))
+    assert 2.5 < found.logs[0].cutoff_hz <= 5.0
+    low = fit(brisk(25.0), cutoff_hz=2.5)
+    errors = [group_errors(f.estimate.parameters.phi, BRISK).inertia for f in (found, low)]
+    assert errors[0] < 0.5 * errors[1]
+
+
+def test_what_derivatives_make_of_exact_logs_is_no_other_body():
+    """Parts of an exact log differ by far more than their intervals, and by nothing that matters."""
+    for seed in (3, 4):
+        found = fit(brisk(100.0, seed))
+        assert found.verdict.usable == "yes", found.estimate.findings
