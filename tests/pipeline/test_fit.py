@@ -14,7 +14,7 @@ from identify.estimation import NegativeMass, TooLittleMotion
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES, phi_from_inertia
-from identify.logs import DroppedRows, Noise, Recording, read_log, synthetic_recording
+from identify.logs import DroppedRows, Recording, read_log, synthetic_recording
 from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import FitResult, FitSettings, fit
 from tests.close import assert_close, group_errors
@@ -596,7 +596,7 @@ def test_the_cutoff_of_a_log_of_few_rows_follows_its_motion():
 
 
 def test_what_derivatives_make_of_exact_logs_is_no_other_body():
-    """Parts of an exact log differ by far more than their intervals, and by nothing that matters."""
+    """Parts of an exact log differ by more than their intervals, and by nothing that matters."""
     for seed in (3, 4):
         found = fit(brisk(100.0, seed))
         assert found.verdict.usable == "yes", found.estimate.findings
