@@ -73,7 +73,6 @@ def noise_there(data: FitData, x: Array, moments: Sequence[Array], taken: Sequen
     return min(1.0, largest) if ratios else 1.0
 
 
-#
 def residual_weights(
     data: FitData, x: Array, moments: Sequence[Array], taken: Sequence[float], there: float
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
@@ -206,6 +205,8 @@ def _sizes(bands: Sequence[_Band], *, alike: bool) -> Array:
             not predict: it may be the model that fails, and then it fails in all of them.
     """
     ratios = np.array([band.ratios for band in bands])
+    if np.isnan(ratios).all():
+        return np.ones(ratios.shape)
     degrees = np.where(np.isnan(ratios), 0.0, [band.degrees for band in bands])
     ratios = np.nan_to_num(ratios)
     common = np.maximum((degrees * ratios).sum(axis=0) / np.maximum(degrees.sum(axis=0), 1.0), 1.0)

@@ -308,6 +308,8 @@ class System:
         p, lever = len(self.space), np.concatenate(([1.0], -x))
         scatter = np.zeros((p, p))
         for group, weight in zip(self.groups, weights, strict=True):
+            if not len(group.noise):
+                continue
             meeting = np.tensordot(group.noise @ lever, group.noise[..., 1:], axes=(0, 0))
             V = np.tensordot(weight, meeting, axes=1)
             scatter += np.einsum("mnp,nmq->pq", V, V) / group.effective_samples

@@ -23,7 +23,7 @@ from identify.reporting.study.wording import code
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_PANELS = 6
+_MOST_PANELS = 8
 _MOST_ESTIMATORS = 6
 
 
