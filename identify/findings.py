@@ -26,9 +26,9 @@ CODES = (
     *("acceleration_kind", "kinematic_offset", "time_unit", "clock_rate", "delay", "sensor_lag"),
     *("drift", "bias_step", "contact", "spikes", "saturation", "frozen_pose", "frozen_wrench"),
     *("body_changed", "bodies_differ", "logs_swapped", "rows_dropped", "rows_unused"),
-    *("counter_wrapped", "held_samples", "clocks_joined"),
+    *("counter_wrapped", "held_samples", "clocks_joined", "choice_contradicted"),
     # symptoms: what shows that something is wrong, or that the log tells too little
-    *("unexplained", "choice_contradicted", "little_motion", "motion_noise", "completed"),
+    *("unexplained", "little_motion", "motion_noise", "completed"),
 )
 """All codes: causes before symptoms, and those of equal evidence in this order."""
 

@@ -280,13 +280,14 @@ def _write(comparison: Comparison, output: Path) -> None:
 def _status(comparison: Comparison, *, quiet: bool) -> int:
     """The least status of the logs that is not 0, the gravest first."""
     failed = comparison.of_status("failed")
+    fitted = len(comparison.logs) - len(comparison.of_status("duplicate"))
     unusable = [log for log in comparison.logs if log.usable == "no"]
     if failed and quiet:
         say(*(f"identify: {log.name}: {log.error}" for log in failed), file=sys.stderr)
     if failed:
-        said = f"{len(failed)} of {len(comparison.logs)} logs failed; see table.csv"
+        said = f"{len(failed)} of {fitted} logs failed; see table.csv"
         say(f"identify: error: {said}", file=sys.stderr)
     if unusable:
-        said = f"{len(unusable)} of {len(comparison.logs)} estimates are not to be used"
+        said = f"{len(unusable)} of {fitted - len(failed)} estimates are not to be used"
         say(f"identify: error: {said}", file=sys.stderr)
     return min([*(log.exit_code for log in failed), *[NOT_TO_BE_USED] * bool(unusable)], default=0)

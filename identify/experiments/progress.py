@@ -20,7 +20,7 @@ class Progress:
         cells: asked for.
         present: of them, there before the run began.
         done: by this run, failed ones included.
-        failed: of those, without an estimate.
+        failed: of those, and of those that were there, without an estimate.
         seconds: since the run began.
         named: what they are, in words.
     """

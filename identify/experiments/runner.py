@@ -167,8 +167,12 @@ class _Run(Generic[T]):
     def __init__(self, work: Work[T], store: Store, report: Callable[[Progress], None]) -> None:
         self.work, self.store, self.report = work, store, report
         self.began = time.perf_counter()
-        items, missing = (sum(1 for _ in some) for some in (work.items(), self._missing()))
-        self.summary = RunSummary(items, items - missing, named=work.named)
+        items = present = failed = 0
+        for item in work.items():
+            there = not work.missing(item)
+            items, present = items + 1, present + there
+            failed += there and store.failed(item.key)
+        self.summary = RunSummary(items, present, failed=failed, named=work.named)
         self.waiting: list[Row] = []
         self.committed = self.began
 

@@ -183,21 +183,32 @@ def findings_of_fit(
 ) -> Iterator[Finding]:
     """What the equations leave unexplained, and choices that the data contradict."""
     scores = validation.scores
+    contradicted = _contradicted(estimate, blocks, settings)
+    unexplained = None
     if scores is None:
         text = "the data are too few to fit on a part of them: there are no held-out scores."
         yield Finding("little_motion", "info", text, "Log more motion.")
     else:
-        if scores.refused:
-            folds = scores.folds + scores.refused
-            text = f"{scores.refused} of {folds} folds cannot be fitted without the part held out."
+        folds = scores.folds + scores.refused
+        refused = scores.refused
+        if contradicted is not None and scores.unproved:
+            refused -= scores.unproved
+            edge = f" At that edge the optimum of {scores.unproved} of {folds} folds is not proved."
+            contradicted = replace(contradicted, text=contradicted.text + edge)
+        if refused:
+            text = f"{refused} of {folds} folds cannot be fitted without the part held out."
             yield Finding("little_motion", "info", text, "Log more motion.")
-        yield from _unexplained(scores, estimate, logs)
-    yield from _contradicted(estimate, blocks, settings)
+        unexplained = _unexplained(scores, estimate, logs)
+    if contradicted is not None:  # it leaves what is unexplained, and is as grave
+        grave = contradicted if unexplained is None else unexplained
+        yield replace(contradicted, severity=grave.severity)
+    if unexplained is not None:
+        yield unexplained
 
 
 def _unexplained(
     scores: HeldOutScores, estimate: Estimate, logs: Sequence[LogSummary]
-) -> Iterator[Finding]:
+) -> Finding | None:
     """A finding where axes are predicted badly, and not because of noise."""
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
     signal = np.where(scores.carries_signal, signal, 0.0)
@@ -205,17 +216,17 @@ def _unexplained(
     counted = scores.carries_signal & (signal > _SHARE_OF_SIGNAL * largest)
     poor = counted & (scores.r_squared < _POOR_FIT)
     if not poor.any():
-        return
+        return None
     moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
     systematic = axes_beyond_noise(logs, moved, estimate.biases)
     if not (poor & systematic).any():
-        return
+        return None
     # A body in free flight has no force to explain: its torques speak for it.
     forces = slice(0, 3) if scores.carries_signal[:3].any() else slice(3, 6)
     pooled = scores.pooled_r_squared(forces)
     useless = pooled < _NO_FIT and bool((poor & systematic)[forces].any())
     shown = ", ".join(f"{WRENCH[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(poor))
-    yield Finding(
+    return Finding(
         "unexplained",
         "error" if useless else "warning",
         f"the fit explains {'little' if useless else 'not all'} of the measured wrench, and what "
@@ -228,7 +239,7 @@ def _unexplained(
 
 def _contradicted(
     estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
-) -> Iterator[Finding]:
+) -> Finding | None:
     """A finding where what is known, or an offset left out or shared, makes the residual worse."""
     said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
     choices = [said[settings.bias]] if settings.bias in said else []
@@ -237,11 +248,11 @@ def _contradicted(
         choices.append(f"with the mass{of} given as {settings.mass:g} kg")
     choices += [f"with {term}" for term in settings.terms]
     if not choices:
-        return
+        return None
     try:
         free = estimate_body(blocks, EstimatorSettings(unloaded=estimate.unloaded))
     except (ProblemError, SolveError):
-        return
+        return None
     tiny = np.finfo(float).tiny
     worse = max(
         float(np.max(one.residual_rms / np.maximum(other.residual_rms, tiny)))
@@ -249,14 +260,15 @@ def _contradicted(
     )
     moved = _standard_errors(estimate, free)
     if worse < _WORSE and (moved < _FAR or not settings.terms):
-        return
-    yield Finding(
+        return None
+    given = "what was given" if settings.mass is None else "the mass that was given"
+    return Finding(
         "choice_contradicted",
         "warning",
         f"fitted {' and '.join(choices)}, the residual of an axis is {worse:.2g} times that of a "
         f"fit that leaves this to the data, whose mass is {free.parameters.mass:.5g} kg: the data "
         f"contradict the choice, by {moved:.2g} standard errors.",
-        "Correct or leave out what was given.",
+        f"Check {given}; correct it or leave it out.",
         {"standard_errors": moved, "residual_ratio": worse, "mass_by_data": free.parameters.mass},
     )
 

@@ -107,8 +107,9 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
 
     Logs that differ are looked for one after the other: each is held against the pool of the
     others, with the level divided by how many there are (Bonferroni), and the furthest is left out
-    of the pool. An estimate on the edge of what is possible is taken as its covariance says, which
-    makes differences look smaller than they are and not larger.
+    of the pool; in the end those that do not differ from that pool come back. An estimate on the
+    edge of what is possible is taken as its covariance says, which makes differences look smaller
+    than they are and not larger.
 
     Args:
         estimates: by name; each with covariance, intervals and what decided its parameters. They
@@ -120,13 +121,22 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
     names = list(estimates)
     parts = _Parts.of(estimates)
     rest, found = list(range(len(names))), []
-    while len(rest) > 2:
+    while len(rest) > 1:
         tests = {one: parts.against(one, [k for k in rest if k != one]) for one in rest}
-        furthest = min(rest, key=lambda one: tests[one])
-        if not tests[furthest] * len(rest) < LEVEL:
+        if not min(test.p for test in tests.values()) * len(rest) < LEVEL:
             break
+        # Without it the rest agree best. Its probability does not say that: beside a pool with
+        # the odd one in it a good log is as improbable, and none is below zero.
+        furthest = max(rest, key=lambda one: tests[one].squares)
         found.append(furthest)
         rest.remove(furthest)
+    while found:  # what seemed to differ beside a pool with another in it comes back
+        back = {one: parts.against(one, rest).p for one in found}
+        nearest = max(found, key=lambda one: back[one])
+        if back[nearest] * (len(rest) + 1) < LEVEL:
+            break
+        found.remove(nearest)
+        rest.append(nearest)
     if 2 * len(found) >= len(names):  # no majority that the others could differ from
         found, rest = [], list(range(len(names)))
     test = parts.together()
@@ -257,12 +267,12 @@ class _Parts:
         degrees = 1.0 / spread if spread else _MOST_DEGREES
         return _Pool(identified, mean, covariance, degrees, values, variances)
 
-    def against(self, one: int, others: Sequence[int], pool: _Pool | None = None) -> float:
-        """Probability of a difference as large between one and the pool of others; 1 for none."""
+    def against(self, one: int, others: Sequence[int], pool: _Pool | None = None) -> SameMean:
+        """The test of one and the pool of others; a probability of 1 for nothing to compare."""
         pool = pool or self.pool(others)
         both = self.identified[one] & pool.identified
         if not both.any():
-            return 1.0
+            return SameMean(1.0, 0, 0.0, 0.0)
         inside = np.ix_(both, both)
         pair = (self.covariances[one][inside], pool.covariance[inside])
         return same_mean(
@@ -270,14 +280,14 @@ class _Parts:
             np.array([np.linalg.inv(covariance) for covariance in pair]),
             np.ones((2, int(both.sum())), dtype=bool),
             np.array([self.degrees[one], pool.degrees]),
-        ).p
+        )
 
     def difference(self, one: int, others: Sequence[int]) -> Difference:
         """One beside the pool of others."""
         pool = self.pool(others)
         if not (self.identified[one] & pool.identified).any():
             return Difference(None, ())
-        p = self.against(one, others, pool)
+        p = self.against(one, others, pool).p
         spread = np.sqrt(self.variances[one] + pool.variances)
         away = np.abs(self.values[one] - pool.values) / spread
         order = [int(k) for k in np.argsort(-np.nan_to_num(away)) if np.isfinite(away[k])]
@@ -317,11 +327,13 @@ class SameMean(NamedTuple):
         p: how probable differences as large are by chance; NaN where there is nothing to compare.
         degrees: f, the numbers compared less those pooled.
         scatter: √(Q / c), the differences over what the covariances say; near 1 by chance.
+        squares: Q.
     """
 
     p: float
     degrees: int
     scatter: float
+    squares: float
 
 
 def same_mean(
@@ -338,7 +350,7 @@ def same_mean(
     pooled = identified.any(axis=0)
     f = int(identified.sum()) - int(pooled.sum())
     if f == 0:
-        return SameMean(float("nan"), 0, float("nan"))
+        return SameMean(float("nan"), 0, float("nan"), 0.0)
     inside = np.ix_(pooled, pooled)
     total = np.zeros(information.shape[1:])
     total[inside] = np.linalg.inv(information.sum(axis=0)[inside])
@@ -352,7 +364,7 @@ def same_mean(
     a, b = (float((of / degrees).sum()) for of in (of_squares, (sizes - traces) ** 2))
     c = f + 2.0 * a - 2.0 * (2.0 * a + b) / (f + 2.0)
     p = float(fdtrc(f, f * (f + 2.0) / (2.0 * a + b), squares / c))
-    return SameMean(p, f, float(np.sqrt(squares / c)))
+    return SameMean(p, f, float(np.sqrt(squares / c)), squares)
 
 
 def _verdict(parts: _Parts, test: SameMean, found: bool) -> tuple[Agreement, str]:

@@ -31,6 +31,7 @@ class HeldOutScores:
         normalised_rms: rms over the standard deviation of the wrench, shape (6,).
         r_squared: 1 − error power / variance, NaN where nothing changes, shape (6,).
         carries_signal: whether an axis varies by more than its noise, shape (6,).
+        unproved: those of the refused whose data suffice, but not the solver's optimum.
     """
 
     folds: int
@@ -39,6 +40,7 @@ class HeldOutScores:
     normalised_rms: Vec6
     r_squared: Vec6
     carries_signal: Flags
+    unproved: int = 0
 
     @property
     def of_signal(self) -> tuple[float | None, ...]:
@@ -73,7 +75,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
     if folds < 2:
         return None
     error, spread, noise = np.zeros(6), np.zeros(6), np.zeros(6)
-    rows, scored, refused = 0.0, 0, 0
+    rows, scored, refused, unproved = 0.0, 0, 0, 0
     for fold in range(folds):
         held = [_cells_of_fold(log, fold, folds) for log in logs]
         if any(out.all() for out in held):
@@ -81,8 +83,8 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
         training = [log.subset(~out) for log, out in zip(logs, held, strict=True)]
         try:
             estimate = fit(training)
-        except (ProblemError, SolveError):
-            refused += 1
+        except (ProblemError, SolveError) as why:
+            refused, unproved = refused + 1, unproved + isinstance(why, SolveError)
             continue
         scored += 1
         for number, (log, out) in enumerate(zip(logs, held, strict=True)):
@@ -102,6 +104,7 @@ def held_out_scores(logs: Sequence[Statistics], fit: Fit) -> HeldOutScores | Non
         normalised_rms=rms / safe,
         r_squared=np.where(deviation > 0.0, 1.0 - (rms / safe) ** 2, np.nan),
         carries_signal=(spread > _SIGNAL * noise) & (spread > 0.0),
+        unproved=unproved,
     )
 
 

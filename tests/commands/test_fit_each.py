@@ -109,6 +109,7 @@ def test_a_second_run_does_what_is_missing_or_changed(cli, runs, out):
     before = stamps(out)
     again = each(cli, runs, out)
     assert (again.status, stamps(out)) == (2, before)
+    assert again.err.startswith("5 of 5 logs, 5 were there, 1 failed\n")
     (out / "a" / "estimate.json").unlink()
     (out / "b" / "estimate.json").write_text("{}")
     write_log(recording(7), runs / "c.parquet", runs / "schema.toml")
@@ -185,10 +186,17 @@ def test_an_estimate_that_is_not_to_be_used_is_not_compared(cli, runs, out, monk
 
 def test_the_same_data_count_once(cli, runs, out):
     shutil.copy(runs / "a.parquet", runs / "again.parquet")
-    done = each(cli, runs, out, pattern="a*.parquet")
-    assert done.status == 0
+    done = each(cli, runs, out, pattern="[ac]*.parquet")
+    assert done.status == 2
+    assert "3 of 3 logs, 3 were there, 1 failed" in done.err
+    assert "1 of 3 logs failed" in done.err  # as many as there are to fit
     assert "Not fitted: again: the same data as a" in done.out
-    assert pd.read_csv(out / "table.csv")["status"].tolist() == ["fitted", "duplicate"]
+    assert pd.read_csv(out / "table.csv")["status"].tolist() == [
+        "fitted",
+        "duplicate",
+        "fitted",
+        "failed",
+    ]
     assert not (out / "again").exists()
 
 

@@ -378,9 +378,10 @@ def test_a_mass_the_log_contradicts_is_a_possible_body_that_is_not_to_be_used(fi
     outcome = fit("--mass", "2.6", "--quiet")
     assert (outcome.status, outcome.out) == (4, "")
     first, second, *_ = outcome.err.splitlines()
-    codes = "unexplained, choice_contradicted"
+    codes = "choice_contradicted, unexplained"
     assert first == f"identify: error: this estimate is not to be used ({codes})"
-    assert second.startswith("error: the fit explains little of the measured wrench")
+    assert second.startswith("error: fitted with the mass given as 2.6 kg, ")
+    assert "Check the mass that was given" in second
     found = estimate()
     assert found["mass"] == 2.6
     assert found["decided_by"]["m"] == "given"

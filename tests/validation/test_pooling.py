@@ -64,7 +64,7 @@ def test_of_single_numbers_it_is_the_test_of_welch():
     rng = np.random.default_rng(1)
     count, means = 5, rng.standard_normal((5, 1))
     variances, degrees = rng.uniform(0.2, 2.0, count), rng.uniform(4.0, 20.0, count)
-    p, f, _ = same_mean(means, 1.0 / variances[:, None, None], np.ones((count, 1), bool), degrees)
+    p, f, *_ = same_mean(means, 1.0 / variances[:, None, None], np.ones((count, 1), bool), degrees)
     w = 1.0 / variances
     mean = (w @ means[:, 0]) / w.sum()
     between = w @ (means[:, 0] - mean) ** 2 / (count - 1)
@@ -79,7 +79,7 @@ def test_beside_a_known_mean_it_is_exactly_f():
     covariance, mean = positive(rng, 10), rng.standard_normal(10)
     information = np.array([np.linalg.inv(covariance), 1e12 * np.eye(10)])
     means = np.array([mean, np.zeros(10)])
-    p, f, _ = same_mean(means, information, np.ones((2, 10), bool), np.array([25.0, 1e12]))
+    p, f, *_ = same_mean(means, information, np.ones((2, 10), bool), np.array([25.0, 1e12]))
     assert f == 10
     square = float(mean @ np.linalg.solve(covariance, mean))
     assert_close(p, fdtrc(10, 25.0, square / 10.0), rtol=1e-6)
@@ -99,7 +99,7 @@ def test_what_is_not_identified_is_left_out_and_counted_so():
         whiten = np.linalg.inv(np.linalg.cholesky(covariance))
         rows.append(whiten @ np.eye(size)[which[one]])
         right.append(whiten @ means[one][which[one]])
-    p, f, _ = same_mean(means, information, which, np.full(count, 1e12))
+    p, f, *_ = same_mean(means, information, which, np.full(count, 1e12))
     _, squares, rank, _ = np.linalg.lstsq(np.concatenate(rows), np.concatenate(right))
     assert f == which.sum() - rank
     assert_close(p, chdtrc(f, squares[0]), rtol=1e-6)
@@ -166,6 +166,30 @@ def test_logs_of_another_body_are_found_and_named_with_what_differs():
     assert other is not None
     assert odd < LEVEL / 8 < other
     assert abs(pooled.values["m"] - BODY.mass) < 3e-3  # of the rest
+
+
+def test_a_good_log_beside_a_heavy_odd_one_is_not_named():
+    """Of the pool the odd one has half the weight, and the narrowest of the others seem far."""
+    rng = np.random.default_rng(15)
+    other = BODY.phi + np.array([0.3, *np.zeros(9)])
+    several = {f"part{k}": drawn(rng, degrees=400.0) for k in range(6)}
+    several["part3"] = drawn(rng, degrees=4000.0, wide=0.7)
+    several["odd"] = drawn(rng, other, degrees=400.0, wide=0.4)
+    pooled = pool_estimates(several)
+    assert (pooled.verdict, pooled.differing) == ("differ", ("odd",))
+    for name in several:
+        p = pooled.by_name[name].p
+        assert p is not None
+        assert (p < LEVEL / len(several)) == (name == "odd")
+    few = pool_estimates({name: several[name] for name in ("part0", "part1", "part3", "odd")})
+    assert few.differing == ("odd",)
+    assert abs(few.values["m"] - BODY.mass) < 6e-3
+
+
+def test_of_three_bodies_none_is_the_odd_one():
+    rng = np.random.default_rng(16)
+    pooled = pool_estimates({f"{k}": drawn(rng, (1.0 + 0.1 * k) * BODY.phi) for k in range(3)})
+    assert (pooled.verdict, pooled.differing) == ("differ", ())
 
 
 def test_of_two_that_differ_neither_is_the_odd_one():
