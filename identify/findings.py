@@ -24,7 +24,7 @@ CODES = (
     *("gravity_direction", "gravity_magnitude", "gravity_tilted", "already_compensated"),
     *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
     *("acceleration_kind", "kinematic_offset", "time_unit", "clock_rate", "delay", "sensor_lag"),
-    *("drift", "bias_step", "contact", "spikes", "saturation", "frozen_pose", "frozen_wrench"),
+    *("contact", "drift", "bias_step", "spikes", "saturation", "frozen_pose", "frozen_wrench"),
     *("body_changed", "bodies_differ", "logs_swapped", "rows_dropped", "rows_unused"),
     *("counter_wrapped", "held_samples", "clocks_joined", "choice_contradicted"),
     # symptoms: what shows that something is wrong, or that the log tells too little

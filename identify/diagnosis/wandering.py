@@ -25,6 +25,7 @@ from identify.estimation.terms import Term
 from identify.regressors import Statistics, System
 from identify.regressors.system import whitener
 from identify.regressors.triangular import triangle
+from identify.regressors.wrench import PSI, W
 from identify.signals.transform import CONSTANT
 
 DriftKind: TypeAlias = Literal["random_walk", "linear", "step"]
@@ -49,6 +50,22 @@ _FEWEST_FREE = 6.0
 
 _LEAST_USUAL = 0.3
 """… and the least share of the median size that it has below them."""
+
+_MOST_PIECES, _FEWEST_PIECES, _ROWS_A_PIECE = 48, 32, 8
+"""Pieces of a log's series whose means are looked at, where there are enough rows for them."""
+
+_SHARE_OF_SHAPE, _SHARE_OF_WALK = 0.9, 0.8
+"""Shares of what no motion tells of a channel's means that a line or a step, or the slowest waves,
+have to explain; in clean logs they had up to a quarter of it."""
+
+_LEAST_SPREAD = 1e-3
+"""Least share of the variance of a channel's means that it is worth to speak of."""
+
+_SLOWEST, _PLACES_APART = 3, 4
+"""Cosines over the log that are slow, and pieces on either side of a step, at least."""
+
+_UNTOLD, _SEEN = 1e-6, 0.3
+"""Share of a motion's columns that is rounding, and of a drift that the motion has to leave."""
 
 _STRENGTHS = np.geomspace(1e-4, 1e4, 33)
 _MOST_PLACES = 48
@@ -75,6 +92,7 @@ class Drift:
         statistics: of the logs with it taken off, in the order of the fit's data.
         fit: least squares of those; its intervals know of the drift.
         refused: why it is not to be applied, or empty.
+        over_time: whether the series over time shows it, not only the means of blocks.
     """
 
     kind: DriftKind
@@ -86,6 +104,7 @@ class Drift:
     statistics: tuple[Statistics, ...]
     fit: LeastSquaresFit
     refused: str = ""
+    over_time: bool = False
 
     @property
     def code(self) -> str:
@@ -103,20 +122,26 @@ class _Shape:
     log: int = -1
 
 
-def drift(fit: LeastSquaresFit, terms: Sequence[Term] = ()) -> Drift | None:
+def drift(
+    fit: LeastSquaresFit, terms: Sequence[Term] = (), series: Sequence[Array] = ()
+) -> Drift | None:
     """The likeliest wandering of the offsets of a fit's logs, or None where they stay.
 
     Args:
         fit: of rows by frequency or of still poses, each log with an offset of its own.
         terms: of the fit; their equalities hold for the corrected one too.
+        series: rows z of each log over time, shape (n, K) each: of few blocks they tell more.
     """
     if len(fit.data.system.data) != 1 or fit.data.system.data[0][1].offsets != "per_log":
         return None
     means = _Means.of(fit)
     if means is None:
         return None
-    ways = _walk(means), _line(means), _step(means)
-    found = [way for way in ways if way is not None and way[0] > 0.0]
+    found = [way for log, rows in enumerate(series) if (way := _over_time(rows, log, means))]
+    over_time = bool(found)
+    if not found:
+        ways = _walk(means), _line(means), _step(means)
+        found = [way for way in ways if way is not None and way[0] > 0.0]
     if not found:
         return None
     gain, p_value, shape = max(found, key=lambda way: way[0])
@@ -139,6 +164,7 @@ def drift(fit: LeastSquaresFit, terms: Sequence[Term] = ()) -> Drift | None:
         statistics=(corrected,),
         fit=after,
         refused=refused,
+        over_time=over_time,
     )
 
 
@@ -318,14 +344,78 @@ class _Means:
         return size, cost
 
 
+def _over_time(rows: Array, log: int, means: _Means) -> tuple[float, float, _Shape] | None:
+    """A drift of any one channel in the means of short pieces of a log, whatever its body.
+
+    Each channel is told by all of the motion, as by any linear map of it: a body, a frame or a unit
+    that is wrong is so too, and what is left is told by time alone.
+    """
+    from scipy.special import fdtrc
+
+    blocks = np.unique(means.block[means.log == log])
+    n = min(_MOST_PIECES, len(rows) // _ROWS_A_PIECE)
+    if n < _FEWEST_PIECES or len(blocks) < _FEWEST:
+        return None
+    edges = np.linspace(0, len(rows), n + 1).astype(int)
+    z = np.add.reduceat(rows, edges[:-1], axis=0) / np.diff(edges)[:, None]
+    motion = z[:, PSI] - z[:, PSI].mean(axis=0)
+    motion /= np.maximum(np.linalg.norm(motion, axis=0), np.finfo(float).tiny)
+    U, values, _ = np.linalg.svd(motion, full_matrices=False)
+    told = np.column_stack((np.full(n, n**-0.5), U[:, values > _UNTOLD * values[0]]))
+    w = z[:, W] - z[:, W].mean(axis=0)
+    spread, w = (w**2).sum(axis=0), w - told @ (told.T @ w)
+    left = (w**2).sum(axis=0)
+    time = (np.arange(n) + 0.5) / n
+    waves = np.cos(np.pi * np.outer(time, np.arange(1, _SLOWEST + 1)))
+    shapes = [(time[:, None], _SHARE_OF_SHAPE, _Shape("linear"))]
+    places = range(_PLACES_APART, n - _PLACES_APART + 1)
+    for place in places:
+        block = blocks[min(max(round(place / n * len(blocks)), 1), len(blocks) - 1)]
+        shape = _Shape("step", block=int(block), log=log)
+        shapes.append(((np.arange(n) >= place)[:, None].astype(float), _SHARE_OF_SHAPE, shape))
+    shapes.append((waves, _SHARE_OF_WALK, _Shape("random_walk")))
+    found = []
+    for basis, least, shape in shapes:
+        own = basis - told @ (told.T @ basis)
+        if np.linalg.norm(own) < _SEEN * np.linalg.norm(basis - basis.mean(axis=0)):
+            continue
+        d = own.shape[1]
+        free = n - told.shape[1] - d
+        explained = ((np.linalg.qr(own)[0].T @ w) ** 2).sum(axis=0)
+        counted = explained > np.maximum(least * left, _LEAST_SPREAD * spread)
+        rest = np.maximum(left - explained, np.finfo(float).eps * left)[counted]
+        if not len(rest):
+            continue
+        paid = (d + (shape.kind == "step")) * len(rest) * np.log(n)
+        gain = float(free * np.log(left[counted] / rest).sum() - paid)
+        p_value = 6 * len(shapes) * fdtrc(d, free, explained[counted] / rest * free / d).min()
+        if p_value < ALARM:
+            found.append((gain, float(p_value), shape))
+    if not found:
+        return None
+    gain, p_value, shape = max(found, key=lambda way: way[0])
+    if shape.kind == "random_walk":
+        shape = replace(shape, strength=_strength(means)[0])
+    return gain, p_value, shape
+
+
 def _walk(means: _Means) -> tuple[float, float, _Shape] | None:
-    """Strength of a walk by maximum likelihood."""
+    """A walk by its likelihood."""
     from scipy.special import chdtrc
 
-    logs = range(int(means.log.max()) + 1)
-    counts = [int((means.log == log).sum()) for log in logs]
-    if max(counts) < _FEWEST_OF_WALK:
+    if int(np.bincount(means.log).max()) < _FEWEST_OF_WALK:
         return None
+    strength, gain = _strength(means)
+    if gain < WALK_GAIN:
+        return None
+    p_value = 0.5 * float(chdtrc(1.0, gain))
+    paid = float(np.log(6.0 * len(means.rows)))
+    return gain - paid, p_value, _Shape("random_walk", strength=strength)
+
+
+def _strength(means: _Means) -> tuple[float, float]:
+    """Strength of a walk by maximum likelihood, and twice the log-likelihood it gains."""
+    logs = range(int(means.log.max()) + 1)
     ways = [_walked(means.constant[means.log == log]) for log in logs]
     rows = means.turned([vectors.T for _, vectors in ways])
     values = np.concatenate([of_log for of_log, _ in ways])
@@ -335,12 +425,7 @@ def _walk(means: _Means) -> tuple[float, float, _Shape] | None:
 
     costs = [cost(strength) for strength in _STRENGTHS]
     best = int(np.argmin(costs))
-    gain = cost(0.0) - costs[best]
-    if gain < WALK_GAIN:
-        return None
-    p_value = 0.5 * float(chdtrc(1.0, gain))
-    paid = float(np.log(6.0 * len(rows)))
-    return gain - paid, p_value, _Shape("random_walk", strength=float(_STRENGTHS[best]))
+    return float(_STRENGTHS[best]), cost(0.0) - costs[best]
 
 
 def _line(means: _Means) -> tuple[float, float, _Shape] | None:

@@ -91,13 +91,17 @@ def of_drift(found: Drift) -> Finding:
     """The finding of an offset that does not stay."""
     mass = float(found.fit.x[0])
     text = f"the sensor's offset {_KINDS[found.kind]}; with that, the mass is {mass:.4g} kg."
+    remedy = "Let the sensor warm up and zero it between logs"
     if found.refused:
         text += f" It is not corrected: {found.refused}."
+        remedy += ", and log again"
+    else:
+        remedy += f", or fit with --apply {found.code}"
     return Finding(
         found.code,
         "warning",
         text,
-        f"Let the sensor warm up and zero it between logs, or fit with --apply {found.code}.",
+        f"{remedy}.",
         {"gain": found.gain, "p_value": found.p_value, "mass": mass},
     )
 

@@ -142,24 +142,23 @@ def look_at(
     """
     progress("checking")
     diagnosis = drifting = moved = None
-    exact = False
     changes: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other causes
         settings = replace(settings, bias="per_log")
     fit = _least_squares(logs, settings, start)
+    exact = fit is not None and _is_exact(fit)
+    spans = tuple(_spans(log, exact=exact) for log in logs)
     facts = [LogFacts.of(log.summary.recording) for log in logs]
     if fit is not None:
-        exact = _is_exact(fit)
         diagnosis = causes(fit, facts, settings.all_terms, exact=exact)
-        drifting = drift(diagnosis.fit, settings.all_terms)
         moved = excitation(diagnosis.fit, diagnosis.tests)
         changes = changed(diagnosis.fit, settings.all_terms)
+        drifting = _drift(diagnosis.fit, logs, spans, settings, by_blocks=exact or bool(changes))
     found = () if diagnosis is None else diagnosis.causes
     ranking = None
     if suspect or (found and not corrected):
         loaded = logs[: len(logs) - settings.unloaded]
         ranking = rank_explanations(loaded, found[:1], progress)
-    spans = tuple(_spans(log, exact=exact) for log in logs)
     checks = Checks(
         diagnosis, ranking, drifting, changes, spans, moved, tuple(log.summary for log in logs)
     )
@@ -167,6 +166,28 @@ def look_at(
         # Whatever else is wrong shows in the calibration too.
         checks = replace(checks, calibration=calibrated(diagnosis.fit, facts))
     return checks
+
+
+def _drift(
+    fit: LeastSquaresFit,
+    logs: Sequence[ScannedLog],
+    spans: Sequence[Sequence[Span]],
+    settings: EstimatorSettings,
+    *,
+    by_blocks: bool,
+) -> Drift | None:
+    """Drift of the offsets, by blocks alone or over time: where something touched, without it."""
+    series, touched = [], False
+    for log, own in zip(logs, spans, strict=True):
+        kept = np.ones(len(log.summary.time), dtype=np.bool_)
+        for span in (
+            span for span in own if span.code in ("contact", "frozen_pose", "frozen_wrench")
+        ):
+            kept &= (log.summary.time < span.start) | (log.summary.time > span.stop)
+        touched |= any(span.code == "contact" for span in own)
+        series.append(log.summary.rows[kept & (not (by_blocks or log.summary.recording.still))])
+    found = drift(fit, settings.all_terms, series)
+    return None if found is not None and touched and not found.over_time else found
 
 
 def _is_exact(fit: LeastSquaresFit) -> bool:

@@ -12,6 +12,7 @@ from identify.arrays import Array
 from identify.diagnosis import Cause, Drift, LogFacts, without_drift
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings
+from identify.pipeline.check_findings import of_change
 from identify.pipeline.checking import Checks, look_at
 from identify.pipeline.explanations import Explanation, in_words, merged_reading
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
@@ -117,6 +118,12 @@ def _correction(
         return _steady(checks.drift)
     if checks.calibration is not None and code == checks.calibration.code:
         raise NotCorrected(code, "it is reported, not corrected: calibrate the sensor again")
+    for change in checks.changes:
+        if change.code == code:
+            finding = of_change(change, checks.logs)
+            raise NotCorrected(
+                code, f"it cannot be corrected. {finding.where}: {finding.text} {finding.remedy}"
+            )
     found = ", ".join(dict.fromkeys(f.code for f in checks.findings)) or "nothing"
     were = "was" if len(before) == 1 else "were"
     once = f" once {', '.join(before)} {were} corrected" if before else ""

@@ -10,10 +10,12 @@ from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import drift, without_drift
 from identify.diagnosis.wandering import DriftKind
+from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import weighted_least_squares
-from identify.regressors import FEATURE_TENSOR, System
+from identify.regressors import FEATURE_TENSOR, System, block_statistics
 from identify.regressors.wrench import PSI, W
+from identify.signals import prepare
 from tests.close import assert_close
 from tests.diagnosis.logs import PHI, fitted, moving, still, time_of, with_signals, with_wrench
 from tests.recordings import still_poses
@@ -122,3 +124,34 @@ def test_the_corrected_fit_is_that_of_its_statistics():
         System.of([(found.statistics[0], found.fit.data.system.data[0][1])])
     )
     assert_close(found.fit.x, again.x, 1e-12)
+
+
+ONE_AXIS = {
+    "linear": lambda share: share,
+    "step": lambda share: (share > 0.43).astype(float),
+    "random_walk": lambda share: np.sin(2.0 * np.pi * share),
+}
+
+
+@pytest.mark.parametrize(("kind", "axis"), list(zip(ONE_AXIS, range(3), strict=True)))
+def test_a_drift_of_one_axis_is_found_over_time(kind, axis):
+    """Of six blocks the means of one channel are too few."""
+    log = moving(1, 60.0)
+    share = time_of(log) / time_of(log)[-1]
+    prepared = prepare(
+        with_wrench(log, np.outer(ONE_AXIS[kind](share), np.eye(6)[axis])), wide=True
+    )
+    fit = weighted_least_squares(body_system([block_statistics(prepared)], EstimatorSettings()))
+    assert drift(fit) is None
+    found = drift(fit, (), [prepared.rows])
+    assert found is not None
+    assert (found.kind, found.over_time) == (kind, True)
+    assert found.block == (3 if kind == "step" else 0)
+    assert abs(found.fit.x[0] - PHI[0]) < 0.01 * PHI[0]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_clean_log_has_no_drift_over_time(seed):
+    prepared = prepare(moving(seed, 60.0), wide=True)
+    fit = weighted_least_squares(body_system([block_statistics(prepared)], EstimatorSettings()))
+    assert drift(fit, (), [prepared.rows]) is None

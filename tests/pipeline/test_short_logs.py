@@ -9,6 +9,7 @@ import pytest
 
 from identify.logs import Recording
 from identify.pipeline import FitResult, fit
+from identify.pipeline.correcting import NotCorrected
 from tests.close import assert_close
 from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench
 
@@ -70,6 +71,17 @@ def test_two_bodies_are_no_misread_sign():
     assert graver(found)[0] == "bodies_differ"
     assert not {"torque_sign", "gain", "position_unit"} & set(graver(found))
     assert found.checks.ranking.apart > found.checks.ranking.best.gain
+    with pytest.raises(NotCorrected, match=r"cannot be corrected\. second: .* Leave it out"):
+        fit([halves[0], with_signals(halves[1], **heavier)], apply=("bodies_differ",))
+
+
+def test_a_contact_is_no_step_of_the_offset():
+    log = moving(2, 60.0)
+    inside = np.maximum(0.0, 1.0 - np.abs(time_of(log) - 30.0) / 0.5)
+    touched = with_wrench(log, np.outer(inside, [3.0, 0.0, 8.0, 0.6, 0.0, 0.0]))
+    found = graver(fit(touched, check=True))
+    assert found[0] == "contact"
+    assert "bias_step" not in found
 
 
 def test_short_logs_with_nothing_wrong_have_nothing_to_be_told():

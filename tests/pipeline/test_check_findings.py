@@ -1,0 +1,21 @@
+"""Findings of what was looked at offer a remedy that works."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from identify.diagnosis import drift
+from identify.pipeline.check_findings import of_drift
+from tests.diagnosis.logs import fitted, still
+
+
+def test_a_drift_that_is_not_corrected_is_not_offered_to_be():
+    moving = np.linspace(-1.0, 1.0, 40)[:, None] * np.array([0.5] * 3 + [0.05] * 3)
+    found = drift(fitted(still(3, 40, moving))[0])
+    assert found is not None
+    assert "--apply drift" in of_drift(found).remedy
+    refused = of_drift(replace(found, refused="it would be all there is"))
+    assert "--apply" not in refused.remedy
+    assert "it would be all there is" in refused.text
