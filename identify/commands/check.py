@@ -82,9 +82,7 @@ def _lines(found: LogCheck) -> Iterator[str]:
     if found.result is not None:
         said = found.verdict.usable
         yield f"Estimate: {found.result.estimate.parameters!r}, usable: {said}."
-        checks = found.result.checks
-        if checks.excitation is not None:
-            yield from checks.excitation.advice
+        yield from found.result.checks.advice
     if found.clear:
         yield "Nothing wrong was found."
 

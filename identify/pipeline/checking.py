@@ -15,12 +15,14 @@ from identify.diagnosis import (
     Drift,
     Excitation,
     LogFacts,
+    ScoreTest,
     Span,
     calibrated,
     causes,
     changed,
     drift,
     excitation,
+    score_tests,
     segments,
 )
 from identify.errors import IdentifyError, ProblemError
@@ -107,6 +109,12 @@ class Checks:
         if self.calibration is not None:
             yield of_calibration(self.calibration)
 
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What the logs do not tell, and what would; nothing of logs that are wrong as read."""
+        wrong = any(finding.severity == "error" for finding in self.findings)
+        return () if wrong or self.excitation is None else self.excitation.advice
+
 
 def wide_statistics(log: ScannedLog) -> Statistics:
     """Wide statistics of a log: those of its scan where it was wide, or of one of fewer rows.
@@ -152,7 +160,7 @@ def look_at(
         exact = _is_exact(fit)
         diagnosis = causes(fit, facts, settings.all_terms, exact=exact)
         drifting = drift(diagnosis.fit, settings.all_terms)
-        moved = excitation(diagnosis.fit, diagnosis.tests)
+        moved = excitation(diagnosis.fit, _left_open(diagnosis, facts))
         changes = changed(diagnosis.fit, settings.all_terms)
     found = () if diagnosis is None else diagnosis.causes
     ranking = None
@@ -167,6 +175,15 @@ def look_at(
         # Whatever else is wrong shows in the calibration too.
         checks = replace(checks, calibration=calibrated(diagnosis.fit, facts))
     return checks
+
+
+def _left_open(diagnosis: Diagnosis, facts: Sequence[LogFacts]) -> list[ScoreTest]:
+    """Tests of what was not found, at the fit with what was found corrected: it is less misfit."""
+    if not diagnosis.causes:
+        return list(diagnosis.tests)
+    found = {code for cause in diagnosis.causes for code in (cause.code, *cause.equivalent)}
+    tests = score_tests(diagnosis.fit, facts)
+    return [test for test in tests if test.hypothesis.code not in found]
 
 
 def _is_exact(fit: LeastSquaresFit) -> bool:

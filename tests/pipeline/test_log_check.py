@@ -14,6 +14,7 @@ from identify.errors import SchemaError
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.pipeline import FitResult, FitSettings, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
+from identify.reporting.sections.checks import _tested
 from identify.spatial import Pose
 from tests.close import assert_close, group_errors
 from tests.pipeline.test_fit import BODY, NOISE, TIME
@@ -44,6 +45,11 @@ def late() -> Recording:
     return log(PATH.wrench(BODY, TIME - LATE))
 
 
+@pytest.fixture(scope="module")
+def late_check(late):
+    return check_logs(late)
+
+
 def codes(found) -> list[str]:
     return [one.code for one in found.findings if one.severity != "info"]
 
@@ -55,10 +61,11 @@ def test_a_clean_log_has_nothing_to_be_found():
     assert found.result.checks.ranking.as_read
 
 
-def test_a_late_wrench_is_found_and_taken_back_when_asked(late):
-    found = check_logs(late)
+def test_a_late_wrench_is_found_and_taken_back_when_asked(late, late_check):
+    found = late_check
     assert codes(found)[0] == "delay"
     (first, *_) = found.findings
+    assert first.text.startswith("delay 19.")
     assert "In the schema, [wrench], set delay_s = " in first.remedy
     assert_close(first.evidence["size"][0], LATE, 0.1)
     assert not found.clear
@@ -277,3 +284,37 @@ def test_causes_of_rounding_are_not_looked_for_but_those_of_a_wrong_exact_log_ar
     assert {"delay", "clock_rate"} <= {test.hypothesis.name for test in checks.diagnosis.tests}
     fit(wrong)
     assert "delay" in tried
+
+
+def test_what_was_found_is_not_among_what_the_log_would_not_show(late_check):
+    checks = late_check.result.checks
+    assert {cause.code for cause in checks.diagnosis.causes} == {"delay"}
+    (test,) = (one for one in checks.diagnosis.tests if one.hypothesis.code == "delay")
+    assert not test.tellable
+    assert "would not show" not in " ".join(checks.advice)
+    assert _told(checks)["delay"][1:] == ("found", False)
+
+
+def _told(checks) -> dict[str, tuple[str, str, bool]]:
+    """Of each cause in the report: its size, whether it can be told, and whether that is grey."""
+    table = _tested(checks.diagnosis)
+    cells = {row.cells[0].text: row for row in table.rows}
+    return {name: (row.cells[1].text, row.cells[3].text, row.muted) for name, row in cells.items()}
+
+
+def test_a_size_that_the_log_says_nothing_of_is_not_zero(late_check):
+    checks = late_check.result.checks
+    tests = tuple(
+        replace(test, covariance=np.full_like(test.covariance, np.inf))
+        for test in checks.diagnosis.tests
+    )
+    checks = replace(checks, diagnosis=replace(checks.diagnosis, tests=tests))
+    assert _told(checks)["torque gain"][0] == "cannot be told"
+    assert "ms" in _told(checks)["delay"][0]
+
+
+def test_of_a_log_that_is_misread_nothing_is_said_of_what_it_would_not_show():
+    checks = check_logs(log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 1e3], 3))).result.checks
+    assert checks.ranking.best.code == "torque_unit"
+    assert checks.excitation.advice
+    assert checks.advice == ()
