@@ -74,7 +74,8 @@ class Check(Command):
 
 def _lines(found: LogCheck) -> Iterator[str]:
     if found.failure:
-        yield f"No estimate: {found.failure}"
+        said = "of the logs as they were read there is none." if found.findings else found.failure
+        yield f"No estimate: {said}"
     for finding in found.findings:
         yield f"{_SAID[finding.severity]} [{finding.code}]: {finding}"
         if equivalent := _equivalent(finding):

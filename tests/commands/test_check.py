@@ -47,7 +47,9 @@ def test_findings_are_lines(tmp_path, capsys):
     assert main(["check", *logged(tmp_path, "sensor")]) == 4
     out = capsys.readouterr().out
     assert out.startswith("No estimate: ")
-    assert "Error [wrench_sign]: " in out
+    assert "Error [wrench_sign]: the unconstrained mass is " in out
+    assert "so a sign is wrong. Most likely the wrench has the other sign. In the schema, " in out
+    assert out.count("so a sign is wrong") == 1
 
 
 def test_fit_refuses_to_correct_what_is_not_there(tmp_path, capsys):
