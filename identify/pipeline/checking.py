@@ -30,7 +30,7 @@ from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
-from identify.pipeline.alternatives import time_line
+from identify.pipeline.alternatives import is_usual_gravity, time_line
 from identify.pipeline.check_findings import (
     SHOWN,
     distinct,
@@ -51,6 +51,9 @@ _ROUNDING = 1e-5
 
 _LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 1e7, 300.0
 """Rates that no log of a motion has, and one that many have [Hz]."""
+
+_LIKE_GRAVITY = ("gravity_magnitude", "clock_rate")
+"""Codes of causes that look alike: that of gravity, and time."""
 
 _TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
 """Factors from one unit of time to another."""
@@ -166,7 +169,14 @@ def look_at(
     ranking = None
     if suspect or (found and not corrected):
         loaded = logs[: len(logs) - settings.unloaded]
-        ranking = rank_explanations(loaded, found[:1], progress)
+        sizes = [float(np.linalg.norm(log.summary.recording.gravity)) for log in loaded]
+        rivals = [
+            cause
+            for cause in found[:1]
+            # Gravity that is not Earth's is sooner Earth's than anything that looks like it.
+            if cause.code not in _LIKE_GRAVITY or all(map(is_usual_gravity, sizes))
+        ]
+        ranking = rank_explanations(loaded, rivals, progress)
     spans = tuple(_spans(log, exact=exact) for log in logs)
     checks = Checks(
         diagnosis, ranking, drifting, changes, spans, moved, tuple(log.summary for log in logs)

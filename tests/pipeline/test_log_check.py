@@ -318,3 +318,24 @@ def test_of_a_log_that_is_misread_nothing_is_said_of_what_it_would_not_show():
     assert checks.ranking.best.code == "torque_unit"
     assert checks.excitation.advice
     assert checks.advice == ()
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0.0, "gravity is missing: it points along -z"), (15.9, "gravity is 9.807")]
+)
+def test_gravity_that_is_none_of_earth_is_sooner_that_than_a_clock_or_a_map(size, text):
+    wrong = replace(log(), gravity=np.array([0.0, 0.0, -size]))
+    (first, *_) = check_logs(wrong).findings
+    assert (first.code, first.severity) == ("gravity_magnitude", "error")
+    assert text in first.text
+    assert "`gravity = [0.0, 0.0, -9.80665]`" in first.remedy
+    assert_close(first.evidence["mass"], BODY[0], 0.01)
+
+
+def test_a_log_of_another_planet_is_told_that_the_mass_rests_on_its_gravity():
+    moon = np.array([0.0, 0.0, -1.62])
+    found = check_logs(record(PATH, BODY, TIME, noise=NOISE, bias=np.full(6, 0.2), gravity=moon))
+    assert found.clear
+    (note,) = found.findings
+    assert note.code == "gravity_magnitude"
+    assert "would be 0.165 of this one" in note.text
