@@ -114,6 +114,17 @@ def test_another_reading_is_applied_as_it_was_found():
     assert group_errors(applied.parameters.phi, BODY).inertia < 0.05
 
 
+def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said():
+    recording = log()
+    signals = {**recording.signals, "position": 1e3 * recording.signals["position"]}
+    wrong = replace(recording, signals=signals)
+    assert "position_unit" in codes(check_logs(wrong))
+    applied = fit(wrong, apply=("position_unit",))
+    assert applied.findings == ()
+    (why,) = applied.validation.missing
+    assert why.startswith("No replay: the log was corrected as asked")
+
+
 def test_what_is_not_found_or_no_code_is_refused():
     with pytest.raises(NotCorrected, match="--apply delay: not found in these logs; found: noth"):
         fit(log(), apply=("delay",))
