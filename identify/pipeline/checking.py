@@ -40,6 +40,7 @@ from identify.pipeline.check_findings import (
     of_drift,
     of_ranking,
     of_spans,
+    remedy_alone,
 )
 from identify.pipeline.explanations import Ranking, rank_explanations
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
@@ -298,7 +299,8 @@ def of_negative_mass(
     if found is None or ranking.best.mass <= 0.0:
         return error
     others = distinct(ranking)[1:SHOWN]
-    advice = f"most likely {ranking.best.text}. {ranking.best.remedy}"
+    remedy = ranking.best.remedy if others else remedy_alone(ranking.best)
+    advice = f"most likely {ranking.best.text}. {remedy}"
     advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)
     return NegativeMass(
         error.mass,

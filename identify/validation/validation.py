@@ -91,7 +91,7 @@ def _replay(
     if not segments and mapped:
         return _none(
             "No replay: the log was corrected as asked, and its motion at full rate was not. "
-            "Correct the schema, and fit again."
+            "Correct it in the schema or in the log, and fit again."
         )
     if not segments:
         return _none("No replay: it needs time stamps, attitude and position in the log.")

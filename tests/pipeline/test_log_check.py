@@ -67,6 +67,7 @@ def test_a_late_wrench_is_found_and_taken_back_when_asked(late, late_check):
     (first, *_) = found.findings
     assert first.text.startswith("delay 19.")
     assert "In the schema, [wrench], set delay_s = " in first.remedy
+    assert first.remedy.endswith(". Or fit with --apply delay.")
     assert_close(first.evidence["size"][0], LATE, 0.1)
     assert not found.clear
     applied = fit(late, apply=("delay",))
@@ -110,6 +111,7 @@ def test_another_reading_is_applied_as_it_was_found():
     wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 1, -1, -1, -1])
     found = check_logs(wrong)
     assert codes(found)[0] == "torque_sign"
+    assert found.findings[0].remedy.endswith("Or fit with --apply torque_sign.")
     applied = fit(wrong, apply=("torque_sign",)).estimate
     assert group_errors(applied.parameters.phi, BODY).inertia < 0.05
 
@@ -185,6 +187,9 @@ def test_spikes_are_taken_out_before_the_low_pass_and_counted():
     rows = spiked(log())
     found = check_logs(rows)
     assert codes(found)[0] == "spikes"
+    rows_out = found.findings[0].evidence["rows"]
+    assert f"stand out of the wrench: {rows_out} rows in " in found.findings[0].text
+    assert "fit with --apply spikes" in found.findings[0].remedy
     applied = fit(rows, apply=("spikes",))
     assert applied.verdict.reasons == ()
     (record_,) = applied.estimate.provenance["applied"]
