@@ -130,8 +130,13 @@ def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said(
 def test_what_is_not_found_or_no_code_is_refused():
     with pytest.raises(NotCorrected, match="--apply delay: not found in these logs; found: noth"):
         fit(log(), apply=("delay",))
-    with pytest.raises(SchemaError, match=r"no code of a finding 'dealy' .* did you mean 'delay'"):
+    with pytest.raises(
+        SchemaError, match=r"no code of .* corrected 'dealy' .* did you mean 'delay'"
+    ):
         fit(log(), apply=("dealy",))
+    with pytest.raises(SchemaError, match="no code of a finding that can be corrected") as caught:
+        fit(log(), apply=("logs_swapped",))
+    assert "motion_noise" not in str(caught.value)
 
 
 def test_there_is_a_document_where_there_is_no_estimate():
