@@ -32,6 +32,9 @@ CODES = (
 )
 """All codes: causes before symptoms, and those of equal evidence in this order."""
 
+CORRECTABLE = CODES[CODES.index("wrench_sign") : CODES.index("body_changed")]
+"""Those that a fit may correct: of how a log was read, and of its signals."""
+
 _SYMPTOMS = CODES.index("unexplained")
 
 _SEEN = ("spikes", "saturation", "frozen_pose", "frozen_wrench")

@@ -74,7 +74,8 @@ class Check(Command):
 
 def _lines(found: LogCheck) -> Iterator[str]:
     if found.failure:
-        yield f"No estimate: {found.failure}"
+        said = "of the logs as they were read there is none." if found.findings else found.failure
+        yield f"No estimate: {said}"
     for finding in found.findings:
         yield f"{_SAID[finding.severity]} [{finding.code}]: {finding}"
         if equivalent := _equivalent(finding):
@@ -82,9 +83,7 @@ def _lines(found: LogCheck) -> Iterator[str]:
     if found.result is not None:
         said = found.verdict.usable
         yield f"Estimate: {found.result.estimate.parameters!r}, usable: {said}."
-        checks = found.result.checks
-        if checks.excitation is not None:
-            yield from checks.excitation.advice
+        yield from found.result.checks.advice
     if found.clear:
         yield "Nothing wrong was found."
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from tyro.conf import Positional, UseAppendAction
 
@@ -20,6 +20,7 @@ from identify.commands.runs import require_time_limit, require_workers
 from identify.commands.terminal import printable, say
 
 if TYPE_CHECKING:
+    from identify.diagnosis import Loss
     from identify.estimation.terms import Term
     from identify.inertia import InertialParameters
     from identify.logs import LogFile, Recording
@@ -94,7 +95,7 @@ class Fit(Command):
     apply: Annotated[str, option("CODE[,CODE ...]")] = ""
     """Correct what was found before the fit, by the codes of findings; it is in the provenance."""
 
-    robust: Annotated[Literal["huber", "student"] | None, option("LOSS")] = None
+    robust: Annotated[str, option("LOSS")] = ""
     """Weight blocks of time down that one body does not explain: "huber" bounds what they say,
     "student" forgets what is far out."""
 
@@ -195,7 +196,7 @@ class Fit(Command):
             simultaneous=self.simultaneous,
             apply=tuple(code.strip() for code in self.apply.split(",") if code.strip()),
             check=self.check,
-            robust=self.robust,
+            robust=cast("Loss | None", self.robust or None),
         )
 
     def _terms(self) -> tuple[Term, ...]:

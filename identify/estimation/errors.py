@@ -33,7 +33,8 @@ class NegativeMass(ProblemError):
         )
         of = "" if body is None else f" of the {body}"
         text = f"the unconstrained mass{of} is {mass:.4g} kg, so {meaning}"
-        self.finding = Finding(code, "error", text, advice, {**(evidence or {}), "mass": mass})
+        found = {**(evidence or {}), "mass": mass}
+        self.finding = Finding(code, "error", f"{text}.", _sentence(advice), found)
         super().__init__(f"{text}: {advice}")
 
 
@@ -49,8 +50,12 @@ class TooLittleMotion(ProblemError):
     def __init__(self, unidentifiable: tuple[str, ...], advice: str) -> None:
         self.unidentifiable, self.advice = unidentifiable, advice
         text = f"the log does not identify {', '.join(unidentifiable)}"
-        self.finding = Finding("little_motion", "error", text, advice)
+        self.finding = Finding("little_motion", "error", f"{text}.", _sentence(advice))
         super().__init__(f"{text}: {advice}")
+
+
+def _sentence(advice: str) -> str:
+    return advice[:1].upper() + advice[1:]
 
 
 class TermError(ProblemError):

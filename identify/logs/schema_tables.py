@@ -279,6 +279,15 @@ class WrenchTable(Table):
     mount: Mount | None = None
 
     @model_validator(mode="after")
+    def _columns_differ(self) -> WrenchTable:
+        twice = [column for column in self.torque if column in self.force]
+        if twice:
+            raise ValueError(
+                f"column {twice[0]!r} is named in force and in torque: each has its own three"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _mount_fits(self) -> WrenchTable:
         if self.frame == "sensor" and self.mount is None:
             raise ValueError(

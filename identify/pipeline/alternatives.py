@@ -21,6 +21,7 @@ from identify.regressors import nuisances
 from identify.regressors.wrench import SCAN_LAYOUT, WIDE_LAYOUT, W
 from identify.signals import Reading
 from identify.spatial import Pose, coadjoint, quaternion_from_rotation
+from identify.spatial.vectors import STANDARD_GRAVITY
 
 FAST_SPIN = 60.0
 """Rate above which an angle may be in degrees [rad/s]."""
@@ -36,6 +37,9 @@ _TIMES = (1e-6, 1e-3, 0.5, 2.0, 1e3, 1e6)
 
 _TILTED = 0.95
 """Cosine above which another direction is the same, tilted, which is looked for apart."""
+
+_ON_EARTH = 0.01
+"""Share by which gravity differs from the standard one, at most."""
 
 _WORLD = {"+x": (1, 0, 0), "-x": (-1, 0, 0), "+y": (0, 1, 0), "-y": (0, -1, 0)}
 _WORLD |= {"+z": (0, 0, 1), "-z": (0, 0, -1)}
@@ -196,7 +200,14 @@ def _gravities(recording: Recording, facts: LogFacts) -> Iterator[Alternative]:
     """Axis and sign of gravity, its size, or none in the wrench; kinds of acceleration."""
     g = recording.gravity
     size = float(np.linalg.norm(g))
-    if not facts.attitude or size == 0.0:
+    if not facts.attitude or (recording.acceleration_kind == "proper" and size == 0.0):
+        return
+    if size == 0.0:
+        for name, axis in _WORLD.items():
+            other = STANDARD_GRAVITY * np.array(axis, dtype=float)
+            yield _of_gravity(
+                f"gravity is missing: it points along {name} of the world's axes", g, other
+            )
         return
     if not facts.gravity_added:
         yield Alternative(
@@ -209,21 +220,12 @@ def _gravities(recording: Recording, facts: LogFacts) -> Iterator[Alternative]:
     for name, axis in _WORLD.items():
         other = size * np.array(axis, dtype=float)
         if other @ g < _TILTED * size**2:
-            line = f"`gravity = {(other + 0.0).tolist()}`"
-            yield Alternative(
-                "gravity_direction",
-                f"gravity points along {name} of the world's axes",
-                f"In the schema, [world], set {line} (or --gravity).",
-                nuisances.other_gravity(other - g),
-            )
-    for scale in (1.0 / 9.80665, 9.80665):
-        line = f"`gravity = {np.round(scale * g, 6).tolist()}`"
-        yield Alternative(
-            "gravity_magnitude",
-            f"gravity is {scale * size:.4g} m/s²",
-            f"In the schema, [world], set {line} (or --gravity).",
-            nuisances.other_gravity((scale - 1.0) * g),
-        )
+            text = f"gravity points along {name} of the world's axes"
+            yield _of_gravity(text, g, other, "gravity_direction")
+    # Of another size than on Earth it is sooner that, whatever else fits: mass and time do too.
+    usual = is_usual_gravity(size)
+    for scale in (1.0 / 9.80665, 9.80665) if usual else (STANDARD_GRAVITY / size,):
+        yield _of_gravity(f"gravity is {scale * size:.4g} m/s²", g, scale * g)
     if "linear_acceleration" in recording.signals:
         yield Alternative(
             "acceleration_kind",
@@ -238,6 +240,19 @@ def _gravities(recording: Recording, facts: LogFacts) -> Iterator[Alternative]:
             "Log the wrench without gravity compensation, or set [world] `gravity = [0, 0, 0]`.",
             nuisances.other_gravity(-g),
         )
+
+
+def _of_gravity(
+    text: str, now: Array, other: Array, code: str = "gravity_magnitude"
+) -> Alternative:
+    line = f"`gravity = {(np.round(other, 6) + 0.0).tolist()}`"
+    remedy = f"In the schema, [world], set {line} (or --gravity)."
+    return Alternative(code, text, remedy, nuisances.other_gravity(other - now))
+
+
+def is_usual_gravity(size: float) -> bool:
+    """Whether gravity of that size [m/s²] is that of a place on Earth."""
+    return abs(size / STANDARD_GRAVITY - 1.0) < _ON_EARTH
 
 
 def _motions(

@@ -25,7 +25,7 @@ def of_ranking(ranking: Ranking) -> Finding | None:
         text = f"{best.text}: so read, the log is explained clearly better, and the mass is "
         text += f"{best.mass:.4g} kg."
         severity = "error" if best.cause is None else "warning"
-        return Finding(best.code, severity, text, best.remedy, evidence)
+        return Finding(best.code, severity, text, remedy_alone(best), evidence)
     shown = tied[:SHOWN]
     said = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
     return Finding(
@@ -35,6 +35,12 @@ def of_ranking(ranking: Ranking) -> Finding | None:
         "Find out which it is. " + " Or: ".join(each.remedy for each in shown),
         evidence | {"equivalent": [each.code for each in tied[1:]]},
     )
+
+
+def remedy_alone(best: Explanation) -> str:
+    """What to do where it leads alone: with no line of the schema for it, a fit can correct it."""
+    schema = "In the schema" in best.remedy
+    return best.remedy if schema else f"{best.remedy} Or fit with --apply {best.code}."
 
 
 def distinct(ranking: Ranking) -> list[Explanation]:
@@ -58,13 +64,16 @@ def of_cause(cause: Cause, mass: float) -> Finding:
         "mass": mass,
     }
     text = f"{in_words(cause)}; corrected, the mass is {mass:.4g} kg."
+    remedy = cause.remedy.rstrip(".") + "."
     if cause.equivalent:
         others = ", ".join(cause.equivalent)
         text += f" The log cannot tell it from {others}: nothing is corrected."
         evidence["equivalent"] = list(cause.equivalent)
     elif cause.undecided:
         text += f" Nothing is corrected: {cause.undecided}."
-    return Finding(cause.code, "warning", text, cause.remedy.rstrip(".") + ".", evidence)
+    else:
+        remedy += f" Or fit with --apply {cause.code}."
+    return Finding(cause.code, "warning", text, remedy, evidence)
 
 
 def of_calibration(found: Calibration) -> Finding:
@@ -126,13 +135,15 @@ def of_spans(log: LogSummary, spans: Sequence[Span]) -> list[Finding]:
             more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
             channels = dict.fromkeys(span.channel for span in own if span.channel)
             of = f" ({', '.join(channels)})" if channels else ""
+            rows = sum(span.rows for span in own)
+            many = f"{rows} row{'s' * (rows != 1)} in " if code == "spikes" else ""
             found.append(
                 Finding(
                     code,
                     "warning",
-                    f"{what}{of}: {said}{more}.",
-                    f"{remedy}, or log again.",
-                    {"spans": times, "rows": sum(span.rows for span in own)},
+                    f"{what}{of}: {many}{said}{more}.",
+                    f"{remedy}, fit with --apply {code}, or log again.",
+                    {"spans": times, "rows": rows},
                     log.name,
                 )
             )

@@ -15,12 +15,14 @@ from identify.diagnosis import (
     Drift,
     Excitation,
     LogFacts,
+    ScoreTest,
     Span,
     calibrated,
     causes,
     changed,
     drift,
     excitation,
+    score_tests,
     segments,
 )
 from identify.errors import IdentifyError, ProblemError
@@ -28,7 +30,7 @@ from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
-from identify.pipeline.alternatives import time_line
+from identify.pipeline.alternatives import is_usual_gravity, time_line
 from identify.pipeline.check_findings import (
     SHOWN,
     distinct,
@@ -38,6 +40,7 @@ from identify.pipeline.check_findings import (
     of_drift,
     of_ranking,
     of_spans,
+    remedy_alone,
 )
 from identify.pipeline.explanations import Ranking, rank_explanations
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
@@ -49,6 +52,9 @@ _ROUNDING = 1e-5
 
 _LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 1e7, 300.0
 """Rates that no log of a motion has, and one that many have [Hz]."""
+
+_LIKE_GRAVITY = ("gravity_magnitude", "clock_rate")
+"""Codes of causes that look alike: that of gravity, and time."""
 
 _TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
 """Factors from one unit of time to another."""
@@ -107,6 +113,12 @@ class Checks:
         if self.calibration is not None:
             yield of_calibration(self.calibration)
 
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What the logs do not tell, and what would; nothing of logs that are wrong as read."""
+        wrong = any(finding.severity == "error" for finding in self.findings)
+        return () if wrong or self.excitation is None else self.excitation.advice
+
 
 def wide_statistics(log: ScannedLog) -> Statistics:
     """Wide statistics of a log: those of its scan where it was wide, or of one of fewer rows.
@@ -151,14 +163,21 @@ def look_at(
     facts = [LogFacts.of(log.summary.recording) for log in logs]
     if fit is not None:
         diagnosis = causes(fit, facts, settings.all_terms, exact=exact)
-        moved = excitation(diagnosis.fit, diagnosis.tests)
+        moved = excitation(diagnosis.fit, _left_open(diagnosis, facts))
         changes = changed(diagnosis.fit, settings.all_terms)
         drifting = _drift(diagnosis.fit, logs, spans, settings, by_blocks=exact or bool(changes))
     found = () if diagnosis is None else diagnosis.causes
     ranking = None
     if suspect or (found and not corrected):
         loaded = logs[: len(logs) - settings.unloaded]
-        ranking = rank_explanations(loaded, found[:1], progress)
+        sizes = [float(np.linalg.norm(log.summary.recording.gravity)) for log in loaded]
+        rivals = [
+            cause
+            for cause in found[:1]
+            # Gravity that is not Earth's is sooner Earth's than anything that looks like it.
+            if cause.code not in _LIKE_GRAVITY or all(map(is_usual_gravity, sizes))
+        ]
+        ranking = rank_explanations(loaded, rivals, progress)
     checks = Checks(
         diagnosis, ranking, drifting, changes, spans, moved, tuple(log.summary for log in logs)
     )
@@ -188,6 +207,15 @@ def _drift(
         series.append(log.summary.rows[kept & (not (by_blocks or log.summary.recording.still))])
     found = drift(fit, settings.all_terms, series)
     return None if found is not None and touched and not found.over_time else found
+
+
+def _left_open(diagnosis: Diagnosis, facts: Sequence[LogFacts]) -> list[ScoreTest]:
+    """Tests of what was not found, at the fit with what was found corrected: it is less misfit."""
+    if not diagnosis.causes:
+        return list(diagnosis.tests)
+    found = {code for cause in diagnosis.causes for code in (cause.code, *cause.equivalent)}
+    tests = score_tests(diagnosis.fit, facts)
+    return [test for test in tests if test.hypothesis.code not in found]
 
 
 def _is_exact(fit: LeastSquaresFit) -> bool:
@@ -292,7 +320,8 @@ def of_negative_mass(
     if found is None or ranking.best.mass <= 0.0:
         return error
     others = distinct(ranking)[1:SHOWN]
-    advice = f"most likely {ranking.best.text}. {ranking.best.remedy}"
+    remedy = ranking.best.remedy if others else remedy_alone(ranking.best)
+    advice = f"most likely {ranking.best.text}. {remedy}"
     advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)
     return NegativeMass(
         error.mass,

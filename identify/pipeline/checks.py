@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from identify.diagnosis import LogFacts
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.pipeline.alternatives import FAST_SPIN
+from identify.pipeline.alternatives import FAST_SPIN, is_usual_gravity
 from identify.pipeline.result import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz
+from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import HeldOutScores, Validation, axes_beyond_noise
 
 _FAST = 20.0
@@ -157,6 +159,19 @@ def findings_of_log(log: LogSummary) -> Iterator[Finding]:
                 {"cutoff_hz": cutoff, "motion_hz": fast},
                 log.name,
             )
+    size = float(np.linalg.norm(recording.gravity))
+    if LogFacts.of(recording).gravity_added and not is_usual_gravity(size):
+        factor = STANDARD_GRAVITY / size
+        yield Finding(
+            "gravity_magnitude",
+            "info",
+            f"gravity is given as {size:.4g} m/s², and slow motion cannot tell it from the mass, "
+            f"which on Earth would be {1.0 / factor:.3g} of this one.",
+            "If the log is of Earth, set "
+            f"`gravity = {np.round(factor * recording.gravity, 6).tolist()}` in [world].",
+            {"gravity": size},
+            log.name,
+        )
     speed, spin = log.fastest
     for code, does, shown, rate, unit, limit in (
         ("position_unit", "moves", f"{speed:.3g} m/s", speed, "mm", _FAST),

@@ -114,14 +114,15 @@ class Ranking:
 
 def in_words(cause: Cause) -> str:
     """A continuous cause with its size and interval."""
-    per = cause.hypothesis.per_unit
-    said = [
-        f"{name} {size / per:.4g} ± {half / per:.2g} {cause.hypothesis.unit}"
-        for name, size, half in zip(
-            cause.hypothesis.parameters, cause.size, cause.half_width, strict=True
-        )
+    hypothesis, name = cause.hypothesis, cause.hypothesis.name.replace("_", " ")
+    per, parameters = hypothesis.per_unit, hypothesis.parameters
+    sizes = [
+        f"{size / per:.4g} ± {half / per:.2g} {hypothesis.unit}"
+        for size, half in zip(cause.size, cause.half_width, strict=True)
     ]
-    return f"{cause.hypothesis.name.replace('_', ' ')}: {', '.join(said)}"
+    if len(sizes) == 1 and name.endswith(parameters[0]):
+        return f"{name} {sizes[0]}"
+    return f"{name}: {', '.join(map(' '.join, zip(parameters, sizes, strict=True)))}"
 
 
 def rank_explanations(

@@ -148,9 +148,12 @@ def fit(
     blocks = [log.statistics for log in logs]
     say("validating")
     of_parts = replace(estimator, interval="formula")  # whose intervals nobody sees
-    validation = validate(logs, estimate, of_parts, truth)
+    mapped = any(log.changes for log in scanned)
+    validation = validate(logs, estimate, of_parts, truth, mapped=mapped)
+    done = {one["code"] for one in applied}
     findings = [
-        *(finding for log in logs for finding in findings_of_log(log)),
+        # What a log looks like as its schema reads it is not said of what was corrected.
+        *(f for log in logs for f in findings_of_log(log) if f.code not in done),
         *findings_of_fit(validation, estimate, logs, blocks, settings),
     ]
     suspect = not applied and (settings.check or is_suspect(estimate, findings))

@@ -58,7 +58,7 @@ class Need:
         text: as it was said.
         quantity: "mass", "com" or "inertia".
         number: in the unit, or in % of the estimate's.
-        unit: "%", or one of the quantity.
+        unit: "%", or one of the quantity, as it was written.
     """
 
     text: str
@@ -83,7 +83,7 @@ class Need:
             whole = estimate.mass
         elif self.unit == "%":
             whole = float(np.linalg.eigvalsh(estimate.inertia_about_com)[-1])
-        return max(widths) / whole / _UNITS[self.quantity][self.unit]
+        return max(widths) / whole / _UNITS[self.quantity][_plain(self.unit)]
 
     def met(self, estimate: Estimate) -> bool:
         """Whether it is reached."""
@@ -107,14 +107,17 @@ def _need(part: str) -> Need:
     if found is None or found["quantity"] not in _UNITS:
         raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
     units = _UNITS[found["quantity"]]
-    unit = re.sub(r"[\s*·^]", "", found["unit"].replace("²", "2"))
     try:
         number = float(found["number"])
     except ValueError:
         number = 0.0
-    if unit not in units or not (np.isfinite(number) and number > 0.0):
+    if _plain(found["unit"]) not in units or not (np.isfinite(number) and number > 0.0):
         raise SchemaError(f"needs: {part.strip()!r} is not a need; {_GRAMMAR}")
-    return Need(" ".join(part.split()), found["quantity"], number, unit)
+    return Need(" ".join(part.split()), found["quantity"], number, found["unit"])
+
+
+def _plain(unit: str) -> str:
+    return re.sub(r"[\s*·^]", "", unit.replace("²", "2"))
 
 
 def needs_met(text: str, estimate: Estimate) -> dict[str, bool]:

@@ -13,7 +13,7 @@ from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings, IntervalRoute
 from identify.estimation.terms import Term
-from identify.findings import CODES, Finding, Verdict, ranked
+from identify.findings import CORRECTABLE, Finding, Verdict, ranked
 from identify.pipeline.checking import Checks
 from identify.pipeline.needs import parse_needs
 from identify.regressors import LogSummary, Offsets
@@ -63,7 +63,7 @@ class FitSettings:
             )
         parse_needs(self.needs)  # raises where they are none
         for code in self.apply:
-            lookup(dict.fromkeys(CODES), code, "code of a finding")
+            lookup(dict.fromkeys(CORRECTABLE), code, "code of a finding that can be corrected")
         for name in ("mass", "cutoff_hz"):
             value = getattr(self, name)
             if value is not None and not isinstance(value, int | float | np.number):

@@ -51,6 +51,8 @@ def validate(
     estimate: Estimate,
     settings: EstimatorSettings,
     truth: InertialParameters | None = None,
+    *,
+    mapped: bool = False,
 ) -> Validation:
     """Score an estimate out of sample, and replay the logs from it.
 
@@ -60,6 +62,7 @@ def validate(
         settings: it was fitted with; the folds use the same.
         truth: another body to replay beside the estimate; a payload's goes on the estimated
             carrier.
+        mapped: whether the logs' statistics were corrected, and motions at full rate were not.
     """
     folds = [log.folds for log in summaries]
     scores = held_out_scores(folds, lambda training: estimate_body(training, settings))
@@ -68,15 +71,15 @@ def validate(
     true = None if truth is None else truth.phi
     if true is not None and estimate.unloaded:
         true = true + estimate.moved_in(loaded).phi
-    done = _replay(logs[:loaded], estimate.moved_in(0), true)
+    done = _replay(logs[:loaded], estimate.moved_in(0), true, mapped)
     alone = None
     if estimate.unloaded:
-        alone = _replay(logs[loaded:], estimate.moved_in(loaded), None)
+        alone = _replay(logs[loaded:], estimate.moved_in(loaded), None, mapped)
     return Validation(scores, done.windows, done.missing, done.single_shot, alone)
 
 
 def _replay(
-    logs: Sequence[tuple[LogSummary, Vec6]], moved: MovedBody, truth: Phi | None
+    logs: Sequence[tuple[LogSummary, Vec6]], moved: MovedBody, truth: Phi | None, mapped: bool
 ) -> Replays:
     """Replays of logs that one body moved in, each with the sensor offset to take off."""
     if moved.unidentifiable:
@@ -85,6 +88,11 @@ def _replay(
             f"a motion simulated with the default body would prove nothing."
         )
     segments = [(segment, bias) for log, bias in logs for segment in log.segments]
+    if not segments and mapped:
+        return _none(
+            "No replay: the log was corrected as asked, and its motion at full rate was not. "
+            "Correct it in the schema or in the log, and fit again."
+        )
     if not segments:
         return _none("No replay: it needs time stamps, attitude and position in the log.")
     bodies, reason = {ESTIMATE: moved.phi}, ""

@@ -47,7 +47,9 @@ def test_findings_are_lines(tmp_path, capsys):
     assert main(["check", *logged(tmp_path, "sensor")]) == 4
     out = capsys.readouterr().out
     assert out.startswith("No estimate: ")
-    assert "Error [wrench_sign]: " in out
+    assert "Error [wrench_sign]: the unconstrained mass is " in out
+    assert "so a sign is wrong. Most likely the wrench has the other sign. In the schema, " in out
+    assert out.count("so a sign is wrong") == 1
 
 
 def test_fit_refuses_to_correct_what_is_not_there(tmp_path, capsys):
@@ -76,3 +78,9 @@ def test_what_was_corrected_before_a_fit_is_said_with_its_count(tmp_path, capsys
     done = json.loads((out / "estimate.json").read_text())["provenance"]
     assert done["options"]["robust"] == done["robust"]["loss"] == "student"
     assert [one["code"] for one in done["applied"]] == ["spikes"]
+
+
+def test_a_loss_that_is_none_is_answered_by_those_there_are(tmp_path, capsys):
+    words = ["fit", *logged(tmp_path), "-o", str(tmp_path / "out"), "--robust", "cauchy"]
+    assert main(words) == 2
+    assert 'robust: expected "huber" or "student", got \'cauchy\'' in capsys.readouterr().err

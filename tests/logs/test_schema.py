@@ -230,6 +230,10 @@ WRONG = [
     ({"pose": {"position": ["px", "py", "py"]}}, r"column 'py' is named twice"),
     ({"pose": {"quaternion": ["a", "b", "c"]}}, r"quaternion: expected 4 columns, got 3"),
     ({"wrench": {"force": ["a", "b", ""]}}, r"\[wrench\] force: expected a column's name"),
+    (
+        {"wrench": {"torque": ["fx", "fy", "fz"], "force": ["fx", "fy", "fz"]}},
+        r"\[wrench\] column 'fx' is named in force and in torque",
+    ),
     # rotations
     ({"pose": {"quaternion": None}}, r"\[pose\] give exactly one of quaternion.*got none"),
     (

@@ -14,6 +14,7 @@ from identify.errors import SchemaError
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.pipeline import FitResult, FitSettings, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
+from identify.reporting.sections.checks import _tested
 from identify.spatial import Pose
 from tests.close import assert_close, group_errors
 from tests.pipeline.test_fit import BODY, NOISE, TIME
@@ -44,6 +45,11 @@ def late() -> Recording:
     return log(PATH.wrench(BODY, TIME - LATE))
 
 
+@pytest.fixture(scope="module")
+def late_check(late):
+    return check_logs(late)
+
+
 def codes(found) -> list[str]:
     return [one.code for one in found.findings if one.severity != "info"]
 
@@ -55,11 +61,13 @@ def test_a_clean_log_has_nothing_to_be_found():
     assert found.result.checks.ranking.as_read
 
 
-def test_a_late_wrench_is_found_and_taken_back_when_asked(late):
-    found = check_logs(late)
+def test_a_late_wrench_is_found_and_taken_back_when_asked(late, late_check):
+    found = late_check
     assert codes(found)[0] == "delay"
     (first, *_) = found.findings
+    assert first.text.startswith("delay 19.")
     assert "In the schema, [wrench], set delay_s = " in first.remedy
+    assert first.remedy.endswith(". Or fit with --apply delay.")
     assert_close(first.evidence["size"][0], LATE, 0.1)
     assert not found.clear
     applied = fit(late, apply=("delay",))
@@ -103,15 +111,32 @@ def test_another_reading_is_applied_as_it_was_found():
     wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 1, -1, -1, -1])
     found = check_logs(wrong)
     assert codes(found)[0] == "torque_sign"
+    assert found.findings[0].remedy.endswith("Or fit with --apply torque_sign.")
     applied = fit(wrong, apply=("torque_sign",)).estimate
     assert group_errors(applied.parameters.phi, BODY).inertia < 0.05
+
+
+def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said():
+    recording = log()
+    signals = {**recording.signals, "position": 1e3 * recording.signals["position"]}
+    wrong = replace(recording, signals=signals)
+    assert "position_unit" in codes(check_logs(wrong))
+    applied = fit(wrong, apply=("position_unit",))
+    assert applied.findings == ()
+    (why,) = applied.validation.missing
+    assert why.startswith("No replay: the log was corrected as asked")
 
 
 def test_what_is_not_found_or_no_code_is_refused():
     with pytest.raises(NotCorrected, match="--apply delay: not found in these logs; found: noth"):
         fit(log(), apply=("delay",))
-    with pytest.raises(SchemaError, match=r"no code of a finding 'dealy' .* did you mean 'delay'"):
+    with pytest.raises(
+        SchemaError, match=r"no code of .* corrected 'dealy' .* did you mean 'delay'"
+    ):
         fit(log(), apply=("dealy",))
+    with pytest.raises(SchemaError, match="no code of a finding that can be corrected") as caught:
+        fit(log(), apply=("logs_swapped",))
+    assert "motion_noise" not in str(caught.value)
 
 
 def test_there_is_a_document_where_there_is_no_estimate():
@@ -167,6 +192,9 @@ def test_spikes_are_taken_out_before_the_low_pass_and_counted():
     rows = spiked(log())
     found = check_logs(rows)
     assert codes(found)[0] == "spikes"
+    rows_out = found.findings[0].evidence["rows"]
+    assert f"stand out of the wrench: {rows_out} rows in " in found.findings[0].text
+    assert "fit with --apply spikes" in found.findings[0].remedy
     applied = fit(rows, apply=("spikes",))
     assert applied.verdict.reasons == ()
     (record_,) = applied.estimate.provenance["applied"]
@@ -277,3 +305,58 @@ def test_causes_of_rounding_are_not_looked_for_but_those_of_a_wrong_exact_log_ar
     assert {"delay", "clock_rate"} <= {test.hypothesis.name for test in checks.diagnosis.tests}
     fit(wrong)
     assert "delay" in tried
+
+
+def test_what_was_found_is_not_among_what_the_log_would_not_show(late_check):
+    checks = late_check.result.checks
+    assert {cause.code for cause in checks.diagnosis.causes} == {"delay"}
+    (test,) = (one for one in checks.diagnosis.tests if one.hypothesis.code == "delay")
+    assert not test.tellable
+    assert "would not show" not in " ".join(checks.advice)
+    assert _told(checks)["delay"][1:] == ("found", False)
+
+
+def _told(checks) -> dict[str, tuple[str, str, bool]]:
+    """Of each cause in the report: its size, whether it can be told, and whether that is grey."""
+    table = _tested(checks.diagnosis)
+    cells = {row.cells[0].text: row for row in table.rows}
+    return {name: (row.cells[1].text, row.cells[3].text, row.muted) for name, row in cells.items()}
+
+
+def test_a_size_that_the_log_says_nothing_of_is_not_zero(late_check):
+    checks = late_check.result.checks
+    tests = tuple(
+        replace(test, covariance=np.full_like(test.covariance, np.inf))
+        for test in checks.diagnosis.tests
+    )
+    checks = replace(checks, diagnosis=replace(checks.diagnosis, tests=tests))
+    assert _told(checks)["torque gain"][0] == "cannot be told"
+    assert "ms" in _told(checks)["delay"][0]
+
+
+def test_of_a_log_that_is_misread_nothing_is_said_of_what_it_would_not_show():
+    checks = check_logs(log(PATH.wrench(BODY, TIME) * np.repeat([1.0, 1e3], 3))).result.checks
+    assert checks.ranking.best.code == "torque_unit"
+    assert checks.excitation.advice
+    assert checks.advice == ()
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0.0, "gravity is missing: it points along -z"), (15.9, "gravity is 9.807")]
+)
+def test_gravity_that_is_none_of_earth_is_sooner_that_than_a_clock_or_a_map(size, text):
+    wrong = replace(log(), gravity=np.array([0.0, 0.0, -size]))
+    (first, *_) = check_logs(wrong).findings
+    assert (first.code, first.severity) == ("gravity_magnitude", "error")
+    assert text in first.text
+    assert "`gravity = [0.0, 0.0, -9.80665]`" in first.remedy
+    assert_close(first.evidence["mass"], BODY[0], 0.01)
+
+
+def test_a_log_of_another_planet_is_told_that_the_mass_rests_on_its_gravity():
+    moon = np.array([0.0, 0.0, -1.62])
+    found = check_logs(record(PATH, BODY, TIME, noise=NOISE, bias=np.full(6, 0.2), gravity=moon))
+    assert found.clear
+    (note,) = found.findings
+    assert note.code == "gravity_magnitude"
+    assert "would be 0.165 of this one" in note.text

@@ -90,3 +90,8 @@ def test_what_is_no_need_is_refused_with_the_grammar(text):
         SchemaError, match=r'needs: .*"mass 1%, com 2mm, inertia 10%".*com in m, cm'
     ):
         parse_needs(text)
+
+
+def test_the_unit_of_a_need_is_as_it_was_written():
+    (need,) = parse_needs("inertia 1 kg cm²")
+    assert need.unit == "kg cm²"

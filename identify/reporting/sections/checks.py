@@ -22,7 +22,7 @@ from identify.reporting.content import (
 from identify.reporting.figures.checks import span_columns
 
 if TYPE_CHECKING:
-    from identify.diagnosis import ScoreTest
+    from identify.diagnosis import Diagnosis
     from identify.pipeline import FitResult
     from identify.pipeline.explanations import Ranking
 
@@ -52,7 +52,7 @@ def _blocks(result: FitResult) -> Iterator[Block]:
         )
     if found.diagnosis is not None:
         if found.diagnosis.tests:
-            yield _tested(found.diagnosis.tests)
+            yield _tested(found.diagnosis)
         if found.diagnosis.causes:
             yield _before_and_after(result)
     columns = span_columns(result)
@@ -61,8 +61,8 @@ def _blocks(result: FitResult) -> Iterator[Block]:
             columns,
             "How large the residual is over time; shaded is where something is wrong with the log.",
         )
-    if found.excitation is not None and found.excitation.advice:
-        yield Points(tuple(found.excitation.advice), "muted")
+    if found.advice:
+        yield Points(found.advice, "muted")
 
 
 def _ranked(ranking: Ranking) -> Table:
@@ -80,29 +80,34 @@ def _ranked(ranking: Ranking) -> Table:
     )
 
 
-def _tested(tests: tuple[ScoreTest, ...]) -> Table:
+def _tested(diagnosis: Diagnosis) -> Table:
     rows = []
-    for test in tests:
+    causes = {cause.hypothesis.name: cause for cause in diagnosis.causes}
+    for test in diagnosis.tests:
         hypothesis = test.hypothesis
         per = hypothesis.per_unit
-        sizes = ", ".join(
-            f"{size / per:.2g} ± {1.96 * error / per:.2g}"
-            for size, error in zip(test.size, test.errors, strict=True)
+        found = causes.get(hypothesis.name)
+        size, half, p_value = (
+            (test.size, 1.96 * test.errors, test.p_value)
+            if found is None
+            else (found.size, found.half_width, found.p_value)
         )
+        sizes = ", ".join(f"{s / per:.2g} ± {h / per:.2g}" for s, h in zip(size, half, strict=True))
+        told = test.tellable or found is not None
         rows.append(
             row(
                 hypothesis.name.replace("_", " "),
-                f"{sizes} {hypothesis.unit}",
-                f"{test.p_value:.2g}",
-                "yes" if test.tellable else "no",
-                muted=not test.tellable,
+                f"{sizes} {hypothesis.unit}" if np.isfinite(half).all() else "cannot be told",
+                f"{p_value:.2g}",
+                "found" if found is not None else "yes" if told else "no",
+                muted=not told,
             )
         )
     return Table(
         (Head("Cause"), Head("Size"), *numbers("p"), Head("Can be told")),
         tuple(rows),
-        "Causes with a size: one step of least squares from none at all, with its 95 % interval, "
-        "and how likely so much is by chance.",
+        "Causes with a size: what was found at its size, of the others one step of least squares "
+        "from none at all, with its 95 % interval, and how likely so much is by chance.",
     )
 
 
