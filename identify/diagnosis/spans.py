@@ -159,7 +159,7 @@ class SignalWatch:
         changed = columns[:, 1:] != columns[:, :-1]
         # As logged or as sensed: either may have stood still.
         fresh = changed[:6].any(axis=0) & changed[-6:].any(axis=0)
-        columns, changed = columns[-6:], changed[-6:]
+        logged, columns, changed = columns[:6], columns[-6:], changed[-6:]
         self._wrench.take(~fresh, first, stamps)
         if self._pose_size:
             poses = np.concatenate((before[2], pose))
@@ -168,7 +168,8 @@ class SignalWatch:
             changes.take(flags)
         for end in self._ends:
             end.take(columns[end.channel, own:], self._rows, time)
-        self._find_spikes(columns, np.concatenate((np.ones(1 - own, dtype=np.bool_), fresh)), time)
+        # As logged: what turns it brings noise of its own in.
+        self._find_spikes(logged, np.concatenate((np.ones(1 - own, dtype=np.bool_), fresh)), time)
         self._rows += len(time)
         self._end = float(time[-1])
         self._last = time[-1:], wrench[-1:], pose[-1:]

@@ -24,7 +24,7 @@ from identify.logs import Recording
 from identify.regressors import System
 from identify.signals import prepare
 from identify.signals.spikes import without_spikes
-from identify.spatial import rotation_from_quaternion
+from identify.spatial import exp_rotation, quaternion_product, rotation_from_quaternion
 from identify.spatial.rotations import rotate
 from tests.close import assert_close, group_errors
 from tests.diagnosis.logs import PHI, fitted, moving, still, time_of, with_signals, with_wrench
@@ -246,3 +246,18 @@ def test_a_sensors_range_and_a_freeze_are_seen_in_a_wrench_in_world_axes():
         column[900:1000] = column[900]
     (span,) = signal_spans(with_signals(stuck, **logged))
     assert span.code == "frozen_wrench"
+
+
+def test_noise_of_the_attitude_makes_no_spikes_of_a_wrench_in_world_axes():
+    """Turned into the body by a noisy attitude, an exact wrench is noisiest where it is largest."""
+    wave = np.sin(TIME[:, None] + np.arange(3.0))
+    gusts = 1.0 + 60.0 * np.exp(-(((TIME % 10.0 - 5.0) / 0.4) ** 2))
+    tilt = exp_rotation(2e-3 * np.random.default_rng(1).normal(size=(ROWS, 3)))
+    signals = {
+        **LOG.signals,
+        "force": gusts[:, None] * wave,
+        "torque": wave,
+        "quaternion": quaternion_product(LOG.signals["quaternion"], tilt),
+    }
+    log = replace(LOG, signals=signals, frames={**LOG.frames, "wrench": "world"})
+    assert "spikes" not in [span.code for span in signal_spans(log)]
