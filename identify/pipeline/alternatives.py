@@ -56,6 +56,7 @@ class Alternative:
         change: M of the wide columns to those a fit reads, shape (40, 19), where that is all.
         reading: how the log is read again, where it has to be.
         changes: how many slips it takes.
+        clock: how many times as long as read the time runs.
     """
 
     code: str
@@ -64,6 +65,7 @@ class Alternative:
     change: Array | None = None
     reading: Reading | None = None
     changes: int = 1
+    clock: float = 1.0
 
     def with_sign(self, sign: Alternative) -> Alternative:
         """Both: read again, and a linear map of that."""
@@ -282,6 +284,7 @@ def _motions(
                 f"time runs {factor:g} times as long as read",
                 f"In the schema, [log], {time_line(recording, factor)}.",
                 nuisances.other_clock(factor - 1.0, recording.gravity),
+                clock=factor,
             )
 
 

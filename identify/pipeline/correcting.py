@@ -145,6 +145,9 @@ def _read_otherwise(best: Explanation) -> tuple[_Correct, dict[str, Any]]:
     assert alternative is not None
 
     def correct(number: int, log: ScannedLog) -> ScannedLog:
+        # The rate, the cut-off and the noise of another unit are others too.
+        if alternative.clock != 1.0 and (again := log.timed(alternative.clock)) is not None:
+            return again
         if alternative.reading is not None:
             log = log.again(merged_reading(log.summary.reading, alternative))
         return log if alternative.change is None else log.mapped(_whole(alternative.change))

@@ -49,6 +49,20 @@ class ScannedLog(NamedTuple):
             log = log.changed(change)
         return log
 
+    def timed(self, factor: float) -> ScannedLog | None:
+        """The log read from the start with its time so many times as long, the cut-off chosen anew.
+
+        None where that cannot be done: it is read in chunks, has several clocks, or was changed.
+        """
+        source = self.source
+        if not isinstance(source, Recording) or source.time is None:
+            return None
+        if source.streams or self.changes:
+            return None
+        time = factor * source.time
+        time.flags.writeable = False
+        return scan_log(replace(source, time=time), self.summary.reading, wide=self.wide)
+
     def changed(self, change: SummaryChange) -> ScannedLog:
         """The log with a change of its summary, which is made wide for it."""
         log = self if self.wide else self.again(self.summary.reading, wide=True)

@@ -17,6 +17,7 @@ from identify.inertia import PHI as NAMES, phi_from_inertia
 from identify.logs import DroppedRows, Recording, read_log, synthetic_recording
 from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import FitResult, FitSettings, fit
+from identify.pipeline.checks import findings_of_fit
 from tests.close import assert_close, group_errors
 from tests.recordings import GRAVITY, POSE, Path, record, still_poses
 from tests.strategies import random_body
@@ -130,6 +131,16 @@ def test_a_term_that_the_data_reject_is_kept_and_said():
     assert_close(found.evidence["standard_errors"], errors, 1e-6)
     assert_close(found.evidence["mass_by_data"], free.mass, 1e-12)
     assert "choice_contradicted" in away.verdict.reasons
+    # Folds without a proved optimum at that bound are no little motion.
+    scores = away.validation.scores
+    assert scores is not None
+    blocks = [one.statistics for one in away.logs]
+    for unproved, little in ((2, 0), (0, 1)):
+        some = replace(away.validation, scores=replace(scores, refused=2, unproved=unproved))
+        found = list(findings_of_fit(some, away.estimate, away.logs, blocks, away.settings))
+        assert sum(one.code == "little_motion" for one in found) == little
+        (said,) = (one.text for one in found if one.code == "choice_contradicted")
+        assert ("is not proved" in said) == bool(unproved)
 
 
 @pytest.mark.parametrize("low", [-1.0, 1.0])

@@ -11,10 +11,16 @@ import pytest
 
 from identify.diagnosis import ranking
 from identify.errors import SchemaError
+from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
-from identify.pipeline import FitResult, FitSettings, check_logs, fit
-from identify.pipeline.correcting import NotCorrected
+from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
+from identify.pipeline.alternatives import linear_alternatives
+from identify.pipeline.checking import Checks
+from identify.pipeline.correcting import NotCorrected, corrected
+from identify.pipeline.explanations import Explanation, Ranking
+from identify.pipeline.scanned_log import scan_log
 from identify.reporting.sections.checks import _tested
+from identify.signals import Reading
 from identify.spatial import Pose
 from tests.close import assert_close, group_errors
 from tests.pipeline.test_fit import BODY, NOISE, TIME
@@ -105,6 +111,25 @@ def test_a_wrong_mass_that_was_given_is_not_the_calibration():
     found = check_logs(log(), FitSettings(mass=2.0 * BODY[0]))
     assert found.findings[0].code == "choice_contradicted"
     assert "wrench_calibration" not in codes(found)
+
+
+def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
+    right = log()
+    assert right.time is not None
+    slow = scan_log(replace(right, time=1e3 * right.time), Reading())
+    (unit,) = (
+        each
+        for each in linear_alternatives(slow.summary.recording, slow.summary.fastest)
+        if each.clock == 1e-3
+    )
+    checks = Checks(ranking=Ranking((Explanation(100.0, BODY, unit),)))
+    monkeypatch.setattr(correcting, "look_at", lambda *_, **__: checks)
+    (again,), _ = corrected([slow], ["time_unit"], EstimatorSettings(), lambda line: None)
+    expected = scan_log(right, Reading())
+    assert again.summary.cutoff_hz == expected.summary.cutoff_hz != slow.summary.cutoff_hz
+    ours, theirs = (estimate_body([of.summary.statistics]) for of in (again, expected))
+    assert_close(ours.parameters.phi, theirs.parameters.phi, 1e-6)
+    assert_close(ours.covariance, theirs.covariance, 1e-6)
 
 
 def test_another_reading_is_applied_as_it_was_found():

@@ -114,7 +114,7 @@ def test_folds_that_cannot_be_fitted_are_counted_and_not_scored():
         return estimate_body(part)
 
     scores = held_out_scores(blocks, sometimes)
-    assert (scores.folds, scores.refused) == (3, 2)
+    assert (scores.folds, scores.refused, scores.unproved) == (3, 2, 1)
     assert np.isfinite(scores.rms).all()
 
 
