@@ -75,6 +75,17 @@ def test_two_bodies_are_no_misread_sign():
         fit([halves[0], with_signals(halves[1], **heavier)], apply=("bodies_differ",))
 
 
+def test_a_drift_that_is_taken_off_is_so_where_the_fit_is_scored():
+    log = moving(2, 60.0)
+    drifting = with_wrench(log, np.outer(ramp(log)[:, 0], [0.0, 0.0, 5.0, 0.0, 0.0, 0.0]))
+    found, corrected, clean = fit(drifting), fit(drifting, apply=("drift",)), fit(log)
+    assert "unexplained" in graver(found)
+    assert graver(corrected) == []
+    scores = [result.validation.scores.rms[2] for result in (found, corrected, clean)]
+    assert scores[0] > 10.0 * scores[2]
+    assert_close(scores[1], scores[2], 0.1)
+
+
 def test_a_contact_is_no_step_of_the_offset():
     log = moving(2, 60.0)
     inside = np.maximum(0.0, 1.0 - np.abs(time_of(log) - 30.0) / 0.5)
