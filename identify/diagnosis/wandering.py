@@ -92,7 +92,8 @@ class Drift:
         statistics: of the logs with it taken off, in the order of the fit's data.
         fit: least squares of those; its intervals know of the drift.
         refused: why it is not to be applied, or empty.
-        over_time: whether the series over time shows it, not only the means of blocks.
+        over_time: for each log, as far as its series shows it, the offset over time in B, rows of
+            [t, fx … tz], shape (k, 7); empty where only the means of blocks do.
     """
 
     kind: DriftKind
@@ -104,7 +105,7 @@ class Drift:
     statistics: tuple[Statistics, ...]
     fit: LeastSquaresFit
     refused: str = ""
-    over_time: bool = False
+    over_time: tuple[Array, ...] = ()
 
     @property
     def code(self) -> str:
@@ -123,22 +124,26 @@ class _Shape:
 
 
 def drift(
-    fit: LeastSquaresFit, terms: Sequence[Term] = (), series: Sequence[Array] = ()
+    fit: LeastSquaresFit,
+    terms: Sequence[Term] = (),
+    series: Sequence[tuple[Array, Array]] = (),
 ) -> Drift | None:
     """The likeliest wandering of the offsets of a fit's logs, or None where they stay.
 
     Args:
         fit: of rows by frequency or of still poses, each log with an offset of its own.
         terms: of the fit; their equalities hold for the corrected one too.
-        series: rows z of each log over time, shape (n, K) each: of few blocks they tell more.
+        series: time [s] and rows z of each log, shapes (n,) and (n, K): of few blocks they tell
+            more.
     """
     if len(fit.data.system.data) != 1 or fit.data.system.data[0][1].offsets != "per_log":
         return None
     means = _Means.of(fit)
     if means is None:
         return None
-    found = [way for log, rows in enumerate(series) if (way := _over_time(rows, log, means))]
-    over_time = bool(found)
+    seen = [_over_time(time, rows, log, means) for log, (time, rows) in enumerate(series)]
+    found = [way for way, _ in seen if way is not None]
+    over_time = tuple(offset for _, offset in seen) if found else ()
     if not found:
         ways = _walk(means), _line(means), _step(means)
         found = [way for way in ways if way is not None and way[0] > 0.0]
@@ -344,18 +349,27 @@ class _Means:
         return size, cost
 
 
-def _over_time(rows: Array, log: int, means: _Means) -> tuple[float, float, _Shape] | None:
+_Way: TypeAlias = tuple[float, float, _Shape]
+"""What a shape gains, its p, and the shape."""
+
+_NOTHING: tuple[None, Array] = None, np.zeros((0, 7))
+
+
+def _over_time(seconds: Array, rows: Array, log: int, means: _Means) -> tuple[_Way | None, Array]:
     """A drift of any one channel in the means of short pieces of a log, whatever its body.
 
     Each channel is told by all of the motion, as by any linear map of it: a body, a frame or a unit
     that is wrong is so too, and what is left is told by time alone.
+
+    Returns:
+        What is found, and the offset over time, rows of [t, fx … tz], shape (k, 7).
     """
     from scipy.special import fdtrc
 
     blocks = np.unique(means.block[means.log == log])
     n = min(_MOST_PIECES, len(rows) // _ROWS_A_PIECE)
     if n < _FEWEST_PIECES or len(blocks) < _FEWEST:
-        return None
+        return _NOTHING
     edges = np.linspace(0, len(rows), n + 1).astype(int)
     z = np.add.reduceat(rows, edges[:-1], axis=0) / np.diff(edges)[:, None]
     motion = z[:, PSI] - z[:, PSI].mean(axis=0)
@@ -365,12 +379,13 @@ def _over_time(rows: Array, log: int, means: _Means) -> tuple[float, float, _Sha
     w = z[:, W] - z[:, W].mean(axis=0)
     spread, w = (w**2).sum(axis=0), w - told @ (told.T @ w)
     left = (w**2).sum(axis=0)
-    time = (np.arange(n) + 0.5) / n
+    middle = np.add.reduceat(seconds, edges[:-1]) / np.diff(edges)
+    time = (middle - seconds[0]) / (seconds[-1] - seconds[0])
     waves = np.cos(np.pi * np.outer(time, np.arange(1, _SLOWEST + 1)))
     shapes = [(time[:, None], _SHARE_OF_SHAPE, _Shape("linear"))]
     places = range(_PLACES_APART, n - _PLACES_APART + 1)
     for place in places:
-        block = blocks[min(max(round(place / n * len(blocks)), 1), len(blocks) - 1)]
+        block = blocks[min(max(round(float(time[place]) * len(blocks)), 1), len(blocks) - 1)]
         shape = _Shape("step", block=int(block), log=log)
         shapes.append(((np.arange(n) >= place)[:, None].astype(float), _SHARE_OF_SHAPE, shape))
     shapes.append((waves, _SHARE_OF_WALK, _Shape("random_walk")))
@@ -390,13 +405,31 @@ def _over_time(rows: Array, log: int, means: _Means) -> tuple[float, float, _Sha
         gain = float(free * np.log(left[counted] / rest).sum() - paid)
         p_value = 6 * len(shapes) * fdtrc(d, free, explained[counted] / rest * free / d).min()
         if p_value < ALARM:
-            found.append((gain, float(p_value), shape))
+            found.append((gain, float(p_value), shape, basis))
     if not found:
-        return None
-    gain, p_value, shape = max(found, key=lambda way: way[0])
+        return _NOTHING
+    gain, p_value, shape, basis = max(found, key=lambda way: way[0])
     if shape.kind == "random_walk":
         shape = replace(shape, strength=_strength(means)[0])
-    return gain, p_value, shape
+    basis = basis - basis.mean(axis=0)
+    columns = np.column_stack((z[:, 0], z[:, PSI], basis))
+    y = np.linalg.lstsq(columns, z[:, W], rcond=_UNTOLD)[0]
+    offset = basis @ y[-basis.shape[1] :]
+    knots = middle
+    if shape.kind == "step":
+        left_rows = rows[:, W] - np.column_stack((rows[:, 0], rows[:, PSI])) @ y[:-1]
+        place = int(np.argmax(basis[:, 0] > 0.0))
+        near = slice(edges[place - 1], edges[place + 1])
+        across = (offset[-1] - offset[0]) / left
+        after = (left_rows[near] - offset[0]) @ across / (across @ (offset[-1] - offset[0]))
+        last, each = seconds[edges[place + 1] - 1], float(np.median(np.diff(seconds)))
+        at = float(last) + each * (0.5 - float(after.sum()))
+        knots, offset = np.array([at, at + 1e-6 * each]), offset[[0, -1]]
+    elif shape.kind == "linear":
+        ends = seconds[[0, -1]]
+        slope = (offset[-1] - offset[0]) / (middle[-1] - middle[0])
+        knots, offset = ends, offset[0] + np.outer(ends - middle[0], slope)
+    return (gain, p_value, shape), np.column_stack((knots, offset))
 
 
 def _walk(means: _Means) -> tuple[float, float, _Shape] | None:

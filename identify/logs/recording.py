@@ -121,6 +121,7 @@ class Recording:
             from row to row, in their units (of the quaternion a rotation vector in B [rad]).
         X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame.
         wrench_delay: time by which the wrench of a row is older than its motion [s].
+        wrench_drift: offsets over time to take off the wrench, each rows of [t, fx … tz] in B.
         gravity: g in W [m/s²], shape (3,).
         sources: the files, with their sha256; none of a log that was in memory.
         sha256: one digest of the content: that of the file, of the files' digests in order, or of
@@ -144,6 +145,7 @@ class Recording:
     noise: Mapping[str, float] = field(default_factory=dict)
     X_BS: Pose | None = None
     wrench_delay: float = 0.0
+    wrench_drift: tuple[tuple[tuple[float, ...], ...], ...] = ()
     dropped: DroppedRows = field(default_factory=DroppedRows)
     schema: Mapping[str, object] = field(default_factory=dict)
     streams: tuple[Stream, ...] = ()

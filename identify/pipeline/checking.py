@@ -204,7 +204,8 @@ def _drift(
         ):
             kept &= (log.summary.time < span.start) | (log.summary.time > span.stop)
         touched |= any(span.code == "contact" for span in own)
-        series.append(log.summary.rows[kept & (not (by_blocks or log.summary.recording.still))])
+        kept &= not (by_blocks or log.summary.recording.still)
+        series.append((log.summary.time[kept], log.summary.rows[kept]))
     found = drift(fit, settings.all_terms, series)
     return None if found is not None and touched and not found.over_time else found
 

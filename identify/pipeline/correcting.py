@@ -208,8 +208,18 @@ def _steady(drift: Drift) -> tuple[_Correct, dict[str, Any]]:
     def correct(number: int, log: ScannedLog) -> ScannedLog:
         return log.changed(steady) if drift.log in (-1, number) else log
 
+    def off(number: int, log: ScannedLog) -> ScannedLog:
+        offset = tuple(map(tuple, drift.over_time[number].tolist()))
+        reading = log.summary.reading
+        if not offset:
+            return log
+        return log.again(replace(reading, wrench_drift=(*reading.wrench_drift, offset)))
+
     kind = {"kind": drift.kind, "strength": drift.strength, "block": drift.block}
-    return correct, {"meaning": f"{drift.code.replace('_', ' ')} taken off the offset", **kind}
+    meaning = f"{drift.code.replace('_', ' ')} taken off the offset"
+    if drift.over_time:
+        return off, {"meaning": meaning, **kind, "offset": [o.tolist() for o in drift.over_time]}
+    return correct, {"meaning": meaning, **kind}
 
 
 def _without_spans(checks: Checks, code: str) -> tuple[_Correct, dict[str, Any]]:

@@ -234,6 +234,9 @@ def _prepare_segment(
     inside = {name: segment.signals[name][inner] for name in ("force", "torque")}
     wrench = _wrench_in_body(recording, inside, kinematics.rotation)
     time = segment.time[inner]
+    for knots in recording.wrench_drift:
+        table = np.array(knots).T
+        wrench = wrench - np.column_stack([np.interp(time, table[0], of) for of in table[1:]])
     quaternion, position, velocity = (
         kinematics.quaternion,
         kinematics.position,

@@ -40,6 +40,8 @@ class Reading:
         wrench_axes: the axes that the wrench is meant in, by rows, in those it is logged in: a
             permutation with signs.
         wrench_delay: time by which the wrench of a row is older than its motion [s].
+        wrench_drift: offsets over time that are taken off the wrench, each rows of [t, fx … tz] in
+            B, between them along lines.
         acceleration_kind: of the linear acceleration.
         without_spikes: single rows of the wrench that stand far out are between their neighbours.
         left_out: spans of time that are not read [s].
@@ -55,6 +57,7 @@ class Reading:
     wrench_frame: Frame | None = None
     wrench_axes: tuple[tuple[float, ...], ...] | None = None
     wrench_delay: float | None = None
+    wrench_drift: tuple[tuple[tuple[float, ...], ...], ...] = ()
     acceleration_kind: AccelerationKind | None = None
     without_spikes: bool = False
     left_out: tuple[tuple[float, float], ...] = ()
@@ -86,6 +89,8 @@ class Reading:
             recording = replace(recording, frames=frames)
         if self.wrench_delay is not None:
             recording = replace(recording, wrench_delay=self.wrench_delay)
+        if self.wrench_drift:
+            recording = replace(recording, wrench_drift=self.wrench_drift)
         if self.left_out and recording.time is not None:
             recording = _without(recording, recording.time, self.left_out)
         if self.acceleration_kind is not None:

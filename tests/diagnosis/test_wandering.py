@@ -143,9 +143,9 @@ def test_a_drift_of_one_axis_is_found_over_time(kind, axis):
     )
     fit = weighted_least_squares(body_system([block_statistics(prepared)], EstimatorSettings()))
     assert drift(fit) is None
-    found = drift(fit, (), [prepared.rows])
+    found = drift(fit, (), [(prepared.time, prepared.rows)])
     assert found is not None
-    assert (found.kind, found.over_time) == (kind, True)
+    assert (found.kind, len(found.over_time)) == (kind, 1)
     assert found.block == (3 if kind == "step" else 0)
     assert abs(found.fit.x[0] - PHI[0]) < 0.01 * PHI[0]
 
@@ -154,4 +154,4 @@ def test_a_drift_of_one_axis_is_found_over_time(kind, axis):
 def test_a_clean_log_has_no_drift_over_time(seed):
     prepared = prepare(moving(seed, 60.0), wide=True)
     fit = weighted_least_squares(body_system([block_statistics(prepared)], EstimatorSettings()))
-    assert drift(fit, (), [prepared.rows]) is None
+    assert drift(fit, (), [(prepared.time, prepared.rows)]) is None

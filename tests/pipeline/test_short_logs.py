@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from identify.diagnosis import drift
 from identify.logs import Recording
 from identify.pipeline import FitResult, fit
 from identify.pipeline.correcting import NotCorrected
 from tests.close import assert_close
-from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench
+from tests.diagnosis.logs import PHI, fitted, moving, time_of, with_signals, with_wrench
 
 
 def graver(result: FitResult) -> list[str]:
@@ -75,11 +76,23 @@ def test_two_bodies_are_no_misread_sign():
         fit([halves[0], with_signals(halves[1], **heavier)], apply=("bodies_differ",))
 
 
+def test_a_drift_that_is_taken_off_is_so_where_the_fit_is_scored():
+    log = moving(2, 60.0)
+    drifting = with_wrench(log, np.outer(ramp(log)[:, 0], [0.0, 0.0, 5.0, 0.0, 0.0, 0.0]))
+    found, corrected, clean = fit(drifting), fit(drifting, apply=("drift",)), fit(log)
+    assert "unexplained" in graver(found)
+    assert graver(corrected) == []
+    scores = [result.validation.scores.rms[2] for result in (found, corrected, clean)]
+    assert scores[0] > 10.0 * scores[2]
+    assert_close(scores[1], scores[2], 0.1)
+
+
 def test_a_contact_is_no_step_of_the_offset():
     log = moving(2, 60.0)
-    inside = np.maximum(0.0, 1.0 - np.abs(time_of(log) - 30.0) / 0.5)
-    touched = with_wrench(log, np.outer(inside, [3.0, 0.0, 8.0, 0.6, 0.0, 0.0]))
+    inside = np.maximum(0.0, 1.0 - np.abs(time_of(log) - 50.0) / 3.0)
+    touched = with_wrench(log, np.outer(inside, [8.0, 8.0, 8.0, 0.6, 0.6, 0.6]))
     found = graver(fit(touched, check=True))
+    assert drift(fitted(touched)[0]).code == "bias_step"
     assert found[0] == "contact"
     assert "bias_step" not in found
 
