@@ -82,6 +82,12 @@ def test_intervals_say_what_they_leave_out(case, page):
     assert "noise of wrench and motion counted" in page.text
 
 
+def test_a_residual_and_the_scores_say_which_frequencies_they_hold(case, page):
+    filtered = any(log.cutoff_hz is not None for log in case.result.logs)
+    for said in ("frequencies up to the cut-off, as the fit counts", "leaves above the cut-off"):
+        assert (said in page.text) == filtered
+
+
 def test_every_finding_is_visible_and_what_is_missing_too(case, page):
     for finding in case.result.findings:
         ((severity, _, said),) = page.rows(finding.severity, finding.code.replace("_", " "))
