@@ -19,6 +19,7 @@ from identify.estimation.certificate import Certificate, ScaledProblem, SolverRu
 from identify.estimation.errors import ContradictoryTerms
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
+    BY_RESIDUAL,
     INTERVAL_KIND,
     POSSIBLE,
     Interval,
@@ -259,7 +260,9 @@ class _Uncertainty:
     ) -> _Uncertainty:
         at_once = "; all parameters of a body at once" if simultaneous else ""
         if interval == "formula":
-            kind = INTERVAL_KIND + at_once
+            logs = [statistics for statistics, _ in fit.data.system.data]
+            read = any(log.noise.any() or not log.independent for log in logs)
+            kind = (INTERVAL_KIND if read else BY_RESIDUAL) + at_once
             return cls(covariance_of(fit), degrees_of_freedom(fit), kind, simultaneous)
         # A generator of its own, so that the same data give the same intervals.
         found = BlockBootstrap.of(fit, np.random.default_rng(0))

@@ -19,7 +19,10 @@ from identify.inertia.matrices import six_from_symmetric
 from identify.regressors.triangular import triangle
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
-"""What the intervals of the formula are, in the words every table and file repeats."""
+"""What the intervals of the formula are, in the words every table and file repeats …"""
+
+BY_RESIDUAL = "95 %, noise of the wrench counted by what the fit leaves of it"
+"""… and of still poses alone, whose signals show no noise by themselves."""
 
 COM = ("cx", "cy", "cz")
 INERTIA_ABOUT_COM = ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")

@@ -91,6 +91,7 @@ def linear_alternatives(
     return (
         *sign_alternatives(recording),
         *(() if recording.frames["wrench"] == "world" else _axes(recording)),
+        _swapped(recording),
         *_units(recording),
         *_gravities(recording, facts),
         *_motions(recording, facts, fastest),
@@ -115,6 +116,18 @@ def sign_alternatives(recording: Recording) -> tuple[Alternative, ...]:
         G = np.diag(np.repeat(np.array(signs, dtype=float), 3))
         found.append(Alternative(code, text, remedy, _of_readings(G, recording)))
     return tuple(found)
+
+
+def _swapped(recording: Recording) -> Alternative:
+    """Force and torque in each other's columns."""
+    wrench = _table(recording, "wrench")
+    remedy = "Give the columns of the force as those of the torque, and the other way."
+    if "force" in wrench:
+        force, torque = (list(wrench[key]) for key in ("torque", "force"))
+        remedy = f"In the schema, [wrench], set `force = {force}` and `torque = {torque}`."
+    G = np.kron([[0.0, 1.0], [1.0, 0.0]], np.eye(3))
+    text = "the columns of force and torque are swapped"
+    return Alternative("wrench_axes", text, remedy, _of_readings(G, recording))
 
 
 def _axes(recording: Recording) -> Iterator[Alternative]:

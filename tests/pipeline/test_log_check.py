@@ -385,3 +385,10 @@ def test_a_log_of_another_planet_is_told_that_the_mass_rests_on_its_gravity():
     (note,) = found.findings
     assert note.code == "gravity_magnitude"
     assert "would be 0.165 of this one" in note.text
+
+
+def test_force_and_torque_in_each_others_columns_are_told():
+    (first, *_) = check_logs(log(PATH.wrench(BODY, TIME)[:, [3, 4, 5, 0, 1, 2]])).findings
+    assert first.code == "wrench_axes"
+    assert "the columns of force and torque are swapped" in first.text
+    assert_close(first.evidence["mass"], BODY[0], 0.01)

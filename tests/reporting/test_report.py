@@ -79,7 +79,15 @@ def test_what_was_not_measured_is_muted_and_says_so(case, page):
 
 def test_intervals_say_what_they_leave_out(case, page):
     assert case.result.estimate.interval_kind in page.text
-    assert "noise of wrench and motion counted" in page.text
+    still = all(log.recording.still for log in case.result.logs)
+    assert ("noise of wrench and motion counted" in page.text) == (not still)
+    assert ("noise of the wrench counted by what the fit leaves of it" in page.text) == still
+
+
+def test_a_residual_and_the_scores_say_which_frequencies_they_hold(case, page):
+    filtered = any(log.cutoff_hz is not None for log in case.result.logs)
+    for said in ("frequencies up to the cut-off, as the fit counts", "leaves above the cut-off"):
+        assert (said in page.text) == filtered
 
 
 def test_every_finding_is_visible_and_what_is_missing_too(case, page):

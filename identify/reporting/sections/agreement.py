@@ -34,12 +34,14 @@ def scores(result: FitResult, truth: InertialParameters | None) -> Section | Non
     fitted = ["RMS, fitted data"]
     if result.carrier is not None:
         fitted = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
+    counted = "" if still else " All are of the frequencies up to the cut-off, as the fit counts."
     table = Table(
         (Head("Axis"), *numbers("RMS error", "of the signal", "R²", *fitted)),
         tuple(_row(result, found, axis) for axis in range(6)),
         f"Each {held} ({found.folds} in all) and predicted by a body fitted to the rest. “Of the "
         f"signal”: RMS error over the standard deviation of the measured wrench. R² near "
-        f"1: explained; near or below 0: not explained, as on an axis with little but noise.",
+        "1: explained; near or below 0: not explained, as on an axis with little but noise."
+        + counted,
     )
     return Section("scores", "Held-out scores", (table,))
 
@@ -85,4 +87,9 @@ def residuals(result: FitResult, truth: InertialParameters | None) -> Section:
         "is distributed about normally; structure that repeats with the motion hints at contact, "
         "delay, a loose payload or a wrong frame."
     )
+    if not all(log.recording.still for log in result.logs):
+        caption += (
+            " Drawn and in its RMS is also what the low-pass leaves above the cut-off, which the "
+            "held-out scores do not count."
+        )
     return Section("residuals", "Residuals", (Pictures(residual_columns(result), caption),))
