@@ -165,7 +165,8 @@ def look_at(
         diagnosis = causes(fit, facts, settings.all_terms, exact=exact)
         moved = excitation(diagnosis.fit, _left_open(diagnosis, facts))
         changes = changed(diagnosis.fit, settings.all_terms)
-        drifting = _drift(diagnosis.fit, logs, spans, settings, by_blocks=exact or bool(changes))
+        if not exact:
+            drifting = _drift(diagnosis.fit, logs, spans, settings, by_blocks=bool(changes))
     found = () if diagnosis is None else diagnosis.causes
     ranking = None
     if suspect or (found and not corrected):

@@ -392,3 +392,15 @@ def test_force_and_torque_in_each_others_columns_are_told():
     assert first.code == "wrench_axes"
     assert "the columns of force and torque are swapped" in first.text
     assert_close(first.evidence["mass"], BODY[0], 0.01)
+
+
+def test_a_step_of_rounding_is_no_step():
+    time = np.arange(0.0, 60.0, 0.01)
+    exact = record(PATH, BODY, time)
+
+    def drift_of(step: float):
+        force = exact.signals["force"] + step * (time > 30.0)[:, None]
+        return fit(replace(exact, signals={**exact.signals, "force": force})).checks.drift
+
+    assert drift_of(1e-7) is None
+    assert drift_of(0.1).kind == "step"

@@ -41,7 +41,7 @@ def test_a_payload_that_changes_within_twelve_seconds_is_found(factor):
 
 def test_an_offset_that_drifts_within_twelve_seconds_is_found_and_taken_off():
     log = moving(4, 12.0)
-    drifting = with_wrench(log, 0.3 * ramp(log))
+    drifting = with_wrench(log, ramp(log))
     found = fit(drifting)
     assert graver(found) == ["drift"]
     corrected = fit(drifting, apply=("drift",))
