@@ -32,8 +32,8 @@ CODES = (
 )
 """All codes: causes before symptoms, and those of equal evidence in this order."""
 
-CORRECTABLE = CODES[CODES.index("wrench_sign") : CODES.index("body_changed")]
-"""Those that a fit may correct: of how a log was read, and of its signals."""
+CORRECTABLE = CODES[CODES.index("wrench_sign") : CODES.index("logs_swapped")]
+"""Those that a fit may be asked to correct: of how a log was read, of its signals, of its body."""
 
 _SYMPTOMS = CODES.index("unexplained")
 
