@@ -85,15 +85,20 @@ def _inverse_information(fit: LeastSquaresFit) -> Array:
     return inverse @ inverse.T
 
 
-def degrees_of_freedom(fit: LeastSquaresFit) -> Array:
+def degrees_of_freedom(fit: LeastSquaresFit, *, less_taken: bool = True) -> Array:
     """Of Student's t for each unknown (Satterthwaite 1946): those of the groups it rests on.
+
+    Args:
+        fit: the unconstrained estimate.
+        less_taken: whether what unknowns and offsets take of the groups is left out. Sizes are
+            drawn to the one that is common to all bands, so that of few rows this is too few.
 
     Returns:
         Shape (p,).
     """
     along, system = information_inverse(fit), fit.data.system
     whole, squares = np.zeros(len(along)), np.zeros(len(along))
-    taken = taken_samples(fit.data, fit)
+    taken = taken_samples(fit.data, fit) if less_taken else [0.0] * len(system.groups)
     for group, information, lost in zip(
         system.groups, system.moments(fit.weights), taken, strict=True
     ):
