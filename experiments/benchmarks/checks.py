@@ -81,10 +81,4 @@ def _check(log: Path, schema: Path, rows: int, most: float) -> Line:
     taken = run_identify("check", log, "--schema", schema)
     if taken.status != 0:
         raise RuntimeError(f"identify check ended with status {taken.status}: {taken.last_words}")
-    return Line(
-        f"`identify check` of {rows} rows: seconds, peak memory",
-        f"{taken.seconds:.1f} s ({taken.processor_seconds:.1f} s of the processor), "
-        f"{taken.megabytes:.0f} MB",
-        f"≤ {most:g} s, ≤ {REACH_MB:g} MB",
-        taken.seconds <= most and taken.megabytes <= REACH_MB,
-    )
+    return taken.line(f"`identify check` of {rows} rows", most, REACH_MB)

@@ -58,7 +58,13 @@ def run(effort: Effort) -> list[Line]:
         for count in counts:
             write_parquet(folder, count)
             fits.append(_fit(folder / "log.parquet", schema, folder / "out"))
-            lines.append(_line(f"identify fit with report, Parquet of {count} rows", fits[-1]))
+            lines.append(
+                fits[-1].line(
+                    f"identify fit with report, Parquet of {count} rows",
+                    REACH_SECONDS,
+                    REACH_MB,
+                )
+            )
         words = (folder / "log.parquet", folder / "chunk.parquet", chunk, repeats)
         reference = run_python(_REFERENCE, *words)
         ratio = fits[-1].processor_seconds / reference.processor_seconds
@@ -72,18 +78,10 @@ def run(effort: Effort) -> list[Line]:
         )
         write_csv(folder, rows)
         taken = _fit(folder / "log.csv", schema, folder / "out")
-        lines.append(_line(f"identify fit with report, CSV of {rows} rows", taken))
+        lines.append(
+            taken.line(f"identify fit with report, CSV of {rows} rows", REACH_SECONDS, REACH_MB)
+        )
     return lines
-
-
-def _line(what: str, taken: Taken) -> Line:
-    return Line(
-        f"{what}: seconds, peak memory",
-        f"{taken.seconds:.1f} s ({taken.processor_seconds:.1f} s of the processor), "
-        f"{taken.megabytes:.0f} MB",
-        f"≤ {REACH_SECONDS:g} s, ≤ {REACH_MB:g} MB",
-        taken.seconds <= REACH_SECONDS and taken.megabytes <= REACH_MB,
-    )
 
 
 def _fit(log: Path, schema: Path, output: Path) -> Taken:

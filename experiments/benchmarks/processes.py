@@ -8,6 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments.benchmarks.measure import Line
+
 PEAK_MEMORY = Path(__file__).with_name("peak_memory.py")
 
 
@@ -28,6 +30,16 @@ class Taken:
     seconds: float
     processor_seconds: float
     megabytes: float
+
+    def line(self, what: str, most_seconds: float, most_megabytes: float) -> Line:
+        """The report's line of what it took, and may take."""
+        return Line(
+            f"{what}: seconds, peak memory",
+            f"{self.seconds:.1f} s ({self.processor_seconds:.1f} s of the processor), "
+            f"{self.megabytes:.0f} MB",
+            f"≤ {most_seconds:g} s, ≤ {most_megabytes:g} MB",
+            self.seconds <= most_seconds and self.megabytes <= most_megabytes,
+        )
 
 
 def run_identify(*words: object) -> Taken:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array, Indices
+from identify.diagnosis.drift_over_time import ALARM, DriftKind, drift_over_time
 from identify.diagnosis.score_test import share_of_noise
 from identify.errors import ProblemError
 from identify.estimation.identifiability import without_noise
@@ -25,13 +26,7 @@ from identify.estimation.terms import Term
 from identify.regressors import Statistics, System
 from identify.regressors.system import whitener
 from identify.regressors.triangular import triangle
-from identify.regressors.wrench import PSI, W
 from identify.signals.transform import CONSTANT
-
-DriftKind: TypeAlias = Literal["random_walk", "linear", "step"]
-
-ALARM = 1e-5
-"""p of a line, or of the best step with all places counted."""
 
 WALK_GAIN = 12.0
 """Twice the log-likelihood that a walk has to gain: no clean log of the study reached it."""
@@ -50,22 +45,6 @@ _FEWEST_FREE = 6.0
 
 _LEAST_USUAL = 0.3
 """… and the least share of the median size that it has below them."""
-
-_MOST_PIECES, _FEWEST_PIECES, _ROWS_A_PIECE = 48, 32, 8
-"""Pieces of a log's series whose means are looked at, where there are enough rows for them."""
-
-_SHARE_OF_SHAPE, _SHARE_OF_WALK = 0.9, 0.8
-"""Shares of what no motion tells of a channel's means that a line or a step, or the slowest waves,
-have to explain; in clean logs they had up to a quarter of it."""
-
-_LEAST_SPREAD = 1e-3
-"""Least share of the variance of a channel's means that it is worth to speak of."""
-
-_SLOWEST, _PLACES_APART = 3, 4
-"""Cosines over the log that are slow, and pieces on either side of a step, at least."""
-
-_UNTOLD, _SEEN = 1e-6, 0.3
-"""Share of a motion's columns that is rounding, and of a drift that the motion has to leave."""
 
 _STRENGTHS = np.geomspace(1e-4, 1e4, 33)
 _MOST_PLACES = 48
@@ -142,8 +121,9 @@ def drift(
     if means is None:
         return None
     seen = [_over_time(time, rows, log, means) for log, (time, rows) in enumerate(series)]
-    found = [way for way, _ in seen if way is not None]
-    over_time = tuple(offset for _, offset in seen) if found else ()
+    found = [each[0] for each in seen if each is not None]
+    nothing = np.zeros((0, 7))
+    over_time = tuple(each[1] if each else nothing for each in seen) if found else ()
     if not found:
         ways = _walk(means), _line(means), _step(means)
         found = [way for way in ways if way is not None and way[0] > 0.0]
@@ -352,84 +332,20 @@ class _Means:
 _Way: TypeAlias = tuple[float, float, _Shape]
 """What a shape gains, its p, and the shape."""
 
-_NOTHING: tuple[None, Array] = None, np.zeros((0, 7))
 
-
-def _over_time(seconds: Array, rows: Array, log: int, means: _Means) -> tuple[_Way | None, Array]:
-    """A drift of any one channel in the means of short pieces of a log, whatever its body.
-
-    Each channel is told by all of the motion, as by any linear map of it: a body, a frame or a unit
-    that is wrong is so too, and what is left is told by time alone.
-
-    Returns:
-        What is found, and the offset over time, rows of [t, fx … tz], shape (k, 7).
-    """
-    from scipy.special import fdtrc
-
+def _over_time(seconds: Array, rows: Array, log: int, means: _Means) -> tuple[_Way, Array] | None:
+    """A drift that the series of a log shows, and its offset over time."""
     blocks = np.unique(means.block[means.log == log])
-    n = min(_MOST_PIECES, len(rows) // _ROWS_A_PIECE)
-    if n < _FEWEST_PIECES or len(blocks) < _FEWEST:
-        return _NOTHING
-    edges = np.linspace(0, len(rows), n + 1).astype(int)
-    z = np.add.reduceat(rows, edges[:-1], axis=0) / np.diff(edges)[:, None]
-    motion = z[:, PSI] - z[:, PSI].mean(axis=0)
-    motion /= np.maximum(np.linalg.norm(motion, axis=0), np.finfo(float).tiny)
-    U, values, _ = np.linalg.svd(motion, full_matrices=False)
-    told = np.column_stack((np.full(n, n**-0.5), U[:, values > _UNTOLD * values[0]]))
-    w = z[:, W] - z[:, W].mean(axis=0)
-    spread, w = (w**2).sum(axis=0), w - told @ (told.T @ w)
-    left = (w**2).sum(axis=0)
-    middle = np.add.reduceat(seconds, edges[:-1]) / np.diff(edges)
-    time = (middle - seconds[0]) / (seconds[-1] - seconds[0])
-    waves = np.cos(np.pi * np.outer(time, np.arange(1, _SLOWEST + 1)))
-    shapes = [(time[:, None], _SHARE_OF_SHAPE, _Shape("linear"))]
-    places = range(_PLACES_APART, n - _PLACES_APART + 1)
-    for place in places:
-        block = blocks[min(max(round(float(time[place]) * len(blocks)), 1), len(blocks) - 1)]
-        shape = _Shape("step", block=int(block), log=log)
-        shapes.append(((np.arange(n) >= place)[:, None].astype(float), _SHARE_OF_SHAPE, shape))
-    shapes.append((waves, _SHARE_OF_WALK, _Shape("random_walk")))
-    found = []
-    for basis, least, shape in shapes:
-        own = basis - told @ (told.T @ basis)
-        if np.linalg.norm(own) < _SEEN * np.linalg.norm(basis - basis.mean(axis=0)):
-            continue
-        d = own.shape[1]
-        free = n - told.shape[1] - d
-        explained = ((np.linalg.qr(own)[0].T @ w) ** 2).sum(axis=0)
-        counted = explained > np.maximum(least * left, _LEAST_SPREAD * spread)
-        rest = np.maximum(left - explained, np.finfo(float).eps * left)[counted]
-        if not len(rest):
-            continue
-        paid = (d + (shape.kind == "step")) * len(rest) * np.log(n)
-        gain = float(free * np.log(left[counted] / rest).sum() - paid)
-        p_value = 6 * len(shapes) * fdtrc(d, free, explained[counted] / rest * free / d).min()
-        if p_value < ALARM:
-            found.append((gain, float(p_value), shape, basis))
-    if not found:
-        return _NOTHING
-    gain, p_value, shape, basis = max(found, key=lambda way: way[0])
-    if shape.kind == "random_walk":
+    seen = drift_over_time(seconds, rows) if len(blocks) >= _FEWEST else None
+    if seen is None:
+        return None
+    shape = _Shape(seen.kind)
+    if seen.kind == "step":
+        place = min(max(round(seen.at * len(blocks)), 1), len(blocks) - 1)
+        shape = _Shape("step", block=int(blocks[place]), log=log)
+    elif seen.kind == "random_walk":
         shape = replace(shape, strength=_strength(means)[0])
-    basis = basis - basis.mean(axis=0)
-    columns = np.column_stack((z[:, 0], z[:, PSI], basis))
-    y = np.linalg.lstsq(columns, z[:, W], rcond=_UNTOLD)[0]
-    offset = basis @ y[-basis.shape[1] :]
-    knots = middle
-    if shape.kind == "step":
-        left_rows = rows[:, W] - np.column_stack((rows[:, 0], rows[:, PSI])) @ y[:-1]
-        place = int(np.argmax(basis[:, 0] > 0.0))
-        near = slice(edges[place - 1], edges[place + 1])
-        across = (offset[-1] - offset[0]) / left
-        after = (left_rows[near] - offset[0]) @ across / (across @ (offset[-1] - offset[0]))
-        last, each = seconds[edges[place + 1] - 1], float(np.median(np.diff(seconds)))
-        at = float(last) + each * (0.5 - float(after.sum()))
-        knots, offset = np.array([at, at + 1e-6 * each]), offset[[0, -1]]
-    elif shape.kind == "linear":
-        ends = seconds[[0, -1]]
-        slope = (offset[-1] - offset[0]) / (middle[-1] - middle[0])
-        knots, offset = ends, offset[0] + np.outer(ends - middle[0], slope)
-    return (gain, p_value, shape), np.column_stack((knots, offset))
+    return (seen.gain, seen.p_value, shape), seen.offset
 
 
 def _walk(means: _Means) -> tuple[float, float, _Shape] | None:

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import drift, without_drift
-from identify.diagnosis.wandering import DriftKind
+from identify.diagnosis.drift_over_time import DriftKind
 from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import weighted_least_squares
