@@ -15,6 +15,7 @@ from identify.exchange import PrincipalAxis, SavedBias, SavedEstimate, write_est
 from identify.exchange.estimate_views import EstimateViews
 from identify.findings import Finding, Verdict, verdict_of
 from identify.inertia import InertialParameters
+from identify.spatial import BodyFrame
 
 DecidedBy: TypeAlias = Literal["data", "constraint", "given", "default"]
 """What fixed a parameter: the data; a constraint that moved it by more than a standard error; the
@@ -79,6 +80,7 @@ class Estimate(EstimateViews):
         body: its name in the fit.
         joint_covariance: of all unknowns of a fit of several bodies, in its order; None for one.
         unloaded: how many of the logs, the last ones, are of the carrier alone.
+        frames: the name of B, and where the flange and the tool point are in it, as far as known.
     """
 
     parameters: InertialParameters
@@ -107,6 +109,7 @@ class Estimate(EstimateViews):
     body: str = "body"
     joint_covariance: Array | None = None
     unloaded: int = 0
+    frames: BodyFrame = field(default_factory=BodyFrame)
 
     def with_others(
         self,
@@ -208,6 +211,7 @@ class Estimate(EstimateViews):
         return SavedEstimate(
             parameters=self.parameters,
             frame="body",
+            frames=self.frames,
             covariance=self.covariance,
             intervals=self.intervals,
             interval_kind=self.interval_kind,

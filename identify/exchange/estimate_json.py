@@ -22,6 +22,7 @@ from identify.exchange.estimate_views import EstimateViews
 from identify.files import require_file, write_text
 from identify.findings import Finding, Verdict
 from identify.inertia import InertialParameters
+from identify.spatial import BodyFrame
 
 SCHEMA_VERSION = 2
 """Version of the file's layout; a reader refuses a later one."""
@@ -69,6 +70,7 @@ class SavedEstimate(EstimateViews):
     Attributes:
         parameters: the ten inertial parameters about Bo in B.
         frame: what the body frame B is, in words.
+        frames: its name, and where the flange and the tool point are in it, as far as known.
         covariance: of phi, in its order and units, shape (10, 10).
         intervals: lower and upper bound by name: the ten of phi, cx, cy, cz, Icxx … Iczz and the
             principal moments I1, I2, I3; None for what was not measured.
@@ -91,6 +93,7 @@ class SavedEstimate(EstimateViews):
 
     parameters: InertialParameters
     frame: str = "body"
+    frames: BodyFrame = field(default_factory=BodyFrame)
     covariance: Array | None = None
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
     interval_kind: str | None = None

@@ -1,5 +1,6 @@
 """Rotations, poses, spatial vectors (linear first) and the motion of a body."""
 
+from identify.spatial.frames import BodyFrame
 from identify.spatial.motion import BodyMotion
 from identify.spatial.pose import Pose, PoseLike
 from identify.spatial.rotations import (
@@ -15,6 +16,7 @@ from identify.spatial.rotations import (
 from identify.spatial.vectors import adjoint, coadjoint, cross_force, cross_motion
 
 __all__ = [
+    "BodyFrame",
     "BodyMotion",
     "Pose",
     "PoseLike",
