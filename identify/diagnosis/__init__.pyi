@@ -14,13 +14,12 @@ from identify.diagnosis.robust import (
     weighted_cells as weighted_cells,
 )
 from identify.diagnosis.score_test import ScoreTest as ScoreTest, score_tests as score_tests
+from identify.diagnosis.sensor_drift import (
+    Drift as Drift,
+    drift as drift,
+)
 from identify.diagnosis.spans import (
     SignalWatch as SignalWatch,
     Span as Span,
     signal_spans as signal_spans,
-)
-from identify.diagnosis.wandering import (
-    Drift as Drift,
-    drift as drift,
-    without_drift as without_drift,
 )

@@ -90,7 +90,7 @@ def of_calibration(found: Calibration) -> Finding:
 
 
 _KINDS = {
-    "random_walk": "wanders",
+    "random_walk": "drifts",
     "linear": "grows or falls steadily",
     "step": "changes in one step, as where it was zeroed in mid-log",
 }

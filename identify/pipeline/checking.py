@@ -70,7 +70,7 @@ class Checks:
     Attributes:
         diagnosis: continuous causes; None where nothing can be said of them.
         ranking: of all explanations; None where nothing made it worth the time.
-        drift: of the sensor's offset, if it wanders.
+        drift: of the sensor's offset, if it does not stay.
         changes: of the body, between logs or within one.
         spans: of time of each log in which a signal cannot be what it says.
         excitation: how far the logs move their body, and what motion would tell the rest.
@@ -124,7 +124,7 @@ def wide_statistics(log: ScannedLog) -> Statistics:
     """Wide statistics of a log: those of its scan where it was wide, or of one of fewer rows.
 
     A short log is taken in the shorter blocks of its folds: of fewer than five an offset that
-    wanders, a body that changes, and the scatter that tests go by are not seen.
+    drifts, a body that changes, and the scatter that tests go by are not seen.
     """
     summary = log.summary
     if summary.statistics.layout != WIDE_LAYOUT:
@@ -166,7 +166,7 @@ def look_at(
         moved = excitation(diagnosis.fit, _left_open(diagnosis, facts))
         changes = changed(diagnosis.fit, settings.all_terms)
         if not exact:
-            drifting = _drift(diagnosis.fit, logs, spans, settings, by_blocks=bool(changes))
+            drifting = _drift(diagnosis.fit, logs, spans, settings)
     found = () if diagnosis is None else diagnosis.causes
     ranking = None
     if suspect or (found and not corrected):
@@ -193,22 +193,16 @@ def _drift(
     logs: Sequence[ScannedLog],
     spans: Sequence[Sequence[Span]],
     settings: EstimatorSettings,
-    *,
-    by_blocks: bool,
 ) -> Drift | None:
-    """Drift of the offsets, by blocks alone or over time: where something touched, without it."""
-    series, touched = [], False
+    """Drift of the offsets, without the times at which something else is wrong."""
+    series = []
     for log, own in zip(logs, spans, strict=True):
         kept = np.ones(len(log.summary.time), dtype=np.bool_)
-        for span in (
-            span for span in own if span.code in ("contact", "frozen_pose", "frozen_wrench")
-        ):
-            kept &= (log.summary.time < span.start) | (log.summary.time > span.stop)
-        touched |= any(span.code == "contact" for span in own)
-        kept &= not (by_blocks or log.summary.recording.still)
+        for span in own:
+            if span.code in ("contact", "frozen_pose", "frozen_wrench"):
+                kept &= (log.summary.time < span.start) | (log.summary.time > span.stop)
         series.append((log.summary.time[kept], log.summary.rows[kept]))
-    found = drift(fit, settings.all_terms, series)
-    return None if found is not None and touched and not found.over_time else found
+    return drift(fit, series, settings.all_terms)
 
 
 def _left_open(diagnosis: Diagnosis, facts: Sequence[LogFacts]) -> list[ScoreTest]:

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Cause, Drift, LogFacts, without_drift
+from identify.diagnosis import Cause, Drift, LogFacts
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings
 from identify.pipeline.check_findings import of_change
 from identify.pipeline.checking import Checks, look_at
 from identify.pipeline.explanations import Explanation, in_words, merged_reading
-from identify.pipeline.scanned_log import ScannedLog, finest_blocks
-from identify.regressors import LogSummary
+from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors.wrench import DDW, DW, W
 
 SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation")
@@ -199,27 +198,18 @@ def _steady(drift: Drift) -> tuple[_Correct, dict[str, Any]]:
     if drift.refused:
         raise NotCorrected(drift.code, drift.refused)
 
-    def steady(summary: LogSummary) -> LogSummary:
-        statistics = without_drift(
-            finest_blocks(summary), drift.kind, strength=drift.strength, block=drift.block
-        )
-        return replace(summary, statistics=statistics)
-
     def correct(number: int, log: ScannedLog) -> ScannedLog:
-        return log.changed(steady) if drift.log in (-1, number) else log
-
-    def off(number: int, log: ScannedLog) -> ScannedLog:
-        offset = tuple(map(tuple, drift.over_time[number].tolist()))
+        offset = tuple(map(tuple, drift.offsets[number].tolist()))
         reading = log.summary.reading
         if not offset:
             return log
         return log.again(replace(reading, wrench_drift=(*reading.wrench_drift, offset)))
 
-    kind = {"kind": drift.kind, "strength": drift.strength, "block": drift.block}
-    meaning = f"{drift.code.replace('_', ' ')} taken off the offset"
-    if drift.over_time:
-        return off, {"meaning": meaning, **kind, "offset": [o.tolist() for o in drift.over_time]}
-    return correct, {"meaning": meaning, **kind}
+    return correct, {
+        "meaning": f"{drift.code.replace('_', ' ')} taken off the offset",
+        "kind": drift.kind,
+        "offset": [offset.tolist() for offset in drift.offsets],
+    }
 
 
 def _without_spans(checks: Checks, code: str) -> tuple[_Correct, dict[str, Any]]:

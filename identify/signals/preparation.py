@@ -205,13 +205,14 @@ def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
     rotation = None
     if "quaternion" in recording.signals:
         rotation = rotation_from_quaternion(recording.signals["quaternion"])
-    wrench = _wrench_in_body(recording, recording.signals, rotation)
+    number = np.arange(float(count))
+    wrench = _wrench_in_body(recording, number, recording.signals, rotation)
     rows = rows_of(still_motion(recording), wrench)
     if wide:
         rows = _widened(rows, rotation, np.zeros((count, 12)))
     return PreparedLog(
         recording=recording,
-        time=np.arange(float(count)),
+        time=number,
         rows=rows,
         segment_ids=np.arange(count),
         noise=np.zeros(rows.shape[1] - 1),
@@ -232,11 +233,8 @@ def _prepare_segment(
     kinematics = kinematics_of(recording, segment.signals, differentiator, form, smoothed=wide)
     inner = slice(kinematics.halo, len(segment) - kinematics.halo)
     inside = {name: segment.signals[name][inner] for name in ("force", "torque")}
-    wrench = _wrench_in_body(recording, inside, kinematics.rotation)
     time = segment.time[inner]
-    for knots in recording.wrench_drift:
-        table = np.array(knots).T
-        wrench = wrench - np.column_stack([np.interp(time, table[0], of) for of in table[1:]])
+    wrench = _wrench_in_body(recording, time, inside, kinematics.rotation)
     quaternion, position, velocity = (
         kinematics.quaternion,
         kinematics.position,
@@ -274,9 +272,9 @@ def _prepare_segment(
 
 
 def _wrench_in_body(
-    recording: Recording, signals: Mapping[str, Array], rotation: Array | None
+    recording: Recording, time: Array, signals: Mapping[str, Array], rotation: Array | None
 ) -> Vec6:
-    """The measured wrench at Bo in B; a sensor's bias is constant in these axes."""
+    """The measured wrench at Bo in B, known drift taken off; a bias is constant in these axes."""
     force, torque = signals["force"], signals["torque"]
     frame = recording.frames["wrench"]
     if frame == "world":
@@ -289,6 +287,9 @@ def _wrench_in_body(
     wrench = np.concatenate((force, torque), axis=1)
     if frame == "sensor" and recording.X_BS is not None:
         wrench = wrench @ coadjoint(recording.X_BS).T
+    for knots in recording.wrench_drift:
+        table = np.array(knots).T
+        wrench = wrench - np.column_stack([np.interp(time, table[0], of) for of in table[1:]])
     return wrench
 
 

@@ -33,7 +33,7 @@ def moving(
 
 
 def still(seed: int, poses: int, drift: np.ndarray | None = None) -> Recording:
-    """Still poses of `PHI` with an offset that wanders, shape (poses, 6)."""
+    """Still poses of `PHI` whose offset drifts, shape (poses, 6)."""
     from scipy.spatial.transform import Rotation
 
     rng = np.random.default_rng(seed)
