@@ -287,7 +287,7 @@ def _wrench_in_body(
             )
         force, torque = rotate_back(rotation, force), rotate_back(rotation, torque)
     wrench = np.concatenate((force, torque), axis=1)
-    if frame == "sensor" and recording.X_BS is not None:
+    if recording.X_BS is not None:
         wrench = wrench @ coadjoint(recording.X_BS).T
     return wrench
 
