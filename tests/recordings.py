@@ -152,7 +152,7 @@ def record(
         stamps: the time the log says; the true one where not given.
         twist, acceleration, wrench: frames of these groups.
         kind: of linear acceleration.
-        X_BS: pose of the sensor, for a wrench in its frame.
+        X_BS: pose of the sensor, for a wrench in its frame, or taken there and in world axes.
         bias: of the sensor, in its own (or the body's) axes.
         noise: standard deviation of white noise by signal.
         seed: of the noise.
@@ -163,8 +163,9 @@ def record(
     signals = _signals(path, time, twist, acceleration, kind, gravity)
     signals = {key: signals[key] for key in give}
     loads = path.wrench(phi, time, gravity)
-    if wrench == "sensor":
-        assert X_BS is not None
+    assert X_BS is not None or wrench != "sensor"
+    X_BS = None if wrench == "body" else X_BS
+    if X_BS is not None:
         loads = _at_sensor(loads, X_BS)
     if bias is not None:
         loads = loads + bias

@@ -20,6 +20,7 @@ from identify.commands.bodies import (
     moved,
     pose_of,
     read_bodies,
+    require_one_frame,
     write_body,
 )
 from identify.commands.command import Command, UsageError, option
@@ -32,8 +33,9 @@ class Add(Command):
     """Add bodies that are joined rigidly: one body about the first one's point, in its axes.
 
     All must be about the same point in the same axes, or --at says where the others are. A body
-    without a covariance counts as exact. Exit status: 2 for a sum that is no possible body; 4 where
-    one of the estimates is not to be used.
+    without a covariance counts as exact. Exit status: 2 for a sum that is no possible body, and
+    where logs say that frames differ and --at is missing; 4 where one of the estimates is not to
+    be used.
     """
 
     first: Annotated[Path, Positional, option("BODY", "(required)")]
@@ -69,8 +71,10 @@ class Add(Command):
 
         words = (self.first, *map(Path, self.others))
         bodies = list(read_bodies(*words))
+        if not self.at:
+            require_one_frame(words, bodies, "--at")
         for number, at in enumerate(self.at, 1):
-            bodies[number] = moved(bodies[number], pose_of(at, "add"), bodies[0].frame)
+            bodies[number] = moved(bodies[number], pose_of(at, "add"), bodies[0])
         phi = composite(np.array([saved.parameters.phi for saved in bodies]))
         verdict = check(phi)
         if verdict.impossible:

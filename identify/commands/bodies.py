@@ -27,8 +27,8 @@ AT = "X Y Z RX RY RZ"
 
 BODY = "A body: an estimate.json, JSON with mass, com and an inertia, or model.urdf#LINK."
 
-_LARGEST_TURN = 6.3
-"""Angle of a pose [rad], a full turn and rounding: no pendant shows more, and degrees soon are."""
+_SAME_FRAME = 1e-6
+"""Difference of two poses of the flange up to which they are one [m, and entries of a rotation]."""
 
 _MODELS = (".urdf", ".sdf", ".xml", ".mjcf")
 _WEAKEST_FIRST = ("default", "constraint", "data", "given")
@@ -73,12 +73,12 @@ def pose_of(at: Sequence[float], command: str) -> Pose:
     import numpy as np
 
     from identify.spatial import Pose
-    from identify.spatial.rotations import exp_rotation
+    from identify.spatial.rotations import LARGEST_TURN, exp_rotation
 
     if not np.isfinite(at).all():
         raise UsageError(f"{command}: --at {AT}: expected finite numbers, got {list(at)}")
     turn = float(np.linalg.norm(at[3:]))
-    if turn > _LARGEST_TURN:
+    if turn > LARGEST_TURN:
         raise UsageError(
             f"{command}: --at {AT}: RX RY RZ turn by {turn:.4g} rad, expected a full turn at the "
             "most: a rotation vector is in radians; for one in degrees, multiply by 0.0174533"
@@ -86,7 +86,7 @@ def pose_of(at: Sequence[float], command: str) -> Pose:
     return Pose.from_quaternion(exp_rotation(np.array(at[3:])), np.array(at[:3]))
 
 
-def moved(saved: SavedEstimate, X_AB: Pose, frame: str) -> SavedEstimate:
+def moved(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstimate:
     """A body in another frame A, with its covariance.
 
     Each of the ten is decided there by the weakest of what decided those that it is made of.
@@ -94,7 +94,7 @@ def moved(saved: SavedEstimate, X_AB: Pose, frame: str) -> SavedEstimate:
     Args:
         saved: the body about Bo in B.
         X_AB: pose of B in A.
-        frame: what A is, in words.
+        other: a body about Ao in A.
     """
     from identify.inertia import PHI
     from identify.inertia.frames import frame_map
@@ -108,7 +108,8 @@ def moved(saved: SavedEstimate, X_AB: Pose, frame: str) -> SavedEstimate:
     return replace(
         saved,
         parameters=saved.parameters.in_frame(X_AB),
-        frame=frame,
+        frame=other.frame,
+        frames=other.frames,
         covariance=covariance,
         intervals={},
         interval_kind=None,
@@ -157,6 +158,41 @@ def exact_notes(words: Sequence[Path], bodies: Sequence[SavedEstimate]) -> list[
     return [f"{exact}: taken as exact, so the intervals are those of the other alone"]
 
 
+def require_one_frame(words: Sequence[Path], bodies: Sequence[SavedEstimate], at: str) -> None:
+    """Refuse bodies whose logs say that their frames differ.
+
+    Args:
+        words: where the bodies are.
+        bodies: them, as they were read.
+        at: how their poses are given, for the message.
+
+    Raises:
+        ModelError: names the two, and the pose of one in the other where the flange is in both.
+    """
+    import numpy as np
+
+    from identify.spatial import log_rotation, quaternion_from_rotation
+
+    first = bodies[0]
+    for word, other in zip(words[1:], bodies[1:], strict=True):
+        one, two = first.frames, other.frames
+        if one.flange is not None and two.flange is not None:
+            X_AB = one.flange @ two.flange.inverse()  # both on one flange
+            if np.allclose(X_AB.matrix, np.eye(4), rtol=0.0, atol=_SAME_FRAME):
+                continue
+            turn = log_rotation(quaternion_from_rotation(X_AB.rotation))
+            pose = " ".join(f"{x:.9g}" for x in (*X_AB.position, *turn))
+            hint = f"on one flange, that is {at} {pose}"
+        elif None in (one.name, two.name) or one.name == two.name:
+            continue
+        else:
+            hint = f"say where it is with {at} {AT}"
+        raise ModelError(
+            f"{word} is about {other.frame_in_words}, but {words[0]} about "
+            f"{first.frame_in_words}, and their logs say that these differ: {hint}"
+        )
+
+
 def frame_notes(bodies: Sequence[SavedEstimate]) -> list[str]:
     """That frames are called differently, in a sentence, or nothing."""
     names = [repr(name) for name in dict.fromkeys(saved.frame for saved in bodies)]
@@ -200,6 +236,7 @@ def combined(
     return SavedEstimate(
         parameters=body,
         frame=bodies[0].frame,
+        frames=bodies[0].frames,
         covariance=covariance,
         intervals=intervals,
         interval_kind=kind if intervals else None,

@@ -16,6 +16,7 @@ from identify.commands.reasons import UnusableEstimate, reasons_of, say_reasons,
 from identify.commands.terminal import say
 
 if TYPE_CHECKING:
+    from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
 
 
@@ -29,10 +30,12 @@ _FORMATS = (
 class Export(Command):
     """Print a body for a simulator, a program or a controller, or write it into a robot model.
 
-    Standard output is the text to paste; what it cannot say, and what to see to, goes to standard
-    error. Numbers are rounded so that the rounded body is still possible. Exit status: 2 for bad
-    use, for a body that is impossible, and for one the controller does not take; 4, with nothing
-    written, for an estimate that its findings say not to use.
+    It is written about the body frame B; to a controller about the flange (ABB: the tool point),
+    of which the log's schema says where it is, or --at or --frame. Standard output is the text to
+    paste; what it cannot say, and what to see to, goes to standard error. Numbers are rounded so
+    that the rounded body is still possible. Exit status: 2 for bad use, for a body that is
+    impossible or that the controller does not take, and where the flange is not known; 4, with
+    nothing written, for an estimate that its findings say not to use.
     """
 
     estimate: Annotated[Path, Positional, option("BODY", "(required)")]
@@ -76,7 +79,7 @@ class Export(Command):
         reasons, unusable = reasons_of(saved), status_of(saved.verdict)
         if unusable and not self.accept_findings:
             raise UnusableEstimate(self.estimate, reasons)
-        body = self._moved(saved.parameters)
+        body = self._moved(saved)
         content, remarks = self._into(body) if self.into else self._text(body)
         if unusable:
             content, remarks = self._with_reasons(content, reasons, remarks)
@@ -115,11 +118,13 @@ class Export(Command):
             raise UsageError("export: --at and --frame say the same, each the other way round")
         require_writable_file(self.output)
 
-    def _moved(self, body: InertialParameters) -> InertialParameters:
+    def _moved(self, saved: SavedEstimate) -> SavedEstimate | InertialParameters:
+        """The body in the frame that was asked for; else the estimate, which knows its own."""
+        body = saved.parameters
         if self.at is not None:
             return body.in_frame(pose_of(self.at, "export"))
         if self.frame is None:
-            return body
+            return saved
         import numpy as np
 
         from identify.spatial import Pose
@@ -132,15 +137,22 @@ class Export(Command):
         # The frame's pose in the body, so the body's in the frame is its inverse.
         return body.in_frame(Pose.from_quaternion(self.frame[3:], self.frame[:3]).inverse())
 
-    def _text(self, body: InertialParameters) -> tuple[bytes, tuple[str, ...]]:
+    def _text(self, body: SavedEstimate | InertialParameters) -> tuple[bytes, tuple[str, ...]]:
         from identify.exchange import export_body
 
         export = export_body(body, str(self.to), largest_mass=self.largest_mass, digits=self.digits)
         lost = tuple(f"not as the estimate has it: {what}" for what in export.lost)
-        return export.text.encode(), (*lost, *export.notes)
+        return export.text.encode(), (*lost, *self._given(), *export.notes)
 
-    def _into(self, body: InertialParameters) -> tuple[bytes, tuple[str, ...]]:
+    def _given(self) -> tuple[str, ...]:
+        """About which frame the body is, where that was said here."""
+        word = "--at" if self.at is not None else "--frame"
+        here = self.at is not None or self.frame is not None
+        return (f"about the frame that {word} gives, in its axes",) if here else ()
+
+    def _into(self, body: SavedEstimate | InertialParameters) -> tuple[bytes, tuple[str, ...]]:
         from identify.exchange import read_model, rewrite_model
+        from identify.exchange.estimate_views import EstimateViews
 
         assert self.into is not None
         assert self.link is not None
@@ -149,6 +161,9 @@ class Export(Command):
         form = read_model(self.into).format
         if self.to not in (None, form):
             raise UsageError(f"export: {self.into} is {form}, but --to says {self.to}")
+        about = self._given()
+        if isinstance(body, EstimateViews):
+            body, about = body.parameters, (f"about {body.frame_in_words}, in its axes",)
         rewritten = rewrite_model(self.into, {self.link: body.phi}, digits=self.digits)
         change = rewritten.bodies[self.link].change
-        return rewritten.content, (change,) if change else ()
+        return rewritten.content, (*([change] if change else []), *about)

@@ -20,6 +20,7 @@ from identify.commands.bodies import (
     moved,
     pose_of,
     read_bodies,
+    require_one_frame,
     write_body,
 )
 from identify.commands.command import Command, option
@@ -40,7 +41,8 @@ class Subtract(Command):
 
     Both must be about the same point in the same axes, or --at says where the second is. A body
     without a covariance counts as exact. Exit status: 2 where what is left is no possible body, by
-    more than the noise of the two; 4 where one of the estimates is not to be used.
+    more than the noise of the two, and where logs say that frames differ and --at is missing; 4
+    where one of the estimates is not to be used.
     """
 
     with_payload: Annotated[Path, Positional, option("WITH", "(required)")]
@@ -63,7 +65,9 @@ class Subtract(Command):
         words = (self.with_payload, self.without)
         both = read_bodies(*words)
         if self.at is not None:
-            both = both[0], moved(both[1], pose_of(self.at, "subtract"), both[0].frame)
+            both = both[0], moved(both[1], pose_of(self.at, "subtract"), both[0])
+        else:
+            require_one_frame(words, both, "--at")
         left = difference(both[0].parameters.phi, both[1].parameters.phi, *covariances(both))
         payload = _payload(left, both, invocation)  # raises where there is none
         return write_body(self.output, payload, [*_notes(left, both), *exact_notes(words, both)])

@@ -15,7 +15,8 @@ class LogFacts:
 
     Attributes:
         gravity: g in W [m/s²], shape (3,).
-        X_BS: where in B the sensor's axes are; None where readings are taken as in B.
+        X_BS: where in B the sensor's axes are, or the point of a wrench in world axes; None where
+            readings are taken as in B.
         still: whether each row is a still pose.
         attitude: whether the log gives the orientation of the body.
         gravity_added: whether a' = a − Rᵀg was formed with that gravity; False where a proper
@@ -43,7 +44,7 @@ class LogFacts:
         positioned = not (recording.still or given or velocity) and "position" in names
         return cls(
             gravity=recording.gravity,
-            X_BS=recording.X_BS if recording.frames["wrench"] == "sensor" else None,
+            X_BS=recording.X_BS,
             still=recording.still,
             attitude="quaternion" in names,
             gravity_added="quaternion" in names

@@ -22,9 +22,10 @@ from identify.exchange.estimate_views import EstimateViews
 from identify.files import require_file, write_text
 from identify.findings import Finding, Verdict
 from identify.inertia import InertialParameters
-from identify.spatial import BodyFrame
+from identify.spatial import BodyFrame, Pose
+from identify.spatial.rotations import quaternion_from_rotation
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of the file's layout; a reader refuses a later one."""
 
 _LARGEST_FILE = 50_000_000
@@ -135,8 +136,9 @@ def estimate_text(estimate: SavedEstimate) -> str:
     document = {
         "schema_version": SCHEMA_VERSION,
         "frame": estimate.frame,
+        "frames": estimate.frames,
         **{key: getattr(body, key) for key in ("phi", *BODY_SHAPES)},
-        **{key: getattr(estimate, key) for key in _READERS if key != "frame"},
+        **{key: getattr(estimate, key) for key in _READERS if key not in ("frame", "frames")},
     }
     return json.dumps(document, indent=2, allow_nan=False, default=_plain) + "\n"
 
@@ -152,6 +154,13 @@ def _plain(value: object) -> object:
         return value.record()
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, BodyFrame):  # `asdict` would copy the poses to plain values of their own
+        return {"name": value.name, "flange": value.flange, "tcp": value.tcp}
+    if isinstance(value, Pose):
+        return {
+            "translation": value.position,
+            "quaternion": quaternion_from_rotation(value.rotation),
+        }
     return dict(value) if isinstance(value, Mapping) else asdict(value)  # pyright: ignore[reportArgumentType]
 
 
@@ -207,6 +216,26 @@ def _numbers(*shape: int) -> Callable[[object, str], Array]:
 
 def _text(value: object, key: str) -> str:
     return str(value)
+
+
+def _frames(value: Any, key: str) -> BodyFrame:
+    entry = _mapping(value, key)
+    name = entry.get("name")
+    return BodyFrame(
+        None if name is None else str(name),
+        _pose(entry.get("flange"), f"{key}: flange"),
+        _pose(entry.get("tcp"), f"{key}: tcp"),
+    )
+
+
+def _pose(value: Any, key: str) -> Pose | None:
+    if value is None:
+        return None
+    entry = _mapping(value, key)
+    return Pose.from_quaternion(
+        seal_numbers(entry["quaternion"], f"{key}: quaternion", (4,)),
+        seal_numbers(entry["translation"], f"{key}: translation", (3,)),
+    )
 
 
 def _mapping(value: object, key: str) -> Mapping[str, object]:
@@ -312,6 +341,7 @@ def _verdict(value: object, key: str) -> Verdict:
 _READERS: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(
     {
         "frame": _text,
+        "frames": _frames,
         "covariance": _numbers(10, 10),
         "intervals": _intervals,
         "interval_kind": _text,

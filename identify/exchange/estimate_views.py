@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from identify.exchange.estimate_json import SavedEstimate
+    from identify.spatial import BodyFrame
 
 MOMENTS = ("I1", "I2", "I3")
 """Names of the principal moments about the centre of mass, ascending."""
@@ -35,6 +36,7 @@ class EstimateViews:
         parameters: InertialParameters
         intervals: Mapping[str, tuple[float, float] | None]
         decided_by: Mapping[str, Any]
+        frames: BodyFrame
 
         @property
         def saved(self) -> SavedEstimate: ...  # noqa: D102
@@ -53,6 +55,16 @@ class EstimateViews:
     def inertia_about_com(self) -> Mat33:
         """I_BBcm_B [kg m²], shape (3, 3)."""
         return self.parameters.inertia_about_com
+
+    @property
+    def frame_in_words(self) -> str:
+        """The body frame as people call it: "B (wrist sensor)", "B (the flange)", or "B"."""
+        known, said = self.frames, self.saved.frame
+        if known.name is not None:
+            return f"B ({known.name})"
+        if known.tcp is not None:  # the log is of a tool point
+            return "B (the flange)"
+        return "B" if said == "body" else f"B ({said})"
 
     def to_dict(self) -> dict[str, Any]:
         """The content of the estimate.json: plain lists, numbers and words, SI."""

@@ -12,6 +12,7 @@ from identify.arrays import PhiLike
 from identify.documents import lookup, read_toml
 from identify.errors import ModelError
 from identify.exchange.controllers import CONTROLLERS, HEAVIEST, Export, payload_setting
+from identify.exchange.estimate_views import EstimateViews
 from identify.exchange.models import MODEL_FORMATS
 from identify.exchange.rewriting import inertial_snippet
 from identify.exchange.rounding import DIGITS, round_body
@@ -28,7 +29,7 @@ EXPORTS: tuple[str, ...] = (*MODEL_FORMATS, *_PROGRAMS, *CONTROLLERS)
 
 
 def export_body(
-    body: PhiLike,
+    body: PhiLike | EstimateViews,
     name: str,
     *,
     largest_mass: float | None = None,
@@ -37,17 +38,18 @@ def export_body(
     """A body as the text of one of `EXPORTS`.
 
     Args:
-        body: ten parameters about the origin of the link's, body node's or flange's frame, in its
-            axes, shape (10,).
+        body: an estimate, which goes to a controller about the flange (or tool point) and to the
+            others about B; or ten parameters about the origin of the link's, body node's or
+            flange's frame, in its axes, shape (10,).
         name: one of `EXPORTS`.
         largest_mass: what the arm may carry [kg]; for controllers.
         digits: significant digits to begin with, see `round_body`; not for controllers, whose
             digits are those that they take.
 
     Raises:
-        ModelError: an unknown name, an impossible body, or one that a controller does not take.
+        ModelError: an unknown name, an impossible body, one that a controller does not take, or an
+            estimate of which nobody knows where the flange is.
     """
-    body = InertialParameters.one(body)
     lookup(dict.fromkeys(EXPORTS), name, "export format", ModelError)
     if name in CONTROLLERS:
         if digits != DIGITS:
@@ -56,6 +58,10 @@ def export_body(
         return payload_setting(name, body, largest_mass=limit)
     if largest_mass is not None:
         raise ModelError(f"{name}: only controllers ({', '.join(CONTROLLERS)}) have a largest mass")
+    notes: tuple[str, ...] = ()
+    if isinstance(body, EstimateViews):
+        body, notes = body.parameters, (f"about {body.frame_in_words}, in its axes",)
+    body = InertialParameters.one(body)
     if name in _PROGRAMS:
         written = round_body(body.phi, digits=digits)
         six = zip(("xx", "xy", "xz", "yy", "yz", "zz"), written.inertia, strict=True)
@@ -65,7 +71,7 @@ def export_body(
     else:
         snippet = inertial_snippet(body.phi, name, digits=digits)
         text, written = snippet.text, snippet.body
-    return Export(text, (written.change,) if written.change else ())
+    return Export(text, (written.change,) if written.change else (), notes)
 
 
 _WIDTH = 96

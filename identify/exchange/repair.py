@@ -198,6 +198,7 @@ def _repaired_estimate(path: Path, finding: Finding, settings: RepairSettings) -
     body = SavedEstimate(  # without what was said of the old one
         parameters=InertialParameters(np.asarray(repair.phi)),
         frame=saved.frame,
+        frames=saved.frames,
         provenance={**saved.provenance, "repaired": f"{finding.what}: {finding.reasons[0]}"},
     )
     return RepairedModel(estimate_text(body).encode(), (repair,), ())

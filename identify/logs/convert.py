@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from identify.arrays import Array
+from identify.errors import LogError
 from identify.logs.orientation import read_rotation, read_translation
+from identify.logs.recording import Frame
 from identify.logs.rows import Selection
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_fields import Column
 from identify.logs.schema_tables import PoseTable
+from identify.logs.tool_point import moved_motion, moved_noise
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
 from identify.spatial.rotations import quaternion_conjugate, rotate, rotation_from_quaternion
 
@@ -22,15 +25,32 @@ def signals_of(selections: Mapping[Group, Selection], schema: Schema) -> dict[st
         schema: what their columns mean.
 
     Raises:
-        LogError: a row that is no rotation.
+        LogError: a row that is no rotation, or a tool point whose motion is not in one place.
     """
-    signals = {}
+    signals: dict[str, Array] = {}
     if schema.pose is not None and "pose" in selections:
         signals = _pose(selections["pose"], schema.pose)
     for group, name, columns, factor in _scaled(schema):
         if columns is not None and group in selections:
             signals[name] = selections[group].columns(columns) * factor
-    return signals
+    if (tcp := schema.body.tcp) is None:
+        return signals
+    try:
+        return moved_motion(
+            signals,
+            axes_of(schema),
+            tcp.X_FT.inverse(),
+            kind=(schema.acceleration and schema.acceleration.kind) or "classical",
+            still=schema.layout("wrench").still,
+        )
+    except LogError as error:
+        path = next(iter(selections.values())).table.path
+        raise LogError(f"{path}: {error}", path=path) from error
+
+
+def axes_of(schema: Schema) -> dict[str, Frame]:
+    """The axes of twist, acceleration and wrench, where the log has them."""
+    return {name: table.frame for name, table in schema.groups.items() if name != "pose"}
 
 
 def noise_of(schema: Schema) -> dict[str, float]:
@@ -48,7 +68,9 @@ def noise_of(schema: Schema) -> dict[str, float]:
     wrench = schema.wrench
     given.append(("force", wrench.force_noise, FORCE[wrench.force_unit]))
     given.append(("torque", wrench.torque_noise, TORQUE[wrench.torque_unit]))
-    return {name: sigma * factor for name, sigma, factor in given if sigma is not None}
+    noise = {name: sigma * factor for name, sigma, factor in given if sigma is not None}
+    tcp = schema.body.tcp
+    return noise if tcp is None else moved_noise(noise, tcp.X_FT.inverse())
 
 
 def _scaled(schema: Schema) -> Iterator[tuple[Group, str, tuple[Column, ...] | None, float]]:

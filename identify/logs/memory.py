@@ -13,8 +13,9 @@ from identify.arrays import seal
 from identify.documents import validate
 from identify.errors import LogError, ModelError, SchemaError
 from identify.logs.schema import Schema
+from identify.logs.schema_tables import placement_of, tool_point_of
 from identify.logs.table import Arrays
-from identify.spatial import Pose, quaternion_from_rotation
+from identify.spatial import Pose
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -56,6 +57,9 @@ _KEYS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "acts_on": ("wrench", "acts_on"),
         "mount": ("wrench", "mount"),
         "wrench_delay": ("wrench", "delay_s"),
+        "body_name": ("body", "name"),
+        "flange": ("body", "flange"),
+        "tcp": ("body", "tcp"),
     }
 )
 """The key of the schema that each argument of `Recording.from_arrays` is."""
@@ -129,8 +133,8 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
             value = [f"{name}[{k}]" for k in range(_WIDTHS[name])]
         elif name == "time":
             value = "time"
-        elif name == "mount":
-            value = _mount(value)
+        elif name in _POSES and not isinstance(value, Mapping):
+            value = _table_of(name, value)
         elif isinstance(value, np.ndarray | np.generic):
             value = value.tolist()
         document.setdefault(table, {})[key] = value
@@ -155,21 +159,30 @@ def _checked(name: str, values: ArrayLike) -> NDArray[Any]:
         raise LogError(f"{_WHERE}: {error}") from error
 
 
-def _mount(mount: object) -> object:
-    """The table of a sensor's pose in the body."""
-    if isinstance(mount, Mapping):
-        return dict(mount)
+_POSES = MappingProxyType(
+    {
+        "mount": ("the sensor's pose in the body", "translation and quaternion"),
+        "flange": ("the flange's pose in the body", "translation and quaternion"),
+        "tcp": ("the logged point's pose in the flange", "pose"),
+    }
+)
+"""Arguments that are poses: of what, and what a mapping has."""
+
+
+def _table_of(name: str, value: Any) -> dict[str, object]:
+    """The table of the schema that says a pose."""
     try:
-        if not isinstance(mount, Pose):
-            matrix = seal(mount, "mount", (4, 4))  # pyright: ignore[reportArgumentType]
-            mount = Pose(matrix[:3, :3], matrix[:3, 3])
+        pose = value
+        if not isinstance(pose, Pose):
+            matrix = seal(pose, name, (4, 4))
+            pose = Pose(matrix[:3, :3], matrix[:3, 3])
     except ModelError as error:
+        what, keys = _POSES[name]
         raise LogError(
-            f"{_WHERE}: mount: expected the sensor's pose in the body, as an identify.Pose, a 4×4 "
-            f"matrix or a mapping with translation and quaternion: {error}"
+            f"{_WHERE}: {name}: expected {what}, as an identify.Pose, a 4×4 matrix or a mapping "
+            f"with {keys}: {error}"
         ) from error
-    quaternion = quaternion_from_rotation(mount.rotation)
-    return {"translation": mount.position.tolist(), "quaternion": quaternion.tolist()}
+    return tool_point_of(pose) if name == "tcp" else placement_of(pose)
 
 
 def _in_arguments(message: str) -> str:

@@ -16,7 +16,7 @@ from identify.arrays import Array, seal
 from identify.errors import LogError, ModelError
 from identify.files import digest
 from identify.findings import Finding
-from identify.logs.convert import noise_of, signals_of
+from identify.logs.convert import axes_of, noise_of, signals_of
 from identify.logs.memory import hold
 from identify.logs.orientation import angles_in_degrees
 from identify.logs.recording import (
@@ -30,7 +30,7 @@ from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
 from identify.logs.streams import StreamRows, on_one_zero, other_rates, read_streams
 from identify.logs.table import Arrays, Table
-from identify.spatial import Pose
+from identify.logs.tool_point import wrench_point
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -94,20 +94,21 @@ def read_log(
 
 def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Recording:
     """A recording of all that does not depend on the rows; it has none."""
-    rates, mount = schema.acceleration, schema.wrench.mount
+    rates, wrench, frame = schema.acceleration, schema.wrench, schema.body.frame
     return Recording(
         name=_name(log),
         time=None,
         signals={},
-        frames={name: table.frame for name, table in schema.groups.items() if name != "pose"},
+        frames=axes_of(schema),
         gravity=seal(schema.world.gravity, "gravity", (3,)),
         sources=tuple(files),
         sha256=_joint_digest(files),
         rows=0,
         acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
         noise=noise_of(schema),
-        wrench_delay=schema.wrench.delay_s,
-        X_BS=mount and Pose.from_quaternion(mount.quaternion, mount.translation),
+        wrench_delay=wrench.delay_s,
+        X_BS=wrench.mount.pose if wrench.mount else wrench_point(wrench.frame, frame.tcp),
+        body_frame=frame,
         schema=schema.model_dump(mode="json", exclude_unset=True),
     )
 

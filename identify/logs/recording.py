@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.spatial import Pose
+from identify.spatial import BodyFrame, Pose
 
 Frame: TypeAlias = Literal["body", "world", "sensor"]
 AccelerationKind: TypeAlias = Literal["classical", "spatial", "proper"]
@@ -106,7 +106,8 @@ class Recording:
     - `linear_acceleration`, `angular_acceleration`: of Bo [m/s²] and of B [rad/s²], in
       `frames["acceleration"]`, the linear one of kind `acceleration_kind`;
     - `force`, `torque`: the wrench that acts **on** the body [N, N m], in `frames["wrench"]`:
-      taken at Bo for "body" and "world", at the sensor's origin for "sensor".
+      taken at Bo for "body" and "world", at the sensor's origin for "sensor"; with an `X_BS` a
+      wrench in "world" axes is taken there.
 
     Attributes:
         name: short name of the log, for tables and plots.
@@ -119,7 +120,8 @@ class Recording:
             (classical − ω × v) or "proper" (classical − gravity, as an accelerometer reads).
         noise: of the signals that the schema gives one of, by name: one sigma on each axis, white
             from row to row, in their units (of the quaternion a rotation vector in B [rad]).
-        X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame.
+        X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame; of a wrench
+            in world axes at a tool point, where that is, along B.
         wrench_delay: time by which the wrench of a row is older than its motion [s].
         wrench_drift: offsets over time to take off the wrench, each rows of [t, fx … tz] in B.
         gravity: g in W [m/s²], shape (3,).
@@ -131,6 +133,8 @@ class Recording:
         schema: the schema as read, for the provenance.
         streams: signals with clocks of their own; `identify.signals.on_one_clock` resamples them.
         findings: what the reader had to make of the log's clocks.
+        body_frame: the name of B, and where the flange is in it. With a tool point X_BT the log is
+            of that: its motion was moved to B, which is the flange.
     """
 
     name: str
@@ -150,6 +154,7 @@ class Recording:
     schema: Mapping[str, object] = field(default_factory=dict)
     streams: tuple[Stream, ...] = ()
     findings: tuple[Finding, ...] = ()
+    body_frame: BodyFrame = field(default_factory=BodyFrame)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
@@ -188,6 +193,9 @@ class Recording:
         gravity: Sequence[float] | Vec3 | None = None,
         mount: Pose | ArrayLike | Mapping[str, object] | None = None,
         wrench_delay: float | None = None,
+        body_name: str | None = None,
+        flange: Pose | ArrayLike | Mapping[str, object] | None = None,
+        tcp: Pose | ArrayLike | Mapping[str, object] | None = None,
     ) -> Recording:
         """A recording of arrays in SI units, as a log of them would be read with its schema.
 
@@ -220,6 +228,10 @@ class Recording:
             mount: X_BS, with `wrench_frame="sensor"`: a pose, its 4×4 matrix, or a mapping with
                 `translation` and `quaternion` [x, y, z, w].
             wrench_delay: time by which the wrench of a row is older than its motion [s].
+            body_name: what people call the body frame B.
+            flange: X_BF, where the flange is in B, in the same forms as `mount`.
+            tcp: X_FT, where the point that is logged is in the flange, which then is B: a pose, its
+                4×4 matrix, or a mapping with `pose` [x, y, z, rx, ry, rz].
 
         Raises:
             LogError: an array has the wrong shape or length or numbers that are not finite, or time
@@ -253,6 +265,9 @@ class Recording:
                 "acts_on": acts_on,
                 "mount": mount,
                 "wrench_delay": wrench_delay,
+                "body_name": body_name,
+                "flange": flange,
+                "tcp": tcp,
             }
         )
         recording = read_log(arrays, schema)

@@ -16,6 +16,7 @@ from pydantic import model_validator
 from identify.documents import Table, read_toml, validate
 from identify.logs.schema_tables import (
     AccelerationTable,
+    BodyTable,
     LogTable,
     PoseTable,
     Stream,
@@ -34,6 +35,7 @@ class Schema(Table):
     log: LogTable = LogTable()
     streams: Streams = Streams()
     world: World = World()
+    body: BodyTable = BodyTable()
     pose: PoseTable | None = None
     twist: TwistTable | None = None
     acceleration: AccelerationTable | None = None
@@ -44,6 +46,7 @@ class Schema(Table):
         _check_streams(self)
         _check_clocks(self)
         _check_motion(self)
+        _check_tool_point(self)
         return self
 
     @property
@@ -151,4 +154,25 @@ def _check_linear(schema: Schema) -> None:
         raise ValueError(
             '[acceleration] kind = "spatial" needs the velocity of the body\'s origin: give '
             "[twist] linear or [pose] position"
+        )
+
+
+def _check_tool_point(schema: Schema) -> None:
+    """What moves a velocity or an acceleration from the tool point to the flange is logged too."""
+    if schema.body.tcp is None or schema.layout("wrench").still:
+        return
+    twist, acceleration = schema.twist, schema.acceleration
+    rates = twist is not None and twist.angular is not None
+    if twist is not None and twist.linear is not None and not rates:
+        raise ValueError(
+            "[twist] linear is that of the tool point, with [body.tcp], and needs angular beside "
+            "it: give angular, or leave linear out where there is a position"
+        )
+    if acceleration is None or acceleration.linear is None:
+        return
+    if acceleration.angular is None or not rates:
+        raise ValueError(
+            "[acceleration] linear is that of the tool point, with [body.tcp], and needs angular "
+            "beside it, and [twist] angular: give both, leave linear out where there is a "
+            "position, or give [body.flange] in place of [body.tcp]"
         )

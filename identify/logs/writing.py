@@ -14,7 +14,9 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.files import write_bytes, write_text
 from identify.logs.recording import Recording
-from identify.spatial import quaternion_from_rotation
+from identify.logs.schema_tables import placement_of, tool_point_of
+from identify.logs.tool_point import moved_recording
+from identify.spatial import BodyFrame
 
 _SIGNALS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
     "position": ("pose", "position", ("px", "py", "pz")),
@@ -48,6 +50,8 @@ def write_log(recording: Recording, path: Path, schema_path: Path | None = None)
             f"{path}: the recording has streams with clocks of their own, and a file has one: "
             "write identify.signals.on_one_clock(recording)"
         )
+    if (tcp := recording.body_frame.tcp) is not None:
+        recording = moved_recording(recording, tcp)  # as it was logged
     schema_path = schema_path or path.with_suffix(".toml")
     columns: dict[str, Array] = {} if recording.time is None else {"t": recording.time}
     for signal, (_, _, names) in _SIGNALS.items():
@@ -74,7 +78,10 @@ def schema_of(recording: Recording) -> dict[str, object]:
         if signal in recording.signals:
             tables.setdefault(table, {})[key] = list(names)
     said = {table: named | _meaning(recording, table) for table, named in tables.items()}
-    return {"log": clock, "world": {"gravity": recording.gravity.tolist()}, **said}
+    whole = {"log": clock, "world": {"gravity": recording.gravity.tolist()}}
+    if body := _body(recording.body_frame):
+        whole["body"] = body
+    return {**whole, **said}
 
 
 def to_toml(tables: Mapping[str, object], path: str = "") -> str:
@@ -89,6 +96,15 @@ def to_toml(tables: Mapping[str, object], path: str = "") -> str:
     return "\n".join(parts)
 
 
+def _body(frame: BodyFrame) -> dict[str, object]:
+    said: dict[str, object] = {} if frame.name is None else {"name": frame.name}
+    if frame.tcp is not None:
+        said["tcp"] = tool_point_of(frame.tcp)
+    elif frame.flange is not None:
+        said["flange"] = placement_of(frame.flange)
+    return said
+
+
 def _meaning(recording: Recording, table: str) -> dict[str, object]:
     if table == "pose":
         return {"order": "xyzw", "maps": "body_to_world"}
@@ -97,10 +113,6 @@ def _meaning(recording: Recording, table: str) -> dict[str, object]:
         meaning["kind"] = recording.acceleration_kind
     if table == "wrench":
         meaning["acts_on"] = "body"
-        if recording.X_BS is not None:
-            quaternion = quaternion_from_rotation(recording.X_BS.rotation)
-            meaning["mount"] = {
-                "translation": recording.X_BS.position.tolist(),
-                "quaternion": quaternion.tolist(),
-            }
+        if recording.X_BS is not None and recording.frames["wrench"] == "sensor":
+            meaning["mount"] = placement_of(recording.X_BS)
     return meaning

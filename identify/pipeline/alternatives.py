@@ -20,7 +20,7 @@ from identify.logs.units import FORCE, TORQUE
 from identify.regressors import nuisances
 from identify.regressors.wrench import SCAN_LAYOUT, WIDE_LAYOUT, W
 from identify.signals import Reading
-from identify.spatial import Pose, coadjoint, quaternion_from_rotation
+from identify.spatial import coadjoint, quaternion_from_rotation
 from identify.spatial.vectors import STANDARD_GRAVITY
 
 FAST_SPIN = 60.0
@@ -465,8 +465,7 @@ def _rates(recording: Recording, fastest: tuple[float, float]) -> Iterator[Alter
 
 def _of_readings(G: Array, recording: Recording) -> Array:
     """M of a linear change of what the sensor reads, [f; t] in its own axes."""
-    if recording.frames["wrench"] == "sensor" and recording.X_BS is not None:
-        X_BS: Pose = recording.X_BS
+    if (X_BS := recording.X_BS) is not None:
         G = coadjoint(X_BS) @ G @ coadjoint(X_BS.inverse())
     M = np.eye(len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns))
     M[W, W] = G.T

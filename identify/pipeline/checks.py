@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from identify.pipeline.alternatives import FAST_SPIN, is_usual_gravity
 from identify.pipeline.result import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz
+from identify.spatial import Pose
 from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import HeldOutScores, Validation, axes_beyond_noise
 
@@ -63,30 +65,45 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
         )
 
 
-def require_same_frames(recordings: Sequence[Recording]) -> None:
-    """Raise unless logs with a payload and without it are in the same frames.
+_FRAMES: Mapping[str, tuple[str, Callable[[Recording], object]]] = MappingProxyType(
+    {
+        "[wrench] frame": ("axes of the wrench", lambda log: log.frames["wrench"]),
+        "[wrench] mount": ("mount of the sensor", lambda log: _matrix(log.X_BS)),
+        "[world] gravity": ("gravity", lambda log: log.gravity.tolist()),
+        "[body] name": ("name of the body frame", lambda log: log.body_frame.name),
+        "[body.flange]": ("flange in the body frame", lambda log: _matrix(log.body_frame.flange)),
+        "[body.tcp]": ("tool point in the flange", lambda log: _matrix(log.body_frame.tcp)),
+    }
+)
+"""Where a schema says what logs have to agree on: in words, and what a log has."""
+
+
+def require_same_frames(recordings: Sequence[Recording], *, with_carrier: bool) -> None:
+    """Raise unless logs are of one body frame, and with a carrier in the same frames altogether.
+
+    Args:
+        recordings: of one fit.
+        with_carrier: whether some are of the carrier alone: then the axes of the wrench, the
+            sensor's mount and gravity have to be the same too.
 
     Raises:
-        LogError: two differ in the axes of the wrench, the sensor's mount or gravity.
+        LogError: two differ.
     """
     first, *others = recordings
+    why = "logs with the payload and without it" if with_carrier else "the logs of one fit"
     for other in others:
-        for what, key, one, two in (
-            ("axes of the wrench", "[wrench] frame", *(r.frames["wrench"] for r in (first, other))),
-            ("mount of the sensor", "[wrench] mount", *map(_mount, (first, other))),
-            ("gravity", "[world] gravity", first.gravity.tolist(), other.gravity.tolist()),
-        ):
-            if not _alike(one, two):
+        for key, (what, of) in _FRAMES.items():
+            one, two = of(first), of(other)
+            if (with_carrier or key.startswith("[body")) and not _alike(one, two):
                 raise LogError(
-                    f"{other.name}: the {what} is {two}, but {one} in {first.name}: logs with the "
-                    f"payload and without it have to be in the same frames; read them with one "
+                    f"{other.name}: the {what} is {two or 'not given'}, but {one or 'not given'} "
+                    f"in {first.name}: {why} have to be in the same frames; read them with one "
                     f"schema ({key})"
                 )
 
 
-def _mount(recording: Recording) -> object:
-    X_BS = recording.X_BS
-    return None if X_BS is None else np.round(X_BS.matrix, 12).tolist()
+def _matrix(pose: Pose | None) -> object:
+    return None if pose is None else np.round(pose.matrix, 12).tolist()
 
 
 def _alike(one: object, other: object) -> bool:

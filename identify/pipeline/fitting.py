@@ -136,8 +136,8 @@ def fit(
     estimator = replace(settings.estimator, unloaded=len(empty))
     if settings.apply:
         scanned, applied = corrected(scanned, settings.apply, estimator, say)
-    if empty:
-        require_same_frames([log.summary.recording for log in scanned])
+    recordings = [log.summary.recording for log in scanned]
+    require_same_frames(recordings, with_carrier=bool(empty))
     say("estimating")
     estimate = _estimate(scanned, [log.summary.statistics for log in scanned], estimator, say)
     as_read, weighting = scanned, None
@@ -176,6 +176,7 @@ def fit(
         """With what is known of the logs and of the whole fit, and so of each of its bodies."""
         return replace(
             one,
+            frames=recordings[0].body_frame,
             log_ids=tuple(log.recording.sha256 for log in logs),
             dropped_rows=sum(log.recording.dropped.total for log in logs),
             provenance={"body": one.body, **whole} if estimate.others else whole,

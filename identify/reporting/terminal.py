@@ -37,6 +37,10 @@ def parameter_rich_table(
 
     rows = parameter_rows(estimate, truth, groups)
     caption = [f"± {estimate.interval_kind}"] if estimate.interval_kind else []
+    caption.append(
+        f"{estimate.frame_in_words}: c, h and I are about its origin, Ic about the centre of mass, "
+        "all in its axes"
+    )
     if estimate.default_body and not all(row.measured for row in rows):
         caption.append(f"default: not identifiable from this log; {estimate.default_body}")
     if any(row.outside for row in rows):

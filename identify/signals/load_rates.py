@@ -46,7 +46,7 @@ def wrench_rates(
         motion, R = kinematics.motion, kinematics.rotation
         force, torque = (_seen_from_body(v, R, motion) for v in (force, torque))
     wrench = np.concatenate((force, torque), axis=2)
-    if frame == "sensor" and recording.X_BS is not None:
+    if recording.X_BS is not None:
         wrench = wrench @ coadjoint(recording.X_BS).T
     return np.concatenate((wrench[1], wrench[2]), axis=1)
 

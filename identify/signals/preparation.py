@@ -285,7 +285,7 @@ def _wrench_in_body(
             )
         force, torque = rotate_back(rotation, force), rotate_back(rotation, torque)
     wrench = np.concatenate((force, torque), axis=1)
-    if frame == "sensor" and recording.X_BS is not None:
+    if recording.X_BS is not None:
         wrench = wrench @ coadjoint(recording.X_BS).T
     for knots in recording.wrench_drift:
         table = np.array(knots).T

@@ -24,7 +24,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Mat33, Vec3
+from identify.arrays import Array, Indices, Mat33, Vec3, Vec6
 from identify.logs import Recording
 from identify.signals.kinematics import Kinematics
 from identify.signals.transform import BY_PARTS, SAMPLE
@@ -72,15 +72,12 @@ def propagate(
     vectors = [
         (slice(0, 3), noise.of_acceleration(rates)),
         (slice(3, 6), noise.of_angular_acceleration()),
-        (slice(12, 15), noise.of_wrench(0, wrench[at, :3])),
-        (slice(15, 18), noise.of_wrench(1, wrench[at, 3:6])),
+        *zip((slice(12, 15), slice(15, 18)), noise.of_wrench(wrench[at, :6]), strict=True),
     ]
     if wide := wrench.shape[1] > 6:
         vectors += noise.of_attitude()
-        for half, both in enumerate(wrench[at].reshape(-1, 3, 2, 3).transpose(2, 1, 0, 3)):
-            first, second = noise.of_wrench_rates(half, both, rates)
-            vectors.append((slice(27 + 3 * half, 30 + 3 * half), first))
-            vectors.append((slice(33 + 3 * half, 36 + 3 * half), second))
+        of_rates = noise.of_wrench_rates(wrench[at].reshape(-1, 3, 6).swapaxes(0, 1), rates)
+        vectors += [(slice(27 + 3 * k, 30 + 3 * k), of_one) for k, of_one in enumerate(of_rates)]
     ways = tuple(dict.fromkeys(way for _, vector in (*vectors, (None, rates)) for way in vector))
     columns = {way: slice(3 * number, 3 * number + 3) for number, way in enumerate(ways)}
     J = np.zeros((len(at), 39 if wide else 18, 3 * len(ways)))
@@ -195,17 +192,39 @@ class _Noise:
             way = "position", 1
         return {way: self._back()} | self._turned(self._velocity_in_body())
 
-    def of_wrench(self, half: int, w: Vec3, order: int = SAMPLE) -> Sensitivity:
-        """Of the force (half 0) or torque (half 1) at Bo in B; w is its value.
+    def of_wrench(self, w: Vec6) -> list[Sensitivity]:
+        """Of force and torque at Bo in B; w are their values."""
+        return self._at_origin([self._read(*half) for half in enumerate(self._halves(w))])
+
+    def _read(self, half: int, v: Vec3, order: int = SAMPLE) -> Sensitivity:
+        """Of the force (half 0) or torque (half 1) where it is read; v is its value there.
 
         With an order, that of Rᵀ dᵏf_W/dtᵏ if the wrench is in world axes, else of the derivative.
         """
-        ways: tuple[Way, Way] = (("force", order), ("torque", order))
+        return self._given((("force", "torque")[half], order), "wrench", v)
+
+    def _halves(self, w: Array) -> Array:
+        """Force and torque where they are read, of wrenches at Bo in B, shape (2, ..., 3)."""
         X_BS = self.recording.X_BS
-        if self.recording.frames["wrench"] != "sensor" or X_BS is None:
-            return self._given(ways[half], "wrench", w)
-        moved = coadjoint(X_BS)[3 * half : 3 * half + 3].reshape(3, 2, 3)
-        return {way: moved[:, k] @ self.one for k, way in enumerate(ways) if moved[:, k].any()}
+        if X_BS is not None:
+            w = w @ coadjoint(X_BS.inverse()).T
+        return np.stack((w[..., :3], w[..., 3:]))
+
+    def _at_origin(self, read: list[Sensitivity]) -> list[Sensitivity]:
+        """Of force and torque at Bo in B, from those where they are read."""
+        if (X_BS := self.recording.X_BS) is None:
+            return read
+        moved = coadjoint(X_BS).reshape(2, 3, 2, 3)
+        return [
+            _sum(
+                *(
+                    _turned_by(moved[half, :, k], noise)
+                    for k, noise in enumerate(read)
+                    if moved[half, :, k].any()
+                )
+            )
+            for half in (0, 1)
+        ]
 
     def of_attitude(self) -> list[tuple[slice, Sensitivity]]:
         """Of the columns of Rᵀ, which are the world's axes in B, with their rows of J."""
@@ -214,14 +233,24 @@ class _Noise:
         axes = np.moveaxis(self.back, -1, 0)
         return [(slice(18 + k, 27, 3), self._turned(axis)) for k, axis in enumerate(axes)]
 
-    def of_wrench_rates(self, half: int, w: Array, rates: Sensitivity) -> tuple[Sensitivity, ...]:
-        """Of both derivatives of the force or torque in B; w is its value and theirs, (3, t, 3)."""
+    def of_wrench_rates(self, w: Array, rates: Sensitivity) -> list[Sensitivity]:
+        """Of both derivatives of the wrench at Bo in B: of ḟ, ṫ, f̈ and ẗ.
+
+        Args:
+            w: the wrench and its derivatives, shape (3, t, 6).
+            rates: what reaches ω.
+        """
+        halves = (self._rates_read(half, v, rates) for half, v in enumerate(self._halves(w)))
+        return [one for read in zip(*halves, strict=True) for one in self._at_origin(list(read))]
+
+    def _rates_read(self, half: int, w: Array, rates: Sensitivity) -> tuple[Sensitivity, ...]:
+        """Of both derivatives of the force or torque where it is read; w is (3, t, 3)."""
         if not self._world("wrench"):
-            return tuple(self.of_wrench(half, w[order], order) for order in (1, 2))
+            return tuple(self._read(half, w[order], order) for order in (1, 2))
         across, turning = hat(self.rates), np.cross(self.rates, w[0])
         b1 = w[1] + turning
         b2 = w[2] + np.cross(self.alpha, w[0]) + np.cross(self.rates, 2.0 * b1 - turning)
-        of_b = [self.of_wrench(half, b, order) for order, b in enumerate((w[0], b1, b2))]
+        of_b = [self._read(half, b, order) for order, b in enumerate((w[0], b1, b2))]
         first = _sum(of_b[1], _turned_by(-across, of_b[0]), _turned_by(hat(w[0]), rates))
         second = _sum(
             of_b[2],

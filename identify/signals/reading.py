@@ -13,6 +13,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.logs import Recording
 from identify.logs.recording import AccelerationKind, Frame
+from identify.logs.tool_point import moved_recording, wrench_point
 from identify.signals.spikes import without_spikes
 from identify.spatial.rotations import (
     quaternion_conjugate,
@@ -67,9 +68,15 @@ class Reading:
         """The recording as it is read; the same object where nothing is read otherwise."""
         if self.without_spikes and not recording.still:
             recording, _ = without_spikes(recording)
+        tcp = recording.body_frame.tcp
+        if tcp is None or not self._changes_motion:
+            return self._applied(recording)
+        # The log is of the tool point: that is what is read otherwise.
+        return moved_recording(self._applied(moved_recording(recording, tcp)), tcp.inverse())
+
+    def _applied(self, recording: Recording) -> Recording:
         changed: dict[str, Array] = {}
-        posed = self.turned_order or self.turned_maps or self.position is not None
-        if posed and "quaternion" in recording.signals:
+        if self._poses_otherwise and "quaternion" in recording.signals:
             changed |= self._pose(recording)
         for name, factor in self.scales:
             if name in recording.signals:
@@ -86,7 +93,8 @@ class Reading:
             recording = replace(recording, gravity=gravity)
         if self.wrench_frame is not None:
             frames = {**recording.frames, "wrench": self.wrench_frame}
-            recording = replace(recording, frames=frames)
+            point = wrench_point(self.wrench_frame, recording.body_frame.tcp)
+            recording = replace(recording, frames=frames, X_BS=point)
         if self.wrench_delay is not None:
             recording = replace(recording, wrench_delay=self.wrench_delay)
         if self.wrench_drift:
@@ -96,6 +104,15 @@ class Reading:
         if self.acceleration_kind is not None:
             recording = replace(recording, acceleration_kind=self.acceleration_kind)
         return recording
+
+    @property
+    def _poses_otherwise(self) -> bool:
+        return self.turned_order or self.turned_maps or self.position is not None
+
+    @property
+    def _changes_motion(self) -> bool:
+        scaled = any(name not in ("force", "torque") for name, _ in self.scales)
+        return self._poses_otherwise or scaled or self.acceleration_kind is not None
 
     def _pose(self, recording: Recording) -> dict[str, Array]:
         """The pose as it is read: first as the log has it, then as this reading has it."""

@@ -11,6 +11,10 @@ import numpy as np
 from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import ModelError
 
+LARGEST_TURN = 6.3
+"""Angle of a rotation vector [rad], a full turn and rounding: no pendant shows more, and degrees
+soon are."""
+
 _YZX, _ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 

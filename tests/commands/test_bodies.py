@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from identify.exchange import SavedEstimate, read_estimate, read_model, write_estimate
 from identify.inertia import PHI, InertialParameters, in_frame
 from identify.inertia.shapes import Box, Sphere
-from identify.spatial import Pose
+from identify.spatial import BodyFrame, Pose
 from tests.close import assert_close
 
 TOOL = in_frame(
@@ -99,6 +100,54 @@ def test_what_is_added_is_taken_away_again(cli, tool, ball, tmp_path):
     assert f"Note: {ball} has no covariance: taken as exact" in out
     assert "frames are called differently" not in out
     assert_close(read_estimate(rest).parameters.phi, TOOL, 1e-9)
+
+
+NEAR = Pose(Rotation.from_rotvec([0.0, 0.0, -0.5]).as_matrix(), [0.0, 0.0, -0.04])
+FAR = Pose(Rotation.from_rotvec([0.1, 0.2, 0.3]).as_matrix(), [0.01, 0.0, -0.09])
+
+
+@pytest.mark.parametrize("command", ["add", "subtract"])
+def test_frames_that_logs_say_differ_need_a_pose(cli, tmp_path, command):
+    """With both on one flange the message has the pose: the sum is then that about the flange."""
+    big, small = InertialParameters(2.0 * TOOL), InertialParameters(TOOL)
+
+    def write(name, body, frames):
+        return write_estimate(SavedEstimate(body, frames=frames), tmp_path / f"{name}.json")
+
+    near = write("near", big, BodyFrame("near", flange=NEAR))
+    far = write("far", small.in_frame(FAR @ NEAR.inverse()), BodyFrame("far", flange=FAR))
+    out = tmp_path / "out.json"
+    refused = cli(command, near, far, "-o", out)
+    assert refused.status == 2
+    assert not out.exists()
+    said = "far.json is about B (far), but "
+    assert said in refused.message
+    pose = re.search(r"on one flange, that is --at (.*)$", refused.message).group(1).split()
+    assert cli(command, near, far, "--at", *pose, "-o", out).status == 0
+    found = read_estimate(out)
+    assert_close(found.parameters.phi, (3.0 if command == "add" else 1.0) * TOOL, 1e-7)
+    assert found.frames.name == "near"
+    assert_close(found.frames.flange.matrix, NEAR.matrix, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "differ"),
+    [
+        (BodyFrame("near", flange=NEAR), BodyFrame("other name", flange=NEAR), False),
+        (BodyFrame("near", flange=NEAR), BodyFrame(), False),
+        (BodyFrame(), BodyFrame("far"), False),
+        (BodyFrame("near"), BodyFrame("near", flange=NEAR), False),
+        (BodyFrame("near"), BodyFrame("far", flange=FAR), True),
+        (BodyFrame("near"), BodyFrame("far"), True),
+    ],
+)
+def test_only_frames_that_are_known_to_differ_are_refused(cli, tmp_path, one, other, differ):
+    words = [
+        write_estimate(SavedEstimate(InertialParameters(TOOL), frames=of), tmp_path / name)
+        for name, of in (("one.json", one), ("other.json", other))
+    ]
+    assert cli("add", *words).status == (2 if differ else 0)
+    assert cli("add", *words, "--at", *AT).status == 0
 
 
 def test_a_link_of_a_model_is_a_body_for_every_command(cli, tool, urdf, tmp_path):

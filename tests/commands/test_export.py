@@ -8,16 +8,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
-from identify.exchange import EXPORTS, SavedEstimate, read_model, write_estimate
+from identify.errors import ModelError
+from identify.exchange import EXPORTS, SavedEstimate, export_body, read_model, write_estimate
+from identify.exchange.controllers import CONTROLLERS, payload_setting
+from identify.exchange.rewriting import inertial_snippet
 from identify.findings import Finding, verdict_of
 from identify.inertia import InertialParameters
-from identify.spatial import Pose
+from identify.spatial import BodyFrame, Pose
 from tests.close import assert_close
 
 BODY = InertialParameters.from_com(
     1.25, [0.02, -0.01, 0.04], [[0.004, 1e-4, 2e-4], [1e-4, 0.005, -3e-4], [2e-4, -3e-4, 0.003]]
 )
+SAME = ("--at", *"000000")
+"""Of a body whose flange nobody knows: it is the body frame."""
 FRAME = ("0.1", "-0.2", "0.3", "0", "0", "0.6", "0.8")
 URDF = (
     '<robot name="r">\n  <!-- kept -->\n  <link name="tool"/>\n  <link name="other"/>\n</robot>\n'
@@ -33,7 +39,7 @@ def estimate(tmp_path) -> Path:
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_every_export_prints_the_mass(cli, estimate, name):
-    status, out, err = cli("export", estimate, "--to", name)
+    status, out, err = cli("export", estimate, "--to", name, *SAME)
     assert status == 0
     assert "1.25" in out
     assert all(line.startswith("identify: note: ") for line in err.splitlines())
@@ -60,7 +66,7 @@ def test_into_a_link_of_a_model(cli, estimate, tmp_path):
     model, out = tmp_path / "robot.urdf", tmp_path / "new.urdf"
     model.write_text(URDF)
     outcome = cli("export", estimate, "--link", "tool", "--into", model, "-o", out)
-    assert outcome == (0, f"{out}\n", "")
+    assert outcome == (0, f"{out}\n", "identify: note: about B, in its axes\n")
     assert model.read_text() == URDF
     assert "<!-- kept -->" in out.read_text()
     links = {link.name: link for link in read_model(out).links}
@@ -120,9 +126,9 @@ def test_an_estimate_not_to_be_used_is_not_exported(cli, unusable, tmp_path):
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_accepted_findings_are_repeated_in_a_comment(cli, unusable, estimate, name):
-    status, out, err = cli("export", unusable, "--to", name, "--accept-findings")
+    status, out, err = cli("export", unusable, "--to", name, *SAME, "--accept-findings")
     assert status == 0
-    plain, mark = cli("export", estimate, "--to", name).out, COMMENTS[name]
+    plain, mark = cli("export", estimate, "--to", name, *SAME).out, COMMENTS[name]
     assert out.endswith(plain)
     comment = out.removesuffix(plain)
     assert comment.isascii()
@@ -194,7 +200,7 @@ def test_a_massless_frame_has_nothing_to_export(cli, tmp_path, name):
         (("--to", "ur", "--frame", *"0000000"), "a quaternion that is not zero"),
         (("--to", "ur", "--frame", *"000000", "nan"), "expected finite numbers"),
         (("--to", "ur", "--frame", "0", "0", "0"), "'--frame'. Expected 7 values"),
-        (("--to", "ur", "--largest-mass", "1"), "at most 1 kg may be carried"),
+        (("--to", "ur", *SAME, "--largest-mass", "1"), "at most 1 kg may be carried"),
         (("--to", "urdf", "--largest-mass", "1"), "have a largest mass"),
         (("--to", "ur", "--frame", "1000", *"000001"), "check the units"),
         (("--to", "urdf", "-o", "{folder}"), "is a folder"),
@@ -214,6 +220,83 @@ def test_an_impossible_body_is_refused(cli, tmp_path):
     path = tmp_path / "bad.json"
     path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-3]}))
     for name in EXPORTS:
-        outcome = cli("export", path, "--to", name)
+        outcome = cli("export", path, "--to", name, *SAME)
         assert outcome.status == 2
         assert "impossible" in outcome.message
+
+
+# Where the flange is ------------------------------------------------------------------------------
+
+X_BF = Pose(Rotation.from_rotvec([0.3, -0.2, 0.5]).as_matrix(), [0.01, -0.02, -0.05])
+X_BT = Pose(Rotation.from_rotvec([0.0, 0.4, 0.1]).as_matrix(), [0.0, 0.03, 0.15])
+KNOWN = BodyFrame("wrist sensor", flange=X_BF)
+TOOL = BodyFrame(None, Pose.identity(), X_BT)
+
+
+def saved(tmp_path, frames: BodyFrame, name: str = "known.json") -> Path:
+    return write_estimate(SavedEstimate(BODY, frames=frames), tmp_path / name)
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_a_controller_is_told_nothing_of_a_body_whose_flange_nobody_knows(cli, tmp_path, name):
+    model, out = tmp_path / "robot.urdf", tmp_path / "out.txt"
+    inertial = inertial_snippet(BODY.phi, "urdf").text
+    model.write_text(f'<robot name="r"><link name="l">{inertial}</link></robot>')
+    by_hand = tmp_path / "hand.json"
+    by_hand.write_text(json.dumps({"phi": BODY.phi.tolist()}))
+    for body in (saved(tmp_path, BodyFrame("wrist sensor")), by_hand, f"{model}#l"):
+        outcome = cli("export", body, "--to", name, "-o", out)
+        if name == "ros":
+            assert outcome.status == 0
+            assert "identify: note: about B" in outcome.err
+            continue
+        assert (outcome.status, outcome.out) == (2, "")
+        assert not out.exists()
+        where = "[body.tcp]" if name == "abb" else "[body.flange]"
+        for way in (where, "--at 0 0 0 0 0 0", "--frame", "in_frame"):
+            assert way in outcome.message
+        assert cli("export", body, "--to", name, *SAME, "-o", out).status == 0
+        out.unlink()
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_a_body_goes_to_a_controller_about_the_flange_it_knows(cli, tmp_path, name):
+    status, out, err = cli("export", saved(tmp_path, KNOWN), "--to", name)
+    if name == "abb":
+        assert status == 2
+        return
+    body = BODY if name == "ros" else BODY.in_frame(X_BF.inverse())
+    assert out == payload_setting(name, body).text
+    said = "B (wrist sensor), in its axes" if name == "ros" else "the flange, from [body.flange]"
+    assert f"identify: note: about {said}\n" in err
+    asked = cli("export", saved(tmp_path, KNOWN), "--to", name, *SAME)
+    assert asked.out == payload_setting(name, BODY).text
+    assert "identify: note: about the frame that --at gives" in asked.err
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_of_a_log_of_a_tool_point_both_frames_are_known(cli, tmp_path, name):
+    out, err = cli("export", saved(tmp_path, TOOL), "--to", name)[1:]
+    body = BODY.in_frame(X_BT.inverse()) if name == "abb" else BODY
+    assert out == payload_setting(name, body).text
+    what = {"abb": "the tool point, from [body.tcp]", "ros": "B (the flange), in its axes"}
+    assert f"identify: note: about {what.get(name, 'the flange, from [body.tcp]')}\n" in err
+
+
+def test_what_is_no_controller_gets_the_body_about_b(cli, tmp_path):
+    status, out, err = cli("export", saved(tmp_path, KNOWN), "--to", "urdf")
+    assert (status, out) == (0, export_body(BODY, "urdf").text)
+    assert "identify: note: about B (wrist sensor), in its axes\n" in err
+
+
+def test_estimates_in_python_go_where_those_in_files_do():
+    estimate = SavedEstimate(BODY, frames=KNOWN)
+    about_flange = payload_setting("ur", BODY.in_frame(X_BF.inverse()))
+    assert payload_setting("ur", estimate).text == about_flange.text
+    assert export_body(estimate, "ur").text == about_flange.text
+    assert export_body(estimate, "sdf").text == export_body(BODY, "sdf").text
+    for unknown in (SavedEstimate(BODY), SavedEstimate(BODY, frames=BodyFrame("wrist"))):
+        with pytest.raises(ModelError, match=r"ur: .* flange, and it is not known .* in B"):
+            export_body(unknown, "ur")
+    with pytest.raises(ModelError, match=r"abb: .* tool point, and it is not known"):
+        export_body(estimate, "abb")

@@ -13,6 +13,7 @@ from identify.inertia import PHI, pseudo_inertia
 KEYS = (
     "schema_version",
     "frame",
+    "frames",
     "phi",
     "mass",
     "com",
@@ -50,7 +51,7 @@ def load(folder: Path) -> dict[str, Any]:
     """The estimate.json of a folder, after checking all that every one must hold."""
     estimate = json.loads((folder / "estimate.json").read_text(encoding="utf-8"))
     assert tuple(estimate) == KEYS
-    assert estimate["schema_version"] == 2
+    assert estimate["schema_version"] == 3
     assert estimate["frame"] == "body"
     _check_body(estimate)
     _check_uncertainty(estimate)

@@ -23,6 +23,7 @@ from identify.exchange import (
 from identify.exchange.estimate_json import estimate_text
 from identify.findings import Finding, verdict_of
 from identify.inertia import PHI, InertialParameters
+from identify.spatial import BodyFrame, Pose
 from tests.close import assert_close, assert_same_body
 from tests.estimation.simulated import samples, wrench_noise
 from tests.strategies import bodies, random_body
@@ -116,6 +117,22 @@ def test_a_body_alone_comes_back_too(tmp_path):
     assert_same(read_estimate(write_estimate(bare, tmp_path / "e.json")), bare)
 
 
+def test_the_name_of_the_body_frame_and_the_poses_in_it_come_back(tmp_path):
+    flange = Pose.from_quaternion([0.0, 0.0, 0.6, 0.8], [0.01, 0.1 + 0.2, -0.03])
+    saved = SavedEstimate(BODY, frames=BodyFrame("wrist sensor", flange=flange))
+    path = write_estimate(saved, tmp_path / "e.json")
+    found = json.loads(path.read_text(encoding="utf-8"))["frames"]
+    assert found["name"] == "wrist sensor"
+    assert found["flange"]["translation"] == [0.01, 0.1 + 0.2, -0.03]
+    assert found["tcp"] is None
+    assert_close(np.array(found["flange"]["quaternion"]), np.array([0.0, 0.0, 0.6, 0.8]), 1e-15)
+    again = read_estimate(path).frames
+    assert (again.name, again.tcp) == ("wrist sensor", None)
+    assert np.array_equal(again.flange.position, flange.position)
+    assert_close(again.flange.rotation, flange.rotation, 1e-15)
+    assert read_estimate(write_estimate(FULL, path)).frames == BodyFrame()
+
+
 @given(bodies())
 def test_any_body_comes_back_to_the_last_bit(tmp_path_factory, phi):
     path = tmp_path_factory.mktemp("body") / "e.json"
@@ -138,6 +155,7 @@ def test_an_estimate_saves_itself_and_is_read_back(tmp_path):
     assert list(document) == [
         "schema_version",
         "frame",
+        "frames",
         "phi",
         "mass",
         "com",
@@ -261,7 +279,7 @@ def test_phi_is_believed_before_what_is_derived_from_it(tmp_path):
             {"mass": 1.0, "com": [0, 0, 0], "inertia_about_com": [[1, 2, 0], [0, 1, 0], [0, 0, 1]]},
             "expected a symmetric matrix",
         ),
-        ({"phi": [1.0] * 10, "schema_version": 3}, "schema_version is 3.*Update the toolkit"),
+        ({"phi": [1.0] * 10, "schema_version": 4}, "schema_version is 4.*Update the toolkit"),
         ({"phi": [1.0] * 10, "schema_version": 0}, "schema_version is 0"),
         ({"phi": [1.0] * 10, "schema_version": "1"}, "schema_version is '1'"),
         ({"phi": [1.0] * 10, "schema_version": 1.5}, "schema_version is 1.5"),

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from identify.exchange.controllers.figures import (
     screen_figures,
     tensor_figures,
 )
+from identify.exchange.estimate_views import EstimateViews
 from identify.inertia import InertialParameters
 from identify.inertia.consistency import BodyKind
 from identify.inertia.verdict import check
@@ -64,6 +66,7 @@ class Controller:
     Attributes:
         name: what it is called here.
         title: maker and what is written, for lists.
+        about: in whose frame its numbers are, that of the "flange", of the "tool", or "any".
         figures: the numbers of a payload that its template takes.
         template: of the text, with a `$word` for each number.
         notes: units, frames and what to see to before it is used.
@@ -73,6 +76,7 @@ class Controller:
 
     name: str
     title: str
+    about: Literal["flange", "tool", "any"]
     figures: Callable[[Payload], Figures]
     template: str
     notes: tuple[str, ...]
@@ -122,6 +126,7 @@ def _read_controllers() -> Mapping[str, Controller]:
         name: Controller(
             name,
             entry["title"],
+            entry["about"],
             partial(_FIGURES[entry["figures"]], **entry.get("options", {})),
             entry["template"],
             tuple(entry["notes"]),
@@ -188,24 +193,61 @@ def checked_payload(body: PhiLike, *, largest_mass: float = HEAVIEST) -> Payload
     return Payload(body.mass, body.com, inertia)
 
 
-def payload_setting(controller: str, body: PhiLike, *, largest_mass: float = HEAVIEST) -> Export:
+def payload_setting(
+    controller: str, body: PhiLike | EstimateViews, *, largest_mass: float = HEAVIEST
+) -> Export:
     """A body as the payload setting of a controller.
 
     Args:
         controller: one of `CONTROLLERS`.
-        body: ten parameters about the origin of the flange's (ABB payloads: the tool's) frame, in
-            its axes, shape (10,).
+        body: an estimate, which knows where the flange is; or ten parameters about the origin of
+            the flange's (ABB payloads: the tool's) frame, in its axes, shape (10,).
         largest_mass: what the arm may carry [kg].
 
     Raises:
-        ModelError: an unknown controller, an impossible body, or one out of the range that the
-            controller or any arm takes.
+        ModelError: an unknown controller, an impossible body, one out of the range that the
+            controller or any arm takes, or an estimate of which nobody knows where the flange is.
     """
     entry = lookup(CONTROLLERS, controller, "controller", ModelError)
+    about: tuple[str, ...] = ()
+    if isinstance(body, EstimateViews):
+        body, said = _in_its_frame(entry, body)
+        about = (said,)
     payload = checked_payload(body, largest_mass=largest_mass)
     try:
         words, lost, notes = entry.figures(payload)
     except ModelError as error:
         raise ModelError(f"{controller}: {error}") from error
     text = Template(entry.template).substitute(words)
-    return Export(text, (*lost, *entry.lost), (*entry.notes, *notes))
+    return Export(text, (*lost, *entry.lost), (*about, *entry.notes, *notes))
+
+
+def _in_its_frame(entry: Controller, estimate: EstimateViews) -> tuple[InertialParameters, str]:
+    """The body in the frame that a controller asks for, and which that is, in words.
+
+    Raises:
+        ModelError: nobody knows where that frame is.
+    """
+    frames = estimate.frames
+    if entry.about == "any":
+        return estimate.parameters, f"about {estimate.frame_in_words}, in its axes"
+    frame, wanted = "flange", frames.flange
+    if entry.about == "tool":
+        frame, wanted = "tool point", frames.tcp
+    if wanted is None:
+        raise ModelError(_unknown(entry, estimate, frame))
+    table = "[body.flange]" if frames.tcp is None else "[body.tcp]"
+    return estimate.parameters.in_frame(wanted.inverse()), f"about the {frame}, from {table}"
+
+
+def _unknown(entry: Controller, estimate: EstimateViews, frame: str) -> str:
+    schema = "[body.tcp] pose"
+    if frame == "flange":
+        schema = "[body.flange] translation and quaternion (or [body.tcp] of a log of a tool point)"
+    return (
+        f"{entry.name}: the setting is about the {frame}, and it is not known where that is in "
+        f"{estimate.frame_in_words}. Either say it in the schema of the log, {schema}, and fit "
+        f"again; or here: --at X Y Z RX RY RZ, the pose of B in the frame of the {frame} "
+        f"(--at 0 0 0 0 0 0 says that they are the same), or --frame, the other way round. In "
+        f"Python, give estimate.parameters.in_frame(pose of B in the frame of the {frame})"
+    )

@@ -62,16 +62,16 @@ def _row(result: FitResult, found: HeldOutScores, axis: int) -> Row:
 
 def wrench(result: FitResult, truth: InertialParameters | None) -> Section:
     """Measured against predicted wrench."""
+    at = f"Wrench on the body at the origin of {result.estimate.frame_in_words}, in its axes"
     caption = (
-        "Wrench on the body at the origin of the body frame, in its axes. Measured: low-passed, "
+        f"{at}. Measured: low-passed, "
         "and less the sensor offset of its log. Predicted: from the measured motion, low-passed "
         "alike, and the ten parameters of what moved."
     )
     if all(log.recording.still for log in result.logs):
         caption = (
-            "Wrench on the body at the origin of the body frame, in its axes, one mark a still "
-            "pose. Measured: less the sensor offset of its log. Predicted: from the attitude and "
-            "the ten parameters."
+            f"{at}, one mark a still pose. Measured: less the sensor offset of its log. Predicted: "
+            "from the attitude and the ten parameters."
         )
     blocks: list[Block] = [Pictures(wrench_columns(result), caption)]
     if len(result.logs) > 1:

@@ -64,8 +64,9 @@ def parameters(result: FitResult, truth: InertialParameters | None) -> Section:
             _row(one, "" if one.group == before else _GROUP_NAMES[one.group])
             for one, before in zip(rows, groups, strict=False)
         ),
-        f"Intervals: {estimate.interval_kind}. About the origin of the body frame B, in its axes; "
-        "products of inertia are the entries of the matrix (negative integrals).",
+        f"Intervals: {estimate.interval_kind}. About the origin of the body frame, "
+        f"{estimate.frame_in_words}, in its axes; products of inertia are the entries of the "
+        "matrix (negative integrals).",
     )
     present = {one.decided_by for one in rows}
     points = [meaning for by, meaning in _MEANINGS.items() if by in present]
@@ -142,7 +143,7 @@ def principal(result: FitResult, truth: InertialParameters | None) -> Section | 
         )
         for place, moment, axis, size in zip((1, 2, 3), shown, found, lengths, strict=True)
     ]
-    heads = (f"Moment [{shown[0].unit}]", "95 % interval", "Axis in the body frame [–]")
+    heads = (f"Moment [{shown[0].unit}]", "95 % interval", f"Axis in {estimate.frame_in_words} [–]")
     heads += ("95 % cone", f"Ellipsoid [{length.name}]")
     table = Table(
         (Head(""), *numbers(*heads)),

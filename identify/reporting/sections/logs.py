@@ -22,8 +22,10 @@ from identify.reporting.content import (
     row,
 )
 from identify.reporting.rounding import decimals_for, fixed, significant
+from identify.spatial import log_rotation, quaternion_from_rotation
 
 if TYPE_CHECKING:
+    from identify.estimation import Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
     from identify.regressors import LogSummary
@@ -61,7 +63,7 @@ def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Sectio
             )
         ),
         "With 95 % intervals. What the sensor reads beside the wrench on the body, constant in the "
-        "body's axes, at the origin of the body frame: measured = on the body + offset.",
+        f"axes of {estimate.frame_in_words}, at its origin: measured = on the body + offset.",
     )
     return Section(*title, (table,))
 
@@ -169,7 +171,7 @@ def provenance(result: FitResult, truth: InertialParameters | None) -> Section:
     if result.carrier is not None:
         digest = estimate_digest(result.carrier.estimate.saved)
         rows.append(row("carrier.json", f"sha256 {digest}"))
-    rows.append(row("Body frame", result.estimate.saved.frame))
+    rows.append(row("Body frame", _spelled(result.estimate)))
     versions = ", ".join(f"{name} {version}" for name, version in _items(known.get("versions")))
     if versions:
         rows.append(row("Versions", versions))
@@ -184,6 +186,19 @@ def provenance(result: FitResult, truth: InertialParameters | None) -> Section:
     ]
     table = Table((Head("What"), Head("How it was", "prose")), tuple(rows))
     return Section("provenance", "Provenance", (table, *listings))
+
+
+def _spelled(estimate: Estimate) -> str:
+    """What the body frame is called, and where the flange and the tool point are in it."""
+    said = [estimate.frame_in_words]
+    places = ("flange", estimate.frames.flange), ("tool point", estimate.frames.tcp)
+    for what, pose in places:
+        if pose is not None:
+            turn = log_rotation(quaternion_from_rotation(pose.rotation))
+            place = ", ".join(fixed(1e3 * float(x), 3) for x in pose.position)
+            angles = ", ".join(fixed(float(np.rad2deg(x)), 3) for x in turn)
+            said.append(f"{what} at [{place}] mm, turned by [{angles}]°")
+    return "; ".join(said)
 
 
 def _items(table: object) -> Iterable[tuple[object, object]]:

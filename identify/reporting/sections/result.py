@@ -14,6 +14,7 @@ from identify.reporting.verdict import reasons_in_short, verdict_in_words
 from identify.validation import ESTIMATE
 
 if TYPE_CHECKING:
+    from identify.estimation import Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
@@ -25,7 +26,7 @@ def headline(result: FitResult, truth: InertialParameters | None) -> Section:
     mass, *com = (one.shown for one in parameter_rows(result.estimate, truth, ABOUT_COM)[:4])
     tiles = [
         Tile(f"Mass{result.estimate.of_body}", f"{mass.value} {mass.unit}", mass.interval),
-        _com(com, result.estimate.of_body),
+        _com(com, result.estimate),
         _inertia(result),
         _usable(result),
     ]
@@ -72,7 +73,7 @@ def _part(name: str, said: str, good: bool) -> Row:
     return row(name, Cell(said, tone="" if good else "warn"))
 
 
-def _com(shown: list[Shown], of: str) -> Tile:
+def _com(shown: list[Shown], estimate: Estimate) -> Tile:
     # Two decimals at the most; the table has all.
     short = (
         text if len(text.partition(".")[2]) <= 2 else fixed(float(text), 2)
@@ -82,7 +83,9 @@ def _com(shown: list[Shown], of: str) -> Tile:
     detail = "; ".join(intervals)
     if all(interval.startswith("± ") for interval in intervals):
         detail = f"± {', '.join(interval[2:] for interval in intervals)}"
-    return Tile(f"Centre of mass{of}", f"{', '.join(short)} {shown[0].unit}", detail)
+    detail = f"{detail}; from the origin of {estimate.frame_in_words}"
+    title = f"Centre of mass{estimate.of_body}"
+    return Tile(title, f"{', '.join(short)} {shown[0].unit}", detail)
 
 
 def _inertia(result: FitResult) -> Tile:

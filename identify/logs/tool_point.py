@@ -1,0 +1,155 @@
+"""Logs of a tool point: their motion moved to the flange, which is B, and where their wrench is.
+
+With C fixed to B at X_BC and r = p_BC, both seen from W:
+
+    p_C = p_B + r        v_C = v_B + ω × r        a_C = a_B + α × r + ω × (ω × r)
+
+A proper acceleration moves as the classical one; a spatial one as a twist, a_C = a_B + α × r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from identify.arrays import Array, Vec3
+from identify.errors import LogError
+from identify.spatial import Pose, quaternion_from_rotation, quaternion_product
+from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_quaternion
+
+if TYPE_CHECKING:
+    from identify.logs.recording import Recording
+
+_GROUPS = {
+    "linear_velocity": "twist",
+    "angular_velocity": "twist",
+    "linear_acceleration": "acceleration",
+    "angular_acceleration": "acceleration",
+}
+
+_LEVERS = (
+    ("position", "quaternion"),
+    ("linear_velocity", "angular_velocity"),
+    ("linear_acceleration", "angular_acceleration"),
+)
+"""Each linear signal, and the one whose noise a lever adds to its own."""
+
+
+def moved_motion(
+    signals: Mapping[str, Array],
+    axes: Mapping[str, str],
+    X_BC: Pose,
+    *,
+    kind: str = "classical",
+    still: bool = False,
+) -> dict[str, Array]:
+    """The motion of a frame C that is fixed to the body, from that of B.
+
+    Args:
+        signals: of B, as in a `Recording`, all of the same rows; others are left as they are.
+        axes: of twist and acceleration, "body" (B's, and then C's) or "world".
+        X_BC: where C is.
+        kind: of the linear acceleration.
+        still: whether every row is a still pose, in which nothing turns.
+
+    Raises:
+        LogError: a lever needs a signal that is not among them.
+    """
+    motion = _Motion(signals, axes, X_BC)
+    moved = dict(signals)
+    if "quaternion" in signals:
+        turn = quaternion_from_rotation(X_BC.rotation)
+        moved["quaternion"] = quaternion_product(signals["quaternion"], turn)
+    if "position" in signals:
+        moved["position"] = signals["position"] + motion.lever("world", "position")
+    if "linear_velocity" in signals and not still:
+        lever = motion.lever(axes["twist"], "linear_velocity")
+        rates = motion.rates("angular_velocity", axes["twist"], "linear_velocity")
+        moved["linear_velocity"] = signals["linear_velocity"] + cross(rates, lever)
+    if "linear_acceleration" in signals and not still:
+        lever = motion.lever(axes["acceleration"], "linear_acceleration")
+        changes, rates = (
+            motion.rates(name, axes["acceleration"], "linear_acceleration")
+            for name in ("angular_acceleration", "angular_velocity")
+        )
+        added = cross(changes, lever)
+        if kind != "spatial":
+            added = added + cross(rates, cross(rates, lever))
+        moved["linear_acceleration"] = signals["linear_acceleration"] + added
+    for name, group in _GROUPS.items():
+        if name in signals and axes[group] == "body":
+            moved[name] = moved[name] @ X_BC.rotation  # rows of Rᵀ v
+    return moved
+
+
+def moved_recording(recording: Recording, X_BC: Pose) -> Recording:
+    """A recording whose motion is that of C, for the schema or the reading of a log of C."""
+    moved = moved_motion(
+        recording.signals,
+        recording.frames,
+        X_BC,
+        kind=recording.acceleration_kind,
+        still=recording.still,
+    )
+    return replace(recording, signals=moved)
+
+
+def moved_noise(noise: Mapping[str, float], X_BC: Pose) -> dict[str, float]:
+    """The noise of the signals of C, from that of B: a lever adds that of what turns it.
+
+    σ² + ⅔ |r|² σ_turning², the mean over three axes; |r| is the lever's length.
+    """
+    moved, lever = dict(noise), float(np.linalg.norm(X_BC.position))
+    for linear, turning in _LEVERS:
+        if linear in noise and turning in noise:
+            of_lever = np.sqrt(2.0 / 3.0) * lever * noise[turning]
+            moved[linear] = float(np.hypot(noise[linear], of_lever))
+    return moved
+
+
+def wrench_point(frame: str, tcp: Pose | None) -> Pose | None:
+    """Where in B a wrench is taken that is not a sensor's own: at Bo (None), or at a tool point.
+
+    Args:
+        frame: its axes, "body" or "world".
+        tcp: X_BT of a log of a tool point, else None.
+    """
+    return Pose(np.eye(3), tcp.position) if frame == "world" and tcp is not None else None
+
+
+class _Motion:
+    """Levers and rates of a motion, in body or world axes."""
+
+    def __init__(self, signals: Mapping[str, Array], axes: Mapping[str, str], X_BC: Pose) -> None:
+        self._signals, self._axes, self._X_BC = signals, axes, X_BC
+
+    def lever(self, axes: str, moved: str) -> Vec3:
+        """p_BC of each row."""
+        r = self._X_BC.position
+        return r if axes == "body" else rotate(self._rotation(moved), r)
+
+    def rates(self, name: str, axes: str, moved: str) -> Vec3:
+        """The angular velocity or acceleration."""
+        if name not in self._signals:
+            raise _missing(name, moved)
+        given = self._axes[_GROUPS[name]]
+        if given == axes:
+            return self._signals[name]
+        turned = rotate if axes == "world" else rotate_back
+        return turned(self._rotation(moved), self._signals[name])
+
+    def _rotation(self, moved: str) -> Array:
+        if "quaternion" not in self._signals:
+            raise _missing("pose", moved)
+        return rotation_from_quaternion(self._signals["quaternion"])
+
+
+def _missing(name: str, moved: str) -> LogError:
+    return LogError(
+        f"[body.tcp]: the {moved.replace('_', ' ')} of the flange needs the "
+        f"{name.replace('_', ' ')} of the tool point in the same rows; log them together, leave "
+        f"the {moved.replace('_', ' ')} out, or give [body.flange] in place of [body.tcp]"
+    )
