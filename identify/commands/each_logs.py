@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -55,7 +54,7 @@ def find_logs(
         schema: of all of them.
         schema_path: its file, which no pattern means.
         output: folder of the results, in which no pattern looks.
-        asked: text that is the same where the same is asked of a log.
+        asked: the same where the same is asked of a log, by the same code.
 
     Returns:
         The logs, and names of those with the data of an earlier one, with that one's name.
@@ -177,6 +176,6 @@ def _digests(log: Path, schema: Schema) -> tuple[tuple[str, str], ...]:
 
 
 def _key(name: str, path: Path, files: tuple[tuple[str, str], ...], asked: str) -> str:
-    data = [sha256 for _, sha256 in files] or [str(path.absolute())]
-    text = "\n".join((name, *data, asked)).encode("utf-8", "backslashreplace")
-    return hashlib.sha256(text).hexdigest()[:32]
+    from identify.experiments.keys import key_of
+
+    return key_of(name, [sha256 for _, sha256 in files] or str(path.absolute()), asked)

@@ -27,7 +27,8 @@ from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate
 from identify.experiments.code_mark import code_mark
 from identify.experiments.executors import choose_executor, hold_threads
-from identify.experiments.options import canonical, plain_text
+from identify.experiments.keys import fields_but, key_of
+from identify.experiments.options import plain_text
 from identify.experiments.progress import shown_progress
 from identify.experiments.runner import Work, run_work
 from identify.experiments.store import Store, StoreInfo
@@ -44,6 +45,9 @@ _STORE = ".fits"
 """Folder of the rows, in that of the results."""
 
 _STUDY = "fit --each"
+_NOT_OF_AN_ESTIMATE = ("output", "report", "invocation")
+"""Fields of an `EachFit` that do not change an estimate. All others count in the key of a log."""
+
 _BUG, _CANNOT = 1, 3
 """Statuses of a log: of an error that nobody raised on purpose; of one that came to no end."""
 
@@ -68,20 +72,9 @@ class EachFit:
     report: bool
     invocation: str
 
-    def identity(self) -> str:
-        """Text that is the same where an estimate of the same data is; a report is no part."""
-        settings = self.settings
-        terms = [term.record() for term in settings.terms]
-        return canonical(
-            {
-                "schema": self.schema.model_dump(mode="json", exclude_unset=True),
-                "settings": [settings.bias, settings.mass, settings.cutoff_hz, settings.gravity],
-                "terms": terms,
-                "needs": settings.needs,
-                "truth": None if self.truth is None else self.truth.phi.tolist(),
-                "code": code_mark().short,
-            }
-        )
+    def key(self) -> str:
+        """The same where the same estimate comes of the same data, by this code."""
+        return key_of(fields_but(self, *_NOT_OF_AN_ESTIMATE), code_mark().short)
 
 
 def fit_each(
@@ -103,7 +96,7 @@ def fit_each(
     """
     output = asked.output
     _require_own(output)
-    jobs, same = find_logs(words, asked.schema, schema_path, output, asked.identity())
+    jobs, same = find_logs(words, asked.schema, schema_path, output, asked.key())
     require_writable(output, RESERVED)
     own = [job for job in jobs if job.name not in same]
     try:

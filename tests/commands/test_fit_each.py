@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -9,8 +10,9 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import make_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,11 +21,15 @@ import pytest
 from identify import Recording
 from identify.commands import fit_each
 from identify.commands.each_logs import find_logs, names_of
+from identify.commands.fit_each import EachFit
 from identify.commands.main import main
+from identify.estimation.terms import MassBetween
 from identify.exchange import SavedEstimate
+from identify.experiments.code_mark import CodeMark
 from identify.inertia import InertialParameters
 from identify.logs import Noise, load_schema, synthetic_recording
 from identify.logs.writing import write_log
+from identify.pipeline import FitSettings
 from identify.reporting.comparison import page
 from tests.commands.calling import Cli, Outcome
 
@@ -127,6 +133,86 @@ def test_other_settings_fit_again_and_go_to_each_log(cli, runs, out):
     assert frame["m"].tolist() == [1.2, 1.2]
     assert set(frame["usable"]) == {"with care"}
     assert "1.2 given" in done.out
+
+
+OTHER: dict[str, object] = {
+    "bias": "none",
+    "mass": 1.2,
+    "cutoff_hz": 4.0,
+    "gravity": (0.0, 0.0, -9.8),
+    "terms": (MassBetween(1.0, 1.5),),
+    "needs": "mass 1%",
+    "interval": "bootstrap",
+    "simultaneous": True,
+    "apply": ("delay",),
+    "check": True,
+    "robust": "huber",
+}
+"""Another value of each setting of a fit."""
+
+
+def asked(made: Path, settings: FitSettings | None = None) -> EachFit:
+    schema = load_schema(made / "schema.toml")
+    return EachFit(schema, settings or FitSettings(), None, made, report=True, invocation="")
+
+
+@pytest.mark.parametrize("name", FitSettings.__dataclass_fields__)
+def test_each_setting_is_in_the_key_of_a_log(made, name):
+    changed: Any = {name: OTHER[name]}
+    assert asked(made).key() != asked(made, FitSettings(**changed)).key()
+
+
+def test_a_setting_that_is_added_is_in_the_key_of_a_log(made):
+    keys = set()
+    for value in (1, 2):
+        field = [("added", int, value)]
+        more = make_dataclass("More", field, bases=(FitSettings,), frozen=True, slots=True)
+        keys.add(asked(made, more()).key())
+    assert len(keys) == 2
+
+
+def test_what_else_decides_an_estimate_is_in_the_key_of_a_log(made, monkeypatch):
+    first = asked(made)
+    world = first.schema.world.model_copy(update={"gravity": (0.0, 0.0, 9.81)})
+    others = [
+        replace(first, schema=first.schema.model_copy(update={"world": world})),
+        replace(first, truth=InertialParameters(PHI)),
+        replace(first, truth=InertialParameters(2.0 * PHI)),
+    ]
+    assert len({fit.key() for fit in (first, *others)}) == 4
+    before = first.key()
+    assert before == replace(first, output=made / "out", report=False, invocation="again").key()
+    monkeypatch.setattr(fit_each, "code_mark", lambda: CodeMark("other", ()))
+    assert before != first.key()
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "value"),
+    [
+        (("--simultaneous",), "simultaneous", True),
+        (("--robust", "student"), "robust", "student"),
+        (("--check",), "check", True),
+    ],
+)
+def test_another_option_fits_into_the_same_folder_anew(cli, runs, out, option, name, value):
+    done = each(cli, runs, out, *option, pattern="a.parquet")
+    assert done.err.startswith("1 of 1 logs, 0 failed")
+    saved = json.loads((out / "a" / "estimate.json").read_text())
+    assert saved["provenance"]["options"][name] == value
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--apply", "delay"), "--apply delay: not found in these logs"),
+        (("--interval", "bootstrap"), "bootstrap: the data have 1 blocks of time"),
+    ],
+)
+def test_another_option_that_the_log_cannot_be_fitted_with_is_tried(cli, runs, out, option, said):
+    done = each(cli, runs, out, *option, pattern="a.parquet")
+    assert done.err.startswith("1 of 1 logs, 1 failed")
+    assert said in done.out
+    assert not (out / "a" / "estimate.json").exists()
 
 
 def test_what_is_printed_fits_and_says_whether_they_agree(cli, runs, out):
