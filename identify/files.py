@@ -6,8 +6,10 @@ What goes wrong in reading is a `LogError`.
 from __future__ import annotations
 
 import difflib
+import errno
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 import time
@@ -118,10 +120,41 @@ def write_text(path: Path, content: str) -> None:
     write_bytes(path, content.encode("utf-8", errors="backslashreplace"))
 
 
-def try_lock(file: IO[str]) -> bool:
+def open_lock(path: Path, *, make: bool = True) -> IO[str]:
+    """Open a lock file to read and write it, at its beginning; no symbolic link is followed.
+
+    Args:
+        path: of the file.
+        make: whether to make it where it is not there.
+
+    Raises:
+        FileNotFoundError: it is not there, and not to be made.
+        OSError: it is a link, a folder or the like, or cannot be opened.
+    """
+    flags = os.O_RDWR | os.O_CREAT * make | getattr(os, "O_NOFOLLOW", 0)
+    flags |= getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its other end
+    if path.is_symlink():
+        raise _no_lock(path, "is a symbolic link")
+    handle = os.open(path, flags, 0o666)  # of a link that was made just now, an error too
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise _no_lock(path, "is not a regular file")
+    return os.fdopen(handle, "r+", encoding="utf-8", errors="replace")
+
+
+def _no_lock(path: Path, what: str) -> OSError:
+    """The error of what has the name of a lock, and is none; nothing of it is touched."""
+    return OSError(errno.EINVAL, f"{path.name} {what}, where a lock would be: remove it", str(path))
+
+
+def try_lock(file: IO[str], *, shared: bool = False) -> bool:
     """Take an advisory lock on an open file, unless another process holds one; does not wait.
 
     The system drops it when the file is closed or the process ends, however it ends.
+
+    Args:
+        file: open for writing.
+        shared: let others share it that ask for the same; Windows does not.
 
     Raises:
         OSError: the file system has no locks.
@@ -134,7 +167,8 @@ def try_lock(file: IO[str]) -> bool:
         else:
             import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):  # the second is what Windows says
         return False
     return True
@@ -150,12 +184,12 @@ def locked(path: Path, patience: float) -> Iterator[None]:
 
     Raises:
         TimeoutError: another process held it all that time.
-        OSError: the file cannot be written.
+        OSError: the file cannot be written, or is a link.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + patience
     while True:
-        with path.open("a", encoding="utf-8") as file:
+        with open_lock(path) as file:
             if try_lock(file) and _is_at(file, path):
                 try:
                     yield
@@ -171,7 +205,7 @@ def locked(path: Path, patience: float) -> Iterator[None]:
 def _is_at(file: IO[str], path: Path) -> bool:
     """Whether an open file still has its name: who held the lock before may have removed it."""
     try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        return os.path.samestat(os.fstat(file.fileno()), path.lstat())
     except FileNotFoundError:
         return False
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,10 @@ from typing import TYPE_CHECKING
 
 from identify.commands.command import UsageError
 from identify.errors import IdentifyError
-from identify.files import digest, require_file
+from identify.experiments.keys import key_of
+from identify.experiments.options import plain_text
+from identify.experiments.sources.log_files import is_of_files, source_files
+from identify.files import require_file
 
 if TYPE_CHECKING:
     from identify.logs import Schema
@@ -55,7 +57,7 @@ def find_logs(
         schema: of all of them.
         schema_path: its file, which no pattern means.
         output: folder of the results, in which no pattern looks.
-        asked: text that is the same where the same is asked of a log.
+        asked: the same where the same is asked of a log, by the same code.
 
     Returns:
         The logs, and names of those with the data of an earlier one, with that one's name.
@@ -63,7 +65,7 @@ def find_logs(
     Raises:
         UsageError: a word names nothing.
     """
-    whole = _is_of_files(schema)
+    whole = is_of_files(schema)
     named: dict[Path, Path] = {}
     for word in words:
         for path in _named(word, whole):
@@ -92,8 +94,6 @@ def names_of(paths: Sequence[Path]) -> list[str]:
 
     Those that share it have their suffix, then the folders that tell them apart, then a number.
     """
-    from identify.experiments.options import plain_text
-
     top = Path(commonpath([path.absolute().parent for path in paths]))
     forms: tuple[Callable[[Path], str], ...] = (
         _stem,
@@ -159,24 +159,14 @@ def _is_data(path: Path) -> bool:
     return path.is_file() and not path.name.startswith(".") and suffix.lower() in _DATA
 
 
-def _is_of_files(schema: Schema) -> bool:
-    """Whether a log is a folder: the schema names the file of every group of signals."""
-    streams = [schema.stream(group) for group in schema.groups]
-    return all(stream is not None and stream.file is not None for stream in streams)
-
-
 def _digests(log: Path, schema: Schema) -> tuple[tuple[str, str], ...]:
     """The files of a log with their sha256; none where it cannot be said, as its fit will say."""
-    from identify.logs.sources import plan_sources
-
     try:
-        paths = dict.fromkeys(source.path for source in plan_sources(log, schema))
-        return tuple((str(path.absolute()), digest(path)) for path in paths)
+        files = source_files(log, schema)
+        return tuple((str(file.path.absolute()), file.sha256) for file in files)
     except (IdentifyError, OSError):
         return ()
 
 
 def _key(name: str, path: Path, files: tuple[tuple[str, str], ...], asked: str) -> str:
-    data = [sha256 for _, sha256 in files] or [str(path.absolute())]
-    text = "\n".join((name, *data, asked)).encode("utf-8", "backslashreplace")
-    return hashlib.sha256(text).hexdigest()[:32]
+    return key_of(name, [sha256 for _, sha256 in files] or str(path.absolute()), asked)

@@ -13,6 +13,7 @@ from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.bodies import read_bodies
 from identify.commands.command import Command, Flag, Number, UsageError, Vector, numbers, option
+from identify.commands.exclusion import without_fit_each
 from identify.commands.output import require_writable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, write_pair
 from identify.commands.reasons import reasons_of, status_of
@@ -133,11 +134,14 @@ class Fit(Command):
         settings = self._settings()
         names = (ESTIMATE, *(CARRIER,) * bool(self.unloaded), *(REPORT,) * (not self.no_report))
         require_writable(self.output, names)
+        with without_fit_each(self.output):
+            pass  # one that runs already is said before the work, which may take long
         truth = None if self.truth is None else _read_truth(self.truth)
         with _progress(shown=not self.quiet) as tell:
             result = self._fit(settings, invocation, tell, truth)
             tell("writing the report")
-            write_pair(self.output, result, truth, report=not self.no_report)
+            with without_fit_each(self.output):
+                write_pair(self.output, result, truth, report=not self.no_report)
         if not self.quiet:
             from identify.commands.summary import print_summary
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from identify.commands.each_logs import RESERVED, LogJob, find_logs
+from identify.commands.exclusion import EACH_STORE
 from identify.commands.output import OutputError, require_writable, unwritable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, report_is_of, write_pair
 from identify.commands.reasons import NOT_TO_BE_USED
@@ -27,10 +28,12 @@ from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate
 from identify.experiments.code_mark import code_mark
 from identify.experiments.executors import choose_executor, hold_threads
-from identify.experiments.options import canonical, plain_text
+from identify.experiments.keys import fields_but, key_of
+from identify.experiments.options import plain_text
 from identify.experiments.progress import shown_progress
 from identify.experiments.runner import Work, run_work
 from identify.experiments.store import Store, StoreInfo
+from identify.experiments.store.folder import FolderInUse
 from identify.experiments.work import Row, failure, now, raise_if_interrupted
 from identify.files import digest, write_together
 from identify.logs import Schema, read_log
@@ -40,10 +43,10 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.reporting.comparison.fits import Comparison, FittedLog
 
-_STORE = ".fits"
-"""Folder of the rows, in that of the results."""
-
 _STUDY = "fit --each"
+_NOT_OF_AN_ESTIMATE = ("output", "report", "invocation")
+"""Fields of an `EachFit` that do not change an estimate. All others count in the key of a log."""
+
 _BUG, _CANNOT = 1, 3
 """Statuses of a log: of an error that nobody raised on purpose; of one that came to no end."""
 
@@ -68,20 +71,9 @@ class EachFit:
     report: bool
     invocation: str
 
-    def identity(self) -> str:
-        """Text that is the same where an estimate of the same data is; a report is no part."""
-        settings = self.settings
-        terms = [term.record() for term in settings.terms]
-        return canonical(
-            {
-                "schema": self.schema.model_dump(mode="json", exclude_unset=True),
-                "settings": [settings.bias, settings.mass, settings.cutoff_hz, settings.gravity],
-                "terms": terms,
-                "needs": settings.needs,
-                "truth": None if self.truth is None else self.truth.phi.tolist(),
-                "code": code_mark().short,
-            }
-        )
+    def key(self) -> str:
+        """The same where the same estimate comes of the same data, by this code."""
+        return key_of(fields_but(self, *_NOT_OF_AN_ESTIMATE), code_mark().short)
 
 
 def fit_each(
@@ -98,17 +90,18 @@ def fit_each(
 
     Raises:
         UsageError: a word names no log.
-        OutputError: the folder holds something else, or cannot be written to.
-        StudyError: another process fits into the folder, or workers cannot be had.
+        OutputError: the folder holds something else, another process fits into it, or it cannot be
+            written to: no row is of a disk that is full.
+        StudyError: rows cannot be written, or workers cannot be had.
     """
     output = asked.output
     _require_own(output)
-    jobs, same = find_logs(words, asked.schema, schema_path, output, asked.identity())
+    jobs, same = find_logs(words, asked.schema, schema_path, output, asked.key())
     require_writable(output, RESERVED)
     own = [job for job in jobs if job.name not in same]
     try:
         with (
-            Store(output / _STORE, StoreInfo(_STUDY, {"log": [job.name for job in own]})) as store,
+            _opened(output, own) as store,
             nullcontext() if quiet else shown_progress() as progress,
         ):
             store.select(job.key for job in own)
@@ -133,11 +126,27 @@ def fit_each(
     return _status(comparison, quiet=quiet)
 
 
+def _opened(output: Path, jobs: Sequence[LogJob]) -> Store:
+    """The rows of a folder, which is this process's from now on."""
+    folder = output / EACH_STORE
+    if folder.is_symlink():
+        raise OutputError(folder, "is a symbolic link; remove it, or give -o another folder")
+    try:
+        return Store(folder, StoreInfo(_STUDY, {"log": [job.name for job in jobs]}))
+    except FolderInUse as error:
+        raise OutputError(
+            output, f"{error.owner} is fitting logs into it; wait for it, or give -o another folder"
+        ) from error
+
+
 def fit_logs(jobs: Sequence[LogJob], *, asked: EachFit) -> tuple[list[Row], float]:
     """Fit logs, each for itself, on a worker; whatever one raises becomes part of its row.
 
     Returns:
         Rows in the order of the logs, and the processor time they took [s].
+
+    Raises:
+        OutputError: the results of one cannot be written, which says nothing of the log.
     """
     hold_threads()
     began = time.thread_time()
@@ -150,10 +159,12 @@ def _row(job: LogJob, asked: EachFit) -> Row:
         warnings.simplefilter("always")
         try:
             outcome = _fitted(job, asked)
+        except OutputError:
+            raise
         except BaseException as error:  # noqa: BLE001 - what a log raises is its row
             raise_if_interrupted(error)
             outcome = failure(type(error).__name__, _message(error))
-            outcome["exit_code"] = getattr(error, "exit_code", _BUG)
+            outcome["exit_code"] = _exit_code(error)
     said = "; ".join(dict.fromkeys(f"{w.category.__name__}: {w.message}" for w in caught))
     seconds = time.perf_counter() - began
     return _name(job) | outcome | {"warnings": said or None, "seconds": seconds}
@@ -167,11 +178,17 @@ def _fitted(job: LogJob, asked: EachFit) -> Row:
         raise LogError(f"{job.path}: changed while the logs were fitted; fit again", path=job.path)
     result = fit(recording, asked.settings, command=asked.invocation, truth=asked.truth)
     folder = asked.output / job.name
-    write_pair(folder, result, asked.truth, report=asked.report)
+    try:
+        write_pair(folder, result, asked.truth, report=asked.report)
+        sha256 = digest(folder / ESTIMATE)
+    except OutputError:
+        raise
+    except (OSError, LogError) as error:
+        raise OutputError(folder, f"cannot be written to: {error}") from error
     logs: Any = result.to_dict()["logs"]
     return {
         "status": "fitted",
-        "estimate_sha256": digest(folder / ESTIMATE),
+        "estimate_sha256": sha256,
         "rows": logs[0]["rows"],
         "duration": logs[0]["duration"],
         "finished": now(),
@@ -181,7 +198,13 @@ def _fitted(job: LogJob, asked: EachFit) -> Row:
 def _message(error: BaseException) -> str:
     if isinstance(error, IdentifyError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return "there was too little memory to fit it; a later run tries it again"
     return f"this is a bug ({type(error).__name__}: {error}); fit this log alone to see where"
+
+
+def _exit_code(error: BaseException) -> int:
+    return _CANNOT if isinstance(error, MemoryError) else getattr(error, "exit_code", _BUG)
 
 
 def _name(job: LogJob) -> Row:
@@ -214,7 +237,7 @@ def _is_missing(job: LogJob, store: Store, asked: EachFit, retry_failed: bool) -
 
 def _require_own(output: Path) -> None:
     """Raise unless a folder is empty, or that of an earlier run of this command."""
-    if not output.is_dir() or (output / _STORE).is_dir():
+    if not output.is_dir() or (output / EACH_STORE).is_dir():
         return
     others = sorted(path.name for path in output.iterdir() if not path.name.startswith("."))
     if others:
@@ -237,6 +260,10 @@ def _compared(
         folder = asked.output / name
         row: dict[str, Any] = dict(rows.get(name, {}))
         if row.get("status") == "fitted":
+            if digest(folder / ESTIMATE) != row["estimate_sha256"]:
+                raise OutputError(
+                    folder / ESTIMATE, "changed while the logs were fitted; run it again"
+                )
             return FittedLog(
                 name,
                 file,
@@ -255,7 +282,9 @@ def _compared(
             name, file, "failed", error_type=kind, error=message, exit_code=row["exit_code"]
         )
 
-    return Comparison(tuple(sorted(map(fitted, jobs), key=lambda log: log.name)))
+    logs = tuple(sorted(map(fitted, jobs), key=lambda log: log.name))
+    there = {path.parent.name for path in asked.output.glob(f"*/{ESTIMATE}")}
+    return Comparison(logs, dropped=tuple(sorted(there.difference(log.name for log in logs))))
 
 
 def _write(comparison: Comparison, output: Path) -> None:
@@ -263,7 +292,7 @@ def _write(comparison: Comparison, output: Path) -> None:
     from identify.reporting.comparison.page import comparison_html
 
     frame, parquet = comparison.frame(), BytesIO()
-    frame.to_parquet(parquet, index=False)
+    frame.to_parquet(parquet, index=False, write_page_checksum=True)
     contents = (
         parquet.getvalue(),
         frame.to_csv(index=False).encode(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from identify.experiments.estimators import Estimator
+from identify.experiments.keys import fields_but, key_of
 from identify.experiments.options import Scalar
 from identify.experiments.perturbations.perturbation import PerturbationSequence
 from identify.experiments.sources.source import LogItem
@@ -16,10 +17,6 @@ class NamedEstimator:
 
     label: str
     estimator: Estimator
-
-    def identity(self) -> str:
-        """Text that is the same for the same settings and label."""
-        return f"{self.label}\n{self.estimator.identity()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +37,11 @@ class NoisyLog:
     noise_seed: int
     cutoff_hz: float | None
 
-    def identity(self) -> str:
-        """Text that is the same for the same noisy log and names."""
-        seed = f"{self.noise_seed:x}" if self.perturbation.random else "-"
-        names = f"{self.log.name}\n{self.perturbation.label}"
-        content = f"{self.log.identity} {self.perturbation.identity()} {seed} {self.cutoff_hz}"
-        return f"{names}\n{content}"
+    def key(self) -> str:
+        """The same for the same noisy log and names; of seeds the one that noise is made of."""
+        shared = fields_but(self, "log", "seed_index", "noise_seed")
+        seed = self.noise_seed if self.perturbation.random else None
+        return key_of(shared, self.log.name, self.log.identity, seed)
 
     def columns(self) -> dict[str, Scalar]:
         """Columns of the results that all its cells share."""
@@ -65,8 +61,7 @@ class Cell:
     """One estimator on one noisy log: a row of the results.
 
     Attributes:
-        key: of its row, 32 hexadecimal digits of a sha256 of all that makes it: data, settings,
-            labels, metrics, code, versions.
+        key: of its row, made of all that makes it: data, settings, labels, metrics, code, versions.
         noisy: the log.
         estimator: the estimator.
     """

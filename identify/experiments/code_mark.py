@@ -1,20 +1,24 @@
-"""The mark of the code that makes a cell: source of the package and versions of the solvers."""
+"""The mark of the code that makes a result: source of the package and versions of the solvers."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
+from identify.documents import lookup
 from identify.experiments.options import canonical
 
 SOLVERS = ("numpy", "scipy", "cvxpy", "clarabel")
-"""Packages whose version is part of a cell's key."""
+"""Packages whose version is part of a key."""
 
-_CANNOT_CHANGE_A_CELL = ("reporting", "commands")
+_CANNOT_CHANGE_A_RESULT = ("reporting", "commands")
 """Packages above this one (a contract of import-linter keeps it so): they only show results."""
+
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +43,35 @@ class CodeMark:
 @lru_cache(maxsize=1)
 def code_mark() -> CodeMark:
     """The mark of the code that is running."""
-    return CodeMark(
-        source=source_digest(Path(__file__).resolve().parents[1]),
-        versions=tuple((name, version(name)) for name in SOLVERS),
-    )
+    versions = tuple((name, version(name)) for name in SOLVERS)
+    return CodeMark(source=numerics_digest(), versions=versions)
 
 
-def source_digest(package: Path) -> str:
-    """One sha256 of all source and data files of a package that a result may depend on."""
+def numerics_digest(packages: Sequence[str] | None = None) -> str:
+    """One sha256 of the source and data files of subpackages of `identify` (hexadecimal).
+
+    Args:
+        packages: names of packages or modules directly within `identify`, such as "estimation" or
+            "arrays", in any order; all that can change a result where not given.
+
+    Raises:
+        SchemaError: there is none of that name; the nearest is named.
+    """
+    return source_digest(_PACKAGE, packages)
+
+
+def source_digest(folder: Path, packages: Sequence[str] | None = None) -> str:
+    """The digest of the package in a folder; arguments and errors as of `numerics_digest`."""
+    by_package: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".toml"):
+            name = path.relative_to(folder).parts[0].removesuffix(".py")
+            by_package.setdefault(name, []).append(path)
+    if packages is None:
+        packages = sorted(set(by_package).difference(_CANNOT_CHANGE_A_RESULT))
     whole = hashlib.sha256()
-    for path in sorted(package.rglob("*")):
-        inside = path.relative_to(package)
-        if path.suffix not in (".py", ".toml") or inside.parts[0] in _CANNOT_CHANGE_A_CELL:
-            continue
-        whole.update(
-            f"{inside.as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode()
-        )
+    for name in sorted(set(packages)):
+        for path in lookup(by_package, name, "package of identify"):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            whole.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
     return whole.hexdigest()

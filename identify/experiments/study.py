@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -22,6 +21,7 @@ from identify.experiments.document import (
     tables,
 )
 from identify.experiments.estimators import ESTIMATORS
+from identify.experiments.keys import fields_but, key_of
 from identify.experiments.metrics import METRICS
 from identify.experiments.options import plain_text
 from identify.experiments.perturbations.perturbation import Perturbation, PerturbationSequence
@@ -32,6 +32,13 @@ from identify.experiments.sources.source import MOST_LOGS, LogItem
 
 _OLDER_METRICS = {"told": "n_identifiable"}
 """Older names of metrics, which are still read."""
+
+_NOT_OF_A_CELL = (
+    *("name", "seed", "seeds", "logs", "perturbations", "estimators"),
+    *("timeout", "path"),
+)
+"""Fields of a study that are no part of each cell's key: a cell has its own log, perturbation, seed
+and estimator, and the same study may get more of them. All other fields count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +83,12 @@ class Study:
 
     def cells(self) -> Iterator[Cell]:
         """Every cell; those of one noisy log come together."""
-        made_by = "\n".join((" ".join(self.metrics), code_mark().short))
-        identities = [each.identity() for each in self.estimators]
+        made_by = key_of(fields_but(self, *_NOT_OF_A_CELL), code_mark().short)
+        estimators = [(estimator, key_of(estimator)) for estimator in self.estimators]
         for noisy in self.noisy_logs():
-            shared = noisy.identity()
-            for estimator, identity in zip(self.estimators, identities, strict=True):
-                text = f"{shared}\n{identity}\n{made_by}".encode("utf-8", "backslashreplace")
-                yield Cell(hashlib.sha256(text).hexdigest()[:32], noisy, estimator)
+            shared = noisy.key()
+            for estimator, key in estimators:
+                yield Cell(key_of(shared, key, made_by), noisy, estimator)
 
     def labels(self) -> dict[str, list[str]]:
         """Names of the logs, perturbations and estimators, by their column of the results."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
 import re
 import shutil
@@ -9,21 +11,31 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import make_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from identify import Recording
-from identify.commands import fit_each
+from identify.commands import fit_each, pair
 from identify.commands.each_logs import find_logs, names_of
+from identify.commands.exclusion import without_fit_each
+from identify.commands.fit import Fit
+from identify.commands.fit_each import EachFit
 from identify.commands.main import main
+from identify.estimation.terms import MassBetween
 from identify.exchange import SavedEstimate
+from identify.experiments.code_mark import CodeMark
+from identify.experiments.store.folder import FolderLock
 from identify.inertia import InertialParameters
 from identify.logs import Noise, load_schema, synthetic_recording
 from identify.logs.writing import write_log
+from identify.pipeline import FitSettings
 from identify.reporting.comparison import page
 from tests.commands.calling import Cli, Outcome
 
@@ -129,6 +141,86 @@ def test_other_settings_fit_again_and_go_to_each_log(cli, runs, out):
     assert "1.2 given" in done.out
 
 
+OTHER: dict[str, object] = {
+    "bias": "none",
+    "mass": 1.2,
+    "cutoff_hz": 4.0,
+    "gravity": (0.0, 0.0, -9.8),
+    "terms": (MassBetween(1.0, 1.5),),
+    "needs": "mass 1%",
+    "interval": "bootstrap",
+    "simultaneous": True,
+    "apply": ("delay",),
+    "check": True,
+    "robust": "huber",
+}
+"""Another value of each setting of a fit."""
+
+
+def asked(made: Path, settings: FitSettings | None = None) -> EachFit:
+    schema = load_schema(made / "schema.toml")
+    return EachFit(schema, settings or FitSettings(), None, made, report=True, invocation="")
+
+
+@pytest.mark.parametrize("name", FitSettings.__dataclass_fields__)
+def test_each_setting_is_in_the_key_of_a_log(made, name):
+    changed: Any = {name: OTHER[name]}
+    assert asked(made).key() != asked(made, FitSettings(**changed)).key()
+
+
+def test_a_setting_that_is_added_is_in_the_key_of_a_log(made):
+    keys = set()
+    for value in (1, 2):
+        field = [("added", int, value)]
+        more = make_dataclass("More", field, bases=(FitSettings,), frozen=True, slots=True)
+        keys.add(asked(made, more()).key())
+    assert len(keys) == 2
+
+
+def test_what_else_decides_an_estimate_is_in_the_key_of_a_log(made, monkeypatch):
+    first = asked(made)
+    world = first.schema.world.model_copy(update={"gravity": (0.0, 0.0, 9.81)})
+    others = [
+        replace(first, schema=first.schema.model_copy(update={"world": world})),
+        replace(first, truth=InertialParameters(PHI)),
+        replace(first, truth=InertialParameters(2.0 * PHI)),
+    ]
+    assert len({fit.key() for fit in (first, *others)}) == 4
+    before = first.key()
+    assert before == replace(first, output=made / "out", report=False, invocation="again").key()
+    monkeypatch.setattr(fit_each, "code_mark", lambda: CodeMark("other", ()))
+    assert before != first.key()
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "value"),
+    [
+        (("--simultaneous",), "simultaneous", True),
+        (("--robust", "student"), "robust", "student"),
+        (("--check",), "check", True),
+    ],
+)
+def test_another_option_fits_into_the_same_folder_anew(cli, runs, out, option, name, value):
+    done = each(cli, runs, out, *option, pattern="a.parquet")
+    assert done.err.startswith("1 of 1 logs, 0 failed")
+    saved = json.loads((out / "a" / "estimate.json").read_text())
+    assert saved["provenance"]["options"][name] == value
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("--apply", "delay"), "--apply delay: not found in these logs"),
+        (("--interval", "bootstrap"), "bootstrap: the data have 1 blocks of time"),
+    ],
+)
+def test_another_option_that_the_log_cannot_be_fitted_with_is_tried(cli, runs, out, option, said):
+    done = each(cli, runs, out, *option, pattern="a.parquet")
+    assert done.err.startswith("1 of 1 logs, 1 failed")
+    assert said in done.out
+    assert not (out / "a" / "estimate.json").exists()
+
+
 def test_what_is_printed_fits_and_says_whether_they_agree(cli, runs, out):
     done = each(cli, runs, out)
     lines = done.out.splitlines()
@@ -147,6 +239,208 @@ def test_a_log_that_fails_now_leaves_no_estimate_of_before(cli, runs, out):
     assert each(cli, runs, out, pattern="[ab].parquet").status == 2
     assert not (out / "a" / "estimate.json").exists()
     assert pd.read_csv(out / "table.csv")["status"].tolist() == ["failed", "fitted"]
+
+
+@pytest.mark.parametrize("code", ["ENOSPC", "EACCES", "EROFS", "EDQUOT", "EMFILE", "EIO"])
+def test_what_the_disk_refuses_stops_and_is_no_row(cli, runs, tmp_path, monkeypatch, code):
+    number = getattr(errno, code)
+
+    def refuses(*_given: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(pair, "write_together", refuses)
+        done = each(cli, runs, tmp_path / "out", pattern="[ab].parquet")
+    assert done.status == 2
+    assert done.err.endswith(f"a: cannot be written to: {os.strerror(number)}\n")
+    assert not (tmp_path / "out" / "table.csv").exists()
+    after = each(cli, runs, tmp_path / "out", pattern="[ab].parquet")
+    assert after.status == 0
+    assert after.err.startswith("2 of 2 logs, 0 failed")
+    assert pd.read_csv(tmp_path / "out" / "table.csv")["status"].tolist() == ["fitted"] * 2
+
+
+def test_what_the_disk_refuses_a_worker_stops_too(cli, runs, out):
+    shutil.rmtree(out / "a")
+    (out / "a").write_text("a file where the folder of a log would be")
+    words = ["fit", "--each", runs / "*.parquet", "--schema", runs / "schema.toml", "-o", out]
+    done = cli(*words, "--workers", 1, "--no-report")
+    assert done.status == 2
+    assert done.err.endswith(f"{out / 'a'}: cannot be written to: File exists\n")
+    (out / "a").unlink()
+    done = each(cli, runs, out, pattern="a.parquet")
+    assert done.status == 0
+    assert done.err.startswith("1 of 1 logs, 0 failed")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs limits of a process")
+def test_a_limit_on_the_size_of_files_stops_and_is_no_row(cli, runs, tmp_path):
+    """The system itself refuses the write, as of a disk that is full."""
+    import resource
+
+    words = ["fit", "--each", runs / "a.parquet", "--schema", runs / "schema.toml"]
+    words = [*words, "-o", tmp_path / "out", "--no-report", "--workers", 0]
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    write_pair = fit_each.write_pair
+
+    def limited(*given: Any, **more: Any) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+        try:
+            write_pair(*given, **more)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(fit_each, "write_pair", limited)
+            done = cli(*words)
+    finally:
+        signal.signal(signal.SIGXFSZ, before)
+    assert done.status == 2
+    assert "a: cannot be written to: File too large" in done.err
+    assert cli(*words).status == 0
+
+
+def test_a_log_that_cannot_be_read_is_its_row(cli, runs, out, monkeypatch):
+    def refuses(path: Path, schema: object) -> Recording:
+        if path.name == "a.parquet":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return read_log(path, schema)  # type: ignore[arg-type]
+
+    read_log = fit_each.read_log
+    monkeypatch.setattr(fit_each, "read_log", refuses)
+    (out / "a" / "estimate.json").unlink()
+    done = each(cli, runs, out, pattern="[ab].parquet")
+    assert done.status == 1
+    assert "Permission denied" in " ".join(done.out.split())
+    assert pd.read_csv(out / "table.csv")["status"].tolist() == ["failed", "fitted"]
+
+
+def test_a_lack_of_memory_passes(cli, runs, tmp_path, monkeypatch):
+    def lacks(*_given: object, **_more: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as broken:
+        broken.setattr(fit_each, "fit", lacks)
+        first = each(cli, runs, tmp_path / "out", pattern="a.parquet")
+    assert first.status == 3
+    assert "there was too little memory to fit it" in " ".join(first.out.split())
+    assert each(cli, runs, tmp_path / "out", pattern="a.parquet").status == 0
+
+
+def test_folders_of_logs_that_are_not_among_these_are_named(cli, runs, out):
+    assert "earlier runs" not in each(cli, runs, out).out
+    done = each(cli, runs, out, pattern="[ab].parquet")
+    said = "Folders of earlier runs whose logs are not among these: c, d."
+    assert said in " ".join(done.out.split())
+    assert said in (out / "comparison.html").read_text()
+    assert (out / "c" / "estimate.json").exists()
+    assert pd.read_csv(out / "table.csv")["log"].tolist() == ["a", "b"]
+
+
+@contextmanager
+def taken(folder: Path) -> Iterator[None]:
+    """As by another process that writes to the folder."""
+    lock = FolderLock(folder)
+    try:
+        yield
+    finally:
+        lock.close(finished=True)
+
+
+@pytest.mark.parametrize("into", [".", "a"])
+def test_a_fit_into_the_folder_is_refused_while_each_runs(cli, runs, out, into, monkeypatch):
+    words = ["fit", runs / "a.parquet", "--schema", runs / "schema.toml", "-o", out / into]
+    before = stamps(out)
+    with taken(out / ".fits"):
+        done = cli(*words, "--no-report")
+        assert done.status == 2
+        assert f"identify fit --each is writing to {out}; wait for it" in done.message
+        assert stamps(out) == before
+    assert cli(*words, "--no-report").status == 0
+
+
+def test_a_fit_that_ends_while_each_runs_writes_nothing(cli, runs, out, monkeypatch):
+    """It began before."""
+    held: list[FolderLock] = []
+    before = stamps(out)
+
+    def late(*given: Any, **more: Any) -> Any:
+        held.append(FolderLock(out / ".fits"))
+        return fitted(*given, **more)
+
+    fitted = Fit._fit
+    monkeypatch.setattr(Fit, "_fit", late)
+    words = ["fit", runs / "a.parquet", "--schema", runs / "schema.toml", "-o", out / "a"]
+    done = cli(*words, "--no-report")
+    held[0].close(finished=True)
+    assert done.status == 2
+    assert "identify fit --each is writing to" in done.message
+    assert stamps(out) == before
+
+
+def test_each_is_refused_while_another_runs_or_a_fit_writes(cli, runs, out):
+    with taken(out / ".fits"):
+        done = each(cli, runs, out)
+    assert done.status == 2
+    assert f"{out}: process {os.getpid()} on" in done.err
+    assert "is fitting logs into it; wait for it, or give -o another folder" in done.err
+    with without_fit_each(out / "a"), without_fit_each(out / "b"):  # fits share
+        done = each(cli, runs, out)
+    assert done.status == 2
+    assert f"{out}: another process is fitting logs into it" in done.err
+    assert each(cli, runs, out, pattern="a.parquet").status == 0
+
+
+def test_a_table_is_of_the_estimates_that_were_fitted(cli, runs, out, monkeypatch):
+    """Something else wrote into the folder of a log meanwhile."""
+
+    def meddled(*given: Any) -> None:
+        run_work(*given)
+        (out / "a" / "estimate.json").write_text("{}")
+
+    run_work = fit_each.run_work
+    monkeypatch.setattr(fit_each, "run_work", meddled)
+    done = each(cli, runs, out)
+    assert done.status == 2
+    assert "estimate.json: changed while the logs were fitted; run it again" in done.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights")
+@pytest.mark.parametrize(
+    "link",
+    [".fits", ".fits/lock", ".fits/store.json", ".fits/results.sqlite", "a/.estimate.json.lock"],
+)
+def test_no_link_is_followed(cli, runs, tmp_path, link):
+    out, target = tmp_path / "out", tmp_path / "target"
+    (out / link).parent.mkdir(parents=True)
+    if link == ".fits":
+        target.mkdir()
+        (target / "lock").write_text("mine")
+    else:
+        target.write_text("mine")
+        (out / ".fits").mkdir(exist_ok=True)
+    (out / link).symlink_to(target)
+    done = each(cli, runs, out, pattern="a.parquet")
+    assert done.status == 2
+    assert "is a symbolic link" in done.err
+    assert (target / "lock" if target.is_dir() else target).read_text() == "mine"
+    assert (out / link).is_symlink()
+    assert target.is_file() or [path.name for path in target.iterdir()] == ["lock"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights")
+def test_a_fit_follows_no_link(cli, runs, tmp_path):
+    (tmp_path / "target").write_text("mine")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / ".estimate.json.lock").symlink_to(tmp_path / "target")
+    words = ["fit", runs / "a.parquet", "--schema", runs / "schema.toml", "-o", tmp_path / "out"]
+    done = cli(*words, "--no-report")
+    assert done.status == 2
+    assert ".estimate.json.lock is a symbolic link, where a lock would be" in done.message
+    assert (tmp_path / "target").read_text() == "mine"
+    assert not (tmp_path / "out" / "estimate.json").exists()
 
 
 def test_failed_logs_are_tried_again_where_that_is_asked(cli, runs, tmp_path, monkeypatch):

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from identify.errors import SchemaError
 from identify.experiments import study as study_module
-from identify.experiments.code_mark import CodeMark, code_mark, source_digest
+from identify.experiments.code_mark import (
+    CodeMark,
+    code_mark,
+    numerics_digest,
+    source_digest,
+)
 from identify.experiments.seeds import noise_seed, seed_of
 from tests.experiments.studies import quick
 
@@ -105,6 +111,26 @@ def test_the_source_digest_leaves_out_what_only_shows_results(tmp_path: Path) ->
     assert source_digest(tmp_path) == before
     (tmp_path / "estimation" / "one.py").write_text("x = 2\n")
     assert source_digest(tmp_path) != before
+
+
+def test_the_digest_of_some_packages_is_of_these_alone(tmp_path: Path) -> None:
+    for part in ("estimation", "signals"):
+        (tmp_path / part).mkdir()
+        (tmp_path / part / "one.py").write_text("x = 1\n")
+    (tmp_path / "arrays.py").write_text("y = 1\n")
+    before = source_digest(tmp_path, ["estimation", "arrays"])
+    assert before == source_digest(tmp_path, ["arrays", "estimation", "arrays"])
+    assert before != source_digest(tmp_path, ["estimation"])
+    (tmp_path / "signals" / "one.py").write_text("x = 2\n")
+    assert source_digest(tmp_path, ["estimation", "arrays"]) == before
+    (tmp_path / "arrays.py").write_text("y = 2\n")
+    assert source_digest(tmp_path, ["estimation", "arrays"]) != before
+
+
+def test_a_package_that_is_not_there_has_no_digest() -> None:
+    assert numerics_digest() == code_mark().source != numerics_digest(["estimation"])
+    with pytest.raises(SchemaError, match=r"no package of identify 'estimatoin' .*'estimation'"):
+        numerics_digest(["estimatoin"])
 
 
 def test_seeds_do_not_depend_on_the_machine() -> None:

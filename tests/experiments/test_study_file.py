@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.csv as pacsv
 import pytest
 
 from identify.catalog import DatasetLog
+from identify.commands.main import main
 from identify.errors import DatasetError, StudyError
-from identify.experiments import load_study, open_results, parse_study, run_study
+from identify.experiments import load_study, open_results, parse_study, run_study, work
 from identify.experiments.estimators import Consistent
 from identify.experiments.metrics import METRICS
 from identify.experiments.sources import files
 from identify.files import digest
 from identify.inertia import InertialParameters, is_consistent
+from identify.logs import load_schema
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.writing import write_log
 from tests.experiments.studies import QUICK, quick
@@ -198,6 +202,80 @@ def test_a_truth_of_another_body_is_another_log(two_logs: Path) -> None:
 )
 def test_files_that_are_not_there(two_logs: Path, text: str, message: str) -> None:
     with pytest.raises(StudyError, match=message):
+        load_study(study_file(two_logs, text))
+
+
+def in_two_files(two_logs: Path, *, named: str) -> None:
+    """Each log as a folder with the wrench in a file of its own; the schema names those files."""
+    for number in range(2):
+        table = pacsv.read_csv(two_logs / f"run_{number}.csv")
+        wrench = [name for name in table.column_names if name[0] in "ft" and name != "t"]
+        folder = two_logs / "runs" / f"of.{number}"
+        folder.mkdir(parents=True)
+        pacsv.write_csv(table.drop_columns(wrench), folder / "motion.csv")
+        pacsv.write_csv(table.select(["t", *wrench]), folder / "wrench.csv")
+    schema = load_schema(two_logs / "schema.toml")
+    files = {group: "wrench.csv" if group == "wrench" else "motion.csv" for group in schema.groups}
+    lines = [f'[streams.{group}]\nfile = "{files[group]}"' for group in named.split()]
+    with (two_logs / "schema.toml").open("a") as file:
+        file.write("\n" + "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("named", "pattern", "names"),
+    [
+        ("wrench", "runs/*/motion.csv", ["runs/of.0/motion", "runs/of.1/motion"]),
+        ("all", "runs/*", ["runs/of.0", "runs/of.1"]),
+    ],
+)
+def test_logs_of_several_files_are_fitted(
+    two_logs: Path, named: str, pattern: str, names: list[str]
+) -> None:
+    groups = " ".join(load_schema(two_logs / "schema.toml").groups)
+    in_two_files(two_logs, named=groups if named == "all" else named)
+    path = study_file(two_logs, f'pattern = "{pattern}"\nschema = "schema.toml"')
+    words = ["study", "run", str(path), "-o", str(two_logs / "out"), "--workers", "0", "--quiet"]
+    assert main(words) == 0
+    frame = open_results(two_logs / "out").frame
+    assert frame["log"].tolist() == names
+    assert frame["error"].isna().all()
+    assert frame["estimate_m"].tolist() == pytest.approx([1.0, 1.0], rel=1e-6)
+    before = {log.name: log.data for log in load_study(path).logs}
+    wrench = two_logs / "runs" / "of.1" / "wrench.csv"
+    wrench.write_text(wrench.read_text().replace("0.5", "0.6"))
+    after = {log.name: log.data for log in load_study(path).logs}
+    assert [before[name] == after[name] for name in names] == [True, False]
+
+
+def test_a_file_of_a_log_that_changed_meanwhile_is_an_error(
+    two_logs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "_LOADED", OrderedDict())  # no log is in memory
+    in_two_files(two_logs, named="wrench")
+    text = 'pattern = "runs/*/motion.csv"\nschema = "schema.toml"'
+    study = load_study(study_file(two_logs, text))
+    wrench = two_logs / "runs" / "of.0" / "wrench.csv"
+    wrench.write_text(wrench.read_text().replace("8.4", "8.5"))
+    run_study(study, two_logs / "out", workers=0)
+    errors = open_results(two_logs / "out").frame["error"]
+    assert [str(error).rpartition(": ")[2] for error in errors] == [
+        "the file changed since the study looked at it; run it again",
+        "nan",
+    ]
+
+
+def test_a_log_that_lacks_one_of_its_files_is_said_before_anything_runs(two_logs: Path) -> None:
+    in_two_files(two_logs, named="wrench")
+    (two_logs / "runs" / "of.1" / "wrench.csv").unlink()
+    text = 'pattern = "runs/*/motion.csv"\nschema = "schema.toml"'
+    with pytest.raises(StudyError, match=r"\[\[logs\]\] no. 1: .*of.1/wrench.csv: no such file"):
+        load_study(study_file(two_logs, text))
+
+
+def test_a_schema_that_is_none_is_said_before_anything_runs(two_logs: Path) -> None:
+    (two_logs / "schema.toml").write_text("[pose]\n")
+    text = 'pattern = "run_*.csv"\nschema = "schema.toml"'
+    with pytest.raises(StudyError, match=r"\[\[logs\]\] no. 1: .*schema.toml"):
         load_study(study_file(two_logs, text))
 
 

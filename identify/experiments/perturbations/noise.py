@@ -51,7 +51,7 @@ class GaussianNoise(_Sigmas):
     @property
     def sigmas(self) -> Noise:
         """The sigmas at scale 1."""
-        return Noise(**self.model_dump(exclude={"scale", "time_constant", "relative"}))
+        return Noise(**self.model_dump(include=set(_SIGMAS)))
 
     def apply(self, recording: Recording, rng: np.random.Generator) -> Recording:
         """Add the noise.

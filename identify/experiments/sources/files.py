@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeVar
 
 from pydantic import Field
 
 from identify.catalog import DatasetLog, dataset_logs
-from identify.errors import StudyError, did_you_mean
+from identify.errors import LogError, SchemaError, StudyError, did_you_mean
 from identify.exchange import read_estimate
 from identify.experiments.options import canonical, plain_text
+from identify.experiments.sources.log_files import is_of_files, source_files
 from identify.experiments.sources.source import LogItem, Source, Truth, joint_digest
 from identify.files import digest
-from identify.logs import Recording, read_log
+from identify.logs import Recording, Schema, load_schema, read_log
+from identify.logs.read import describe_log
 from identify.signals import on_one_clock
+
+T = TypeVar("T")
 
 
 class Files(Source):
-    """Files that match a pattern, all of one schema.
+    """Logs that match a pattern, all of one schema; a log may be of several files.
 
     Attributes:
         pattern: a path or glob, relative to the study file: `"runs/*.csv"`; `**` spans folders.
+            Where the schema names the files of all groups, folders that match are the logs.
         schema_file: the schema (key `schema`), relative to the study file.
         truth: file of the true body with `mass`, `com` and `inertia_about_com`, or an
-            estimate.json; `{name}` in it is replaced by the log's file name without suffix.
+            estimate.json; `{name}` in it is replaced by the log's file name without suffix, or by
+            that of its folder.
     """
 
     kind: ClassVar[str] = "files"
@@ -37,32 +43,38 @@ class Files(Source):
     truth: str | None = None
 
     def logs(self, folder: Path, seed: int) -> list[LogItem]:
-        """One log for each file that matches, in the order of their paths."""
+        """One log for each file or folder that matches, in the order of their paths."""
         pattern = Path(self.pattern)
         top = Path(pattern.anchor) if pattern.is_absolute() else folder
         inside = str(pattern.relative_to(pattern.anchor)) if pattern.is_absolute() else self.pattern
         if not pattern.name:
             raise StudyError(f"pattern = {self.pattern!r} names a folder; expected files or a glob")
+        path = _existing(folder / self.schema_file, "schema")
+        schema = _checked(lambda: load_schema(path))
         try:
-            found = sorted(path for path in top.glob(inside) if path.is_file())
+            matches = sorted(top.glob(inside))
         except (ValueError, NotImplementedError) as error:
             raise StudyError(f"pattern = {self.pattern!r} is not a glob: {error}") from error
+        folders = [match for match in matches if match.is_dir() and is_of_files(schema)]
+        found = folders or [match for match in matches if match.is_file()]
         if not found:
             raise StudyError(f"pattern = {self.pattern!r} matches no file under {top.resolve()}")
-        schema = _existing(folder / self.schema_file, "schema")
-        return [self._log(path, schema, folder) for path in found]
+        return [self._log(match, path, schema, folder) for match in found]
 
-    def _log(self, path: Path, schema: Path, folder: Path) -> LogItem:
+    def _log(self, log: Path, schema_path: Path, schema: Schema, folder: Path) -> LogItem:
         truth = None
+        bare = log if log.is_dir() else log.with_suffix("")
         if self.truth is not None:
-            truth = _existing(folder / self.truth.replace("{name}", path.stem), "truth")
-        digests = [digest(file) for file in (path, schema, truth) if file is not None]
-        within = path.relative_to(folder) if path.is_relative_to(folder) else path
+            truth = _existing(folder / self.truth.replace("{name}", bare.name), "truth")
+        files = _checked(lambda: source_files(log, schema))
+        data = describe_log(log, schema, files).sha256
+        within = bare.relative_to(folder) if bare.is_relative_to(folder) else bare
+        others = [digest(file) for file in (schema_path, truth) if file is not None]
         return LogItem(
-            name=plain_text(within.with_suffix("").as_posix()),
-            data=digests[0],
-            identity=joint_digest(digests),
-            load=partial(_load, path.resolve(), schema.resolve(), truth and truth.resolve()),
+            name=plain_text(within.as_posix()),
+            data=data,
+            identity=joint_digest([data, *others]),
+            load=partial(_load, log.resolve(), schema_path.resolve(), truth and truth.resolve()),
         )
 
 
@@ -70,6 +82,14 @@ def _load(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Trut
     """The log, and the true body of an estimate.json or the like."""
     recording = on_one_clock(read_log(path, schema))
     return recording, None if truth is None else Truth(read_estimate(truth).parameters.phi)
+
+
+def _checked(read: Callable[[], T]) -> T:
+    """What reading a schema, or finding the files of a log, gives; its errors as a `StudyError`."""
+    try:
+        return read()
+    except (LogError, SchemaError) as error:
+        raise StudyError(str(error)) from error
 
 
 def _existing(path: Path, key: str) -> Path:

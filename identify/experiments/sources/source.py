@@ -35,7 +35,7 @@ class LogItem:
 
     Attributes:
         name: in the results; no two logs of a study share it.
-        data: digest of the log's data: the seeds of noise are made of it.
+        data: digest of the log's data, of all its files: the seeds of noise are made of it.
         identity: digest of all that decides what is loaded (data, schema, truth): part of the key.
         load: reads or makes the log, and the true body where it is known; it pickles. It raises
             `LogError` where the log cannot be read as its schema says.

@@ -15,13 +15,29 @@ from typing import IO, Any
 from identify.errors import StudyError
 from identify.experiments.code_mark import CodeMark
 from identify.experiments.options import canonical
-from identify.files import try_lock, write_text
+from identify.files import open_lock, try_lock, write_text
 
 STORE, LOCK = "store.json", "lock"
 FORMAT = "identify study results"
 
 SCHEMA_VERSION = 2
 """Of the folder: raised when a column changes its meaning or the files their layout."""
+
+
+class FolderInUse(StudyError):
+    """Another process writes to the folder.
+
+    Attributes:
+        folder: which.
+        owner: the process, in words.
+    """
+
+    def __init__(self, folder: Path, owner: str) -> None:
+        self.folder, self.owner = folder, owner
+        super().__init__(
+            f"{folder}: {owner} is running a study in this folder; wait for it or choose another "
+            f"folder"
+        )
 
 
 class FolderLock:
@@ -35,20 +51,17 @@ class FolderLock:
         """Take the lock.
 
         Raises:
-            StudyError: another process holds it.
-            OSError: the file cannot be written.
+            FolderInUse: another process holds it.
+            OSError: the file cannot be written, or is a link.
         """
-        self._file: IO[str] = open(folder / LOCK, "a+", encoding="utf-8")  # noqa: SIM115 - held
-        self._file.seek(0)
+        self._file: IO[str] = open_lock(folder / LOCK)
         owner = self._file.read()
         if not try_lock(self._file):
             self._file.close()
-            raise StudyError(
-                f"{folder}: {owner.strip() or 'another process'} is running a study in this "
-                f"folder; wait for it or choose another folder"
-            )
+            raise FolderInUse(folder, owner.strip() or "another process")
         self.left_unfinished = bool(owner)
         self._file.truncate(0)
+        self._file.seek(0)
         self._file.write(f"process {os.getpid()} on {socket.gethostname()}")
         self._file.flush()
 
@@ -61,8 +74,10 @@ class FolderLock:
 
 def left_unfinished(folder: Path) -> bool:
     """Whether the last owner of the folder is at work still, or ended before its end."""
-    path = folder / LOCK
-    return path.exists() and path.stat().st_size > 0
+    try:
+        return (folder / LOCK).lstat().st_size > 0
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from identify.experiments.code_mark import code_mark
 from identify.experiments.options import plain_text
 from identify.experiments.store.columns import RESULTS, read_table, table_of, write_table
 from identify.experiments.store.folder import (
+    LOCK,
     STORE,
     FolderLock,
     StoreInfo,
@@ -36,10 +37,16 @@ _LOG = logging.getLogger(__name__)
 DATABASE = "results.sqlite"
 
 WORKER_DIED = "WorkerDied"
-"""Error of a cell whose worker died every time: a later run tries it again."""
+"""Error of a cell whose worker died every time."""
+
+_PASSING = (WORKER_DIED, MemoryError.__name__)
+"""Errors of the machine, not of a cell: a later run tries it again."""
 
 _SHOWN_EVERY, _COST = 5.0, 50.0
 """Seconds between tables that a run writes for readers, and how many times what one takes."""
+
+_BESIDE = ("-wal", "-shm", "-journal")
+"""Ends of the names of files that sqlite puts beside its own."""
 
 _OF_THE_DISK = {3, 5, 6, 7, 10, 13, 14}
 """Primary codes of sqlite: permission, busy, locked, memory, input or output, full, cannot open."""
@@ -63,10 +70,11 @@ class Store(AbstractContextManager["Store"]):
                 there is.
 
         Raises:
-            StudyError: another process holds it, its results are of another schema version, or it
-                cannot be written.
+            StudyError: another process holds it (`FolderInUse`), its results are of another schema
+                version, one of its files is a link, or it cannot be written.
         """
         self.folder = folder
+        _require_no_links(folder)
         with self._written():
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(folder)
@@ -90,7 +98,7 @@ class Store(AbstractContextManager["Store"]):
 
     def has(self, key: str, *, retry_failed: bool = False) -> bool:
         """Whether the row of a cell is there, and is to stay."""
-        if key not in self._errors or self._errors[key] == WORKER_DIED:
+        if key not in self._errors or self._errors[key] in _PASSING:
             return False
         return not (retry_failed and self.failed(key))
 
@@ -244,6 +252,16 @@ def _rows(db: sqlite3.Connection) -> Iterator[Row]:
         if row.get("key") != key:
             raise sqlite3.DatabaseError("the checksum of a row does not hold")
         yield row
+
+
+def _require_no_links(folder: Path) -> None:
+    """Raise where a file of the store is a symbolic link: what it leads to is not ours to write."""
+    for name in (LOCK, STORE, RESULTS, DATABASE, *(DATABASE + end for end in _BESIDE)):
+        if (folder / name).is_symlink():
+            raise StudyError(
+                f"{folder / name}: is a symbolic link, and the files of results are none: remove "
+                f"it, or choose another folder"
+            )
 
 
 def _described_anew(folder: Path) -> StoreInfo:

@@ -85,9 +85,14 @@ class Comparison:
     """Logs that were fitted each for itself, sorted by name, and whether their estimates agree.
 
     Those that a finding says not to use are not compared.
+
+    Attributes:
+        logs: all of them.
+        dropped: names of folders with estimates of earlier runs, whose logs are not among these.
     """
 
     logs: tuple[FittedLog, ...]
+    dropped: tuple[str, ...] = ()
 
     @cached_property
     def pooled(self) -> PooledEstimates:

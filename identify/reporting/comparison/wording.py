@@ -44,6 +44,11 @@ def reasons(comparison: Comparison) -> Iterator[str]:
             f"{listed(unusable, _MOST)} {are} not compared: findings say not to use "
             f"{'it' if len(unusable) == 1 else 'them'}."
         )
+    if comparison.dropped:
+        yield (
+            f"Folders of earlier runs whose logs are not among these: "
+            f"{listed(comparison.dropped, _MOST)}."
+        )
 
 
 def _which(comparison: Comparison, spread: str) -> Iterator[str]:

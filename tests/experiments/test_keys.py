@@ -1,0 +1,218 @@
+"""Keys of results: every field of what decides a result is in them, also one that is added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, make_dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from pydantic import create_model
+
+from identify.experiments.cell import NamedEstimator
+from identify.experiments.estimators import (
+    ESTIMATORS,
+    Consistent,
+    OrdinaryLeastSquares,
+    WeightedLeastSquares,
+)
+from identify.experiments.keys import fields_but, key_of, plain
+from identify.experiments.options import Options
+from identify.experiments.perturbations.perturbation import PerturbationSequence
+from identify.experiments.perturbations.registry import PERTURBATIONS
+from identify.experiments.sources.synthetic import Synthetic
+from identify.experiments.study import Study
+from tests.experiments.studies import quick
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    x: float
+    label: str = "p"
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    x: float
+    label: str = "p"
+
+
+DIFFERENT = [
+    *(None, True, False, 1, 0, 1.5, -0.5, "1", "", "\udcff", "None"),
+    *(float("inf"), float("-inf"), float("nan"), "inf"),
+    *((), (1,), (1, 2), ((1,), 2), {}, {"a": 1}, {"a": 2}, {"b": 1}, ("a", 1)),
+    *(np.zeros(2), np.zeros(3), np.zeros((1, 2)), np.zeros(2, int), np.array([0.0, np.nan])),
+    *(Point(1.0), Point(2.0), Point(1.0, "q"), Other(1.0), {"x": 1.0, "label": "p"}),
+    *(WeightedLeastSquares(), WeightedLeastSquares(mass=1.0), Consistent(), OrdinaryLeastSquares()),
+]
+
+
+def test_other_values_make_other_keys() -> None:
+    keys = [key_of(value) for value in DIFFERENT]
+    assert len(set(keys)) == len(keys)
+    assert {len(key) for key in keys} == {32}
+    assert key_of(1, 2) != key_of((1, 2)) != key_of(12)
+
+
+def test_equal_values_make_the_same_key() -> None:
+    assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
+    assert key_of((np.float64(0.1), np.int64(3))) == key_of([0.1, 3])
+    assert key_of(Point(1.0)) == key_of(Point(1.0, "p"))
+    assert key_of(WeightedLeastSquares()) == key_of(WeightedLeastSquares(bias="per_log"))
+
+
+@pytest.mark.parametrize("value", [object(), len, {1, 2}, b"a", 1j, {1: 2}, Point, Path("a")])
+@pytest.mark.parametrize("within", [lambda v: v, lambda v: (1, [v]), lambda v: {"a": Point(v)}])
+def test_what_has_no_canonical_form_is_an_error(value: object, within: Any) -> None:
+    with pytest.raises(TypeError, match=r"a key cannot be made of .* has no canonical form"):
+        plain(within(value))
+
+
+def test_a_field_that_is_left_out_has_to_be_there() -> None:
+    assert fields_but(Point(1.0), "label") == {"x": 1.0}
+    with pytest.raises(TypeError, match="Point has no fields lable"):
+        fields_but(Point(1.0), "lable")
+
+
+def cell_keys(study: Study) -> set[str]:
+    return {cell.key for cell in study.cells()}
+
+
+OTHER: dict[str, Any] = {
+    "name": "other",
+    "seed": 6,
+    "metrics": ("mass_error",),
+    "cutoff_hz": 3.0,
+    "timeout": 5.0,
+    "path": Path("study.toml"),
+}
+"""Another value of the fields of a study that are no lists of what its cells are."""
+
+
+@pytest.mark.parametrize("field", [f for f in Study.__dataclass_fields__ if f not in ("seeds",)])
+def test_each_field_of_a_study_is_in_the_keys_of_its_cells(field: str) -> None:
+    study = quick(perturbations=[{"kind": "noise", "force": 0.1}])
+    if field in ("logs", "perturbations", "estimators"):
+        other = quick(
+            logs=[{"kind": "synthetic", "number": 2, "duration": 5.0, "rate_hz": 50.0}],
+            perturbations=[{"kind": "noise", "force": 0.2}],
+            estimators=["psd"],
+        )
+        changed = replace(study, **{field: getattr(other, field)})
+    else:
+        changed = replace(study, **{field: OTHER[field]})
+    if field in ("name", "timeout", "path"):  # of a study, not of what a cell gives
+        assert cell_keys(changed) == cell_keys(study)
+    else:
+        assert cell_keys(changed).isdisjoint(cell_keys(study))
+
+
+def with_field(base: type, value: object) -> Any:
+    """A dataclass that has a field more than another, with that value by default."""
+    return make_dataclass("More", [("added", object, value)], bases=(base,), frozen=True)
+
+
+def converted(value: Any, kind: type) -> Any:
+    """A value as one of a subclass of its class."""
+    return kind(**fields_but(value))
+
+
+@pytest.mark.parametrize("part", ["study", "perturbation", "estimator"])
+def test_a_field_that_is_added_to_a_part_of_a_study_is_in_the_keys(part: str) -> None:
+    study = quick()
+    keys = []
+    for value in (1, 2):
+        if part == "study":
+            changed = converted(study, with_field(Study, value))
+        elif part == "perturbation":
+            kind = with_field(PerturbationSequence, value)
+            steps = tuple(converted(each, kind) for each in study.perturbations)
+            changed = replace(study, perturbations=steps)
+        else:
+            kind = with_field(NamedEstimator, value)
+            named = tuple(converted(each, kind) for each in study.estimators)
+            changed = replace(study, estimators=named)
+        keys.append(cell_keys(changed))
+    assert keys[0].isdisjoint(keys[1])
+
+
+def test_a_field_that_is_added_to_a_noisy_log_is_in_its_key() -> None:
+    (noisy, *_) = quick().noisy_logs()
+    one, two = (converted(noisy, with_field(type(noisy), value)).key() for value in (1, 2))
+    assert one != two
+
+
+REGISTERED = [
+    *(("estimators", kind) for kind in ESTIMATORS.values()),
+    *(("perturbations", kind) for kind in PERTURBATIONS.values()),
+    ("logs", Synthetic),  # logs in files are known by their content, and the key has its digest
+]
+
+NEEDED: dict[str, dict[str, Any]] = {
+    "noise": {"force": 0.1},
+    "stars_noise": {"level": "low"},
+    "dropped_rows": {"share": 0.1},
+    "decimation": {"every": 2},
+    "only": {"keep": ("position",)},
+    "delay": {"wrench": 0.01},
+}
+"""Options that a kind does not do without."""
+
+TRIED = (2.0, 3.0, 2, 3, True, "high", "twist", "pose", "none", (0.1, 0.2, 0.3), ("a",), 0.5)
+"""Values that an option may take: at least one differs from what it has."""
+
+
+def other_value(kind: type[Options], name: str, value: Any) -> Any:
+    """Another value that an option takes."""
+    for one in TRIED:
+        try:
+            if getattr(options(kind, **{name: one}), name) != value:
+                return one
+        except ValueError:
+            continue
+    raise AssertionError(f"{kind.__name__}.{name}: add to TRIED another value that it takes")
+
+
+def options(kind: type[Options], **values: Any) -> Options:
+    return kind(**NEEDED.get(kind.kind, {}) | values)
+
+
+def keys_with(table: str, entry: Options) -> set[str]:
+    """The keys of a study whose only log, perturbation or estimator has these options."""
+    study = quick()
+    if table == "estimators":
+        named = (NamedEstimator("same", entry),)  # type: ignore[arg-type]
+        return cell_keys(replace(study, estimators=named))
+    if table == "perturbations":
+        sequence = (PerturbationSequence("same", (entry,)),)  # type: ignore[arg-type]
+        return cell_keys(replace(study, perturbations=sequence))
+    assert isinstance(entry, Synthetic)
+    logs = [replace(log, name="same") for log in entry.logs(Path(), 5)[:1]]
+    return cell_keys(replace(study, logs=tuple(logs)))
+
+
+@pytest.mark.parametrize(
+    ("table", "kind", "name"),
+    [(table, kind, name) for table, kind in REGISTERED for name in kind.model_fields],
+)
+def test_each_option_is_in_the_keys(table: str, kind: type[Options], name: str) -> None:
+    if (kind, name) == (Synthetic, "number"):
+        return  # how many there are is no part of one
+    before = options(kind)
+    after = options(kind, **{name: other_value(kind, name, getattr(before, name))})
+    assert keys_with(table, before).isdisjoint(keys_with(table, after))
+
+
+@pytest.mark.parametrize(("table", "kind"), REGISTERED)
+def test_an_option_that_is_added_is_in_the_keys(table: str, kind: type[Options]) -> None:
+    more: Any = create_model("More", __base__=kind, added=(int, 0))
+    one, two = (keys_with(table, options(more, added=value)) for value in (1, 2))
+    assert one.isdisjoint(two)
+
+
+def test_kinds_of_the_same_options_differ() -> None:
+    class Again(Consistent):
+        kind: ClassVar[str] = "again"
+
+    assert key_of(Consistent()) != key_of(Again())
