@@ -5,17 +5,26 @@ from __future__ import annotations
 import re
 from typing import Annotated, TypeAlias
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import AfterValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from identify.documents import Number, Quaternion, Table, Vector, one_of
 from identify.logs.schema_fields import Column, ColumnsMatrix, ColumnsUpTo3, ColumnsX3, ColumnsX4
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SECOND, TORQUE
 from identify.spatial.vectors import GRAVITY_W
 
-Sigma: TypeAlias = Annotated[Number, Field(ge=0.0)]
+_LARGEST_NOISE = 1e30
+"""No signal has as much, in whatever unit; its square leaves double precision."""
+
+Sigma: TypeAlias = Annotated[Number, Field(ge=0.0), AfterValidator(lambda value: _sigma(value))]
 """Standard deviation of a signal's noise, white from row to row, on each axis."""
 
 _CLOCK_KEYS = frozenset({"time", "rate_hz", "still"})
+
+
+def _sigma(value: float) -> float:
+    if value > _LARGEST_NOISE:
+        raise ValueError(f"expected a noise of at most {_LARGEST_NOISE:g}, got {value:g}")
+    return value
 
 
 class LogTable(Table):
