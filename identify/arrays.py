@@ -32,6 +32,36 @@ Mat44: TypeAlias = Array
 Mat66: TypeAlias = Array
 
 
+def is_masked(values: object) -> bool:
+    """Whether an array, or one in a list, has masked entries."""
+    if isinstance(values, list | tuple):
+        return any(is_masked(value) for value in values)
+    return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+
+
+def as_real(values: ArrayLike, name: str) -> Array:
+    """An array of real numbers as float64, not copied where it is one.
+
+    NumPy would drop imaginary parts, and take what lies beneath a mask for numbers.
+
+    Args:
+        values: anything NumPy makes an array of numbers from.
+        name: what the array is, for the message.
+
+    Raises:
+        ModelError: complex numbers, or masked entries.
+        TypeError, ValueError, OverflowError: no numbers.
+    """
+    if is_masked(values):
+        raise ModelError(
+            f"{name}: has masked entries, and none can be left out here; expected plain numbers"
+        )
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise ModelError(f"{name}: expected real numbers, got {array.dtype}; give .real")
+    return np.asarray(array, dtype=np.float64)
+
+
 def seal(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Array:
     """A read-only float64 copy of `values`, checked to be finite and of the given shape.
 
@@ -41,10 +71,12 @@ def seal(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Array:
         shape: expected lengths; None admits any length.
 
     Raises:
-        ModelError: not numbers, not finite, or of another shape.
+        ModelError: not real numbers, masked, not finite, or of another shape.
     """
     try:
-        array = np.array(values, dtype=np.float64)
+        array = np.array(as_real(values, name))
+    except ModelError:
+        raise
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(
             f"{name}: expected numbers of shape {_spell(shape)}, got {error}"
@@ -65,7 +97,7 @@ def seal_batch(values: ArrayLike, name: str, trailing: tuple[int, ...]) -> Array
     """A sealed copy of `values`, shape (..., *trailing) with any leading shape.
 
     Raises:
-        ModelError: not numbers, not finite, or of another trailing shape.
+        ModelError: not real numbers, masked, not finite, or of another trailing shape.
     """
     try:
         leading = max(np.ndim(values) - len(trailing), 0)

@@ -72,12 +72,21 @@ def unreadable(path: Path, error: Exception, kind: str = "file") -> LogError:
     return LogError(f"{path}: cannot be read as a {kind}: {reason}", path=path)
 
 
-def check_expansion(path: Path, compressed: int, expanded: int) -> None:
-    """Raises `LogError` where a compressed file grows as no log does."""
+def check_expansion(
+    path: Path, compressed: int, expanded: int, remedy: str = "unpack it by hand"
+) -> None:
+    """Raises `LogError` where a compressed file grows as no log does.
+
+    Args:
+        path: the file.
+        compressed: its bytes, or those of a part of it.
+        expanded: what they become.
+        remedy: what to do where that is right.
+    """
     if expanded > max(_ALWAYS_FINE, _EXPANSION * compressed):
         raise LogError(
             f"{path}: {compressed} compressed bytes grow to {expanded} or more, which no log does; "
-            "unpack it by hand if it is what you expect",
+            f"{remedy} if it is what you expect",
             path=path,
         )
 

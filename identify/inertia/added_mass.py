@@ -27,7 +27,7 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Mat66, Vec3, seal
+from identify.arrays import Mat66, Vec3, as_real, seal
 from identify.errors import ModelError
 from identify.inertia.frames import spatial_inertia_in_frame
 from identify.inertia.matrices import swap_spatial_order
@@ -102,7 +102,7 @@ def added_mass_in_frame(A_B: Mat66, X_AB: PoseLike) -> Mat66:
     Returns:
         Shape (..., 6, 6).
     """
-    moved = spatial_inertia_in_frame(np.asarray(A_B, dtype=np.float64), X_AB)
+    moved = spatial_inertia_in_frame(as_real(A_B, "A_B"), X_AB)
     return 0.5 * (moved + np.swapaxes(moved, -1, -2))
 
 
@@ -116,7 +116,7 @@ def added_mass_about_origin(A_Bcm_B: Mat66, com: Vec3) -> Mat66:
     Returns:
         Shape (..., 6, 6).
     """
-    com = np.asarray(com, dtype=np.float64)
+    com = as_real(com, "com")
     R = np.broadcast_to(np.eye(3), (*com.shape[:-1], 3, 3))
     return added_mass_in_frame(A_Bcm_B, Pose(R, com))
 

@@ -8,7 +8,7 @@ from typing import overload
 
 import numpy as np
 
-from identify.arrays import Array, Phi, PhiLike, seal
+from identify.arrays import Array, Phi, PhiLike, as_real, seal
 from identify.errors import ModelError
 from identify.inertia.consistency import BodyKind, body_kinds, require_finite, which_body
 from identify.inertia.parameters import BodyT, InertialParameters, like
@@ -74,7 +74,7 @@ def composite(
         Shape (..., 10); `InertialParameters` of such.
     """
     given = phis if isinstance(phis, Sequence) else (phis,)
-    return like(np.sum(np.asarray(phis, dtype=np.float64), axis=-2), *given)
+    return like(np.sum(as_real(phis, "phis"), axis=-2), *given)
 
 
 def subtract(with_: BodyT, without: BodyT) -> BodyT:
@@ -92,7 +92,7 @@ def subtract(with_: BodyT, without: BodyT) -> BodyT:
     Raises:
         ImpossibleDifference: a difference is no possible body; says which, why and by how much.
     """
-    return like(_subtract(np.asarray(with_, float), np.asarray(without, float)), with_, without)
+    return like(_subtract(as_real(with_, "with"), as_real(without, "without")), with_, without)
 
 
 def _subtract(with_: Phi, without: Phi) -> Phi:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from identify.arrays import Array, Flags, Mat33, Phi, PhiLike, Vec3
+from identify.arrays import Array, Flags, Mat33, Phi, PhiLike, Vec3, as_real
 from identify.errors import ModelError
 from identify.inertia.matrices import rounding_about_com, second_moment_about_com
 
@@ -74,7 +74,7 @@ def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING) -> CentralSpectr
     Raises:
         ModelError: a number is not finite.
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_real(phi, "phi")
     require_finite(phi)
     with np.errstate(over="ignore", invalid="ignore"):
         safe = np.where(phi[..., :1] > 0.0, phi, np.eye(10)[0])
@@ -146,7 +146,7 @@ def body_kinds(phi: PhiLike, tolerance: float = ROUNDING) -> NDArray[np.str_]:
     Raises:
         ModelError: a number is not finite.
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_real(phi, "phi")
     values, limit = central_spectrum(phi, tolerance)
     kinds = np.array(KIND_BY_RANK, dtype=np.str_)[np.sum(values > limit[..., None], axis=-1)]
     kinds = np.where(values[..., 0] < -limit, np.str_(BodyKind.IMPOSSIBLE), kinds)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat44, Mat66, Phi
+from identify.arrays import Array, Mat44, Mat66, Phi, as_real
 from identify.inertia.matrices import (
     PSEUDO_INERTIA_BASIS,
     phi_from_pseudo_inertia,
@@ -40,7 +40,7 @@ def in_frame(phi: BodyT, X_AB: PoseLike) -> BodyT:
     Returns:
         Shape (..., 10); `InertialParameters` of such.
     """
-    return like(_in_frame(np.asarray(phi, dtype=np.float64), Pose.of(X_AB)), phi)
+    return like(_in_frame(as_real(phi, "phi"), Pose.of(X_AB)), phi)
 
 
 def _in_frame(phi: Phi, X_AB: Pose) -> Phi:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat44, Phi, PhiLike
+from identify.arrays import Array, Mat44, Phi, PhiLike, as_real
 from identify.errors import ModelError
 from identify.inertia.consistency import BodyKind, body_kinds, which_body
 from identify.inertia.matrices import phi_from_pseudo_inertia, second_moment_about_com
@@ -38,7 +38,7 @@ def phi_from_log_cholesky(theta: Array) -> Phi:
     Returns:
         Shape (..., 10).
     """
-    U = _factor(np.asarray(theta, dtype=np.float64))
+    U = _factor(as_real(theta, "theta"))
     return phi_from_pseudo_inertia(U @ np.swapaxes(U, -1, -2))
 
 
@@ -55,7 +55,7 @@ def log_cholesky_from_phi(phi: PhiLike) -> Array:
         ModelError: a body without extent in some direction, without mass or impossible, which the
             chart does not reach.
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_real(phi, "phi")
     _require_solid(phi)
     mass = phi[..., 0]
     covariance = second_moment_about_com(phi) / mass[..., None, None]
@@ -83,7 +83,7 @@ def log_cholesky_jacobian(theta: Array) -> Array:
     Returns:
         ∂phi_i / ∂theta_k, shape (..., 10, 10).
     """
-    theta = np.asarray(theta, dtype=np.float64)
+    theta = as_real(theta, "theta")
     U = _factor(theta)
     derivatives = np.zeros((*theta.shape[:-1], 10, 4, 4))
     derivatives[..., 0, :, :] = U

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, PhiLike, Vec3
+from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, PhiLike, Vec3, as_real
 from identify.spatial import hat
 
 _ROWS = np.array([0, 0, 0, 1, 1, 2])
@@ -21,7 +21,7 @@ _OPERATIONS = 8.0
 
 def symmetric_from_six(six: Array) -> Mat33:
     """Symmetric matrix of its entries xx, xy, xz, yy, yz, zz, shape (..., 6) to (..., 3, 3)."""
-    six = np.asarray(six, dtype=np.float64)
+    six = as_real(six, "six")
     matrix = np.empty((*six.shape[:-1], 3, 3))
     matrix[..., _ROWS, _COLUMNS] = six
     matrix[..., _COLUMNS, _ROWS] = six
@@ -30,13 +30,13 @@ def symmetric_from_six(six: Array) -> Mat33:
 
 def six_from_symmetric(matrix: Mat33) -> Array:
     """Entries xx, xy, xz, yy, yz, zz of a symmetric matrix, shape (..., 3, 3) to (..., 6)."""
-    matrix = np.asarray(matrix, dtype=np.float64)
+    matrix = as_real(matrix, "matrix")
     return 0.5 * (matrix[..., _ROWS, _COLUMNS] + matrix[..., _COLUMNS, _ROWS])
 
 
 def inertia_about_origin(phi: PhiLike) -> Mat33:
     """Rotational inertia I_BBo_B [kg m²], shape (..., 3, 3)."""
-    return symmetric_from_six(np.asarray(phi)[..., 4:])
+    return symmetric_from_six(as_real(phi, "phi")[..., 4:])
 
 
 def inertia_about_com(phi: PhiLike) -> Mat33:
@@ -48,7 +48,7 @@ def inertia_about_com(phi: PhiLike) -> Mat33:
     Returns:
         Shape (..., 3, 3).
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_real(phi, "phi")
     h = hat(phi[..., 1:4])
     return inertia_about_origin(phi) + h @ h / phi[..., 0, None, None]
 
@@ -64,8 +64,8 @@ def phi_from_inertia(mass: Array | float, com: Vec3, inertia_about_com: Mat33) -
     Returns:
         Shape (..., 10).
     """
-    mass = np.asarray(mass, dtype=np.float64)[..., None]
-    com = np.asarray(com, dtype=np.float64)
+    mass = as_real(mass, "mass")[..., None]
+    com = as_real(com, "com")
     c = hat(com)
     about_origin = inertia_about_com - mass[..., None] * (c @ c)
     return np.concatenate((mass, mass * com, six_from_symmetric(about_origin)), axis=-1)
@@ -82,7 +82,7 @@ def spatial_inertia(phi: PhiLike) -> Mat66:
     Returns:
         Symmetric matrices, shape (..., 6, 6).
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_real(phi, "phi")
     h = hat(phi[..., 1:4])
     matrix = np.zeros((*phi.shape[:-1], 6, 6))
     matrix[..., :3, :3] = phi[..., 0, None, None] * np.eye(3)
@@ -100,19 +100,19 @@ def swap_spatial_order(matrix: Mat66) -> Mat66:
     Args:
         matrix: a spatial inertia or an added mass, shape (..., 6, 6).
     """
-    return np.asarray(matrix, dtype=np.float64)[..., _OTHER_ORDER[:, None], _OTHER_ORDER]
+    return as_real(matrix, "matrix")[..., _OTHER_ORDER[:, None], _OTHER_ORDER]
 
 
 def second_moment_from_inertia(inertia: Mat33) -> Mat33:
     """Second moment about the point of an inertia, S = ½ tr(I) 1 − I, shape (..., 3, 3)."""
-    inertia = np.asarray(inertia, dtype=np.float64)
+    inertia = as_real(inertia, "inertia")
     trace = np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]
     return 0.5 * trace * np.eye(3) - inertia
 
 
 def inertia_from_second_moment(S: Mat33) -> Mat33:
     """Inertia about the point of a second moment, I = tr(S) 1 − S, shape (..., 3, 3)."""
-    S = np.asarray(S, dtype=np.float64)
+    S = as_real(S, "S")
     return np.trace(S, axis1=-2, axis2=-1)[..., None, None] * np.eye(3) - S
 
 
@@ -128,7 +128,7 @@ def pseudo_inertia(phi: PhiLike) -> Mat44:
     Returns:
         Symmetric matrices, shape (..., 4, 4).
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_real(phi, "phi")
     matrix = np.empty((*phi.shape[:-1], 4, 4))
     matrix[..., :3, :3] = second_moment_from_inertia(inertia_about_origin(phi))
     matrix[..., :3, 3] = matrix[..., 3, :3] = phi[..., 1:4]
@@ -145,7 +145,7 @@ def phi_from_pseudo_inertia(Pi: Mat44) -> Phi:
     Returns:
         Shape (..., 10).
     """
-    Pi = np.asarray(Pi, dtype=np.float64)
+    Pi = as_real(Pi, "Pi")
     inertia = inertia_from_second_moment(Pi[..., :3, :3])
     h = 0.5 * (Pi[..., :3, 3] + Pi[..., 3, :3])
     return np.concatenate((Pi[..., 3:, 3], h, six_from_symmetric(inertia)), axis=-1)
@@ -170,7 +170,7 @@ def second_moment_about_com(phi: PhiLike) -> Mat33:
     Returns:
         Shape (..., 3, 3) [kg m²].
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_real(phi, "phi")
     h = phi[..., 1:4]
     about_origin = pseudo_inertia(phi)[..., :3, :3]
     return about_origin - h[..., :, None] * h[..., None, :] / phi[..., 0, None, None]
@@ -189,7 +189,7 @@ def rounding_about_com(phi: PhiLike) -> Array:
     Returns:
         Shape (...).
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_real(phi, "phi")
     h = phi[..., 1:4]
     trace = np.abs(phi[..., [4, 7, 9]]).sum(axis=-1)
     steiner = np.sum(h * h, axis=-1) / np.abs(phi[..., 0])

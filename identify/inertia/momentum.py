@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Phi, PhiLike, Vec6
+from identify.arrays import Array, Phi, PhiLike, Vec6, as_real
 from identify.spatial import Pose, PoseLike
 from identify.spatial.rotations import cross, rotate
 
@@ -19,7 +19,7 @@ def spatial_momentum(phi: PhiLike, V: Vec6) -> Vec6:
     Returns:
         [p; L] [kg m/s, kg m²/s], shape (..., 6).
     """
-    phi, V = np.asarray(phi, dtype=np.float64), np.asarray(V, dtype=np.float64)
+    phi, V = as_real(phi, "phi"), as_real(V, "V")
     m, h, v, w = phi[..., :1], phi[..., 1:4], V[..., :3], V[..., 3:]
     return np.concatenate((m * v + cross(w, h), cross(h, v) + _inertia_times(phi, w)), axis=-1)
 
@@ -49,7 +49,7 @@ def momentum_in_frame(momentum: Vec6, X_AB: PoseLike) -> Vec6:
     Returns:
         Shape (..., 6).
     """
-    momentum, X_AB = np.asarray(momentum, dtype=np.float64), Pose.of(X_AB)
+    momentum, X_AB = as_real(momentum, "momentum"), Pose.of(X_AB)
     linear = rotate(X_AB.rotation, momentum[..., :3])
     angular = rotate(X_AB.rotation, momentum[..., 3:]) + cross(X_AB.position, linear)
     return np.concatenate((np.broadcast_to(linear, angular.shape), angular), axis=-1)

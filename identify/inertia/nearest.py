@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Flags, Mat33, Mat44, Phi, PhiLike
+from identify.arrays import Array, Flags, Mat33, Mat44, Phi, PhiLike, as_real
 from identify.errors import ModelError
 from identify.inertia.consistency import (
     ROUNDING,
@@ -90,7 +90,7 @@ def nearest_consistent(
         ModelError: m ≤ 0 and no mass is given, a nominal body that is not solid, a negative margin,
             a margin for a point mass, which has no size of its own, or numbers not finite.
     """
-    phi = np.asarray(phi, dtype=np.float64)
+    phi = as_real(phi, "phi")
     if not 0.0 <= margin < np.inf:
         raise ModelError(f"nearest body: expected a margin of zero or more, got {margin}")
     given = _with_mass(phi, mass)
@@ -190,7 +190,7 @@ def _metric_body(
         ball[..., 0] = phi[..., 0]
         ball[..., [4, 7, 9]] = 2.0 * spread[..., None]
         return ball
-    nominal = np.asarray(nominal, dtype=np.float64)
+    nominal = as_real(nominal, "nominal")
     kinds = body_kinds(nominal)
     outside = np.argwhere(kinds != BodyKind.SOLID)
     if len(outside):

@@ -9,7 +9,18 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from identify.arrays import Array, Mat33, Mat44, Mat66, Phi, PhiLike, Vec3, seal, seal_batch
+from identify.arrays import (
+    Array,
+    Mat33,
+    Mat44,
+    Mat66,
+    Phi,
+    PhiLike,
+    Vec3,
+    as_real,
+    seal,
+    seal_batch,
+)
 from identify.errors import ModelError
 from identify.inertia.consistency import is_consistent
 from identify.inertia.matrices import (
@@ -73,7 +84,7 @@ class InertialParameters:
             raise ModelError(
                 f"inertia_about_com: expected a symmetric matrix, got {inertia.tolist()}"
             )
-        mass = np.asarray(mass, dtype=np.float64)
+        mass = as_real(mass, "mass")
         batch = np.broadcast_shapes(mass.shape, com.shape[:-1], inertia.shape[:-2])
         with np.errstate(invalid="ignore"):  # an infinite mass is refused with the rest of phi
             return cls(

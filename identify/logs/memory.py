@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from identify.arrays import seal
+from identify.arrays import is_masked, seal
 from identify.documents import validate
 from identify.errors import LogError, ModelError, SchemaError
 from identify.logs.schema import Schema
@@ -138,6 +138,8 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
         elif isinstance(value, np.ndarray | np.generic):
             value = value.tolist()
         document.setdefault(table, {})[key] = value
+    if any(map(is_masked, arrays.values())):  # who masks rows knows of them
+        document.setdefault("log", {})["drop_bad_rows"] = True
     try:
         schema = validate(Schema, document, _WHERE)
     except SchemaError as error:
@@ -146,15 +148,23 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
 
 
 def _checked(name: str, values: ArrayLike) -> NDArray[Any]:
-    """An array of finite numbers, or time stamps, of the shape that its argument has."""
+    """An array of finite numbers, or time stamps, of the shape that its argument has.
+
+    What is masked of it stays so.
+    """
     if name == "time":
         time = _as_array(name, values)
         if time.dtype.kind in "mM" and time.ndim == 1:
             if np.isnat(time).any():
                 raise LogError(f"{_WHERE}: time: row {int(np.isnat(time).argmax())} is NaT")
             return time
+        values = time
+    shape = (None, _WIDTHS[name]) if name in _WIDTHS else (None,)
     try:
-        return seal(values, name, (None, _WIDTHS[name]) if name in _WIDTHS else (None,))
+        if is_masked(values):
+            masked = np.ma.asarray(values)
+            return np.ma.masked_array(seal(masked.filled(0), name, shape), masked.mask)
+        return seal(values, name, shape)
     except ModelError as error:
         raise LogError(f"{_WHERE}: {error}") from error
 
@@ -196,15 +206,16 @@ def _in_arguments(message: str) -> str:
 
 
 def _as_array(name: object, values: Any) -> NDArray[Any]:
-    """A column as an array; pandas' own types as those of NumPy, what is missing as NaN."""
+    """A column as an array; pandas' own types as those of NumPy, what is missing masked."""
     dtype = getattr(values, "dtype", None)
     if hasattr(values, "isna") and not isinstance(dtype, np.dtype):
         kind = getattr(dtype, "kind", "O")
         if kind == "M":  # stamps with a time zone
             return values.to_numpy(dtype="datetime64[ns]")
-        if kind in "iuf" and values.isna().any():
-            return values.to_numpy(dtype=np.float64, na_value=np.nan)
+        if kind in "iuf":
+            numbers = values.to_numpy(dtype=f"{kind}8", na_value=0)
+            return np.ma.masked_array(numbers, mask=values.isna().to_numpy())
     try:
-        return np.asarray(values)
+        return np.ma.asarray(values) if is_masked(values) else np.asarray(values)
     except (TypeError, ValueError) as error:  # lists of uneven length
         raise LogError(f"column {name!r}: is no array: {error}", column=str(name)) from error

@@ -44,7 +44,8 @@ def read_log(
 
     Units, order and signs become those of the toolkit: SI, quaternions [x, y, z, w] of R_WB, the
     wrench that acts on the body. Time starts at zero at the first row kept. Rows with NaN, infinite
-    or empty fields, and a last row cut short, are left out and counted; nothing is filled in.
+    or empty fields, masked entries, and a last row cut short, are left out and counted; nothing is
+    filled in.
 
     Args:
         log: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the

@@ -199,7 +199,8 @@ class Recording:
     ) -> Recording:
         """A recording of arrays in SI units, as a log of them would be read with its schema.
 
-        What is not given has the default of the schema. Exactly one of `time`, `rate_hz` and
+        What is not given has the default of the schema. Rows with a masked entry, up to half of
+        all, are left out and counted as dropped. Exactly one of `time`, `rate_hz` and
         `still` is needed, and what tells the motion: a pose, or proper acceleration and angular
         velocity.
 

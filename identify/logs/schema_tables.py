@@ -6,7 +6,15 @@ import re
 from typing import Annotated, TypeAlias
 
 import numpy as np
-from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
 
 from identify.documents import Number, Quaternion, Table, Vector, numbers, one_of
 from identify.logs.schema_fields import Column, ColumnsMatrix, ColumnsUpTo3, ColumnsX3, ColumnsX4
@@ -21,10 +29,19 @@ from identify.spatial import (
 from identify.spatial.rotations import LARGEST_TURN
 from identify.spatial.vectors import GRAVITY_W
 
-Sigma: TypeAlias = Annotated[Number, Field(ge=0.0)]
+_LARGEST_NOISE = 1e30
+"""No signal has as much, in whatever unit; its square leaves double precision."""
+
+Sigma: TypeAlias = Annotated[Number, Field(ge=0.0), AfterValidator(lambda value: _sigma(value))]
 """Standard deviation of a signal's noise, white from row to row, on each axis."""
 
 _CLOCK_KEYS = frozenset({"time", "rate_hz", "still"})
+
+
+def _sigma(value: float) -> float:
+    if value > _LARGEST_NOISE:
+        raise ValueError(f"expected a noise of at most {_LARGEST_NOISE:g}, got {value:g}")
+    return value
 
 
 class LogTable(Table):

@@ -39,7 +39,8 @@ class Arrays:
 
     Attributes:
         name: for the recording and for messages.
-        columns: names, which may repeat, and arrays of shape (n,) or (n, k).
+        columns: names, which may repeat, and arrays of shape (n,) or (n, k), masked where a
+            number is missing.
     """
 
     name: str

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from identify.arrays import Array, Vec3, Vec6
+from identify.arrays import Array, Vec3, Vec6, as_real
 from identify.errors import ProblemError
 from identify.regressors.equations import Equations, Offsets
 from identify.regressors.newton_euler import FEATURE_TENSOR, FEATURES, WRENCH
@@ -121,7 +121,7 @@ def wrench_statistics(
         effective_samples: how many samples count as independent; n where not given.
         log: its name.
     """
-    wrench = np.asarray(wrench, dtype=np.float64)
+    wrench = as_real(wrench, "wrench")
     factor = factor_of_motion(motion, wrench)
     return Statistics.from_factor(WRENCH_LAYOUT, factor, len(wrench), effective_samples, log=log)
 

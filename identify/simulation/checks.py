@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Flags, Phi, PhiLike
-from identify.errors import SimulationError, did_you_mean
+from identify.arrays import Array, Flags, Phi, PhiLike, as_real
+from identify.errors import ModelError, SimulationError, did_you_mean
 from identify.inertia import check, is_consistent, spatial_inertia
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
@@ -74,7 +74,9 @@ def as_numbers(values: ArrayLike, what: str, *last: int | None, finite: bool = T
         SimulationError: not numbers, not finite, or of another shape.
     """
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = as_real(values, what)
+    except ModelError as error:
+        raise SimulationError(str(error)) from error
     except (TypeError, ValueError) as error:
         raise SimulationError(f"{what}: expected numbers: {error}") from error
     got = array.shape[max(array.ndim - len(last), 0) :]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Mat66, PhiLike, Vec3, Vec4, Vec6
+from identify.arrays import Array, Mat33, Mat66, PhiLike, Vec3, Vec4, Vec6, as_real
 from identify.errors import SimulationError
 from identify.inertia import (
     added_mass_in_frame,
@@ -135,7 +135,7 @@ class FreeBody:
 
 
 def _moved_to_centre(added_mass: ArrayLike, com: Vec3, axes: Vec4) -> Mat66:
-    A = np.asarray(added_mass, dtype=np.float64)
+    A = as_real(added_mass, "added_mass")
     if A.shape[-2:] != (6, 6):
         raise SimulationError(f"added mass: expected shape (..., 6, 6), got {A.shape}")
     A = np.reshape([checked_added_mass(one) for one in A.reshape(-1, 6, 6)], A.shape)

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Vec3, Vec6
+from identify.arrays import Array, Vec3, Vec6, as_real
 from identify.errors import SimulationError
 from identify.simulation.checks import Interpolation, as_numbers, require_word, sealed
 from identify.simulation.state import State
@@ -258,8 +258,8 @@ def buoyancy(displaced: ArrayLike, point: ArrayLike, gravity: ArrayLike) -> Cons
     Raises:
         SimulationError: numbers that are not finite.
     """
-    force = -np.asarray(displaced, dtype=np.float64)[..., None] * np.asarray(gravity)
-    return ConstantLoad(force=force, point=np.asarray(point, dtype=np.float64), frame="world")
+    force = -as_real(displaced, "displaced")[..., None] * np.asarray(gravity)
+    return ConstantLoad(force=force, point=as_real(point, "point"), frame="world")
 
 
 def _seal(one: Load | StateLoad | Impulse, what: str, *vectors: str) -> None:

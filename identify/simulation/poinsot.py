@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Vec3, Vec4
+from identify.arrays import Array, Mat33, Vec3, Vec4, as_real
 from identify.errors import SimulationError
 from identify.simulation.checks import as_numbers
 from identify.simulation.free_rotation import (
@@ -139,7 +139,7 @@ def poinsot_motion(
         )
     rotation = rotate_freely(body, quaternion, angular_velocity, time)
     moments, axes = np.linalg.eigh(inertia)
-    w = np.array(angular_velocity, dtype=np.float64)
+    w = np.array(as_real(angular_velocity, "angular_velocity"))
     axes *= np.where(w @ axes < 0.0, -1.0, 1.0)
     axes[:, 1] *= np.sign(np.linalg.det(axes))
     r = rotation.angular_velocity / np.sqrt(2.0 * invariants.kinetic_energy)
@@ -155,8 +155,8 @@ def poinsot_motion(
         herpolhode=rotate(rotation_from_quaternion(rotation.quaternion), r),
         herpolhode_radii=_radii(body, angular_velocity, invariants),
         given=(
-            np.array(body, dtype=np.float64),
-            np.array(quaternion, dtype=np.float64),
+            np.array(as_real(body, "body")),
+            np.array(as_real(quaternion, "quaternion")),
             w,
         ),
     )
@@ -200,7 +200,7 @@ def polhode_curves(moments: Vec3, effective: ArrayLike, count: int = 181) -> lis
     Raises:
         SimulationError: a value that no motion of this body has.
     """
-    I = np.asarray(moments, dtype=np.float64)
+    I = as_real(moments, "moments")
     return [_curve_pair(I, float(value), count) for value in np.atleast_1d(effective)]
 
 

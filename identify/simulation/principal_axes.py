@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from identify.arrays import Array, Phi, PhiLike, Vec3, Vec4
+from identify.arrays import Array, Phi, PhiLike, Vec3, Vec4, as_real
 from identify.errors import ModelError
 from identify.inertia import phi_from_inertia
 from identify.inertia.conventions import principal_frame
@@ -50,7 +50,7 @@ class PrincipalBody:
 
     def __post_init__(self) -> None:
         for name, last in (("mass", ()), ("com", (3,)), ("moments", (3,)), ("quaternion", (4,))):
-            array = np.array(getattr(self, name), dtype=np.float64)
+            array = np.array(as_real(getattr(self, name), f"principal body: {name}"))
             if array.shape[array.ndim - len(last) :] != last or not np.isfinite(array).all():
                 shape = "".join(f", {length}" for length in last)
                 raise ModelError(

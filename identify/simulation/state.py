@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, PhiLike, Vec3, Vec4, Vec6
+from identify.arrays import Array, PhiLike, Vec3, Vec4, Vec6, as_real
 from identify.inertia import kinetic_energy, momentum_in_frame, spatial_momentum
 from identify.simulation.checks import as_numbers, broadcast_batches
 from identify.spatial import Pose
@@ -170,7 +170,7 @@ class Trajectory:
         phi = _in_time(body)
         first = rotate(rotation_from_quaternion(self.quaternion), phi[..., 1:4])
         moment = phi[..., :1] * self.position + first
-        return -np.sum(moment * np.asarray(gravity, dtype=np.float64)[..., None, :], axis=-1)
+        return -np.sum(moment * as_real(gravity, "gravity")[..., None, :], axis=-1)
 
     def energy(self, body: PhiLike, gravity: ArrayLike = GRAVITY_W) -> Array:
         """Kinetic and potential energy [J], shape (..., n); the arguments are theirs."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
+from identify.arrays import Array, Vec3, as_real
 from identify.errors import ModelError
 
 
@@ -27,7 +27,7 @@ class BodyMotion:
 
     def __post_init__(self) -> None:
         arrays = (self.proper_acceleration, self.angular_velocity, self.angular_acceleration)
-        shapes = {np.shape(array) for array in arrays}
+        shapes = {as_real(array, "motion").shape for array in arrays}
         if len(shapes) != 1 or next(iter(shapes))[-1:] != (3,):
             raise ModelError(f"motion: expected three arrays of one shape (..., 3), got {shapes}")
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from identify.arrays import Array, Mat33, Mat44, Vec3, seal_batch
+from identify.arrays import Array, Mat33, Mat44, Vec3, as_real, seal_batch
 from identify.errors import ModelError
 from identify.spatial.rotations import rotation_from_quaternion
 
@@ -32,8 +32,8 @@ class Pose:
     position: Vec3
 
     def __post_init__(self) -> None:
-        rotation = np.array(self.rotation, dtype=np.float64)
-        position = np.array(self.position, dtype=np.float64)
+        rotation = np.array(as_real(self.rotation, "pose: the rotation"))
+        position = np.array(as_real(self.position, "pose: the position"))
         if rotation.shape[-2:] != (3, 3) or position.shape[-1:] != (3,):
             raise ModelError(
                 f"pose: expected a rotation (..., 3, 3) and a position (..., 3), "
@@ -75,8 +75,8 @@ class Pose:
     @classmethod
     def from_quaternion(cls, quaternion: ArrayLike, position: ArrayLike) -> Pose:
         """Pose from a quaternion [x, y, z, w] of R_AB (normalised here) and p_AoBo_A [m]."""
-        rotation = rotation_from_quaternion(np.asarray(quaternion, dtype=np.float64))
-        return cls(rotation, np.asarray(position, dtype=np.float64))
+        rotation = rotation_from_quaternion(as_real(quaternion, "quaternion"))
+        return cls(rotation, as_real(position, "position"))
 
     @property
     def matrix(self) -> Mat44:

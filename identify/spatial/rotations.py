@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Vec3, Vec4
+from identify.arrays import Array, Mat33, Vec3, Vec4, as_real
 from identify.errors import ModelError
 
 LARGEST_TURN = 6.3
@@ -27,7 +27,7 @@ def hat(v: Vec3) -> Mat33:
     Returns:
         Shape (..., 3, 3).
     """
-    v = np.asarray(v, dtype=np.float64)
+    v = as_real(v, "v")
     matrix = np.zeros((*v.shape, 3))
     matrix[..., 0, 1], matrix[..., 0, 2] = -v[..., 2], v[..., 1]
     matrix[..., 1, 0], matrix[..., 1, 2] = v[..., 2], -v[..., 0]
@@ -55,7 +55,7 @@ def exp_rotation(v: Vec3) -> Vec4:
     Returns:
         Unit quaternions, shape (..., 4).
     """
-    v = np.asarray(v, dtype=np.float64)
+    v = as_real(v, "v")
     half = 0.5 * np.linalg.norm(v, axis=-1, keepdims=True)
     return np.concatenate((0.5 * np.sinc(half / np.pi) * v, np.cos(half)), axis=-1)
 
@@ -69,7 +69,7 @@ def log_rotation(q: Vec4) -> Vec3:
     Returns:
         Shape (..., 3).
     """
-    q = np.asarray(q, dtype=np.float64)
+    q = as_real(q, "q")
     q = np.where(q[..., 3:] < 0.0, -q, q)
     vector, scalar = q[..., :3], q[..., 3:]
     length = np.linalg.norm(vector, axis=-1, keepdims=True)
@@ -90,8 +90,8 @@ def quaternion_product(a: Vec4, b: Vec4) -> Vec4:
     Returns:
         Shape (..., 4).
     """
-    ax, ay, az, aw = np.moveaxis(np.asarray(a), -1, 0)
-    bx, by, bz, bw = np.moveaxis(np.asarray(b), -1, 0)
+    ax, ay, az, aw = np.moveaxis(as_real(a, "a"), -1, 0)
+    bx, by, bz, bw = np.moveaxis(as_real(b, "b"), -1, 0)
     return np.stack(
         (
             aw * bx + ax * bw + ay * bz - az * by,
@@ -105,7 +105,7 @@ def quaternion_product(a: Vec4, b: Vec4) -> Vec4:
 
 def quaternion_conjugate(q: Vec4) -> Vec4:
     """Conjugate of a quaternion: the inverse rotation where it is a unit one."""
-    return np.asarray(q) * np.array([-1.0, -1.0, -1.0, 1.0])
+    return as_real(q, "q") * np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def rotation_from_quaternion(q: Vec4) -> Mat33:
@@ -155,7 +155,7 @@ def quaternion_from_rotation(rotation: Mat33) -> Vec4:
     Returns:
         Shape (..., 4).
     """
-    m = np.asarray(rotation, dtype=np.float64)
+    m = as_real(rotation, "rotation")
     trace = np.trace(m, axis1=-2, axis2=-1)
     # Rows of 4 q qᵀ: whichever has the largest diagonal entry is well conditioned.
     outer = np.empty((*m.shape[:-2], 4, 4))
@@ -183,7 +183,7 @@ def normalised_quaternion(q: Vec4) -> Vec4:
     Raises:
         ModelError: a quaternion of zeros, which is no rotation.
     """
-    q = np.asarray(q, dtype=np.float64)
+    q = as_real(q, "q")
     norm = lengths(q)[..., None]
     if not (norm > 0.0).all():
         where = np.flatnonzero(~(norm.reshape(-1) > 0.0))[0]
@@ -202,7 +202,7 @@ def unwrap_quaternions(q: Vec4) -> Vec4:
     Returns:
         The same rotations, shape (n, 4), as a continuous path on the 3-sphere.
     """
-    q = np.asarray(q, dtype=np.float64)
+    q = as_real(q, "q")
     flips = np.einsum("ij,ij->i", q[1:], q[:-1]) < 0.0
     sign = np.concatenate(([1.0], np.where(np.cumsum(flips) % 2 == 1, -1.0, 1.0)))
     return q * sign[:, None]

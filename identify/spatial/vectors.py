@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Mat66, Vec6
+from identify.arrays import Mat66, Vec6, as_real
 from identify.spatial.pose import Pose, PoseLike
 from identify.spatial.rotations import hat
 
@@ -60,7 +60,7 @@ def cross_motion(V: Vec6) -> Mat66:
 
     [[w×, v×], [0, w×]], shape (..., 6, 6).
     """
-    V = np.asarray(V, dtype=np.float64)
+    V = as_real(V, "V")
     matrix = np.zeros((*V.shape, 6))
     matrix[..., :3, :3] = matrix[..., 3:, 3:] = hat(V[..., 3:])
     matrix[..., :3, 3:] = hat(V[..., :3])

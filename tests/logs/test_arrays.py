@@ -229,6 +229,57 @@ def test_missing_numbers_are_left_out_and_counted(table, schema):
     assert read_log(nullable, schema()).dropped.not_finite == 1
 
 
+def test_masked_rows_are_left_out_and_counted(table, schema, given):
+    force = np.ma.masked_array(given["force"].copy())
+    force[::4] = np.ma.masked
+    force.data[::4] = 0.0
+    got = Recording.from_arrays(**given | {"force": force})
+    assert (got.dropped.not_finite, len(got), got.rows) == (5, 15, 20)
+    kept = np.flatnonzero(np.arange(20) % 4)
+    np.testing.assert_array_equal(got.signals["force"], given["force"][kept])
+    np.testing.assert_array_equal(got.signals["torque"], given["torque"][kept])
+    as_rows = Recording.from_arrays(**given | {"force": list(force)})
+    np.testing.assert_array_equal(as_rows.signals["force"], given["force"][kept])
+    columns = {name: table[name].to_numpy() for name in table}
+    with pytest.raises(LogError, match="5 of 20 rows are unusable"):
+        read_log(columns | {"fx": force[:, 0]}, schema())
+    admitted = read_log(columns | {"fx": force[:, 0]}, schema(log={"drop_bad_rows": True}))
+    np.testing.assert_array_equal(admitted.signals["force"], given["force"][kept])
+    force[:12] = np.ma.masked
+    with pytest.raises(LogError, match="14 of 20 rows are unusable, more than 50%"):
+        Recording.from_arrays(**given | {"force": force})
+
+
+@pytest.mark.parametrize("kind", ["f8", "i8", "M8[ns]"])
+def test_masked_stamps_are_left_out(table, schema, given, kind):
+    stamps = np.ma.masked_array(np.arange(20) * 10_000_000 + 1_700_000_000_000_000_001)
+    stamps = stamps.astype(kind)
+    stamps[3] = np.ma.masked
+    document = schema(log={"time_unit": "ns"})
+    columns = {name: table[name].to_numpy() for name in table}
+    got = read_log(columns | {"t": stamps}, document)
+    assert (got.dropped.not_finite, len(got)) == (1, 19)
+    whole = np.delete(np.arange(20), 3) / 100
+    exact = 0.0 if kind != "f8" else 1e-6
+    np.testing.assert_allclose(got.time, whole, rtol=0, atol=exact)
+    if kind != "i8":
+        return
+    nullable = table.assign(t=pd.Series(stamps.filled(0)).astype("Int64").mask(stamps.mask))
+    np.testing.assert_array_equal(read_log(nullable, document).time, whole)
+
+
+@pytest.mark.parametrize("name", ["time", "position", "quaternion", "force", "torque"])
+def test_complex_numbers_are_no_measurements(given, table, schema, tmp_path, name):
+    with pytest.raises(LogError, match=f"{name}: expected real numbers, got complex128"):
+        Recording.from_arrays(**given | {name: given[name] + 0j})
+    columns = {column: table[column].to_numpy() for column in table}
+    columns["fx"] = columns["fx"] + 1j
+    np.savez(tmp_path / "log.npz", **columns)
+    for log in (columns, pd.DataFrame(columns), tmp_path / "log.npz"):
+        with pytest.raises(LogError, match="column 'fx': expected numbers, got complex128"):
+            read_log(log, schema())
+
+
 @pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
 def test_stamps_bring_their_own_unit(table, schema, given, zone):
     stamps = pd.date_range("2024-05-05", periods=20, freq="10ms", tz=zone)

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from identify.errors import LogError, MissingColumn
-from identify.logs import read_log
+from identify.logs import LogFile, open_log, read_log
 from identify.logs.readers import READERS
 
 NAMES = ["t", "px", "py", "pz", "qx", "qy", "qz", "qw", "fx", "fy", "fz", "tx", "ty", "tz"]
@@ -250,3 +250,33 @@ def test_npz_stamps_of_odd_units(tmp_path, schema, columns):
 
 def test_every_format_has_a_line():
     assert set(READERS) == {".npz", ".parquet", ".pq"}
+
+
+def still_log(path, rows, **options) -> None:
+    """A log whose columns are constant, which compress to next to nothing."""
+    columns = {name: np.full(rows, float(name == "qw")) for name in NAMES}
+    pq.write_table(pa.table(columns), path, compression="zstd", **options)
+
+
+def test_parquet_that_grows_as_no_log_does(tmp_path, schema, monkeypatch):
+    """Numbers that repeat take no room in a file, and all of it in memory."""
+    monkeypatch.setattr("identify.files._ALWAYS_FINE", 2**20)
+    document = schema(log={"time": None, "rate_hz": 1000.0})
+    still_log(tmp_path / "log.parquet", 400_000)
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_, **__: pytest.fail("was read"))
+    with pytest.raises(LogError, match=r"bytes grow to 41600000 or more.*without compression"):
+        read_log(tmp_path / "log.parquet", document)
+
+
+def test_a_long_parquet_log_of_constant_columns_is_read_in_parts(tmp_path, schema, monkeypatch):
+    monkeypatch.setattr("identify.files._ALWAYS_FINE", 2**20)
+    document = schema(log={"time": None, "rate_hz": 1000.0})
+    still_log(tmp_path / "log.parquet", 400_000)
+    log = open_log(tmp_path / "log.parquet", document)
+    assert isinstance(log, LogFile)
+    part = log.reader()(200_000, 210_000, 10).recording
+    np.testing.assert_array_equal(part.signals["quaternion"][:, 3], 1.0)
+    plain = {"use_dictionary": False, "row_group_size": 400_000, "data_page_size": 2**30}
+    still_log(tmp_path / "page.parquet", 400_000, **plain)
+    with pytest.raises(LogError, match=r"bytes grow to 416\d+ or more, which no log does"):
+        open_log(tmp_path / "page.parquet", document)

@@ -116,9 +116,11 @@ def test_noise_that_is_given_comes_in_si(tmp_path):
         ("[pose]\nposition_noise = 1e-3", "position_noise is given, but there is no position"),
         ("[twist]\nlinear_noise = 1e-3", "linear_noise is given, but there is no linear"),
         ("[wrench]\nforce_noise = -0.1", "force_noise"),
+        ("[wrench]\ntorque_noise = 1e300", r"torque_noise: expected a noise of at most 1e\+30"),
+        ("[pose]\nangle_noise = 2e30", "angle_noise: expected a noise"),
     ],
 )
-def test_noise_of_what_is_not_there_is_refused(tmp_path, key, message):
+def test_noise_that_no_signal_of_the_log_can_have_is_refused(tmp_path, key, message):
     text = """
 [log]
 rate_hz = 100

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Mat33, Vec3, Vec4
+from identify.arrays import Mat33, Vec3, Vec4, as_real
 from identify.spatial import quaternion_from_rotation, rotation_from_quaternion
 
 Sorting = Literal["ascending", "descending", "unless diagonal"]
@@ -41,7 +41,7 @@ def principal_frame(inertia: Mat33, sorting: Sorting = "ascending") -> Principal
     Returns:
         Moments (..., 3) and rotations R_BC (..., 3, 3).
     """
-    inertia = _without_rounding(np.asarray(inertia, dtype=np.float64))
+    inertia = _without_rounding(as_real(inertia, "inertia"))
     moments, axes = np.linalg.eigh(inertia)
     diagonal = np.diagonal(inertia, axis1=-2, axis2=-1)
     is_diagonal = (inertia == diagonal[..., None, :] * np.eye(3)).all(axis=(-2, -1))[..., None]
@@ -64,7 +64,7 @@ def rotation_from_rpy(rpy: Vec3) -> Mat33:
     Returns:
         Shape (..., 3, 3).
     """
-    rpy = np.asarray(rpy, dtype=np.float64)
+    rpy = as_real(rpy, "rpy")
     sr, sp, sy = np.moveaxis(np.sin(rpy), -1, 0)
     cr, cp, cy = np.moveaxis(np.cos(rpy), -1, 0)
     rows = (
@@ -87,7 +87,7 @@ def rpy_from_rotation(rotation: Mat33) -> Vec3:
     Returns:
         Roll and yaw in [−π, π], pitch in [−π/2, π/2] [rad], shape (..., 3).
     """
-    R = np.asarray(rotation, dtype=np.float64)
+    R = as_real(rotation, "rotation")
     yaw = np.arctan2(R[..., 1, 0], R[..., 0, 0])
     s, c = np.sin(yaw), np.cos(yaw)
     pitch = np.arctan2(-R[..., 2, 0], np.hypot(R[..., 0, 0], R[..., 1, 0]))

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Phi, PhiLike, Vec3, seal_batch
+from identify.arrays import Array, Mat33, Phi, PhiLike, Vec3, as_real, seal_batch
 from identify.errors import ModelError
 from identify.inertia.conventions.axes import principal_frame
 from identify.inertia.matrices import inertia_about_com, phi_from_inertia
@@ -132,7 +132,7 @@ def inertial_frame(phi: PhiLike, form: str, axes: Axes = "body") -> InertialFram
         return InertialFrame(mass, Pose(R, com), moments[..., None, :] * np.eye(3))
     if isinstance(axes, str) and axes != "body":
         raise ModelError(f"axes: expected 'body', 'principal' or a rotation matrix, got {axes!r}")
-    R = np.eye(3) if isinstance(axes, str) else np.asarray(axes, dtype=np.float64)
+    R = np.eye(3) if isinstance(axes, str) else as_real(axes, "axes")
     if R.shape[-2:] != (3, 3):
         raise ModelError(f"axes: expected a rotation matrix (3, 3), got shape {R.shape}")
     X_BC = Pose(np.broadcast_to(R, inertia.shape), com)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Flags, Mat33, Mat44, Vec3, seal
+from identify.arrays import Array, Flags, Mat33, Mat44, Vec3, as_real, seal
 from identify.errors import ModelError, SolveError
 from identify.spatial import Pose, PoseLike
 
@@ -59,7 +59,7 @@ class BoundingEllipsoid:
             Booleans, shape (...).
         """
         lengths, axes = self.semi_axes, np.linalg.eigh(self.Q)[1]
-        offsets = np.abs((np.asarray(points, dtype=np.float64) - self.centre) @ axes)
+        offsets = np.abs((as_real(points, "points") - self.centre) @ axes)
         beyond = np.maximum(offsets - tolerance * lengths[2], 0.0)
         shares = beyond / np.maximum(lengths, np.finfo(float).tiny)
         return np.sum(np.minimum(shares, 2.0) ** 2, axis=-1) <= 1.0
@@ -113,7 +113,7 @@ def enclosing_ellipsoid(points: Vec3) -> BoundingEllipsoid:
     Raises:
         SolveError: no convergence, which no set of points is known to cause.
     """
-    points = np.asarray(points, dtype=np.float64)
+    points = as_real(points, "points")
     origin, basis = _span(points)
     flat = (points - origin) @ basis
     if flat.shape[1] < 2:

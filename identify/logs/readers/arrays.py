@@ -1,6 +1,7 @@
 """Columns that are NumPy arrays, in an archive or in memory.
 
-One-dimensional arrays are columns, a two-dimensional `a` gives `a[0]`, `a[1]`, and so on.
+One-dimensional arrays are columns, a two-dimensional `a` gives `a[0]`, `a[1]`, and so on. A masked
+entry is one that is missing, as NaN is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.schema_fields import Column
 from identify.logs.table import Flaw, Source, Stamps, Table, locate, locate_stamps
@@ -88,15 +90,21 @@ def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[An
         _require_kind(path, column, slot, "iuf")
     flaws = np.zeros(_rows(path, used), dtype=np.uint8)
     arrays = {key: load(key) for key in dict.fromkeys(slot.key for slot in used)}
-    columns = {
-        column: arrays[slot.key][slot.index].astype(np.float64) for column, slot in wanted.items()
-    }
+    columns = {column: _numbers(arrays[slot.key][slot.index]) for column, slot in wanted.items()}
     if place is not None:
         raw = arrays[slots[place].key][slots[place].index]
+        flaws[np.ma.getmaskarray(raw)] = Flaw.NOT_FINITE
+        missing: Any = np.nan if raw.dtype.kind == "f" else np.zeros((), raw.dtype)
+        raw = np.ma.filled(raw, missing)
         stamps, ticks = _stamps(path, raw)
         if raw.dtype.kind in "mM":
             flaws[np.isnat(raw)] = Flaw.NOT_FINITE
     return Table(path, names, columns, flaws, stamps, ticks)
+
+
+def _numbers(raw: NDArray[Any]) -> Array:
+    """A column as float64, what is masked as NaN."""
+    return np.ma.filled(raw.astype(np.float64), np.nan)
 
 
 def _require_kind(path: Path, column: Column, slot: Slot, kinds: str) -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from identify.errors import LogError
-from identify.files import unreadable
+from identify.files import check_expansion, unreadable
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.schema_fields import Column
 from identify.logs.table import Flaw, RowsReader, Source, Table, locate, locate_stamps
@@ -26,6 +26,11 @@ _BATCH = 2**16
 _BUFFER = 2**20
 """… from so many bytes of each column."""
 
+_NUMBER = 8
+"""Bytes of a float64, which every number becomes."""
+
+_REMEDY = "write it without compression, dictionaries and large row groups"
+
 
 def read_parquet(source: Source) -> Table:
     """Reads the columns asked for; time stamps may be a timestamp column, whose unit then counts.
@@ -34,6 +39,7 @@ def read_parquet(source: Source) -> Table:
         MissingColumn, LogError: as the message says.
     """
     columns = _Columns.of(source, _open(source.path))
+    columns.require_bounded(whole=True)
     try:
         return columns.table(columns.file.read(columns=columns.names))
     except (*_UNREADABLE, KeyError) as error:
@@ -55,7 +61,9 @@ def parquet_rows(source: Source) -> RowsReader:
     Raises:
         MissingColumn, LogError: as the message says.
     """
-    stream = _Stream(_Columns.of(source, _open(source.path, buffer_size=_BUFFER, pre_buffer=False)))
+    columns = _Columns.of(source, _open(source.path, buffer_size=_BUFFER, pre_buffer=False))
+    columns.require_bounded(whole=False)
+    stream = _Stream(columns)
 
     def read(start: int, stop: int) -> Table:
         try:
@@ -151,6 +159,35 @@ class _Columns:
     def names(self) -> list[str]:
         """What they are called in the file, each once."""
         return sorted({field.name for field in self.fields.values()})
+
+    def require_bounded(self, *, whole: bool) -> None:
+        """Raise where the columns take more memory than a log of the file's size does.
+
+        Args:
+            whole: whether all rows are held at once; otherwise some, decoded out of pages that are
+                at the most as large as their row group.
+
+        Raises:
+            LogError: they do.
+        """
+        path, meta = self.source.path, self.file.metadata
+        try:
+            groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
+            places = [
+                place
+                for place in range(meta.num_columns)
+                if groups and groups[0].column(place).path_in_schema in self.names
+            ]
+            sizes = [
+                sum(group.column(place).total_uncompressed_size for place in places)
+                for group in groups
+            ]
+        except _UNREADABLE as error:
+            raise unreadable(path, error, "Parquet file") from error
+        largest = max(sizes, default=0)
+        if whole:
+            largest = max(sum(sizes), meta.num_rows * len(self.names) * _NUMBER)
+        check_expansion(path, path.stat().st_size, largest, _REMEDY)
 
     def table(self, read: pa.Table, first: int = 0) -> Table:
         """What was read of them, from a row on."""

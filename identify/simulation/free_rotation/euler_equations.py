@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Mat33, Vec3, Vec4
+from identify.arrays import Mat33, Vec3, Vec4, as_real
 from identify.spatial import hat, quaternion_product, rotation_from_quaternion
 from identify.spatial.rotations import cross
 
@@ -29,7 +29,7 @@ def angular_acceleration(inertia: Mat33, angular_velocity: Vec3, torque: Vec3) -
         angular_velocity: w_WB [rad/s], shape (..., 3).
         torque: τ [N m], shape (..., 3).
     """
-    inertia, w = np.asarray(inertia, dtype=np.float64), np.asarray(angular_velocity)
+    inertia, w = as_real(inertia, "inertia"), as_real(angular_velocity, "angular_velocity")
     momentum = np.einsum("...ij,...j->...i", inertia, w)
     return np.linalg.solve(inertia, (np.asarray(torque) - cross(w, momentum))[..., None])[..., 0]
 
@@ -90,5 +90,5 @@ def quaternion_rate_in_world(quaternion: Vec4, angular_velocity_W: Vec3) -> Vec4
 
 def _pure(v: Vec3) -> Vec4:
     """The quaternion of a vector, with scalar part zero."""
-    v = np.asarray(v, dtype=np.float64)
+    v = as_real(v, "v")
     return np.concatenate((v, np.zeros_like(v[..., :1])), axis=-1)
