@@ -13,9 +13,6 @@ from identify.arrays import Array
 DEFAULT_CUTOFF_HZ = 5.0
 """Highest frequency of the rows where nothing else is said; never above a tenth of the rate."""
 
-DIFFERENCE = np.array([3, -32, 168, -672, 0, 672, -168, 32, -3]) / 840.0
-"""Central difference of eighth order, per sample: of what is slow, hardly different from d/dt."""
-
 _SMOOTHING_ORDER = 6
 _SMOOTHING_BAND = 3.0
 """Pass-band of the derivatives, in cut-offs, about: squaring ω after it then costs nothing."""
@@ -72,15 +69,6 @@ class Differentiator:
     def apply(self, columns: Array, order: int) -> Array:
         """Smoothed derivative of the given order, edges trimmed, (n, k) to (n − 2 halo, k)."""
         return _correlated(columns, self.kernels[order])
-
-    @property
-    def difference(self) -> Array:
-        """Kernel of `differences`, shape (9,)."""
-        return DIFFERENCE * self.rate_hz
-
-    def differences(self, columns: Array) -> Array:
-        """Derivative of what is slow, not smoothed, four samples lost at each edge."""
-        return _correlated(columns, self.difference)
 
     def response(self, frequency_hz: Array, order: int) -> Array:
         """Gain of the derivative of the given order at the given frequencies."""

@@ -3,22 +3,13 @@
 What is missing is differentiated. Local polynomials differentiate; on the rotations they run on the
 quaternion, whose two signs were unwrapped, so that ω = 2 vec(q̄ ⊗ dq/dt) and α = 2 vec(q̄ ⊗
 d²q/dt²) hold everywhere.
-
-In momentum form nothing is differentiated twice before it is turned into body axes:
-
-    a' = dv_B/dt + ω × v_B − Rᵀg        α = dω_B/dt
-
-Summed with a slow function of time u, that is −Σ u̇ v_B + Σ u (ω × v_B − Rᵀg) and −Σ u̇ ω, with −u̇ a
-difference's transposed kernel on u. So nothing needs to be smoothed there: it is only u, which is
-as slow as the rows, that is differentiated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -34,9 +25,6 @@ from identify.spatial.rotations import (
     rotate_back,
 )
 
-Form: TypeAlias = Literal["acceleration", "momentum"]
-"""Whether second derivatives are taken of a pose, or first ones of the twist in body axes."""
-
 
 @dataclass(frozen=True)
 class Kinematics:
@@ -49,7 +37,6 @@ class Kinematics:
         velocity: v_WBo_W [m/s], shape (n, 3), or None.
         derivative_orders: how often the measured signals behind a', α and ω were differentiated.
         halo: samples lost at each edge.
-        by_parts: whether a' and α are in momentum form.
     """
 
     motion: BodyMotion
@@ -58,7 +45,6 @@ class Kinematics:
     velocity: Vec3 | None
     derivative_orders: tuple[int, int, int]
     halo: int
-    by_parts: tuple[bool, bool] = (False, False)
 
     @cached_property
     def rotation(self) -> Mat33 | None:
@@ -70,7 +56,6 @@ def kinematics_of(
     recording: Recording,
     signals: Mapping[str, Array],
     differentiator: Differentiator,
-    form: Form = "acceleration",
     *,
     smoothed: bool = False,
 ) -> Kinematics:
@@ -80,62 +65,24 @@ def kinematics_of(
         recording: for the frames its signals are given in, and gravity.
         signals: by name, as in the recording, on a uniform clock, quaternions unwrapped.
         differentiator: for what has to be differentiated.
-        form: of second derivatives of the pose.
         smoothed: treat edges and attitude as if something had to be differentiated, though nothing
             has: something else is that goes with it.
 
     Raises:
-        LogError: neither an acceleration nor anything to differentiate it from, or no such form.
+        LogError: neither an acceleration nor anything to differentiate it from.
     """
-    if form not in get_args(Form):
-        raise LogError(f"form: expected one of {', '.join(get_args(Form))}, got {form!r}")
     source = _Source(recording, signals, differentiator, smoothed=smoothed)
     rates, rate_order = _angular_velocity(source)
     alpha, alpha_order = _angular_acceleration(source)
     velocity = _velocity(source)
     proper, proper_order = _proper_acceleration(source, rates, velocity)
-    kinematics = Kinematics(
+    return Kinematics(
         motion=BodyMotion(proper, rates, alpha),
         quaternion=source.quaternion,
         position=source.smooth("position") if source.has("position") else None,
         velocity=velocity,
         derivative_orders=(proper_order, alpha_order, rate_order),
         halo=source.halo,
-    )
-    return _by_parts(kinematics, source) if form == "momentum" else kinematics
-
-
-def _by_parts(kinematics: Kinematics, source: _Source) -> Kinematics:
-    """The same with a' and α from the twist in body axes, a little shorter, where that differs."""
-    proper, alpha = by_parts = (
-        not (source.has("linear_acceleration") or source.in_body_axes("linear_velocity")),
-        not (source.has("angular_acceleration") or source.in_body_axes("angular_velocity")),
-    )
-    if not any(by_parts):
-        return kinematics
-    differentiator, motion, velocity = source.differentiator, kinematics.motion, kinematics.velocity
-    halo = len(differentiator.difference) // 2
-    inner = slice(halo, len(motion) - halo)
-    a, al = motion.proper_acceleration[inner], motion.angular_acceleration[inner]
-    w = motion.angular_velocity[inner]
-    if alpha:
-        al = differentiator.differences(motion.angular_velocity)
-    if proper and velocity is not None:
-        v = rotate_back(source.rotation, velocity)
-        gravity = rotate_back(source.rotation[inner], source.recording.gravity)
-        a = differentiator.differences(v) + np.cross(w, v[inner]) - gravity
-    quaternion, position, velocity = (
-        None if state is None else state[inner]
-        for state in (kinematics.quaternion, kinematics.position, velocity)
-    )
-    return replace(
-        kinematics,
-        motion=BodyMotion(a, w, al),
-        quaternion=quaternion,
-        position=position,
-        velocity=velocity,
-        halo=kinematics.halo + halo,
-        by_parts=by_parts,
     )
 
 
@@ -177,10 +124,6 @@ class _Source:
 
     def has(self, name: str) -> bool:
         return name in self._signals
-
-    def in_body_axes(self, name: str) -> bool:
-        """Whether a signal of the twist is given, and in body axes."""
-        return self.has(name) and self.recording.frames["twist"] == "body"
 
     def value(self, name: str) -> Array:
         """As given."""

@@ -9,12 +9,12 @@ from itertools import pairwise
 import numpy as np
 
 from identify.arrays import Array, Vec6
-from identify.errors import LogError
+from identify.errors import LogError, SchemaError
 from identify.logs import Recording
 from identify.signals.delay import without_delay
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
-from identify.signals.kernels import DIFFERENCE, Differentiator, default_cutoff_hz
-from identify.signals.kinematics import Form, Kinematics, kinematics_of, still_motion
+from identify.signals.kernels import Differentiator, default_cutoff_hz
+from identify.signals.kinematics import Kinematics, kinematics_of, still_motion
 from identify.signals.load_rates import wrench_rates
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
 from identify.signals.prepared import BlockRows, PreparedLog, Segment
@@ -49,9 +49,9 @@ def prepare(
     cutoff_hz: float | None = None,
     span: tuple[float, float] = (-np.inf, np.inf),
     *,
-    form: Form = "acceleration",
     wide: bool = False,
     rate_hz: float | None = None,
+    form: str = "acceleration",
 ) -> PreparedLog:
     """Put a log on an even clock, differentiate what is missing, and take its slow rows.
 
@@ -64,17 +64,22 @@ def prepare(
         cutoff_hz: highest frequency of the rows [Hz]; where not given, min(5, rate/10), or higher
             where the motion is faster or all segments of the log are too short for that.
         span: time of the log that is made into rows [s]; what is outside serves derivatives alone.
-        form: "momentum" differentiates v and ω in body axes where "acceleration" takes second
-            derivatives of the pose, or first ones of a twist in world axes.
         wide: take the columns behind [1, ψ, w] too: Rᵀ, ẇ and ẅ. As the wrench is differentiated
             then, edges are treated as in a log whose motion has to be.
         rate_hz: of the log's other chunks [Hz]: where these rows have the same but for rounding,
             transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
+        form: there is one, "acceleration"; the momentum form was removed.
 
     Raises:
         NoSegment: too short a log, or one of gaps.
         LogError: too few rows, or signals missing.
+        SchemaError: another form than "acceleration".
     """
+    if form != "acceleration":
+        raise SchemaError(
+            f'form: expected "acceleration", got {form!r}; the momentum form was removed, as its '
+            "estimates were no better: leave `form` out"
+        )
     recording = on_one_clock(recording)
     if recording.still:
         return _prepare_still(recording, wide=wide)
@@ -105,17 +110,10 @@ def prepare(
     )
     noise = _with_given(noise, recording.noise)
     parts = [
-        _prepare_segment(recording, segment, cutoff, noise, span, form, wide=wide)
+        _prepare_segment(recording, segment, cutoff, noise, span, wide=wide)
         for segment in segments
-        if len(segment) >= _shortest(segment.rate_hz, cutoff, form)
+        if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
     ]
-    if not parts:
-        need = _shortest(longest.rate_hz, cutoff, "momentum")
-        raise NoSegment(
-            f"{recording.name}: no segment without gaps or jumps is long enough for the momentum "
-            f"form at a cut-off of {cutoff:.3g} Hz, which takes {need:.6g} rows; the longest has "
-            f"{len(longest)}; use the acceleration form or a higher cut-off"
-        )
     joined = _join(recording, parts, longest.rate_hz, cutoff, span)
     return replace(joined, cutoff_raised=raised, motion_hz=fast, signal_noise=noise)
 
@@ -125,11 +123,6 @@ def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
     if rate_hz is None or abs(segment.rate_hz - rate_hz) > _SAME_RATE * rate_hz:
         return segment
     return replace(segment, rate_hz=rate_hz)
-
-
-def _shortest(rate_hz: float, cutoff_hz: float, form: Form) -> float:
-    shortest = shortest_segment(rate_hz, cutoff_hz)
-    return shortest + len(DIFFERENCE) - 1 if form == "momentum" else shortest
 
 
 def _with_given(noise: SignalNoise, given: Mapping[str, float]) -> SignalNoise:
@@ -225,12 +218,11 @@ def _prepare_segment(
     cutoff_hz: float,
     noise: SignalNoise,
     span: tuple[float, float],
-    form: Form,
     *,
     wide: bool,
 ) -> _Part:
     differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
-    kinematics = kinematics_of(recording, segment.signals, differentiator, form, smoothed=wide)
+    kinematics = kinematics_of(recording, segment.signals, differentiator, smoothed=wide)
     inner = slice(kinematics.halo, len(segment) - kinematics.halo)
     inside = {name: segment.signals[name][inner] for name in ("force", "torque")}
     time = segment.time[inner]

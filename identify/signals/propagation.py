@@ -11,9 +11,6 @@ Of wide columns, for a force or torque in world axes, with b_k = Rᵀ dᵏf_W/dt
 δb_k = Rᵀ n_k + b_k × θ₀:
 
     ḟ = b₁ − ω × b₀        f̈ = b₂ − 2 ω × b₁ − α × b₀ + ω × (ω × b₀)
-
-What is differentiated in body axes has the noise of what it is a derivative of, through one more
-derivative (`BY_PARTS`).
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ import numpy as np
 from identify.arrays import Array, Indices, Mat33, Vec3, Vec6
 from identify.logs import Recording
 from identify.signals.kinematics import Kinematics
-from identify.signals.transform import BY_PARTS, SAMPLE
+from identify.signals.transform import SAMPLE
 from identify.spatial import coadjoint
 from identify.spatial.rotations import hat
 
@@ -100,7 +97,6 @@ class _Noise:
         self.proper = kinematics.motion.proper_acceleration[at]
         self.rates = kinematics.motion.angular_velocity[at]
         self.alpha = kinematics.motion.angular_acceleration[at]
-        self.by_parts = kinematics.by_parts
         self.velocity = None if kinematics.velocity is None else kinematics.velocity[at]
         self.attitude: Way = ("quaternion", 0 if kinematics.halo else SAMPLE)
         self.one = np.broadcast_to(np.eye(3), (len(at), 3, 3))
@@ -131,8 +127,6 @@ class _Noise:
     def of_angular_acceleration(self) -> Sensitivity:
         if "angular_acceleration" in self.given:
             return self._given(("angular_acceleration", SAMPLE), "acceleration", self.alpha)
-        if self.by_parts[1]:
-            return _by_parts(self.of_rates())
         if "angular_velocity" in self.given:
             return self._given(("angular_velocity", 1), "twist", self.alpha)
         return {
@@ -152,9 +146,6 @@ class _Noise:
                 carried = np.cross(self.rates, self._velocity_in_body())
                 return self._plus_carried(self._classical(given, self.proper - carried), rates)
             return self._classical(given, self.proper)
-        if self.by_parts[0]:
-            changing = _by_parts(self._of_velocity()) | self._turned(self._gravity())
-            return self._plus_carried(changing, rates)
         if "linear_velocity" not in self.given:
             return {("position", 2): self._back()} | self._turned(self.proper)
         if self._world("twist"):
@@ -272,11 +263,6 @@ def _sum(*noises: Sensitivity) -> Sensitivity:
         for way, matrix in noise.items():
             total[way] = total[way] + matrix if way in total else matrix
     return total
-
-
-def _by_parts(noise: Sensitivity) -> Sensitivity:
-    """Of the derivative of what has such noise, where the derivative is moved to what sums it."""
-    return {(name, BY_PARTS[order]): matrix for (name, order), matrix in noise.items()}
 
 
 def _of_products(rates: Vec3) -> Array:

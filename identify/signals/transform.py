@@ -43,9 +43,6 @@ TAPER = 0.05
 SAMPLE = 3
 """Stands for a signal used as it is where 0 to 2 stand for its smoothed derivatives."""
 
-BY_PARTS = {SAMPLE: 4, 0: 5, 1: 6}
-"""What those become where a product with them is differentiated: −du/dt sums it in place of u."""
-
 _PLAIN = 2**21
 """Samples times rows up to which cosines are kept."""
 
@@ -219,19 +216,13 @@ def derivative_gains(
     Args:
         transform: of the block.
         differentiator: that of its signals.
-        orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the value as it is, and what
-            they are in `BY_PARTS`.
+        orders: of the derivatives; 0 is the smoothed value, `SAMPLE` the value as it is.
     """
     if orders == (SAMPLE,):
         return {group: np.ones((1, 1)) for group in np.unique(transform.groups).tolist()}
     identity = np.zeros((1, differentiator.kernels.shape[1]))
     identity[0, differentiator.halo] = 1.0
     kernels = np.concatenate((differentiator.kernels, identity))
-    if max(orders) > SAMPLE:
-        difference = differentiator.difference
-        moved = [np.convolve(difference, kernels[order]) for order in BY_PARTS]
-        kernels = np.pad(kernels, ((0, 0), (len(difference) // 2,) * 2))
-        kernels = np.concatenate((kernels, moved))
     return transform.gains(kernels[list(orders)])
 
 

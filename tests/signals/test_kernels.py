@@ -102,16 +102,3 @@ def test_the_length_is_known_before_a_kernel_is_made(rate, share):
 def test_a_length_beyond_any_memory_is_a_number_too():
     assert Differentiator.halo_of(1e300, 5.0) > 1e298
     assert Differentiator.halo_of(1e300, 1e-300) == np.inf
-
-
-def test_plain_differences_are_exact_to_eighth_order():
-    differentiator = Differentiator.design(100.0, 5.0)
-    time = np.arange(-8, 9) / 100.0
-    for degree in range(9):
-        found = differentiator.differences((time[:, None] / time[-1]) ** degree)[:, 0]
-        expected = degree * (time[4:-4] / time[-1]) ** max(degree - 1, 0) / time[-1]
-        assert_close(found, expected, 1e-11, scale=1.0 / time[-1])
-    gain = frequency_response(differentiator.difference, np.array([0.03, 0.05])) / 100.0
-    # The next term of its series is ω⁹/630.
-    omega = 2.0 * np.pi * np.array([0.03, 0.05])
-    assert_close(omega - gain, omega**9 / 630.0, 0.03)

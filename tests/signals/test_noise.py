@@ -57,16 +57,15 @@ def moments_over_true(
     noise: dict[str, float],
     seeds: int,
     path: Path = PATH,
-    form: str = "acceleration",
     **frames,
 ) -> dict[tuple[str, int], float]:
     """Ratio of the variance said of rows to the true one, by kind of column and group of rows."""
     recording = record(path, PHI, np.arange(0.0, duration, 1.0 / rate), give, **frames)
-    clean = prepare(recording, CUTOFF, form=form).blocks
+    clean = prepare(recording, CUTOFF).blocks
     said: dict[tuple[str, int], float] = {}
     true: dict[tuple[str, int], float] = {}
     for seed in range(seeds):
-        log = prepare(noisy(recording, noise, np.random.default_rng(seed)), CUTOFF, form=form)
+        log = prepare(noisy(recording, noise, np.random.default_rng(seed)), CUTOFF)
         for block, pure in zip(log.blocks, clean, strict=True):
             error = (block.rows - pure.rows)[:, 1:]
             for group, moment in block.noise.items():

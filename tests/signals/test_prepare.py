@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation
 
-from identify.errors import LogError
+from identify.errors import LogError, SchemaError
 from identify.regressors import FEATURE_TENSOR, newton_euler_wrench
 from identify.signals import prepare
 from identify.signals.preparation import rows_of
@@ -583,6 +583,11 @@ def test_stamps_that_never_advance_are_refused():
     recording = replace(record(PATH, PHI, TIME), time=np.zeros(len(TIME)))
     with pytest.raises(LogError, match="log"):
         prepare(recording)
+
+
+def test_the_momentum_form_is_gone_and_the_error_says_what_to_do():
+    with pytest.raises(SchemaError, match=r"form: .* got 'momentum'; .* leave `form` out"):
+        prepare(record(PATH, PHI, TIME, POSE), form="momentum")
 
 
 def test_rows_of_puts_one_features_and_wrench_in_this_order():

@@ -42,18 +42,14 @@ def mean_of_ten(values: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("frame", "pose"), FRAMES)
-@pytest.mark.parametrize(
-    ("give", "form"), [(POSE, "acceleration"), (POSE, "momentum"), (ALL, None)]
-)
-def test_wide_columns_are_attitude_and_derivatives_of_the_wrench_in_body_axes(
-    give, form, frame, pose
-):
+@pytest.mark.parametrize("give", [POSE, ALL])
+def test_wide_columns_are_attitude_and_derivatives_of_the_wrench_in_body_axes(give, frame, pose):
     log = record(PATH, PHI, TIME, give, wrench=frame, X_BS=pose)
-    prepared = prepare(log, 5.0, wide=True, form=form or "acceleration")
+    prepared = prepare(log, 5.0, wide=True)
     differentiator = Differentiator.design(RATE, 5.0)
     assert prepared.rows.shape[1] == 40
     (block,) = prepared.blocks
-    lost = differentiator.halo + (4 if form == "momentum" else 0)
+    lost = differentiator.halo
     assert block.samples == len(TIME) - 2 * lost
     # The series is the mean over stretches of ten samples.
     time = TIME[lost : lost + 10 * len(prepared.rows)]
@@ -65,12 +61,11 @@ def test_wide_columns_are_attitude_and_derivatives_of_the_wrench_in_body_axes(
     assert_close(prepared.wrench, prepared.rows[:, 13:19], 0.0)
 
 
-@pytest.mark.parametrize("form", ["acceleration", "momentum"])
 @pytest.mark.parametrize("give", [POSE, ("quaternion", "angular_velocity", "linear_acceleration")])
-def test_the_columns_of_a_fit_are_what_they_are_without_the_others(give, form):
+def test_the_columns_of_a_fit_are_what_they_are_without_the_others(give):
     noise = {"force": 0.1, "torque": 0.01}
     log = record(PATH, PHI, TIME, give, noise=noise)
-    wide, narrow = (prepare(log, 5.0, form=form, wide=wide) for wide in (True, False))
+    wide, narrow = (prepare(log, 5.0, wide=wide) for wide in (True, False))
     assert_close(wide.rows[:, :19], narrow.rows, 0.0)
     for block, same in zip(wide.blocks + wide.folds, narrow.blocks + narrow.folds, strict=True):
         assert_close(block.rows[:, :19], same.rows, 1e-13)
