@@ -55,6 +55,7 @@ _KEYS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "torque": ("wrench", "torque"),
         "wrench_frame": ("wrench", "frame"),
         "acts_on": ("wrench", "acts_on"),
+        "wrench_point": ("wrench", "point"),
         "mount": ("wrench", "mount"),
         "wrench_delay": ("wrench", "delay_s"),
         "body_name": ("body", "name"),

@@ -96,6 +96,7 @@ def read_log(
 def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Recording:
     """A recording of all that does not depend on the rows; it has none."""
     rates, wrench, frame = schema.acceleration, schema.wrench, schema.body.frame
+    point = None if wrench.point == "flange" else wrench_point(wrench.frame, frame.tcp)
     return Recording(
         name=_name(log),
         time=None,
@@ -108,7 +109,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Reco
         acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
         noise=noise_of(schema),
         wrench_delay=wrench.delay_s,
-        X_BS=wrench.mount.pose if wrench.mount else wrench_point(wrench.frame, frame.tcp),
+        X_BS=wrench.mount.pose if wrench.mount else point,
         body_frame=frame,
         schema=schema.model_dump(mode="json", exclude_unset=True),
     )

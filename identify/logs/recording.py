@@ -196,6 +196,7 @@ class Recording:
         body_name: str | None = None,
         flange: Pose | ArrayLike | Mapping[str, object] | None = None,
         tcp: Pose | ArrayLike | Mapping[str, object] | None = None,
+        wrench_point: str | None = None,
     ) -> Recording:
         """A recording of arrays in SI units, as a log of them would be read with its schema.
 
@@ -233,6 +234,8 @@ class Recording:
             flange: X_BF, where the flange is in B, in the same forms as `mount`.
             tcp: X_FT, where the point that is logged is in the flange, which then is B: a pose, its
                 4×4 matrix, or a mapping with `pose` [x, y, z, rx, ry, rz].
+            wrench_point: where a wrench in world axes is taken, with a `tcp`: "tcp" (default) or
+                "flange".
 
         Raises:
             LogError: an array has the wrong shape or length or numbers that are not finite, or time
@@ -269,6 +272,7 @@ class Recording:
                 "body_name": body_name,
                 "flange": flange,
                 "tcp": tcp,
+                "wrench_point": wrench_point,
             }
         )
         recording = read_log(arrays, schema)

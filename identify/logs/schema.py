@@ -159,6 +159,12 @@ def _check_linear(schema: Schema) -> None:
 
 def _check_tool_point(schema: Schema) -> None:
     """What moves a velocity or an acceleration from the tool point to the flange is logged too."""
+    wrench = schema.wrench
+    if wrench.point is not None and (schema.body.tcp is None or wrench.frame != "world"):
+        raise ValueError(
+            f'[wrench] point = "{wrench.point}" is of a wrench in world axes, with [body.tcp]: '
+            'give frame = "world" and the tool point, or leave point out'
+        )
     if schema.body.tcp is None or schema.layout("wrench").still:
         return
     twist, acceleration = schema.twist, schema.acceleration

@@ -405,6 +405,8 @@ class WrenchTable(Table):
     frame: Annotated[str, one_of(("body", "world", "sensor"))]
     acts_on: Annotated[str, one_of(("body", "sensor"))]
     """What the logged wrench acts on: the body, or the sensor that holds it (the reaction)."""
+    point: Annotated[str, one_of(("tcp", "flange"))] | None = None
+    """Where a wrench in world axes is taken of a log of a tool point: there, or at the flange."""
     force_unit: Annotated[str, one_of(FORCE)] = "N"
     torque_unit: Annotated[str, one_of(TORQUE, ignoring=r"[\s*·.\-]")] = "Nm"
     force_noise: Sigma | None = None

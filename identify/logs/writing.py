@@ -15,7 +15,7 @@ from identify.errors import LogError
 from identify.files import write_bytes, write_text
 from identify.logs.recording import Recording
 from identify.logs.schema_tables import placement_of, tool_point_of
-from identify.logs.tool_point import moved_recording
+from identify.logs.tool_point import moved_recording, wrench_point
 from identify.spatial import BodyFrame
 
 _SIGNALS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
@@ -115,4 +115,7 @@ def _meaning(recording: Recording, table: str) -> dict[str, object]:
         meaning["acts_on"] = "body"
         if recording.X_BS is not None and recording.frames["wrench"] == "sensor":
             meaning["mount"] = placement_of(recording.X_BS)
+        at_tcp = wrench_point(recording.frames["wrench"], recording.body_frame.tcp)
+        if at_tcp is not None and recording.X_BS is None:
+            meaning["point"] = "flange"
     return meaning

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from identify.inertia import InertialParameters
-from identify.reporting.parameter_table import ABOUT_COM, Group, parameter_rows
+from identify.reporting.parameter_table import ABOUT_COM, ABOUT_ORIGIN, Group, parameter_rows
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,8 +37,9 @@ def parameter_rich_table(
 
     rows = parameter_rows(estimate, truth, groups)
     caption = [f"± {estimate.interval_kind}"] if estimate.interval_kind else []
+    about_origin = "c, h and I are" if set(ABOUT_ORIGIN[1:]) & set(groups) else "c is"
     caption.append(
-        f"{estimate.frame_in_words}: c, h and I are about its origin, Ic about the centre of mass, "
+        f"{estimate.frame_in_words}: {about_origin} about its origin, Ic about the centre of mass, "
         "all in its axes"
     )
     if estimate.default_body and not all(row.measured for row in rows):

@@ -433,3 +433,11 @@ def test_needs_are_answered_one_by_one(fit, estimate):
     assert re.search(r"^Need com 0.001 mm: not met, ± [\d.e-]+ mm\.$", outcome.out, re.MULTILINE)
     assert "Usable: with care (com 0.001 mm is not met)." in outcome.out
     assert estimate()["verdict"]["needs"] == {"mass 5%": True, "com 0.001 mm": False}
+
+
+def test_a_tool_point_in_millimetres_is_refused_before_anything_is_written(fit, log, tmp_path):
+    text = log.schema.read_text()
+    log.schema.write_text(f"{text}\n[body.tcp]\npose = [0, 0, 65, 0, 0, 0]\n")
+    said = refused(fit(), tmp_path, 2)
+    assert f"{log.schema.name}: [body] tcp: the tool point is 65 m from the flange" in said
+    assert 'set unit = "mm"' in said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 
@@ -34,6 +35,24 @@ def demo(shipped, tmp_path_factory):
     words = ["fit", log, "--schema", schema, "-o", folder, "--truth", shipped / "truth.json"]
     program = [sys.executable, "-m", "identify"]
     return subprocess.run([*program, *words], capture_output=True, text=True, cwd=ROOT), folder
+
+
+def test_its_payload_setting_is_about_the_flange(demo, truth, cli):
+    """B is 33.3 mm in front of the flange and turned by 30° about its z, as the data card says."""
+    _, folder = demo
+    outcome = cli("export", folder / "estimate.json", "--to", "ur")
+    assert outcome.status == 0
+    assert "about the flange, from [body.flange]" in outcome.err
+    com, six = (
+        np.fromstring(said, sep=",") for said in re.findall(r"\[([-\d., ]+)\]", outcome.out)
+    )
+    c, s = np.cos(np.pi / 6), np.sin(np.pi / 6)
+    R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    np.testing.assert_allclose(com, R @ truth["com"] + [0.0, 0.0, 0.0333], rtol=0.0, atol=1e-5)
+    assert com[2] == pytest.approx(0.1161, abs=5e-5)
+    true = R @ np.array(truth["inertia_about_com"]) @ R.T
+    true = true[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    np.testing.assert_allclose(six, true, rtol=0.0, atol=5e-6)
 
 
 def require_accuracy(mass, com, central, truth):

@@ -124,6 +124,25 @@ def test_both_fit_to_the_same_body(frame, maps, axes):
         assert_close(frames.tcp.matrix, X_FT.matrix, 1e-12)
 
 
+def test_a_wrench_in_world_axes_may_be_at_the_flange(tmp_path):
+    """As an e-Series of Universal Robots has it: the pose is of the tool point, the wrench not."""
+    table, schema = of_tool()
+    loads = wrenches("world", Pose.identity())
+    table[names("f")], table[names("m")] = loads[:, :3], loads[:, 3:]
+    schema["wrench"]["point"] = "flange"
+    recording = read_log(table, schema)
+    assert recording.X_BS is None
+    assert_close(recording.signals["position"], PATH.position(TIME), 1e-12)
+    assert_same_body(identify.fit(recording).estimate.parameters.phi, PHI, 1e-5)
+    write_log(recording, tmp_path / "log.csv")
+    assert read_log(tmp_path / "log.csv", tmp_path / "log.toml").X_BS is None
+    for wrong in ({"wrench": schema["wrench"] | {"frame": "body"}}, {"body": {"name": "flange"}}):
+        with pytest.raises(
+            SchemaError, match=r"\[wrench\] point = \"flange\" is of a wrench in world"
+        ):
+            read_log(table, schema | wrong)
+
+
 @pytest.mark.parametrize("maps", ["body_to_world", "world_to_body"])
 @pytest.mark.parametrize("axes", [None, "body", "world"])
 def test_any_way_to_write_a_pose_is_moved(maps, axes):
