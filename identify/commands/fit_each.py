@@ -263,7 +263,7 @@ def _write(comparison: Comparison, output: Path) -> None:
     from identify.reporting.comparison.page import comparison_html
 
     frame, parquet = comparison.frame(), BytesIO()
-    frame.to_parquet(parquet, index=False)
+    frame.to_parquet(parquet, index=False, write_page_checksum=True)
     contents = (
         parquet.getvalue(),
         frame.to_csv(index=False).encode(),
