@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import IO
 
@@ -93,11 +94,11 @@ def check_expansion(
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write under a temporary name beside `path`, then rename; the folder is made if need be."""
-    write_together({path: content})
+    _write_together({path: content}, ".tmp")
 
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
-    """Write files that belong together, each as `write_bytes` does.
+    """Write files that belong together, each as `write_bytes` does, under a lock of the caller.
 
     None takes its name before all of them are on the disk; they take them in the order given.
 
@@ -105,13 +106,29 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
         MissingFile: a folder has the name of one of them.
         OSError: one cannot be written.
     """
+    _write_together(contents, "")
+
+
+def remove_temporaries(*paths: Path) -> None:
+    """Remove what `write_together` left of files when its process was killed.
+
+    The caller holds the lock under which all of them are written: what is there is nobody's.
+    """
+    for path in paths:
+        for left in path.parent.glob(f".{escape(path.name)}.{8 * '[a-z0-9_]'}"):
+            if left.is_file():
+                left.unlink(missing_ok=True)
+
+
+def _write_together(contents: Mapping[Path, bytes], suffix: str) -> None:
+    """With temporary names `.NAME.XXXXXXXX` and a suffix, which says who may remove them."""
     staged: dict[Path, Path] = {}
     try:
         for path, content in contents.items():
             if path.is_dir():
                 raise MissingFile(f"{path}: is a folder; expected the name of a file", path=path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            handle, temporary = tempfile.mkstemp(suffix, f".{path.name}.", path.parent)
             staged[path] = Path(temporary)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)

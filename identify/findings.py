@@ -17,6 +17,7 @@ Severity: TypeAlias = Literal["info", "warning", "error"]
 Usable: TypeAlias = Literal["yes", "with care", "no"]
 
 CODES = (
+    "edited",  # the file of an estimate is not what was written
     # causes: what may be wrong with the log, or with how it was read
     "cutoff_low",
     *("wrench_sign", "force_sign", "torque_sign", "wrench_frame", "wrench_axes"),

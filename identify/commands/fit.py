@@ -249,9 +249,11 @@ class Fit(Command):
 
 def _read_truth(path: Path) -> InertialParameters:
     """The true body; beside one that cannot be, errors of the estimate would mean nothing."""
+    from identify.exchange import require_unedited
     from identify.inertia import check
 
     (saved,) = read_bodies(path)
+    require_unedited(saved, path)
     truth = saved.parameters
     verdict = check(truth.phi)
     if verdict.impossible or not truth.phi[0] > 0.0:

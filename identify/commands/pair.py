@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from identify.commands.output import OutputError, unwritable
 from identify.commands.terminal import say
-from identify.files import digest, locked, write_together
+from identify.files import digest, locked, remove_temporaries, write_together
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
@@ -37,7 +37,8 @@ def write_pair(
     """Write all results of a fit to a folder, or none; what else is in it stays.
 
     The report comes first: half of a first pair is a report, and no command takes it for a body.
-    Where this fit has no carrier, the carrier.json that the report before names goes with it.
+    Where this fit has no carrier, the carrier.json that the report before names goes with it. What
+    a killed fit left under temporary names goes too.
 
     Args:
         folder: made if need be.
@@ -56,6 +57,7 @@ def write_pair(
     try:
         with locked(folder / _LOCK, _PATIENCE):
             note_torn_pair(estimate)
+            remove_temporaries(estimate, folder / CARRIER, folder / REPORT)
             files = {}
             if report:
                 files[folder / REPORT] = text.encode("utf-8", errors="backslashreplace")

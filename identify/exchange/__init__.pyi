@@ -3,8 +3,12 @@ from identify.exchange.estimate_json import (
     PrincipalAxis as PrincipalAxis,
     SavedBias as SavedBias,
     SavedEstimate as SavedEstimate,
-    read_estimate as read_estimate,
     write_estimate as write_estimate,
+)
+from identify.exchange.estimate_reading import (
+    read_estimate as read_estimate,
+    read_parameters as read_parameters,
+    require_unedited as require_unedited,
 )
 from identify.exchange.exporting import (
     EXPORTS as EXPORTS,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from identify.arrays import Array, seal
+from identify.documents import numbers
 from identify.errors import ModelError
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.matrices import (
@@ -18,13 +19,13 @@ from identify.inertia.matrices import (
 _AGREEMENT = 1e-6
 """How far, of their size, what is said twice may differ: others print six digits and more."""
 
-BODY_SHAPES = {
+_SHAPES = {
+    "phi": (10,),
     "mass": (),
     "com": (3,),
     "inertia_about_com": (3, 3),
     "inertia_about_origin": (3, 3),
 }
-"""What says a body without phi, and beside it."""
 
 
 def read_body(document: Mapping[str, object]) -> InertialParameters:
@@ -41,27 +42,9 @@ def read_body(document: Mapping[str, object]) -> InertialParameters:
         if missing:
             raise ModelError(f"phi: no {missing[0]!r}; expected {list(PHI)}")
         phi = [phi[name] for name in PHI]
-    body = InertialParameters(seal_numbers(phi, "phi", (10,)))
+    body = InertialParameters(_said({"phi": phi}, "phi"))
     _require_agreement(document, body)
     return body
-
-
-def seal_numbers(values: object, name: str, shape: tuple[int | None, ...]) -> Array:
-    """Numbers of a JSON document, of a shape; `true` and `"1"` are none.
-
-    Raises:
-        ModelError: what is no number, not finite, or of another shape.
-    """
-    stack = [values]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, list | tuple):
-            stack.extend(value)
-        elif isinstance(value, bool | str | Mapping):
-            sizes = ", ".join("n" if length is None else str(length) for length in shape)
-            what = f"numbers of shape ({sizes})" if shape else "a number"
-            raise ModelError(f"{name}: expected {what}, got {repr(value)[:60]}")
-    return seal(values, name, shape)  # pyright: ignore[reportArgumentType]
 
 
 def _from_com(document: Mapping[str, object]) -> InertialParameters:
@@ -79,7 +62,11 @@ def _from_com(document: Mapping[str, object]) -> InertialParameters:
 
 
 def _said(document: Mapping[str, object], key: str) -> Array:
-    return seal_numbers(document[key], key, BODY_SHAPES[key])
+    """Numbers of a JSON document, of the shape that a key has; `true` and `"1"` are none."""
+    try:
+        return seal(numbers(*_SHAPES[key])(document[key]), key, _SHAPES[key])
+    except ValueError as error:
+        raise ModelError(f"{key}: {error}") from error
 
 
 def _require_agreement(document: Mapping[str, object], body: InertialParameters) -> None:
@@ -88,7 +75,7 @@ def _require_agreement(document: Mapping[str, object], body: InertialParameters)
     Raises:
         ModelError: names the key and both values.
     """
-    for key in BODY_SHAPES:
+    for key in list(_SHAPES)[1:]:
         if document.get(key) is None or (body.mass == 0.0 and key in ("com", "inertia_about_com")):
             continue
         said, ours = _said(document, key), np.asarray(getattr(body, key), dtype=np.float64)

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
 from identify.arrays import Array, Vec3, Vec6
-from identify.errors import IdentifyError, ModelError
-from identify.exchange.estimate_body import BODY_SHAPES, read_body, seal_numbers
 from identify.exchange.estimate_views import EstimateViews
-from identify.files import require_file, write_text
+from identify.files import write_text
 from identify.findings import Finding, Verdict
 from identify.inertia import InertialParameters
 from identify.spatial import BodyFrame, Pose
@@ -28,7 +25,8 @@ from identify.spatial.rotations import quaternion_from_rotation
 SCHEMA_VERSION = 3
 """Version of the file's layout; a reader refuses a later one."""
 
-_LARGEST_FILE = 50_000_000
+BODY_KEYS = ("phi", "mass", "com", "inertia_about_com", "inertia_about_origin")
+"""What says the body: in full by `phi`; the rest is for those who read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +135,37 @@ def estimate_text(estimate: SavedEstimate) -> str:
         "schema_version": SCHEMA_VERSION,
         "frame": estimate.frame,
         "frames": estimate.frames,
-        **{key: getattr(body, key) for key in ("phi", *BODY_SHAPES)},
-        **{key: getattr(estimate, key) for key in _READERS if key not in ("frame", "frames")},
+        **{key: getattr(body, key) for key in BODY_KEYS},
+        **{key: getattr(estimate, key) for key in _KEYS if key not in ("frame", "frames")},
     }
-    return json.dumps(document, indent=2, allow_nan=False, default=_plain) + "\n"
+    write = partial(json.dumps, allow_nan=False, default=_plain)
+    digest = contents_digest(write(document))
+    return write(document | {"digest": digest}, indent=2) + "\n"
+
+
+def contents_digest(text: str) -> str:
+    """The sha256 of what the file says in its other keys than `digest` (hexadecimal).
+
+    It is that of their JSON with the keys sorted, no spaces, what is not ASCII escaped, and each
+    number as the shortest that reads back as the same double: 1000 and 1000.0 are one, and so are
+    files that differ in their layout or the order of their keys alone.
+
+    Args:
+        text: of the file; `digest` may be missing.
+
+    Raises:
+        ValueError: it is no JSON, or has numbers that are not finite.
+    """
+    contents = json.loads(text, parse_int=_double)
+    contents.pop("digest", None)
+    plain = json.dumps(contents, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def _double(digits: str) -> float | int:
+    """A whole number as the double that it is; as it is where there is none."""
+    number = float(digits)
+    return number if abs(number) < 2.0**53 else int(digits)
 
 
 def estimate_digest(estimate: SavedEstimate) -> str:
@@ -164,201 +189,4 @@ def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else asdict(value)  # pyright: ignore[reportArgumentType]
 
 
-def read_estimate(path: Path | str) -> SavedEstimate:
-    """Read an estimate.json, or one of another hand with `phi`, or with mass, com and an inertia.
-
-    Args:
-        path: the file. `phi` may be a list of ten in the toolkit's order or a mapping by name;
-            without it, `mass`, `com` and `inertia_about_com` or `inertia_about_origin` (3×3) do.
-
-    Raises:
-        MissingFile: no such file.
-        ModelError: not JSON, of a later version, without a body, or with one that is said twice and
-            differently.
-    """
-    path = Path(path)
-    document = _load(path)
-    version = document.get("schema_version", SCHEMA_VERSION)
-    if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
-        raise ModelError(
-            f"{path}: schema_version is {repr(version)[:60]}; this version of the toolkit reads "
-            f"{SCHEMA_VERSION} at the most. Update the toolkit to read the file"
-        )
-    try:
-        said = {
-            key: read(document[key], key)
-            for key, read in _READERS.items()
-            if document.get(key) is not None
-        }
-        return SavedEstimate(read_body(document), **said)
-    except IdentifyError as error:
-        raise ModelError(f"{path}: {error}") from error
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ModelError(f"{path}: not an estimate: {type(error).__name__} {error}") from error
-
-
-def _load(path: Path) -> dict[str, object]:
-    require_file(path)
-    if path.stat().st_size > _LARGEST_FILE:
-        raise ModelError(f"{path}: over {_LARGEST_FILE // 1_000_000} MB, which no estimate is")
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"{path}: not a JSON file: {error}") from error
-    if not isinstance(document, dict):
-        raise ModelError(f"{path}: expected a JSON object, got {type(document).__name__}")
-    return document
-
-
-def _numbers(*shape: int) -> Callable[[object, str], Array]:
-    return lambda value, key: seal_numbers(value, key, shape)
-
-
-def _text(value: object, key: str) -> str:
-    return str(value)
-
-
-def _frames(value: Any, key: str) -> BodyFrame:
-    entry = _mapping(value, key)
-    name = entry.get("name")
-    return BodyFrame(
-        None if name is None else str(name),
-        _pose(entry.get("flange"), f"{key}: flange"),
-        _pose(entry.get("tcp"), f"{key}: tcp"),
-    )
-
-
-def _pose(value: Any, key: str) -> Pose | None:
-    if value is None:
-        return None
-    entry = _mapping(value, key)
-    return Pose.from_quaternion(
-        seal_numbers(entry["quaternion"], f"{key}: quaternion", (4,)),
-        seal_numbers(entry["translation"], f"{key}: translation", (3,)),
-    )
-
-
-def _mapping(value: object, key: str) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise ModelError(f"{key}: expected an object, got {type(value).__name__}")
-    return value
-
-
-def _count(value: object, key: str) -> int:
-    return int(seal_numbers(value, key, ()))
-
-
-def _intervals(value: object, key: str) -> dict[str, tuple[float, ...] | None]:
-    return {
-        str(name): None
-        if bounds is None
-        else tuple(seal_numbers(bounds, "interval", (2,)).tolist())
-        for name, bounds in _mapping(value, key).items()
-    }
-
-
-def _decided_by(value: object, key: str) -> dict[str, str]:
-    return {str(name): str(what) for name, what in _mapping(value, key).items()}
-
-
-def _bias(value: Any, key: str) -> tuple[SavedBias, ...]:
-    if not isinstance(value, list):
-        raise ModelError(f"{key}: expected a list, got {type(value).__name__}")
-    entries = [_mapping(entry, f"{key} {number}") for number, entry in enumerate(value)]
-    return tuple(
-        SavedBias(
-            str(entry["sha256"]),
-            seal_numbers(entry["wrench"], "bias wrench", (6,)),
-            _where_given(entry.get("half_width"), "bias half_width", (6,)),
-        )
-        for entry in entries
-    )
-
-
-def _where_given(value: object, key: str, shape: tuple[int, ...]) -> Array | None:
-    return None if value is None else seal_numbers(value, key, shape)
-
-
-def _principal_axes(value: Any, key: str) -> tuple[PrincipalAxis, ...]:
-    if not isinstance(value, list):
-        raise ModelError(f"{key}: expected a list, got {type(value).__name__}")
-    found = []
-    for number, item in enumerate(value):
-        entry = _mapping(item, f"{key} {number}")
-        angle = _where_given(entry.get("half_angle"), f"{key}: half_angle", ())
-        found.append(
-            PrincipalAxis(
-                float(seal_numbers(entry["moment"], f"{key}: moment", ())),
-                seal_numbers(entry["direction"], f"{key}: direction", (3,)),
-                None if angle is None else float(angle),
-            )
-        )
-    return tuple(found)
-
-
-def _shares(value: object, key: str) -> dict[str, dict[str, float]]:
-    return {
-        str(name): {
-            str(source): float(seal_numbers(share, f"{key} of {name}", ()))
-            for source, share in _mapping(shares, f"{key} of {name}").items()
-        }
-        for name, shares in _mapping(value, key).items()
-    }
-
-
-def _findings(value: Any, key: str) -> tuple[Finding, ...]:
-    if not isinstance(value, list):
-        raise ModelError(f"{key}: expected a list, got {type(value).__name__}")
-    return tuple(_finding(_mapping(entry, f"{key} {k}"), key) for k, entry in enumerate(value))
-
-
-def _finding(entry: Mapping[str, Any], key: str) -> Finding:
-    for name, what in entry.items():
-        if name != "evidence" and not isinstance(what, str):
-            raise ModelError(f"{key}: {name}: expected text, got {type(what).__name__}")
-    return Finding(**entry)
-
-
-def _r_squared(value: Any, key: str) -> tuple[float | None, ...]:
-    if not isinstance(value, list) or len(value) != 6:
-        raise ModelError(f"{key}: expected six numbers or nulls, got {repr(value)[:60]}")
-    return tuple(None if one is None else float(seal_numbers(one, key, ())) for one in value)
-
-
-def _verdict(value: object, key: str) -> Verdict:
-    said: dict[str, Any] = dict(_mapping(value, key))
-    if said.get("usable") not in ("yes", "with care", "no"):
-        raise ModelError(f'{key}: usable is {said.get("usable")!r}, not "yes", "with care" or "no"')
-    for name in ("identifiable", "reasons"):
-        said[name] = tuple(map(str, said[name]))
-    truths = [said[name] for name in ("possible", "optimal", "explains_data")]
-    truths += _mapping(said.get("needs", {}), f"{key}: needs").values()
-    if not all(isinstance(one, bool) for one in truths):
-        raise ModelError(f"{key}: expected true or false of each part, got {truths}")
-    return Verdict(**said)
-
-
-_READERS: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(
-    {
-        "frame": _text,
-        "frames": _frames,
-        "covariance": _numbers(10, 10),
-        "intervals": _intervals,
-        "interval_kind": _text,
-        "variance_shares": _shares,
-        "principal_axes": _principal_axes,
-        "decided_by": _decided_by,
-        "default_body": _text,
-        "bias": _bias,
-        "residual_rms": _numbers(6),
-        "samples": _count,
-        "effective_samples": lambda value, key: float(seal_numbers(value, key, ())),
-        "dropped_rows": _count,
-        "certificate": _mapping,
-        "provenance": _mapping,
-        "findings": _findings,
-        "r_squared": _r_squared,
-        "verdict": _verdict,
-    }
-)
-"""How each key beside the body is read, in the order of the file: fields of `SavedEstimate`."""
+_KEYS = tuple(one.name for one in fields(SavedEstimate) if one.name != "parameters")

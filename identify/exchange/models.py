@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from identify.documents import lookup
 from identify.errors import ModelError
-from identify.exchange.estimate_json import read_estimate
+from identify.exchange.estimate_reading import read_estimate
 from identify.exchange.link_inertia import LinkInertia
 from identify.exchange.mjcf import Mjcf
 from identify.exchange.model_format import ModelFormat
@@ -61,7 +61,8 @@ def read_model(path: Path | str) -> Model:
         phi = estimate.parameters.phi
         body = phi if phi.any() else None
         link = LinkInertia(estimate.frame, None, body, massless=body is None, printed=body)
-        return Model(path, "estimate", (link,))
+        notes = tuple(str(one).rstrip(".") for one in estimate.findings if one.code == "edited")
+        return Model(path, "estimate", (link,), notes)
     document = read_xml(path)
     form = format_of(document)
     notes = tuple(

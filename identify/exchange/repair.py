@@ -17,7 +17,8 @@ import numpy as np
 
 from identify.arrays import Mat33, Phi
 from identify.errors import ModelError
-from identify.exchange.estimate_json import SavedEstimate, estimate_text, read_estimate
+from identify.exchange.estimate_json import SavedEstimate, estimate_text
+from identify.exchange.estimate_reading import read_estimate, require_unedited
 from identify.exchange.judging import Finding, Requirement, judge
 from identify.exchange.link_geometry import Filled, fill
 from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
@@ -191,6 +192,7 @@ def _with_mass(found: dict[str, FoundLink]) -> set[str]:
 
 def _repaired_estimate(path: Path, finding: Finding, settings: RepairSettings) -> RepairedModel:
     saved = read_estimate(path)
+    require_unedited(saved, path)
     try:
         repair = _repair(finding, settings, None)
     except ModelError as error:

@@ -62,7 +62,7 @@ def write_log(recording: Recording, path: Path, schema_path: Path | None = None)
     if path.suffix == ".csv":
         pacsv.write_csv(table, content)
     elif path.suffix == ".parquet":
-        pq.write_table(table, content, compression="zstd")
+        pq.write_table(table, content, compression="zstd", write_page_checksum=True)
     else:
         raise LogError(f"{path}: expected a name that ends in .csv or .parquet", path=path)
     write_bytes(path, content.getvalue())

@@ -52,5 +52,5 @@ def _columns(name: str, values: Array) -> dict[str, Array]:
 
 def _parquet(columns: Mapping[str, Array]) -> bytes:
     buffer = BytesIO()
-    pq.write_table(pa.table(dict(columns)), buffer, compression="zstd")
+    pq.write_table(pa.table(dict(columns)), buffer, compression="zstd", write_page_checksum=True)
     return buffer.getvalue()

@@ -18,7 +18,7 @@ import pytest
 from identify import files, fit
 from identify.commands.output import OutputError
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, note_torn_pair, write_pair
-from identify.exchange import SavedEstimate, write_estimate
+from identify.exchange import SavedEstimate, read_estimate, write_estimate
 from identify.inertia import InertialParameters
 from identify.logs import Recording
 from identify.logs.synthetic import synthetic_recording
@@ -94,6 +94,40 @@ def test_both_are_there_and_other_files_stay(results, tmp_path, capsys):
         assert estimate == named
         assert names(tmp_path) == [ESTIMATE, "notes.txt", REPORT]
     assert capsys.readouterr().err == ""
+
+
+@forking
+def test_what_a_kill_left_goes_at_the_next_fit(results, tmp_path):
+    write_pair(tmp_path, results[0], None)
+    dying = spawned(die_between_the_renames, tmp_path, results[1])
+    dying.join(60)
+    (left,) = (
+        name for name in names(tmp_path) if name.startswith(f".{ESTIMATE}.") and name != LOCK
+    )
+    others = [f".{CARRIER}.abcd_123", f".{REPORT}.0a1b2c3d"]
+    mine = [f".{ESTIMATE}.backup", f".{ESTIMATE}.abcd1234.tmp", ".notes.txt.abcd1234", "a.json"]
+    for name in others + mine:
+        (tmp_path / name).write_text("x")
+    (tmp_path / f".{REPORT}.a_folder").mkdir()
+    assert len(left) == len(f".{ESTIMATE}.") + 8
+    write_pair(tmp_path, results[1], None)
+    assert names(tmp_path) == sorted([*mine, f".{REPORT}.a_folder", ESTIMATE, REPORT])
+
+
+@forking
+def test_an_estimate_that_is_saved_meanwhile_is_not_taken_for_left(results, tmp_path, monkeypatch):
+    """`Estimate.save` takes no lock: a fit into its folder leaves its temporary file alone."""
+    replace = os.replace
+
+    def while_a_fit_writes(source, target):
+        monkeypatch.setattr(files.os, "replace", replace)
+        write_pair(tmp_path, results[0], None)
+        replace(source, target)
+
+    monkeypatch.setattr(files.os, "replace", while_a_fit_writes)
+    results[1].estimate.save(tmp_path / ESTIMATE)
+    assert names(tmp_path) == [ESTIMATE, REPORT]
+    assert read_estimate(tmp_path / ESTIMATE).mass == results[1].estimate.mass
 
 
 @forking

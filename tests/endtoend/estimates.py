@@ -36,6 +36,7 @@ KEYS = (
     "findings",
     "r_squared",
     "verdict",
+    "digest",
 )
 INTERVALS = (
     *PHI,

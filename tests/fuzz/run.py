@@ -9,6 +9,7 @@ from collections import Counter
 from itertools import islice
 
 from tests.fuzz.cases import cases
+from tests.fuzz.estimate_flips import fitted, flips_read_as_other_contents
 from tests.fuzz.running import run, warm_up
 
 _OWN_PROCESS = 50
@@ -54,11 +55,22 @@ def fuzz(seed: int, count: int, first: int = 0, *, warm: bool = True) -> int:
     return int(escapes > 0)
 
 
+def flip(seed: int, count: int) -> int:
+    """Turn over bits of an estimate.json, print how many flips were read as other contents."""
+    escaped = flips_read_as_other_contents(fitted(), seed, count)
+    for byte, bit in escaped:
+        print(f"escape: bit {bit} of byte {byte} of an estimate.json")
+    print(f"{count} bits of an estimate.json turned over: {len(escaped)} read as other contents")
+    return int(bool(escaped))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--flips", type=int, default=2000, help="of single bits of an estimate")
     parser.add_argument("--cold", action="store_true", help="for a few cases")
     given = parser.parse_args()
-    sys.exit(fuzz(given.seed, given.count, given.first, warm=not given.cold))
+    status = fuzz(given.seed, given.count, given.first, warm=not given.cold)
+    sys.exit(status | flip(given.seed, given.flips))

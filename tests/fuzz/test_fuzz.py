@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.fuzz.cases import Case, cases, originals
+from tests.fuzz.estimate_flips import fitted, flips_read_as_other_contents
 from tests.fuzz.running import LIMIT, MEMORY, ROOT, escape, left_behind
 from tests.fuzz.study_folder import check_folder
 
@@ -24,7 +26,7 @@ CASES = 27
 
 def test_damaged_inputs_of_every_kind_end_in_errors_that_are_ours() -> None:
     """In a process of its own: it forks, and other tests leave threads."""
-    words = ("--seed", "4", "--count", str(CASES), "--cold")
+    words = ("--seed", "4", "--count", str(CASES), "--flips", "0", "--cold")
     done = subprocess.run(
         [sys.executable, "-m", "tests.fuzz.run", *words],
         cwd=ROOT,
@@ -35,6 +37,16 @@ def test_damaged_inputs_of_every_kind_end_in_errors_that_are_ours() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{CASES} cases of seed 4" in done.stdout
     assert ": 0 escaped" in done.stdout
+
+
+def test_no_flipped_bit_of_an_estimate_is_read_as_other_contents() -> None:
+    assert flips_read_as_other_contents(fitted(), seed=4, count=200) == []
+
+
+def test_other_contents_that_are_read_are_found() -> None:
+    """A body of another hand has no digest: flips of its digits are read."""
+    phi = json.dumps({"phi": json.loads(fitted())["phi"]}).encode()
+    assert flips_read_as_other_contents(phi, seed=4, count=100)
 
 
 def test_a_seed_and_a_number_are_one_case() -> None:

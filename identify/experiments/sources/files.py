@@ -12,7 +12,7 @@ from pydantic import Field
 
 from identify.catalog import DatasetLog, dataset_logs
 from identify.errors import LogError, SchemaError, StudyError, did_you_mean
-from identify.exchange import read_estimate
+from identify.exchange import read_parameters
 from identify.experiments.options import canonical, plain_text
 from identify.experiments.sources.log_files import is_of_files, source_files
 from identify.experiments.sources.source import LogItem, Source, Truth, joint_digest
@@ -81,7 +81,7 @@ class Files(Source):
 def _load(path: Path, schema: Path, truth: Path | None) -> tuple[Recording, Truth | None]:
     """The log, and the true body of an estimate.json or the like."""
     recording = on_one_clock(read_log(path, schema))
-    return recording, None if truth is None else Truth(read_estimate(truth).parameters.phi)
+    return recording, None if truth is None else Truth(read_parameters(truth).phi)
 
 
 def _checked(read: Callable[[], T]) -> T:

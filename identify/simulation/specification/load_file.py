@@ -80,7 +80,7 @@ def _read_parquet(path: Path) -> Array:
     from pyarrow import parquet  # pandas-sized; only where a file asks for it
 
     _require_columns(path, parquet.read_schema(path).names)
-    table = parquet.read_table(path, columns=list(COLUMNS))
+    table = parquet.read_table(path, columns=list(COLUMNS), page_checksum_verification=True)
     return np.column_stack([table[name].to_numpy().astype(np.float64) for name in COLUMNS])
 
 

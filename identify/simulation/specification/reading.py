@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Mat66, Vec3
 from identify.documents import read_toml, spell_place, validate
 from identify.errors import IdentifyError, MissingFile, ModelError, SchemaError, SimulationError
-from identify.exchange import read_estimate
+from identify.exchange import read_parameters
 from identify.inertia import InertialParameters, checked_added_mass
 from identify.simulation.checks import as_numbers, require_simulable
 from identify.simulation.forward import simulate
@@ -78,7 +78,8 @@ def read_simulation(path: Path | str) -> Simulation:
     Raises:
         MissingFile: the file, or one that it names, does not exist.
         SchemaError: not TOML, an unknown key, a wrong value, or keys that contradict each other.
-        ModelError: the body or the added mass is not a possible one.
+        ModelError: the body or the added mass is not a possible one, or the estimate was changed
+            after it was written.
     """
     path = Path(path)
     if path.is_file() and path.suffix.lower() == ".json":
@@ -127,10 +128,11 @@ def simulation_of_estimate(
 
     Raises:
         MissingFile: there is no such file.
-        ModelError: it is no estimate, or its body is not a possible one.
+        ModelError: it is no estimate, was changed after it was written, or its body is not a
+            possible one.
         SimulationError: a velocity or gravity that is not three finite numbers.
     """
-    body = read_estimate(path).parameters
+    body = read_parameters(path)
     _require_simulable(body, str(path))
     vectors = {"linear": linear, "angular": angular, "gravity": gravity}
     v, w, g = (as_numbers(values, name, 3) for name, values in vectors.items())
@@ -146,7 +148,7 @@ def _body(table: BodyTable, path: Path) -> InertialParameters:
         estimate = path.parent / table.estimate
         place = f"{place} estimate: {estimate}"
         with _placed(f"{path}: [body] estimate"):
-            body = read_estimate(estimate).parameters
+            body = read_parameters(estimate)
     elif table.mass is not None:
         com, inertia = np.array(table.com), np.array(table.inertia_about_com)
         with _placed(place):

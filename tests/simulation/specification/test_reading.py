@@ -340,6 +340,22 @@ def test_a_parquet_file_that_is_none_is_refused(tmp_path):
         read_simulation(write(tmp_path, text))
 
 
+def test_a_damaged_page_of_a_parquet_file_is_refused(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    columns = {name: np.linspace(0.25, 0.75, 50) for name in HEADER.strip().split(",")}
+    plain = {"use_dictionary": False, "compression": "none", "write_page_checksum": True}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "w.parquet", **plain)
+    text = BODY + '[[loads]]\nfile = "w.parquet"\nframe = "body"\n'
+    assert read_simulation(write(tmp_path, text)).loads
+    content = (tmp_path / "w.parquet").read_bytes()
+    sample = columns["fx"][20].tobytes()
+    (tmp_path / "w.parquet").write_bytes(content.replace(sample, columns["fx"][40].tobytes()))
+    with pytest.raises(SchemaError, match=r"cannot be read as samples of a load: .*checksum"):
+        read_simulation(write(tmp_path, text))
+
+
 def test_a_file_too_short_says_so_when_it_is_run(tmp_path):
     write(tmp_path, HEADER + "0,1,2,3,0,0,0\n0.1,1,2,3,0,0,0\n", "w.csv")
     text = BODY + '[[loads]]\nfile = "w.csv"\nframe = "body"\n'

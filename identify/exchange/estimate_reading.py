@@ -1,0 +1,288 @@
+"""What is read of an estimate.json: every key checked by pydantic, its contents by their digest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    PlainValidator,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+)
+
+from identify.arrays import Array, seal
+from identify.documents import Number, Quaternion, Table, Vector, numbers, one_of, shown
+from identify.errors import IdentifyError, ModelError, did_you_mean
+from identify.exchange.estimate_body import read_body
+from identify.exchange.estimate_json import (
+    BODY_KEYS,
+    SCHEMA_VERSION,
+    PrincipalAxis,
+    SavedBias,
+    SavedEstimate,
+    contents_digest,
+)
+from identify.files import require_file
+from identify.findings import Finding, Verdict, ranked, verdict_of
+from identify.inertia import InertialParameters
+from identify.spatial import BodyFrame, Pose
+
+_LARGEST_FILE = 50_000_000
+
+
+def read_estimate(path: Path | str) -> SavedEstimate:
+    """Read an estimate.json, or one of another hand with `phi`, or with mass, com and an inertia.
+
+    One whose contents are not those that its digest is of has the finding `edited`, an error, and
+    the verdict "no".
+
+    Args:
+        path: the file. `phi` may be a list of ten in the toolkit's order or a mapping by name;
+            without it, `mass`, `com` and `inertia_about_com` or `inertia_about_origin` (3×3) do.
+
+    Raises:
+        MissingFile: no such file.
+        ModelError: not JSON, of a later version, with a key missing or unknown to its version,
+            without a body, or with one that is said twice and differently.
+    """
+    path = Path(path)
+    text, document = _load(path)
+    try:
+        version = _version(document)
+        _require_keys(document, version)
+        body = read_body(document)
+        said = dict(_contents(document, version))
+        saved = SavedEstimate(body, **{key: it for key, it in said.items() if it is not None})
+        intact = version < 3 or document["digest"] == contents_digest(text)
+    except (IdentifyError, ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: {error}") from error
+    return saved if intact else _edited(saved)
+
+
+def read_parameters(path: Path | str) -> InertialParameters:
+    """The body of an estimate.json, for use where nothing carries the findings of the file on.
+
+    Raises:
+        MissingFile, ModelError: as `read_estimate`, and where the file has the finding `edited`.
+    """
+    saved = read_estimate(path)
+    require_unedited(saved, path)
+    return saved.parameters
+
+
+def require_unedited(saved: SavedEstimate, path: Path | str) -> None:
+    """Raises `ModelError` for an estimate with the finding `edited`, read from `path`."""
+    for finding in saved.findings:
+        if finding.code == "edited":
+            raise ModelError(f"{path}: {finding}")
+
+
+def _load(path: Path) -> tuple[str, dict[str, Any]]:
+    """The text of a file, and the object in it."""
+    require_file(path)
+    if path.stat().st_size > _LARGEST_FILE:
+        raise ModelError(f"{path}: over {_LARGEST_FILE // 1_000_000} MB, which no estimate is")
+    try:
+        text = path.read_text(encoding="utf-8")
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ModelError(f"{path}: not a JSON file: {error}") from error
+    if not isinstance(document, dict):
+        raise ModelError(f"{path}: expected a JSON object, got {type(document).__name__}")
+    return text, document
+
+
+def _version(document: Mapping[str, object]) -> int:
+    """That of the layout; 0 for a file of another hand, which has none."""
+    if "schema_version" not in document:
+        return 0
+    version = document["schema_version"]
+    if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
+        raise ModelError(
+            f"schema_version is {shown(version)}; this version of the toolkit reads "
+            f"{SCHEMA_VERSION} at the most. Update the toolkit to read the file"
+        )
+    return version
+
+
+def _require_keys(document: Mapping[str, object], version: int) -> None:
+    """Refuse keys that a version does not have, and the lack of those that it has."""
+    if version < 3:
+        if late := [key for key in ("frames", "digest") if key in document]:
+            said = f"schema_version is {version}" if version else "there is no schema_version"
+            raise ModelError(
+                f"{said}, and {late[0]!r} is a key of version 3: the file was changed after it "
+                "was written"
+            )
+        return
+    known = ("schema_version", *BODY_KEYS, *_Contents.model_fields, "digest")
+    for key in document:
+        if key not in known:
+            raise ModelError(f"unknown key {shown(key)}{did_you_mean(key, known)}")
+    for key in known:
+        if key not in document:
+            raise ModelError(f"the key {key!r} is missing")
+
+
+def _contents(document: Mapping[str, Any], version: int) -> _Contents:
+    """The keys beside the body; None for those that are not there or null."""
+    said = {key: document[key] for key in _Contents.model_fields if key in document}
+    if version < 3 and isinstance(said.get("bias"), list):  # the first had no half-widths
+        said["bias"] = [
+            {"half_width": None} | entry if isinstance(entry, dict) else entry
+            for entry in said["bias"]
+        ]
+    try:
+        return _Contents.model_validate(said)
+    except ValidationError as found:
+        raise ModelError("; and ".join(map(_explain, found.errors()[:_MOST_NAMED]))) from found
+
+
+_MOST_NAMED = 5
+"""Problems of one file that a message names."""
+
+
+def _explain(detail: Any) -> str:
+    place, got = ".".join(map(str, detail["loc"])), shown(detail["input"])
+    match detail["type"]:
+        case "missing":
+            return f"the key {place!r} is missing"
+        case "extra_forbidden":
+            return f"unknown key {shown(place)}"
+        case "value_error":
+            return f"{place}: {detail['ctx']['error']}"
+        case "model_type" | "dict_type":
+            return f"{place}: expected an object, got {got}"
+        case "tuple_type":
+            return f"{place}: expected a list, got {got}"
+        case "too_short" | "too_long":
+            return f"{place}: expected {6} values, got {detail['ctx']['actual_length']}"
+        case _:
+            return f"{place}: {detail['msg'][:1].lower()}{detail['msg'][1:]}, got {got}"
+
+
+def _edited(saved: SavedEstimate) -> SavedEstimate:
+    """An estimate that is not what was written: not to be used."""
+    text = "The file was changed after it was written: its digest is that of other contents."
+    remedy = (
+        "Use the file as it was written, or fit again; a body of your own is a JSON file with phi "
+        "alone."
+    )
+    others = [finding for finding in saved.findings if finding.code != "edited"]
+    findings = ranked([Finding("edited", "error", text, remedy), *others])
+    verdict = verdict_of(
+        findings,
+        possible=saved.parameters.consistent,
+        optimal=False,
+        identifiable=() if saved.verdict is None else saved.verdict.identifiable,
+        needs=None if saved.verdict is None else saved.verdict.needs,
+    )
+    return replace(saved, findings=findings, verdict=verdict)
+
+
+def _array(*shape: int) -> PlainValidator:
+    check = numbers(*shape)
+    return PlainValidator(lambda value: seal(check(value), "numbers", shape))
+
+
+def _made(make: Callable[..., object]) -> AfterValidator:
+    """What is made of the values of an object, by their keys."""
+    return AfterValidator(lambda checked: make(**dict(checked)))
+
+
+def _finite(value: Any) -> Any:
+    """An object of anything that JSON has: it has no NaN and no infinity.
+
+    Raises:
+        ValueError: there is one.
+    """
+    json.dumps(value, allow_nan=False)
+    return value
+
+
+_Six: TypeAlias = Annotated[Array, _array(6)]
+_Covariance: TypeAlias = Annotated[Array, _array(10, 10)]
+_Pair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers(2))]
+_Free: TypeAlias = Annotated[dict[StrictStr, Any], AfterValidator(_finite)]
+
+
+class _Pose(Table):
+    translation: Vector
+    quaternion: Quaternion
+
+
+_PoseOrNone: TypeAlias = (
+    Annotated[_Pose, AfterValidator(lambda X: Pose.from_quaternion(X.quaternion, X.translation))]
+    | None
+)
+
+
+class _Frames(Table):
+    name: StrictStr | None
+    flange: _PoseOrNone
+    tcp: _PoseOrNone
+
+
+class _Bias(Table):
+    sha256: StrictStr
+    wrench: _Six
+    half_width: _Six | None
+
+
+class _PrincipalAxis(Table):
+    moment: Number
+    direction: Annotated[Array, _array(3)]
+    half_angle: Number | None
+
+
+class _Finding(Table):
+    code: StrictStr
+    severity: StrictStr
+    text: StrictStr
+    remedy: StrictStr
+    evidence: _Free
+    where: StrictStr
+
+
+class _Verdict(Table):
+    usable: Annotated[str, one_of(("yes", "with care", "no"))]
+    possible: StrictBool
+    optimal: StrictBool
+    explains_data: StrictBool
+    identifiable: tuple[StrictStr, ...]
+    reasons: tuple[StrictStr, ...]
+    needs: dict[StrictStr, StrictBool] = Field(default_factory=dict)
+
+
+class _Contents(BaseModel):
+    """Fields of `SavedEstimate`, in the order of the file; None where a file says nothing."""
+
+    frame: StrictStr | None = None
+    frames: Annotated[_Frames, _made(BodyFrame)] | None = None
+    covariance: _Covariance | None = None
+    intervals: dict[StrictStr, _Pair | None] | None = None
+    interval_kind: StrictStr | None = None
+    variance_shares: dict[StrictStr, dict[StrictStr, Number]] | None = None
+    principal_axes: tuple[Annotated[_PrincipalAxis, _made(PrincipalAxis)], ...] | None = None
+    decided_by: dict[StrictStr, StrictStr] | None = None
+    default_body: StrictStr | None = None
+    bias: tuple[Annotated[_Bias, _made(SavedBias)], ...] | None = None
+    residual_rms: _Six | None = None
+    samples: StrictInt | None = None
+    effective_samples: Number | None = None
+    dropped_rows: StrictInt | None = None
+    certificate: _Free | None = None
+    provenance: _Free | None = None
+    findings: tuple[Annotated[_Finding, _made(Finding)], ...] | None = None
+    r_squared: Annotated[tuple[Number | None, ...], Field(min_length=6, max_length=6)] | None = None
+    verdict: Annotated[_Verdict, _made(Verdict)] | None = None

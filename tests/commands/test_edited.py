@@ -1,0 +1,110 @@
+"""An estimate.json that was changed after it was written: every command that reads it says so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.exchange import SavedEstimate, read_estimate, write_estimate
+from identify.inertia import InertialParameters
+from identify.logs.synthetic import synthetic_recording
+from identify.logs.writing import write_log
+
+BODY = InertialParameters.from_com(1.2, [0.01, -0.02, 0.1], np.diag([0.01, 0.02, 0.015]))
+HALF = InertialParameters(0.5 * BODY.phi)
+SAID = "The file was changed after it was written: its digest is that of other contents."
+
+
+@pytest.fixture
+def edited(tmp_path) -> Path:
+    """One whose covariance got smaller."""
+    path = write_estimate(SavedEstimate(BODY, covariance=np.eye(10)), tmp_path / "edited.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["covariance"][0][0] = 1e-6
+    path.write_text(json.dumps(document, indent=2), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def half(tmp_path) -> Path:
+    return write_estimate(SavedEstimate(HALF, covariance=np.eye(10)), tmp_path / "half.json")
+
+
+@pytest.fixture
+def log(tmp_path) -> tuple[object, ...]:
+    recording = synthetic_recording(
+        BODY.phi, rng=np.random.default_rng(1), duration=4.0, rate_hz=50.0
+    )
+    path = tmp_path / "log.csv"
+    return path, "--schema", write_log(recording, path)
+
+
+def test_export_refuses_it_unless_its_findings_are_accepted(cli, edited):
+    outcome = cli("export", edited, "--to", "urdf")
+    assert (outcome.status, outcome.out) == (4, "")
+    assert f"error: {SAID}" in outcome.err
+    assert "[edited]" in outcome.err
+    outcome = cli("export", edited, "--to", "urdf", "--accept-findings")
+    assert outcome.status == 0
+    assert SAID in " ".join(outcome.out.split())
+    assert SAID in outcome.err
+
+
+def test_a_misspelt_verdict_does_not_let_it_pass(cli, edited):
+    text = edited.read_text(encoding="utf-8").replace('"verdict"', '"verdic4"')
+    edited.write_text(text, encoding="utf-8")
+    outcome = cli("export", edited, "--to", "urdf")
+    assert outcome.status == 2
+    assert "unknown key 'verdic4'; did you mean 'verdict'" in outcome.err
+
+
+@pytest.mark.parametrize("command", ["add", "subtract"])
+def test_sums_and_differences_carry_it_on(cli, edited, half, tmp_path, command):
+    out = tmp_path / "out.json"
+    outcome = cli(command, edited, half, "-o", out)
+    assert outcome.status == 4
+    assert SAID in outcome.err
+    (finding,) = [one for one in read_estimate(out).findings if one.code == "edited"]
+    assert finding.where == {"add": str(edited), "subtract": "with the payload"}[command]
+
+
+def test_replay_and_inspect_say_it(cli, edited, log, tmp_path):
+    outcome = cli("replay", *log, "--estimate", edited, "-o", tmp_path / "out")
+    assert outcome.status == 4
+    assert SAID in outcome.err
+    outcome = cli("inspect", edited)
+    assert outcome.status == 0
+    assert f"Note: {SAID}" in outcome.out
+
+
+def test_what_carries_no_findings_on_refuses_it(cli, edited, log, tmp_path):
+    out = tmp_path / "out"
+    spec = tmp_path / "spec.toml"
+    spec.write_text(
+        '[body]\nestimate = "edited.json"\n[state]\nposition = [0, 0, 0]\n'
+        "quaternion = [0, 0, 0, 1]\nlinear = [0, 0, 0]\nangular = [0, 0, 1]\n"
+        'frame = "body"\n[world]\ngravity = [0, 0, -9.81]\n'
+    )
+    for words in (
+        ("simulate", edited, "--duration", 0.1, "--dt", 0.01, "-o", out),
+        ("simulate", spec, "--duration", 0.1, "--dt", 0.01, "-o", out),
+        ("fit", *log, "--truth", edited, "-o", out),
+    ):
+        outcome = cli(*words)
+        assert outcome.status == 2
+        assert f"{SAID} Use the file as it was written" in outcome.message
+        assert not out.exists()
+
+
+def test_an_edited_body_is_not_repaired(cli, tmp_path):
+    impossible = InertialParameters([1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-3])
+    path, out = tmp_path / "estimate.json", tmp_path / "fixed.json"
+    write_estimate(SavedEstimate(impossible), path)
+    assert cli("inspect", path, "--repair", "-o", out).status == 0
+    out.unlink()
+    path.write_text(path.read_text(encoding="utf-8").replace('"body"', '"tool"'), encoding="utf-8")
+    assert SAID in cli("inspect", path, "--repair", "-o", out).message
+    assert not out.exists()
