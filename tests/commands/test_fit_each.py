@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -19,6 +20,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from identify import Recording
@@ -219,6 +222,23 @@ def test_another_option_that_the_log_cannot_be_fitted_with_is_tried(cli, runs, o
     assert done.err.startswith("1 of 1 logs, 1 failed")
     assert said in done.out
     assert not (out / "a" / "estimate.json").exists()
+
+
+def test_a_flipped_bit_of_a_value_in_the_table_is_found(fitted):
+    content = (fitted / "table.parquet").read_bytes()
+    expected = pq.read_table(pa.BufferReader(content))
+    pages = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    rng = random.Random(3)
+    for _ in range(200):
+        flipped = bytearray(content)
+        bit = rng.randrange(8 * pages)
+        flipped[bit // 8] ^= 1 << bit % 8
+        source = pa.BufferReader(bytes(flipped))
+        try:
+            found = pq.read_table(source, use_threads=False, page_checksum_verification=True)
+        except (OSError, pa.ArrowException):
+            continue
+        assert found.equals(expected)
 
 
 def test_what_is_printed_fits_and_says_whether_they_agree(cli, runs, out):
