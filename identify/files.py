@@ -165,7 +165,7 @@ def open_lock(path: Path, *, make: bool = True) -> IO[str]:
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise _no_lock(path, "is not a regular file")
-    return os.fdopen(handle, "r+", encoding="utf-8", errors="replace")
+    return open(handle, "r+", encoding="utf-8", errors="replace")
 
 
 def _no_lock(path: Path, what: str) -> OSError:

@@ -100,10 +100,7 @@ def fit_each(
     require_writable(output, RESERVED)
     own = [job for job in jobs if job.name not in same]
     try:
-        with (
-            _opened(output, own) as store,
-            nullcontext() if quiet else shown_progress() as progress,
-        ):
+        with _opened(output, own) as store:
             store.select(job.key for job in own)
             work = Work(
                 items=lambda: iter(own),
@@ -113,12 +110,13 @@ def fit_each(
                 failed=_failed,
                 named="logs",
             )
-            run_work(work, store, partial(choose_executor, workers, None, timeout), progress)
+            with nullcontext() if quiet else shown_progress() as progress:
+                run_work(work, store, partial(choose_executor, workers, None, timeout), progress)
             rows = {job.name: store.row(job.key) or {} for job in own}
+            comparison = _compared(jobs, same, rows, asked)
+            _write(comparison, output)
     except KeyboardInterrupt:
         return interrupted(output)
-    comparison = _compared(jobs, same, rows, asked)
-    _write(comparison, output)
     if not quiet:
         from identify.reporting.comparison.terminal import comparison_lines
 

@@ -240,6 +240,23 @@ def test_another_option_that_the_log_cannot_be_fitted_with_is_tried(cli, runs, o
     assert not (out / "a" / "estimate.json").exists()
 
 
+def test_a_flipped_bit_of_a_value_in_the_table_is_found(fitted):
+    content = (fitted / "table.parquet").read_bytes()
+    expected = pq.read_table(pa.BufferReader(content))
+    pages = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    rng = random.Random(3)
+    for _ in range(200):
+        flipped = bytearray(content)
+        bit = rng.randrange(8 * pages)
+        flipped[bit // 8] ^= 1 << bit % 8
+        source = pa.BufferReader(bytes(flipped))
+        try:
+            found = pq.read_table(source, use_threads=False, page_checksum_verification=True)
+        except (OSError, pa.ArrowException):
+            continue
+        assert found.equals(expected)
+
+
 def test_what_is_printed_fits_and_says_whether_they_agree(cli, runs, out):
     done = each(cli, runs, out)
     lines = done.out.splitlines()
@@ -260,23 +277,25 @@ def test_a_log_that_fails_now_leaves_no_estimate_of_before(cli, runs, out):
     assert pd.read_csv(out / "table.csv")["status"].tolist() == ["failed", "fitted"]
 
 
-@pytest.mark.parametrize("code", ["ENOSPC", "EACCES", "EROFS", "EDQUOT", "EMFILE", "EIO"])
-def test_what_the_disk_refuses_stops_and_is_no_row(cli, runs, tmp_path, monkeypatch, code):
-    number = getattr(errno, code)
+def test_what_the_disk_refuses_stops_and_is_no_row(cli, runs, tmp_path, monkeypatch):
+    out, result = tmp_path / "out", fit_each.fit(recording(1))
+    monkeypatch.setattr(fit_each, "fit", lambda *given, **more: result)
 
     def refuses(*_given: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    with monkeypatch.context() as broken:
-        broken.setattr(pair, "write_together", refuses)
-        done = each(cli, runs, tmp_path / "out", pattern="[ab].parquet")
-    assert done.status == 2
-    assert done.err.endswith(f"a: cannot be written to: {os.strerror(number)}\n")
-    assert not (tmp_path / "out" / "table.csv").exists()
-    after = each(cli, runs, tmp_path / "out", pattern="[ab].parquet")
+    for code in ("ENOSPC", "EACCES", "EROFS", "EDQUOT", "EMFILE", "EIO"):
+        number = getattr(errno, code)
+        with monkeypatch.context() as broken:
+            broken.setattr(pair, "write_together", refuses)
+            done = each(cli, runs, out, pattern="[ab].parquet")
+        assert done.status == 2
+        assert done.err.endswith(f"{out / 'a'}: cannot be written to: {os.strerror(number)}\n")
+        assert not (out / "table.csv").exists()
+    after = each(cli, runs, out, pattern="[ab].parquet")
     assert after.status == 0
     assert after.err.startswith("2 of 2 logs, 0 failed")
-    assert pd.read_csv(tmp_path / "out" / "table.csv")["status"].tolist() == ["fitted"] * 2
+    assert pd.read_csv(out / "table.csv")["status"].tolist() == ["fitted"] * 2
 
 
 def test_what_the_disk_refuses_a_worker_stops_too(cli, runs, out):

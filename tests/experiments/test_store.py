@@ -165,6 +165,35 @@ def test_a_failed_row_may_be_tried_again(tmp_path: Path) -> None:
         assert not store.has(row(1)["key"], retry_failed=True)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need rights")
+@pytest.mark.parametrize("name", ["lock", "store.json", RESULTS, DATABASE, f"{DATABASE}-wal"])
+@pytest.mark.parametrize("there", [True, False])
+def test_no_link_is_followed(tmp_path: Path, name: str, there: bool) -> None:
+    folder, target = tmp_path / "out", tmp_path / "target"
+    folder.mkdir()
+    if there:
+        target.write_text("mine")
+    (folder / name).symlink_to(target)
+    with pytest.raises(StudyError, match=f"{name}: is a symbolic link, .* remove it, or choose"):
+        Store(folder, INFO)
+    assert target.read_text() == "mine" if there else not target.exists()
+    assert [path.name for path in folder.iterdir()] == [name]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_in_place_of_the_lock_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    with pytest.raises(StudyError, match="lock is not a regular file, where a lock would be"):
+        Store(tmp_path, INFO)
+
+
+def test_a_lack_of_memory_passes(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1, error_type="MemoryError", error="")])
+        assert store.failed(row(1)["key"])
+        assert not store.has(row(1)["key"])
+
+
 def test_a_second_writer_is_refused_and_told_of_the_first(tmp_path: Path) -> None:
     with Store(tmp_path, INFO):
         with pytest.raises(StudyError, match=f"process {os.getpid()} on .* is running a study"):
