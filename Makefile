@@ -22,7 +22,7 @@ endif
 # Public data sets of `make study` and `make bench`: a mirror on this machine, where there is one.
 ifndef IDENTIFY_DATA
 ifdef IDENTIFY_SHARED_DATA
-study bench: export IDENTIFY_DATA := $(IDENTIFY_SHARED_DATA)
+study bench reports: export IDENTIFY_DATA := $(IDENTIFY_SHARED_DATA)
 endif
 endif
 
@@ -33,7 +33,7 @@ define check_python
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types layers tests browser fuzz bench docs format lock study package clean
+.PHONY: help demo test lint types layers tests browser fuzz bench docs format lock study reports package clean
 
 help:  ## list the verbs
 	@awk -F':.*  ## ' '/^[a-z]+:.*  ## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,7 @@ demo: $(READY)  ## fit the shipped log; print the parameters beside their truth,
 		--schema datasets/payload_arm/schema.toml --truth datasets/payload_arm/truth.json -o reports/demo
 
 test: lint types layers browser tests  ## everything that must pass: lint, types, layers, tests
+	-@$(PY) scripts/write_reports.py --list
 
 lint: $(READY)  ## ruff: rules and format
 	$(PY) -m ruff check .
@@ -97,6 +98,9 @@ study: $(READY)  ## a study of experiments/ (NAME=stars, coverage, noise, …): 
 	$(ONE_THREAD) $(PY) $(if $(wildcard experiments/$(NAME).toml),\
 		-m identify study run experiments/$(NAME).toml -o reports/$(NAME) $(ARGS),\
 		experiments/$(NAME).py -o reports/$(NAME).md $(ARGS))
+
+reports: $(READY)  ## the reports of other code than this, written anew (ARGS=--list: which, and how long)
+	$(ONE_THREAD) $(PY) scripts/write_reports.py $(ARGS)
 
 package: $(READY)  ## wheel and sdist in dist/; a CSV fitted in a clean environment with the wheel
 	rm -rf dist

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.reports import numerics_line, write_report
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.exchange import SavedEstimate
-from identify.files import write_text
 from identify.inertia import InertialParameters
 from identify.logs import Noise, synthetic_recording
 from identify.regressors import block_statistics
@@ -32,15 +32,14 @@ HEAVIER = (1.002, 1.005, 1.01)
 
 def main(arguments: list[str] | None = None) -> int:
     """Fit the logs, compare sets of them, write the report; returns the exit status."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    line = numerics_line("agreement", parser, options, "logs", "seed")
     rng = np.random.default_rng(options.seed)
     same = [fitted(rng, 1.0) for _ in range(options.logs)]
     of_one = [_false_alarms(rng, same, count) for count in SETS if count <= len(same)]
     of_two = [_found(rng, same, factor) for factor in HEAVIER]
-    text = report(options.logs, of_one, of_two)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    write_text(options.output, text)
-    print(text)
+    write_report(options.output, report(options.logs, of_one, of_two), line)
     return 0
 
 
@@ -70,7 +69,7 @@ def report(logs: int, of_one: Sequence[Sequence[str]], of_two: Sequence[Sequence
             "gives a probability below a level; were it exact, as often as the level says.",
             table(heads, of_one, words=0),
             "Ten logs, one of them of a body that is heavier:",
-            table(found, of_two, words=0) + "\n",
+            table(found, of_two, words=0),
         ]
     )
 

@@ -19,12 +19,14 @@ from experiments.integrators_study.measure import (
     measured_order,
 )
 from experiments.integrators_study.write import put_into, report, tables
-from identify.files import write_text
+from experiments.reports import numerics_line, write_report
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the study and write its report; returns the exit status."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    line = numerics_line("integrators", parser, options, "duration")
     orders = [
         measured_order(name, case)
         for name in FREE_NAMES
@@ -36,11 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
         for case in CASES_OF.get(name, (FREE, DRIFTING))
     ]
     body = tables(orders, drifts, measured_costs(NAMES), options.duration)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    write_text(options.output, report(body))
     if options.docs is not None:
         put_into(options.docs, body)
-    print(report(body))
+    write_report(options.output, report(body), line)
     return 0
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from experiments.models_study.programs import URDF, installed, sdf_of
+from experiments.reports import numerics_line, write_report
 from identify.exchange.judging import Requirement, judge
 from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
 from identify.exchange.repair import Repair, RepairSettings, repair_model
@@ -54,8 +55,9 @@ class Count(NamedTuple):
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the study and write its report; returns the exit status."""
-    options = _parser().parse_args(arguments)
-    models = tuple(_models(options.robots))
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    models = tuple(models_in(options.robots))
     if not models:
         print(f"Skipped: no robot models in {options.robots}. To get them:\n    {HOW}")
         return 0
@@ -63,6 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
     if options.hashes:
         write_text(HASHES, digests)
     same = digests == HASHES.read_text(encoding="utf-8")
+    missing = "" if same else f"the files of {HASHES.name}"
+    line = numerics_line("models", parser, options, missing=missing)
     before, after, statuses, repairs = _empty(), _empty(), Counter[int](), Counter[str]()
     dense = unmended = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -80,13 +84,11 @@ def main(arguments: list[str] | None = None) -> int:
     text = _report(len(models), same, before, after, statuses, repairs)
     text += _whole_files([path for _, path in models])
     text += f"{dense} of the repaired links are denser than {DENSEST:g} kg/m³; {unmended} left.\n"
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    write_text(options.output, text)
-    print(text)
+    write_report(options.output, text, line)
     return 1 if after.refused.total() or not same else 0
 
 
-def _models(folder: Path) -> Iterator[tuple[str, Path]]:
+def models_in(folder: Path) -> Iterator[tuple[str, Path]]:
     """Names and files of the models."""
     for path in sorted(folder.rglob("*.urdf")):
         yield path.relative_to(folder).as_posix().partition("/robots/")[2], path
@@ -208,15 +210,16 @@ def _report(
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="models", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("-o", "--output", type=Path, default=Path("reports/models.md"))
-    parser.add_argument("--robots", type=Path, default=_found(), help="folder of the models")
+    parser.add_argument("--robots", type=Path, default=robots(), help="folder of the models")
     parser.add_argument("--hashes", action="store_true", help="write the list of hashes anew")
     return parser
 
 
-def _found() -> Path:
-    """Where pip put the models, if it did."""
-    prefix = Path(sys.prefix)
-    return prefix / "lib" / f"python3.{sys.version_info[1]}" / "site-packages" / "cmeel.prefix"
+def robots() -> Path:
+    """Where pip put the models: beside the project, as above, or else into this environment."""
+    beside, prefix = Path(__file__).resolve().parents[2] / "robots", Path(sys.prefix)
+    inside = prefix / "lib" / f"python3.{sys.version_info[1]}" / "site-packages" / "cmeel.prefix"
+    return beside if beside.is_dir() else inside
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.reports import numerics_line, write_report
 from identify.arrays import Array
 from identify.catalog.holdings import MIRROR_VARIABLES
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import NAMES
-from identify.files import write_text
 from identify.inertia import PHI
 from identify.logs import Recording, read_log
 from identify.logs.excerpt import rows_of
@@ -65,28 +65,33 @@ class Pairs:
 
 def main(arguments: list[str] | None = None) -> int:
     """Fit the parts of the logs, compare them, write the report; returns the exit status."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    line = numerics_line("parts", parser, options)
     found = [
         compared(name, log, parts)
         for recording in logs()
         for name, log in (("whole", recording), *untouched(recording))
         for parts in PARTS
     ]
-    text = report(found)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    write_text(options.output, text)
-    print(text)
+    write_report(options.output, report(found), line)
     return 0
 
 
 def logs() -> Iterator[Recording]:
     """The shipped log, and that of others where it is at hand."""
     yield read_log(SHIPPED / "payload_arm.parquet", SHIPPED / "schema.toml")
-    name, file, schema = FOREIGN
-    for folder in filter(None, map(os.environ.get, MIRROR_VARIABLES)):
-        if (Path(folder) / file).is_file() and (Path(folder) / schema).is_file():
-            yield replace(read_log(Path(folder) / file, Path(folder) / schema), name=name)
-            return
+    if (files := foreign_log()) is not None:
+        yield replace(read_log(*files), name=FOREIGN[0])
+
+
+def foreign_log() -> tuple[Path, Path] | None:
+    """The log of others and its schema, where they are at hand."""
+    _, file, schema = FOREIGN
+    for folder in map(Path, filter(None, map(os.environ.get, MIRROR_VARIABLES))):
+        if (folder / file).is_file() and (folder / schema).is_file():
+            return folder / file, folder / schema
+    return None
 
 
 def untouched(recording: Recording) -> Iterator[tuple[str, Recording]]:
@@ -154,7 +159,7 @@ def report(found: Sequence[Pairs]) -> str:
             "parts is compared by |x₁ − x₂| / √(h₁² + h₂²), h the half-width of its 95 % interval. "
             "Were the intervals exact, 95 % were below 1 and the median were 0.34. Pairs of one "
             "log are not independent: a single part that is off is in several of them.",
-            table(heads, rows) + "\n",
+            table(heads, rows),
         ]
     )
 

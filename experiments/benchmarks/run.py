@@ -17,7 +17,7 @@ from pathlib import Path
 
 from experiments.benchmarks.measure import Effort, Line
 from experiments.benchmarks.registry import BENCHMARKS
-from identify.files import write_text
+from experiments.reports import numerics_line, write_report
 
 _PACKAGES = ("numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow", "matplotlib")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -26,7 +26,9 @@ _REACHED = {None: "", True: "yes", False: "**no**"}
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the chosen benchmarks; returns 1 if one of them could not run."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    line = numerics_line("benchmarks", parser, options, "only", "repetitions", "size")
     effort = Effort(repetitions=options.repetitions, size=options.size)
     facts = machine()
     lines, failed = [], False
@@ -37,10 +39,8 @@ def main(arguments: list[str] | None = None) -> int:
         except Exception as error:  # noqa: BLE001 - one that cannot run must not hide the others
             lines.append(Line(name, f"could not run: {type(error).__name__}: {error}", "", False))
             failed = True
-    text = report(lines, effort, facts)
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    write_text(options.output, text)
-    print(text)
+    line = "Not the whole list: some could not run." if failed else line
+    write_report(options.output, report(lines, effort, facts), line)
     print(options.output)
     return int(failed)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from experiments.silent_study.clean import CleanScore
 from experiments.silent_study.scoring import TELLS, Score
+from identify.experiments.work import Row
 
 _T = TypeVar("_T")
 
@@ -31,17 +32,20 @@ clean log or its interval, the larger of both."""
 _CRITERIA = ("what is asked", "asked", "found")
 
 
-def report(scores: Sequence[Score], clean: Sequence[CleanScore], seed: int, cases: int) -> str:
-    """The whole Markdown file, of as many cases as were run of all."""
-    run = len(scores) + len(clean)
-    of = "" if run == cases else f" Of {cases} cases, drawn at random, {run} were run."
+def report(
+    scores: Sequence[Score], clean: Sequence[CleanScore], failed: Sequence[Row], seed: int
+) -> str:
+    """The whole Markdown file."""
+    cases = len(scores) + len(clean) + len(failed)
     parts = (
         "# Whether anything is silently wrong",
-        f"Written by `make study NAME=silent` (seed {seed}); nothing is entered by hand.{of}",
+        f"Written by `make study NAME=silent` (seed {seed}); nothing is entered by hand. "
+        f"{cases} cases.",
         _HOW,
         _table(_CRITERIA, _criteria(scores, clean)),
         *_of_faults(scores),
         *_of_clean(clean),
+        *_of_failed(failed),
     )
     return "\n\n".join(parts) + "\n"
 
@@ -148,6 +152,16 @@ def _of_clean(clean: Sequence[CleanScore]) -> list[str]:
     ]
     wrong = [[s.name, ", ".join(s.alarms)] for s in clean if s.alarms]
     return [*lines, *((_table(("log", "alarm"), wrong),) if wrong else ())]
+
+
+def _of_failed(failed: Sequence[Row]) -> list[str]:
+    if not failed:
+        return []
+    rows = [
+        [str(row[name]) for name in ("log", "perturbation", "error_type", "error")]
+        for row in failed
+    ]
+    return ["## Cases that failed", _table(("log", "what was done", "error", "message"), rows)]
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

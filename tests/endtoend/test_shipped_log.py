@@ -12,14 +12,18 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 import identify
 from identify.estimation import estimate_body
+from identify.inertia import PHI
 from identify.regressors import scan
 from tests.endtoend.conftest import ROOT
 from tests.endtoend.estimates import INTERVALS, SIX, load, values
 
-SEEDS = range(1, 11)
+SEEDS = range(1, 16)
+UNLIKELY = 1e-3
+"""Probability with which intervals that hold 95 % fail a test of how often they do."""
 
 
 @pytest.fixture(scope="session")
@@ -56,11 +60,26 @@ def test_its_payload_setting_is_about_the_flange(demo, truth, cli):
 
 
 def require_accuracy(mass, com, central, truth):
-    """Mass within 0.5 %, centre of mass within 1 mm, inertia about it within 3 %."""
+    """As the README says: mass within 0.01 %, centre of mass 0.01 mm, inertia about it 0.1 %.
+
+    The largest errors of the noise seeds 0 to 99 were 0.0052 %, 0.0049 mm (both of seed 28) and
+    0.047 % (seed 9); the medians 0.0012 %, 0.0024 mm and 0.030 %.
+    """
     true_central = np.array(truth["inertia_about_com"])
-    assert abs(mass - truth["mass"]) <= 5e-3 * truth["mass"]
-    assert np.linalg.norm(np.subtract(com, truth["com"])) <= 1e-3
-    assert np.linalg.norm(central - true_central) <= 0.03 * np.linalg.norm(true_central)
+    assert abs(mass - truth["mass"]) <= 1e-4 * truth["mass"]
+    assert np.linalg.norm(np.subtract(com, truth["com"])) <= 1e-5
+    assert np.linalg.norm(central - true_central) <= 1e-3 * np.linalg.norm(true_central)
+
+
+def errors_in_half_widths(found, intervals, truth):
+    """Of every parameter that has an interval, by its name."""
+    central = np.array(truth["inertia_about_com"])
+    numbers = [*truth["phi"], *truth["com"], *central[SIX], *np.linalg.eigvalsh(central)]
+    true = dict(zip(INTERVALS, numbers, strict=True))
+    return {
+        name: abs(value - true[name]) / (0.5 * (intervals[name][1] - intervals[name][0]))
+        for name, value in found.items()
+    }
 
 
 def test_the_body_is_found(demo, truth, shipped):
@@ -99,19 +118,11 @@ def test_its_arrays_give_the_same_estimate(demo, shipped):
         np.testing.assert_allclose(estimate.intervals[name], interval, rtol=1e-9, atol=1e-15)
 
 
-def test_the_truth_is_near_its_intervals(demo, truth):
-    """They leave out the noise of the motion, so not all hold it: most do, and all nearly."""
+def test_its_intervals_hold_the_truth(demo, truth):
+    """All of them, of this log; the furthest is the mass, at 0.88 of its half-width."""
     estimate = load(demo[1])
-    central = np.array(truth["inertia_about_com"])[SIX]
-    moments = np.linalg.eigvalsh(np.array(truth["inertia_about_com"]))
-    numbers = [*truth["phi"], *truth["com"], *central, *moments]
-    true = dict(zip(INTERVALS, numbers, strict=True))
-    off = {}
-    for name, value in values(estimate).items():
-        low, high = estimate["intervals"][name]
-        off[name] = abs(value - true[name]) / (0.5 * (high - low))
-    assert max(off.values()) < 2.0, off
-    assert sum(share <= 1.0 for share in off.values()) >= 0.8 * len(off), off
+    off = errors_in_half_widths(values(estimate), estimate["intervals"], truth)
+    assert max(off.values()) <= 1.0, off
 
 
 def test_the_provenance_says_how_it_was_made(demo, shipped):
@@ -200,13 +211,28 @@ def clean(generator):
     return generator.simulate()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_other_noise(generator, clean, shipped, truth, tmp_path, seed):
-    measured = generator.measure(clean, noise_seed=seed)
-    measured.table.to_parquet(tmp_path / "log.parquet")
-    recording = identify.read_log(tmp_path / "log.parquet", shipped / "schema.toml")
-    estimate = estimate_body([scan(recording).statistics])
-    body = estimate.parameters
-    require_accuracy(body.mass, body.com, body.inertia_about_com, truth)
-    assert np.linalg.eigvalsh(body.pseudo_inertia)[0] > 0.0
-    assert estimate.complete
+def test_with_other_noise_it_is_as_near_and_intervals_hold_what_they_say(
+    generator, clean, shipped, truth, tmp_path
+):
+    """95 % of the time, of each parameter and of the ten together.
+
+    Of the noise seeds 0 to 99 intervals of the ten hold 93.8 %, each 92 % (hy, Ixx) to 96 % (m,
+    Iyy), all 22 together 94.1 %; the furthest was the mass of seed 28, at 1.63 half-widths.
+    """
+    missed = dict.fromkeys(INTERVALS, 0)
+    for seed in SEEDS:
+        generator.measure(clean, noise_seed=seed).table.to_parquet(tmp_path / "log.parquet")
+        recording = identify.read_log(tmp_path / "log.parquet", shipped / "schema.toml")
+        estimate = estimate_body([scan(recording).statistics])
+        body = estimate.parameters
+        require_accuracy(body.mass, body.com, body.inertia_about_com, truth)
+        assert np.linalg.eigvalsh(body.pseudo_inertia)[0] > 0.0
+        assert estimate.complete
+        numbers = {"phi": body.phi, "com": body.com, "inertia_about_com": body.inertia_about_com}
+        off = errors_in_half_widths(values(numbers), estimate.intervals, truth)
+        assert max(off.values()) < 2.0, (seed, off)
+        for name, share in off.items():
+            missed[name] += share > 1.0
+    ten = sum(missed[name] for name in PHI)
+    assert ten <= binom.isf(UNLIKELY, len(PHI) * len(SEEDS), 0.05), missed
+    assert max(missed.values()) <= binom.isf(UNLIKELY / len(missed), len(SEEDS), 0.05), missed

@@ -16,4 +16,5 @@ def test_logs_of_one_body_agree_and_a_heavier_one_is_named(tmp_path, monkeypatch
     of_one = [row for row in rows if row[0] in ("2", "4")]
     assert [(row[1], row[-1]) for row in of_one] == [("4", "0"), ("4", "0")]
     assert [row for row in rows if row[0] == "10.0 %"] == [["10.0 %", "4", "4", "0"]]
+    assert text.splitlines()[-1].startswith("Not the whole study: with other logs.")
     assert capsys.readouterr().out.strip() == text.strip()

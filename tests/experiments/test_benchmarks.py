@@ -224,6 +224,7 @@ def test_one_that_cannot_run_does_not_hide_the_others(monkeypatch, tmp_path, cap
     assert "| broken | could not run: OSError: no room |" in text
     assert "| something | 3 ms | ≤ 2 ms | **no** |" in text
     assert "linear algebra: " in text
+    assert text.endswith("\n\nNot the whole list: some could not run.\n")
     assert text in capsys.readouterr().out
 
 

@@ -55,6 +55,8 @@ def test_the_report_counts_pairs_of_halves_and_quarters_and_those_apart(log, tmp
     path = tmp_path / "parts.md"
     assert parts.main(["-o", str(path)]) == 0
     lines = path.read_text(encoding="utf-8").splitlines()
+    at_hand = parts.foreign_log() is not None
+    assert lines[-1].startswith("Numerics: `" if at_hand else "Not the whole study: without panda")
     rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")][2:]
     assert [row[1] for row in rows] == ["2", "4", "both"] * 2
     assert [row[3] for row in rows[:3]] == ["10", "60", "70"]

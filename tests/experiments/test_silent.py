@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from experiments import silent
-from experiments.silent_study import clean, faults, scoring, subjects, write
+from experiments.silent_study import cases, clean, faults, scoring, subjects, write
 from identify.estimation import Estimate
 from identify.inertia import InertialParameters
 from identify.pipeline import fit
@@ -22,16 +23,67 @@ def subject() -> subjects.Subject:
 
 def test_a_fault_is_counted_as_named_and_as_corrected(tmp_path, capsys):
     path = tmp_path / "silent.md"
-    chosen = ["--only", "torque's sign", "--logs", "fast-2", "--clean", "1", "--processes", "1"]
+    chosen = ["--only", "torque's sign", "--logs", "fast-2", "--clean", "1", "--workers", "0"]
     assert silent.main(["-o", str(path), *chosen]) == 0
     text = path.read_text(encoding="utf-8")
     assert "| clean logs with a warning or an error | ≤ 1 % | 0 of 1 (0.0%) |" in text
     assert "| torque's sign | 1 | 1 | 1 |  |  | 1/1 | 1/1 |  |" in text
-    printed = capsys.readouterr().out
-    assert "fast-2: torque's sign: gain " in printed
-    assert printed.endswith(text + "\n")
+    assert "(seed 102); nothing is entered by hand. 2 cases." in text
+    assert text.splitlines()[-1].startswith("Not the whole study: with other only, logs, clean")
+    assert capsys.readouterr().out == text + "\n"
     with pytest.raises(SystemExit, match="there is no log 'fest-2'"):
         silent.main(["-o", str(path), "--logs", "fest-2"])
+
+
+def test_cases_that_were_done_are_kept_and_one_that_fails_is_named_and_tried_again(
+    tmp_path, monkeypatch
+):
+    path, tried = tmp_path / "silent.md", []
+    chosen = ["-o", str(path), "--only", "'s sign", "--logs", "fast-2", "--clean", "2"]
+
+    def score(case: cases.Case) -> scoring.Score | clean.CleanScore:
+        tried.append(case.fault)
+        if case.fault == "0" and tried.count("0") == 1:
+            raise KeyError("odd")
+        if case.log == "clean":
+            return clean.CleanScore("clean 1: pose", ("no estimate: [1, 2]", "drift"), (), np.nan)
+        codes = ("gain", "delay")
+        return scoring.Score(case.log, case.fault, "observable", np.inf, codes, True, "no", 1.5)
+
+    monkeypatch.setattr(cases.Case, "score", score)
+    assert silent.main([*chosen, "--workers", "0"]) == 1
+    assert len(tried) == 5
+    text = path.read_text(encoding="utf-8")
+    assert "| clean | 0 | KeyError | 'odd' |" in text
+    assert "| clean 1: pose | no estimate: [1, 2], drift |" in text
+    assert "| fast-2 | 3 | 3 | 3 |" in text
+    assert text.endswith("\n\nNot the whole study: 1 cases failed.\n")
+    assert silent.main([*chosen, "--workers", "0"]) == 0
+    assert tried[5:] == ["0"]
+    silent.main([*chosen, "--workers", "0", "--seed", "3"])
+    assert len(tried) == 11
+
+
+def test_a_case_is_done_again_where_what_decides_it_changes(monkeypatch):
+    def keys() -> list[str]:
+        return [case.key for case in cases.all_cases(["arm"], "late", 2, 1)]
+
+    before = keys()
+    assert len(set(before)) == len(before) == 5
+    assert keys() == before
+    monkeypatch.setattr("identify.reporting.study.numerics.numerics_digest", lambda some: "a" * 64)
+    assert not set(keys()) & set(before)
+
+
+def test_a_score_is_read_back_from_its_row():
+    for score in (
+        scoring.Score("log", "fault", "observable", np.inf, ("delay",), False, "yes", 2.5),
+        clean.CleanScore("clean 3: pose", (), ("completed",), 0.5),
+    ):
+        case = cases.Case("clean" if isinstance(score, clean.CleanScore) else "log", "3", 1, "key")
+        row = {**cases._name(case), **cases._columns(score)}
+        again = cases.score_of(json.loads(json.dumps(row)))
+        assert repr(again) == repr(score)
 
 
 def test_there_are_as_many_faults_as_asked_and_each_has_a_name_of_its_own():
@@ -141,7 +193,7 @@ def test_scores_say_what_is_silent_and_what_misleads():
 def test_the_report_counts_only_what_a_log_can_tell():
     told = scoring.Score("log", "one", "observable", 30.0, ("delay",), False, "yes", 2.5)
     untold = replace(told, gain=1.0)
-    text = write.report([told, untold], [], 1, 2)
+    text = write.report([told, untold], [], [], 1)
     assert "| silently wrong, of what the log can tell | 0 | 1 of 1 (100.0%) |" in text
     assert "| silently wrong, of what it cannot | – | 1 of 1 (100.0%) |" in text
     assert "| one | 2 | 1 | 0 | 2 |  |  |  | delay 1 |" in text

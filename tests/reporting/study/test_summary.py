@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from identify.errors import DatasetError
-from identify.reporting.study import scores_text, write_summary
+from identify.experiments import load_study, run_study
+from identify.reporting.study import StudyRows, rows_of_study, scores_text, write_summary
+from identify.reporting.study.numerics import STUDY_PACKAGES, numerics_mark
+from identify.reporting.study.sections import run
 from identify.reporting.study.sections.errors import by_log, by_setting, scores
 from identify.reporting.study.sections.intervals import coverage
 from identify.reporting.study.sections.run import failures, head, times
@@ -14,6 +19,19 @@ from identify.reporting.study.targets import TARGETS, published_levels, target_l
 from tests.reporting.study.results import rows
 
 LEVELS = ("none", "low", "moderate", "high")
+SMALL = """
+name = "small"
+seed = 1
+seeds = 2
+estimators = ["ols", "wls"]
+[[logs]]
+kind = "synthetic"
+number = 1
+duration = 4.0
+[[perturbations]]
+kind = "stars_noise"
+level = "low"
+"""
 
 
 def cells(text: str, *begin: str) -> list[list[str]]:
@@ -114,6 +132,23 @@ def test_head_says_what_ran_and_with_what():
     assert cells(text, "logs") == [["2: 2 of `a`"]]
     assert "numpy 9.9" in text
     assert "sha256 0000000000000000…" in text
+
+
+def test_head_says_of_a_whole_study_file_which_packages_made_it(tmp_path, monkeypatch):
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    study = load_study(path)
+    run_study(study, tmp_path / "part", workers=0, only=["estimator=ols"])
+    part = StudyRows(rows_of_study(tmp_path / "part", study), study)
+    assert cells(head(part), "numerics") == []
+    run_study(study, tmp_path / "part", workers=0)
+    whole = StudyRows(rows_of_study(tmp_path / "part", study), study)
+    assert cells(head(whole), "numerics") == [[numerics_mark(STUDY_PACKAGES, [path])]]
+    assert cells(head(replace(whole, study=None)), "numerics") == []
+    other = replace(whole, results=replace(whole.results, code="0" * 12))
+    assert cells(head(other), "numerics") == []
+    monkeypatch.setattr(run, "numerics_digest", lambda: "0" * 64)  # changed since it ran
+    assert cells(head(whole), "numerics") == []
 
 
 def test_failures_are_told_with_their_message_and_where():

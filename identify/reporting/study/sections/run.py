@@ -6,7 +6,9 @@ import platform
 from collections import Counter
 from typing import Any
 
+from identify.experiments.code_mark import code_mark, numerics_digest
 from identify.experiments.progress import duration
+from identify.reporting.study.numerics import STUDY_PACKAGES, numerics_mark
 from identify.reporting.study.rows import StudyRows
 from identify.reporting.study.wording import code, number, table
 
@@ -43,9 +45,18 @@ def head(rows: StudyRows) -> str:
     source = f"source sha256 {str(known.get('source_sha256', ''))[:16]}…"
     python = f"Python {platform.python_version()}"
     facts.append(("code", f"{code(mark)}: {source}, {versions}, {python}"))
+    if study is not None and study.path is not None and _is_whole_and_of_this_code(rows):
+        facts.append(("numerics", numerics_mark(STUDY_PACKAGES, [study.path])))
     name = study.name if study is not None else rows.results.info.study
     text = f"# Study {name}\n\nWritten by `identify study run`; nothing here is entered by hand."
     return f"{text}\n\n{table(('what', 'which'), facts, words=2)}"
+
+
+def _is_whole_and_of_this_code(rows: StudyRows) -> bool:
+    """Whether every cell of the study has its row, and the code that made them is as it was."""
+    whole = rows.study is not None and len(rows.frame) == len(rows.study)
+    now = code_mark()
+    return whole and rows.results.code == now.short and now.source == numerics_digest()
 
 
 def _named(labels: list[str]) -> str:
