@@ -21,7 +21,7 @@ from identify.exchange.rounding import (
     round_in_frame,
 )
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
-from identify.exchange.xml_edit import Edit
+from identify.exchange.xml_edit import Edit, child_edits
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
@@ -111,17 +111,22 @@ class ModelFormat(ABC):
         """The elements within `<inertial>`, by tag; their own lines begin with `newline`."""
         return {}
 
-    @abstractmethod
     def edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """What makes an `<inertial>` that is there say a body; all else in it stays."""
+        """What makes an `<inertial>` that is there say a body: its elements anew, all else stays.
 
-    @abstractmethod
-    def tensor_edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
-    ) -> tuple[Edit, ...]:
-        """What makes such an element say an inertia; touches nothing else."""
+        Args:
+            document: the file.
+            inertial: the element.
+            body: what it is to say.
+            whole: whether mass and pose are written too, not the inertia alone.
+        """
+        newline = document.newline + document.indent(inertial) + "  "
+        children = self.children(body, newline, "  ")
+        if not whole:
+            children = {"inertia": children["inertia"]}
+        return child_edits(document, inertial, children)
 
     def inertial(self, body: RoundedBody, newline: str, step: str) -> str:
         """A whole `<inertial>`; lines after the first begin with `newline`, inner ones `step`."""

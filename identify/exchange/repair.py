@@ -112,7 +112,7 @@ def repair_model(
 ) -> RepairedModel:
     """A model file with a body in the place of every link that is wrong.
 
-    Mass, centre of mass and axes are kept where there is a mass; everything but the numbers of such
+    Mass, centre of mass and axes are kept where there is a mass; everything but the element of such
     an inertia keeps its bytes. What is written is judged again. The file itself is not touched.
 
     Args:
