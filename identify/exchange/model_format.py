@@ -116,11 +116,7 @@ class ModelFormat(ABC):
     ) -> tuple[Edit, ...]:
         """What makes an `<inertial>` that is there say a body: its elements anew, all else stays.
 
-        Args:
-            document: the file.
-            inertial: the element.
-            body: what it is to say.
-            whole: whether mass and pose are written too, not the inertia alone.
+        Mass and pose are written only where the body is to be written `whole`.
         """
         newline = document.newline + document.indent(inertial) + "  "
         children = self.children(body, newline, "  ")
@@ -178,17 +174,8 @@ def written_link(
 ) -> FoundLink:
     """A link of the numbers in its `<inertial>`.
 
-    Args:
-        name: of the link.
-        link: its element.
-        inertial: that of its inertia.
-        mass: one number [kg].
-        six: ixx, ixy, ixz, iyy, iyz, izz about the centre of mass in C [kg m²].
-        X_LC: pose of C in the link.
-        largest_length: that the file mentions [m], or None.
-        note: what a reader should know beside the units.
-        principal: whether the file says principal moments.
-        added_mass: of the fluid.
+    Those are a mass [kg] and ixx, ixy, ixz, iyy, iyz, izz [kg m²] about the centre of mass in C,
+    whose pose in the link is `X_LC`; `largest_length` [m] is the largest that the file mentions.
     """
     frame = InertialFrame(np.array(mass.values[0]), X_LC, matrix_from_six(six.values, "urdf"))
     with np.errstate(over="ignore", invalid="ignore"):

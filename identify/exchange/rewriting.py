@@ -22,12 +22,7 @@ from identify.exchange.xml_edit import Edit, apply_edits, indent_step, insertion
 
 @dataclass(frozen=True, slots=True)
 class RewrittenModel:
-    """A model file with other inertias in it.
-
-    Attributes:
-        content: the whole file.
-        bodies: what was written, by link.
-    """
+    """The content of a model file with other inertias in it, and the bodies written, by link."""
 
     content: bytes
     bodies: Mapping[str, RoundedBody]
