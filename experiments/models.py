@@ -113,7 +113,7 @@ def _counted(count: Count, path: Path) -> Count:
     links = [link for link, _ in found]
     foretold = {
         name: {
-            entry.link.name: entry.finding is not None
+            entry.link.name: bool(entry.fault)
             for entry in judge(links, Requirement(SIMULATORS[name]))
         }
         for name in programs

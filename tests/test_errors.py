@@ -41,7 +41,7 @@ VALUES = {
     "list": ["a", "b"],
     "Mapping": {"a": 1},
     "Array": np.zeros(3),
-    "Verdict": check(np.zeros(10)),
+    "BodyVerdict": check(np.zeros(10)),
 }
 
 

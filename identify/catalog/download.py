@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any
 
 from identify.catalog.holdings import Holding, by_hand, first_complete, look_for, missing
 from identify.catalog.registry import Dataset, DatasetFile
 from identify.errors import DatasetError
-
-if TYPE_CHECKING:
-    from requests import Response
 
 _TIMEOUT_SECONDS, _CHUNK_BYTES = 20.0, 1 << 16
 
@@ -66,64 +62,43 @@ def fetch(dataset: str | Dataset, *, progress: Callable[[str], None] | None = No
 def _download(cache: Holding, left: Sequence[DatasetFile]) -> None:
     """Download the first of the files that are left."""
     import pooch
-    from requests.exceptions import RequestException
+    import requests
 
     pooch.get_logger().setLevel("WARNING")  # it would announce each download, as `progress` does
-    file, name, download = left[0], cache.dataset.name, _Download(left[0].size)
+    file, name, got = left[0], cache.dataset.name, 0
+
+    def stream(url: str, temporary: str, _: object) -> None:
+        """Download to a temporary name, no more than the length that is registered."""
+        nonlocal got
+        with (
+            requests.get(url, stream=True, timeout=_TIMEOUT_SECONDS) as response,
+            open(temporary, "wb") as content,
+        ):
+            response.raise_for_status()
+            for chunk in response.iter_content(_CHUNK_BYTES):
+                got += len(chunk)
+                if got > file.size:
+                    raise ValueError("it is longer than registered; nothing was kept")
+                content.write(chunk)
+
     try:
         cache.path.mkdir(parents=True, exist_ok=True)
+        downloader: Any = stream  # pooch's type has other names for its arguments
         whole = pooch.retrieve(
-            str(file.url),
-            known_hash=f"sha256:{file.sha256}",
-            fname=file.path,
-            path=cache.path,
-            downloader=cast(Any, download),  # pooch's type has other names for its arguments
+            str(file.url), f"sha256:{file.sha256}", file.path, cache.path, downloader=downloader
         )
         os.chmod(whole, 0o644)  # a temporary file is its maker's alone, a cache may be shared
-    except RequestException as error:
+    except requests.RequestException as error:
         reason = f"did not give the file ({type(error).__name__})"
         if error.response is not None:
             reason = f"answered HTTP {error.response.status_code}"
         again = f"nothing partial was kept. Try again; or {by_hand(cache, left)}"
         raise FetchError(f"{name}: {file.url} {reason}; {again}", file.url) from error
-    except ValueError as error:  # of pooch or of `_Download`: it is not what was registered
-        got = f"{download.got} bytes, expected {file.size}: {error}"
-        raise FetchError(f"{name}: {file.url} gave {got}", file.url) from error
+    except ValueError as error:  # of pooch or of `stream`: it is not what was registered
+        what = f"{got} bytes, expected {file.size}: {error}"
+        raise FetchError(f"{name}: {file.url} gave {what}", file.url) from error
     except OSError as error:
         raise FetchError(
             f"{name}: {cache.root} cannot be written to: {error.strerror or error}; make "
             f"room or give the right to write there; or {by_hand(cache, left)}"
         ) from error
-
-
-class _Download:
-    """pooch's HTTP downloader into a file that may not grow longer than is registered."""
-
-    _file: BinaryIO
-
-    def __init__(self, size: int) -> None:
-        self.size, self.got = size, 0
-
-    def __call__(self, url: str, output_file: Any, pooch: Any, check_only: bool = False) -> None:
-        """Called by pooch with a temporary name."""
-        from pooch import HTTPDownloader
-
-        with ExitStack() as opened:
-
-            def close_at_last(response: Response, **_: object) -> None:
-                opened.callback(response.close)  # pooch leaves that of a failed download open
-
-            self._file = opened.enter_context(open(output_file, "wb"))
-            HTTPDownloader(
-                timeout=_TIMEOUT_SECONDS, chunk_size=_CHUNK_BYTES, hooks={"response": close_at_last}
-            )(url, self, pooch)
-
-    def write(self, chunk: bytes) -> int:
-        """Called with what comes."""
-        self.got += len(chunk)
-        if self.got > self.size:
-            raise ValueError("it is longer than registered; nothing was kept")
-        return self._file.write(chunk)
-
-    def flush(self) -> None:
-        """Nothing: the file is flushed when it is closed."""

@@ -17,7 +17,7 @@ from identify.commands.terminal import say
 
 if TYPE_CHECKING:
     from identify.exchange import LinkInertia, Model
-    from identify.exchange.judging import Judged, Requirement
+    from identify.exchange.judging import JudgedLink, Requirement
     from identify.exchange.repair import RepairedModel
 
 _WIDEST_NAME = 40
@@ -76,7 +76,7 @@ class Inspect(Command):
         verdicts = lines_of(model, judged, asked, only_wrong=self.quiet)
         if self.output is None:
             say(*verdicts)
-            return 1 if any(entry.finding for entry in judged) else 0
+            return 1 if any(entry.fault for entry in judged) else 0
         repaired = repair_model(self.model, model, settings)
         write_file(self.output, repaired.content)
         say(*verdicts, *lines_of_repair(repaired), self.output)
@@ -113,7 +113,7 @@ class Inspect(Command):
 
 
 def lines_of(
-    model: Model, judged: Sequence[Judged], asked: Requirement, *, only_wrong: bool = False
+    model: Model, judged: Sequence[JudgedLink], asked: Requirement, *, only_wrong: bool = False
 ) -> Iterator[str]:
     """The model's links with their verdicts, and their count."""
     counts = Counter[str]()
@@ -121,7 +121,7 @@ def lines_of(
     for entry in judged:
         counted, lines = _judged(entry)
         counts[counted] += 1
-        if entry.finding is not None or not only_wrong:
+        if entry.fault or not only_wrong:
             note = entry.link.note
             shown.append((entry.link, lines + [f"- note: {note}"] * bool(note)))
     width = min(max((len(link.name) for link, _ in shown), default=4), _WIDEST_NAME)
@@ -142,11 +142,10 @@ def lines_of(
     yield f"{model.path}: {what} ({model.format}){': ' if kinds else ''}{kinds}."
 
 
-def _judged(entry: Judged) -> tuple[str, list[str]]:
+def _judged(entry: JudgedLink) -> tuple[str, list[str]]:
     """What a link is counted as, and its verdict with the reasons, a line each."""
-    if entry.finding is not None:
-        what = entry.finding.what
-        return what, [what, *(f"- {reason}" for reason in entry.finding.reasons)]
+    if entry.fault:
+        return entry.fault, [entry.fault, *(f"- {reason}" for reason in entry.reasons)]
     if entry.kind is None:
         return "could not be judged", ["not said by the file"]
     if entry.kind == "massless":

@@ -40,29 +40,23 @@ class Requirement:
             )
 
 
-class Finding(NamedTuple):
-    """What is wrong with a link.
+class JudgedLink(NamedTuple):
+    """A link, and what is wrong with it.
 
     Attributes:
         link: which.
-        what: in a word or two.
+        kind: of the body; None where the file does not say it.
+        fault: what is wrong, in a word or two; nothing where the link is as asked.
         reasons: why, a sentence each.
     """
 
     link: LinkInertia
-    what: str
-    reasons: tuple[str, ...]
-
-
-class Judged(NamedTuple):
-    """A link, its kind (None where the file does not say it), and what is wrong, or None."""
-
-    link: LinkInertia
     kind: BodyKind | None
-    finding: Finding | None
+    fault: str = ""
+    reasons: tuple[str, ...] = ()
 
 
-def judge(links: Sequence[LinkInertia], asked: Requirement | None = None) -> tuple[Judged, ...]:
+def judge(links: Sequence[LinkInertia], asked: Requirement | None = None) -> tuple[JudgedLink, ...]:
     """Every link with what is wrong with it, in their order.
 
     A link of a model file that has a mass and no inertia about some axis counts as wrong, where the
@@ -78,25 +72,18 @@ def judge(links: Sequence[LinkInertia], asked: Requirement | None = None) -> tup
     bodies = np.array([links[i].judged for i in sized]).reshape(-1, 10)
     moments = dict(zip(sized, np.linalg.eigvalsh(inertia_about_com(bodies)), strict=True))
     return tuple(
-        Judged(link, kind, _finding(link, kind, moments.get(i), asked))
+        _judged(link, kind, moments.get(i), asked)
         for i, (link, kind) in enumerate(zip(links, kinds, strict=True))
     )
 
 
-def _finding(
+def _judged(
     link: LinkInertia, kind: BodyKind | None, moments: Array | None, asked: Requirement
-) -> Finding | None:
-    """What is wrong with a link.
-
-    Args:
-        link: which.
-        kind: of the body; None where the file does not say it.
-        moments: principal moments about the centre of mass, ascending, of a possible body.
-        asked: what it has to be besides possible.
-    """
-    what, reasons = "", []
+) -> JudgedLink:
+    """A link of a kind; of a possible body with its ascending moments about the centre of mass."""
+    fault, reasons = "", []
     if kind == BodyKind.IMPOSSIBLE and (verdict := link.verdict) is not None:
-        what = "impossible by rounding" if verdict.by_rounding else "impossible"
+        fault = "impossible by rounding" if verdict.by_rounding else "impossible"
         reasons += verdict.reasons
         if verdict.mass > 0.0:
             listed = ", ".join(f"{moment:.4g}" for moment in verdict.principal_moments)
@@ -104,7 +91,7 @@ def _finding(
     elif link.judged is not None and moments is not None:
         flat = kind in (BodyKind.POINT, BodyKind.ROD) or moments[0] < SMALLEST_FULL_INERTIA
         if link.line is not None and flat and implied_density(link.judged) > DENSEST:
-            what = "without inertia"
+            fault = "without inertia"
             reasons.append(
                 f"a mass of {link.judged[0]:.6g} kg, but no inertia"
                 f"{' about its axis' if kind == BodyKind.ROD else ''}"
@@ -112,13 +99,13 @@ def _finding(
         total = float(0.5 * moments.sum())
         share = float(total - moments[2]) / total if total > 0.0 else 0.0
         if share < (1.0 - _PRINTED) * asked.margin:
-            what = what or "too near the edge"
+            fault = fault or "too near the edge"
             reasons.append(
                 f"the smallest second moment is {share:.3g} of their sum; asked for is "
                 f"{asked.margin:g}"
             )
     if asked.simulator is not None and kind is not None:
         refusals = tuple(asked.simulator.refusals(link))
-        what = what or f"not for {asked.simulator.title}" * bool(refusals)
+        fault = fault or f"not for {asked.simulator.title}" * bool(refusals)
         reasons += refusals
-    return Finding(link, what, tuple(reasons)) if what else None
+    return JudgedLink(link, kind, fault, tuple(reasons))

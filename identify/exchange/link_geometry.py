@@ -71,11 +71,7 @@ class Filled(NamedTuple):
 def fill(geometries: Iterable[LinkGeometry], model: Path) -> Filled:
     """A link's collision shapes filled with an even density, or where that fails its visual ones.
 
-    Shapes that overlap count twice where they do.
-
-    Args:
-        geometries: of one link.
-        model: the file that they are from; meshes are looked for around it.
+    Shapes that overlap count twice where they do; meshes are looked for around the model's file.
 
     Raises:
         ModelError: there are none that can be filled; says why.

@@ -12,7 +12,7 @@ from identify.arrays import Array, Mat66, Phi, seal
 from identify.inertia.consistency import BodyKind, body_kinds
 from identify.inertia.matrices import second_moment_about_com
 from identify.inertia.parameters import InertialParameters
-from identify.inertia.verdict import Verdict, check
+from identify.inertia.verdict import BodyVerdict, check
 
 DENSEST = 1e5
 """A few times the density of osmium [kg/m³]."""
@@ -61,7 +61,7 @@ class LinkInertia:
                 object.__setattr__(self, field, seal(value, f"{self.name}: {field}", (10,)))
 
     @property
-    def verdict(self) -> Verdict | None:
+    def verdict(self) -> BodyVerdict | None:
         """Whether the body is possible; None where the file does not say it."""
         if self.massless:
             return check(np.zeros(10))
@@ -79,14 +79,11 @@ class LinkInertia:
 
 
 def unit_note(printed: Phi, largest_length: float | None) -> str:
-    """What in a body looks like wrong units: mm for m, g for kg, or a number made up.
+    """What in a body looks like wrong units, in a sentence or nothing: mm for m, g for kg.
 
     Args:
         printed: ten parameters about the centre of mass, shape (10,).
         largest_length: the largest length that the model's file mentions [m], or None.
-
-    Returns:
-        A sentence, or nothing.
     """
     mass, trace = float(printed[0]), float(printed[[4, 7, 9]].sum())
     if not (mass > 0.0 and trace > 0.0):

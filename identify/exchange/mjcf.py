@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import ClassVar
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from identify.exchange.model_format import (
 )
 from identify.exchange.rounding import DIGITS, MARGIN, Floor, RoundedBody, round_in_frame
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
-from identify.exchange.xml_edit import Edit, attribute_edits
+from identify.exchange.xml_edit import Edit
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six, six_in_order
 from identify.inertia.conventions.simulators import SMALLEST_INERTIA
@@ -71,21 +72,19 @@ class Mjcf(ModelFormat):
         )
 
     def edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """The edit of the whole `<inertial>`."""
-        return (Edit(*document.span(inertial), self.inertial(body)),)
-
-    def tensor_edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
-    ) -> tuple[Edit, ...]:
-        """The edit of `fullinertia` or `diaginertia`."""
-        if "fullinertia" in inertial.attributes:
-            xx, xy, xz, yy, yz, zz = body.inertia
-            values = {"fullinertia": " ".join((xx, yy, zz, xy, xz, yz))}
-        else:
-            values = {"diaginertia": " ".join(body.diagonal)}
-        return attribute_edits(document, inertial, values)
+        """The edit of the `<inertial>`; its other attributes stay where the inertia is written."""
+        text = self.inertial(body)
+        if not whole:
+            values = {**inertial.attributes, "diaginertia": " ".join(body.diagonal)}
+            if "fullinertia" in inertial.attributes:
+                del values["diaginertia"]
+                xx, xy, xz, yy, yz, zz = body.inertia
+                values["fullinertia"] = " ".join((xx, yy, zz, xy, xz, yz))
+            pairs = " ".join(f"{name}={quoteattr(value)}" for name, value in values.items())
+            text = f"<inertial {pairs}/>"
+        return (Edit(*document.span(inertial), text),)
 
     def rounded_in_frame(
         self, inertial: XmlElement, frame: InertialFrame, digits: int = DIGITS

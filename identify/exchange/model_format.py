@@ -21,7 +21,7 @@ from identify.exchange.rounding import (
     round_in_frame,
 )
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
-from identify.exchange.xml_edit import Edit
+from identify.exchange.xml_edit import Edit, child_edits
 from identify.inertia.conventions.central import InertialFrame
 from identify.inertia.conventions.orders import matrix_from_six
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA
@@ -111,17 +111,18 @@ class ModelFormat(ABC):
         """The elements within `<inertial>`, by tag; their own lines begin with `newline`."""
         return {}
 
-    @abstractmethod
     def edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """What makes an `<inertial>` that is there say a body; all else in it stays."""
+        """What makes an `<inertial>` that is there say a body: its elements anew, all else stays.
 
-    @abstractmethod
-    def tensor_edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
-    ) -> tuple[Edit, ...]:
-        """What makes such an element say an inertia; touches nothing else."""
+        Mass and pose are written only where the body is to be written `whole`.
+        """
+        newline = document.newline + document.indent(inertial) + "  "
+        children = self.children(body, newline, "  ")
+        if not whole:
+            children = {"inertia": children["inertia"]}
+        return child_edits(document, inertial, children)
 
     def inertial(self, body: RoundedBody, newline: str, step: str) -> str:
         """A whole `<inertial>`; lines after the first begin with `newline`, inner ones `step`."""
@@ -173,17 +174,8 @@ def written_link(
 ) -> FoundLink:
     """A link of the numbers in its `<inertial>`.
 
-    Args:
-        name: of the link.
-        link: its element.
-        inertial: that of its inertia.
-        mass: one number [kg].
-        six: ixx, ixy, ixz, iyy, iyz, izz about the centre of mass in C [kg m²].
-        X_LC: pose of C in the link.
-        largest_length: that the file mentions [m], or None.
-        note: what a reader should know beside the units.
-        principal: whether the file says principal moments.
-        added_mass: of the fluid.
+    Those are a mass [kg] and ixx, ixy, ixz, iyy, iyz, izz [kg m²] about the centre of mass in C,
+    whose pose in the link is `X_LC`; `largest_length` [m] is the largest that the file mentions.
     """
     frame = InertialFrame(np.array(mass.values[0]), X_LC, matrix_from_six(six.values, "urdf"))
     with np.errstate(over="ignore", invalid="ignore"):

@@ -19,7 +19,7 @@ from identify.arrays import Mat33, Phi
 from identify.errors import ModelError
 from identify.exchange.estimate_json import SavedEstimate, estimate_text
 from identify.exchange.estimate_reading import read_estimate, require_unedited
-from identify.exchange.judging import Finding, Requirement, judge
+from identify.exchange.judging import JudgedLink, Requirement, judge
 from identify.exchange.link_geometry import Filled, fill
 from identify.exchange.link_inertia import DENSEST, LinkInertia, implied_density
 from identify.exchange.model_format import FoundLink, ModelFormat
@@ -49,7 +49,6 @@ class Repair:
 
     Attributes:
         link: as it was read.
-        finding: what was wrong with it.
         phi: the body written, about the link's origin in its axes, shape (10,).
         source: what the body is, in words; nothing for the nearest possible one.
         distance: ‖T ΔPi Tᵀ‖ of that from the body that was read, in units of its own size (see
@@ -59,7 +58,6 @@ class Repair:
     """
 
     link: LinkInertia
-    finding: Finding
     phi: Phi
     source: str = ""
     distance: float | None = None
@@ -113,7 +111,7 @@ def repair_model(
 ) -> RepairedModel:
     """A model file with a body in the place of every link that is wrong.
 
-    Mass, centre of mass and axes are kept where there is a mass; everything but the numbers of such
+    Mass, centre of mass and axes are kept where there is a mass; everything but the element of such
     an inertia keeps its bytes. What is written is judged again. The file itself is not touched.
 
     Args:
@@ -127,7 +125,7 @@ def repair_model(
     path = Path(path)
     settings = RepairSettings() if settings is None else settings
     model = read_model(path) if model is None else model
-    wrong = _findings(model.links, settings)
+    wrong = _wrong(model.links, settings)
     if not wrong:
         return RepairedModel(path.read_bytes(), (), ())
     if model.format == "estimate":
@@ -136,12 +134,12 @@ def repair_model(
     found = {entry.inertia.name: entry for entry in form.read(document)}
     repairs: list[Repair] = []
     left: list[tuple[LinkInertia, str]] = []
-    for finding in wrong:
-        place = _Place(document, form, found[finding.link.name])
+    for link in [entry.link for entry in wrong]:
+        place = _Place(document, form, found[link.name])
         try:
-            repairs.append(_repair(finding, settings, place))
+            repairs.append(_repair(link, settings, place))
         except ModelError as error:
-            left.append((finding.link, str(error)))
+            left.append((link, str(error)))
     whole = {r.link.name: r.phi for r in repairs if r.link.name not in _with_mass(found)}
     inertias = {r.link.name: inertia_about_com(r.phi) for r in repairs if r.link.name not in whole}
     rewritten = rewrite_model(path, whole, inertias=inertias, digits=_digits(settings.asked.margin))
@@ -151,16 +149,15 @@ def repair_model(
     again = form.read(parse_xml(rewritten.content, path))
     named = {link.name for link, _ in left}
     left += [
-        (finding.link, "; ".join(finding.reasons))
-        for finding in _findings([entry.inertia for entry in again], settings)
-        if finding.link.name not in named
+        (entry.link, "; ".join(entry.reasons))
+        for entry in _wrong([entry.inertia for entry in again], settings)
+        if entry.link.name not in named
     ]
     return RepairedModel(rewritten.content, tuple(repairs), tuple(left))
 
 
-def _findings(links: Sequence[LinkInertia], settings: RepairSettings) -> list[Finding]:
-    judged = judge(links, settings.asked)
-    return [entry.finding for entry in judged if entry.finding is not None]
+def _wrong(links: Sequence[LinkInertia], settings: RepairSettings) -> list[JudgedLink]:
+    return [entry for entry in judge(links, settings.asked) if entry.fault]
 
 
 def _digits(margin: float) -> int:
@@ -190,29 +187,28 @@ def _with_mass(found: dict[str, FoundLink]) -> set[str]:
     }
 
 
-def _repaired_estimate(path: Path, finding: Finding, settings: RepairSettings) -> RepairedModel:
+def _repaired_estimate(path: Path, wrong: JudgedLink, settings: RepairSettings) -> RepairedModel:
     saved = read_estimate(path)
     require_unedited(saved, path)
     try:
-        repair = _repair(finding, settings, None)
+        repair = _repair(wrong.link, settings, None)
     except ModelError as error:
-        return RepairedModel(path.read_bytes(), (), ((finding.link, str(error)),))
+        return RepairedModel(path.read_bytes(), (), ((wrong.link, str(error)),))
     body = SavedEstimate(  # without what was said of the old one
         parameters=InertialParameters(np.asarray(repair.phi)),
         frame=saved.frame,
         frames=saved.frames,
-        provenance={**saved.provenance, "repaired": f"{finding.what}: {finding.reasons[0]}"},
+        provenance={**saved.provenance, "repaired": f"{wrong.fault}: {wrong.reasons[0]}"},
     )
     return RepairedModel(estimate_text(body).encode(), (repair,), ())
 
 
-def _repair(finding: Finding, settings: RepairSettings, place: _Place | None) -> Repair:
+def _repair(link: LinkInertia, settings: RepairSettings, place: _Place | None) -> Repair:
     """The body for a link: with a mass, in the axes that its numbers are printed in."""
-    link = finding.link
     if link.judged is None and not link.massless:
         raise ModelError("its inertia is not written in the file, which makes it of something else")
     if link.judged is None or not link.judged[0] > 0.0:
-        return _repair_mass(finding, settings, place)
+        return _repair_mass(link, settings, place)
     if place is not None and place.entry.frame is None:
         raise ModelError("its inertia is not written in the file, which makes it of something else")
     distance, phi = 0.0, link.judged
@@ -224,10 +220,10 @@ def _repair(finding: Finding, settings: RepairSettings, place: _Place | None) ->
         inertia, source = _with_a_size(phi, settings, place)
         inertia = _kept_off_the_edge(inertia, settings.asked.margin)
     written = phi_from_inertia(phi[0], phi[1:4] / phi[0], inertia)
-    return Repair(link, finding, written, source, None if source else distance)
+    return Repair(link, written, source, None if source else distance)
 
 
-def _repair_mass(finding: Finding, settings: RepairSettings, place: _Place | None) -> Repair:
+def _repair_mass(link: LinkInertia, settings: RepairSettings, place: _Place | None) -> Repair:
     """The body for a link of no mass: its geometry with the density that is given."""
     if settings.density is None or place is None:
         raise ModelError(
@@ -244,7 +240,7 @@ def _repair_mass(finding: Finding, settings: RepairSettings, place: _Place | Non
             "zeros for its inertia if it is a frame without mass"
         ) from error
     source = f"{filled.what} with {settings.density:g} kg/m³: mass and centre of mass are new"
-    return Repair(finding.link, finding, settings.density * filled.phi, source)
+    return Repair(link, settings.density * filled.phi, source)
 
 
 def _with_a_size(phi: Phi, settings: RepairSettings, place: _Place) -> tuple[Mat33, str]:

@@ -22,12 +22,7 @@ from identify.exchange.xml_edit import Edit, apply_edits, indent_step, insertion
 
 @dataclass(frozen=True, slots=True)
 class RewrittenModel:
-    """A model file with other inertias in it.
-
-    Attributes:
-        content: the whole file.
-        bodies: what was written, by link.
-    """
+    """The content of a model file with other inertias in it, and the bodies written, by link."""
 
     content: bytes
     bodies: Mapping[str, RoundedBody]
@@ -48,7 +43,7 @@ def rewrite_model(
     inertias: Mapping[str, Mat33] | None = None,
     digits: int = DIGITS,
 ) -> RewrittenModel:
-    """A model file with other inertias, every byte kept that does not say them.
+    """A model file with other inertias, whose elements are written anew; all else keeps its bytes.
 
     Args:
         path: a URDF, SDF or MJCF file, which is not touched.
@@ -69,7 +64,7 @@ def rewrite_model(
         link, inertial = entry.link, entry.inertial
         body = form.rounded(phi, digits)
         if inertial is not None:
-            return body, form.edits(document, inertial, body)
+            return body, form.edits(document, inertial, body, whole=True)
         step = indent_step(document, link)
         newline = document.newline + document.indent(link) + step
         text = form.inertial(body, newline, step)
@@ -81,7 +76,7 @@ def rewrite_model(
             raise document.error(f"link {name!r}: its inertia is not written here", entry.link)
         frame = entry.frame._replace(inertia=inertia)
         body = form.rounded_in_frame(entry.inertial, frame, digits)
-        return body, form.tensor_edits(document, entry.inertial, body)
+        return body, form.edits(document, entry.inertial, body, whole=False)
 
     found = {entry.inertia.name: entry for entry in form.read(document)}
     edits: list[Edit] = []
@@ -106,9 +101,9 @@ def rewrite_model(
 def rewrite_inertias(
     path: Path | str, inertias: Mapping[str, Mat33], *, digits: int = DIGITS
 ) -> RewrittenModel:
-    """A model file with other inertias about the same centres of mass; all else keeps its bytes.
+    """A model file with other inertias about the same centres of mass.
 
-    Mass, centre of mass and axes stay as they are written, and so do entries that stay the same.
+    Mass, centre of mass and axes stay as they are written.
 
     Args:
         path: a URDF, SDF or MJCF file, which is not touched.

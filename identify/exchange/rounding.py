@@ -171,9 +171,7 @@ def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> 
 def regularised(inertia: Mat33, floor: Floor) -> tuple[Mat33, str]:
     """The inertia with every second moment at a floor or above, and what changed, in a sentence.
 
-    Args:
-        inertia: of a possible body about its centre of mass [kg m²], shape (3, 3).
-        floor: what it has to keep.
+    It is that of a possible body about its centre of mass [kg m²], shape (3, 3).
     """
     values, axes = np.linalg.eigh(second_moment_from_inertia(inertia))
     total = float(np.maximum(values, 0.0).sum())

@@ -23,7 +23,7 @@ from identify.exchange.model_format import (
 )
 from identify.exchange.rounding import RoundedBody
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
-from identify.exchange.xml_edit import Edit, child_edits, text_edits
+from identify.exchange.xml_edit import Edit
 from identify.inertia.added_mass import checked_added_mass
 from identify.inertia.conventions.simulators import SdfInertial
 from identify.spatial import Pose
@@ -67,36 +67,15 @@ class Sdf(ModelFormat):
         }
 
     def edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
+        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody, *, whole: bool
     ) -> tuple[Edit, ...]:
-        """The edits of the three elements; its added mass, comments and all else stay.
-
-        An `auto="true"` is dropped, as the numbers would not be read with it.
-        """
-        newline = document.newline + document.indent(inertial)
-        edits = child_edits(document, inertial, self.children(body, newline + "  ", "  "))
+        """As of every format; `auto="true"` is dropped, as no number would be read with it."""
+        edits = super().edits(document, inertial, body, whole=whole)
         if not _is_true(inertial, "auto"):
             return edits
-        if document.is_empty_tag(inertial):
-            return (Edit(*document.span(inertial), self.inertial(body, newline, "  ")),)
-        return (*edits, Edit(*document.start_tag(inertial), "<inertial>"))
-
-    def tensor_edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
-    ) -> tuple[Edit, ...]:
-        """The edits of the six numbers of an `<inertia>`.
-
-        An entry that is not there is added where SDFormat's default for it is another number.
-        """
-        tensor = inertial.find("inertia")
-        assert tensor is not None  # there is one where a frame was read
-        texts: dict[str, str] = dict(zip(SIX, body.inertia, strict=True))
-        missing = {
-            entry: f"<{entry}>{text}</{entry}>"
-            for entry, text in texts.items()
-            if tensor.find(entry) is None and float(text) != _DEFAULTS[entry]
-        }
-        return (*text_edits(document, tensor, texts), *child_edits(document, tensor, missing))
+        start, end = document.start_tag(inertial)
+        end -= 2 if document.is_empty_tag(inertial) else 1
+        return (*edits, Edit(start, end, "<inertial"))
 
     def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
         """The shapes of `<collision>` and `<visual>`, but where the pose is of another frame."""

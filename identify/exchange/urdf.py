@@ -20,7 +20,6 @@ from identify.exchange.model_format import (
 )
 from identify.exchange.rounding import RoundedBody
 from identify.exchange.xml_document import PrintedNumbers, XmlDocument, XmlElement
-from identify.exchange.xml_edit import Edit, child_edits, value_edits
 from identify.inertia.conventions.axes import rotation_from_rpy
 from identify.spatial import Pose
 
@@ -49,24 +48,6 @@ class Urdf(ModelFormat):
             "mass": f'<mass value="{body.mass}"/>',
             "inertia": f"<inertia {six}/>",
         }
-
-    def edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
-    ) -> tuple[Edit, ...]:
-        """The edits of the three elements; comments and other elements stay."""
-        children = self.children(body)
-        if inertial.find("origin") is None and not any(float(x) for x in body.com):
-            del children["origin"]  # its default says the same
-        return child_edits(document, inertial, children)
-
-    def tensor_edits(
-        self, document: XmlDocument, inertial: XmlElement, body: RoundedBody
-    ) -> tuple[Edit, ...]:
-        """The edits of the six numbers of an `<inertia>`."""
-        tensor = inertial.find("inertia")
-        if tensor is None:
-            return child_edits(document, inertial, {"inertia": self.children(body)["inertia"]})
-        return value_edits(document, tensor, dict(zip(SIX, body.inertia, strict=True)))
 
     def geometry(self, document: XmlDocument, link: XmlElement) -> Iterator[LinkGeometry]:
         """The shapes of `<collision>` and `<visual>`."""

@@ -141,16 +141,11 @@ class XmlDocument:
         return ModelFileError(what, path=self.path, line=element.line if element else None)
 
     def numbers(self, element: XmlElement, text: str, what: str, count: int) -> PrintedNumbers:
-        """Numbers between white space.
-
-        Args:
-            element: for the line.
-            text: what to parse.
-            what: what the numbers are, for the message.
-            count: how many there must be.
+        """So many numbers between white space.
 
         Raises:
-            ModelFileError: not so many, or one is not a finite decimal number.
+            ModelFileError: `what`, in the line of the element, has not so many, or one that is not
+                a finite decimal number.
         """
         words = text.split()
         if len(words) != count:

@@ -22,7 +22,6 @@ from identify.inertia.consistency import (
 from identify.inertia.frames import (
     congruence_map as congruence_map,
     frame_map as frame_map,
-    in_frame as in_frame,
     spatial_inertia_in_frame as spatial_inertia_in_frame,
 )
 from identify.inertia.log_cholesky import (
@@ -60,9 +59,10 @@ from identify.inertia.parameters import (
     UNITS as UNITS,
     InertialParameters as InertialParameters,
     default_body as default_body,
+    in_frame as in_frame,
 )
 from identify.inertia.verdict import (
-    Verdict as Verdict,
+    BodyVerdict as BodyVerdict,
     Violation as Violation,
     check as check,
     half_unit as half_unit,

@@ -12,7 +12,7 @@ from identify.arrays import Array, Phi, PhiLike, as_real, seal
 from identify.errors import ModelError
 from identify.inertia.consistency import BodyKind, body_kinds, require_finite, which_body
 from identify.inertia.parameters import BodyT, InertialParameters, like
-from identify.inertia.verdict import Verdict, check
+from identify.inertia.verdict import BodyVerdict, check
 
 _ROUNDING_STEPS = 8.0
 """Rounding errors that may stand in each number of what is subtracted."""
@@ -26,7 +26,7 @@ class ImpossibleDifference(ModelError):
         index: which of a batch it is; () of a single one.
     """
 
-    def __init__(self, verdict: Verdict, index: tuple[int, ...]) -> None:
+    def __init__(self, verdict: BodyVerdict, index: tuple[int, ...]) -> None:
         self.verdict, self.index = verdict, index
         which = f" ({which_body(index)})" if index else ""
         super().__init__(
@@ -52,7 +52,7 @@ class Difference:
 
     phi: Phi
     covariance: Array | None
-    verdict: Verdict
+    verdict: BodyVerdict
     deviations: float | None
 
 
@@ -143,7 +143,7 @@ def difference(
     return Difference(phi, covariance, verdict, _deviations(verdict, covariance))
 
 
-def _deviations(verdict: Verdict, covariance: Array) -> float | None:
+def _deviations(verdict: BodyVerdict, covariance: Array) -> float | None:
     if not verdict.violations:
         return None
     with np.errstate(divide="ignore"):

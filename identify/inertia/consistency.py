@@ -1,14 +1,13 @@
 """Full physical consistency: m > 0 and Pi ⪰ 0, judged about the centre of mass at every scale.
 
 One limit decides what is zero, here and in `check`: a second moment about the centre of mass within
-`central_spectrum(...).limit` of zero is zero, below minus that it is impossible.
+the limit of `central_spectrum` of zero is zero, below minus that it is impossible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,20 +48,8 @@ KIND_BY_RANK = (BodyKind.POINT, BodyKind.ROD, BodyKind.PLATE, BodyKind.SOLID)
 """By the number of directions that mass lies in."""
 
 
-class CentralSpectrum(NamedTuple):
-    """Second moments of mass about the centre of mass, and what is zero among them.
-
-    Attributes:
-        values: eigenvalues of S_c, ascending [kg m²], shape (..., 3); −inf where m ≤ 0.
-        limit: what is no farther from zero than this is zero [kg m²], shape (...).
-    """
-
-    values: Array
-    limit: Array
-
-
-def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING) -> CentralSpectrum:
-    """Eigenvalues of S_c, and the limit below which they are rounding.
+def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING) -> tuple[Array, Array]:
+    """Eigenvalues of S_c, ascending, and the limit within which of zero they are zero [kg m²].
 
     The limit is the larger of `tolerance` times the sum of their magnitudes and what double
     precision leaves of S_c in numbers given about Bo (`rounding_about_com`).
@@ -70,6 +57,9 @@ def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING) -> CentralSpectr
     Args:
         phi: shape (..., 10).
         tolerance: relative to the body's own spread.
+
+    Returns:
+        Shapes (..., 3), −inf where m ≤ 0, and (...).
 
     Raises:
         ModelError: a number is not finite.
@@ -84,9 +74,7 @@ def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING) -> CentralSpectr
     possible = (phi[..., 0] > 0.0) & within_reach(com, Sc)
     values = np.linalg.eigvalsh(np.where(possible[..., None, None], Sc, 0.0))
     limit = np.maximum(tolerance * np.abs(values).sum(axis=-1), floor)
-    return CentralSpectrum(
-        np.where(possible[..., None], values, -np.inf), np.where(possible, limit, 0.0)
-    )
+    return np.where(possible[..., None], values, -np.inf), np.where(possible, limit, 0.0)
 
 
 def is_consistent(phi: PhiLike, tolerance: float = ROUNDING) -> Flags:

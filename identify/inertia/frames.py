@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from identify.arrays import Array, Mat44, Mat66, Phi, as_real
-from identify.inertia.matrices import (
-    PSEUDO_INERTIA_BASIS,
-    phi_from_pseudo_inertia,
-)
-from identify.inertia.parameters import BodyT, like
+from identify.arrays import Array, Mat44, Mat66, Phi
+from identify.inertia.matrices import PSEUDO_INERTIA_BASIS, phi_from_pseudo_inertia
 from identify.spatial import Pose, PoseLike, coadjoint
 
 _PHI_OF_PI: Array = phi_from_pseudo_inertia(np.eye(16).reshape(16, 4, 4)).T
@@ -26,24 +22,11 @@ _PRODUCTS = ((5, 0, 1), (6, 0, 2), (8, 1, 2))
 """Index in phi and axes of Ixy, Ixz, Iyz."""
 
 
-def in_frame(phi: BodyT, X_AB: PoseLike) -> BodyT:
-    """The same body's parameters about Ao in A.
+def phi_in_frame(phi: Phi, X_AB: Pose) -> Phi:
+    """Ten parameters, shape (..., 10), about Ao in A: `in_frame` of arrays.
 
-    It is the sandwich rule Pi_A = T_AB Pi_B T_ABᵀ: h' = R h + m p and
-    I' = R I Rᵀ + 2 (k · p) 1 − k pᵀ − p kᵀ with k = R h + ½ m p. Where all bodies share one pose it
-    is one product with the matrix of `frame_map`.
-
-    Args:
-        phi: ten parameters about Bo in B, shape (..., 10).
-        X_AB: pose of B in A; a batch of poses broadcasts with `phi`.
-
-    Returns:
-        Shape (..., 10); `InertialParameters` of such.
+    Where all bodies share one pose it is one product with the matrix of `frame_map`.
     """
-    return like(_in_frame(as_real(phi, "phi"), Pose.of(X_AB)), phi)
-
-
-def _in_frame(phi: Phi, X_AB: Pose) -> Phi:
     if X_AB.rotation.ndim == 2 and X_AB.position.ndim == 1:
         return (phi.reshape(-1, 10) @ frame_map(X_AB).T).reshape(phi.shape)
     batch = np.broadcast_shapes(phi.shape[:-1], X_AB.rotation.shape[:-2], X_AB.position.shape[:-1])

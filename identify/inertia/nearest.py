@@ -25,7 +25,6 @@ from identify.errors import ModelError
 from identify.inertia.consistency import (
     ROUNDING,
     BodyKind,
-    CentralSpectrum,
     body_kinds,
     central_spectrum,
     require_finite,
@@ -94,10 +93,10 @@ def nearest_consistent(
     if not 0.0 <= margin < np.inf:
         raise ModelError(f"nearest body: expected a margin of zero or more, got {margin}")
     given = _with_mass(phi, mass)
-    spectrum = central_spectrum(given)
-    reference = _metric_body(given, spectrum, nominal, needs_size=margin > 0.0)
+    values, limit = central_spectrum(given)
+    reference = _metric_body(given, values, limit, nominal, needs_size=margin > 0.0)
     nearest = np.broadcast_to(given, reference.shape).copy()
-    doubtful = (spectrum.values[..., 0] < -spectrum.limit) | (margin > 0.0)
+    doubtful = (values[..., 0] < -limit) | (margin > 0.0)
     doubtful = np.broadcast_to(doubtful, nearest.shape[:-1])
     given = nearest[doubtful]
     moved, far = _moved(given, reference[doubtful], margin, inertia_only=keep_mass_and_com)
@@ -154,24 +153,21 @@ def _clip(
 
 
 def _metric_body(
-    phi: Phi, spectrum: CentralSpectrum, nominal: PhiLike | None, *, needs_size: bool = False
+    phi: Phi, values: Array, limit: Array, nominal: PhiLike | None, *, needs_size: bool
 ) -> Phi:
     """The nominal body, or without one each body's own size as a ball about Bo: m diag(L², 1).
 
     Args:
         phi: bodies of positive mass, shape (..., 10).
-        spectrum: theirs, as of `central_spectrum`.
+        values: the second moments that `central_spectrum` gives of them, shape (..., 3).
+        limit: that of `central_spectrum`, shape (...).
         nominal: a solid body, shape (..., 10), or None.
         needs_size: refuse point masses, of L = 0.
-
-    Returns:
-        One for each of the bodies, of the batch of both, shape (..., 10).
 
     Raises:
         ModelError: a nominal body that is not solid; a mass so small that the centre of mass is
             beyond numbers; a point mass where a size is needed.
     """
-    values, limit = spectrum
     if np.isneginf(values).any():
         where = np.argwhere(np.isneginf(values[..., 0]))[0]
         raise ModelError(

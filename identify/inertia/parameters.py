@@ -23,6 +23,7 @@ from identify.arrays import (
 )
 from identify.errors import ModelError
 from identify.inertia.consistency import is_consistent
+from identify.inertia.frames import phi_in_frame
 from identify.inertia.matrices import (
     inertia_about_com,
     inertia_about_origin,
@@ -30,7 +31,7 @@ from identify.inertia.matrices import (
     pseudo_inertia,
     spatial_inertia,
 )
-from identify.spatial import PoseLike
+from identify.spatial import Pose, PoseLike
 
 PHI = ("m", "hx", "hy", "hz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 """Names of the ten parameters, in the only order the toolkit uses."""
@@ -167,9 +168,7 @@ class InertialParameters:
 
     def in_frame(self, X_AB: PoseLike) -> InertialParameters:
         """The same body about Ao in A, where `X_AB` is the pose of this frame B in A."""
-        from identify.inertia.frames import in_frame  # which gives bodies of bodies
-
-        return in_frame(self, X_AB)
+        return InertialParameters(phi_in_frame(self.phi, Pose.of(X_AB)))
 
     @classmethod
     def from_spatial(cls, matrix: ArrayLike, convention: str) -> InertialParameters:
@@ -323,6 +322,22 @@ def like(phi: Phi, *given: object) -> Any:
         if isinstance(each, InertialParameters):
             return InertialParameters(phi)
     return phi
+
+
+def in_frame(phi: BodyT, X_AB: PoseLike) -> BodyT:
+    """The same body's parameters about Ao in A.
+
+    It is the sandwich rule Pi_A = T_AB Pi_B T_ABᵀ: h' = R h + m p and
+    I' = R I Rᵀ + 2 (k · p) 1 − k pᵀ − p kᵀ with k = R h + ½ m p.
+
+    Args:
+        phi: ten parameters about Bo in B, shape (..., 10).
+        X_AB: pose of B in A; a batch of poses broadcasts with `phi`.
+
+    Returns:
+        Shape (..., 10); `InertialParameters` of such.
+    """
+    return like(phi_in_frame(as_real(phi, "phi"), Pose.of(X_AB)), phi)
 
 
 def describe(body: InertialParameters) -> str:

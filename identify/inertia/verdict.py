@@ -59,7 +59,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class BodyVerdict:
     """Whether a body is possible, what kind it is, and what it violates.
 
     Attributes:
@@ -118,7 +118,9 @@ class Verdict:
         return words + "; ".join(self.reasons)
 
 
-def check(phi: PhiLike, *, tolerance: float = ROUNDING, half_units: Array | None = None) -> Verdict:
+def check(
+    phi: PhiLike, *, tolerance: float = ROUNDING, half_units: Array | None = None
+) -> BodyVerdict:
     """Whether some mass density makes the ten numbers (m > 0 and Pi ⪰ 0), and by how much not.
 
     Impossible is what violates a rule by more than `tolerance` of the body's own spread, and by
@@ -175,7 +177,7 @@ def check(phi: PhiLike, *, tolerance: float = ROUNDING, half_units: Array | None
         kind = BodyKind.IMPOSSIBLE
     elif massless:
         kind = BodyKind.MASSLESS
-    return Verdict(
+    return BodyVerdict(
         kind=kind,
         mass=mass,
         com=com,

@@ -48,7 +48,7 @@ def of_ten_parameters():
 
 def numbers(result):
     """What a function gave as numbers."""
-    if isinstance(result, inertia.Verdict):
+    if isinstance(result, inertia.BodyVerdict):
         return np.concatenate((result.principal_moments, result.pseudo_eigenvalues))
     return np.asarray(getattr(result, "phi", result))
 

@@ -1,6 +1,7 @@
 """Bodies as objects of Pinocchio, Drake and MuJoCo, by their numbers; see `InertialParameters`.
 
-A tool is imported only where an object of it is made: what is read from one comes with it.
+A tool is imported only where an object of it is made: what is read from one comes with it. Errors
+are those that the methods of `InertialParameters` name.
 """
 
 from __future__ import annotations
@@ -24,12 +25,7 @@ def from_pinocchio(inertia: Any) -> Phi:
 
 
 def to_pinocchio(phi: Phi) -> Any:
-    """Ten parameters, shape (10,), as a `pinocchio.Inertia`.
-
-    Raises:
-        MissingExtra: Pinocchio is not installed.
-        ModelError: a batch of bodies, or one without mass that is not all zeros.
-    """
+    """Ten parameters, shape (10,), as a `pinocchio.Inertia`; of zeros one without mass."""
     phi = _one(phi, "Pinocchio")
     pinocchio = _module("pinocchio", "pinocchio", "pin")
     if not phi.any():
@@ -44,12 +40,7 @@ def from_drake(inertia: Any) -> Phi:
 
 
 def to_drake(phi: Phi) -> Any:
-    """Ten parameters, shape (10,), as a `pydrake.multibody.tree.SpatialInertia`.
-
-    Raises:
-        MissingExtra: Drake is not installed.
-        ModelError: a batch of bodies, or one that Drake does not take.
-    """
+    """Ten parameters, shape (10,), as a `pydrake.multibody.tree.SpatialInertia`."""
     phi = _one(phi, "Drake")
     tree = _module("pydrake.multibody.tree", "drake", "drake")
     require_mass(phi, "Drake", positive=True)
@@ -63,11 +54,7 @@ def to_drake(phi: Phi) -> Any:
 
 
 def from_mujoco(body: Any) -> Phi:
-    """Ten parameters of a body of an `MjSpec` or of a compiled model, shape (10,).
-
-    Raises:
-        ModelError: the body has no inertial of its own, or a quaternion beside `fullinertia`.
-    """
+    """Ten parameters of a body of an `MjSpec` or of a compiled model, shape (10,)."""
     if not getattr(body, "explicitinertial", True):
         raise ModelError(
             f"MuJoCo: the body {body.name!r} has no inertial of its own, the compiler makes it of "
@@ -83,11 +70,7 @@ def from_mujoco(body: Any) -> Phi:
 
 
 def to_mujoco(phi: Phi, body: Any) -> None:
-    """Write the inertial of a body of an `MjSpec`: principal moments and their axes.
-
-    Raises:
-        ModelError: a batch of bodies, or one without a positive mass.
-    """
+    """Write the inertial of a body of an `MjSpec`: principal moments and their axes."""
     said = MujocoInertial.from_phi(_one(phi, "MuJoCo"))
     body.mass, body.ipos, body.iquat = float(said.mass), said.pos, said.quat_wxyz
     body.inertia, body.fullinertia = said.diaginertia, np.full(6, np.nan)
@@ -95,11 +78,7 @@ def to_mujoco(phi: Phi, body: Any) -> None:
 
 
 def _require_quaternion(body: Any) -> None:
-    """Axes of an inertial that are said by angles, which only the compiler reads.
-
-    Raises:
-        ModelError: they are.
-    """
+    """Raises `ModelError` where axes are given by angles, which only MuJoCo's compiler reads."""
     if body.ialt.type.name != "mjORIENTATION_QUAT":
         raise ModelError(
             f"MuJoCo: the axes of the inertial of {body.name!r} are said by {body.ialt.type.name}; "

@@ -223,7 +223,7 @@ def test_what_is_repaired_is_of_a_size(tmp_path, moments, mass):
     phi, _ = repaired(path)
     assert not check(phi).impossible
     assert implied_density(phi) <= DENSEST
-    assert not judge(read_model(path).links)[0].finding
+    assert not judge(read_model(path).links)[0].fault
 
 
 @pytest.mark.parametrize("margin", [1e-6, 0.01, 0.2, 0.33])
@@ -237,7 +237,7 @@ def test_a_margin_is_asked_for_and_reached(tmp_path, margin, diagonal):
     asked = Requirement(margin=margin)
     phi, _ = repaired(path, asked=asked)
     assert check(phi).margin >= margin * (1 - 1e-6)
-    assert not judge(read_model(path).links, asked)[0].finding
+    assert not judge(read_model(path).links, asked)[0].fault
 
 
 @pytest.mark.parametrize("margin", [-0.1, 1 / 3, float("nan")])

@@ -1,4 +1,4 @@
-"""The nearest possible body in a file: nothing but the numbers of its inertia is touched."""
+"""The nearest possible body in a file: nothing but the element of its inertia is touched."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
 from identify.exchange.rewriting import rewrite_inertias
 from identify.exchange.rounding import MARGIN
+from identify.exchange.xml_document import read_xml
 from identify.inertia import check, nearest_consistent
 from identify.inertia.matrices import second_moment_about_com
 from tests.close import assert_close, assert_same_body
@@ -38,10 +39,21 @@ FULL = DIAG.replace(
     'euler="10 20 -30" diaginertia="0.001 0.0010 0.005"', 'fullinertia="SIX"'
 ).replace("SIX", "0.001 0.001 0.005 1e-4 0 2e-4")
 NEW = "0.00250000001"
+SIX = {"ixx": NEW, "ixy": "0", "ixz": "0", "iyy": NEW, "iyz": "0", "izz": "0.005"}
+ATTRIBUTES = " ".join(f'{name}="{text}"' for name, text in SIX.items())
+ELEMENTS = "".join(f"\n    <{name}>{text}</{name}>" for name, text in SIX.items())
 CASES = {
-    "urdf": (URDF, URDF.replace("0.0010", NEW).replace("1e-3", NEW)),
-    "sdf": (SDF, SDF.replace("0.0010", NEW).replace("<iyy>0.001<", f"<iyy>{NEW}<")),
-    "diag": (DIAG, DIAG.replace("0.001 0.0010 0.005", f"{NEW} {NEW} 0.005")),
+    "urdf": (URDF, re.sub("<inertia .*?/>", f"<inertia {ATTRIBUTES}/>", URDF)),
+    "sdf": (
+        SDF,
+        re.sub("<inertia>.*</inertia>", f"<inertia>{ELEMENTS}\n  </inertia>", SDF, flags=re.DOTALL),
+    ),
+    "diag": (
+        DIAG,
+        DIAG.replace("0.001 0.0010 0.005", f"{NEW} {NEW} 0.005")
+        .replace("  mass", " mass")
+        .replace("  pos", " pos"),
+    ),
 }
 
 
@@ -51,7 +63,7 @@ def write(path, text):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_only_the_numbers_that_change_are_touched(tmp_path, case):
+def test_only_the_element_of_the_inertia_is_touched(tmp_path, case):
     """Second moments of 0.0025, 0.0025 and −0.0015: the last becomes a hair above zero."""
     before, expected = CASES[case]
     path = write(tmp_path / "model.xml", before)
@@ -69,7 +81,7 @@ def test_full_inertia_stays_full(tmp_path, mujoco):
     was = read_model(path).links[0]
     content = repair_model(path).content.decode()
     kept = re.compile(r'fullinertia="[^"]*"')
-    assert kept.sub("", content) == kept.sub("", FULL)
+    assert kept.sub("", content).split() == kept.sub("", FULL).split()
     strict = '<compiler balanceinertia="false"/><worldbody>'
     assert mujoco.MjModel.from_xml_string(content.replace("<worldbody>", strict)).nbody == 2
     now = read_model(write(path, content)).links[0]
@@ -154,12 +166,20 @@ def test_an_impossible_inertia_is_not_written(tmp_path):
         rewrite_inertias(path, {"a": np.eye(3)})
 
 
-def test_an_entry_that_sdf_takes_for_granted_is_added_where_it_has_to_be(tmp_path):
+def test_entries_that_sdf_takes_for_granted_are_written(tmp_path):
     text = SDF.replace("<ixx>0.0010</ixx>", "<ixx>0.001</ixx>").replace("<iyy>0.001</iyy>", "")
-    text = text.replace("0.0050", "2.5")
-    path = write(tmp_path / "m.sdf", text)
+    path = write(tmp_path / "m.sdf", text.replace("0.0050", "2.5"))
     path.write_bytes(repair_model(path).content)
-    assert not read_model(path).links[0].verdict.impossible
-    assert "<iyy>" in path.read_text()
-    assert "<ixy>" not in path.read_text()
-    assert check(read_model(path).links[0].phi).mass == 1.0
+    (link,) = read_model(path).links
+    assert not link.verdict.impossible
+    assert_close(link.printed[[5, 6, 8]], np.zeros(3), 0.0)
+    assert check(link.phi).mass == 1.0
+
+
+def test_what_else_an_inertial_says_stays(tmp_path):
+    text = DIAG.replace('mass="1.0"', 'mass="1.0" name="&lt;ü&quot;"')
+    path = write(tmp_path / "m.xml", text)
+    path.write_bytes(repair_model(path).content)
+    inertial = next(e for e in read_xml(path).root.walk() if e.tag == "inertial")
+    assert inertial.attributes["name"] == '<ü"'
+    assert inertial.attributes["euler"] == "10 20 -30"

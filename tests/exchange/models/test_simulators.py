@@ -149,7 +149,7 @@ def test_a_frame_that_moves_needs_a_mass_fixed_to_it(tmp_path, mujoco, first, se
     path = tmp_path / "r.urdf"
     path.write_text(MOVING.format(joints=joints, b=b))
     found = judge(read_model(path).links, Requirement(SIMULATORS["mujoco"]))
-    assert {entry.link.name for entry in found if entry.finding} == alone
+    assert {entry.link.name for entry in found if entry.fault} == alone
     assert installed()["mujoco"][1](path.read_text()) == (not alone)
 
 
@@ -196,7 +196,7 @@ def test_repaired_robots_load_in_every_program(tmp_path, robot):
                 assert all(took) == good, name
     for name in SIMULATORS:
         asked = Requirement(SIMULATORS[name])
-        assert not [e for e in judge(read_model(fixed).links, asked) if e.finding], name
+        assert not [e for e in judge(read_model(fixed).links, asked) if e.fault], name
 
 
 def test_the_hashes_name_each_model_once():

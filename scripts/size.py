@@ -1,0 +1,117 @@
+"""Prints how large each package is: lines, files, classes, constants, import cycles, nesting.
+
+    python scripts/size.py [FOLDER]     (default: identify)
+
+A constant is a name of a module, in capitals, for a number or several. In cycles are the files that
+import each other, directly or through others, wherever in the file, also for types alone; what is
+imported from a package comes from the module that its stub names. Nesting counts blocks (if, for,
+while, with, try, match, def, class) within each other.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import TypeAlias
+
+HEADER = ("package", "lines", "files", "classes", "constants", "in cycles", "nesting")
+BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match, ast.FunctionDef, ast.ClassDef)
+NUMERIC = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Tuple, ast.operator, ast.unaryop, ast.Load)
+
+Modules: TypeAlias = dict[str, ast.Module]
+
+
+def main(folder: str = "identify") -> None:
+    """Print a line a package and one for all, then the cycles."""
+    root = Path(folder).resolve()
+    files = {_module(path, root): path for path in sorted(root.rglob("*.py"))}
+    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in files.items()}
+    circles = cycles({name: imports(name, trees, root) for name in trees})
+    rows: list[tuple[str | int, ...]] = [HEADER]
+    packages = [(key, list(names)) for key, names in groupby(sorted(files, key=_package), _package)]
+    for package, names in [*packages, ("all", list(files))]:
+        lines = sum(len(files[name].read_text("utf-8").splitlines()) for name in names)
+        nodes = [node for name in names for node in ast.walk(trees[name])]
+        classes = sum(isinstance(node, ast.ClassDef) for node in nodes)
+        numbers = sum(constants(trees[name]) for name in names)
+        cyclic = sum(name in circle for circle in circles for name in names)
+        deepest = max(nesting(trees[name]) for name in names)
+        rows.append((package, lines, len(names), classes, numbers, cyclic, deepest))
+    for first, *rest in rows:
+        print(f"{first:<14}" + "".join(f"{cell:>11}" for cell in rest))
+    for circle in circles:
+        print("cycle: " + ", ".join(circle))
+
+
+def _module(path: Path, root: Path) -> str:
+    parts = path.relative_to(root.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _package(module: str) -> str:
+    """The package in the folder that a module is in, or the module itself."""
+    return [*module.split("."), "__init__"][1]
+
+
+def constants(tree: ast.Module) -> int:
+    """How many names in capitals a module gives to numbers."""
+    found = 0
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            values = list(ast.walk(node.value))
+            written = [value.value for value in values if isinstance(value, ast.Constant)]
+            if written and all(isinstance(value, NUMERIC) for value in values):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names = [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+                capital = all(name.isupper() for name in names)
+                found += len(names) * (capital and all(type(x) in (int, float) for x in written))
+    return found
+
+
+def nesting(node: ast.AST) -> int:
+    """How many blocks are within each other at the deepest; `elif` is as deep as its `if`."""
+    deepest = 0
+    for child in ast.iter_child_nodes(node):
+        chained = isinstance(node, ast.If) and isinstance(child, ast.If) and node.orelse == [child]
+        deepest = max(deepest, nesting(child) - chained)
+    return deepest + isinstance(node, BLOCKS)
+
+
+def imports(module: str, known: Modules, root: Path) -> set[str]:
+    """The modules among those known that a module imports."""
+    found: set[str] = set()
+    for node in ast.walk(known[module]):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            stub = _stub(root.parent.joinpath(*node.module.split("."), "__init__.pyi"))
+            for alias in node.names:
+                inside = f"{node.module}.{alias.name}"
+                found.add(inside if inside in known else stub.get(alias.name, node.module))
+    return found & set(known)
+
+
+@cache
+def _stub(path: Path) -> dict[str, str]:
+    """The modules that the names of a package come from."""
+    nodes = ast.parse(path.read_text("utf-8")).body if path.is_file() else []
+    froms = [node for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in froms for alias in node.names}
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The groups of modules that reach each other."""
+    reached = {name: set(graph[name]) for name in graph}
+    for middle in graph:
+        for name in graph:
+            if middle in reached[name]:
+                reached[name] |= reached[middle]
+    circles = {frozenset(o for o in reached[n] if n in reached[o]) for n in graph}
+    return sorted(sorted(circle) for circle in circles if len(circle) > 1)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
