@@ -21,7 +21,7 @@ from identify.regressors import scan
 from tests.endtoend.conftest import ROOT
 from tests.endtoend.estimates import INTERVALS, SIX, load, values
 
-SEEDS = range(1, 16)
+SEEDS = range(1, 15)
 UNLIKELY = 1e-3
 """Probability with which intervals that hold 95 % fail a test of how often they do."""
 
