@@ -190,6 +190,7 @@ def test_a_truth_of_another_body_is_another_log(two_logs: Path) -> None:
     ("text", "message"),
     [
         ('pattern = "walk_*.csv"\nschema = "schema.toml"', r"'walk_\*\.csv' matches no file under"),
+        ('pattern = "fol*"\nschema = "schema.toml"', "matches folders, and the schema does not"),
         ('pattern = "/"\nschema = "schema.toml"', "pattern = '/' names a folder; expected files"),
         ('pattern = ""\nschema = "schema.toml"', "pattern = '' names a folder; expected files"),
         ('pattern = "run_*.csv"\nschema = "scheme.toml"', "schema: there is no file .*scheme.toml"),
@@ -201,6 +202,7 @@ def test_a_truth_of_another_body_is_another_log(two_logs: Path) -> None:
     ],
 )
 def test_files_that_are_not_there(two_logs: Path, text: str, message: str) -> None:
+    (two_logs / "folder").mkdir()
     with pytest.raises(StudyError, match=message):
         load_study(study_file(two_logs, text))
 

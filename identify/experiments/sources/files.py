@@ -49,16 +49,22 @@ class Files(Source):
         inside = str(pattern.relative_to(pattern.anchor)) if pattern.is_absolute() else self.pattern
         if not pattern.name:
             raise StudyError(f"pattern = {self.pattern!r} names a folder; expected files or a glob")
-        path = _existing(folder / self.schema_file, "schema")
-        schema = _checked(lambda: load_schema(path))
         try:
             matches = sorted(top.glob(inside))
         except (ValueError, NotImplementedError) as error:
             raise StudyError(f"pattern = {self.pattern!r} is not a glob: {error}") from error
-        folders = [match for match in matches if match.is_dir() and is_of_files(schema)]
-        found = folders or [match for match in matches if match.is_file()]
-        if not found:
+        files = [match for match in matches if match.is_file()]
+        folders = [match for match in matches if match.is_dir()]
+        if not files and not folders:
             raise StudyError(f"pattern = {self.pattern!r} matches no file under {top.resolve()}")
+        path = _existing(folder / self.schema_file, "schema")
+        schema = _checked(lambda: load_schema(path))
+        found = folders if folders and is_of_files(schema) else files
+        if not found:
+            raise StudyError(
+                f"pattern = {self.pattern!r} matches folders, and the schema does not name the "
+                f"files of a log in [streams.*]; expected files"
+            )
         return [self._log(match, path, schema, folder) for match in found]
 
     def _log(self, log: Path, schema_path: Path, schema: Schema, folder: Path) -> LogItem:
