@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
@@ -14,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from identify.arrays import Array, Vec3, Vec6
+from identify.arrays import Array, Mat33, Vec3, Vec6
 from identify.exchange.estimate_views import EstimateViews
 from identify.files import write_text
 from identify.findings import Finding, Verdict
 from identify.inertia import InertialParameters
 from identify.spatial import BodyFrame, Pose
-from identify.spatial.rotations import quaternion_from_rotation
+from identify.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
 
 SCHEMA_VERSION = 3
 """Version of the file's layout; a reader refuses a later one."""
@@ -184,9 +185,24 @@ def _plain(value: object) -> object:
     if isinstance(value, Pose):
         return {
             "translation": value.position,
-            "quaternion": quaternion_from_rotation(value.rotation),
+            "quaternion": _quaternion(value.rotation),
         }
     return dict(value) if isinstance(value, Mapping) else asdict(value)  # pyright: ignore[reportArgumentType]
 
+
+def _quaternion(rotation: Mat33) -> list[float]:
+    """That of a rotation, to 15 decimals, such that the rotation read of it has the same one.
+
+    Reading normalises it, which may round to another: after some rounds it stays, or is one of two.
+    """
+    rounds: list[list[float]] = []
+    for _ in range(_ROUNDS):
+        found = np.round(quaternion_from_rotation(rotation), 15) + 0.0  # no -0.0
+        rounds.append(found.tolist())
+        rotation = rotation_from_quaternion(found / math.hypot(*found))
+    return min(rounds[-2:])
+
+
+_ROUNDS = 10
 
 _KEYS = tuple(one.name for one in fields(SavedEstimate) if one.name != "parameters")

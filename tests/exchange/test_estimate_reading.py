@@ -162,6 +162,23 @@ def test_numbers_that_json_has_not_are_refused(path, number):
         read_estimate(path)
 
 
+@pytest.mark.parametrize("share", [1.0, 1e-9, 0.0])
+def test_poses_of_frames_are_written_again_as_they_were_read(tmp_path, share):
+    """Also those of half a turn, and near one about an axis."""
+    rng = np.random.default_rng(3)
+    for _ in range(100):
+        vector = rng.integers(-1, 2, 4) + share * rng.normal(size=4) + [0, 0, 0, 1e-12]
+        pose = Pose.from_quaternion(
+            vector if vector[:3].any() else [0, 0, 0, 1], rng.normal(size=3)
+        )
+        first = estimate_text(SavedEstimate(BODY, frames=BodyFrame(flange=pose, tcp=pose)))
+        (tmp_path / "e.json").write_text(first)
+        read = read_estimate(tmp_path / "e.json")
+        assert estimate_text(read) == first
+        assert np.array_equal(read.frames.flange.position, pose.position)
+        assert np.abs(read.frames.flange.rotation - pose.rotation).max() < 5e-15
+
+
 # Keys --------------------------------------------------------------------------------------------
 
 
