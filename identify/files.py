@@ -24,6 +24,9 @@ from identify.errors import LogError, MissingFile
 _EXPANSION, _ALWAYS_FINE = 200, 256 * 2**20
 """A compressed file may grow this many fold, or to this many bytes."""
 
+LARGEST_PART = 2**27
+"""Bytes of the largest mesh, texture or other file of a model that is read."""
+
 _POLL = 0.02
 """Seconds between two tries to take a lock."""
 

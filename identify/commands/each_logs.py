@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ def find_logs(
     named: dict[Path, Path] = {}
     for word in words:
         for path in _named(word, whole):
-            place = path.resolve()
+            place = Path(os.path.realpath(path))  # of a link to itself too, unlike resolve()
             if place != schema_path.resolve() and output.resolve() not in (place, *place.parents):
                 named.setdefault(place, path)
     if not named:
@@ -146,12 +147,47 @@ def _named(word: Path, whole: bool) -> Iterator[Path]:
             require_file(word)
         yield word
     else:
-        matches = map(Path, sorted(glob.glob(str(word), recursive=True)))
+        matches = map(Path, sorted(set(_matches(str(word)))))
         found = [one for one in matches if one.is_dir() == whole]
         if not found:
             kind = "folder (the schema names the files of a log)" if whole else "file"
             raise UsageError(f"fit --each: {word}: no {kind} matches the pattern")
         yield from found
+
+
+def _matches(pattern: str) -> Iterator[str]:
+    """What a pattern matches; `**` looks into each folder once, whatever links lead to it.
+
+    Otherwise as `glob`, which follows a link to a folder around it forty times, and two of them
+    2⁴⁰ times.
+    """
+    before, found, after = f"/{pattern}".partition("/**/")
+    if not found and before.endswith("/**"):
+        before, found, after = before.removesuffix("/**"), "/**", ""
+    if not found:
+        yield from glob.iglob(pattern)
+        return
+    root = "/" if pattern.startswith("/") else "."
+    for top in glob.iglob(before[1:]) if before[1:] else [root]:
+        for folder, files in _walk(top):
+            inside = os.path.normpath(folder)
+            if after:
+                yield from _matches(os.path.join(glob.escape(inside), after))
+            else:
+                yield from {inside, *(os.path.join(inside, name) for name in files)} - {"."}
+
+
+def _walk(top: str) -> Iterator[tuple[str, list[str]]]:
+    """The folders from one on, each once, with the files in it; hidden ones are left out."""
+    seen: set[str] = set()
+    for folder, folders, files in os.walk(top, followlinks=True):
+        place = os.path.realpath(folder)
+        if place in seen:
+            folders.clear()
+            continue
+        seen.add(place)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield folder, [name for name in files if not name.startswith(".")]
 
 
 def _is_data(path: Path) -> bool:

@@ -35,7 +35,7 @@ from identify.experiments.runner import Work, run_work
 from identify.experiments.store import Store, StoreInfo
 from identify.experiments.store.folder import FolderInUse
 from identify.experiments.work import Row, failure, now, raise_if_interrupted
-from identify.files import digest, write_together
+from identify.files import digest, remove_temporaries, write_together
 from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit
 
@@ -297,6 +297,7 @@ def _write(comparison: Comparison, output: Path) -> None:
         comparison_html(comparison, folder=str(output)).encode("utf-8", "backslashreplace"),
     )
     try:
+        remove_temporaries(*(output / name for name in RESERVED))
         write_together(
             {output / name: content for name, content in zip(RESERVED, contents, strict=True)}
         )

@@ -106,8 +106,19 @@ def _run(argv: list[str]) -> int:
     if name not in COMMANDS:
         print(_help(name))
         return 0
+    _require_working_directory()
     command = parse_command(COMMANDS[name], words, name)
     return command.run(shlex.join(["identify", *argv]))
+
+
+def _require_working_directory() -> None:
+    """Raise where the folder that relative paths begin in was removed."""
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise UsageError(
+            f"the working directory is gone ({error.strerror}); cd to a folder that exists"
+        ) from error
 
 
 def _complete(argv: list[str]) -> NoReturn:

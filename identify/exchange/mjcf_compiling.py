@@ -6,22 +6,18 @@ It is called on files no larger than they should be, and without its noise.
 from __future__ import annotations
 
 import importlib
-import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from identify.arrays import Phi
-from identify.errors import IdentifyError
-from identify.exchange.xml_document import XmlDocument, XmlElement, read_xml
+from identify.exchange.mjcf_size import why_too_large
+from identify.exchange.xml_document import XmlDocument, XmlElement
 from identify.inertia.conventions.simulators import SMALLEST_FULL_INERTIA, MujocoInertial
-
-MOST_COPIES = 10_000
-"""Bodies and geoms that a file may have, those of `<replicate>` and the like counted: seconds."""
 
 _FROM_GEOMS = "its inertia comes from its geoms"
 _SAID_ELSEWHERE = "settotalmass"
@@ -79,11 +75,8 @@ def _compiled(document: XmlDocument, said: list[str]) -> tuple[Any, str]:
         mujoco = importlib.import_module("mujoco")
     except ImportError:
         return None, "which needs MuJoCo: pip install mujoco"
-    if _copies(document) > MOST_COPIES:
-        return None, (
-            f"and the file makes over {MOST_COPIES} bodies and geoms by <replicate> and the like, "
-            f"which are not compiled here"
-        )
+    if why := why_too_large(document):
+        return None, f"and {why}"
     with _listening(mujoco, said):
         model, reason = _compile(mujoco, document)
     return model, f"but MuJoCo does not compile it: {reason}"
@@ -118,32 +111,6 @@ def _compile(mujoco: Any, document: XmlDocument) -> tuple[Any, str]:
         return spec.compile(), ""
     except refusals:
         return model, reason  # of the file as it is, not of what was made of it here
-
-
-def _copies(document: XmlDocument) -> int:
-    """How many bodies and geoms a file and those it includes make, copies by macros counted."""
-    total, stack = 0, [(document.root, 1)]
-    included: set[str] = set()
-    while stack:
-        element, factor = stack.pop()
-        if element.tag in ("replicate", "composite", "flexcomp"):
-            factor *= _count(element)
-        total += factor * (element.tag in ("body", "geom", "composite", "flexcomp"))
-        stack.extend((child, factor) for child in element.children)
-        name = element.attributes.get("file", "")
-        if element.tag == "include" and name not in included:
-            included.add(name)  # MuJoCo refuses a file that is included twice
-            with suppress(IdentifyError):  # MuJoCo is to say what is wrong with it
-                stack.append((read_xml(document.path.parent / name).root, factor))
-    return total
-
-
-def _count(element: XmlElement) -> int:
-    """The product of an element's `count`; one where it is not said, or not in numbers."""
-    try:
-        return math.prod(max(int(float(n)), 1) for n in element.attributes["count"].split())
-    except (KeyError, ValueError, OverflowError):
-        return 1
 
 
 @contextmanager

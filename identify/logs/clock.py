@@ -38,12 +38,53 @@ class Clock:
         start: the stamp of that row [s], exactly; None of rows at a rate.
         lead: of rows at a rate, how long after the first row that one was [s].
         findings: what had to be made of the stamps.
+        ticks: of the stamps in a second.
     """
 
     time: Array
     start: Fraction | None = None
     lead: float = 0.0
     findings: tuple[Finding, ...] = ()
+    ticks: int = 1
+
+    @property
+    def end(self) -> Fraction | None:
+        """The stamp of its last row [s]; None of rows at a rate."""
+        return None if self.start is None else self.start + Fraction(float(self.time[-1]))
+
+
+def wrapped_before(clocks: Sequence[Clock]) -> tuple[int, list[int]] | None:
+    """Which of some clocks are counters that started again before their first row.
+
+    Args:
+        clocks: that have no time in common; those of rows at a rate tell nothing.
+
+    Returns:
+        After how many ticks they start again, and their numbers, if all clocks then have time in
+        common; None where no counter does it.
+    """
+    told = [
+        (number, clock, clock.start, clock.end)
+        for number, clock in enumerate(clocks)
+        if clock.start is not None and clock.end is not None
+    ]
+    if len(told) < 2:
+        return None
+    if any((start * clock.ticks).denominator != 1 or start < 0 for _, clock, start, _ in told):
+        return None
+    latest = max(start for _, _, start, _ in told)
+    for count in COUNTERS:
+        turns = [Fraction(count, clock.ticks) for _, clock, _, _ in told]
+        behind = [
+            latest - start > turn / 2 for (_, _, start, _), turn in zip(told, turns, strict=True)
+        ]
+        if any(start >= turn for (_, _, start, _), turn in zip(told, turns, strict=True)):
+            continue  # it counts further
+        late = max(s + b * t for (_, _, s, _), t, b in zip(told, turns, behind, strict=True))
+        early = min(e + b * t for (_, _, _, e), t, b in zip(told, turns, behind, strict=True))
+        if any(behind) and late < early:
+            return count, [one[0] for one, is_behind in zip(told, behind, strict=True) if is_behind]
+    return None
 
 
 def read_clock(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> Clock | None:
@@ -116,7 +157,7 @@ def _read_stamps(selection: Selection, stamps: Stamps, layout: LogTable) -> Cloc
     with np.errstate(over="ignore"):
         time = _since_first(stamps, ticks)
     _require_plausible(selection, time, layout)
-    return Clock(time, _exactly(stamps[0], ticks), findings=findings)
+    return Clock(time, _exactly(stamps[0], ticks), findings=findings, ticks=ticks)
 
 
 def require_order(selection: Selection, stamps: Stamps, layout: LogTable) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array, Flags
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs.clock import Clock, read_clock, same_clock, unwrapped
+from identify.logs.clock import Clock, read_clock, same_clock, unwrapped, wrapped_before
 from identify.logs.recording import DroppedRows
 from identify.logs.rows import Selection, is_too_many, same_length, select_rows
 from identify.logs.schema import Group, Schema
@@ -100,13 +100,28 @@ def on_one_zero(streams: Sequence[StreamRows]) -> list[Array | None]:
             for stream, start, clock in zip(streams, starts, clocks, strict=True)
         )
         raise LogError(
-            f"the streams of the log have no time in common: {spans}. Check time_unit of each in "
-            "[streams.*]; clocks that do not start together need a common zero"
+            f"the streams of the log have no time in common: {spans}. {_apart(streams, clocks)}"
         )
     return [
         None if stream.clock is None else stream.clock.time + start
         for stream, start in zip(streams, since, strict=True)
     ]
+
+
+def _apart(streams: Sequence[StreamRows], clocks: Sequence[Clock]) -> str:
+    """Why streams may have no time in common, and what to do."""
+    found = wrapped_before(clocks)
+    if found is None:
+        return (
+            "Check time_unit of each in [streams.*]; clocks that do not start together need a "
+            "common zero"
+        )
+    count, behind = found
+    names = " and ".join(streams[number].name for number in behind)
+    return (
+        f"They would have if the counter of the {names} had started again after {count} ticks, "
+        f"before its first row; add {count} to its stamps if it did"
+    )
 
 
 def other_rates(streams: Sequence[StreamRows], times: Sequence[Array | None]) -> Iterator[Finding]:

@@ -617,6 +617,23 @@ def test_a_folder_and_a_deep_pattern_are_searched_but_not_the_results(runs, tmp_
     ]
 
 
+def test_links_to_themselves_end(runs, tmp_path):
+    """Two links to the folder they are in would be followed 2⁴⁰ times, one to itself nowhere."""
+    (runs / "deep").mkdir()
+    shutil.move(runs / "a.parquet", runs / "deep" / "a.parquet")
+    for name in ("one", "two"):
+        (runs / name).symlink_to(".")
+        (runs / "deep" / name).symlink_to("..")
+    (runs / "self.parquet").symlink_to("self.parquet")
+    schema = runs / "schema.toml"
+    for pattern in ("**/*.parquet", "deep/**/*.parquet"):
+        jobs, _ = find_logs([runs / pattern], load_schema(schema), schema, tmp_path / "o", "asked")
+        found = {job.path.name: job.files for job in jobs}
+        assert {"a.parquet", "b.parquet", "self.parquet"} <= found.keys()
+        assert len(jobs) == len(found)
+        assert not found["self.parquet"]
+
+
 def test_of_a_schema_that_names_files_a_log_is_a_folder(tmp_path):
     text = """[log]
 time = "t"

@@ -137,6 +137,17 @@ def test_an_error_nobody_thought_of_is_shown_whole_and_called_a_bug(cli, failing
     assert "identify: error: this is a bug (ZeroDivisionError); please report it" in err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be removed there")
+def test_a_working_directory_that_is_gone_is_said(cli, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for words in (("doctor",), ("fit", "log.csv", "--schema", "s.toml"), ("shape", "box", "1")):
+        status, out, err = cli(*words)
+        assert (status, out) == (2, "")
+        assert err.startswith("identify: error: the working directory is gone")
+
+
 def test_a_broken_pipe_is_quiet():
     """As in `identify doctor | head -1`, in a process of its own."""
     program = [sys.executable, "-m", "identify", "doctor"]

@@ -390,3 +390,22 @@ def test_missing_files_name_the_nearest(write, schema, streams, lines, tmp_path)
         read_log(tmp_path / "run_2", streams())
     with pytest.raises(FileNotFoundError, match="is a folder; expected a file"):
         read_log(path, streams(streams={"pose": {"file": "empty"}}))
+
+
+@pytest.mark.parametrize(("count", "step"), [(2**16, 10), (2**32, 10_000)])
+def test_a_counter_that_started_again_before_a_stream_began_is_named(
+    write, streams, halves, tmp_path, count, step
+):
+    """The pose runs over the end of the counter's range; the wrench begins behind it."""
+    ticks = count - 12 * step + step * np.arange(20)
+    write(stamped(halves[0], (ticks % count).tolist()), "pose.csv")
+    write(stamped(halves[1], (ticks + 13 * step - count).tolist()), "wrench.csv")
+    units = {"log": {"time_unit": "ms" if count == 2**16 else "us"}}
+    said = rf"no time in common.*counter of the wrench had started again after {count} ticks"
+    with pytest.raises(LogError, match=said):
+        read_log(tmp_path, streams(**units))
+    write(stamped(halves[1], (ticks + 13 * step).tolist()), "wrench.csv")
+    assert len(read_log(tmp_path, streams(**units))) == 20
+    write(stamped(halves[1], (ticks + 40 * step).tolist()), "wrench.csv")
+    with pytest.raises(LogError, match=r"no time in common.*need a common zero"):
+        read_log(tmp_path, streams(**units))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import zipfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Vec3, seal
 from identify.errors import MissingExtra, ModelError
+from identify.files import LARGEST_PART
 from identify.inertia.shapes.shape import Moments, Solid, positive
 
 _PARSER_ERRORS = (
@@ -20,6 +23,8 @@ _PARSER_ERRORS = (
     EOFError,
     ImportError,
     LookupError,
+    MemoryError,
+    NameError,
     OSError,
     RuntimeError,
     TypeError,
@@ -27,6 +32,9 @@ _PARSER_ERRORS = (
     struct.error,
 )
 """What the readers of trimesh raise at damaged files: they leave it to the parsers they use."""
+
+_PACKED = (".gz", ".bz2", ".zip")
+"""Archives, which trimesh would unpack whatever they grow to."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,6 +220,20 @@ def convex_hull(points: Vec3) -> Mesh:
     return Mesh(points, faces)
 
 
+def _require_bounded(path: Path) -> None:
+    """Raises `ModelError` where a file, unpacked, is larger than any mesh that is read."""
+    if path.name.lower().endswith(_PACKED):
+        raise ModelError(f"{path}: is packed; unpack it")
+    size = path.stat().st_size
+    with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(path) as archive:  # 3MF, for one
+        size = max(size, sum(info.file_size for info in archive.infolist()))
+    if size > LARGEST_PART:
+        raise ModelError(
+            f"{path}: {size / 1e6:.0f} MB, expected {LARGEST_PART / 1e6:.0f} MB at the most; "
+            f"its inertia hardly changes with fewer triangles: simplify it"
+        )
+
+
 def read_triangles(path: Path) -> tuple[Array, Indices]:
     """Vertices, in the file's unit, and triangles of a mesh file; raises as `read_mesh`."""
     try:
@@ -220,6 +242,7 @@ def read_triangles(path: Path) -> tuple[Array, Indices]:
         raise MissingExtra("triangle meshes", "shapes", "trimesh") from error
     if not path.is_file():
         raise ModelError(f"{path}: no such file")
+    _require_bounded(path)
     try:
         mesh = trimesh.load_mesh(path, process=False)
     except _PARSER_ERRORS as error:

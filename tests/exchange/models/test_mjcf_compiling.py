@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from identify.errors import ModelError
-from identify.exchange.mjcf_compiling import MOST_COPIES
+from identify.exchange.mjcf_size import MOST_COPIES
 from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
 from identify.exchange.rewriting import rewrite_model

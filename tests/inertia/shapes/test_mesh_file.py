@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -95,3 +97,32 @@ def test_meshes_from_arrays_need_no_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "trimesh", None)
     assert_close(Mesh(CUBE, CUBE_FACES).measure, 1.0, 1e-15)
     assert np.array_equal(Mesh(CUBE, CUBE_FACES).faces, CUBE_FACES)
+
+
+def test_a_file_larger_than_any_mesh_is_refused_before_it_is_read(trimesh, tmp_path):
+    """A file with holes takes no room on the disk, and all of its size in memory."""
+    path = tmp_path / "part.stl"
+    with path.open("wb") as file:
+        file.write(bytes(80) + (100_000_000).to_bytes(4, "little"))
+        file.truncate(84 + 50 * 100_000_000)
+    with pytest.raises(ModelError, match=r"part.stl: 5000 MB, expected 134 MB at the most"):
+        read_mesh(path)
+
+
+def test_more_triangles_in_the_header_than_in_the_file(trimesh, tmp_path):
+    path = tmp_path / "part.stl"
+    path.write_bytes(bytes(80) + (4_000_000_000).to_bytes(4, "little") + bytes(500))
+    with pytest.raises(ModelError, match=r"part\.stl: "):
+        read_mesh(path)
+
+
+def test_packed_meshes_are_bounded_too(trimesh, tmp_path, monkeypatch):
+    box = trimesh.creation.box((1.0, 1.0, 1.0)).export(file_type="stl")
+    with zipfile.ZipFile(tmp_path / "part.3mf", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("3D/part.model", bytes(3_000_000))
+    monkeypatch.setattr("identify.inertia.shapes.mesh.LARGEST_PART", 2_000_000)
+    with pytest.raises(ModelError, match=r"part\.3mf: 3 MB, expected 2 MB"):
+        read_mesh(tmp_path / "part.3mf")
+    (tmp_path / "part.stl.bz2").write_bytes(bz2.compress(box))
+    with pytest.raises(ModelError, match="is packed; unpack it"):
+        read_mesh(tmp_path / "part.stl.bz2")
