@@ -53,7 +53,7 @@ class Simulation:
     added_mass: Mat66 | None = None
 
     def run(
-        self, *, duration: float, step: float, integrator: str = "rk4", every: int = 1
+        self, *, duration: float, step: float, integrator: str = "rkmk4", every: int = 1
     ) -> Trajectory:
         """The motion from time 0 to `duration`; arguments and errors are those of `simulate`."""
         return simulate(
