@@ -1,3 +1,8 @@
+from identify.simulation.decoupled.rollout import (
+    SingleShot as SingleShot,
+    fast_rollout as fast_rollout,
+    single_shot as single_shot,
+)
 from identify.simulation.forward import simulate as simulate
 from identify.simulation.free_rotation import (
     FreeRotation as FreeRotation,
@@ -11,11 +16,6 @@ from identify.simulation.integrators import (
     INTEGRATORS as INTEGRATORS,
     Integrator as Integrator,
     find_integrator as find_integrator,
-)
-from identify.simulation.layered.rollout import (
-    SingleShot as SingleShot,
-    fast_rollout as fast_rollout,
-    single_shot as single_shot,
 )
 from identify.simulation.loads import (
     ConstantLoad as ConstantLoad,

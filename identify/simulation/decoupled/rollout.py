@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from identify.arrays import PhiLike, Vec6
 from identify.errors import SimulationError
 from identify.simulation.checks import Interpolation, require_every
-from identify.simulation.layered.angular_velocity import by_floats, by_rows
-from identify.simulation.layered.block import Block
-from identify.simulation.layered.problem import Problem
+from identify.simulation.decoupled.angular_velocity import by_floats, by_rows
+from identify.simulation.decoupled.block import Block
+from identify.simulation.decoupled.problem import Problem
 from identify.simulation.state import State, Trajectory
 from identify.spatial.vectors import GRAVITY_W
 

@@ -8,7 +8,7 @@ import pytest
 from identify.errors import SimulationError
 from identify.simulation import fast_rollout, single_shot
 from tests.close import assert_close
-from tests.simulation.layered.cases import (
+from tests.simulation.decoupled.cases import (
     GRAVITY,
     STATE,
     errors,
