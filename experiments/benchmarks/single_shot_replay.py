@@ -9,36 +9,41 @@ from experiments.benchmarks.measure import Contender, Effort, Line, Spread, race
 from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_rollout
 from identify.arrays import Array, Phi, Vec6
 from identify.inertia import phi_from_inertia
-from identify.simulation import SingleShot, State, single_shot
-from identify.spatial.rotations import rotation_angle
+from identify.simulation import State, single_shot
 
 SAMPLES = 100_000
 
-REACH, REACH_PARALLEL = 0.3, 0.12
+REACH = 0.3
 """Times what MuJoCo takes."""
 
 
 def run(effort: Effort) -> list[Line]:
-    """Milliseconds of a replay, ratios, and how far the two ways end from each other."""
+    """Milliseconds of a replay, and the ratio to MuJoCo."""
     steps = effort.scaled(SAMPLES, least=2000) - 1
     phi, start, wrench = tumbling(steps)
     seconds = race(
         {
-            "sequential": replay(phi, start, wrench, parallel=False),
-            "parallel": replay(phi, start, wrench, parallel=True),
+            "ours": replay(phi, start, wrench),
             "mujoco": mujoco_rollout(phi, start, wrench[:-1], STEP),
         },
         effort,
     )
-    both = [_shot(phi, start, wrench, parallel=parallel) for parallel in (False, True)]
+    ratio = Spread.of(seconds["ours"] / seconds["mujoco"])
     return [
-        *_compared(f"replay of {steps + 1} samples in one shot", seconds, "sequential", REACH),
-        *_compared("… in parallel windows", seconds, "parallel", REACH_PARALLEL),
+        Line(
+            f"replay of {steps + 1} samples in one shot",
+            Spread.of(1e3 * seconds["ours"]).written("ms"),
+        ),
+        Line(
+            "… takes as long as MuJoCo's rollout, times",
+            ratio.written("×"),
+            f"≤ {REACH:g} ×",
+            ratio.median <= REACH,
+        ),
         Line(
             "MuJoCo's rollout of it, RK4, six motors",
             Spread.of(1e3 * seconds["mujoco"]).written("ms"),
         ),
-        Line("the two ways differ at most by", _difference(*both) + _note(both[1])),
     ]
 
 
@@ -50,34 +55,11 @@ def tumbling(steps: int) -> tuple[Phi, State, Vec6]:
     return phi, start, rng.normal(size=(steps + 1, 6)) * np.repeat([5.0, 0.3], 3)
 
 
-def replay(phi: Phi, start: State, wrench: Vec6, *, parallel: bool) -> Contender:
+def replay(phi: Phi, start: State, wrench: Vec6) -> Contender:
     """The replay of a log; returns the last position."""
-    return lambda: _shot(phi, start, wrench, parallel=parallel).trajectory.position[-1]
 
+    def run() -> Array:
+        shot = single_shot(phi, start, wrench, STEP, GRAVITY, interpolation="hold")
+        return shot.trajectory.position[-1]
 
-def _shot(phi: Phi, start: State, wrench: Vec6, *, parallel: bool) -> SingleShot:
-    return single_shot(phi, start, wrench, STEP, GRAVITY, interpolation="hold", parallel=parallel)
-
-
-def _compared(what: str, seconds: dict[str, Array], name: str, reach: float) -> list[Line]:
-    ratio = Spread.of(seconds[name] / seconds["mujoco"])
-    return [
-        Line(what, Spread.of(1e3 * seconds[name]).written("ms")),
-        Line(
-            "… takes as long as MuJoCo's rollout, times",
-            ratio.written("×"),
-            f"≤ {reach:g} ×",
-            ratio.median <= reach,
-        ),
-    ]
-
-
-def _difference(one: SingleShot, other: SingleShot) -> str:
-    a, b = one.trajectory, other.trajectory
-    place = np.linalg.norm(a.position - b.position, axis=-1).max()
-    angle = rotation_angle(a.quaternion, b.quaternion).max()
-    return f"{place:.1e} m, {angle:.1e} rad"
-
-
-def _note(shot: SingleShot) -> str:
-    return f" ({shot.note})" if shot.note else ""
+    return run

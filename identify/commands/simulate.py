@@ -46,8 +46,8 @@ class Simulate(Command):
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Folder of the results, made if need be; those of an earlier run are replaced."""
 
-    integrator: Annotated[str, option("NAME", "(default: rk4)")] = "rk4"
-    """rk4, rkmk4, semi-implicit-euler, strang, suzuki; or exact, for a body without loads."""
+    integrator: Annotated[str, option("NAME", "(default: rkmk4)")] = "rkmk4"
+    """rkmk4, semi-implicit-euler, suzuki; or exact, for a body without loads."""
 
     every: Annotated[int, option("N", "(default: 1)")] = 1
     """Keep every N-th step."""
@@ -122,8 +122,10 @@ class Simulate(Command):
     def _path(self, simulation: Simulation) -> Trajectory:
         if self.integrator != EXACT:
             from identify.documents import lookup
-            from identify.simulation.integrators import INTEGRATORS
+            from identify.simulation.integrators import INTEGRATORS, REPLACED, find_integrator
 
+            if self.integrator in REPLACED:
+                find_integrator(self.integrator, UsageError)
             known = dict.fromkeys((*INTEGRATORS, EXACT))
             lookup(known, self.integrator, "integrator", UsageError)
             return simulation.run(
@@ -135,7 +137,7 @@ class Simulate(Command):
         if not _is_free(simulation):
             raise UsageError(
                 "simulate: --integrator exact is for a body without loads, impulses or fluid; "
-                "take rk4"
+                "take rkmk4"
             )
         from identify.simulation import free_motion
         from identify.simulation.schedule import schedule

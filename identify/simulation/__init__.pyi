@@ -1,3 +1,8 @@
+from identify.simulation.decoupled.rollout import (
+    SingleShot as SingleShot,
+    fast_rollout as fast_rollout,
+    single_shot as single_shot,
+)
 from identify.simulation.forward import simulate as simulate
 from identify.simulation.free_rotation import (
     FreeRotation as FreeRotation,
@@ -12,11 +17,6 @@ from identify.simulation.integrators import (
     Integrator as Integrator,
     find_integrator as find_integrator,
 )
-from identify.simulation.layered.rollout import (
-    SingleShot as SingleShot,
-    fast_rollout as fast_rollout,
-    single_shot as single_shot,
-)
 from identify.simulation.loads import (
     ConstantLoad as ConstantLoad,
     Impulse as Impulse,
@@ -27,9 +27,9 @@ from identify.simulation.loads import (
 )
 from identify.simulation.poinsot import Poinsot as Poinsot, poinsot_motion as poinsot_motion
 from identify.simulation.principal_axes import PrincipalBody as PrincipalBody
-from identify.simulation.specification.reading import (
+from identify.simulation.state import Jump as Jump, State as State, Trajectory as Trajectory
+from identify.specification.reading import (
     Simulation as Simulation,
     read_simulation as read_simulation,
     simulation_of_estimate as simulation_of_estimate,
 )
-from identify.simulation.state import Jump as Jump, State as State, Trajectory as Trajectory

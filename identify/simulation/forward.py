@@ -31,7 +31,7 @@ def simulate(
     loads: Sequence[Load | StateLoad | Law] = (),
     impulses: Sequence[Impulse] = (),
     gravity: ArrayLike = GRAVITY_W,
-    integrator: str = "rk4",
+    integrator: str = "rkmk4",
     added_mass: ArrayLike | None = None,
     every: int = 1,
 ) -> Trajectory:

@@ -122,7 +122,7 @@ def poinsot_motion(
             invariable plane.
     """
     time = as_numbers(time, "time")
-    inertia = checked_inertia(body).value
+    inertia = checked_inertia(body)
     batch = inertia.shape[:-2]
     if batch or np.ndim(quaternion) != 1 or np.ndim(angular_velocity) != 1 or time.ndim != 1:
         raise SimulationError(
@@ -173,7 +173,7 @@ def _radii(
     start = checked_start(body, [0.0, 0.0, 0.0, 1.0], angular_velocity)
     ordered = ordered_spin(start.inertia, start.spin)
     path = polhode(ordered)
-    I1, I2, I3 = ordered.moments.value[:, 0]
+    I1, I2, I3 = ordered.moments[:, 0]
     w1, w2, w3 = np.abs(path.amplitude[:, 0])
     scale = start.unit_of_inertia[0] * start.unit_of_spin[0] ** 2
     scale /= float(invariants.angular_momentum * np.sqrt(2.0 * invariants.kinetic_energy))

@@ -37,12 +37,11 @@ def test_a_step_too_long_says_when_who_and_what_would_do(batch):
     fast_rollout(PHI, spinning(rates), load, 0.5 * H)
 
 
-@pytest.mark.parametrize("parallel", [False, True])
-def test_a_single_shot_refuses_it_too(parallel):
+def test_a_single_shot_refuses_it_too():
     load = np.zeros((45_001, 6))
     load[30_000:, 5] = 2.0 * 5e4
     with pytest.raises(Diverged) as caught:
-        single_shot(PHI, spinning(1.0), load, 1e-3, parallel=parallel)
+        single_shot(PHI, spinning(1.0), load, 1e-3)
     assert caught.value.index == ()
     assert caught.value.time == pytest.approx(30.02, abs=2.1e-3)
 

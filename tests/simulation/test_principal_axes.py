@@ -59,7 +59,7 @@ def test_a_body_moves_the_same_in_its_principal_axes(seed):
     if seed % 3 == 0:  # repeated moments, turned
         R = rotation_from_quaternion(rng.normal(size=4))
         phi = phi_from_inertia(2.0, 0.2 * rng.normal(size=3), R @ np.diag([0.1, 0.1, 0.15]) @ R.T)
-    name = ("rk4", "rkmk4", "suzuki", "strang", "semi-implicit-euler")[seed % 5]
+    name = ("rkmk4", "suzuki", "semi-implicit-euler")[seed % 3]
     settings_ = {
         "duration": 0.2,
         "step": 5e-3,

@@ -37,7 +37,7 @@ from tests.strategies import bodies, poses, random_body, seeds, vectors
 PHI = random_body(np.random.default_rng(0), mass=2.0, size=0.3)
 FLUID = random_added_mass(np.random.default_rng(1), PHI)
 NO_GRAVITY = np.zeros(3)
-FOURTH_ORDER = ("rk4", "rkmk4", "suzuki")
+FOURTH_ORDER = ("rkmk4", "suzuki")
 
 
 def twists(state: State | Trajectory) -> np.ndarray:
@@ -153,7 +153,7 @@ def test_kinetic_energy_grows_by_the_work_done(phi, force, torque, point, seed):
     gravity = size * np.array([0.5, 0.0, -2.0])
     force = 0.2 * phi[0] * size * force
     load = ConstantLoad(force, np.zeros(3), size * point, "world")
-    name = FOURTH_ORDER[seed % 3]
+    name = FOURTH_ORDER[seed % 2]
     path = simulate(
         phi, start, duration=0.5, step=5e-3, loads=[load], gravity=gravity, integrator=name
     )
@@ -351,7 +351,7 @@ def test_a_floating_body_stays_and_a_low_centre_rights_it():
 def test_the_motion_does_not_depend_on_the_body_frame(seed, X_CB):
     """The same body, fluid, loads, impulse and start told of another frame fixed in the body."""
     rng = np.random.default_rng(seed)
-    start, name = random_state(rng), FOURTH_ORDER[seed % 3]
+    start, name = random_state(rng), FOURTH_ORDER[seed % 2]
     vectors_ = rng.normal(size=(9, 3))
 
     def acting(R: np.ndarray, move) -> dict:
@@ -473,7 +473,7 @@ TOP = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
         ({"step": 1e-12}, r"1e\+12 steps"),
         ({"every": 0}, "every: expected a whole number of steps, 1 or more, got 0"),
         ({"every": 1.5}, "every: expected a whole number"),
-        ({"integrator": "rk44"}, "did you mean 'rk4'"),
+        ({"integrator": "rkmk5"}, "did you mean 'rkmk4'"),
         ({"gravity": [0, 0, np.nan]}, r"gravity: entry \(2,\) is nan"),
         ({"gravity": [0, 9.81]}, r"gravity: expected shape \(..., 3\), got \(2,\)"),
         ({"added_mass": np.eye(3)}, r"added mass: expected shape \(..., 6, 6\)"),

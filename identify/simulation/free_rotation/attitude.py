@@ -13,8 +13,7 @@ The first form serves for ν ≤ 1, the second for ν > 1: their factors of D ar
 L/I₁ or L/I₃ is near the true rate, so that no digits cancel, whatever the moments. The second form
 follows from the first by Carlson's relation between R_J(p) and R_J(q) (DLMF 19.21.12).
 
-Time is cut into half periods T, over which χ gains a constant; that, and L t / I, are formed to
-twice the precision, so the error does not grow with time.
+Time is cut into half periods T = 2 K / λ: in each χ gains the same, and u stays in [−K, K].
 """
 
 from __future__ import annotations
@@ -23,13 +22,6 @@ import numpy as np
 
 from identify.arrays import Array, Vec3, Vec4
 from identify.simulation.free_rotation.checks import require_known_angle
-from identify.simulation.free_rotation.double_double import (
-    PI,
-    DoubleDouble,
-    double_double,
-    remainder,
-    where,
-)
 from identify.simulation.free_rotation.elliptic import (
     JacobiEvaluator,
     JacobiFunctions,
@@ -40,8 +32,6 @@ from identify.spatial import quaternion_from_rotation, quaternion_product
 from identify.spatial.rotations import quaternion_conjugate
 
 _MOST_HALVES = 2.0**52
-_TWO_TURNS = 4.0 * PI
-"""A quaternion comes back after two turns of the body."""
 
 
 class PolhodeRotation:
@@ -51,7 +41,7 @@ class PolhodeRotation:
 
     def __init__(self, ordered: OrderedSpin, quaternion: Vec4) -> None:
         """Prepare the constants of n bodies at attitudes R_WB, shape (n, 4), at time zero."""
-        self._axes, self._polhode = np.moveaxis(ordered.axes, -1, 0), polhode(ordered)
+        self._axes, self._polhode = ordered.axes, polhode(ordered)
         self._evaluate = JacobiEvaluator(self._polhode.complementary[:, None])
         first = self._in_principal_axes(np.zeros((len(quaternion), 1)))[0][..., 0]
         q_PB = quaternion_conjugate(quaternion_from_rotation(self._axes))
@@ -70,34 +60,17 @@ class PolhodeRotation:
     def _in_principal_axes(self, time: Array) -> tuple[Vec4, Vec3]:
         """R_NP and ω in P, shapes (n, 4, k) and (n, 3, k), where the third axis of N is along L."""
         p = self._polhode
-        halves, within = self._half_periods(time)
-        u = p.rate.high[:, None] * within.high + p.start[:, None]
-        functions = self._evaluate(u)
-        # What grows with time, less whole turns of the quaternion, and what comes back.
-        grown = p.turn[:, None] * halves + p.base_rate[:, None] * within
-        angle = remainder(grown, _TWO_TURNS) + self._periodic(functions)
+        rate, start, T = p.rate[:, None], p.start[:, None], p.half_period[:, None]
+        halves = np.rint((time + start / rate) / T)
+        require_known_angle(halves, _MOST_HALVES)
+        functions = self._evaluate(rate * (time - np.where(np.isinf(T), 0.0, T) * halves) + start)
+        gain = (p.lag - np.where(p.slow, 0.0, np.pi * p.handedness))[:, None] * halves
+        angle = p.base_rate[:, None] * time + gain + self._periodic(functions)
         sign = np.where(halves % 2.0 == 0.0, 1.0, -1.0)
         components = np.stack((sign * functions.cn, sign * functions.sn, functions.dn), axis=1)
         direction = p.momentum.T[:, :, None] * components
         w = p.amplitude.T[:, :, None] * components
         return _attitude(direction, angle), w
-
-    def _half_periods(self, time: Array) -> tuple[Array, DoubleDouble]:
-        """Number of half periods before each time, and the time left, |u| ≤ K."""
-        p = self._polhode
-        T = p.half_period[:, None]
-        rate, start = p.rate.high[:, None], p.start[:, None]
-        unbounded = np.isinf(T.high)
-        T = where(unbounded, 0.0, T)
-        scale = np.where(unbounded, np.inf, T.high)
-        halves = np.rint((time + start / rate) / scale)
-        within = double_double(time) - T * halves
-        require_known_angle(halves, _MOST_HALVES)
-        # Of a huge time the first count is rounded itself.
-        more = np.rint((within.high + start / rate) / scale)
-        if np.any(more):
-            within, halves = within - T * more, halves + more
-        return halves, within
 
     def _periodic(self, functions: JacobiFunctions) -> Array:
         """What comes back after half a period."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Vec3, Vec4
+from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import SimulationError
-from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.matrices import inertia_about_com, six_from_symmetric
 from identify.simulation.checks import (
     as_numbers,
     broadcast_batches,
@@ -17,8 +17,6 @@ from identify.simulation.checks import (
     require_possible,
     spell_index,
 )
-from identify.simulation.free_rotation.double_double import DoubleDouble, rearranged
-from identify.simulation.free_rotation.principal_moments import central_inertia
 
 _SYMMETRIC = 1e-12
 _WITHOUT_INERTIA = 1e-13
@@ -31,7 +29,7 @@ class Start:
 
     Attributes:
         batch: shape that the rows had.
-        inertia: I_BBcm_B over `unit_of_inertia`, shape (3, 3, n).
+        inertia: I_BBcm_B over `unit_of_inertia`, shape (n, 3, 3).
         unit_of_inertia: powers of two [kg m²], shape (n,).
         quaternion: R_WB of unit norm, shape (n, 4).
         spin: w_WB_B over `unit_of_spin`, shape (n, 3).
@@ -39,7 +37,7 @@ class Start:
     """
 
     batch: tuple[int, ...]
-    inertia: DoubleDouble
+    inertia: Mat33
     unit_of_inertia: Array
     quaternion: Vec4
     spin: Vec3
@@ -75,13 +73,13 @@ def checked_start(
         tail = values.shape[values.ndim - kept :]
         return np.broadcast_to(values, (*batch, *tail)).reshape(count, *tail)
 
-    inertia = rearranged(lambda part: np.moveaxis(rows(part, 2), 0, -1), inertia)
-    unit_of_inertia = _power_of_two(np.abs(inertia.high).max(axis=(0, 1), initial=0.0))
+    inertia = rows(inertia, 2)
+    unit_of_inertia = _power_of_two(np.abs(inertia).max(axis=(1, 2), initial=0.0))
     w = rows(w, 1)
     unit_of_spin = _power_of_two(np.abs(w).max(axis=-1, initial=0.0))
     return Start(
         batch=batch,
-        inertia=rearranged(lambda part: part / unit_of_inertia, inertia),
+        inertia=inertia / unit_of_inertia[:, None, None],
         unit_of_inertia=unit_of_inertia,
         quaternion=rows(_unit(q), 1),
         spin=w / unit_of_spin[:, None],
@@ -89,14 +87,14 @@ def checked_start(
     )
 
 
-def checked_inertia(body: ArrayLike) -> DoubleDouble:
+def checked_inertia(body: ArrayLike) -> Mat33:
     """Inertia about the centre of mass, shape (..., 3, 3).
 
     Raises:
         SimulationError: see `rotate_freely`.
     """
     body = as_numbers(body, "body")
-    phi, unit = body, None
+    phi, unit, tensor = body, None, None
     if body.shape[-2:] == (3, 3):
         tensor = _symmetric(body)
         unit = _power_of_two(np.abs(tensor).max(axis=(-2, -1), initial=0.0))
@@ -109,12 +107,8 @@ def checked_inertia(body: ArrayLike) -> DoubleDouble:
             f"parameters, shape (..., 10); got {body.shape}"
         )
     require_possible(phi, unit)
-    scale = 1.0 if unit is None else unit[..., None, None]
-    tensor = rearranged(
-        lambda part: np.moveaxis(part, -1, 0).reshape(*phi.shape[:-1], 3, 3) * scale,
-        central_inertia(phi.reshape(-1, 10)),
-    )
-    moments = np.linalg.eigvalsh(tensor.high)
+    tensor = inertia_about_com(phi) if tensor is None else tensor
+    moments = np.linalg.eigvalsh(tensor)
     good = moments[..., 0] > _WITHOUT_INERTIA * moments[..., 2]
     if not np.all(good):
         where = first_of(~good)

@@ -1,9 +1,9 @@
-"""Complete elliptic integrals and Jacobi's functions from the complementary parameter m₁ = 1 − m.
+"""Jacobi's functions and elliptic integrals from the complementary parameter m₁ = 1 − m.
 
 Near the separatrix m₁ is tiny: formed from m it would have no digits left.
 
-References: Bulirsch, "Numerical calculation of elliptic integrals and elliptic functions" I (1965)
-and III (1969); Carlson, "Numerical computation of real or complex elliptic integrals" (1995).
+References: Bulirsch, "Numerical calculation of elliptic integrals and elliptic functions" (1965);
+Carlson, "Numerical computation of real or complex elliptic integrals" (1995).
 """
 
 from __future__ import annotations
@@ -14,45 +14,12 @@ import numpy as np
 from scipy.special import elliprf, elliprj
 
 from identify.arrays import Array
-from identify.simulation.free_rotation.double_double import PI, DoubleDouble, double_double, sqrt
 
-_CLOSE = 1e-16
-"""Relative difference of the two means after which one step more leaves 10⁻³²: it is squared."""
+_CLOSE = 1e-8
+"""Relative difference of the two means after which one step more leaves 10⁻¹⁶: it is squared."""
 _MOST_STEPS = 40
 _TINY = 1e-140
 """Sines below this count as this: the square of the cotangent must not overflow."""
-
-
-def complete_integrals(m1: DoubleDouble, p: DoubleDouble) -> tuple[DoubleDouble, DoubleDouble]:
-    """The first kind, and that part of the third which vanishes with sin θ; Bulirsch's cel.
-
-    Args:
-        m1: complementary parameter, 0 < m₁ ≤ 1.
-        p: p ≥ 0.
-
-    Returns:
-        K = ∫ dθ / Δ and D = ∫ sin²θ / ((1 + p sin²θ) Δ) dθ over a quarter period, with
-        Δ² = 1 − m sin²θ.
-    """
-    mean, other = double_double(np.ones_like(m1.high)), sqrt(m1)  # doubled at each step
-    product = other
-    a, b, q = double_double(np.zeros_like(m1.high)), double_double(mean.high), sqrt(1.0 + p)
-    b = b / q
-    doubled = 1.0
-    for _ in range(_MOST_STEPS):
-        before, former = a, mean
-        a = a + b / q
-        ratio = product / q
-        b = 2.0 * (b + before * ratio)
-        q = q + ratio
-        mean, doubled = mean + other, 2.0 * doubled
-        if np.all(np.abs((former - other).high) <= _CLOSE * former.high):
-            break
-        other = 2.0 * sqrt(product)
-        product = other * mean
-    K = 0.5 * PI * doubled / mean
-    D = 0.5 * PI * (b + a * mean) / (mean * (mean + q))
-    return K, D
 
 
 class JacobiFunctions(NamedTuple):
@@ -79,7 +46,7 @@ class JacobiEvaluator:
         self._pairs: list[tuple[Array, Array]] = []
         for _ in range(_MOST_STEPS):
             self._pairs.append((mean, other))
-            done = np.abs(mean - other) <= _CLOSE**0.5 * mean
+            done = np.abs(mean - other) <= _CLOSE * mean
             mean, other = 0.5 * (mean + other), np.sqrt(mean * other)
             if np.all(done):
                 break
@@ -120,3 +87,8 @@ def incomplete_third(functions: JacobiFunctions, p: Array) -> Array:
     sn, cn, dn = functions
     square = sn * sn
     return sn * square / 3.0 * elliprj(cn * cn, dn * dn, 1.0, 1.0 + p * square)
+
+
+def complete_third(m1: Array, p: Array) -> Array:
+    """The same over a quarter period, D = ∫ sin²θ / ((1 + p sin²θ) √(1 − m sin²θ)) dθ, m₁ > 0."""
+    return elliprj(0.0, m1, 1.0, 1.0 + p) / 3.0

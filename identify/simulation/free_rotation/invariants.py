@@ -9,14 +9,13 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Vec3
 from identify.simulation.free_rotation.checks import Start, checked_start
-from identify.simulation.free_rotation.double_double import double_double, total
 from identify.simulation.free_rotation.polhode import (
     OrderedSpin,
     Regime,
     ordered_spin,
     polhode,
 )
-from identify.spatial.rotations import rotate, rotation_from_quaternion
+from identify.spatial.rotations import lengths, rotate, rotation_from_quaternion
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +73,14 @@ def rotation_invariants(body: ArrayLike, angular_velocity: ArrayLike) -> Rotatio
     start = checked_start(body, [0.0, 0.0, 0.0, 1.0], angular_velocity)
     ordered = ordered_spin(start.inertia, start.spin)
     momentum = ordered.moments * ordered.spin
-    L = np.sqrt(total(momentum * momentum).value)
-    K = 0.5 * total(momentum * ordered.spin).value
+    L = lengths(momentum.T)
+    K = 0.5 * np.sum(momentum * ordered.spin, axis=0)
     steady = ordered.regime <= Regime.STEADY
     period, precession = (np.full(len(L), np.nan) for _ in range(2))
     if not steady.all():
         path = polhode(ordered.of(~steady))
-        period[~steady] = 2.0 * path.half_period.high
-        unbounded = np.isinf(path.half_period.high)
-        precession[~steady] = np.where(unbounded, np.inf, 2.0 * path.precession.value)
+        period[~steady] = 2.0 * path.half_period
+        precession[~steady] = 2.0 * path.precession
     axis, moment = _encircled(ordered, start)
     unit_I, unit_w = start.unit_of_inertia, start.unit_of_spin
 
@@ -112,7 +110,7 @@ def angular_momentum(body: ArrayLike, quaternion: ArrayLike, angular_velocity: A
         SimulationError: as `rotate_freely`.
     """
     start = checked_start(body, quaternion, angular_velocity)
-    L = np.einsum("ijn,nj->ni", start.inertia.high, start.spin)
+    L = np.einsum("nij,nj->ni", start.inertia, start.spin)
     L *= (start.unit_of_inertia * start.unit_of_spin)[:, None]
     return rotate(rotation_from_quaternion(start.quaternion), L).reshape(*start.batch, 3)
 
@@ -123,11 +121,10 @@ def _encircled(ordered: OrderedSpin, start: Start) -> tuple[Vec3, Array]:
     # Its second component has the sign of the end that ω tends to.
     which = np.where(separatrix, 1, 2)
     index = np.arange(len(which))
-    axis = ordered.axes[:, which, index].T
-    moment = ordered.moments.high[which, index]
+    axis = ordered.axes[index, :, which]
+    moment = ordered.moments[which, index]
     steady = ordered.regime <= Regime.STEADY
-    w = double_double(start.spin.T)
-    length = np.sqrt(total(w * w).value)
+    length = lengths(start.spin)
     own = start.spin / np.where(length > 0.0, length, 1.0)[:, None]
-    about = np.einsum("ni,ijn,nj->n", own, start.inertia.high, own)
+    about = np.einsum("ni,nij,nj->n", own, start.inertia, own)
     return np.where(steady[:, None], own, axis), np.where(steady, about, moment)

@@ -17,17 +17,10 @@ from identify.simulation.free_rotation.checks import (
     checked_start,
     require_known_angle,
 )
-from identify.simulation.free_rotation.double_double import (
-    PI,
-    double_double,
-    remainder,
-    sqrt,
-    total,
-)
 from identify.simulation.free_rotation.polhode import Regime, ordered_spin
 from identify.simulation.state import State, Trajectory
 from identify.spatial import quaternion_product
-from identify.spatial.rotations import cross, rotate, rotation_from_quaternion
+from identify.spatial.rotations import cross, lengths, rotate, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
 
 _AT_A_TIME = 8192
@@ -66,11 +59,10 @@ def rotate_freely(
     bodies about either axis, the separatrix between, symmetric tops, spheres, spins about an axis
     and none at all, and everything near them.
 
-    The error of the attitude is a few 10⁻¹⁵ rad and does not grow with time (to 10¹² rad and
-    farther), with the inputs taken as exact: rates and periods are formed in pairs of doubles, on
-    every platform alike, so nothing is lost where a long double is but a double. Moments that
-    differ by 10⁻¹³ leave 10⁻⁹ rad after 10⁴ of their periods, which is 10¹⁷ rad. A start within
-    10⁻³¹ of the separatrix may be taken for one at 10⁻³¹ on either side.
+    With the inputs taken as exact, the attitude is off by about 2e-16 rad for each radian turned,
+    by 9e-16 at most: rates are rounded to doubles. What near the separatrix, of thin rods and of
+    nearly equal moments would be lost in rounding is formed to more digits before. Components of ω
+    below 1e-40 of the largest are zero.
 
     Args:
         body: inertia about the centre of mass I_BBcm_B [kg m²], shape (..., 3, 3), or ten
@@ -101,7 +93,7 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
     some = max(1, _AT_A_TIME // max(samples, 1))
     for first in range(0, bodies, some):
         chunk = slice(first, first + some)
-        ordered = ordered_spin(start.inertia[..., chunk], start.spin[chunk])
+        ordered = ordered_spin(start.inertia[chunk], start.spin[chunk])
         steady = ordered.regime <= Regime.STEADY
         for some_of_them in (steady, ~steady):
             which = first + np.flatnonzero(some_of_them)
@@ -124,12 +116,11 @@ def _rotate(start: Start, time: Array) -> tuple[Vec4, Vec3]:
 
 def _steady_rotation(w: Vec3, quaternion: Vec4) -> Callable[[Array], tuple[Vec4, Vec3]]:
     """Rotations about a fixed axis: attitudes (n, k, 4) and w (n, k, 3) at times (n, k)."""
-    exact = double_double(w)
-    speed = sqrt(total(exact * exact, axis=1))[:, None]
-    axis = w / np.where(speed.value > 0.0, speed.value, 1.0)
+    speed = lengths(w)[:, None]
+    axis = w / np.where(speed > 0.0, speed, 1.0)
 
     def at(time: Array) -> tuple[Vec4, Vec3]:
-        half = 0.5 * remainder(speed * time, 4.0 * PI)[..., None]
+        half = 0.5 * (speed * time)[..., None]
         turned = np.concatenate((np.sin(half) * axis[:, None], np.cos(half)), axis=-1)
         attitude = quaternion_product(quaternion[:, None], turned)
         return attitude, np.broadcast_to(w[:, None], (*time.shape, 3))

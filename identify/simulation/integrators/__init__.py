@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from identify.documents import lookup
-from identify.errors import SimulationError
-from identify.simulation.integrators.explicit import MuntheKaas4, RungeKutta4, SemiImplicitEuler
+from identify.errors import IdentifyError, SimulationError
+from identify.simulation.integrators.explicit import MuntheKaas4, SemiImplicitEuler
 from identify.simulation.integrators.interface import Integrator
-from identify.simulation.integrators.splitting import StrangSplitting, SuzukiSplitting
+from identify.simulation.integrators.splitting import SuzukiSplitting
 
-__all__ = ["INTEGRATORS", "Integrator", "find_integrator"]
+__all__ = ["INTEGRATORS", "REPLACED", "Integrator", "find_integrator"]
 
 INTEGRATORS: dict[str, type[Integrator]] = {
-    kind.name: kind
-    for kind in (SemiImplicitEuler, RungeKutta4, MuntheKaas4, StrangSplitting, SuzukiSplitting)
+    kind.name: kind for kind in (SemiImplicitEuler, MuntheKaas4, SuzukiSplitting)
 }
 
+REPLACED = {"rk4": "rkmk4", "strang": "suzuki"}
+"""Names of integrators that are no longer there, and what to use."""
 
-def find_integrator(name: str) -> type[Integrator]:
+
+def find_integrator(name: str, error: type[IdentifyError] = SimulationError) -> type[Integrator]:
     """The integrator of a name.
 
     Raises:
-        SimulationError: there is none; names the nearest.
+        SimulationError, or the class asked for: there is none; names the nearest.
     """
-    return lookup(INTEGRATORS, name, "integrator", SimulationError)
+    if name in REPLACED:
+        raise error(f"the integrator {name!r} is no longer there; use {REPLACED[name]!r}")
+    return lookup(INTEGRATORS, name, "integrator", error)

@@ -1,4 +1,4 @@
-"""Explicit one-step methods: Runge-Kutta in two charts of the attitude, and semi-implicit Euler."""
+"""Explicit one-step methods: Runge-Kutta-Munthe-Kaas and semi-implicit Euler."""
 
 from __future__ import annotations
 
@@ -17,24 +17,6 @@ from identify.spatial.rotations import cross, rotate, rotation_from_unit_quatern
 
 _SMALL = 0.1
 """Angle [rad] below which a series replaces the cotangent; its first omitted term is 1e-15."""
-
-
-class RungeKutta4(Integrator):
-    """Fourth order; the quaternion, a point of the 3-sphere, is renormalised after each step."""
-
-    name: ClassVar[str] = "rk4"
-    order: ClassVar[int] = 4
-
-    def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """One step."""
-
-        def rate(phase: Array, time: float) -> Array:
-            q = phase[..., ATTITUDE]
-            unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
-            v, w, force = motion.rates(phase, rotation_from_unit_quaternion(unit), time)
-            return np.concatenate((v, quaternion_rate(q, w), force), axis=-1)
-
-        return _normalised(phase + runge_kutta(rate, phase, time, step))
 
 
 class MuntheKaas4(Integrator):

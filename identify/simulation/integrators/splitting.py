@@ -19,13 +19,21 @@ Flow = Callable[[Array, float], None]
 """Moves a phase, in place, for a time as one part of the energy alone would."""
 
 
-class StrangSplitting(Integrator):
-    """Second order, symplectic and symmetric in time; free bodies keep their momentum exactly.
+_OUTER = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
+_SHARES = (_OUTER, _OUTER, 1.0 - 4.0 * _OUTER, _OUTER, _OUTER)
+"""Shares of the step; the middle one goes back in time, and never leaves the step."""
 
-    Loads are kicks: half of one before the motion of the free body, half after; where a load is a
-    law of the state, by Runge-Kutta, since it may ask for the velocity (of a drag, the order is
-    kept, and nothing is symplectic). With M⁻¹ = [[A, Bᵀ], [B, C]], the kinetic energy ½ Pᵀ M⁻¹ P of
-    P = [p; L] in axes of C falls into
+
+class SuzukiSplitting(Integrator):
+    """Fourth order, symplectic and symmetric in time; free bodies keep their momentum exactly.
+
+    A step is five of Strang's splitting, which is of second order, in shares of the step that take
+    the error of third order away (Suzuki, "Fractal decomposition of exponential operators", 1990).
+
+    In each, loads are kicks: half of one before the motion of the free body, half after; where a
+    load is a law of the state, by Runge-Kutta, since it may ask for the velocity (of a drag, the
+    order is kept, and nothing is symplectic). With M⁻¹ = [[A, Bᵀ], [B, C]], the kinetic energy
+    ½ Pᵀ M⁻¹ P of P = [p; L] in axes of C falls into
 
         ½ pᵀ (A − Bᵀ C⁻¹ B) p  +  Σ ½ cᵢ (sᵢ·p + nᵢ·L)²,    C nᵢ = cᵢ nᵢ,  sᵢ = Bᵀ nᵢ / cᵢ:
 
@@ -36,8 +44,8 @@ class StrangSplitting(Integrator):
     Reference: McLachlan and Quispel, "Splitting methods" (2002).
     """
 
-    name: ClassVar[str] = "strang"
-    order: ClassVar[int] = 2
+    name: ClassVar[str] = "suzuki"
+    order: ClassVar[int] = 4
 
     def __init__(self, body: FreeBody) -> None:
         super().__init__(body)
@@ -45,6 +53,12 @@ class StrangSplitting(Integrator):
 
     def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
         """One step."""
+        for share in _SHARES:
+            phase = self._strang(motion, phase, time, share * step)
+            time += share * step
+        return phase
+
+    def _strang(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
         after = phase.copy()
         *outer, inner = self._flows
         _kick(motion, after, time, 0.5 * step)
@@ -153,25 +167,3 @@ def _move(phase: Array, path: Vec3) -> None:
     """Moves the centre; L about a point at rest stays, so L about the centre does not."""
     phase[..., POSITION] += path
     phase[..., ANGULAR] -= cross(path, phase[..., LINEAR])
-
-
-_OUTER = 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
-_SHARES = (_OUTER, _OUTER, 1.0 - 4.0 * _OUTER, _OUTER, _OUTER)
-"""Shares of the step; the middle one goes back in time, and never leaves the step."""
-
-
-class SuzukiSplitting(StrangSplitting):
-    """Fourth order, symplectic and symmetric in time; free bodies keep their momentum exactly.
-
-    Reference: Suzuki, "Fractal decomposition of exponential operators" (1990).
-    """
-
-    name: ClassVar[str] = "suzuki"
-    order: ClassVar[int] = 4
-
-    def advance(self, motion: ForcedBody, phase: Array, time: float, step: float) -> Array:
-        """One step: five of the splitting."""
-        for share in _SHARES:
-            phase = super().advance(motion, phase, time, share * step)
-            time += share * step
-        return phase

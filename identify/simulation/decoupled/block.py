@@ -7,12 +7,17 @@ from math import isfinite
 import numpy as np
 
 from identify.arrays import Array
+from identify.simulation.decoupled.angular_velocity import Layer1, StageTorques, euler_ratios
+from identify.simulation.decoupled.attitude import AttitudeLayer, attitude_rows, turns
+from identify.simulation.decoupled.problem import Problem, SampledWrench, require_finite_samples
+from identify.simulation.decoupled.translation import TranslationLayer
+from identify.simulation.decoupled.workspace import (
+    Workspace,
+    bodies_last,
+    cross_into,
+    transform_into,
+)
 from identify.simulation.divergence import BEYOND, LARGEST_TURN, Diverged, diverged
-from identify.simulation.layered.angular_velocity import Layer1, StageTorques, euler_ratios
-from identify.simulation.layered.attitude import AttitudeLayer, attitude_rows, turns
-from identify.simulation.layered.problem import Problem, SampledWrench, require_finite_samples
-from identify.simulation.layered.translation import TranslationLayer
-from identify.simulation.layered.workspace import Workspace, bodies_last, cross_into, transform_into
 from identify.simulation.principal_axes import PrincipalBody
 from identify.spatial import hat, quaternion_product
 from identify.spatial.rotations import (

@@ -98,19 +98,17 @@ def by_rows(ratios: Array, theta: Array, torques: StageTorques | None) -> Callab
     return advance
 
 
-def by_floats(ratios: Array, theta: Array, torques: StageTorques | None) -> Callable[..., None]:
+def by_floats(ratios: Array, theta: Array, torques: StageTorques | None) -> Callable[[int], None]:
     """Layer 1 of one body after the other, in Python's own numbers; arguments as of `by_rows`.
 
-    For one body a NumPy call costs more than the step itself. What it makes also takes the node to
-    begin at.
+    For one body a NumPy call costs more than the step itself.
     """
 
-    def advance(steps: int, first: int = 0) -> None:
-        for body in range(theta.shape[-1] if steps > first else 0):
+    def advance(steps: int) -> None:
+        for body in range(theta.shape[-1] if steps > 0 else 0):
             a, nodes = ratios[:, body].tolist(), theta[:, :, body]
-            stages = stages_of(torques, slice(first, steps), body)
-            path = runge_kutta(nodes[:, first].tolist(), a, stages, steps - first)
-            nodes[:, first + 1 : steps + 1] = list(zip(*path, strict=True))
+            path = runge_kutta(nodes[:, 0].tolist(), a, stages_of(torques, steps, body), steps)
+            nodes[:, 1 : steps + 1] = list(zip(*path, strict=True))
 
     return advance
 
@@ -175,12 +173,12 @@ Stages: TypeAlias = tuple[float, float, float, float, float, float, float, float
 """τ at the beginning, the middle and the end of a step, three components each."""
 
 
-def stages_of(torques: StageTorques | None, steps: slice, body: int = 0) -> Iterable[Stages]:
+def stages_of(torques: StageTorques | None, steps: int, body: int = 0) -> Iterable[Stages]:
     """The stages' torques of one body as Python's numbers, step by step."""
     if torques is None:
         return repeat((0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     stages = (torques.now, torques.middle, torques.ahead)
-    return zip(*(row.tolist() for s in stages for row in s[steps, :, body].T), strict=True)
+    return zip(*(row.tolist() for s in stages for row in s[:steps, :, body].T), strict=True)
 
 
 def runge_kutta(

@@ -12,22 +12,29 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Mat66, Vec3
 from identify.documents import read_toml, spell_place, validate
-from identify.errors import IdentifyError, MissingFile, ModelError, SchemaError, SimulationError
+from identify.errors import (
+    IdentifyError,
+    LogError,
+    MissingFile,
+    ModelError,
+    SchemaError,
+    SimulationError,
+)
 from identify.exchange import read_parameters
 from identify.inertia import InertialParameters, checked_added_mass
 from identify.simulation.checks import as_numbers, require_simulable
 from identify.simulation.forward import simulate
 from identify.simulation.loads import ConstantLoad, Impulse, Load, SampledLoad
-from identify.simulation.specification.load_file import read_samples
-from identify.simulation.specification.tables import (
+from identify.simulation.state import State, Trajectory
+from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
+from identify.spatial.vectors import GRAVITY_W
+from identify.specification.samples import read_samples
+from identify.specification.tables import (
     BodyTable,
     Document,
     LoadTable,
     StateTable,
 )
-from identify.simulation.state import State, Trajectory
-from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
-from identify.spatial.vectors import GRAVITY_W
 
 _ZERO = (0.0, 0.0, 0.0)
 
@@ -53,7 +60,7 @@ class Simulation:
     added_mass: Mat66 | None = None
 
     def run(
-        self, *, duration: float, step: float, integrator: str = "rk4", every: int = 1
+        self, *, duration: float, step: float, integrator: str = "rkmk4", every: int = 1
     ) -> Trajectory:
         """The motion from time 0 to `duration`; arguments and errors are those of `simulate`."""
         return simulate(
@@ -196,5 +203,5 @@ def _placed(place: str, kind: type[IdentifyError] = SchemaError) -> Iterator[Non
         raise MissingFile(f"{place}: {error}", path=error.path) from error
     except ModelError as error:
         raise ModelError(f"{place}: {error}") from error
-    except (SchemaError, SimulationError) as error:
+    except (LogError, SchemaError, SimulationError) as error:
         raise kind(f"{place}: {error}") from error

@@ -110,7 +110,7 @@ class LoadTable(Table):
     force: Vector | None = None
     torque: Vector | None = None
     file: Path | None = None
-    """CSV or Parquet with columns time, fx, fy, fz, tx, ty, tz; from the folder of this file."""
+    """Of columns time, fx, fy, fz, tx, ty, tz; its path from the folder of this file."""
     interpolation: Annotated[Interpolation, one_of(("linear", "hold"))] | None = None
     """Of a file, between its samples; linear unless said."""
     point: Vector = _ZERO

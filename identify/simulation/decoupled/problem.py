@@ -1,4 +1,4 @@
-"""What a layered rollout integrates: a batch of bodies laid flat, all checks made."""
+"""What a decoupled rollout integrates: a batch of bodies laid flat, all checks made."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from identify.simulation.checks import (
     require_simulable,
     require_word,
 )
-from identify.simulation.layered.workspace import Workspace
+from identify.simulation.decoupled.workspace import Workspace
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.state import State
 
