@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -91,10 +91,12 @@ def _nothing_read() -> Iterator[None]:
         size = 3 * len(signals)
         return SignalNoise(tuple(signals), np.zeros((size, size)))
 
-    def no_rows(*given: object) -> dict[int, Array]:
-        (transform,) = (each for each in given if isinstance(each, BlockTransform))
-        groups = range(CONSTANT, int(transform.groups.max()) + 1)
-        return dict.fromkeys(groups, np.zeros((18, 18)))
+    def no_rows(
+        _samples: object, _noise: object, blocks: Sequence[tuple[BlockTransform, slice]]
+    ) -> Iterator[dict[int, Array]]:
+        for transform, _ in blocks:
+            groups = range(CONSTANT, int(transform.groups.max()) + 1)
+            yield dict.fromkeys(groups, np.zeros((18, 18)))
 
     with (
         mock.patch.object(preparation, "signal_noise", silent),

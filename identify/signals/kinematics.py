@@ -1,15 +1,16 @@
-"""From what a log gives of a motion to pose, twist and acceleration, all in body axes.
+"""The signals of an even segment and what they are in body axes, at one instant each.
 
-What is missing is differentiated. Local polynomials differentiate; on the rotations they run on the
+`Samples` differentiates what a log lacks: by local polynomials, on the rotations through the
 quaternion, whose two signs were unwrapped, so that ω = 2 vec(q̄ ⊗ dq/dt) and α = 2 vec(q̄ ⊗
-d²q/dt²) hold everywhere.
+d²q/dt²) hold everywhere. `BodyAxes` is what follows from that without regard to time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,91 +18,40 @@ from identify.arrays import Array, Mat33, Vec3, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.kernels import Differentiator
-from identify.spatial import BodyMotion, quaternion_product, rotation_from_quaternion
+from identify.signals.transform import SAMPLE
+from identify.spatial import coadjoint, quaternion_product, rotation_from_quaternion
 from identify.spatial.rotations import (
+    cross,
     normalised_quaternion,
     quaternion_conjugate,
     rotate,
     rotate_back,
 )
 
+Way: TypeAlias = tuple[str, int]
+"""A signal, and how often it was differentiated (`SAMPLE`: used as it is)."""
 
-@dataclass(frozen=True)
-class Kinematics:
-    """A motion and the states it passes through, sample by sample.
-
-    Attributes:
-        motion: proper acceleration, angular velocity and acceleration in B.
-        quaternion: R_WB as [x, y, z, w], shape (n, 4), or None for a log without attitude.
-        position: p_WoBo_W [m], shape (n, 3), or None.
-        velocity: v_WBo_W [m/s], shape (n, 3), or None.
-        derivative_orders: how often the measured signals behind a', α and ω were differentiated.
-        halo: samples lost at each edge.
-    """
-
-    motion: BodyMotion
-    quaternion: Vec4 | None
-    position: Vec3 | None
-    velocity: Vec3 | None
-    derivative_orders: tuple[int, int, int]
-    halo: int
-
-    @cached_property
-    def rotation(self) -> Mat33 | None:
-        """R_WB, shape (n, 3, 3), or None."""
-        return None if self.quaternion is None else rotation_from_quaternion(self.quaternion)
+COLUMNS, WIDE_COLUMNS = 18, 39
+"""Numbers of [ψ, w], and of [ψ, w, Rᵀ, ẇ, ẅ]."""
 
 
-def kinematics_of(
-    recording: Recording,
-    signals: Mapping[str, Array],
-    differentiator: Differentiator,
-    *,
-    smoothed: bool = False,
-) -> Kinematics:
-    """Kinematics of evenly sampled signals of a recording.
+class Samples:
+    """The signals of a segment, as they are or differentiated, all trimmed alike at the edges.
 
     Args:
         recording: for the frames its signals are given in, and gravity.
         signals: by name, as in the recording, on a uniform clock, quaternions unwrapped.
         differentiator: for what has to be differentiated.
-        smoothed: treat edges and attitude as if something had to be differentiated, though nothing
-            has: something else is that goes with it.
+        wide: whether derivatives of the wrench are taken too, and so edges and attitude are as if
+            the motion had to be differentiated.
 
-    Raises:
-        LogError: neither an acceleration nor anything to differentiate it from.
+    Attributes:
+        halo: samples lost at each edge.
+        attitude: the way R_WB comes: smoothed as its derivatives are, or as given where nothing is
+            differentiated.
+        quaternion: R_WB as [x, y, z, w], shape (n, 4), or None for a log without attitude.
+        taken: what was asked for, by way.
     """
-    source = _Source(recording, signals, differentiator, smoothed=smoothed)
-    rates, rate_order = _angular_velocity(source)
-    alpha, alpha_order = _angular_acceleration(source)
-    velocity = _velocity(source)
-    proper, proper_order = _proper_acceleration(source, rates, velocity)
-    return Kinematics(
-        motion=BodyMotion(proper, rates, alpha),
-        quaternion=source.quaternion,
-        position=source.smooth("position") if source.has("position") else None,
-        velocity=velocity,
-        derivative_orders=(proper_order, alpha_order, rate_order),
-        halo=source.halo,
-    )
-
-
-def still_motion(recording: Recording) -> BodyMotion:
-    """The motion of a recording whose rows are still poses: gravity alone."""
-    signals = recording.signals
-    proper = signals.get("linear_acceleration")
-    if proper is None or recording.acceleration_kind != "proper":
-        rotation = rotation_from_quaternion(_need(recording, signals, "quaternion"))
-        proper = -rotate_back(rotation, recording.gravity)
-    elif recording.frames["acceleration"] == "world":
-        rotation = rotation_from_quaternion(_need(recording, signals, "quaternion"))
-        proper = rotate_back(rotation, proper)
-    zero = np.zeros_like(proper)
-    return BodyMotion(proper, zero, zero)
-
-
-class _Source:
-    """The signals of a log, each as a value or a derivative, all trimmed alike at the edges."""
 
     def __init__(
         self,
@@ -109,110 +59,239 @@ class _Source:
         signals: Mapping[str, Array],
         differentiator: Differentiator,
         *,
-        smoothed: bool = False,
+        wide: bool = False,
     ) -> None:
-        self.recording = recording
-        self.differentiator = differentiator
-        self._signals = signals
+        self.recording, self.signals = recording, signals
+        self.differentiator, self.wide = differentiator, wide
         complete = {"angular_velocity", "angular_acceleration", "linear_acceleration"}
         if "position" in signals or recording.acceleration_kind == "spatial":
             complete.add("linear_velocity")
-        self.halo = differentiator.halo if smoothed or not complete <= set(signals) else 0
+        self.halo = differentiator.halo if wide or not complete <= set(signals) else 0
+        self.attitude: Way = ("quaternion", 0 if self.halo else SAMPLE)
         self.quaternion: Vec4 | None = None
-        if self.has("quaternion"):
-            self.quaternion = normalised_quaternion(self.smooth("quaternion"))
+        if "quaternion" in signals:
+            self.quaternion = normalised_quaternion(self._signal(*self.attitude))
+        self.taken: dict[Way, Array] = {}
 
-    def has(self, name: str) -> bool:
-        return name in self._signals
+    def __call__(self, name: str, order: int) -> Array:
+        """A signal or its derivative, (n, 3); of the quaternion R_WB, (n, 3, 3), or the ω or α."""
+        if (name, order) not in self.taken:
+            of_attitude = name == "quaternion"
+            self.taken[name, order] = (self._turning if of_attitude else self._signal)(name, order)
+        return self.taken[name, order]
 
-    def value(self, name: str) -> Array:
-        """As given."""
-        given = _need(self.recording, self._signals, name)
-        return given[self.halo : len(given) - self.halo]
-
-    def smooth(self, name: str) -> Array:
-        """Smoothed as its derivatives are, or as given where nothing is differentiated."""
-        return self.derivative(name, 0) if self.halo else self.value(name)
-
-    def derivative(self, name: str, order: int) -> Array:
-        given = _need(self.recording, self._signals, name)
+    def _signal(self, name: str, order: int) -> Array:
+        given = signal_of(self.recording, self.signals, name)
+        if order == SAMPLE:
+            return given[self.halo : len(given) - self.halo]
         return self.differentiator.apply(given, order)
+
+    def _turning(self, name: str, order: int) -> Array:
+        value = self._signal(name, self.attitude[1])
+        if order == self.attitude[1]:
+            return rotation_from_quaternion(value)
+        self(*self.attitude)  # its noise is in the rates too
+        product = quaternion_product(quaternion_conjugate(value), self._signal(name, order))
+        return 2.0 * product[:, :3] / np.sum(value**2, axis=1, keepdims=True)
+
+    @cached_property
+    def in_body(self) -> BodyAxes:
+        """The same in body axes."""
+        return BodyAxes(self.recording, self.signals, self, self.attitude)
+
+    @cached_property
+    def position(self) -> Vec3 | None:
+        """p_WoBo_W, smoothed where anything is differentiated, shape (n, 3), or None."""
+        if "position" not in self.signals:
+            return None
+        return self._signal("position", self.attitude[1])
+
+    @cached_property
+    def velocity(self) -> Vec3 | None:
+        """v_WBo_W: as given, or the derivative of position, shape (n, 3), or None."""
+        if "linear_velocity" in self.signals and self.quaternion is not None:
+            given = self._signal("linear_velocity", SAMPLE)
+            world = self.recording.frames["twist"] == "world"
+            return given if world else rotate(rotation_from_quaternion(self.quaternion), given)
+        return self._signal("position", 1) if "position" in self.signals else None
+
+
+class BodyAxes:
+    """What the signals of a log are in body axes, instant by instant.
+
+    Every line is analytic in the values, so that a complex step in one of them gives the derivative
+    (Squire and Trapp, "Using complex variables to estimate derivatives of real functions", 1998).
+
+    Args:
+        recording: for the frames of its signals and gravity.
+        given: names of the signals there are.
+        value: of a way, as `Samples` gives it.
+        attitude: the way of R_WB.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        given: Collection[str],
+        value: Callable[[str, int], Array],
+        attitude: Way,
+    ) -> None:
+        self.recording, self.given = recording, given
+        self._value, self._attitude = value, attitude
 
     @cached_property
     def rotation(self) -> Mat33:
-        if self.quaternion is None:
-            raise _missing(self.recording, "quaternion")
-        return rotation_from_quaternion(self.quaternion)
+        """R_WB, shape (..., 3, 3)."""
+        return self._value(*self._attitude)
 
-    def in_body(self, v: Vec3, group: str) -> Vec3:
-        world = self.recording.frames[group] == "world"
-        return rotate_back(self.rotation, v) if world else v
+    @cached_property
+    def rates(self) -> Vec3:
+        """ω_WB_B."""
+        if "angular_velocity" in self.given:
+            return self._turned("angular_velocity", SAMPLE, "twist")
+        return self._value("quaternion", 1)
+
+    @cached_property
+    def angular_acceleration(self) -> Vec3:
+        """α_WB_B; dω/dt is the same vector seen from W and from B, since ω × ω = 0."""
+        if "angular_acceleration" in self.given:
+            return self._turned("angular_acceleration", SAMPLE, "acceleration")
+        if "angular_velocity" in self.given:
+            return self._turned("angular_velocity", 1, "twist")
+        return self._value("quaternion", 2)
+
+    @cached_property
+    def proper_acceleration(self) -> Vec3:
+        """a' = a_WBo_B − g_B: as given, or from the derivative of velocity or position."""
+        gravity, kind = self.recording.gravity, self.recording.acceleration_kind
+        if "linear_acceleration" in self.given:
+            acceleration = self._turned("linear_acceleration", SAMPLE, "acceleration")
+            if kind == "proper":
+                return acceleration
+            if kind == "spatial":
+                acceleration = acceleration + cross(self.rates, self._velocity)
+            return acceleration - rotate_back(self.rotation, gravity)
+        if "linear_velocity" not in self.given:
+            acceleration = self._value("position", 2)
+            return rotate_back(self.rotation, acceleration - gravity)
+        derivative = self._value("linear_velocity", 1)
+        if self.recording.frames["twist"] == "world":
+            return rotate_back(self.rotation, derivative - gravity)
+        # Seen from B the axes turn: a_B = dv_B/dt + ω × v_B.
+        acceleration = derivative + cross(self.rates, self._velocity)
+        return acceleration - rotate_back(self.rotation, gravity)
+
+    @property
+    def _velocity(self) -> Vec3:
+        """v_WBo_B."""
+        if "linear_velocity" in self.given or "position" not in self.given:
+            return self._turned("linear_velocity", SAMPLE, "twist")
+        velocity = self._value("position", 1)
+        return rotate_back(self.rotation, velocity)
+
+    @cached_property
+    def wrench(self) -> tuple[Vec3, Vec3]:
+        """Force and torque at Bo in B; a sensor's bias is constant in these axes."""
+        if self.recording.frames["wrench"] == "world" and "quaternion" not in self.given:
+            raise LogError(
+                f"{self.recording.name}: the wrench is in world axes, and the log gives no "
+                "attitude to turn it by; add the pose to the schema"
+            )
+        return self._at_origin(self._read(SAMPLE))
+
+    @cached_property
+    def wrench_rates(self) -> tuple[Vec3, Vec3, Vec3, Vec3]:
+        """[ḟ; ṫ; f̈; ẗ] as seen from B.
+
+        A force that is given in world axes, f_B = Rᵀ f_W, has with b_k = Rᵀ dᵏf_W/dtᵏ
+
+            ḟ_B = b₁ − ω × b₀        f̈_B = b₂ − 2 ω × b₁ − α × b₀ + ω × (ω × b₀)
+        """
+        if self.recording.frames["wrench"] != "world":
+            read = [self._read(1), self._read(2)]
+        else:
+            w, al = self.rates, self.angular_acceleration
+            read = [[], []]
+            for b0, b1, b2 in zip(*map(self._read, range(3)), strict=True):
+                turning = cross(w, b0)
+                read[0].append(b1 - turning)
+                read[1].append(b2 - 2.0 * cross(w, b1) - cross(al, b0) + cross(w, turning))
+        first, second = map(self._at_origin, read)
+        return (*first, *second)
+
+    def _read(self, order: int) -> Sequence[Vec3]:
+        """Force and torque where they are read, or derivatives as seen from the log's axes."""
+        return [self._turned(name, order, "wrench") for name in ("force", "torque")]
+
+    def _at_origin(self, read: Sequence[Vec3]) -> tuple[Vec3, Vec3]:
+        """Force and torque, or their derivatives, at Bo in B, from where they are read."""
+        force, torque = read
+        if self.recording.X_BS is None:
+            return force, torque
+        moved = coadjoint(self.recording.X_BS)
+        return force @ moved[:3, :3].T, force @ moved[3:, :3].T + torque @ moved[3:, 3:].T
+
+    def _turned(self, name: str, order: int, group: str) -> Vec3:
+        value = self._value(name, order)
+        world = self.recording.frames.get(group) == "world"
+        return rotate_back(self.rotation, value) if world else value
+
+    def vectors(self, *, wide: bool) -> list[tuple[slice, Array]]:
+        """The parts of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ], and where in that they stand.
+
+        Rᵀ by rows; it is left out where there is no attitude.
+        """
+        w = self.rates
+        products = (w * w, w[..., :1] * w[..., 1:], w[..., 1:2] * w[..., 2:])
+        parts = [self.proper_acceleration, self.angular_acceleration, *products, *self.wrench]
+        stops = [3, 6, 9, 11, 12, 15, 18]
+        if wide:
+            parts += self.wrench_rates
+            stops += [30, 33, 36, 39]
+            if "quaternion" in self.given:
+                turned = self.rotation.swapaxes(-1, -2)
+                parts.append(turned.reshape(*turned.shape[:-2], 9))
+                stops.append(27)
+        slices = [slice(stop - v.shape[-1], stop) for stop, v in zip(stops, parts, strict=True)]
+        return list(zip(slices, parts, strict=True))
 
 
-def _need(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:
+def still_in_body(recording: Recording) -> BodyAxes:
+    """Still poses in body axes: what is measured of the motion is gravity alone."""
+    signals, kept = recording.signals, {"quaternion": "", "force": "wrench", "torque": "wrench"}
+    proper = recording.acceleration_kind == "proper" and "linear_acceleration" in signals
+    if proper:
+        kept["linear_acceleration"] = "acceleration"
+    zero = np.zeros((len(recording), 3))
+    rest = ("angular_velocity", "angular_acceleration", "linear_acceleration")
+    still = replace(
+        recording,
+        signals=dict.fromkeys(rest, zero)
+        | {name: signals[name] for name in kept if name in signals},
+        frames={
+            group: frame for group, frame in recording.frames.items() if group in kept.values()
+        },
+        acceleration_kind="proper" if proper else "classical",
+    )
+
+    def value(name: str, order: int) -> Array:
+        given = signal_of(still, still.signals, name)
+        if name == "quaternion":
+            return rotation_from_quaternion(given)
+        return given if order == SAMPLE else zero
+
+    return BodyAxes(still, still.signals, value, ("quaternion", SAMPLE))
+
+
+def signal_of(recording: Recording, signals: Mapping[str, Array], name: str) -> Array:
+    """A signal of a recording.
+
+    Raises:
+        LogError: it has none of that name.
+    """
     if name not in signals:
-        raise _missing(recording, name)
+        raise LogError(
+            f"{recording.name}: the log gives no {name.replace('_', ' ')}, and what it gives is "
+            "not enough to work it out; add its columns to the schema"
+        )
     return signals[name]
-
-
-def _missing(recording: Recording, name: str) -> LogError:
-    return LogError(
-        f"{recording.name}: the log gives no {name.replace('_', ' ')}, and what it gives is not "
-        "enough to work it out; add its columns to the schema"
-    )
-
-
-def _angular_velocity(source: _Source) -> tuple[Vec3, int]:
-    if source.has("angular_velocity"):
-        return source.in_body(source.value("angular_velocity"), "twist"), 0
-    return _from_quaternion(source, 1), 1
-
-
-def _angular_acceleration(source: _Source) -> tuple[Vec3, int]:
-    if source.has("angular_acceleration"):
-        return source.in_body(source.value("angular_acceleration"), "acceleration"), 0
-    if source.has("angular_velocity"):
-        # dω/dt is the same vector seen from W and from B, since ω × ω = 0.
-        return source.in_body(source.derivative("angular_velocity", 1), "twist"), 1
-    return _from_quaternion(source, 2), 2
-
-
-def _from_quaternion(source: _Source, order: int) -> Vec3:
-    """2 vec(q̄ ⊗ dⁿq/dtⁿ): ω for the first derivative, α for the second."""
-    value = source.derivative("quaternion", 0)
-    product = quaternion_product(
-        quaternion_conjugate(value), source.derivative("quaternion", order)
-    )
-    return 2.0 * product[:, :3] / np.sum(value**2, axis=1, keepdims=True)
-
-
-def _velocity(source: _Source) -> Vec3 | None:
-    """v_WBo_W: as given, or the derivative of position."""
-    if source.has("linear_velocity") and source.quaternion is not None:
-        given = source.value("linear_velocity")
-        world = source.recording.frames["twist"] == "world"
-        return given if world else rotate(source.rotation, given)
-    return source.derivative("position", 1) if source.has("position") else None
-
-
-def _proper_acceleration(source: _Source, rates: Vec3, velocity: Vec3 | None) -> tuple[Vec3, int]:
-    """a' = a_WBo_B − g_B: as given, or from the derivative of velocity or position."""
-    if source.has("linear_acceleration"):
-        acceleration = source.in_body(source.value("linear_acceleration"), "acceleration")
-        kind = source.recording.acceleration_kind
-        if kind == "proper":
-            return acceleration, 0
-        if kind == "spatial":
-            if velocity is None:
-                velocity = source.value("linear_velocity")
-            acceleration = acceleration + np.cross(rates, rotate_back(source.rotation, velocity))
-        return acceleration - rotate_back(source.rotation, source.recording.gravity), 0
-    if not source.has("linear_velocity"):
-        acceleration = source.derivative("position", 2)
-        return rotate_back(source.rotation, acceleration - source.recording.gravity), 2
-    derivative = source.derivative("linear_velocity", 1)
-    if source.recording.frames["twist"] == "world":
-        return rotate_back(source.rotation, derivative - source.recording.gravity), 1
-    # Seen from B the axes turn: a_B = dv_B/dt + ω × v_B.
-    acceleration = derivative + np.cross(rates, source.value("linear_velocity"))
-    return acceleration - rotate_back(source.rotation, source.recording.gravity), 1

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Vec6
-from identify.logs import Recording
+from identify.arrays import Array, Indices
 from identify.signals.kernels import Differentiator
-from identify.signals.kinematics import Kinematics
-from identify.signals.propagation import Way, propagate
+from identify.signals.kinematics import Samples, Way
+from identify.signals.propagation import propagate
 from identify.signals.transform import SAMPLE, BlockTransform, derivative_gains
 from identify.spatial import quaternion_product
 from identify.spatial.rotations import normalised_quaternion, quaternion_conjugate
@@ -28,7 +27,10 @@ _BELOW_NYQUIST = 0.9
 _WINDOW = 1024
 
 _PLACES = 64
-"""Samples of a block at which noise is propagated, at the most."""
+"""Samples of a block at which noise is propagated, at the most …"""
+
+_TOGETHER = 16
+"""… and blocks of which it is propagated at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,47 +97,53 @@ def rate_offsets(noise: SignalNoise, differentiator: Differentiator) -> Array:
 
 
 def noise_moments(
-    recording: Recording,
-    signals: Mapping[str, Array],
-    kinematics: Kinematics,
-    wrench: Vec6,
-    noise: SignalNoise,
-    transform: BlockTransform,
-    differentiator: Differentiator,
-    block: slice,
-) -> dict[int, Array]:
+    samples: Samples, noise: SignalNoise, blocks: Sequence[tuple[BlockTransform, slice]]
+) -> Iterator[dict[int, Array]]:
     """Covariance of the noise of [ψ, w] in a row of a block, by group of rows.
 
     Averaged over the time of the block and the rows of the group.
 
     Args:
-        recording: for frames and gravity.
-        signals: of the whole segment.
-        kinematics: made of them.
-        wrench: at Bo in B, as the kinematics, shape (n, 6).
-        noise: of the signals.
-        transform: of the block.
-        differentiator: that of the kinematics.
-        block: which samples of the kinematics the block has.
+        samples: of the segment, whose columns were formed.
+        noise: of its signals.
+        blocks: which of the samples each block has, with its transform.
 
-    Returns:
-        Shape (18, 18) each.
+    Yields:
+        Of each block, shape (18, 18) each, or (39, 39) of wide columns.
     """
-    places = np.unique(np.linspace(block.start, block.stop - 1, _PLACES).astype(np.intp))
-    through = propagate(recording, signals, kinematics, wrench, places)
-    of_signals = noise.of(through.ways)
-    orders = tuple(sorted({order for _, order in through.ways}))
-    which = [orders.index(order) for _, order in through.ways]
-    rates = orders.index(_rates_way(noise)[1])
-    samples, columns, width = through.J.shape
-    by_column = np.ascontiguousarray(through.J.swapaxes(0, 1))
+    of_products = _ProductNoise.of(noise, samples.differentiator)
+    for start in range(0, len(blocks), _TOGETHER):
+        together = blocks[start : start + _TOGETHER]
+        places = [
+            np.unique(np.linspace(block.start, block.stop - 1, _PLACES).astype(np.intp))
+            for _, block in together
+        ]
+        ways, J = propagate(samples, np.concatenate(places))
+        by_block = np.split(J, np.cumsum([len(of_block) for of_block in places])[:-1])
+        orders = tuple(sorted({order for _, order in ways}))
+        which = np.repeat([orders.index(order) for _, order in ways], 3)
+        rates = orders.index(_rates_way(noise)[1])
+        of_signals = noise.of(ways)
+        for (transform, _), of_block in zip(together, by_block, strict=True):
+            moments = {}
+            gains = derivative_gains(transform, samples.differentiator, orders)
+            for group, moment in _mean_moments(of_block, of_signals, which, gains):
+                power = of_products.power - of_products.twice * gains[group][rates, rates]
+                moment[6:12, 6:12] += power * of_products.shape
+                moments[group] = moment
+            yield moments
+
+
+def _mean_moments(
+    J: Array, of_signals: Array, which: Indices, gains: Mapping[int, Array]
+) -> Iterator[tuple[int, Array]]:
+    """Mean of J C Jᵀ over the samples, by group, C the covariance of the signals with its gains."""
+    count, columns, width = J.shape
+    by_column = np.ascontiguousarray(J.swapaxes(0, 1))
     rows, flat = by_column.reshape(-1, width), by_column.reshape(columns, -1)
-    moments = {}
-    for group, gain in derivative_gains(transform, differentiator, orders).items():
-        gained = of_signals * np.kron(gain[np.ix_(which, which)], np.ones((3, 3)))
-        moments[group] = (rows @ gained).reshape(columns, -1) @ flat.T / samples  # mean of J C Jᵀ
-        moments[group][6:12, 6:12] += _noise_of_products(noise, differentiator, gain[rates, rates])
-    return moments
+    for group, gain in gains.items():
+        gained = of_signals * gain[np.ix_(which, which)]
+        yield group, (rows @ gained).reshape(columns, -1) @ flat.T / count
 
 
 _FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
@@ -148,25 +156,28 @@ def _rates_way(noise: SignalNoise) -> Way:
     return "quaternion", 1
 
 
-def _noise_of_products(noise: SignalNoise, differentiator: Differentiator, gain: float) -> Array:
-    """Covariance, in a slow row, of the products of the noise of ω with itself, shape (6, 6).
+@dataclass(frozen=True, slots=True)
+class _ProductNoise:
+    """Of the products of the noise of ω with itself in a slow row, (power − twice · gain) shape.
 
     For Gaussian noise of autocovariance c(τ) that of η_i η_j with η_k η_l sums to
     Σ c_ik c_jl + c_il c_jk over τ. Less what the noise in ω made of the first-order part, which was
     taken at the measured ω: twice the same with c(0) and the row's own gain.
-
-    Args:
-        noise: of the signals.
-        differentiator: that of the kinematics.
-        gain: of the noise of ω in the row.
     """
-    name, kernel = _rates_way(noise)
-    S = noise.of(((name, kernel),))
-    taps = np.ones(1) if kernel == SAMPLE else differentiator.kernels[kernel]
-    autocovariance = np.convolve(taps, taps[::-1])
-    power = float(np.sum(autocovariance**2) - 2.0 * gain * autocovariance.max())
-    i, j = _FIRST, _SECOND
-    return power * (S[np.ix_(i, i)] * S[np.ix_(j, j)] + S[np.ix_(i, j)] * S[np.ix_(j, i)])
+
+    shape: Array
+    power: float
+    twice: float
+
+    @classmethod
+    def of(cls, noise: SignalNoise, differentiator: Differentiator) -> _ProductNoise:
+        name, kernel = _rates_way(noise)
+        S = noise.of(((name, kernel),))
+        taps = np.ones(1) if kernel == SAMPLE else differentiator.kernels[kernel]
+        autocovariance = np.convolve(taps, taps[::-1])
+        i, j = _FIRST, _SECOND
+        shape = S[np.ix_(i, i)] * S[np.ix_(j, j)] + S[np.ix_(i, j)] * S[np.ix_(j, i)]
+        return cls(shape, float(np.sum(autocovariance**2)), float(2.0 * autocovariance.max()))
 
 
 def _real_response(taps: Array, frequency: Array) -> Array:

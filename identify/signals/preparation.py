@@ -8,21 +8,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from identify.arrays import Array, Vec6
+from identify.arrays import Array
 from identify.errors import LogError, SchemaError
 from identify.logs import Recording
 from identify.signals.delay import without_delay
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
 from identify.signals.kernels import Differentiator, default_cutoff_hz
-from identify.signals.kinematics import Kinematics, kinematics_of, still_motion
-from identify.signals.load_rates import wrench_rates
+from identify.signals.kinematics import COLUMNS, WIDE_COLUMNS, BodyAxes, Samples, still_in_body
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
 from identify.signals.prepared import BlockRows, PreparedLog, Segment
 from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock
 from identify.signals.transform import block_edges, block_transform
-from identify.spatial import BodyMotion, coadjoint, rotation_from_quaternion
-from identify.spatial.rotations import rotate_back
 
 FOLDS = 5
 """Parts of time that are held out in turn; a log of fewer blocks is cut anew for them."""
@@ -140,14 +137,11 @@ def _with_given(noise: SignalNoise, given: Mapping[str, float]) -> SignalNoise:
 class _Part:
     """What becomes of a segment: full-rate columns z, and how their noise comes about."""
 
-    recording: Recording
     segment: EvenSegment
     time: Array
     columns: Array
-    kinematics: Kinematics
-    wrench: Array
+    samples: Samples
     noise: SignalNoise
-    differentiator: Differentiator
     cutoff_hz: float
     states: Segment | None
     own: slice
@@ -157,31 +151,23 @@ class _Part:
 
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
         """Rows of the blocks between the edges, counted from the first sample of its own."""
-        first = self.own.start
-        return [self._block(slice(first + a, first + b)) for a, b in pairwise(edges)]
-
-    def _block(self, block: slice) -> BlockRows:
-        transform = block_transform(
-            block.stop - block.start,
-            self.segment.rate_hz,
-            self.cutoff_hz,
-            tapered=self.kinematics.halo > 0,
-        )
-        rows = transform.apply(self.columns[block])
-        rows[0, 7:13] -= rows[0, 0] * rate_offsets(self.noise, self.differentiator)
-        moments = noise_moments(
-            self.recording,
-            self.segment.signals,
-            self.kinematics,
-            self.wrench,
-            self.noise,
-            transform,
-            self.differentiator,
-            block,
-        )
-        return BlockRows(
-            rows, transform.groups, moments, transform.length, transform.independent_share
-        )
+        first, tapered = self.own.start, self.samples.halo > 0
+        parts = [
+            (
+                block_transform(b - a, self.segment.rate_hz, self.cutoff_hz, tapered=tapered),
+                slice(first + a, first + b),
+            )
+            for a, b in pairwise(edges)
+        ]
+        offsets = rate_offsets(self.noise, self.samples.differentiator)
+        moments = noise_moments(self.samples, self.noise, parts)
+        blocks = []
+        for (transform, part), noise in zip(parts, moments, strict=True):
+            rows = transform.apply(self.columns[part])
+            rows[0, 7:13] -= rows[0, 0] * offsets
+            share = transform.independent_share
+            blocks.append(BlockRows(rows, transform.groups, noise, transform.length, share))
+        return blocks
 
     def series(self) -> tuple[Array, Array]:
         """Time and columns, averaged over short stretches."""
@@ -195,20 +181,14 @@ class _Part:
 
 def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
     count = len(recording)
-    rotation = None
-    if "quaternion" in recording.signals:
-        rotation = rotation_from_quaternion(recording.signals["quaternion"])
     number = np.arange(float(count))
-    wrench = _wrench_in_body(recording, number, recording.signals, rotation)
-    rows = rows_of(still_motion(recording), wrench)
-    if wide:
-        rows = _widened(rows, rotation, np.zeros((count, 12)))
+    columns = _columns(still_in_body(recording), number, wide=wide)
     return PreparedLog(
         recording=recording,
         time=number,
-        rows=rows,
+        rows=columns,
         segment_ids=np.arange(count),
-        noise=np.zeros(rows.shape[1] - 1),
+        noise=np.zeros(columns.shape[1] - 1),
     )
 
 
@@ -222,16 +202,10 @@ def _prepare_segment(
     wide: bool,
 ) -> _Part:
     differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
-    kinematics = kinematics_of(recording, segment.signals, differentiator, smoothed=wide)
-    inner = slice(kinematics.halo, len(segment) - kinematics.halo)
-    inside = {name: segment.signals[name][inner] for name in ("force", "torque")}
-    time = segment.time[inner]
-    wrench = _wrench_in_body(recording, time, inside, kinematics.rotation)
-    quaternion, position, velocity = (
-        kinematics.quaternion,
-        kinematics.position,
-        kinematics.velocity,
-    )
+    samples = Samples(recording, segment.signals, differentiator, wide=wide)
+    time = segment.time[samples.halo : len(segment) - samples.halo]
+    columns = _columns(samples.in_body, time, wide=wide)
+    quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
     states = None
     if not (quaternion is None or position is None or velocity is None):
         states = Segment(
@@ -239,62 +213,32 @@ def _prepare_segment(
             position=position,
             velocity=velocity,
             quaternion=quaternion,
-            angular_velocity=kinematics.motion.angular_velocity,
-            wrench=wrench,
+            angular_velocity=samples.in_body.rates,
+            wrench=columns[:, 13:19].copy(),
             gravity=recording.gravity,
         )
-    columns = rows_of(kinematics.motion, wrench)
-    if wide:
-        rates = wrench_rates(recording, segment.signals, kinematics, differentiator)
-        columns = _widened(columns, kinematics.rotation, rates)
-        wrench = np.concatenate((wrench, rates), axis=1)
     return _Part(
-        recording=recording,
         segment=segment,
         time=time,
         columns=columns,
-        kinematics=kinematics,
-        wrench=wrench,
+        samples=samples,
         noise=noise,
-        differentiator=differentiator,
         cutoff_hz=cutoff_hz,
         states=states,
         own=slice(*np.searchsorted(time, span).tolist()),
     )
 
 
-def _wrench_in_body(
-    recording: Recording, time: Array, signals: Mapping[str, Array], rotation: Array | None
-) -> Vec6:
-    """The measured wrench at Bo in B, known drift taken off; a bias is constant in these axes."""
-    force, torque = signals["force"], signals["torque"]
-    frame = recording.frames["wrench"]
-    if frame == "world":
-        if rotation is None:
-            raise LogError(
-                f"{recording.name}: the wrench is in world axes, and the log gives no attitude to "
-                f"turn it by; add the pose to the schema"
-            )
-        force, torque = rotate_back(rotation, force), rotate_back(rotation, torque)
-    wrench = np.concatenate((force, torque), axis=1)
-    if recording.X_BS is not None:
-        wrench = wrench @ coadjoint(recording.X_BS).T
-    for knots in recording.wrench_drift:
+def _columns(axes: BodyAxes, time: Array, *, wide: bool) -> Array:
+    """Columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ], (n, 40), less known drift."""
+    columns = np.zeros((len(time), 1 + (WIDE_COLUMNS if wide else COLUMNS)))
+    columns[:, 0] = 1.0
+    for at, values in axes.vectors(wide=wide):
+        columns[:, 1 + at.start : 1 + at.stop] = values
+    for knots in axes.recording.wrench_drift:
         table = np.array(knots).T
-        wrench = wrench - np.column_stack([np.interp(time, table[0], of) for of in table[1:]])
-    return wrench
-
-
-def rows_of(motion: BodyMotion, wrench: Vec6) -> Array:
-    """Rows z = [1, ψ, w], shape (n, 19)."""
-    return np.concatenate((np.ones((len(wrench), 1)), motion.features, wrench), axis=1)
-
-
-def _widened(rows: Array, rotation: Array | None, rates: Array) -> Array:
-    """Rows [1, ψ, w, Rᵀ, ẇ, ẅ], shape (n, 40); Rᵀ by rows, zero without an attitude."""
-    n = len(rows)
-    turned = np.zeros((n, 9)) if rotation is None else rotation.swapaxes(-1, -2).reshape(n, 9)
-    return np.concatenate((rows, turned, rates), axis=1)
+        columns[:, 13:19] -= np.column_stack([np.interp(time, table[0], of) for of in table[1:]])
+    return columns
 
 
 def _join(

@@ -10,9 +10,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError, SchemaError
-from identify.regressors import FEATURE_TENSOR, newton_euler_wrench
 from identify.signals import prepare
-from identify.signals.preparation import rows_of
 from identify.signals.transform import CONSTANT, block_transform
 from identify.spatial import BodyMotion, Pose, coadjoint
 from identify.spatial.rotations import rotation_angle
@@ -30,6 +28,11 @@ TWIST = ("linear_velocity", "angular_velocity")
 ALL = (*POSE, *TWIST, *ACCELERATIONS)
 BIAS = np.array([3.0, -2.0, 5.0, 0.3, -0.2, 0.1])
 X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
+
+
+def rows_of(motion: BodyMotion, wrench: np.ndarray) -> np.ndarray:
+    """Rows z = [1, ψ, w]."""
+    return np.column_stack((np.ones(len(wrench)), motion.features, wrench))
 
 
 def taps_of(log, rate: float) -> np.ndarray:
@@ -588,16 +591,6 @@ def test_stamps_that_never_advance_are_refused():
 def test_the_momentum_form_is_gone_and_the_error_says_what_to_do():
     with pytest.raises(SchemaError, match=r"form: .* got 'momentum'; .* leave `form` out"):
         prepare(record(PATH, PHI, TIME, POSE), form="momentum")
-
-
-def test_rows_of_puts_one_features_and_wrench_in_this_order():
-    motion = PATH.motion(TIME[:3])
-    wrench = newton_euler_wrench(PHI, motion)
-    rows = rows_of(motion, wrench)
-    assert_close(rows[:, 0], np.ones(3), 0.0)
-    assert_close(rows[:, 1:13], motion.features, 0.0)
-    assert_close(rows[:, 13:], wrench, 0.0)
-    assert_close(np.einsum("nj,jik,k->ni", rows[:, 1:13], FEATURE_TENSOR, PHI), wrench, 1e-12)
 
 
 # Noise -------------------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.signals.kernels import Differentiator
-from identify.signals.kinematics import kinematics_of
-from identify.signals.preparation import _wrench_in_body, rows_of
+from identify.signals.kinematics import Samples
 from identify.signals.propagation import propagate
 from identify.signals.transform import SAMPLE
 from identify.spatial import Pose
@@ -35,12 +34,12 @@ COLUMNS = {
 }
 
 
-def columns_of(recording):
-    kinematics = kinematics_of(recording, recording.signals, DIFFERENTIATOR)
-    inner = slice(kinematics.halo, len(TIME) - kinematics.halo)
-    loads = {name: recording.signals[name][inner] for name in ("force", "torque")}
-    wrench = _wrench_in_body(recording, loads, kinematics.rotation)
-    return kinematics, wrench, rows_of(kinematics.motion, wrench)[:, 1:]
+def columns_of(recording, *, wide=False):
+    samples = Samples(recording, recording.signals, DIFFERENTIATOR, wide=wide)
+    columns = np.zeros((len(recording) - 2 * samples.halo, 39 if wide else 18))
+    for where, values in samples.in_body.vectors(wide=wide):
+        columns[:, where] = values
+    return samples, columns
 
 
 def slow_noise(name: str, seed: int) -> Sines:
@@ -60,22 +59,22 @@ def disturbed(recording, name: str, noise: Sines, size: float, time=TIME):
 
 
 def assert_propagated(recording, rtol: float) -> None:
-    kinematics, wrench, _ = columns_of(recording)
-    at = np.array([0, 17, 60, len(wrench) - 1])
-    through = propagate(recording, recording.signals, kinematics, wrench, at)
-    assert through.J.shape == (4, 18, 3 * len(through.ways))
-    time = TIME[kinematics.halo :][at]
-    reached = {name for name, _ in through.ways}
+    samples, columns = columns_of(recording)
+    at = np.array([0, 17, 60, len(columns) - 1])
+    ways, J = propagate(samples, at)
+    assert J.shape == (4, 18, 3 * len(ways))
+    time = TIME[samples.halo :][at]
+    reached = {name for name, _ in ways}
     for name in recording.signals:
         noise = slow_noise(name, 0)
         step = 1e-4
-        above, below = (columns_of(disturbed(recording, name, noise, s))[2] for s in (step, -step))
+        above, below = (columns_of(disturbed(recording, name, noise, s))[1] for s in (step, -step))
         found = (above - below)[at] / (2.0 * step)
         expected = np.zeros((4, 18))
-        for number, (signal, order) in enumerate(through.ways):
+        for number, (signal, order) in enumerate(ways):
             if signal == name:
                 n = noise.at(time, 0 if order == SAMPLE else order)
-                expected += np.einsum("tij,tj->ti", through.J[:, :, 3 * number :][..., :3], n)
+                expected += np.einsum("tij,tj->ti", J[:, :, 3 * number :][..., :3], n)
         if name not in reached:
             assert_close(found, np.zeros((4, 18)), 1e-6, scale=1.0)
         for columns in COLUMNS.values():
@@ -136,9 +135,8 @@ def test_an_inertial_unit_without_attitude(give):
 
 def test_every_way_is_named_once_and_only_of_what_is_given():
     recording = record(PATH, PHI, TIME, (*POSE, "angular_velocity"), wrench="world")
-    kinematics, wrench, _ = columns_of(recording)
-    through = propagate(recording, recording.signals, kinematics, wrench, np.array([3]))
-    assert set(through.ways) == {
+    ways, _ = propagate(columns_of(recording)[0], np.array([3]))
+    assert set(ways) == {
         ("position", 2),
         ("quaternion", 0),
         ("angular_velocity", 1),
@@ -146,4 +144,4 @@ def test_every_way_is_named_once_and_only_of_what_is_given():
         ("force", SAMPLE),
         ("torque", SAMPLE),
     }
-    assert len(through.ways) == 6
+    assert len(ways) == 6

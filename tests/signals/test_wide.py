@@ -8,16 +8,13 @@ from scipy.spatial.transform import Rotation
 
 from identify.signals import prepare
 from identify.signals.kernels import Differentiator
-from identify.signals.kinematics import kinematics_of
-from identify.signals.load_rates import wrench_rates
-from identify.signals.preparation import _wrench_in_body
 from identify.signals.propagation import propagate
 from identify.signals.transform import CONSTANT, SAMPLE
 from identify.spatial import Pose
 from tests.close import assert_close
 from tests.recordings import POSE, Path, record, still_poses
 from tests.signals.test_noise import noisy
-from tests.signals.test_propagation import disturbed, slow_noise
+from tests.signals.test_propagation import columns_of, disturbed, slow_noise
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(0))
@@ -109,30 +106,22 @@ def test_still_poses_have_an_attitude_and_a_wrench_that_does_not_change():
 def test_noise_reaches_wide_columns_as_finite_differences_do(give, frame, pose):
     time = TIME[:240]
     log = record(PATH, PHI, time, give, wrench=frame, X_BS=pose)
-    differentiator = Differentiator.design(RATE, 5.0)
-
-    def columns_of(recording):
-        kinematics = kinematics_of(recording, recording.signals, differentiator, smoothed=True)
-        inner = slice(kinematics.halo, len(time) - kinematics.halo)
-        loads = {name: recording.signals[name][inner] for name in ("force", "torque")}
-        rates = wrench_rates(recording, recording.signals, kinematics, differentiator)
-        wrench = _wrench_in_body(recording, loads, kinematics.rotation)
-        turned = np.asarray(kinematics.rotation).swapaxes(1, 2).reshape(-1, 9)
-        return kinematics, np.hstack((wrench, rates)), np.hstack((turned, rates))
-
-    kinematics, wrench, _ = columns_of(log)
-    at = np.array([0, 17, 60, len(wrench) - 1])
-    through = propagate(log, log.signals, kinematics, wrench, at)
-    assert through.J.shape == (4, 39, 3 * len(through.ways))
+    samples, columns = columns_of(log, wide=True)
+    at = np.array([0, 17, 60, len(columns) - 1])
+    ways, J = propagate(samples, at)
+    assert J.shape == (4, 39, 3 * len(ways))
     for name in log.signals:
         noise, step = slow_noise(name, 0), 1e-4
-        above, below = (columns_of(disturbed(log, name, noise, s, time))[2] for s in (step, -step))
+        above, below = (
+            columns_of(disturbed(log, name, noise, s, time), wide=True)[1][:, 18:]
+            for s in (step, -step)
+        )
         found = (above - below)[at] / (2.0 * step)
         expected = np.zeros((4, 21))
-        for number, (signal, order) in enumerate(through.ways):
+        for number, (signal, order) in enumerate(ways):
             if signal == name:
-                n = noise.at(time[kinematics.halo :][at], 0 if order == SAMPLE else order)
-                expected += np.einsum("tij,tj->ti", through.J[:, 18:, 3 * number :][..., :3], n)
+                n = noise.at(time[samples.halo :][at], 0 if order == SAMPLE else order)
+                expected += np.einsum("tij,tj->ti", J[:, 18:, 3 * number :][..., :3], n)
         for columns in (slice(0, 9), slice(9, 15), slice(15, 21)):
             scale = max(1.0, np.abs(expected[:, columns]).max())
             assert_close(found[:, columns], expected[:, columns], 1e-3, scale=scale)
