@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from identify.commands.command import UsageError
 from identify.errors import IdentifyError
 from identify.files import digest, require_file
+from identify.texts import plain_name
 
 if TYPE_CHECKING:
     from identify.logs import Schema
@@ -93,8 +94,6 @@ def names_of(paths: Sequence[Path]) -> list[str]:
 
     Those that share it have their suffix, then the folders that tell them apart, then a number.
     """
-    from identify.experiments.options import plain_text
-
     top = Path(commonpath([path.absolute().parent for path in paths]))
     forms: tuple[Callable[[Path], str], ...] = (
         _stem,
@@ -106,7 +105,7 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     open_: Iterable[int] = range(len(paths))
     for form in forms:
         for one in open_:
-            found[one] = plain_text(form(paths[one]), _LONGEST_NAME).lstrip(".") or "log"
+            found[one] = plain_name(form(paths[one]), _LONGEST_NAME).lstrip(".") or "log"
         counts = Counter(name.casefold() for name in (*found, *RESERVED))
         open_ = [one for one, name in enumerate(found) if counts[name.casefold()] > 1]
     taken = {name.casefold() for one, name in enumerate(found) if one not in set(open_)}

@@ -27,7 +27,7 @@ from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate
 from identify.experiments.code_mark import code_mark
 from identify.experiments.executors import choose_executor, hold_threads
-from identify.experiments.options import canonical, plain_text
+from identify.experiments.options import canonical
 from identify.experiments.progress import shown_progress
 from identify.experiments.runner import Work, run_work
 from identify.experiments.store import Store, StoreInfo
@@ -35,8 +35,11 @@ from identify.experiments.work import Row, failure, now, raise_if_interrupted
 from identify.files import digest, write_together
 from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit
+from identify.texts import plain_name
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from identify.inertia import InertialParameters
     from identify.reporting.comparison.fits import Comparison, FittedLog
 
@@ -233,7 +236,7 @@ def _compared(
     from identify.reporting.comparison.fits import Comparison, FittedLog
 
     def fitted(job: LogJob) -> FittedLog:
-        name, file = job.name, plain_text(str(job.path))
+        name, file = job.name, plain_name(str(job.path))
         folder = asked.output / name
         row: dict[str, Any] = dict(rows.get(name, {}))
         if row.get("status") == "fitted":
@@ -266,7 +269,7 @@ def _write(comparison: Comparison, output: Path) -> None:
     frame.to_parquet(parquet, index=False)
     contents = (
         parquet.getvalue(),
-        frame.to_csv(index=False).encode(),
+        _plain(frame).to_csv(index=False).encode("utf-8", "backslashreplace"),
         comparison_html(comparison, folder=str(output)).encode("utf-8", "backslashreplace"),
     )
     try:
@@ -275,6 +278,11 @@ def _write(comparison: Comparison, output: Path) -> None:
         )
     except OSError as error:
         raise unwritable(output, error) from error
+
+
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table for other programs, whose cells are text or numbers and no formulas."""
+    return frame.map(lambda cell: plain_name(cell) if isinstance(cell, str) else cell)
 
 
 def _status(comparison: Comparison, *, quiet: bool) -> int:

@@ -31,6 +31,7 @@ from identify.logs.sources import plan_sources, read_source
 from identify.logs.streams import StreamRows, on_one_zero, other_rates, read_streams
 from identify.logs.table import Arrays, Table
 from identify.spatial import Pose
+from identify.texts import plain_name
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -97,7 +98,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Reco
     """A recording of all that does not depend on the rows; it has none."""
     rates, mount = schema.acceleration, schema.wrench.mount
     return Recording(
-        name=_name(log),
+        name=plain_name(_name(log)),
         time=None,
         signals={},
         frames={name: table.frame for name, table in schema.groups.items() if name != "pose"},

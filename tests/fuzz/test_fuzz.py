@@ -18,7 +18,7 @@ from tests.fuzz.study_folder import check_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
-CASES = 27
+CASES = 33
 """Three of each kind."""
 
 
@@ -38,11 +38,11 @@ def test_damaged_inputs_of_every_kind_end_in_errors_that_are_ours() -> None:
 
 
 def test_a_seed_and_a_number_are_one_case() -> None:
-    first, second = (list(islice(cases(3), 18)) for _ in range(2))
+    first, second = (list(islice(cases(3), 22)) for _ in range(2))
     assert [(case.words, case.files) for case in first] == [
         (case.words, case.files) for case in second
     ]
-    assert len({case.kind for case in first}) == 9
+    assert len({case.kind for case in first}) == 11
 
 
 FIT = Case("", {}, ("fit",))

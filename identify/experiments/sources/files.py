@@ -13,11 +13,12 @@ from pydantic import Field
 from identify.catalog import DatasetLog, dataset_logs
 from identify.errors import StudyError, did_you_mean
 from identify.exchange import read_estimate
-from identify.experiments.options import canonical, plain_text
+from identify.experiments.options import canonical
 from identify.experiments.sources.source import LogItem, Source, Truth, joint_digest
 from identify.files import digest
 from identify.logs import Recording, read_log
 from identify.signals import on_one_clock
+from identify.texts import plain_name
 
 
 class Files(Source):
@@ -59,7 +60,7 @@ class Files(Source):
         digests = [digest(file) for file in (path, schema, truth) if file is not None]
         within = path.relative_to(folder) if path.is_relative_to(folder) else path
         return LogItem(
-            name=plain_text(within.with_suffix("").as_posix()),
+            name=plain_name(within.with_suffix("").as_posix()),
             data=digests[0],
             identity=joint_digest(digests),
             load=partial(_load, path.resolve(), schema.resolve(), truth and truth.resolve()),
