@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+from identify.texts import printable
+
 Severity: TypeAlias = Literal["info", "warning", "error"]
 """Of a finding; an error says: do not use this estimate."""
 
@@ -206,9 +208,9 @@ def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple
 def reasons_in_words(findings: Iterable[Finding]) -> tuple[str, ...]:
     """Why an estimate is not to be used, or with care: findings, ranked, a line each.
 
-    What control characters a file may have brought in are gone.
+    Control characters that a file may have brought in are escaped.
     """
     names = {"info": "note"}
     asking = (f for f in ranked(findings) if f.asks_for_care)
     said = (f"{names.get(f.severity, f.severity)}: {f} [{f.code}]" for f in asking)
-    return tuple("".join(c for c in " ".join(line.split()) if c.isprintable()) for line in said)
+    return tuple(printable(" ".join(line.split())) for line in said)

@@ -72,7 +72,7 @@ def test_what_a_default_body_completes_is_named():
 def test_reasons_are_one_line_each_whatever_a_file_brings_in():
     hostile = Finding("delay", "error", "late\nset_payload(99)\x1b[2J.", "Look\tat it.")
     (line,) = reasons_in_words([finding("gain", "info"), hostile])
-    assert line == "error: late set_payload(99)[2J. Look at it. [delay]"
+    assert line == r"error: late set_payload(99)\x1b[2J. Look at it. [delay]"
 
 
 def test_an_impossible_body_is_never_usable():

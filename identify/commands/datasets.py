@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.command import Command, option
-from identify.commands.terminal import print_table, printable, say
+from identify.commands.terminal import print_table, say
+from identify.texts import printable
 
 if TYPE_CHECKING:
     from identify.catalog import Dataset

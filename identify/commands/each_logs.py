@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from identify.commands.command import UsageError
 from identify.errors import IdentifyError
 from identify.experiments.keys import key_of
-from identify.experiments.options import plain_text
 from identify.experiments.sources.log_files import is_of_files, source_files
 from identify.files import require_file
+from identify.texts import plain_name
 
 if TYPE_CHECKING:
     from identify.logs import Schema
@@ -106,7 +106,7 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     open_: Iterable[int] = range(len(paths))
     for form in forms:
         for one in open_:
-            found[one] = plain_text(form(paths[one]), _LONGEST_NAME).lstrip(".") or "log"
+            found[one] = plain_name(form(paths[one]), _LONGEST_NAME).lstrip(".") or "log"
         counts = Counter(name.casefold() for name in (*found, *RESERVED))
         open_ = [one for one, name in enumerate(found) if counts[name.casefold()] > 1]
     taken = {name.casefold() for one, name in enumerate(found) if one not in set(open_)}

@@ -18,7 +18,8 @@ from identify.commands.output import require_writable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, write_pair
 from identify.commands.reasons import reasons_of, status_of
 from identify.commands.runs import require_time_limit, require_workers
-from identify.commands.terminal import printable, say
+from identify.commands.terminal import say
+from identify.texts import printable
 
 if TYPE_CHECKING:
     from identify.diagnosis import Loss

@@ -29,7 +29,6 @@ from identify.exchange import read_estimate
 from identify.experiments.code_mark import code_mark
 from identify.experiments.executors import choose_executor, hold_threads
 from identify.experiments.keys import fields_but, key_of
-from identify.experiments.options import plain_text
 from identify.experiments.progress import shown_progress
 from identify.experiments.runner import Work, run_work
 from identify.experiments.store import Store, StoreInfo
@@ -38,8 +37,11 @@ from identify.experiments.work import Row, failure, now, raise_if_interrupted
 from identify.files import digest, remove_temporaries, write_together
 from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit
+from identify.texts import plain_name
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from identify.inertia import InertialParameters
     from identify.reporting.comparison.fits import Comparison, FittedLog
 
@@ -254,7 +256,7 @@ def _compared(
     from identify.reporting.comparison.fits import Comparison, FittedLog
 
     def fitted(job: LogJob) -> FittedLog:
-        name, file = job.name, plain_text(str(job.path))
+        name, file = job.name, plain_name(str(job.path))
         folder = asked.output / name
         row: dict[str, Any] = dict(rows.get(name, {}))
         if row.get("status") == "fitted":
@@ -293,7 +295,7 @@ def _write(comparison: Comparison, output: Path) -> None:
     frame.to_parquet(parquet, index=False, write_page_checksum=True)
     contents = (
         parquet.getvalue(),
-        frame.to_csv(index=False).encode(),
+        _plain(frame).to_csv(index=False).encode("utf-8", "backslashreplace"),
         comparison_html(comparison, folder=str(output)).encode("utf-8", "backslashreplace"),
     )
     try:
@@ -303,6 +305,11 @@ def _write(comparison: Comparison, output: Path) -> None:
         )
     except OSError as error:
         raise unwritable(output, error) from error
+
+
+def _plain(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table for other programs, whose cells are text or numbers and no formulas."""
+    return frame.map(lambda cell: plain_name(cell) if isinstance(cell, str) else cell)
 
 
 def _status(comparison: Comparison, *, quiet: bool) -> int:

@@ -6,17 +6,12 @@ import math
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from identify.texts import printable
+
 if TYPE_CHECKING:
     from rich.table import Table
 
     from identify.validation import ReplayErrors
-
-
-def printable(text: str) -> str:
-    r"""The text with control characters and broken ones escaped, as in `\x1b` for escape."""
-    return "".join(
-        char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text
-    )
 
 
 def escape_what_cannot_be_encoded() -> None:
@@ -43,7 +38,7 @@ def print_table(table: Table, narrowest: int) -> None:
     """Print a table, which may be wider than the terminal: it wraps, rather than cut numbers."""
     from rich.console import Console
 
-    console = Console(file=sys.stdout, highlight=False)
+    console = Console(file=sys.stdout, highlight=False, markup=False)  # names are no markup
     console.width = max(console.width, narrowest)
     with console.capture() as text:  # rich would turn a broken pipe into an exit of its own
         console.print(table)

@@ -52,17 +52,6 @@ class Options(BaseModel):
         }
 
 
-def plain_text(text: str, most: int = 2000) -> str:
-    """A text of any origin as results keep it: lone surrogates as their codes, its length bounded.
-
-    Args:
-        text: a message, or a name made of that of a file.
-        most: characters.
-    """
-    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 def canonical(value: object) -> str:
     """JSON with sorted keys and no spaces: equal values give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -23,12 +23,12 @@ from identify.experiments.document import (
 from identify.experiments.estimators import ESTIMATORS
 from identify.experiments.keys import fields_but, key_of
 from identify.experiments.metrics import METRICS
-from identify.experiments.options import plain_text
 from identify.experiments.perturbations.perturbation import Perturbation, PerturbationSequence
 from identify.experiments.perturbations.registry import PERTURBATIONS
 from identify.experiments.seeds import noise_seed
 from identify.experiments.sources.registry import SOURCES
 from identify.experiments.sources.source import MOST_LOGS, LogItem
+from identify.texts import plain_name
 
 _OLDER_METRICS = {"told": "n_identifiable"}
 """Older names of metrics, which are still read."""
@@ -270,11 +270,11 @@ def _sequences(table: dict[str, Any], where: str) -> Sequence[tuple[Perturbation
 def _labels(label: object, spelled: Sequence[str], where: str) -> list[str]:
     """The label that was given, with the options where it stands for several; else the options."""
     if label is None:
-        return [plain_text(each) for each in spelled]
+        return [plain_name(each) for each in spelled]
     if not (isinstance(label, str) and label.strip()):
         raise StudyError(f"{where}: label: expected a text, got {label!r}")
     several = [f"{label}: {each}" for each in spelled]
-    return [plain_text(each) for each in ([label] if len(spelled) == 1 else several)]
+    return [plain_name(each) for each in ([label] if len(spelled) == 1 else several)]
 
 
 def _require_different(names: Sequence[str], what: str, where: str) -> None:

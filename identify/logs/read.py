@@ -31,6 +31,7 @@ from identify.logs.sources import plan_sources, read_source
 from identify.logs.streams import StreamRows, on_one_zero, other_rates, read_streams
 from identify.logs.table import Arrays, Table
 from identify.logs.tool_point import wrench_point
+from identify.texts import plain_name
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -98,7 +99,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Reco
     rates, wrench, frame = schema.acceleration, schema.wrench, schema.body.frame
     point = None if wrench.point == "flange" else wrench_point(wrench.frame, frame.tcp)
     return Recording(
-        name=_name(log),
+        name=plain_name(_name(log)),
         time=None,
         signals={},
         frames=axes_of(schema),

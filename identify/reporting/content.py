@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from identify.reporting.canvas import Column
+from identify.texts import printable
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -149,13 +150,14 @@ def numbers(*titles: str) -> tuple[Head, ...]:
 
 @cache
 def template(name: str) -> Template:
-    """A page of `templates/`, which escapes all text put into it."""
+    """A page of `templates/`, which escapes all text put into it, control characters too."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
         loader=PackageLoader("identify.reporting"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )

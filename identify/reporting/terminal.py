@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from identify.inertia import InertialParameters
 from identify.reporting.parameter_table import ABOUT_COM, ABOUT_ORIGIN, Group, parameter_rows
+from identify.texts import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -51,7 +52,7 @@ def parameter_rich_table(
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
-        caption="\n".join(caption) or None,
+        caption=printable("\n".join(caption)) or None,
         caption_justify="left",
         pad_edge=False,
         padding=(0, 1, 0, 0),

@@ -634,6 +634,27 @@ def test_links_to_themselves_end(runs, tmp_path):
         assert not found["self.parquet"]
 
 
+def test_names_do_no_harm_where_they_are_shown(cli, runs, tmp_path):
+    """Of a terminal, a spreadsheet or a page; all but one have its data, and are not fitted."""
+    folder = tmp_path / "named"
+    folder.mkdir()
+    shutil.copy(runs / "schema.toml", folder)
+    for name in ("=1+1", "\x1b[31mred", "safe\u202egpj", "[red]x", "<b>"):
+        shutil.copy(runs / "a.parquet", folder / f"{name}.parquet")
+    words = ("--schema", str(folder / "schema.toml"), "-o", str(tmp_path / "o"))
+    status, out, err = cli("fit", "--each", str(folder), *words)
+    assert status == 0, err
+    table = pd.read_csv(tmp_path / "o" / "table.csv")
+    shown = {"'=1+1", r"\x1b[31mred", r"safe\u202egpj", "[red]x", "<b>"}
+    assert set(table["log"]) == shown
+    page = (tmp_path / "o" / "comparison.html").read_text(encoding="utf-8")
+    for text in (out, err, page, (tmp_path / "o" / "table.csv").read_text(encoding="utf-8")):
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert "[red]x" in out
+    assert "&lt;b&gt;" in page
+
+
 def test_of_a_schema_that_names_files_a_log_is_a_folder(tmp_path):
     text = """[log]
 time = "t"

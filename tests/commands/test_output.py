@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from rich.table import Table
 
 from identify.commands.output import OutputError, require_writable, require_writable_file
+from identify.commands.terminal import print_table
 from tests.commands.calling import unread
 
 NAMES = ("estimate.json", "report.html")
@@ -81,3 +83,13 @@ def test_a_wide_mesh_is_written_though_nobody_reads(tmp_path):
     trimesh.creation.box((200, 200, 200)).export(mesh)
     unread("shape", "mesh", mesh, "--mass", 1, "-o", out)
     assert out.exists()
+
+
+def test_words_in_brackets_are_no_markup(capsys):
+    table = Table(title="[red]x")
+    table.add_column("a")
+    table.add_row("[/b]")
+    print_table(table, 80)
+    said = capsys.readouterr().out
+    assert "[red]x" in said
+    assert "[/b]" in said

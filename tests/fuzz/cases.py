@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from identify.experiments import parse_study, run_study
 from identify.inertia import InertialParameters
@@ -285,6 +287,14 @@ def schema(chance: random.Random) -> Case:
     content = _damaged("log.csv.toml", chance)
     if chance.random() < 0.1:
         content = chance.choice(hostile)
+    elif chance.random() < 0.1:
+        table, key = chance.choice(
+            [(b"pose", b"angle"), (b"wrench", b"force"), (b"twist", b"linear")]
+        )
+        noise = chance.choice(["1e300", "1e155", "-1", "1e-300", "0", "9e29"]).encode()
+        content = originals()["log.csv.toml"].replace(
+            b"[%s]\n" % table, b"[%s]\n%s_noise = %s\n" % (table, key, noise)
+        )
     return _kind(_fit("log.csv", schema=content), "schema")
 
 
@@ -377,7 +387,91 @@ def options(chance: random.Random) -> Case:
     return Case("options", files, (*base, *filter(None, [option]), *values))
 
 
+def bomb(chance: random.Random) -> Case:
+    """A small file that asks for much memory: a Parquet log, a model, a mesh."""
+    match chance.choice(["log", "model", "mesh"]):
+        case "log":
+            clock, groups = chance.choice([(b"rate_hz = 1000.0", 2), (b"still = true", 150)])
+            packed = _zeros(groups, dictionary=chance.random() < 0.5)
+            document = originals()["log.parquet.toml"].replace(b'time = "t"', clock)
+            case = _fit("log.parquet", log_bytes=packed, schema=document)
+            return _kind(case, "bomb")
+        case "model":
+            number = str(chance.choice([1, 100, 5000, 30_000, 2**31 - 1, 10**12, -1]))
+            asset = chance.choice(_ASSETS).replace("N", number)
+            text = f"<mujoco>{asset}<worldbody><body name='a'><geom size='.1'/></body></worldbody>"
+            files = {"model.xml": f"{text}</mujoco>".encode(), "a.png": _png(int(number) % 2**31)}
+            return Case("bomb", files, ("inspect", "model.xml"))
+        case _:
+            count = chance.choice([0, 1, 10**6, 2**32 - 1])
+            files = {
+                "a.stl": bytes(80) + count.to_bytes(4, "little") + bytes(50 * chance.choice([0, 4]))
+            }
+            return Case("bomb", files, ("shape", "mesh", "a.stl", "--mass", "1"))
+
+
+_ASSETS = (
+    '<asset><hfield name="h" nrow="N" ncol="N" size="1 1 1 1"/></asset>',
+    '<asset><hfield name="h" file="a.png" size="1 1 1 1"/></asset>',
+    '<asset><texture name="t" type="2d" builtin="flat" width="N" height="N"/></asset>',
+    '<asset><texture type="skybox" builtin="flat" width="N" height="N"/></asset>',
+    '<asset><texture name="t" type="2d" file="a.png"/></asset>',
+    '<size nkey="N"/>',
+    '<size nuser_body="N"/>',
+)
+
+
+def _png(side: int) -> bytes:
+    """The beginning of a picture of so many pixels."""
+    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + side.to_bytes(4, "big") * 2 + b"\x08\0\0\0\0"
+
+
+@cache
+def _zeros(groups: int, *, dictionary: bool) -> bytes:
+    """A Parquet log of constant columns, with 131 072 rows in each of its groups."""
+    header = originals()["log.csv"].split(b"\n", 1)[0].decode().replace('"', "").split(",")
+    table = pa.table({name: np.full(2**17, float(name == "qw")) for name in header})
+    content = pa.BufferOutputStream()
+    with pq.ParquetWriter(
+        content, table.schema, compression="zstd", use_dictionary=dictionary
+    ) as writer:
+        for _ in range(groups):
+            writer.write_table(table)
+    return content.getvalue().to_pybytes()
+
+
+def hostile_name(chance: random.Random) -> Case:
+    """Good logs whose names a terminal, a spreadsheet or a page would take for more."""
+    marks = [
+        "\x1b[31m",
+        "\u202e",
+        "\n",
+        "\r",
+        "=1+1",
+        "+1",
+        "-x",
+        "@A1",
+        "[red]",
+        "<b>",
+        "\t",
+        "\udcff",
+    ]
+    names = {"".join(chance.sample(marks, chance.choice([1, 2, 3]))) for _ in range(2)}
+    files = {f"{name}.csv": originals()["log.csv"] for name in names}
+    files["schema.toml"] = originals()["log.csv.toml"]
+    words = ("fit", "--each", "*.csv", "--schema", "schema.toml", "-o", "out", "--quiet")
+    words += ("--no-report", "--workers", "0")
+
+    def check() -> None:
+        for name in ("table.csv", "comparison.html"):
+            said = Path("out", name).read_text(encoding="utf-8")
+            assert not {"\x1b", "\u202e"} & set(said), f"control characters in {name}"
+
+    return Case("hostile name", files, words, check)
+
+
 _KINDS = (
     *(text_log, binary_log, schema, model, estimate),
     *(simulation, study_file, study_folder, options),
+    *(bomb, hostile_name),
 )

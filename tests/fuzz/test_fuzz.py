@@ -20,7 +20,7 @@ from tests.fuzz.study_folder import check_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
-CASES = 27
+CASES = 33
 """Three of each kind."""
 
 
@@ -50,11 +50,11 @@ def test_other_contents_that_are_read_are_found() -> None:
 
 
 def test_a_seed_and_a_number_are_one_case() -> None:
-    first, second = (list(islice(cases(3), 18)) for _ in range(2))
+    first, second = (list(islice(cases(3), 22)) for _ in range(2))
     assert [(case.words, case.files) for case in first] == [
         (case.words, case.files) for case in second
     ]
-    assert len({case.kind for case in first}) == 9
+    assert len({case.kind for case in first}) == 11
 
 
 FIT = Case("", {}, ("fit",))

@@ -13,13 +13,14 @@ from pydantic import Field
 from identify.catalog import DatasetLog, dataset_logs
 from identify.errors import LogError, SchemaError, StudyError, did_you_mean
 from identify.exchange import read_parameters
-from identify.experiments.options import canonical, plain_text
+from identify.experiments.options import canonical
 from identify.experiments.sources.log_files import is_of_files, source_files
 from identify.experiments.sources.source import LogItem, Source, Truth, joint_digest
 from identify.files import digest
 from identify.logs import Recording, Schema, load_schema, read_log
 from identify.logs.read import describe_log
 from identify.signals import on_one_clock
+from identify.texts import plain_name
 
 T = TypeVar("T")
 
@@ -77,7 +78,7 @@ class Files(Source):
         within = bare.relative_to(folder) if bare.is_relative_to(folder) else bare
         others = [digest(file) for file in (schema_path, truth) if file is not None]
         return LogItem(
-            name=plain_text(within.as_posix()),
+            name=plain_name(within.as_posix()),
             data=data,
             identity=joint_digest([data, *others]),
             load=partial(_load, log.resolve(), schema_path.resolve(), truth and truth.resolve()),

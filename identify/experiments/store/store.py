@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from identify.errors import StudyError
 from identify.experiments.code_mark import code_mark
-from identify.experiments.options import plain_text
 from identify.experiments.store.columns import RESULTS, read_table, table_of, write_table
 from identify.experiments.store.folder import (
     LOCK,
@@ -28,6 +27,7 @@ from identify.experiments.store.folder import (
     write_info,
 )
 from identify.experiments.work import Row
+from identify.texts import plain_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -1,0 +1,38 @@
+"""Texts of any origin, such as names of files, as terminals, tables and pages can show them."""
+
+from __future__ import annotations
+
+_FORMULA = ("=", "+", "-", "@")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
+def printable(text: str) -> str:
+    r"""The text with control characters and broken ones escaped, as in `\x1b` for escape.
+
+    Those that turn the direction of writing are among them; ends of lines stay.
+    """
+    return "".join(
+        char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text
+    )
+
+
+def plain_text(text: str, most: int = 2000) -> str:
+    """A message of any origin as results keep it: printable, its length bounded.
+
+    Args:
+        text: the message.
+        most: characters.
+    """
+    text = printable(text)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def plain_name(text: str, most: int = 2000) -> str:
+    """A name or a cell of a table: on one line, and no formula for a spreadsheet.
+
+    Args:
+        text: the name; as it is here it stays.
+        most: characters.
+    """
+    text = plain_text(text, most).replace("\n", "\\n")
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,0 +1,44 @@
+"""Names of any origin do no harm where they are shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from identify.findings import Finding, reasons_in_words
+from identify.reporting.content import template
+from identify.texts import plain_name, plain_text, printable
+
+NAMES = {
+    "\x1b[31mred\x1b[0m": r"\x1b[31mred\x1b[0m",
+    "safe\u202efdp.exe": r"safe\u202efdp.exe",
+    "two\nlines": r"two\nlines",
+    "bell\x07": r"bell\x07",
+    "\udcff": r"\udcff",
+    "=1+1": "'=1+1",
+    "+1": "'+1",
+    "-deep": "'-deep",
+    "@SUM(A1)": "'@SUM(A1)",
+    "\t=1": r"\t=1",
+    "grüße 1=2": "grüße 1=2",
+}
+
+
+@pytest.mark.parametrize(("name", "shown"), NAMES.items())
+def test_a_name_is_shown_escaped_and_stays_so(name, shown):
+    assert plain_name(name) == shown
+    assert plain_name(shown) == shown
+
+
+def test_messages_keep_their_lines_and_have_an_end():
+    assert printable("a\nb\r") == "a\nb\\r"
+    assert plain_text("- a\n- b") == "- a\n- b"
+    assert plain_text("x" * 20, 10) == "x" * 9 + "…"
+    assert len(plain_name("\x1b" * 20, 10)) == 10
+
+
+def test_reasons_and_pages_show_control_characters_escaped():
+    found = Finding("drift", "warning", "of \x1b[31mlog")
+    assert r"of \x1b[31mlog" in reasons_in_words([found])[0]
+    page = template("comparison.html").environment.from_string("{{ name }}, {{ number }}")
+    said = page.render(name="<b>\u202e", number=1)
+    assert said == r"&lt;b&gt;\u202e, 1"
