@@ -7,9 +7,9 @@ how the help shows it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
 
 import tyro
 from tyro.constructors import PrimitiveConstructorSpec
@@ -30,9 +30,14 @@ class Command(ABC):
     """A subcommand: a frozen dataclass; its fields are the options, its docstring the help.
 
     Its name on the command line is that of its line in `main.COMMANDS`.
+
+    Attributes:
+        removed: options it had, and what to use instead.
     """
 
     __slots__ = ()
+
+    removed: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def run(self, invocation: str) -> int:
@@ -63,7 +68,8 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
         name: its name.
 
     Raises:
-        UsageError: an unknown option (the nearest one is named), or a word too many.
+        UsageError: an unknown option (the nearest one is named) or one that was removed, or a word
+            too many.
         SystemExit: help was asked for and printed; or, with status 2, a value is missing or wrong,
             and that was printed.
     """
@@ -78,6 +84,8 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
     for word in left:
         if word.startswith("-") and word not in plain:
             option = word.partition("=")[0]
+            if option in kind.removed:
+                raise UsageError(f"{name}: {option} was removed; {kind.removed[option]}")
             known = ["--" + field.name.rstrip("_").replace("_", "-") for field in fields(kind)]  # pyright: ignore[reportArgumentType]
             hint = did_you_mean(option, known) or f"; see identify {name} --help"
             raise UsageError(f"{name}: unknown option {option!r}{hint}")

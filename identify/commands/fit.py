@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from tyro.conf import Positional, UseAppendAction
 
@@ -22,7 +22,6 @@ from identify.commands.terminal import say
 from identify.texts import printable
 
 if TYPE_CHECKING:
-    from identify.diagnosis import Loss
     from identify.estimation.terms import Term
     from identify.inertia import InertialParameters
     from identify.logs import LogFile, Recording
@@ -41,6 +40,11 @@ class Fit(Command):
     files are written). With --each the least of those of the logs that is not 0, when all of them
     were tried.
     """
+
+    removed: ClassVar[Mapping[str, str]] = {
+        "--robust": "what --apply corrects is nearer the body: run identify check and name what it "
+        "finds, as in --apply contact,spikes"
+    }
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
     """Logs of the same body: CSV and other text, Parquet, NPZ, or a folder of such files."""
@@ -96,10 +100,6 @@ class Fit(Command):
 
     apply: Annotated[str, option("CODE[,CODE ...]")] = ""
     """Correct what was found before the fit, by the codes of findings; it is in the provenance."""
-
-    robust: Annotated[str, option("LOSS")] = ""
-    """Weight blocks of time down that one body does not explain: "huber" bounds what they say,
-    "student" forgets what is far out."""
 
     no_report: Flag = False
     """Write no report.html, which takes a second."""
@@ -201,7 +201,6 @@ class Fit(Command):
             simultaneous=self.simultaneous,
             apply=tuple(code.strip() for code in self.apply.split(",") if code.strip()),
             check=self.check,
-            robust=cast("Loss | None", self.robust or None),
         )
 
     def _terms(self) -> tuple[Term, ...]:

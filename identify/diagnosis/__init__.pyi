@@ -7,12 +7,7 @@ from identify.diagnosis.facts import LogFacts as LogFacts
 from identify.diagnosis.hypotheses import HYPOTHESES as HYPOTHESES, Hypothesis as Hypothesis
 from identify.diagnosis.motion import Excitation as Excitation, excitation as excitation
 from identify.diagnosis.ranking import Cause as Cause, Diagnosis as Diagnosis, causes as causes
-from identify.diagnosis.robust import (
-    Loss as Loss,
-    robust_weights as robust_weights,
-    segments as segments,
-    weighted_cells as weighted_cells,
-)
+from identify.diagnosis.robust import segments as segments
 from identify.diagnosis.score_test import ScoreTest as ScoreTest, score_tests as score_tests
 from identify.diagnosis.sensor_drift import (
     Drift as Drift,

@@ -1,22 +1,13 @@
-"""Times at which the model fails, and weights that bound what single blocks say."""
+"""Times at which the model fails: contacts."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
 from identify.diagnosis.spans import Span, runs
-from identify.errors import ProblemError
-from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
-from identify.estimation.terms import Term
-from identify.regressors import FEATURE_TENSOR, Statistics, System
+from identify.regressors import FEATURE_TENSOR
 from identify.regressors.wrench import PSI, W
-
-Loss: TypeAlias = Literal["huber", "student"]
 
 STRETCH_SECONDS = 0.5
 """Stretches of time that are judged as one …"""
@@ -45,15 +36,6 @@ _MOST_SHARE = 0.45
 
 _FEWEST = 12
 """Stretches among which some can stand out."""
-
-_STUDENT = 4.0
-"""Degrees of freedom of the loss of Student's t."""
-
-_LEAST_USUAL = 1e-6
-"""Least energy of a median cell, in what the weights expect."""
-
-_HUBER = 2.0
-"""Standard deviations of a cell's energy above one from which Huber's loss takes it linearly."""
 
 
 def segments(time: Array, rows: Array, segment_ids: Indices) -> tuple[Span, ...]:
@@ -152,86 +134,3 @@ def _without_gaps(flags: Flags) -> Flags:
     closed = flags.copy()
     closed[1:-1] |= flags[:-2] & flags[2:]
     return closed
-
-
-def robust_weights(
-    fit: LeastSquaresFit, loss: Loss = "huber", terms: Sequence[Term] = ()
-) -> tuple[Array, ...]:
-    """Weight of each cell of a fit's statistics by a robust loss of its residuals.
-
-    Weights and the fit they belong to are found in turn; `weighted_cells` gives the statistics.
-
-    Args:
-        fit: least squares of all cells.
-        loss: Huber's, which takes residuals beyond the usual linearly, or that of Student's t with
-            four degrees of freedom, which forgets what is far out.
-        terms: of the fit.
-
-    Returns:
-        For each statistics of the fit's data shape (cells,).
-
-    Raises:
-        ProblemError: so weighted, the data tell no body.
-    """
-    if loss not in ("huber", "student"):
-        raise ProblemError(f"loss: expected 'huber' or 'student', got {loss!r}")
-    data, now = fit.data.system.data, fit
-    weights = tuple(np.ones(len(statistics)) for statistics, _ in data)
-    for _ in range(_ROUNDS):
-        before = weights
-        weights = _weights_at(fit.data.system, now, loss)
-        if max(np.abs(w - b).max() for w, b in zip(weights, before, strict=True)) < 1e-2:
-            break
-        weighted = [
-            (weighted_cells(statistics, own), equations)
-            for (statistics, equations), own in zip(data, weights, strict=True)
-        ]
-        now = weighted_least_squares(System.of(weighted), terms)
-    return weights
-
-
-def _weights_at(system: System, fit: LeastSquaresFit, loss: Loss) -> tuple[Array, ...]:
-    """Weights of the cells of a system at a fit of them."""
-    weights = [np.ones(len(statistics)) for statistics, _ in system.data]
-    lever = np.concatenate(([1.0], -fit.x))
-    offsets = fit.data.system.offsets(fit.x, fit.weights)
-    first_log = np.cumsum([0, *(len(statistics.logs) for statistics, _ in system.data)])
-    for (number, g), W_group in zip(system.members, fit.weights, strict=True):
-        statistics, equations = system.data[number]
-        for log in range(len(statistics.logs)):
-            cells = np.flatnonzero((statistics.log == log) & (statistics.group == g))
-            C = equations.residual(log, g) @ lever
-            C[0] -= offsets[first_log[number] + log]
-            r = statistics.factors[cells][..., : len(C)] @ C
-            n = len(W_group) * np.maximum(statistics.effective_samples[cells], 1.0)
-            energy = np.einsum("cki,ij,ckj->c", r, W_group, r) / n
-            # What is to be weighted down is in the scatter too, that the weights were found from.
-            energy = energy / min(1.0, max(float(np.median(energy)), _LEAST_USUAL))
-            if loss == "student":
-                weights[number][cells] = np.minimum(1.0, (_STUDENT + n) / (_STUDENT + n * energy))
-            else:
-                limit = 1.0 + _HUBER * np.sqrt(2.0 / n)
-                weights[number][cells] = np.minimum(1.0, limit / np.sqrt(np.maximum(energy, 1e-30)))
-    return tuple(weights)
-
-
-def weighted_cells(statistics: Statistics, weights: Array) -> Statistics:
-    """Statistics whose cells count as much as their weights say.
-
-    Args:
-        statistics: any.
-        weights: of the cells, between zero and one, shape (cells,).
-
-    Raises:
-        ProblemError: there are not as many weights as cells.
-    """
-    if weights.shape != (len(statistics),):
-        raise ProblemError(
-            f"weights: expected one for each of {len(statistics)} cells, got {weights.shape}"
-        )
-    return replace(
-        statistics,
-        factors=np.sqrt(weights)[:, None, None] * statistics.factors,
-        samples=weights * statistics.samples,
-        effective_samples=weights * statistics.effective_samples,
-    )

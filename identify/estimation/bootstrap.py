@@ -18,7 +18,7 @@ from identify.arrays import Array, Indices
 from identify.errors import ProblemError
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.regressors import System
-from identify.regressors.system import whitener
+from identify.regressors.system import augmented, whitener
 from identify.regressors.triangular import triangle
 
 FEWEST_BLOCKS = 10
@@ -102,29 +102,23 @@ class _Blocks:
         system = fit.data.system
         k, blocks = columns.shape[1], _numbered(system)
         count = 1 + max(int(numbers.max()) for numbers in blocks)
-        lever = np.concatenate(([1.0], -fit.x))
-        maps = system.offset_maps(fit.weights)
+        maps, y = system.offset_maps(fit.weights), augmented(fit.x)
         owner = {row: number for number, rows in enumerate(system.owners) for row in rows}
         free, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
         owned: list[list[tuple[Indices, Array]]] = [[] for _ in system.owners]
-        for number, (data, g) in enumerate(system.members):
-            statistics, equations = system.data[data]
-            L = whitener(fit.weights[number])
-            for log in range(len(statistics.logs)):
-                cells = np.arange(len(statistics))[statistics.cells_of(log, g)]
-                z = statistics.factors[cells][..., : statistics.layout.fit]
-                C = equations.residual(log, g)
-                into = np.concatenate((C[..., 1:] @ columns, (C @ lever)[..., None]), axis=-1)
-                rows = np.einsum("bnz,zmj,lm->bnlj", z, into, L, optimize=True)
-                block = blocks[data][cells]
-                np.add.at(samples, block, statistics.samples[cells])
-                if (mine := owner.get((number, log))) is None:
-                    np.add.at(free, block, _moments(rows))
-                    continue
-                constant = z[..., 0, None, None] * L
-                rows[..., -1] -= constant @ (maps[mine] @ lever)
-                rows[..., :-1] -= constant @ (maps[mine][:, 1:] @ columns)
-                owned[mine].append((block, _moments(np.concatenate((constant, rows), axis=-1))))
+        for part in system.parts():
+            z, C, L = part.z, part.residual, whitener(fit.weights[part.group])
+            into = np.concatenate((C[..., 1:] @ columns, (C @ y)[..., None]), axis=-1)
+            rows = np.einsum("bnz,zmj,lm->bnlj", z, into, L, optimize=True)
+            block = blocks[part.data][part.cells]
+            np.add.at(samples, block, system.data[part.data][0].samples[part.cells])
+            if (mine := owner.get((part.group, part.log))) is None:
+                np.add.at(free, block, _moments(rows))
+                continue
+            constant = z[..., 0, None, None] * L
+            rows[..., -1] -= constant @ (maps[mine] @ y)
+            rows[..., :-1] -= constant @ (maps[mine][:, 1:] @ columns)
+            owned[mine].append((block, _moments(np.concatenate((constant, rows), axis=-1))))
         joined = tuple(
             (np.concatenate([b for b, _ in each]), np.concatenate([m for _, m in each]))
             for each in owned

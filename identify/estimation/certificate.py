@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import SolveError
 from identify.estimation.cones import in_dual
-from identify.estimation.program import ConicRows
+from identify.estimation.program import ConeSolution, ConicRows
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.estimation.terms.consistent import MARGIN
@@ -32,26 +32,6 @@ DATA = "the data"
 COMPLETED = "the data and the default body"
 """What an estimate is the optimum of: where the data leave directions open, the default body fills
 them, and an optimum of the data alone is not what was looked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class SolverRun:
-    """What a solver says of itself.
-
-    Attributes:
-        solver: "Clarabel", or "none" where least squares met all terms already.
-        status: its own word.
-        iterations: how many it took.
-        versions: of the solver and of cvxpy.
-        build_time, solve_time: [s].
-    """
-
-    solver: str = "none"
-    status: str = ""
-    iterations: int = 0
-    versions: tuple[tuple[str, str], ...] = ()
-    build_time: float = 0.0
-    solve_time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,26 +155,19 @@ class ScaledProblem:
         return max(bounds)
 
 
-def certify(
-    problem: ScaledProblem,
-    theta: Array,
-    run: SolverRun,
-    multiplier: Array | None = None,
-    rows: ConicRows | None = None,
-) -> Certificate:
+def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
     """Check a solution against its own problem.
 
     Args:
         problem: the data.
-        theta: the solution, shape (p,).
-        run: what the solver said of itself.
-        multiplier: dual of the terms' rows; what of it is not in the dual cone is cut off.
-        rows: those rows.
+        solution: its unknowns, multiplier and rows; what of the multiplier is not in the dual cone
+            is cut off.
 
     Raises:
         SolveError: a term is violated or the optimum is not proved.
     """
-    violation = _violation(problem, theta, run)
+    theta, multiplier, rows = solution.theta, solution.multiplier, solution.rows
+    violation = _violation(problem, solution)
     dual_residual = 0.0
     if multiplier is not None and rows is not None:
         inside = in_dual(multiplier, rows.cones)
@@ -209,7 +182,7 @@ def certify(
     if not distance <= max(_STANDARD_ERRORS * max(1.0, excess), _RELATIVE * size):
         raise SolveError(
             f"the optimum is not proved: the solution may be {distance:.1e} standard errors away "
-            f"from it; {run.solver} said {run.status!r}"
+            f"from it; {solution.solver} said {solution.status!r}"
         )
     singular = np.linalg.svd(problem.A @ problem.identifiable, compute_uv=False)
     return Certificate(
@@ -227,12 +200,12 @@ def certify(
         margin=MARGIN,
         condition=float(singular[0] / singular[-1]),
         rank=len(singular),
-        solver=run.solver,
-        status=run.status,
-        iterations=run.iterations,
-        versions=run.versions,
-        build_time=run.build_time,
-        solve_time=run.solve_time,
+        solver=solution.solver,
+        status=solution.status,
+        iterations=solution.iterations,
+        versions=solution.versions,
+        build_time=solution.build_time,
+        solve_time=solution.solve_time,
     )
 
 
@@ -242,19 +215,20 @@ def scaled_eigenvalues(theta: Array, bodies: int) -> Sequence[float]:
     return np.linalg.eigvalsh(Pi.reshape(-1, 4, 4)).ravel().tolist()
 
 
-def _violation(problem: ScaledProblem, theta: Array, run: SolverRun) -> float:
-    violations = problem.violations(theta)
+def _violation(problem: ScaledProblem, solution: ConeSolution) -> float:
+    violations = problem.violations(solution.theta)
+    said = f"{solution.solver} said {solution.status!r}"
     for term, broken in zip(problem.terms, violations, strict=True):
         if not broken <= term.tolerance:
             raise SolveError(
                 f"the solution violates {term} by {broken:.1e} in scaled units (allowed "
-                f"{term.tolerance:g}); {run.solver} said {run.status!r}. If it is a bound, it may "
-                "be far from what the data say: fit without it first"
+                f"{term.tolerance:g}); {said}. If it is a bound, it may be far from what the data "
+                "say: fit without it first"
             )
-    off_plane = problem.off_plane(theta)
+    off_plane = problem.off_plane(solution.theta)
     if not off_plane <= _FEASIBLE:
         raise SolveError(
             f"the solution violates what is known exactly by {off_plane:.1e} in scaled units "
-            f"(allowed {_FEASIBLE:g}); {run.solver} said {run.status!r}"
+            f"(allowed {_FEASIBLE:g}); {said}"
         )
     return max(0.0, off_plane, *violations)

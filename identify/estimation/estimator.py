@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import version
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
@@ -15,7 +13,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Indices, seal
 from identify.errors import ProblemError, SolveError
 from identify.estimation.bootstrap import BlockBootstrap
-from identify.estimation.certificate import Certificate, ScaledProblem, SolverRun, certify
+from identify.estimation.certificate import Certificate, ScaledProblem, certify
 from identify.estimation.errors import ContradictoryTerms
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
@@ -283,7 +281,7 @@ def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, C
     """
     problem = _scaled_problem(fit, terms)
     if max(problem.violations(fit.theta)) <= _MET:
-        return fit.theta, certify(problem, fit.theta, SolverRun())
+        return fit.theta, certify(problem, ConeSolution(fit.theta))
     try:
         return _solved(problem)
     except SolveError as error:
@@ -295,16 +293,8 @@ def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, C
 
 def _solved(problem: ScaledProblem) -> tuple[Array, Certificate]:
     solution = _solution(problem, problem.terms)
-    run = SolverRun(
-        solver="Clarabel",
-        status=solution.status,
-        iterations=solution.iterations,
-        versions=_solver_versions(),
-        build_time=solution.build_time,
-        solve_time=solution.solve_time,
-    )
-    theta = _moved_inside(solution.theta, problem)
-    return theta, certify(problem, theta, run, solution.multiplier, solution.rows)
+    solution = replace(solution, theta=_moved_inside(solution.theta, problem))
+    return solution.theta, certify(problem, solution)
 
 
 def _solution(problem: ScaledProblem, terms: tuple[Term, ...]) -> ConeSolution:
@@ -362,11 +352,6 @@ def _moved_inside(theta: Array, problem: ScaledProblem) -> Array:
             share = (MARGIN - least) / (least_eigenvalue(inside) - least)
             moved[block] = outside + share * (inside - outside)
     return moved
-
-
-@lru_cache(maxsize=1)
-def _solver_versions() -> tuple[tuple[str, str], ...]:
-    return tuple((name, version(name)) for name in ("clarabel", "cvxpy"))
 
 
 def _assemble(

@@ -17,6 +17,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,20 +63,25 @@ class ConeSolution:
 
     Attributes:
         theta: scaled unknowns, shape (p,).
-        multiplier: dual of the terms' rows, for the objective ½‖A θ − b‖², shape (n,).
+        multiplier: dual of the terms' rows, for the objective ½‖A θ − b‖², shape (n,); None where
+            least squares met all terms already.
         rows: the terms' rows it belongs to.
+        solver: "Clarabel", or "none" where there was no need of one.
         status: the solver's own word.
         iterations: its iterations.
+        versions: of the solver and of cvxpy.
         build_time, solve_time: [s].
     """
 
     theta: Array
-    multiplier: Array
-    rows: ConicRows
-    status: str
-    iterations: int
-    build_time: float
-    solve_time: float
+    multiplier: Array | None = None
+    rows: ConicRows | None = None
+    solver: str = "none"
+    status: str = ""
+    iterations: int = 0
+    versions: tuple[tuple[str, str], ...] = ()
+    build_time: float = 0.0
+    solve_time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,8 +156,10 @@ class ConeProgram:
             theta=theta,
             multiplier=factor * np.asarray(solution.z)[self.rows],
             rows=ConicRows(rows[:, self.theta], rows[:, self.own], rows[:, -1], self.terms_cones),
+            solver="Clarabel",
             status=status,
             iterations=int(solution.iterations),
+            versions=_versions(),
             build_time=built - started,
             solve_time=finished - built,
         )
@@ -257,6 +265,11 @@ def _compile(
         cones=cones,
         terms_cones=cones[:norm] + cones[norm + 1 :],
     )
+
+
+@lru_cache(maxsize=1)
+def _versions() -> tuple[tuple[str, str], ...]:
+    return tuple((name, version(name)) for name in ("clarabel", "cvxpy"))
 
 
 def _clarabel() -> Any:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.diagnosis import Loss
 from identify.errors import LogError, ProblemError, SchemaError, SolveError
 from identify.estimation import (
     Estimate,
@@ -41,7 +40,6 @@ from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
 from identify.pipeline.scanned_log import ScannedLog, scan_log
-from identify.pipeline.weighting import weighted_down
 from identify.regressors import LogSummary, Offsets, Statistics
 from identify.regressors.scanning import CHUNK_ROWS
 from identify.signals import Reading
@@ -66,7 +64,7 @@ def fit(
     simultaneous: bool | None = None,
     apply: Sequence[str] | None = None,
     check: bool | None = None,
-    robust: Loss | None = None,
+    robust: str | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     truth: InertialParameters | None = None,
@@ -92,8 +90,7 @@ def fit(
         simultaneous: whether 95 % is that all intervals of a body hold at once.
         apply: codes of findings to correct before the fit.
         check: try all other readings of the logs, as `check_logs` does.
-        robust: loss by which blocks of time that one body does not explain are weighted down,
-            "huber" or "student".
+        robust: was removed; `apply` corrects what was found.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
         truth: the true body (the payload's), where it is known, to replay beside the estimate; the
@@ -112,10 +109,14 @@ def fit(
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its answer is not proved.
     """
+    if robust is not None:
+        raise SchemaError(
+            "robust: weights of blocks were removed, as what `apply` corrects is nearer the body; "
+            "call check_logs and name what it finds, as in apply=['contact', 'spikes']"
+        )
     named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
     named |= {"interval": interval, "simultaneous": simultaneous}
     named |= {"apply": None if apply is None else tuple(apply), "check": check}
-    named |= {"robust": robust}
     named |= {"needs": needs, "terms": tuple(terms) if isinstance(terms, list) else terms}
     named = {name: value for name, value in named.items() if value is not None}
     given, empty = _checked(recordings, unloaded)
@@ -140,10 +141,6 @@ def fit(
     require_same_frames(recordings, with_carrier=bool(empty))
     say("estimating")
     estimate = _estimate(scanned, [log.summary.statistics for log in scanned], estimator, say)
-    as_read, weighting = scanned, None
-    if settings.robust is not None:
-        scanned, weighting = weighted_down(scanned, settings.robust, estimator)
-        estimate = estimate_body([log.summary.statistics for log in scanned], estimator)
     logs = tuple(log.summary for log in scanned)
     blocks = [log.statistics for log in logs]
     say("validating")
@@ -158,7 +155,7 @@ def fit(
     ]
     suspect = not applied and (settings.check or is_suspect(estimate, findings))
     checks = look_at(
-        as_read,
+        scanned,
         estimator,
         suspect=suspect,
         corrected=bool(applied),
@@ -170,7 +167,6 @@ def fit(
     findings = _of_both(findings, list(checks.findings))
     scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
     whole |= {"applied": applied} if applied else {}
-    whole |= {} if weighting is None else {"robust": weighting}
 
     def told(one: Estimate) -> Estimate:
         """With what is known of the logs and of the whole fit, and so of each of its bodies."""

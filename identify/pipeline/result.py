@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from identify.diagnosis import Loss
 from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings, IntervalRoute
@@ -40,8 +39,6 @@ class FitSettings:
         simultaneous: whether 95 % is that all intervals of a body hold at once.
         apply: codes of findings to correct before the fit, in this order.
         check: try all other readings of the logs, also where nothing seen at once asks for it.
-        robust: loss by which blocks of time that one body does not explain are weighted down:
-            "huber", which bounds what they say, or "student", which forgets what is far out.
     """
 
     bias: Offsets = "per_log"
@@ -54,7 +51,6 @@ class FitSettings:
     simultaneous: bool = False
     apply: tuple[str, ...] = ()
     check: bool = False
-    robust: Loss | None = None
 
     def __post_init__(self) -> None:
         if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
@@ -70,8 +66,6 @@ class FitSettings:
                 raise SchemaError(f"{name}: expected a number, got {value!r}")
         if self.bias not in ("per_log", "shared", "none"):
             raise SchemaError(f'bias: expected "per_log", "shared" or "none", got {self.bias!r}')
-        if self.robust is not None and self.robust not in get_args(Loss):
-            raise SchemaError(f'robust: expected "huber" or "student", got {self.robust!r}')
         if self.interval not in get_args(IntervalRoute):
             routes = " or ".join(f'"{route}"' for route in get_args(IntervalRoute))
             raise SchemaError(f"interval: expected {routes}, got {self.interval!r}")
@@ -146,14 +140,9 @@ class FitResult:
 
     @property
     def corrected(self) -> tuple[str, ...]:
-        """What was corrected or weighted down before the fit, as asked, a sentence each."""
+        """What was corrected before the fit, as asked, a sentence each."""
         done: Any = self.estimate.provenance
-        said = [f"{each['meaning']}." for each in done.get("applied", ())]
-        if "robust" in done:
-            shares = zip(self.logs, done["robust"]["weighted_down"], strict=True)
-            of_logs = ", ".join(f"{share:.2%} of {log.name}" for log, share in shares)
-            said.append(f"rows weighted down ({done['robust']['loss']}): {of_logs}.")
-        return tuple(said)
+        return tuple(f"{each['meaning']}." for each in done.get("applied", ()))
 
     @property
     def verdict(self) -> Verdict:

@@ -7,14 +7,14 @@ after weighting, and the rows below do not know of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, Indices
 from identify.errors import ProblemError
 from identify.regressors.equations import Equations
 from identify.regressors.linear_problem import LinearProblem
@@ -54,6 +54,26 @@ class GroupEquations:
     def channels(self) -> int:
         """How many residuals a sample has."""
         return len(self.group.channels)
+
+
+class LogPart(NamedTuple):
+    """What a system has of one log and group.
+
+    Attributes:
+        group: number among the system's groups.
+        data: number of the statistics.
+        log: number of the log in them.
+        cells: numbers of its cells in them, shape (c,).
+        z: their factors, in the columns a fit reads, shape (c, k, fit).
+        residual: coefficients [B0 | B], shape (fit, m, 1 + p).
+    """
+
+    group: int
+    data: int
+    log: int
+    cells: Indices
+    z: Array
+    residual: Array
 
 
 @dataclass(frozen=True)
@@ -98,6 +118,15 @@ class System:
     def groups(self) -> tuple[GroupEquations, ...]:
         """The equations of those groups, in this order."""
         return tuple(_of_group(*self.data[number], g) for number, g in self.members)
+
+    def parts(self) -> Iterator[LogPart]:
+        """Cells and coefficients of each group and log, in this order."""
+        for number, (data, g) in enumerate(self.members):
+            statistics, equations = self.data[data]
+            for log in range(len(statistics.logs)):
+                cells = np.arange(len(statistics))[statistics.cells_of(log, g)]
+                z = statistics.factors[cells][..., : statistics.layout.fit]
+                yield LogPart(number, data, log, cells, z, equations.residual(log, g))
 
     @cached_property
     def sensors(self) -> tuple[tuple[tuple[int, ...], ...], ...]:
@@ -212,15 +241,15 @@ class System:
         stand one after the other; logs with fewer channels than others end in zeros.
         """
         by_row = self._offset_of_row(self.offset_maps(weights))
-        lever = np.concatenate(([1.0], -x))
+        y = augmented(x)
         found: list[Array] = []
         for sensors, (statistics, _) in zip(self.sensors, self.data, strict=True):
             for log in range(len(statistics.logs)):
                 maps = [
-                    by_row.get((first, log), np.zeros((self.groups[first].channels, len(lever))))
+                    by_row.get((first, log), np.zeros((self.groups[first].channels, len(y))))
                     for first, *_ in sensors
                 ]
-                found.append(np.concatenate(maps) @ lever)
+                found.append(np.concatenate(maps) @ y)
         widest = max(map(len, found))
         if all(len(offset) == widest for offset in found):
             return np.array(found)
@@ -238,17 +267,11 @@ class System:
                 given.
         """
         weights = weights or [np.eye(group.channels) for group in self.groups]
-        lever = np.concatenate(([1.0], -x))
-        by_row = self._offset_of_row(self.offset_maps(weights))
-        moments = []
-        for number, group in enumerate(self.groups):
-            rest, first = group.rest @ lever, group.first @ lever
-            for log in range(len(first)):
-                if (number, log) in by_row:
-                    offset = by_row[number, log] @ lever
-                    first[log] -= group.constant[log] * offset
-            moments.append(rest.T @ rest + first.T @ first)
-        return moments
+        y = augmented(x)
+        residuals = [(group.rest @ y, group.first @ y) for group in self.groups]
+        for (number, log), offset in self._offset_of_row(self.offset_maps(weights)).items():
+            residuals[number][1][log] -= self.groups[number].constant[log] * (offset @ y)
+        return [rest.T @ rest + first.T @ first for rest, first in residuals]
 
     def measured_power(self) -> list[Array]:
         """Mean square of what each group measured, offsets included, shape (m,) each."""
@@ -265,20 +288,14 @@ class System:
         one block.
         """
         by_row = self._offset_of_row(self.offset_maps(weights))
-        lever = np.concatenate(([1.0], -x))
         scores = [np.zeros((len(statistics), len(self.space))) for statistics, _ in self.data]
-        for number, (data, g) in enumerate(self.members):
-            statistics, equations = self.data[data]
-            fit = statistics.layout.fit
-            for log in range(len(statistics.logs)):
-                C = equations.residual(log, g)
-                cells = statistics.cells_of(log, g)
-                z = statistics.factors[cells][..., :fit]
-                if (offset := by_row.get((number, log))) is not None:
-                    C[0] -= offset
-                weighted = z.reshape(-1, fit) @ ((C @ lever) @ weights[number])
-                moments = z.swapaxes(-1, -2) @ weighted.reshape(*z.shape[:2], -1)
-                scores[data][cells] = np.tensordot(moments, C[..., 1:], axes=2)
+        for part in self.parts():
+            z, C = part.z, part.residual
+            if (offset := by_row.get((part.group, part.log))) is not None:
+                C[0] -= offset
+            weighted = z.reshape(-1, z.shape[-1]) @ ((C @ augmented(x)) @ weights[part.group])
+            moments = z.swapaxes(-1, -2) @ weighted.reshape(*z.shape[:2], -1)
+            scores[part.data][part.cells] = np.tensordot(moments, C[..., 1:], axes=2)
         return np.concatenate(
             [_by_block(data[0], found) for data, found in zip(self.data, scores, strict=True)]
         )
@@ -299,19 +316,18 @@ class System:
 
     def noise_moments(self, x: Array) -> list[Array]:
         """What noise in the columns makes of Σ r rᵀ of each group at x, shape (m, m) each."""
-        lever = np.concatenate(([1.0], -x))
-        through = [group.noise @ lever for group in self.groups]
+        through = [group.noise @ augmented(x) for group in self.groups]
         return [rows.T @ rows for rows in through]
 
     def noise_scatter(self, x: Array, weights: Weights) -> Array:
-        """Scatter of the scores Σ Bᵀ W r that comes of noise in B meeting noise in r: (p, p)."""
-        p, lever = len(self.space), np.concatenate(([1.0], -x))
+        """Scatter of the scores Σ Bᵀ W r that comes of noise in B times noise in r: (p, p)."""
+        p, y = len(self.space), augmented(x)
         scatter = np.zeros((p, p))
         for group, weight in zip(self.groups, weights, strict=True):
             if not len(group.noise):
                 continue
-            meeting = np.tensordot(group.noise @ lever, group.noise[..., 1:], axes=(0, 0))
-            V = np.tensordot(weight, meeting, axes=1)
+            cross_term = np.tensordot(group.noise @ y, group.noise[..., 1:], axes=(0, 0))
+            V = np.tensordot(weight, cross_term, axes=1)
             scatter += np.einsum("mnp,nmq->pq", V, V) / group.effective_samples
         return scatter
 
@@ -323,6 +339,11 @@ class System:
             weighted = (weight @ rows).reshape(-1, len(self.space))
             found.append(rows.reshape(-1, len(self.space)).T @ weighted)
         return found
+
+
+def augmented(x: Array) -> Array:
+    """Augmented parameters [1; −x]: a residual is linear in them, r = z · [B0 | B] [1; −x]."""
+    return np.concatenate(([1.0], -x))
 
 
 def whitener(weight: Array) -> Array:

@@ -70,10 +70,6 @@ class Differentiator:
         """Smoothed derivative of the given order, edges trimmed, (n, k) to (n − 2 halo, k)."""
         return _correlated(columns, self.kernels[order])
 
-    def response(self, frequency_hz: Array, order: int) -> Array:
-        """Gain of the derivative of the given order at the given frequencies."""
-        return frequency_response(self.kernels[order], frequency_hz / self.rate_hz)
-
 
 def _correlated(columns: Array, kernel: Array) -> Array:
     """Sums of a kernel's length, (n, k) to (n − taps + 1, k); of long columns by overlap-save."""
@@ -106,9 +102,3 @@ def _local_polynomial(half: int) -> Array:
         legendre.legval(0.0, legendre.legder(basis, order)) / half**order for order in range(3)
     ]
     return np.array(at_middle) @ fit
-
-
-def frequency_response(taps: Array, frequency: Array) -> Array:
-    """Magnitude of a kernel's response at frequencies in cycles a sample."""
-    phase = np.exp(-2j * np.pi * np.outer(frequency, np.arange(len(taps))))
-    return np.abs(phase @ taps)

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from identify.commands.main import main
 from identify.logs import synthetic_recording
@@ -66,21 +67,22 @@ def test_what_was_corrected_before_a_fit_is_said_with_its_count(tmp_path, capsys
     table.loc[30::60, force] += 100.0
     table.to_csv(path, index=False)
     out = tmp_path / "out"
-    asked = ("--apply", "spikes", "--robust", "student")
-    assert main(["fit", *words, "-o", str(out), *asked]) == 0
+    assert main(["fit", *words, "-o", str(out), "--apply", "spikes"]) == 0
     said = capsys.readouterr().out
     spikes = f"spikes: {len(table.index[30::60])} rows put between their neighbours."
     assert f"Before the fit: {spikes}" in said
-    assert "Before the fit: rows weighted down (student): " in said
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "As asked, before the fit:" in page
     assert spikes in page
     done = json.loads((out / "estimate.json").read_text())["provenance"]
-    assert done["options"]["robust"] == done["robust"]["loss"] == "student"
     assert [one["code"] for one in done["applied"]] == ["spikes"]
 
 
-def test_a_loss_that_is_none_is_answered_by_those_there_are(tmp_path, capsys):
-    words = ["fit", *logged(tmp_path), "-o", str(tmp_path / "out"), "--robust", "cauchy"]
+@pytest.mark.parametrize("more", [(), ("--each",)])
+def test_robust_is_answered_by_what_to_use_instead(tmp_path, capsys, more):
+    words = ["fit", *logged(tmp_path), "-o", str(tmp_path / "out"), "--robust", "student", *more]
     assert main(words) == 2
-    assert 'robust: expected "huber" or "student", got \'cauchy\'' in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "--robust was removed; " in said
+    assert "as in --apply contact,spikes" in said
+    assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""Times at which a log is not to be believed: raw signals, contacts, robust weights, excitation."""
+"""Times at which a log is not to be believed: raw signals, contacts, excitation."""
 
 from __future__ import annotations
 
@@ -12,16 +12,11 @@ import pytest
 from identify.diagnosis import (
     SignalWatch,
     excitation,
-    robust_weights,
     score_tests,
     segments,
     signal_spans,
-    weighted_cells,
 )
-from identify.errors import ProblemError
-from identify.estimation.least_squares import weighted_least_squares
 from identify.logs import Recording
-from identify.regressors import System
 from identify.signals import prepare
 from identify.signals.spikes import without_spikes
 from identify.spatial import exp_rotation, quaternion_product, rotation_from_quaternion
@@ -167,35 +162,6 @@ def test_a_model_that_fails_all_over_has_no_contacts():
         LOG, time=TIME[:300], signals={name: v[:300] for name, v in LOG.signals.items()}
     )
     assert segments(*series(short)) == ()
-
-
-@pytest.mark.parametrize("loss", ["huber", "student"])
-def test_robust_weights_take_back_what_one_block_says(loss):
-    carried = (TIME > 11.0) & (TIME < 19.0)  # something more, for a while
-    loads = np.concatenate((LOG.signals["force"], LOG.signals["torque"]), axis=1)
-    fit, _ = fitted(with_wrench(LOG, 0.3 * carried[:, None] * loads))
-    (weights,) = robust_weights(fit, loss)
-    statistics, equations = fit.data.system.data[0]
-    block = statistics.block == 1  # of ten seconds
-    assert weights[block].mean() < 0.6 * weights[~block].mean()
-    assert ((weights > 0.0) & (weights <= 1.0)).all()
-    robust = weighted_least_squares(System.of([(weighted_cells(statistics, weights), equations)]))
-    assert group_errors(robust.x, PHI).mass < 0.5 * group_errors(fit.x, PHI).mass
-
-
-def test_weights_of_cells_are_those_of_their_rows():
-    fit, _ = fitted(LOG)
-    statistics, _ = fit.data.system.data[0]
-    weights = np.linspace(0.1, 1.0, len(statistics))
-    R = weighted_cells(statistics, weights).totals
-    expected = np.zeros_like(R)
-    for factor, group, weight in zip(statistics.factors, statistics.group, weights, strict=True):
-        expected[0, group] += weight * factor.T @ factor
-    assert_close(R.swapaxes(-1, -2) @ R, expected, 1e-10)
-    with pytest.raises(ProblemError, match="one for each"):
-        weighted_cells(statistics, weights[1:])
-    with pytest.raises(ProblemError, match="huber"):
-        robust_weights(fit, "cauchy")  # type: ignore[arg-type]
 
 
 def test_excitation_is_the_root_mean_square_of_the_motion():

@@ -138,7 +138,6 @@ def test_the_provenance_says_how_it_was_made(demo, shipped):
         "needs": "",
         "apply": [],
         "check": False,
-        "robust": None,
         "interval": "formula",
         "simultaneous": False,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest import mock
 
 import cvxpy as cp
@@ -15,13 +16,12 @@ from identify.estimation.certificate import (
     COMPLETED,
     DATA,
     ScaledProblem,
-    SolverRun,
     certify,
     scaled_eigenvalues,
 )
 from identify.estimation.cones import Cone, cones_of, in_dual
 from identify.estimation.estimator import solve_terms
-from identify.estimation.program import ConicRows, cone_program
+from identify.estimation.program import ConeSolution, ConicRows, cone_program
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import (
     ComInBox,
@@ -232,10 +232,7 @@ def test_a_body_that_is_not_the_optimum_is_refused(seed, direction, distance):
     with pytest.raises(
         SolveError, match=r"not proved: the solution may be .* standard errors away"
     ):
-        certify(problem, worse, RUN, solution.multiplier, solution.rows)
-
-
-RUN = SolverRun("x", "Solved")
+        certify(problem, replace(solution, theta=worse))
 
 
 @pytest.mark.parametrize("name", TERMS)
@@ -247,14 +244,16 @@ def test_a_point_that_meets_all_terms_and_is_not_the_optimum_is_refused(name):
     for share in (1e-2, 0.1, 1.0):
         worse = solution.theta + share * (inside - solution.theta)
         with pytest.raises(SolveError, match="not proved"):
-            certify(problem, worse, RUN, solution.multiplier, rows)
+            certify(problem, replace(solution, theta=worse, rows=rows))
 
 
 def test_a_body_outside_the_cone_is_refused_with_the_solvers_word():
     fit = fit_of(1)
     problem, solution = solved(fit)
-    with pytest.raises(SolveError, match=r"violates physical consistency by .* x said 'Solved'"):
-        certify(problem, fit.theta, RUN, solution.multiplier, solution.rows)
+    with pytest.raises(
+        SolveError, match=r"violates physical consistency by .* Clarabel said 'Solved'"
+    ):
+        certify(problem, replace(solution, theta=fit.theta))
 
 
 @pytest.mark.parametrize("name", ["known mass", "mass between", "com in box", "com in ball"])
@@ -269,18 +268,18 @@ def test_the_term_that_is_broken_is_named(name):
     x[4:10] *= 10.0  # consistent still
     x[14:20] += 10.0 * x[10] * np.array([1, 0, 0, 1, 0, 1])
     with pytest.raises(SolveError) as caught:
-        certify(problem, problem.scaling.theta(x), RUN, np.zeros(len(rows.f)), rows)
+        certify(problem, ConeSolution(problem.scaling.theta(x), np.zeros(len(rows.f)), rows))
     assert f"violates {TERMS[name][0]} by" in str(caught.value)
 
 
 def test_a_mass_that_was_given_may_not_move():
     fit = fit_of(2, mass_known=True)
     problem, solution = solved(fit)
-    good = certify(problem, solution.theta, SolverRun(), solution.multiplier, solution.rows)
+    good = certify(problem, solution)
     assert good.rank == 9
     moved = solution.theta + 1e-6 * np.eye(10)[0]
     with pytest.raises(SolveError, match="violates mass = "):
-        certify(problem, moved, SolverRun(), solution.multiplier, solution.rows)
+        certify(problem, replace(solution, theta=moved))
 
 
 def test_wrong_multipliers_prove_nothing():
@@ -289,17 +288,17 @@ def test_wrong_multipliers_prove_nothing():
     z = solution.multiplier
     for multiplier in (np.zeros(len(z)), 3.0 * z, -z):
         with pytest.raises(SolveError, match="not proved"):
-            certify(problem, solution.theta, SolverRun(), multiplier, solution.rows)
+            certify(problem, replace(solution, multiplier=multiplier))
 
 
 def test_what_a_multiplier_has_outside_the_dual_cone_is_cut_off_and_counted():
     fit = fit_of(0)
     problem, solution = solved(fit)
-    good = certify(problem, solution.theta, RUN, solution.multiplier, solution.rows)
+    good = certify(problem, solution)
     assert good.dual_residual < 1e-6
     shifted = solution.multiplier - 0.1 * np.abs(solution.multiplier).max()
     with pytest.raises(SolveError, match="not proved"):
-        certify(problem, solution.theta, RUN, shifted, solution.rows)
+        certify(problem, replace(solution, multiplier=shifted))
 
 
 def test_numbers_that_are_none_are_refused():
@@ -307,7 +306,7 @@ def test_numbers_that_are_none_are_refused():
     problem, solution = solved(fit)
     nothing = np.full(10, np.nan)
     with pytest.raises((SolveError, np.linalg.LinAlgError)):
-        certify(problem, nothing, SolverRun(), solution.multiplier, solution.rows)
+        certify(problem, replace(solution, theta=nothing))
 
 
 def test_cones_that_cannot_be_certified_are_refused():

@@ -10,11 +10,17 @@ from scipy.signal import savgol_coeffs
 from identify.signals.kernels import (
     Differentiator,
     default_cutoff_hz,
-    frequency_response,
 )
 from tests.close import assert_close
 
 RATES = [(50.0, 5.0), (100.0, 5.0), (500.0, 5.0), (1000.0, 2.0), (125.0, 12.5), (100.0, 40.0)]
+
+
+def response(differentiator: Differentiator, frequency_hz: np.ndarray, order: int) -> np.ndarray:
+    """Gain of a derivative at some frequencies."""
+    taps = differentiator.kernels[order]
+    angles = 2.0 * np.pi * frequency_hz / differentiator.rate_hz
+    return np.abs(np.exp(-1j * np.outer(angles, np.arange(len(taps)))) @ taps)
 
 
 def test_the_default_cutoff_is_five_hertz_or_a_tenth_of_the_rate():
@@ -63,7 +69,7 @@ def test_derivatives_of_a_slow_sine_are_accurate(rate, cutoff, frequency):
         exact = omega**order * np.sin(omega * inner + order * np.pi / 2)
         out = differentiator.apply(columns, order)[:, 0]
         assert_close(out, exact, max(reach / 500.0, 1e-10), scale=omega**order)
-        gain = differentiator.response(np.array([frequency]), order)[0]
+        gain = response(differentiator, np.array([frequency]), order)[0]
         assert_close(gain, omega**order, max(reach / 500.0, 1e-10))
 
 
@@ -71,7 +77,7 @@ def test_derivatives_of_a_slow_sine_are_accurate(rate, cutoff, frequency):
 def test_the_differentiators_pass_band_is_about_three_cutoffs_wide(rate):
     differentiator = Differentiator.design(rate, 5.0)
     frequency = np.linspace(0.1, 0.5 * rate, 20_000)
-    gain = differentiator.response(frequency, 0)
+    gain = response(differentiator, frequency, 0)
     half_power = frequency[np.argmax(gain < np.sqrt(0.5))]
     assert 2.2 * 5.0 < half_power < 3.3 * 5.0
     assert np.abs(gain[frequency < 5.0] - 1.0).max() < 0.02
@@ -82,14 +88,8 @@ def test_errors_of_derivatives_fall_with_the_sixth_power_of_frequency():
     frequency = np.array([1.0, 2.0])
     omega = 2.0 * np.pi * frequency
     for order in (1, 2):
-        error = np.abs(differentiator.response(frequency, order) / omega**order - 1.0)
+        error = np.abs(response(differentiator, frequency, order) / omega**order - 1.0)
         assert 5.5 < np.log2(error[1] / error[0]) < 6.5
-
-
-def test_frequency_response_is_that_of_the_fourier_transform():
-    taps = np.random.default_rng(2).normal(size=16)
-    spectrum = np.abs(np.fft.rfft(taps, 64))
-    assert_close(frequency_response(taps, np.arange(33) / 64.0), spectrum, 1e-13)
 
 
 @given(st.floats(20.0, 5000.0), st.floats(0.002, 0.44))
