@@ -242,39 +242,11 @@ class Recording:
                 goes back; the message names the argument.
             SchemaError: another argument is wrong or missing; the message names it.
         """
+        given = {name: value for name, value in locals().items() if name != "cls"}
         from identify.logs.memory import describe_arrays  # these two modules make recordings
         from identify.logs.read import read_log
 
-        arrays, schema = describe_arrays(
-            {
-                "time": time,
-                "rate_hz": rate_hz,
-                "still": still,
-                "gravity": gravity,
-                "position": position,
-                "quaternion": quaternion,
-                "quaternion_order": quaternion_order,
-                "maps": maps,
-                "position_axes": position_axes,
-                "velocity": velocity,
-                "angular_velocity": angular_velocity,
-                "twist_frame": twist_frame,
-                "acceleration": acceleration,
-                "angular_acceleration": angular_acceleration,
-                "acceleration_frame": acceleration_frame,
-                "acceleration_kind": acceleration_kind,
-                "force": force,
-                "torque": torque,
-                "wrench_frame": wrench_frame,
-                "acts_on": acts_on,
-                "mount": mount,
-                "wrench_delay": wrench_delay,
-                "body_name": body_name,
-                "flange": flange,
-                "tcp": tcp,
-                "wrench_point": wrench_point,
-            }
-        )
+        arrays, schema = describe_arrays(given)
         recording = read_log(arrays, schema)
         return replace(recording, X_BS=mount) if isinstance(mount, Pose) else recording
 

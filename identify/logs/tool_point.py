@@ -17,18 +17,14 @@ import numpy as np
 
 from identify.arrays import Array, Vec3
 from identify.errors import LogError
+from identify.logs.signal_table import SIGNALS
 from identify.spatial import Pose, quaternion_from_rotation, quaternion_product
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_quaternion
 
 if TYPE_CHECKING:
     from identify.logs.recording import Recording
 
-_GROUPS = {
-    "linear_velocity": "twist",
-    "angular_velocity": "twist",
-    "linear_acceleration": "acceleration",
-    "angular_acceleration": "acceleration",
-}
+_GROUPS = {s.name: s.group for s in SIGNALS if s.group in ("twist", "acceleration")}
 
 _LEVERS = (
     ("position", "quaternion"),
