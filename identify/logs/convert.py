@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.orientation import read_rotation, read_translation
-from identify.logs.recording import Frame
+from identify.logs.parts import Frame
 from identify.logs.rows import Selection
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_tables import PoseTable

@@ -1,4 +1,4 @@
-"""`LogFile`: a long log in one file, which is read in part, and again; its rows are not kept."""
+"""`read_log`; and `LogFile`, a long log in one file, which is read in part and again, not kept."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from identify.files import digest, require_file
 from identify.logs.clock import COUNTERS, require_order, since
 from identify.logs.convert import signals_of
 from identify.logs.excerpt import Excerpt, ReadExcerpt, rows_of, span_of
-from identify.logs.read import describe_log, read_log, sealed
+from identify.logs.parts import SourceFile
+from identify.logs.read import LogLike, describe_log, read_fields, sealed
 from identify.logs.readers import measure, rows_reader
 from identify.logs.readers.line_index import LineIndex
-from identify.logs.recording import Recording, SourceFile
+from identify.logs.recording import Recording
 from identify.logs.rows import Account, Selection, require_sane
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import checked, plan_sources
@@ -110,6 +111,30 @@ class LogFile:
         return replace(self.recording, rows=self.rows, dropped=account.dropped)
 
 
+def read_log(log: LogLike, schema: SchemaLike) -> Recording:
+    """Reads a log as its schema says.
+
+    Units, order and signs become those of the toolkit: SI, quaternions [x, y, z, w] of R_WB, the
+    wrench that acts on the body. Time starts at zero at the first row kept. Rows with NaN, infinite
+    or empty fields, masked entries, and a last row cut short, are left out and counted; nothing is
+    filled in.
+
+    Args:
+        log: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the
+            files that the schema names in `[streams.*]`; or a table in memory: a pandas DataFrame,
+            or a mapping of names to arrays of shape (n,), or (n, k) with columns `"a[0]"` and so
+            on. Its name is "table" and its sha256 that of the columns in use.
+        schema: the schema, its file, or a mapping of its keys.
+
+    Raises:
+        SchemaError: the schema is not one.
+        MissingFile: the log, one of its files or the schema does not exist.
+        MissingColumn: the schema names a column that the log does not have.
+        LogError: the log is not what the schema says; the message has the file, row and column.
+    """
+    return Recording(**read_fields(log, schema))
+
+
 def open_log(log: str | PathLike[str], schema: SchemaLike) -> Recording | LogFile:
     """A log as `read_log` reads it, or, where it is a long one in a file of its own, opened.
 
@@ -150,7 +175,7 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     if not step > 0.0:
         return None
     sha256 = digest(source.path) if lines is None else lines.sha256
-    recording = describe_log(path, schema, [SourceFile(source.path, sha256)])
+    recording = Recording(**describe_log(path, schema, [SourceFile(source.path, sha256)]))
     opened = LogFile(recording, schema, rows, 1.0 / step, origin, lines)
     return replace(opened, recording=rows_of(opened.reader()(0, _HEAD, 0).recording, 0, 0))
 

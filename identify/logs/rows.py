@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.errors import TooManyBadRows
-from identify.logs.recording import DroppedRows
+from identify.logs.parts import DroppedRows
 from identify.logs.schema_fields import Column
 from identify.logs.table import Flaw, Stamps, Table
 

@@ -13,7 +13,7 @@ from identify.arrays import Array, Flags
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs.clock import Clock, read_clock, same_clock, unwrapped, wrapped_before
-from identify.logs.recording import DroppedRows
+from identify.logs.parts import DroppedRows
 from identify.logs.rows import Selection, is_too_many, same_length, select_rows
 from identify.logs.schema import Group, Schema
 from identify.logs.table import Flaw, Source, Table

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.files import write_bytes, write_text
-from identify.logs.recording import Recording
+from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema_tables import placement_of, tool_point_of
 from identify.logs.signal_table import SIGNALS
-from identify.logs.tool_point import moved_recording, wrench_point
+from identify.logs.tool_point import wrench_point
 from identify.spatial import BodyFrame
 
 
