@@ -20,10 +20,6 @@ from identify.spatial.rotations import quaternion_conjugate, rotate, rotation_fr
 def signals_of(selections: Mapping[Group, Selection], schema: Schema) -> dict[str, Array]:
     """The signals of some groups, by the names of a `Recording`, in SI.
 
-    Args:
-        selections: the rows kept of the file that each of the groups is in.
-        schema: what their columns mean.
-
     Raises:
         LogError: a row that is no rotation, or a tool point whose motion is not in one place.
     """

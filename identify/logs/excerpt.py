@@ -33,14 +33,7 @@ class Excerpt:
 
 
 def excerpt(recording: Recording, start: int, stop: int, margin: int) -> Excerpt:
-    """Rows of a recording in memory, as views.
-
-    Args:
-        recording: the log.
-        start: first row.
-        stop: the one after the last.
-        margin: neighbours on either side.
-    """
+    """Rows of a recording in memory and a margin of neighbours on either side, as views."""
     if start <= 0 and stop >= len(recording):
         return Excerpt(recording, rows=recording.rows, account=Account(recording.dropped))
     first, last = max(0, start - margin), min(len(recording), stop + margin)

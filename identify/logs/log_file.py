@@ -98,11 +98,7 @@ class LogFile:
         )
 
     def told(self, account: Account) -> Recording:
-        """What the log says of itself once all rows were seen.
-
-        Raises:
-            TooManyBadRows, LogError: hardly any can be used.
-        """
+        """What the log says of itself once all rows were seen; raises where few can be used."""
         account.require_most(
             self.recording.sources[0].path,
             self.rows - account.dropped.total,

@@ -74,13 +74,10 @@ def hold(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
 
 
 def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
-    """What `Recording.from_arrays` is given, as a log in memory and its schema.
-
-    Args:
-        given: its arguments by name; those that are None are not given.
+    """What `Recording.from_arrays` is given, by argument, as a log in memory and its schema.
 
     Raises:
-        LogError, SchemaError: as the message says, which names the argument.
+        LogError, SchemaError: an argument is wrong or missing; the message names it.
     """
     given = {
         name: value

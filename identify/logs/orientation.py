@@ -49,11 +49,7 @@ def angles_in_degrees(
 
     Radians of Euler angles and of rotation vectors go beyond a turn only where somebody unwrapped
     them. They then do not change by turns in a second, unless the body spins: always the same way.
-
-    Args:
-        selection: the rows of the pose.
-        pose: what its columns mean.
-        time: of the rows [s]; None of still poses.
+    The time is in seconds, None of still poses.
     """
     if pose.angle_unit != "rad" or pose.rotation_kind not in ("euler", "rotation_vector"):
         return

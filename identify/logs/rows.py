@@ -59,14 +59,7 @@ class Selection:
 def select_rows(
     tables: Sequence[Table], *, drop_bad_rows: bool
 ) -> tuple[list[Selection], DroppedRows]:
-    """Leaves out the rows that are flawed in any of the tables.
-
-    Args:
-        tables: the tables of one log.
-        drop_bad_rows: whether the schema asks to leave out what is bad.
-
-    Returns:
-        The rows kept of each table, and the account of the others.
+    """The rows kept of each table of a log, and the account of those that any has flawed.
 
     Raises:
         LogError: the tables have different numbers of rows, no row is whole, or a number in a
@@ -125,11 +118,6 @@ class Account:
 
     def require_most(self, path: Path, kept: int, *, drop_bad_rows: bool) -> None:
         """Raise unless most rows of a log can be used, and one at the least.
-
-        Args:
-            path: of the log.
-            kept: rows that can be used.
-            drop_bad_rows: whether the schema asks to leave out what is bad.
 
         Raises:
             TooManyBadRows: more rows are flawed than a share.

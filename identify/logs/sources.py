@@ -15,11 +15,7 @@ from identify.logs.table import Arrays, Flaw, Source, Table
 
 
 def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
-    """The files of a log, each with the groups in it.
-
-    Args:
-        log: the file, or the folder of the files, or the log in memory.
-        schema: what they hold.
+    """The files of a log (a file, a folder of files, or memory), each with the groups in it.
 
     Raises:
         MissingFile: the log or one of its files does not exist.
@@ -44,12 +40,7 @@ def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
 def read_source(source: Source, *, alone: bool) -> Table:
     """The columns of one file; rows with a NaN or an infinite number are marked.
 
-    Args:
-        source: the file.
-        alone: whether no other file may have the time stamps in its stead.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
+    One that is not `alone` may have its time stamps in another file.
     """
     return checked(read_table(source), source, alone=alone)
 

@@ -55,9 +55,6 @@ def read_streams(
 
     Tables with as many rows and the same stamps, or one clock for all, are one stream, whose rows
     are kept where all of them are whole.
-
-    Raises:
-        TooManyBadRows, LogError: as the message says.
     """
     drop_bad_rows = any(source.layout.drop_bad_rows for source in sources)
     parts, findings = _told_apart(

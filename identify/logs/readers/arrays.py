@@ -54,11 +54,7 @@ def slots_of(name: str, key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) 
 
 
 def read_arrays(source: Source) -> Table:
-    """The columns asked for of arrays in memory.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """The columns asked for of arrays in memory."""
     held = [] if source.arrays is None else source.arrays.columns
     slots = [
         slot
@@ -71,13 +67,7 @@ def read_arrays(source: Source) -> Table:
 def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[Any]]) -> Table:
     """The columns asked for; datetime64 time stamps bring their own unit.
 
-    Args:
-        source: what is asked for.
-        slots: all the columns there are.
-        load: gives the array of a slot's key; called once for each array in use.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
+    `load` gives the array of a slot's key and is called once for each array in use.
     """
     path, names = source.path, tuple(slot.name for slot in slots)
     wanted = {column: slots[locate(path, names, column)] for column in source.columns}

@@ -39,24 +39,12 @@ _DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
 
 
 def read_text(source: Source) -> Table:
-    """Reads the columns asked for.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """Reads the columns asked for."""
     return _read_sheet(survey(source, _content(source.path)))
 
 
 def index_text(source: Source, least: int) -> LineIndex | None:
-    """Where the lines of a long and regular file are; None where it has to be read whole.
-
-    Args:
-        source: the file.
-        least: rows of a long one.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """Where the lines of a regular file of at least so many rows are; else None: read it whole."""
     path = source.path
     if path.suffix.lower() == ".gz" or path.stat().st_size < 2 * least * len(source.columns):
         return None
