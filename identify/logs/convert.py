@@ -8,7 +8,7 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.orientation import read_rotation, read_translation
 from identify.logs.parts import Frame
-from identify.logs.rows import Selection
+from identify.logs.rows import ValidRows
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_tables import PoseTable
 from identify.logs.signal_table import SIGNALS
@@ -17,23 +17,23 @@ from identify.logs.units import LENGTH
 from identify.spatial.rotations import quaternion_conjugate, rotate, rotation_from_quaternion
 
 
-def signals_of(selections: Mapping[Group, Selection], schema: Schema) -> dict[str, Array]:
+def signals_of(valid_rows: Mapping[Group, ValidRows], schema: Schema) -> dict[str, Array]:
     """The signals of some groups, by the names of a `Recording`, in SI.
 
     Raises:
         LogError: a row that is no rotation, or a tool point whose motion is not in one place.
     """
     signals: dict[str, Array] = {}
-    if schema.pose is not None and "pose" in selections:
-        signals = _pose(selections["pose"], schema.pose)
+    if schema.pose is not None and "pose" in valid_rows:
+        signals = _pose(valid_rows["pose"], schema.pose)
     acts_on_body = 1.0 if schema.wrench.acts_on == "body" else -1.0  # a reaction is negated
     for signal in SIGNALS[2:]:
         table = schema.groups.get(signal.group)
         columns = getattr(table, signal.key, None)
-        if columns is not None and signal.group in selections:
+        if columns is not None and signal.group in valid_rows:
             sign = acts_on_body if signal.group == "wrench" else 1.0
             factor = sign * signal.factor(table)
-            signals[signal.name] = selections[signal.group].columns(columns) * factor
+            signals[signal.name] = valid_rows[signal.group].columns(columns) * factor
     if (tcp := schema.body.tcp) is None:
         return signals
     try:
@@ -45,7 +45,7 @@ def signals_of(selections: Mapping[Group, Selection], schema: Schema) -> dict[st
             still=schema.layout("wrench").still,
         )
     except LogError as error:
-        path = next(iter(selections.values())).table.path
+        path = next(iter(valid_rows.values())).table.path
         raise LogError(f"{path}: {error}", path=path) from error
 
 
@@ -66,17 +66,17 @@ def noise_of(schema: Schema) -> dict[str, float]:
     return noise if tcp is None else moved_noise(noise, tcp.X_FT.inverse())
 
 
-def _pose(selection: Selection, pose: PoseTable) -> dict[str, Array]:
+def _pose(valid: ValidRows, pose: PoseTable) -> dict[str, Array]:
     """`quaternion` of R_WB, and `position` p_WoBo_W where the log has it.
 
     A log that maps the world to the body has the inverse: R_WB = Rᵀ, p_WoBo_W = −Rᵀ p; unless its
     position is said to be that of the body's origin, in body axes (p_WoBo_W = R_WB p) or world's.
     """
-    q, p = read_rotation(selection, pose), None
+    q, p = read_rotation(valid, pose), None
     if pose.homogeneous:
-        p = read_translation(selection, pose) * LENGTH[pose.position_unit]
+        p = read_translation(valid, pose) * LENGTH[pose.position_unit]
     elif pose.position is not None:
-        p = selection.columns(pose.position) * LENGTH[pose.position_unit]
+        p = valid.columns(pose.position) * LENGTH[pose.position_unit]
     inverse = pose.maps == "world_to_body"
     if inverse:
         q = quaternion_conjugate(q)

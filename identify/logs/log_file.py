@@ -18,10 +18,10 @@ from identify.logs.read import LogLike, describe_log, read_fields, sealed
 from identify.logs.readers import measure, rows_reader
 from identify.logs.readers.line_index import LineIndex
 from identify.logs.recording import Recording
-from identify.logs.rows import Account, Selection, require_sane
+from identify.logs.rows import RowCounts, ValidRows, require_sane
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import checked, plan_sources
-from identify.logs.table import Flaw, RowsReader, Source, Stamps, Table
+from identify.logs.table import RowFault, RowsReader, Source, Stamps, Table
 
 LONG = 131_072
 """Rows from which a log is not read whole."""
@@ -77,34 +77,34 @@ class LogFile:
     ) -> Excerpt:
         first, last = max(0, start - margin), min(self.rows, stop + margin)
         table = checked(read(first, last), source, alone=True)
-        selection = Selection(table, np.flatnonzero(table.flaws == Flaw.NONE))
+        valid = ValidRows(table, np.flatnonzero(table.faults == RowFault.NONE))
         own = slice(start - first, stop - first)
-        recording = self._recording(source, selection, first)
-        inside = np.searchsorted(selection.kept, (own.start, own.stop)).tolist()
-        account = Account.of(table.flaws[own], [_part(table, own)])
-        return Excerpt(recording, span_of(recording, *inside), stop - start, account)
+        recording = self._recording(source, valid, first)
+        inside = np.searchsorted(valid.kept, (own.start, own.stop)).tolist()
+        counts = RowCounts.of(table.faults[own], [_part(table, own)])
+        return Excerpt(recording, span_of(recording, *inside), stop - start, counts)
 
-    def _recording(self, source: Source, selection: Selection, first: int) -> Recording:
+    def _recording(self, source: Source, valid: ValidRows, first: int) -> Recording:
         path = source.path
-        if len(selection):
-            require_sane(selection)
-        time = _time(source, selection, first, self.origin)
+        if len(valid):
+            require_sane(valid)
+        time = _time(source, valid, first, self.origin)
         with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
-            signals = signals_of(dict.fromkeys(self.schema.groups, selection), self.schema)
+            signals = signals_of(dict.fromkeys(self.schema.groups, valid), self.schema)
         return replace(
             self.recording,
             time=sealed(path, "time", time),
             signals={name: sealed(path, name, values) for name, values in signals.items()},
         )
 
-    def told(self, account: Account) -> Recording:
+    def told(self, counts: RowCounts) -> Recording:
         """What the log says of itself once all rows were seen; raises where few can be used."""
-        account.require_most(
+        counts.require_most(
             self.recording.sources[0].path,
-            self.rows - account.dropped.total,
+            self.rows - counts.dropped.total,
             drop_bad_rows=self.schema.log.drop_bad_rows,
         )
-        return replace(self.recording, rows=self.rows, dropped=account.dropped)
+        return replace(self.recording, rows=self.rows, dropped=counts.dropped)
 
 
 def read_log(log: LogLike, schema: SchemaLike) -> Recording:
@@ -159,13 +159,13 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
         return None
     rows, lines = found
     head = checked(rows_reader(source, lines)(0, _HEAD), source, alone=True)
-    selection = Selection(head, np.flatnonzero(head.flaws == Flaw.NONE))
-    if 2 * len(selection) < len(head):  # rows of several streams may alternate
+    valid = ValidRows(head, np.flatnonzero(head.faults == RowFault.NONE))
+    if 2 * len(valid) < len(head):  # rows of several streams may alternate
         return None
-    if _starts_again(source, lines, selection, rows):
+    if _starts_again(source, lines, valid, rows):
         return None
-    origin = int(selection.kept[0]) if source.layout.rate_hz else _stamps(selection)[0].item()
-    time = _time(source, selection, 0, origin)
+    origin = int(valid.kept[0]) if source.layout.rate_hz else _stamps(valid)[0].item()
+    time = _time(source, valid, 0, origin)
     steps = np.diff(time)
     step = float(np.median(steps)) or float(np.mean(steps))
     if not step > 0.0:
@@ -176,7 +176,7 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     return replace(opened, recording=rows_of(opened.reader()(0, _HEAD, 0).recording, 0, 0))
 
 
-def _starts_again(source: Source, lines: LineIndex | None, head: Selection, rows: int) -> bool:
+def _starts_again(source: Source, lines: LineIndex | None, head: ValidRows, rows: int) -> bool:
     """Whether the stamps are of a counter that starts again: such a log is read whole."""
     stamps = head.stamps
     if stamps is None or source.layout.rate_hz is not None or stamps.dtype != np.int64:
@@ -186,20 +186,20 @@ def _starts_again(source: Source, lines: LineIndex | None, head: Selection, rows
     return last is not None and float(last.max()) < 0.9 * ahead and ahead > min(COUNTERS)
 
 
-def _time(source: Source, selection: Selection, first: int, origin: float) -> Array:
+def _time(source: Source, valid: ValidRows, first: int, origin: float) -> Array:
     layout = source.layout
     if layout.rate_hz is not None:
-        return (first + selection.kept - origin) / layout.rate_hz
-    stamps = _stamps(selection)
-    require_order(selection, stamps, layout)
-    return since(origin, selection, stamps, layout)
+        return (first + valid.kept - origin) / layout.rate_hz
+    stamps = _stamps(valid)
+    require_order(valid, stamps, layout)
+    return since(origin, valid, stamps, layout)
 
 
-def _stamps(selection: Selection) -> Stamps:
-    stamps = selection.stamps
+def _stamps(valid: ValidRows) -> Stamps:
+    stamps = valid.stamps
     return np.zeros(0) if stamps is None else stamps
 
 
 def _part(table: Table, rows: slice) -> Table:
     columns = {name: values[rows] for name, values in table.columns.items()}
-    return replace(table, columns=columns, flaws=table.flaws[rows], stamps=None, lines=None)
+    return replace(table, columns=columns, faults=table.faults[rows], stamps=None, lines=None)

@@ -39,7 +39,7 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     streams, findings = read_streams(sources, tables, schema)
     with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
-        signals = [signals_of(stream.selections, schema) for stream in streams]
+        signals = [signals_of(stream.valid_rows, schema) for stream in streams]
     paths = dict.fromkeys(source.path for source in sources) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
@@ -107,8 +107,8 @@ def _angles(
     streams: Sequence[StreamRows], times: Sequence[Array | None], schema: Schema
 ) -> Iterator[Finding]:
     for stream, time in zip(streams, times, strict=True):
-        if schema.pose is not None and "pose" in stream.selections:
-            yield from angles_in_degrees(stream.selections["pose"], schema.pose, time)
+        if schema.pose is not None and "pose" in stream.valid_rows:
+            yield from angles_in_degrees(stream.valid_rows["pose"], schema.pose, time)
 
 
 def _digest_of(tables: Sequence[Table]) -> str:

@@ -65,7 +65,7 @@ class Recording:
         sha256: one digest of the content: that of the file, of the files' digests in order, or of
             the columns in use where the log was in memory.
         rows: rows found in the log, dropped ones included, those of all streams.
-        dropped: account of the rows left out, of all streams.
+        dropped: how many rows were left out of all streams.
         schema: the schema as read, for the provenance.
         streams: signals with clocks of their own; `identify.signals.on_one_clock` resamples them.
         findings: what the reader had to make of the log's clocks.

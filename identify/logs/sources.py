@@ -11,7 +11,7 @@ from identify.files import require_file
 from identify.logs.readers import read_table
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_tables import LogTable
-from identify.logs.table import Arrays, Flaw, Source, Table
+from identify.logs.table import Arrays, RowFault, Source, Table
 
 
 def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
@@ -54,7 +54,9 @@ def checked(table: Table, source: Source, *, alone: bool) -> Table:
         raise MissingColumn(source.path, stamps, table.names)
     for column in (*table.columns.values(), table.stamps):
         if column is not None and column.dtype == np.float64:
-            table.flaws[~np.isfinite(column) & (table.flaws == Flaw.NONE)] = Flaw.NOT_FINITE
+            table.faults[~np.isfinite(column) & (table.faults == RowFault.NONE)] = (
+                RowFault.NOT_FINITE
+            )
     return table
 
 

@@ -15,7 +15,7 @@ from identify.errors import LogError
 from identify.files import check_expansion, unreadable
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.schema_fields import Column
-from identify.logs.table import Flaw, RowsReader, Source, Table, locate, locate_stamps
+from identify.logs.table import RowFault, RowsReader, Source, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (pa.ArrowException, OSError, MemoryError, OverflowError, ValueError)
@@ -175,12 +175,12 @@ class _Columns:
         stamps_of = None if time is None else self.fields.get(time)
         columns = {name: as_numbers(read[self.fields[name].name]) for name in source.columns}
         stamps, missing = as_stamps(read[stamps_of.name]) if stamps_of else (None, None)
-        flaws = np.zeros(read.num_rows, dtype=np.uint8)
+        faults = np.zeros(read.num_rows, dtype=np.uint8)
         if missing is not None:
-            flaws[missing] = Flaw.NOT_FINITE
+            faults[missing] = RowFault.NOT_FINITE
         ticks = _ticks(stamps_of.type) if stamps_of else None
         names = tuple(self.file.schema_arrow.names)
-        return Table(source.path, names, columns, flaws, stamps, ticks, first=first)
+        return Table(source.path, names, columns, faults, stamps, ticks, first=first)
 
 
 def _is_number(kind: pa.DataType) -> bool:
