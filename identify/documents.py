@@ -26,6 +26,18 @@ _MOST_SAID = 20
 """Problems of one file that a message names."""
 
 
+Spell: TypeAlias = Callable[[tuple[str | int, ...], str], str]
+"""What a message calls a key of a table, or, with an empty key, what it begins with there."""
+
+
+class WrongValue(ValueError):
+    """What is wrong with one key of a table; raised by a check of the whole table."""
+
+    def __init__(self, key: str, message: str) -> None:
+        self.key, self.message = key, message
+        super().__init__(f"{key}: {message}")
+
+
 class Table(BaseModel):
     """A table of a document: its keys are known ones and its values do not change."""
 
@@ -145,6 +157,7 @@ def validate(
     content: Mapping[str, Any],
     where: str,
     error: type[IdentifyError] = SchemaError,
+    spell: Spell | None = None,
 ) -> M:
     """The document in a mapping of its keys.
 
@@ -154,12 +167,14 @@ def validate(
         where: the file (and table), which begin the message.
         error: what is raised where a key or a value is wrong; the message names each with its
             place, and for an unknown key the nearest known one or the table it belongs in.
+        spell: what messages call keys that are no TOML's; checks of `model` get it as context.
     """
     try:
-        return model.model_validate(dict(content))
+        return model.model_validate(dict(content), context=spell)
     except ValidationError as found:
         details = found.errors(include_url=False)
-        problems = list(dict.fromkeys(_explain(detail, model) for detail in details[:_MOST_SAID]))
+        said = (_explain(detail, model, spell or spell_key) for detail in details[:_MOST_SAID])
+        problems = list(dict.fromkeys(said))
         if len(details) > _MOST_SAID:
             problems.append(f"{len(details) - _MOST_SAID} more")
         raise error(f"{where}: " + "; and ".join(problems)) from found
@@ -194,20 +209,27 @@ def spell_place(location: tuple[str | int, ...]) -> str:
             return f"[{'.'.join(map(str, location))}] "
 
 
-def _explain(detail: Any, model: type[BaseModel]) -> str:
+def spell_key(table: tuple[str | int, ...], key: str) -> str:
+    """A key as it stands in the file, `[body] name`; without one as `spell_place`."""
+    return spell_place(table) + key
+
+
+def _explain(detail: Any, model: type[BaseModel], spell: Spell) -> str:
     location = detail["loc"]
     match detail["type"]:
         case "extra_forbidden":
             table, _, here = _resolve(location[:-1], model)
             key = str(location[-1])
-            return f"{spell_place(table)}unknown key {shown(key)}{_nearest(key, here, model)}"
+            return f"{spell(table, '')}unknown key {shown(key)}{_nearest(key, here, model)}"
         case "missing":
             table, _, here = _resolve(location[:-1], model)
             if _table_in(here, location[-1]) is not None:
                 return f"the table [{'.'.join(map(str, location))}] is missing"
-            return f"{spell_place(table)}the key {location[-1]!r} is missing"
+            return f"{spell(table, '')}the key {location[-1]!r} is missing"
         case "tuple_type" | "list_type" if _resolve(location, model)[1] == "":
             return f"expected tables [[{location[-1]}]], got {shown(detail['input'])}"
+        case "value_error" if isinstance(wrong := detail["ctx"]["error"], WrongValue):
+            return f"{spell(_resolve(location, model)[0], wrong.key)}: {wrong.message}"
         case "value_error":
             message = str(detail["ctx"]["error"])
         case "model_type" | "model_attributes_type" | "dict_type":
@@ -216,7 +238,7 @@ def _explain(detail: Any, model: type[BaseModel]) -> str:
             said, got = detail["msg"], shown(detail["input"])
             message = f"{said[:1].lower()}{said[1:]}, got {got}"
     table, key, _ = _resolve(location, model)
-    return f"{spell_place(table)}{key}: {message}" if key else f"{spell_place(table)}{message}"
+    return f"{spell(table, key)}: {message}" if key else f"{spell(table, '')}{message}"
 
 
 def _resolve(

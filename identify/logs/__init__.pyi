@@ -1,10 +1,13 @@
-from identify.logs.log_file import LogFile as LogFile, open_log as open_log
-from identify.logs.read import read_log as read_log
-from identify.logs.recording import (
+from identify.logs.log_file import (
+    LogFile as LogFile,
+    open_log as open_log,
+    read_log as read_log,
+)
+from identify.logs.parts import (
     DroppedRows as DroppedRows,
-    Recording as Recording,
     SourceFile as SourceFile,
     Stream as Stream,
 )
+from identify.logs.recording import Recording as Recording
 from identify.logs.schema import Schema as Schema, load_schema as load_schema
 from identify.logs.synthetic import Noise as Noise, synthetic_recording as synthetic_recording

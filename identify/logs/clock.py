@@ -11,7 +11,7 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs.rows import Selection
+from identify.logs.rows import ValidRows
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Stamps
 from identify.logs.units import TICKS_PER_SECOND
@@ -87,14 +87,14 @@ def wrapped_before(clocks: Sequence[Clock]) -> tuple[int, list[int]] | None:
     return None
 
 
-def read_clock(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> Clock | None:
+def read_clock(valid_rows: Sequence[ValidRows], layouts: Sequence[LogTable]) -> Clock | None:
     """The time of each row; None where every row is a still pose.
 
     Stamps in whole numbers (nanoseconds since 1970 have nineteen digits) lose nothing: the first is
     taken off before they become float64. With a rate, dropped rows leave their gap.
 
     Args:
-        selections: tables of the same rows, of which the first with stamps gives the time.
+        valid_rows: tables of the same rows, of which the first with stamps gives the time.
         layouts: the layout of each.
 
     Raises:
@@ -105,16 +105,16 @@ def read_clock(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> 
     if layout.still:
         return None
     if layout.rate_hz is not None:
-        _require_two(selections[0])
-        kept = selections[0].kept
+        _require_two(valid_rows[0])
+        kept = valid_rows[0].kept
         with np.errstate(over="ignore"):
             time = (kept - kept[0]) / layout.rate_hz
-        _require_plausible(selections[0], time, layout)
+        _require_plausible(valid_rows[0], time, layout)
         return Clock(time, lead=float(kept[0] / layout.rate_hz))
-    for selection, own in zip(selections, layouts, strict=True):
-        if selection.stamps is not None:
-            return _read_stamps(selection, selection.stamps, own)
-    path = selections[0].table.path
+    for valid, own in zip(valid_rows, layouts, strict=True):
+        if valid.stamps is not None:
+            return _read_stamps(valid, valid.stamps, own)
+    path = valid_rows[0].table.path
     raise LogError(
         f"{path}: no file of the log has the column {layout.time!r} of time stamps; name it in "
         "[log] time, or give rate_hz",
@@ -123,7 +123,7 @@ def read_clock(selections: Sequence[Selection], layouts: Sequence[LogTable]) -> 
     )
 
 
-def same_clock(first: Selection, layout: LogTable, other: Selection, its_layout: LogTable) -> bool:
+def same_clock(first: ValidRows, layout: LogTable, other: ValidRows, its_layout: LogTable) -> bool:
     """Whether the stamps of two tables of as many rows say that their rows are the same.
 
     They may start at zeros of their own; but where they run at the same time, it is the same zero.
@@ -142,30 +142,30 @@ def same_clock(first: Selection, layout: LogTable, other: Selection, its_layout:
     return not together or abs(float(np.median(its_time - time)) + apart) <= _APART * step
 
 
-def _read_stamps(selection: Selection, stamps: Stamps, layout: LogTable) -> Clock:
-    _require_two(selection)
-    stamps, findings = unwrapped(selection, stamps, layout)
-    require_order(selection, stamps, layout)
+def _read_stamps(valid: ValidRows, stamps: Stamps, layout: LogTable) -> Clock:
+    _require_two(valid)
+    stamps, findings = unwrapped(valid, stamps, layout)
+    require_order(valid, stamps, layout)
     if stamps[0] == stamps[-1]:
         raise LogError(
-            f"{selection.table.path}: time never advances: all {len(stamps)} rows are stamped "
+            f"{valid.table.path}: time never advances: all {len(stamps)} rows are stamped "
             f"{stamps[0]}; name another column, or give rate_hz",
-            path=selection.table.path,
+            path=valid.table.path,
             column=layout.time,
         )
-    ticks = _ticks(selection, layout)
+    ticks = _ticks(valid, layout)
     with np.errstate(over="ignore"):
         time = _since_first(stamps, ticks)
-    _require_plausible(selection, time, layout)
+    _require_plausible(valid, time, layout)
     return Clock(time, _exactly(stamps[0], ticks), findings=findings, ticks=ticks)
 
 
-def require_order(selection: Selection, stamps: Stamps, layout: LogTable) -> None:
+def require_order(valid: ValidRows, stamps: Stamps, layout: LogTable) -> None:
     """Raise where the stamps of the rows kept decrease."""
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
     if back.size:
         i = int(back[0])
-        raise selection.fault(
+        raise valid.error_at(
             i,
             f"time goes back from {stamps[i - 1]} to {stamps[i]}; stamps must not decrease: split "
             "the log where its clock was set back, or name another column",
@@ -174,7 +174,7 @@ def require_order(selection: Selection, stamps: Stamps, layout: LogTable) -> Non
 
 
 def unwrapped(
-    selection: Selection, stamps: Stamps, layout: LogTable
+    valid: ValidRows, stamps: Stamps, layout: LogTable
 ) -> tuple[Stamps, tuple[Finding, ...]]:
     """Stamps of a counter that started again go on, which is told; others are as they were."""
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
@@ -183,11 +183,11 @@ def unwrapped(
         return stamps, ()
     turns = np.zeros(len(stamps), dtype=stamps.dtype)
     turns[back] = count
-    return stamps + np.cumsum(turns), (_wrapped(selection, stamps, back, count, layout),)
+    return stamps + np.cumsum(turns), (_wrapped(valid, stamps, back, count, layout),)
 
 
-def _ticks(selection: Selection, layout: LogTable) -> int:
-    return selection.table.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
+def _ticks(valid: ValidRows, layout: LogTable) -> int:
+    return valid.table.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
 
 
 def _since_first(stamps: Stamps, ticks: int) -> Array:
@@ -226,10 +226,10 @@ def _range_of_counter(stamps: Stamps, back: Indices) -> int | None:
 
 
 def _wrapped(
-    selection: Selection, stamps: Stamps, back: Indices, count: int, layout: LogTable
+    valid: ValidRows, stamps: Stamps, back: Indices, count: int, layout: LogTable
 ) -> Finding:
     i = int(back[0])
-    fall = selection.fault(i, f"time falls from {stamps[i - 1]} to {stamps[i]}", layout.time)
+    fall = valid.error_at(i, f"time falls from {stamps[i - 1]} to {stamps[i]}", layout.time)
     return Finding(
         "counter_wrapped",
         "info",
@@ -239,34 +239,34 @@ def _wrapped(
     )
 
 
-def since(start: float, selection: Selection, stamps: Stamps, layout: LogTable) -> Array:
+def since(start: float, valid: ValidRows, stamps: Stamps, layout: LogTable) -> Array:
     """Seconds since a stamp (whole where the stamps are), of rows whose stamps are in order."""
     with np.errstate(over="ignore"):
-        return _since(start, stamps, _ticks(selection, layout))
+        return _since(start, stamps, _ticks(valid, layout))
 
 
-def _require_two(selection: Selection) -> None:
-    if len(selection) < 2:
+def _require_two(valid: ValidRows) -> None:
+    if len(valid) < 2:
         raise LogError(
-            f"{selection.table.path}: has one sample only; a motion needs more. If each row is a "
+            f"{valid.table.path}: has one sample only; a motion needs more. If each row is a "
             "still pose, say still = true in [log]",
-            path=selection.table.path,
+            path=valid.table.path,
         )
 
 
-def _require_plausible(selection: Selection, time: Array, layout: LogTable) -> None:
+def _require_plausible(valid: ValidRows, time: Array, layout: LogTable) -> None:
     span, rows = float(time[-1]), len(time)
     if (rows - 1) / _FASTEST_HZ <= span <= _LONGEST_S:
         return
     if layout.rate_hz is not None:
         key, said = "rate_hz", f"rate_hz = {layout.rate_hz:g}"
-    elif selection.table.ticks_per_second is None:
+    elif valid.table.ticks_per_second is None:
         key, said = layout.time, f'column {layout.time!r} with time_unit = "{layout.time_unit}"'
     else:
         key, said = layout.time, f"column {layout.time!r}"
     raise LogError(
-        f"{selection.table.path}: {said}: {rows} rows would be {span:.3g} s, which no log is; "
+        f"{valid.table.path}: {said}: {rows} rows would be {span:.3g} s, which no log is; "
         "check [log]",
-        path=selection.table.path,
+        path=valid.table.path,
         column=key,
     )

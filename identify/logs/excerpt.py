@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from identify.logs.recording import Recording
-from identify.logs.rows import Account
+from identify.logs.rows import RowCounts
 
 ReadExcerpt: TypeAlias = Callable[[int, int, int], "Excerpt"]
 """Reads the rows of a log from one number to another, with a margin on either side."""
@@ -23,26 +23,19 @@ class Excerpt:
         recording: rows and neighbours.
         span: the time of the rows themselves [s]: infinite where the log begins or ends.
         rows: how many there are without the neighbours, dropped ones included.
-        account: of those left out.
+        counts: of those left out.
     """
 
     recording: Recording
     span: tuple[float, float] = (-np.inf, np.inf)
     rows: int = 0
-    account: Account = field(default_factory=Account)
+    counts: RowCounts = field(default_factory=RowCounts)
 
 
 def excerpt(recording: Recording, start: int, stop: int, margin: int) -> Excerpt:
-    """Rows of a recording in memory, as views.
-
-    Args:
-        recording: the log.
-        start: first row.
-        stop: the one after the last.
-        margin: neighbours on either side.
-    """
+    """Rows of a recording in memory and a margin of neighbours on either side, as views."""
     if start <= 0 and stop >= len(recording):
-        return Excerpt(recording, rows=recording.rows, account=Account(recording.dropped))
+        return Excerpt(recording, rows=recording.rows, counts=RowCounts(recording.dropped))
     first, last = max(0, start - margin), min(len(recording), stop + margin)
     part = rows_of(recording, first, last)
     return Excerpt(part, span_of(part, start - first, stop - first), stop - start)

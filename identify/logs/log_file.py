@@ -1,4 +1,4 @@
-"""`LogFile`: a long log in one file, which is read in part, and again; its rows are not kept."""
+"""`read_log`; and `LogFile`, a long log in one file, which is read in part and again, not kept."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from identify.files import digest, require_file
 from identify.logs.clock import COUNTERS, require_order, since
 from identify.logs.convert import signals_of
 from identify.logs.excerpt import Excerpt, ReadExcerpt, rows_of, span_of
-from identify.logs.read import describe_log, read_log, sealed
+from identify.logs.parts import SourceFile
+from identify.logs.read import LogLike, describe_log, read_fields, sealed
 from identify.logs.readers import measure, rows_reader
 from identify.logs.readers.line_index import LineIndex
-from identify.logs.recording import Recording, SourceFile
-from identify.logs.rows import Account, Selection, require_sane
+from identify.logs.recording import Recording
+from identify.logs.rows import RowCounts, ValidRows, require_sane
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import checked, plan_sources
-from identify.logs.table import Flaw, RowsReader, Source, Stamps, Table
+from identify.logs.table import RowFault, RowsReader, Source, Stamps, Table
 
 LONG = 131_072
 """Rows from which a log is not read whole."""
@@ -76,38 +77,58 @@ class LogFile:
     ) -> Excerpt:
         first, last = max(0, start - margin), min(self.rows, stop + margin)
         table = checked(read(first, last), source, alone=True)
-        selection = Selection(table, np.flatnonzero(table.flaws == Flaw.NONE))
+        valid = ValidRows(table, np.flatnonzero(table.faults == RowFault.NONE))
         own = slice(start - first, stop - first)
-        recording = self._recording(source, selection, first)
-        inside = np.searchsorted(selection.kept, (own.start, own.stop)).tolist()
-        account = Account.of(table.flaws[own], [_part(table, own)])
-        return Excerpt(recording, span_of(recording, *inside), stop - start, account)
+        recording = self._recording(source, valid, first)
+        inside = np.searchsorted(valid.kept, (own.start, own.stop)).tolist()
+        counts = RowCounts.of(table.faults[own], [_part(table, own)])
+        return Excerpt(recording, span_of(recording, *inside), stop - start, counts)
 
-    def _recording(self, source: Source, selection: Selection, first: int) -> Recording:
+    def _recording(self, source: Source, valid: ValidRows, first: int) -> Recording:
         path = source.path
-        if len(selection):
-            require_sane(selection)
-        time = _time(source, selection, first, self.origin)
+        if len(valid):
+            require_sane(valid)
+        time = _time(source, valid, first, self.origin)
         with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
-            signals = signals_of(dict.fromkeys(self.schema.groups, selection), self.schema)
+            signals = signals_of(dict.fromkeys(self.schema.groups, valid), self.schema)
         return replace(
             self.recording,
             time=sealed(path, "time", time),
             signals={name: sealed(path, name, values) for name, values in signals.items()},
         )
 
-    def told(self, account: Account) -> Recording:
-        """What the log says of itself once all rows were seen.
-
-        Raises:
-            TooManyBadRows, LogError: hardly any can be used.
-        """
-        account.require_most(
+    def told(self, counts: RowCounts) -> Recording:
+        """What the log says of itself once all rows were seen; raises where few can be used."""
+        counts.require_most(
             self.recording.sources[0].path,
-            self.rows - account.dropped.total,
+            self.rows - counts.dropped.total,
             drop_bad_rows=self.schema.log.drop_bad_rows,
         )
-        return replace(self.recording, rows=self.rows, dropped=account.dropped)
+        return replace(self.recording, rows=self.rows, dropped=counts.dropped)
+
+
+def read_log(log: LogLike, schema: SchemaLike) -> Recording:
+    """Reads a log as its schema says.
+
+    Units, order and signs become those of the toolkit: SI, quaternions [x, y, z, w] of R_WB, the
+    wrench that acts on the body. Time starts at zero at the first row kept. Rows with NaN, infinite
+    or empty fields, masked entries, and a last row cut short, are left out and counted; nothing is
+    filled in.
+
+    Args:
+        log: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the
+            files that the schema names in `[streams.*]`; or a table in memory: a pandas DataFrame,
+            or a mapping of names to arrays of shape (n,), or (n, k) with columns `"a[0]"` and so
+            on. Its name is "table" and its sha256 that of the columns in use.
+        schema: the schema, its file, or a mapping of its keys.
+
+    Raises:
+        SchemaError: the schema is not one.
+        MissingFile: the log, one of its files or the schema does not exist.
+        MissingColumn: the schema names a column that the log does not have.
+        LogError: the log is not what the schema says; the message has the file, row and column.
+    """
+    return Recording(**read_fields(log, schema))
 
 
 def open_log(log: str | PathLike[str], schema: SchemaLike) -> Recording | LogFile:
@@ -138,24 +159,24 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
         return None
     rows, lines = found
     head = checked(rows_reader(source, lines)(0, _HEAD), source, alone=True)
-    selection = Selection(head, np.flatnonzero(head.flaws == Flaw.NONE))
-    if 2 * len(selection) < len(head):  # rows of several streams may alternate
+    valid = ValidRows(head, np.flatnonzero(head.faults == RowFault.NONE))
+    if 2 * len(valid) < len(head):  # rows of several streams may alternate
         return None
-    if _starts_again(source, lines, selection, rows):
+    if _starts_again(source, lines, valid, rows):
         return None
-    origin = int(selection.kept[0]) if source.layout.rate_hz else _stamps(selection)[0].item()
-    time = _time(source, selection, 0, origin)
+    origin = int(valid.kept[0]) if source.layout.rate_hz else _stamps(valid)[0].item()
+    time = _time(source, valid, 0, origin)
     steps = np.diff(time)
     step = float(np.median(steps)) or float(np.mean(steps))
     if not step > 0.0:
         return None
     sha256 = digest(source.path) if lines is None else lines.sha256
-    recording = describe_log(path, schema, [SourceFile(source.path, sha256)])
+    recording = Recording(**describe_log(path, schema, [SourceFile(source.path, sha256)]))
     opened = LogFile(recording, schema, rows, 1.0 / step, origin, lines)
     return replace(opened, recording=rows_of(opened.reader()(0, _HEAD, 0).recording, 0, 0))
 
 
-def _starts_again(source: Source, lines: LineIndex | None, head: Selection, rows: int) -> bool:
+def _starts_again(source: Source, lines: LineIndex | None, head: ValidRows, rows: int) -> bool:
     """Whether the stamps are of a counter that starts again: such a log is read whole."""
     stamps = head.stamps
     if stamps is None or source.layout.rate_hz is not None or stamps.dtype != np.int64:
@@ -165,20 +186,20 @@ def _starts_again(source: Source, lines: LineIndex | None, head: Selection, rows
     return last is not None and float(last.max()) < 0.9 * ahead and ahead > min(COUNTERS)
 
 
-def _time(source: Source, selection: Selection, first: int, origin: float) -> Array:
+def _time(source: Source, valid: ValidRows, first: int, origin: float) -> Array:
     layout = source.layout
     if layout.rate_hz is not None:
-        return (first + selection.kept - origin) / layout.rate_hz
-    stamps = _stamps(selection)
-    require_order(selection, stamps, layout)
-    return since(origin, selection, stamps, layout)
+        return (first + valid.kept - origin) / layout.rate_hz
+    stamps = _stamps(valid)
+    require_order(valid, stamps, layout)
+    return since(origin, valid, stamps, layout)
 
 
-def _stamps(selection: Selection) -> Stamps:
-    stamps = selection.stamps
+def _stamps(valid: ValidRows) -> Stamps:
+    stamps = valid.stamps
     return np.zeros(0) if stamps is None else stamps
 
 
 def _part(table: Table, rows: slice) -> Table:
     columns = {name: values[rows] for name, values in table.columns.items()}
-    return replace(table, columns=columns, flaws=table.flaws[rows], stamps=None, lines=None)
+    return replace(table, columns=columns, faults=table.faults[rows], stamps=None, lines=None)

@@ -14,6 +14,7 @@ from identify.documents import validate
 from identify.errors import LogError, ModelError, SchemaError
 from identify.logs.schema import Schema
 from identify.logs.schema_tables import placement_of, tool_point_of
+from identify.logs.signal_table import SIGNALS
 from identify.logs.table import Arrays
 from identify.spatial import Pose
 
@@ -21,66 +22,35 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _WHERE = "from_arrays"
-_WIDTHS: Mapping[str, int] = MappingProxyType(
+_ARGUMENTS: Mapping[tuple[str, ...], str] = MappingProxyType(
     {
-        "position": 3,
-        "quaternion": 4,
-        "velocity": 3,
-        "angular_velocity": 3,
-        "acceleration": 3,
-        "angular_acceleration": 3,
-        "force": 3,
-        "torque": 3,
+        ("log", "time"): "time",
+        ("log", "rate_hz"): "rate_hz",
+        ("log", "still"): "still",
+        ("world", "gravity"): "gravity",
+        ("pose", "order"): "quaternion_order",
+        ("pose", "maps"): "maps",
+        ("pose", "position_axes"): "position_axes",
+        ("twist", "frame"): "twist_frame",
+        ("acceleration", "frame"): "acceleration_frame",
+        ("acceleration", "kind"): "acceleration_kind",
+        ("wrench", "frame"): "wrench_frame",
+        ("wrench", "acts_on"): "acts_on",
+        ("wrench", "point"): "wrench_point",
+        ("wrench", "mount"): "mount",
+        ("wrench", "delay_s"): "wrench_delay",
+        ("body", "name"): "body_name",
+        ("body", "flange"): "flange",
+        ("body", "tcp"): "tcp",
+        **{(signal.group, signal.key): signal.argument for signal in SIGNALS},
     }
 )
-_KEYS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "time": ("log", "time"),
-        "rate_hz": ("log", "rate_hz"),
-        "still": ("log", "still"),
-        "gravity": ("world", "gravity"),
-        "position": ("pose", "position"),
-        "quaternion": ("pose", "quaternion"),
-        "quaternion_order": ("pose", "order"),
-        "maps": ("pose", "maps"),
-        "position_axes": ("pose", "position_axes"),
-        "velocity": ("twist", "linear"),
-        "angular_velocity": ("twist", "angular"),
-        "twist_frame": ("twist", "frame"),
-        "acceleration": ("acceleration", "linear"),
-        "angular_acceleration": ("acceleration", "angular"),
-        "acceleration_kind": ("acceleration", "kind"),
-        "acceleration_frame": ("acceleration", "frame"),
-        "force": ("wrench", "force"),
-        "torque": ("wrench", "torque"),
-        "wrench_frame": ("wrench", "frame"),
-        "acts_on": ("wrench", "acts_on"),
-        "wrench_point": ("wrench", "point"),
-        "mount": ("wrench", "mount"),
-        "wrench_delay": ("wrench", "delay_s"),
-        "body_name": ("body", "name"),
-        "flange": ("body", "flange"),
-        "tcp": ("body", "tcp"),
-    }
-)
-"""The key of the schema that each argument of `Recording.from_arrays` is."""
+"""The argument of `Recording.from_arrays` for each key of a schema that it takes."""
+_WIDTHS = {signal.argument: len(signal.columns) for signal in SIGNALS}
 _CONCERNS = MappingProxyType(
     {"quaternion_order": "quaternion", "maps": "quaternion", "acceleration_kind": "acceleration"}
 )
 """Arguments with a default, and the array without which they say nothing."""
-
-_PHRASES = MappingProxyType(
-    {
-        "[twist] give linear, angular, or both": "twist_frame needs velocity or angular_velocity",
-        "[acceleration] give linear, angular, or both": (
-            "acceleration_frame needs acceleration or angular_acceleration"
-        ),
-        'kind = "proper"': 'acceleration_kind = "proper"',
-        "[pose]": "quaternion",
-        "[log] ": "",
-    }
-)
-"""Words of the schema about more than one key, in those of the arguments."""
 
 
 def hold(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
@@ -104,13 +74,10 @@ def hold(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
 
 
 def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
-    """What `Recording.from_arrays` is given, as a log in memory and its schema.
-
-    Args:
-        given: its arguments by name; those that are None are not given.
+    """What `Recording.from_arrays` is given, by argument, as a log in memory and its schema.
 
     Raises:
-        LogError, SchemaError: as the message says, which names the argument.
+        LogError, SchemaError: an argument is wrong or missing; the message names it.
     """
     given = {
         name: value
@@ -122,14 +89,24 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
             raise LogError(f"{_WHERE}: {name} has no rows; a log needs force and torque")
     if "position" in given and "quaternion" not in given:
         raise LogError(f"{_WHERE}: position needs the attitude beside it: give quaternion")
+    for name in ("wrench_frame", "acts_on"):
+        if name not in given:
+            raise SchemaError(f"{_WHERE}: {name} is missing")
+    for frame, rates in (("twist_frame", "velocity"), ("acceleration_frame", "acceleration")):
+        has_rates = rates in given or f"angular_{rates}" in given
+        if frame in given and not has_rates:
+            raise SchemaError(f"{_WHERE}: {frame} needs {rates} or angular_{rates}")
+        if has_rates and frame not in given:
+            raise SchemaError(f"{_WHERE}: {frame} is missing")
     arrays = {name: _checked(name, given[name]) for name in ("time", *_WIDTHS) if name in given}
     rows = len(arrays["force"])
     for name, array in arrays.items():
         if len(array) != rows:
             raise LogError(f"{_WHERE}: {name} has {len(array)} rows, but force has {rows}")
     document: dict[str, dict[str, Any]] = {}
-    for name, value in given.items():
-        table, key = _KEYS[name]
+    for (table, key), name in _ARGUMENTS.items():
+        if (value := given.get(name)) is None:
+            continue
         if name in _WIDTHS:
             value = [f"{name}[{k}]" for k in range(_WIDTHS[name])]
         elif name == "time":
@@ -141,10 +118,7 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
         document.setdefault(table, {})[key] = value
     if any(map(is_masked, arrays.values())):  # who masks rows knows of them
         document.setdefault("log", {})["drop_bad_rows"] = True
-    try:
-        schema = validate(Schema, document, _WHERE)
-    except SchemaError as error:
-        raise SchemaError(_in_arguments(str(error))) from error
+    schema = validate(Schema, document, _WHERE, spell=_spell_argument)
     return Arrays("arrays", tuple(arrays.items())), schema
 
 
@@ -196,14 +170,13 @@ def _table_of(name: str, value: Any) -> dict[str, object]:
     return tool_point_of(pose) if name == "tcp" else placement_of(pose)
 
 
-def _in_arguments(message: str) -> str:
-    """A message about keys of a schema, in the names of the arguments."""
-    for name, (table, key) in _KEYS.items():
-        for spelled in (f"[{table}.{key}]", f"[{table}] {key}", f"[{table}] the key {key!r}"):
-            message = message.replace(spelled, name)
-    for spelled, phrase in _PHRASES.items():
-        message = message.replace(spelled, phrase)
-    return message
+def _spell_argument(table: tuple[str | int, ...], key: str) -> str:
+    """What a message about the schema calls a key: the argument in its place."""
+    if table == ("pose",) and not key:
+        return "quaternion "
+    place = tuple(map(str, table))
+    prefix = f"{_ARGUMENTS[place]} " if place in _ARGUMENTS else ""
+    return _ARGUMENTS.get((*place, key), prefix + key)
 
 
 def _as_array(name: object, values: Any) -> NDArray[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.arrays import Array, Vec4
 from identify.findings import Finding
-from identify.logs.rows import Selection
+from identify.logs.rows import ValidRows
 from identify.logs.schema_tables import PoseTable
 from identify.logs.units import ANGLE
 from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_product
@@ -24,7 +24,7 @@ _TO_AND_FRO = 1.5
 """Way of an angle over its range beyond which it goes to and fro, and is not that of a spin."""
 
 
-def read_rotation(selection: Selection, pose: PoseTable) -> Vec4:
+def read_rotation(valid: ValidRows, pose: PoseTable) -> Vec4:
     """The rotation as the log has it (not yet inverted), unit quaternions of shape (n, 4).
 
     Raises:
@@ -32,32 +32,26 @@ def read_rotation(selection: Selection, pose: PoseTable) -> Vec4:
     """
     match pose.rotation_kind:
         case "quaternion":
-            return _from_quaternion(selection, pose)
+            return _from_quaternion(valid, pose)
         case "matrix":
-            return _from_matrix(selection, pose)
+            return _from_matrix(valid, pose)
         case "euler":
-            return _from_euler(selection, pose)
+            return _from_euler(valid, pose)
         case _:
-            vector = selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
+            vector = valid.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
             return exp_rotation(vector)
 
 
-def angles_in_degrees(
-    selection: Selection, pose: PoseTable, time: Array | None
-) -> Iterator[Finding]:
+def angles_in_degrees(valid: ValidRows, pose: PoseTable, time: Array | None) -> Iterator[Finding]:
     """The finding that angles said to be in radians must be in degrees, if they must.
 
     Radians of Euler angles and of rotation vectors go beyond a turn only where somebody unwrapped
     them. They then do not change by turns in a second, unless the body spins: always the same way.
-
-    Args:
-        selection: the rows of the pose.
-        pose: what its columns mean.
-        time: of the rows [s]; None of still poses.
+    The time is in seconds, None of still poses.
     """
     if pose.angle_unit != "rad" or pose.rotation_kind not in ("euler", "rotation_vector"):
         return
-    angles = selection.columns(pose.rotation_columns)
+    angles = valid.columns(pose.rotation_columns)
     largest = float(np.abs(angles).max(initial=0.0))
     if largest <= _TURN:
         return
@@ -77,8 +71,8 @@ def angles_in_degrees(
     )
 
 
-def _from_quaternion(selection: Selection, pose: PoseTable) -> Vec4:
-    q = selection.columns(pose.rotation_columns)
+def _from_quaternion(valid: ValidRows, pose: PoseTable) -> Vec4:
+    q = valid.columns(pose.rotation_columns)
     if pose.rotation_order == "wxyz":
         q = q[:, [1, 2, 3, 0]]
     with np.errstate(over="ignore"):
@@ -86,9 +80,9 @@ def _from_quaternion(selection: Selection, pose: PoseTable) -> Vec4:
     what = f"the quaternion of columns {list(pose.rotation_columns)}"
     for row in np.flatnonzero(norm < 1e-6).tolist():
         problem = "is zero, which is no rotation; cut the rows off where the pose was not measured"
-        raise selection.fault(row, f"{what} {problem}", pose.rotation_columns[0])
+        raise valid.error_at(row, f"{what} {problem}", pose.rotation_columns[0])
     for row in np.flatnonzero(~(np.abs(norm - 1.0) <= _TOLERANCE)).tolist():
-        raise selection.fault(
+        raise valid.error_at(
             row,
             f"{what} has norm {norm[row]:.4g}, expected 1; are these the four columns of the "
             "quaternion?",
@@ -97,23 +91,23 @@ def _from_quaternion(selection: Selection, pose: PoseTable) -> Vec4:
     return q / norm[:, None]
 
 
-def _from_matrix(selection: Selection, pose: PoseTable) -> Vec4:
-    matrix = _transforms(selection, pose)
+def _from_matrix(valid: ValidRows, pose: PoseTable) -> Vec4:
+    matrix = _transforms(valid, pose)
     rotation = matrix[:, :3, :3]
     first, last = pose.rotation_columns[0], pose.rotation_columns[-1]
     if pose.homogeneous:
-        _require_bottom_row(selection, pose, matrix)
+        _require_bottom_row(valid, pose, matrix)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(axis=(-1, -2))
     for row in np.flatnonzero(~(error <= _TOLERANCE)).tolist():
-        raise selection.fault(
+        raise valid.error_at(
             row,
             f"the matrix of columns {first!r} to {last!r} is not orthonormal: "
             f"RᵀR is off by {error[row]:.2g}; are these the columns of the rotation?",
             first,
         )
     for row in np.flatnonzero(np.linalg.det(rotation) < 0.0).tolist():
-        raise selection.fault(
+        raise valid.error_at(
             row,
             f"the matrix of columns {first!r} to {last!r} is a reflection "
             "(determinant −1), not a rotation; one of its axes has the wrong sign",
@@ -125,9 +119,9 @@ def _from_matrix(selection: Selection, pose: PoseTable) -> Vec4:
     return quaternion_from_rotation(rotation)
 
 
-def _from_euler(selection: Selection, pose: PoseTable) -> Vec4:
+def _from_euler(valid: ValidRows, pose: PoseTable) -> Vec4:
     """Euler angles as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones."""
-    angles = selection.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
+    angles = valid.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
     order = pose.rotation_order
     q = np.tile([0.0, 0.0, 0.0, 1.0], (len(angles), 1))
     for k, axis in enumerate(order.lower()):
@@ -136,24 +130,24 @@ def _from_euler(selection: Selection, pose: PoseTable) -> Vec4:
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
-def read_translation(selection: Selection, pose: PoseTable) -> Array:
+def read_translation(valid: ValidRows, pose: PoseTable) -> Array:
     """The position part of homogeneous transforms of sixteen columns, shape (n, 3)."""
-    return np.ascontiguousarray(_transforms(selection, pose)[:, :3, 3])
+    return np.ascontiguousarray(_transforms(valid, pose)[:, :3, 3])
 
 
-def _transforms(selection: Selection, pose: PoseTable) -> Array:
-    flat = selection.columns(pose.rotation_columns)
+def _transforms(valid: ValidRows, pose: PoseTable) -> Array:
+    flat = valid.columns(pose.rotation_columns)
     side = 4 if pose.homogeneous else 3
     matrix = flat.reshape(-1, side, side)
     return matrix if pose.rotation_order == "row" else np.swapaxes(matrix, -1, -2)
 
 
-def _require_bottom_row(selection: Selection, pose: PoseTable, matrix: Array) -> None:
+def _require_bottom_row(valid: ValidRows, pose: PoseTable, matrix: Array) -> None:
     off = np.abs(matrix[:, 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1)
     for row in np.flatnonzero(off > 1e-6).tolist():
         other = "column" if pose.rotation_order == "row" else "row"
         fits = np.abs(matrix[row, :, 3] - [0.0, 0.0, 0.0, 1.0]).max() <= 1e-6
-        raise selection.fault(
+        raise valid.error_at(
             row,
             f"the transform's last row is {matrix[row, 3].tolist()}, expected [0, 0, 0, 1]"
             + (f'; its columns are in the other order: set order = "{other}"' if fits else ""),

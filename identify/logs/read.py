@@ -1,13 +1,12 @@
-"""`read_log`: a log, in files or in memory, and a schema make a `Recording`."""
+"""A log, in files or in memory, and a schema make the fields of a `Recording`."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,13 +18,7 @@ from identify.findings import Finding
 from identify.logs.convert import axes_of, noise_of, signals_of
 from identify.logs.memory import hold
 from identify.logs.orientation import angles_in_degrees
-from identify.logs.recording import (
-    AccelerationKind,
-    DroppedRows,
-    Recording,
-    SourceFile,
-    Stream,
-)
+from identify.logs.parts import AccelerationKind, DroppedRows, SourceFile, Stream
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
 from identify.logs.streams import StreamRows, on_one_zero, other_rates, read_streams
@@ -36,84 +29,63 @@ from identify.texts import plain_name
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+LogLike: TypeAlias = "str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | Arrays"
 
-def read_log(
-    log: str | PathLike[str] | Mapping[str, ArrayLike] | DataFrame | Arrays,
-    schema: SchemaLike,
-) -> Recording:
-    """Reads a log as its schema says.
 
-    Units, order and signs become those of the toolkit: SI, quaternions [x, y, z, w] of R_WB, the
-    wrench that acts on the body. Time starts at zero at the first row kept. Rows with NaN, infinite
-    or empty fields, masked entries, and a last row cut short, are left out and counted; nothing is
-    filled in.
-
-    Args:
-        log: a file (CSV and other delimited text, also `.gz`; Parquet; NPZ), or the folder of the
-            files that the schema names in `[streams.*]`; or a table in memory: a pandas DataFrame,
-            or a mapping of names to arrays of shape (n,), or (n, k) with columns `"a[0]"` and so
-            on. Its name is "table" and its sha256 that of the columns in use.
-        schema: the schema, its file, or a mapping of its keys.
-
-    Raises:
-        SchemaError: the schema is not one.
-        MissingFile: the log, one of its files or the schema does not exist.
-        MissingColumn: the schema names a column that the log does not have.
-        LogError: the log is not what the schema says; the message has the file, row and column.
-    """
+def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
+    """The fields of the `Recording` of a log; arguments and errors as of `read_log`."""
     schema = load_schema(schema)
     log = Path(log) if isinstance(log, str | PathLike) else hold(log)
     sources = plan_sources(log, schema)
     tables = [read_source(source, alone=len(sources) == 1) for source in sources]
     streams, findings = read_streams(sources, tables, schema)
     with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
-        signals = [signals_of(stream.selections, schema) for stream in streams]
+        signals = [signals_of(stream.valid_rows, schema) for stream in streams]
     paths = dict.fromkeys(source.path for source in sources) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
     described = describe_log(path, schema, files)
     if not isinstance(log, Path):
-        described = replace(described, name=log.name, sha256=_digest_of(tables))
+        described |= {"name": log.name, "sha256": _digest_of(tables)}
     times = on_one_zero(streams)
     found = [
         {name: sealed(path, name, values) for name, values in of_stream.items()}
         for of_stream in signals
     ]
-    return replace(
-        described,
-        time=None if times[0] is None else sealed(path, "time", times[0]),
-        signals=found[0],
-        rows=sum(stream.rows for stream in streams),
-        dropped=sum((stream.dropped for stream in streams), DroppedRows()),
-        streams=tuple(
+    return described | {
+        "time": None if times[0] is None else sealed(path, "time", times[0]),
+        "signals": found[0],
+        "rows": sum(stream.rows for stream in streams),
+        "dropped": sum((stream.dropped for stream in streams), DroppedRows()),
+        "streams": tuple(
             Stream(stream.name, sealed(path, "time", time), of_stream)
             for stream, time, of_stream in zip(streams[1:], times[1:], found[1:], strict=True)
             if time is not None
         ),
-        findings=(*findings, *other_rates(streams, times), *_angles(streams, times, schema)),
-    )
+        "findings": (*findings, *other_rates(streams, times), *_angles(streams, times, schema)),
+    }
 
 
-def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> Recording:
-    """A recording of all that does not depend on the rows; it has none."""
+def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict[str, Any]:
+    """The fields of the `Recording` of a log that do not depend on its rows; it has none."""
     rates, wrench, frame = schema.acceleration, schema.wrench, schema.body.frame
     point = None if wrench.point == "flange" else wrench_point(wrench.frame, frame.tcp)
-    return Recording(
-        name=plain_name(_name(log)),
-        time=None,
-        signals={},
-        frames=axes_of(schema),
-        gravity=seal(schema.world.gravity, "gravity", (3,)),
-        sources=tuple(files),
-        sha256=_joint_digest(files),
-        rows=0,
-        acceleration_kind=cast(AccelerationKind, (rates and rates.kind) or "classical"),
-        noise=noise_of(schema),
-        wrench_delay=wrench.delay_s,
-        X_BS=wrench.mount.pose if wrench.mount else point,
-        body_frame=frame,
-        schema=schema.model_dump(mode="json", exclude_unset=True),
-    )
+    return {
+        "name": plain_name(_name(log)),
+        "time": None,
+        "signals": {},
+        "frames": axes_of(schema),
+        "gravity": seal(schema.world.gravity, "gravity", (3,)),
+        "sources": tuple(files),
+        "sha256": digest_of_files(files),
+        "rows": 0,
+        "acceleration_kind": cast(AccelerationKind, (rates and rates.kind) or "classical"),
+        "noise": noise_of(schema),
+        "wrench_delay": wrench.delay_s,
+        "X_BS": wrench.mount.pose if wrench.mount else point,
+        "body_frame": frame,
+        "schema": schema.model_dump(mode="json", exclude_unset=True),
+    }
 
 
 def sealed(log: Path, name: str, values: Array) -> Array:
@@ -125,7 +97,7 @@ def sealed(log: Path, name: str, values: Array) -> Array:
         raise LogError(f"{log}: {error}", path=log) from error
 
 
-def _joint_digest(files: Sequence[SourceFile]) -> str:
+def digest_of_files(files: Sequence[SourceFile]) -> str:
     """The digest of one file, or that of the digests (hexadecimal, one after the other)."""
     if len(files) == 1:
         return files[0].sha256
@@ -136,8 +108,8 @@ def _angles(
     streams: Sequence[StreamRows], times: Sequence[Array | None], schema: Schema
 ) -> Iterator[Finding]:
     for stream, time in zip(streams, times, strict=True):
-        if schema.pose is not None and "pose" in stream.selections:
-            yield from angles_in_degrees(stream.selections["pose"], schema.pose, time)
+        if schema.pose is not None and "pose" in stream.valid_rows:
+            yield from angles_in_degrees(stream.valid_rows["pose"], schema.pose, time)
 
 
 def _digest_of(tables: Sequence[Table]) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,81 +13,18 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Vec3
 from identify.errors import LogError
 from identify.findings import Finding
+from identify.logs.memory import describe_arrays
+from identify.logs.parts import (
+    AccelerationKind,
+    DroppedRows,
+    Frame,
+    SourceFile,
+    Stream,
+    spell_rows,
+)
+from identify.logs.read import read_fields
+from identify.logs.tool_point import moved_motion
 from identify.spatial import BodyFrame, Pose
-
-Frame: TypeAlias = Literal["body", "world", "sensor"]
-AccelerationKind: TypeAlias = Literal["classical", "spatial", "proper"]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """One file a recording was read from, and its content's sha256 (hexadecimal)."""
-
-    path: Path
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class DroppedRows:
-    """How many rows the reader left out, by reason; `total` is their number."""
-
-    not_finite: int = 0
-    """NaN or infinite in a column the schema uses."""
-    cut_short: int = 0
-    """The last row of a text file, with fewer fields than the others."""
-    not_numbers: int = 0
-    """Text where a number should be (only with `drop_bad_rows = true`)."""
-
-    @property
-    def total(self) -> int:
-        """How many rows in all."""
-        return self.not_finite + self.cut_short + self.not_numbers
-
-    def __add__(self, other: DroppedRows) -> DroppedRows:
-        """Those of two parts of a log."""
-        return DroppedRows(
-            self.not_finite + other.not_finite,
-            self.cut_short + other.cut_short,
-            self.not_numbers + other.not_numbers,
-        )
-
-
-def _read_only(array: Array) -> Array:
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Stream:
-    """Signals of a recording whose rows are not those of the wrench; arrays are read-only.
-
-    Attributes:
-        name: what it holds, for messages: a group of signals, or several.
-        time: time of each row on the recording's clock [s], not decreasing, shape (n,).
-        signals: by name, as in `Recording`.
-    """
-
-    name: str
-    time: Array
-    signals: Mapping[str, Array]
-
-    def __post_init__(self) -> None:
-        signals = {name: _read_only(values) for name, values in self.signals.items()}
-        object.__setattr__(self, "signals", MappingProxyType(signals))
-        object.__setattr__(self, "time", _read_only(self.time))
-
-    def __len__(self) -> int:
-        return len(self.time)
-
-    def __repr__(self) -> str:
-        """Name, rows, span and rate."""
-        return f"{self.name}: {_spell_rows(self.time)}"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """As that of `Recording`."""
-        return Stream, (self.name, self.time, dict(self.signals))
-
 
 _STRONGEST_GRAVITY = 1e6
 """Each component, of any body or centrifuge [m/s²]; far above it squares overflow."""
@@ -129,7 +65,7 @@ class Recording:
         sha256: one digest of the content: that of the file, of the files' digests in order, or of
             the columns in use where the log was in memory.
         rows: rows found in the log, dropped ones included, those of all streams.
-        dropped: account of the rows left out, of all streams.
+        dropped: how many rows were left out of all streams.
         schema: the schema as read, for the provenance.
         streams: signals with clocks of their own; `identify.signals.on_one_clock` resamples them.
         findings: what the reader had to make of the log's clocks.
@@ -242,40 +178,10 @@ class Recording:
                 goes back; the message names the argument.
             SchemaError: another argument is wrong or missing; the message names it.
         """
-        from identify.logs.memory import describe_arrays  # these two modules make recordings
-        from identify.logs.read import read_log
-
-        arrays, schema = describe_arrays(
-            {
-                "time": time,
-                "rate_hz": rate_hz,
-                "still": still,
-                "gravity": gravity,
-                "position": position,
-                "quaternion": quaternion,
-                "quaternion_order": quaternion_order,
-                "maps": maps,
-                "position_axes": position_axes,
-                "velocity": velocity,
-                "angular_velocity": angular_velocity,
-                "twist_frame": twist_frame,
-                "acceleration": acceleration,
-                "angular_acceleration": angular_acceleration,
-                "acceleration_frame": acceleration_frame,
-                "acceleration_kind": acceleration_kind,
-                "force": force,
-                "torque": torque,
-                "wrench_frame": wrench_frame,
-                "acts_on": acts_on,
-                "mount": mount,
-                "wrench_delay": wrench_delay,
-                "body_name": body_name,
-                "flange": flange,
-                "tcp": tcp,
-                "wrench_point": wrench_point,
-            }
-        )
-        recording = read_log(arrays, schema)
+        given = dict(locals())
+        del given["cls"]
+        arrays, schema = describe_arrays(given)
+        recording = cls(**read_fields(arrays, schema))
         return replace(recording, X_BS=mount) if isinstance(mount, Pose) else recording
 
     @property
@@ -288,7 +194,7 @@ class Recording:
 
     def __repr__(self) -> str:
         """Name, rows, span and rate, and what it has."""
-        rows = f"{len(self)} still poses" if self.time is None else _spell_rows(self.time)
+        rows = f"{len(self)} still poses" if self.time is None else spell_rows(self.time)
         dropped = f", {self.dropped.total} dropped" if self.dropped.total else ""
         streams = "".join(f"; {stream!r}" for stream in self.streams)
         return f"Recording({self.name!r}, {rows}{dropped}: {', '.join(self.signals)}{streams})"
@@ -300,10 +206,16 @@ class Recording:
         return _received, tuple(plain)
 
 
-def _spell_rows(time: Array) -> str:
-    span = float(time[-1] - time[0]) if len(time) else 0.0
-    rate = f" at {(len(time) - 1) / span:.4g} Hz" if span > 0.0 else ""
-    return f"{len(time)} rows, {span:.4g} s{rate}"
+def moved_recording(recording: Recording, X_BC: Pose) -> Recording:
+    """A recording whose motion is that of C, for the schema or the reading of a log of C."""
+    moved = moved_motion(
+        recording.signals,
+        recording.frames,
+        X_BC,
+        kind=recording.acceleration_kind,
+        still=recording.still,
+    )
+    return replace(recording, signals=moved)
 
 
 def _received(*values: Any) -> Recording:

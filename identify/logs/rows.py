@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.errors import TooManyBadRows
-from identify.logs.recording import DroppedRows
+from identify.logs.parts import DroppedRows
 from identify.logs.schema_fields import Column
-from identify.logs.table import Flaw, Stamps, Table
+from identify.logs.table import RowFault, Stamps, Table
 
 _SHARE, _SHARE_IF_DROPPED = 0.1, 0.5
 """The share of unusable rows past which a log is refused, by default and with drop_bad_rows."""
@@ -25,7 +25,7 @@ _ABSURD = 1e30
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ValidRows:
     """The rows kept of one table.
 
     Attributes:
@@ -51,42 +51,35 @@ class Selection:
         stamps = self.table.stamps
         return None if stamps is None else stamps[self.kept]
 
-    def fault(self, index: int, message: str, column: Column | None = None) -> LogError:
+    def error_at(self, index: int, message: str, column: Column | None = None) -> LogError:
         """A `LogError` about the row kept at `index`."""
-        return self.table.fault(int(self.kept[index]), message, column)
+        return self.table.error_at(int(self.kept[index]), message, column)
 
 
 def select_rows(
     tables: Sequence[Table], *, drop_bad_rows: bool
-) -> tuple[list[Selection], DroppedRows]:
-    """Leaves out the rows that are flawed in any of the tables.
-
-    Args:
-        tables: the tables of one log.
-        drop_bad_rows: whether the schema asks to leave out what is bad.
-
-    Returns:
-        The rows kept of each table, and the account of the others.
+) -> tuple[list[ValidRows], DroppedRows]:
+    """The valid rows of each table of a log, and how many have a fault in any of them.
 
     Raises:
         LogError: the tables have different numbers of rows, no row is whole, or a number in a
             whole row is absurd.
-        TooManyBadRows: more rows are flawed than a share.
+        TooManyBadRows: more rows are faulty than a share.
     """
     tables, cut = same_length(tables)
-    flaws = np.max([table.flaws for table in tables], axis=0)
-    account = Account.of(flaws, tables)
-    account = replace(account, dropped=account.dropped + DroppedRows(cut_short=cut))
-    kept = np.flatnonzero(flaws == Flaw.NONE)
-    account.require_most(tables[0].path, len(kept), drop_bad_rows=drop_bad_rows)
-    selections = [Selection(table, kept) for table in tables]
-    for selection in selections:
-        require_sane(selection)
-    return selections, account.dropped
+    faults = np.max([table.faults for table in tables], axis=0)
+    counts = RowCounts.of(faults, tables)
+    counts = replace(counts, dropped=counts.dropped + DroppedRows(cut_short=cut))
+    kept = np.flatnonzero(faults == RowFault.NONE)
+    counts.require_most(tables[0].path, len(kept), drop_bad_rows=drop_bad_rows)
+    valid_rows = [ValidRows(table, kept) for table in tables]
+    for valid in valid_rows:
+        require_sane(valid)
+    return valid_rows, counts.dropped
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class RowCounts:
     """What is wrong with some rows of a log; accounts of its parts add up.
 
     Attributes:
@@ -98,41 +91,36 @@ class Account:
     not_finite: Mapping[tuple[Path, Column], int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, flaws: NDArray[np.uint8], tables: Sequence[Table]) -> Account:
-        """The account of rows of some tables, of which each has its worst flaw."""
-        counts = np.bincount(flaws, minlength=len(Flaw)).tolist()
+    def of(cls, faults: NDArray[np.uint8], tables: Sequence[Table]) -> RowCounts:
+        """The counts of rows of some tables, of which each has its worst fault."""
+        counts = np.bincount(faults, minlength=len(RowFault)).tolist()
         dropped = DroppedRows(
-            not_finite=counts[Flaw.NOT_FINITE],
-            cut_short=counts[Flaw.CUT_SHORT],
-            not_numbers=counts[Flaw.NOT_NUMBERS],
+            not_finite=counts[RowFault.NOT_FINITE],
+            cut_short=counts[RowFault.CUT_SHORT],
+            not_numbers=counts[RowFault.NOT_NUMBERS],
         )
         if not dropped.total:
             return cls()
         not_finite = {
             (table.path, column): int(
-                np.count_nonzero(~np.isfinite(values[table.flaws != Flaw.ELSEWHERE]))
+                np.count_nonzero(~np.isfinite(values[table.faults != RowFault.ELSEWHERE]))
             )
             for table in tables
             for column, values in table.columns.items()
         }
         return cls(dropped, not_finite)
 
-    def __add__(self, other: Account) -> Account:
-        """The account of the rows of both."""
+    def __add__(self, other: RowCounts) -> RowCounts:
+        """The counts of the rows of both."""
         total = Counter(self.not_finite)
         total.update(other.not_finite)
-        return Account(self.dropped + other.dropped, dict(total))
+        return RowCounts(self.dropped + other.dropped, dict(total))
 
     def require_most(self, path: Path, kept: int, *, drop_bad_rows: bool) -> None:
         """Raise unless most rows of a log can be used, and one at the least.
 
-        Args:
-            path: of the log.
-            kept: rows that can be used.
-            drop_bad_rows: whether the schema asks to leave out what is bad.
-
         Raises:
-            TooManyBadRows: more rows are flawed than a share.
+            TooManyBadRows: more rows are faulty than a share.
             LogError: none is left.
         """
         dropped, rows = self.dropped, kept + self.dropped.total
@@ -153,20 +141,20 @@ class Account:
 
 
 def describe(dropped: DroppedRows) -> str:
-    """The account of the rows left out, in words."""
+    """The counts of the rows left out, in words."""
     return (
         f"{dropped.not_finite} with NaN, infinite or empty fields, "
         f"{dropped.cut_short} cut short, {dropped.not_numbers} with text instead of numbers"
     )
 
 
-def require_sane(selection: Selection) -> None:
+def require_sane(valid: ValidRows) -> None:
     """Raise where a number of the rows kept is absurd."""
-    for column in selection.table.columns:
-        values = selection.columns([column])[:, 0]
+    for column in valid.table.columns:
+        values = valid.columns([column])[:, 0]
         if max(values.max(), -values.min()) >= _ABSURD:
             i = int(np.argmax(np.abs(values)))
-            raise selection.fault(
+            raise valid.error_at(
                 i,
                 f"column {column!r} is {values[i]:g}, which is no measurement; correct it, or "
                 "leave it empty, so that the row is left out",
@@ -183,7 +171,8 @@ def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
     if len({len(table) for table in tables}) == 1:
         return tables, 0
     whole = [
-        table.without_last() if table.flaws[-1] == Flaw.CUT_SHORT else table for table in tables
+        table.without_last() if table.faults[-1] == RowFault.CUT_SHORT else table
+        for table in tables
     ]
     if len({len(table) for table in whole}) == 1:
         return whole, 1
@@ -197,10 +186,10 @@ def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
     )
 
 
-def is_too_many(flaws: NDArray[np.uint8], *, drop_bad_rows: bool) -> bool:
+def is_too_many(faults: NDArray[np.uint8], *, drop_bad_rows: bool) -> bool:
     """Whether a log with such rows is refused."""
-    bad = int(np.count_nonzero((flaws == Flaw.NOT_FINITE) | (flaws == Flaw.NOT_NUMBERS)))
-    return _is_too_many(bad, len(flaws), _SHARE_IF_DROPPED if drop_bad_rows else _SHARE)
+    bad = int(np.count_nonzero((faults == RowFault.NOT_FINITE) | (faults == RowFault.NOT_NUMBERS)))
+    return _is_too_many(bad, len(faults), _SHARE_IF_DROPPED if drop_bad_rows else _SHARE)
 
 
 def _is_too_many(bad: int, rows: int, share: float) -> bool:

@@ -1,7 +1,8 @@
 """The schema of a log: which column is what, in which unit, frame and sign (a TOML file).
 
 Every key a schema may have is a field of a table in `schema_tables`. Checks that need one table
-only stand with it, those that need several here.
+only stand with it, those that need several here, as their messages name keys of several: `spell`
+says what each is called, as `Recording.from_arrays` has arguments in their place.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
-from pydantic import model_validator
+from pydantic import ValidationInfo, model_validator
 
-from identify.documents import Table, read_toml, validate
+from identify.documents import Spell, Table, read_toml, spell_key, validate
 from identify.logs.schema_tables import (
     AccelerationTable,
     BodyTable,
@@ -42,11 +43,13 @@ class Schema(Table):
     wrench: WrenchTable
 
     @model_validator(mode="after")
-    def _tables_agree(self) -> Schema:
+    def _tables_agree(self, info: ValidationInfo) -> Schema:
+        spell: Spell = info.context or spell_key
         _check_streams(self)
-        _check_clocks(self)
-        _check_motion(self)
-        _check_tool_point(self)
+        _check_clocks(self, spell)
+        _check_motion(self, spell)
+        _check_mount(self, spell)
+        _check_tool_point(self, spell)
         return self
 
     @property
@@ -91,15 +94,15 @@ def _check_streams(schema: Schema) -> None:
             raise ValueError(f"[streams.{name}] names a file, but there is no [{name}] table")
 
 
-def _check_clocks(schema: Schema) -> None:
+def _check_clocks(schema: Schema, spell: Spell) -> None:
     """Every file has exactly one clock; still poses are that in all files."""
     still = {}
     for group in schema.groups:
         layout = schema.layout(group)
         if not layout.clocks:
             raise ValueError(
-                "[log] must give exactly one of time (a column), rate_hz (rows a second) "
-                "and still = true (every row is a still pose); got none"
+                f"{spell(('log',), '')}must give exactly one of time (a column), rate_hz (rows a "
+                "second) and still = true (every row is a still pose); got none"
             )
         still[group] = layout.still
     if len(set(still.values())) > 1:
@@ -107,78 +110,102 @@ def _check_clocks(schema: Schema) -> None:
         raise ValueError(f"[streams.*]: still = true is for all streams or for none, got {poses}")
 
 
-def _check_motion(schema: Schema) -> None:
+def _check_motion(schema: Schema, spell: Spell) -> None:
     """The log tells the orientation, the linear acceleration and the rotation of the body."""
     if schema.pose is None:
-        _check_without_pose(schema)
+        _check_without_pose(schema, spell)
     if not schema.layout("wrench").still:
-        _check_linear(schema)
+        _check_linear(schema, spell)
 
 
-def _check_without_pose(schema: Schema) -> None:
+def _check_without_pose(schema: Schema, spell: Spell) -> None:
+    pose = spell(("pose",), "").strip()
+    kind = spell(("acceleration",), "kind")
     for name, table in schema.groups.items():
         if table.frame == "world":
             raise ValueError(
-                f'[{name}] frame = "world" needs the orientation of the body: give [pose]'
+                f'{spell((name,), "frame")} = "world" needs the orientation of the body: '
+                f"give {pose}"
             )
     acceleration = schema.acceleration
     if acceleration is None or acceleration.linear is None:
         raise ValueError(
-            "without [pose], gravity can only come from an accelerometer: give [pose], or "
-            '[acceleration] linear with kind = "proper" and frame = "body"'
+            f"without {pose}, gravity can only come from an accelerometer: give {pose}, or "
+            f'{spell(("acceleration",), "linear")} with {kind} = "proper" and '
+            f'{spell(("acceleration",), "frame")} = "body"'
         )
     if acceleration.kind != "proper":
         raise ValueError(
-            f'[acceleration] kind = "{acceleration.kind}" needs the orientation of the body to '
-            'take gravity off: give [pose], or kind = "proper" if an accelerometer measured it'
+            f'{kind} = "{acceleration.kind}" needs the orientation of the body to take gravity '
+            f'off: give {pose}, or {kind} = "proper" if an accelerometer measured it'
         )
     rates = schema.twist is not None and schema.twist.angular is not None
     if not rates and not schema.layout("wrench").still:
         raise ValueError(
-            "without [pose], the rotation can only come from a gyroscope: give [pose], or "
-            '[twist] angular with frame = "body"'
+            f"without {pose}, the rotation can only come from a gyroscope: give {pose}, or "
+            f'{spell(("twist",), "angular")} with {spell(("twist",), "frame")} = "body"'
         )
 
 
-def _check_linear(schema: Schema) -> None:
+def _check_linear(schema: Schema, spell: Spell) -> None:
     acceleration, twist, pose = schema.acceleration, schema.twist, schema.pose
     position = pose is not None and (pose.position is not None or pose.homogeneous)
     velocity = position or (twist is not None and twist.linear is not None)
+    of_pose, of_twist = spell(("pose",), "position"), spell(("twist",), "linear")
     if acceleration is None or acceleration.linear is None:
         if not velocity:
             raise ValueError(
-                "nothing tells the linear acceleration of the body: give [pose] position, "
-                "[twist] linear or [acceleration] linear, or [log] still = true"
+                f"nothing tells the linear acceleration of the body: give {of_pose}, {of_twist} "
+                f"or {spell(('acceleration',), 'linear')}, or {spell(('log',), 'still')} = true"
             )
     elif acceleration.kind == "spatial" and not velocity:
         raise ValueError(
-            '[acceleration] kind = "spatial" needs the velocity of the body\'s origin: give '
-            "[twist] linear or [pose] position"
+            f'{spell(("acceleration",), "kind")} = "spatial" needs the velocity of the body\'s '
+            f"origin: give {of_twist} or {of_pose}"
         )
 
 
-def _check_tool_point(schema: Schema) -> None:
-    """What moves a velocity or an acceleration from the tool point to the flange is logged too."""
+def _check_mount(schema: Schema, spell: Spell) -> None:
+    """A wrench at the sensor has the sensor's pose beside it, and no other has."""
     wrench = schema.wrench
+    frame, mount = spell(("wrench",), "frame"), spell(("wrench", "mount"), "").strip()
+    if wrench.frame == "sensor" and wrench.mount is None:
+        raise ValueError(
+            f'{frame} = "sensor" needs {mount} with translation and quaternion, '
+            "the sensor's pose in the body"
+        )
+    if wrench.frame != "sensor" and wrench.mount is not None:
+        raise ValueError(
+            f'{mount} is given, but {frame} = "{wrench.frame}": say {frame} = "sensor" '
+            "if the wrench is in the sensor's axes, or leave the mount out"
+        )
+
+
+def _check_tool_point(schema: Schema, spell: Spell) -> None:
+    """What moves a velocity or an acceleration from the tool point to the flange is logged too."""
+    wrench, point = schema.wrench, spell(("wrench",), "point")
+    tcp, flange = (spell(("body", key), "").strip() for key in ("tcp", "flange"))
     if wrench.point is not None and (schema.body.tcp is None or wrench.frame != "world"):
         raise ValueError(
-            f'[wrench] point = "{wrench.point}" is of a wrench in world axes, with [body.tcp]: '
-            'give frame = "world" and the tool point, or leave point out'
+            f'{point} = "{wrench.point}" is of a wrench in world axes, with {tcp}: give '
+            f'{spell(("wrench",), "frame")} = "world" and the tool point, or leave {point} out'
         )
     if schema.body.tcp is None or schema.layout("wrench").still:
         return
     twist, acceleration = schema.twist, schema.acceleration
     rates = twist is not None and twist.angular is not None
+    linear, angular = spell(("twist",), "linear"), spell(("twist",), "angular")
     if twist is not None and twist.linear is not None and not rates:
         raise ValueError(
-            "[twist] linear is that of the tool point, with [body.tcp], and needs angular beside "
-            "it: give angular, or leave linear out where there is a position"
+            f"{linear} is that of the tool point, with {tcp}, and needs {angular} beside it: give "
+            "both, or leave the former out where there is a position"
         )
     if acceleration is None or acceleration.linear is None:
         return
     if acceleration.angular is None or not rates:
+        linear = spell(("acceleration",), "linear")
         raise ValueError(
-            "[acceleration] linear is that of the tool point, with [body.tcp], and needs angular "
-            "beside it, and [twist] angular: give both, leave linear out where there is a "
-            "position, or give [body.flange] in place of [body.tcp]"
+            f"{linear} is that of the tool point, with {tcp}, and needs "
+            f"{spell(('acceleration',), 'angular')} and {angular} beside it: give both, leave the "
+            f"linear one out where there is a position, or give {flange} in place of {tcp}"
         )

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from identify.documents import Number, Quaternion, Table, Vector, numbers, one_of
+from identify.documents import Number, Quaternion, Table, Vector, WrongValue, numbers, one_of
 from identify.logs.schema_fields import Column, ColumnsMatrix, ColumnsUpTo3, ColumnsX3, ColumnsX4
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SECOND, TORQUE
 from identify.spatial import (
@@ -178,8 +178,8 @@ class PoseTable(Table):
     @model_validator(mode="after")
     def _axes_have_a_position(self) -> PoseTable:
         if self.position_axes is not None and self.position is None and not self.homogeneous:
-            raise ValueError(
-                "position_axes: there is no position; give its columns or leave this out"
+            raise WrongValue(
+                "position_axes", "there is no position; give its columns or leave this out"
             )
         return self
 
@@ -189,8 +189,8 @@ class PoseTable(Table):
         if self.euler is None:
             if self.order is not None and order not in allowed:
                 wanted = " or ".join(map(repr, allowed)) or "no order"
-                raise ValueError(
-                    f"order: expected {wanted} with {self.rotation_kind}, got {order!r}"
+                raise WrongValue(
+                    "order", f"expected {wanted} with {self.rotation_kind}, got {order!r}"
                 )
         elif not re.fullmatch(r"(?!.*(.)\1)([xyz]{1,3}|[XYZ]{1,3})", order):
             raise ValueError(
@@ -356,16 +356,16 @@ class BodyTable(Table):
     @model_validator(mode="after")
     def _one_place(self) -> BodyTable:
         if self.name is not None and not self.name.isprintable():
-            raise ValueError(f"name: expected one line of text, got {self.name!r}")
+            raise WrongValue("name", f"expected one line of text, got {self.name!r}")
         if self.flange is not None and self.tcp is not None:
             raise ValueError(
                 "give flange, where the flange is in B, or tcp, where the logged point is in the "
                 "flange (which then is B), not both"
             )
         if self.flange is not None:
-            _require_near("flange: the flange", self.flange.pose, self.flange.unit)
+            _require_near("flange", "the flange", self.flange.pose, self.flange.unit)
         if self.tcp is not None:
-            _require_near("tcp: the tool point", self.tcp.X_FT, self.tcp.unit)
+            _require_near("tcp", "the tool point", self.tcp.X_FT, self.tcp.unit)
         return self
 
     @property
@@ -376,14 +376,15 @@ class BodyTable(Table):
         return BodyFrame(self.name, self.flange and self.flange.pose)
 
 
-def _require_near(what: str, pose: Pose, unit: str) -> None:
+def _require_near(key: str, what: str, pose: Pose, unit: str) -> None:
     distance = float(np.linalg.norm(pose.position))
     if distance > _FARTHEST:
-        from_where = "body's origin" if what.startswith("flange") else "flange"
+        from_where = "body's origin" if key == "flange" else "flange"
         hint = 'if the numbers are in millimetres, set unit = "mm"' if unit == "m" else "check it"
-        raise ValueError(
+        raise WrongValue(
+            key,
             f"{what} is {distance:.4g} m from the {from_where}, expected {_FARTHEST:g} m at the "
-            f"most; {hint}"
+            f"most; {hint}",
         )
 
 
@@ -423,20 +424,6 @@ class WrenchTable(Table):
         if twice:
             raise ValueError(
                 f"column {twice[0]!r} is named in force and in torque: each has its own three"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _mount_fits(self) -> WrenchTable:
-        if self.frame == "sensor" and self.mount is None:
-            raise ValueError(
-                'frame = "sensor" needs [wrench.mount] with translation and quaternion, '
-                "the sensor's pose in the body"
-            )
-        if self.frame != "sensor" and self.mount is not None:
-            raise ValueError(
-                f'[wrench.mount] is given, but frame = "{self.frame}": say frame = "sensor" '
-                "if the wrench is in the sensor's axes, or leave the mount out"
             )
         return self
 

@@ -11,15 +11,11 @@ from identify.files import require_file
 from identify.logs.readers import read_table
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_tables import LogTable
-from identify.logs.table import Arrays, Flaw, Source, Table
+from identify.logs.table import Arrays, RowFault, Source, Table
 
 
 def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
-    """The files of a log, each with the groups in it.
-
-    Args:
-        log: the file, or the folder of the files, or the log in memory.
-        schema: what they hold.
+    """The files of a log (a file, a folder of files, or memory), each with the groups in it.
 
     Raises:
         MissingFile: the log or one of its files does not exist.
@@ -44,12 +40,7 @@ def plan_sources(log: Path | Arrays, schema: Schema) -> list[Source]:
 def read_source(source: Source, *, alone: bool) -> Table:
     """The columns of one file; rows with a NaN or an infinite number are marked.
 
-    Args:
-        source: the file.
-        alone: whether no other file may have the time stamps in its stead.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
+    One that is not `alone` may have its time stamps in another file.
     """
     return checked(read_table(source), source, alone=alone)
 
@@ -63,7 +54,9 @@ def checked(table: Table, source: Source, *, alone: bool) -> Table:
         raise MissingColumn(source.path, stamps, table.names)
     for column in (*table.columns.values(), table.stamps):
         if column is not None and column.dtype == np.float64:
-            table.flaws[~np.isfinite(column) & (table.flaws == Flaw.NONE)] = Flaw.NOT_FINITE
+            table.faults[~np.isfinite(column) & (table.faults == RowFault.NONE)] = (
+                RowFault.NOT_FINITE
+            )
     return table
 
 

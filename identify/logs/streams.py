@@ -13,10 +13,10 @@ from identify.arrays import Array, Flags
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs.clock import Clock, read_clock, same_clock, unwrapped, wrapped_before
-from identify.logs.recording import DroppedRows
-from identify.logs.rows import Selection, is_too_many, same_length, select_rows
+from identify.logs.parts import DroppedRows
+from identify.logs.rows import ValidRows, is_too_many, same_length, select_rows
 from identify.logs.schema import Group, Schema
-from identify.logs.table import Flaw, Source, Table
+from identify.logs.table import RowFault, Source, Table
 
 _FEWEST_RUNS = 10
 """Runs of rows without a stream by which its rows alternate with others; a sensor that was off for
@@ -31,13 +31,13 @@ class StreamRows:
     """Rows of one clock.
 
     Attributes:
-        selections: the rows kept, for each group of signals.
+        valid_rows: the rows kept, for each group of signals.
         clock: their time; None where every row is a still pose.
-        dropped: account of the others.
+        dropped: how many others there are.
         rows: how many there were.
     """
 
-    selections: dict[Group, Selection]
+    valid_rows: dict[Group, ValidRows]
     clock: Clock | None
     dropped: DroppedRows
     rows: int
@@ -45,7 +45,7 @@ class StreamRows:
     @property
     def name(self) -> str:
         """The groups of signals."""
-        return " and ".join(self.selections)
+        return " and ".join(self.valid_rows)
 
 
 def read_streams(
@@ -55,9 +55,6 @@ def read_streams(
 
     Tables with as many rows and the same stamps, or one clock for all, are one stream, whose rows
     are kept where all of them are whole.
-
-    Raises:
-        TooManyBadRows, LogError: as the message says.
     """
     drop_bad_rows = any(source.layout.drop_bad_rows for source in sources)
     parts, findings = _told_apart(
@@ -65,17 +62,17 @@ def read_streams(
     )
     streams = []
     for part in _sharing_rows(parts):
-        selections, dropped = select_rows([t for _, t in part], drop_bad_rows=drop_bad_rows)
-        by_group: dict[Group, Selection] = {
-            group: selection
-            for (source, _), selection in zip(part, selections, strict=True)
+        valid_rows, dropped = select_rows([t for _, t in part], drop_bad_rows=drop_bad_rows)
+        by_group: dict[Group, ValidRows] = {
+            group: valid
+            for (source, _), valid in zip(part, valid_rows, strict=True)
             for group in source.groups
         }
-        clock = read_clock(selections, [source.layout for source, _ in part])
+        clock = read_clock(valid_rows, [source.layout for source, _ in part])
         findings += () if clock is None else clock.findings
-        rows = len(selections[0]) + dropped.total
+        rows = len(valid_rows[0]) + dropped.total
         streams.append(StreamRows(by_group, clock, dropped, rows))
-    streams.sort(key=lambda stream: "wrench" not in stream.selections)
+    streams.sort(key=lambda stream: "wrench" not in stream.valid_rows)
     return streams, findings
 
 
@@ -95,7 +92,7 @@ def on_one_zero(streams: Sequence[StreamRows]) -> list[Array | None]:
     early = min(start + clock.time[-1] for start, clock in zip(since, clocks, strict=True))
     if len(streams) > 1 and late >= early:
         spans = ", ".join(
-            f"{stream.name} ({next(iter(stream.selections.values())).table.path}) from "
+            f"{stream.name} ({next(iter(stream.valid_rows.values())).table.path}) from "
             f"{float(start):.12g} to {float(start) + clock.time[-1]:.12g} s"
             for stream, start, clock in zip(streams, starts, clocks, strict=True)
         )
@@ -134,7 +131,7 @@ def other_rates(streams: Sequence[StreamRows], times: Sequence[Array | None]) ->
     longest = max((seconds for _, seconds in of_stamps), default=0.0)
     for stream, seconds in of_rate if longest else ():
         if abs(seconds - longest) > _OTHER_LENGTH * longest:
-            rate = (len(next(iter(stream.selections.values())).table) - 1) / longest
+            rate = (len(next(iter(stream.valid_rows.values())).table) - 1) / longest
             yield Finding(
                 "clock_rate",
                 "warning",
@@ -188,13 +185,13 @@ def _same_rows(first: _Part, other: _Part) -> bool:
         (one, two), _ = same_length([first[1], other[1]])
     except LogError:
         return False
-    if ((one.flaws == Flaw.ELSEWHERE) != (two.flaws == Flaw.ELSEWHERE)).any():
+    if ((one.faults == RowFault.ELSEWHERE) != (two.faults == RowFault.ELSEWHERE)).any():
         return False
     if one.stamps is None or two.stamps is None:
         return True
-    sound = np.flatnonzero(np.maximum(one.flaws, two.flaws) == Flaw.NONE)
+    sound = np.flatnonzero(np.maximum(one.faults, two.faults) == RowFault.NONE)
     return same_clock(
-        Selection(one, sound), first[0].layout, Selection(two, sound), other[0].layout
+        ValidRows(one, sound), first[0].layout, ValidRows(two, sound), other[0].layout
     )
 
 
@@ -214,7 +211,7 @@ def _told_apart(
         found += apart or of_file
         if apart:
             evidence = {
-                " and ".join(source.groups): int(np.sum(table.flaws != Flaw.ELSEWHERE))
+                " and ".join(source.groups): int(np.sum(table.faults != RowFault.ELSEWHERE))
                 for source, table in apart
             }
             said = ", ".join(f"{count} {name}" for name, count in evidence.items())
@@ -227,8 +224,8 @@ def _alternating(
     parts: Sequence[_Part], schema: Schema, findings: list[Finding], *, drop_bad_rows: bool
 ) -> list[_Part]:
     """The streams of one file, each with the rows of the others marked; none where it has one."""
-    flaws = np.max([table.flaws for _, table in parts], axis=0)
-    if not is_too_many(flaws, drop_bad_rows=drop_bad_rows):
+    faults = np.max([table.faults for _, table in parts], axis=0)
+    if not is_too_many(faults, drop_bad_rows=drop_bad_rows):
         return []
     has, lacks = {}, {}
     for source, table in parts:
@@ -239,7 +236,7 @@ def _alternating(
     told = np.any(list(has.values()), axis=0)
     told &= np.all([has[group] | lacks[group] for group in has], axis=0)
     if max(map(_runs, lacks.values())) < _FEWEST_RUNS or is_too_many(
-        np.where(told, Flaw.NONE, flaws), drop_bad_rows=drop_bad_rows
+        np.where(told, RowFault.NONE, faults), drop_bad_rows=drop_bad_rows
     ):
         return []
     empty = np.all(list(lacks.values()), axis=0)  # counted with the first stream
@@ -253,15 +250,15 @@ def _alternating(
         for groups in together.values():
             own = ~lacks[groups[0]] | (empty & (not apart))
             whole = np.all([has[group] for group in groups], axis=0)
-            marked = table.flaws.copy()
-            marked[whole & (marked == Flaw.NOT_FINITE) & _stamped(table)] = Flaw.NONE
-            marked[~own] = Flaw.ELSEWHERE
+            marked = table.faults.copy()
+            marked[whole & (marked == RowFault.NOT_FINITE) & _stamped(table)] = RowFault.NONE
+            marked[~own] = RowFault.ELSEWHERE
             names = dict.fromkeys(c for group in groups for c in schema.groups[group].columns)
             columns = {name: table.columns[name] for name in names}
             apart.append(
                 (
                     replace(source, groups=tuple(groups), columns=tuple(names)),
-                    replace(table, columns=columns, flaws=marked),
+                    replace(table, columns=columns, faults=marked),
                 )
             )
     return apart
@@ -271,9 +268,9 @@ def _unwrapped(source: Source, table: Table, told: Flags) -> tuple[Table, tuple[
     """The table with a counter of all its streams that goes on where it started again."""
     if table.stamps is None:
         return table, ()
-    selection = Selection(table, np.flatnonzero(told & _stamped(table)))
+    valid = ValidRows(table, np.flatnonzero(told & _stamped(table)))
     stamps = table.stamps.copy()
-    stamps[selection.kept], findings = unwrapped(selection, stamps[selection.kept], source.layout)
+    stamps[valid.kept], findings = unwrapped(valid, stamps[valid.kept], source.layout)
     return replace(table, stamps=stamps), findings
 
 

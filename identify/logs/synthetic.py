@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Phi, Vec3, Vec6, seal
 from identify.errors import LogError
 from identify.inertia import inertia_about_origin
-from identify.logs.recording import Frame, Recording
+from identify.logs.parts import Frame
+from identify.logs.recording import Recording
 from identify.logs.synthetic_motion import MotionSamples, SyntheticMotion, random_motion
 from identify.spatial.rotations import (
     exp_rotation,

@@ -22,7 +22,7 @@ Stamps: TypeAlias = NDArray[np.int64 | np.floating[Any]]
 """Time stamps, in the type that loses nothing."""
 
 
-class Flaw(IntEnum):
+class RowFault(IntEnum):
     """Why a row cannot be used."""
 
     NONE = 0
@@ -70,13 +70,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of one file, every row of it, flawed ones included.
+    """Columns of one file, every row of it, faulty ones included.
 
     Attributes:
         path: the file.
         names: the names of its columns, for messages.
         columns: the columns asked for, each float64 of shape (rows,).
-        flaws: the `Flaw` of each row (uint8).
+        faults: the `RowFault` of each row (uint8).
         stamps: the time stamps, int64 where the file has whole numbers; None if it has none.
         ticks_per_second: unit of the stamps, where the file itself says so.
         lines: one-based line of each row, of a text file; None where rows are counted from zero.
@@ -86,16 +86,16 @@ class Table:
     path: Path
     names: tuple[str, ...]
     columns: Mapping[Column, Array]
-    flaws: NDArray[np.uint8]
+    faults: NDArray[np.uint8]
     stamps: Stamps | None = None
     ticks_per_second: int | None = None
     lines: Sequence[int] | NDArray[np.int64] | None = None
     first: int = 0
 
     def __len__(self) -> int:
-        return len(self.flaws)
+        return len(self.faults)
 
-    def fault(self, index: int, message: str, column: Column | None = None) -> LogError:
+    def error_at(self, index: int, message: str, column: Column | None = None) -> LogError:
         """A `LogError` about one row."""
         row = int(self.first + index if self.lines is None else self.lines[index])
         place = f"row {row} (counted from 0)" if self.lines is None else f"line {row}"
@@ -106,7 +106,7 @@ class Table:
         return replace(
             self,
             columns={name: column[:-1] for name, column in self.columns.items()},
-            flaws=self.flaws[:-1],
+            faults=self.faults[:-1],
             stamps=None if self.stamps is None else self.stamps[:-1],
         )
 

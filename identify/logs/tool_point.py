@@ -10,25 +10,16 @@ A proper acceleration moves as the classical one; a spatial one as a twist, a_C 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from identify.arrays import Array, Vec3
 from identify.errors import LogError
+from identify.logs.signal_table import SIGNALS
 from identify.spatial import Pose, quaternion_from_rotation, quaternion_product
 from identify.spatial.rotations import cross, rotate, rotate_back, rotation_from_quaternion
 
-if TYPE_CHECKING:
-    from identify.logs.recording import Recording
-
-_GROUPS = {
-    "linear_velocity": "twist",
-    "angular_velocity": "twist",
-    "linear_acceleration": "acceleration",
-    "angular_acceleration": "acceleration",
-}
+_GROUPS = {s.name: s.group for s in SIGNALS if s.group in ("twist", "acceleration")}
 
 _LEVERS = (
     ("position", "quaternion"),
@@ -83,18 +74,6 @@ def moved_motion(
         if name in signals and axes[group] == "body":
             moved[name] = moved[name] @ X_BC.rotation  # rows of Rᵀ v
     return moved
-
-
-def moved_recording(recording: Recording, X_BC: Pose) -> Recording:
-    """A recording whose motion is that of C, for the schema or the reading of a log of C."""
-    moved = moved_motion(
-        recording.signals,
-        recording.frames,
-        X_BC,
-        kind=recording.acceleration_kind,
-        still=recording.still,
-    )
-    return replace(recording, signals=moved)
 
 
 def moved_noise(noise: Mapping[str, float], X_BC: Pose) -> dict[str, float]:

@@ -13,22 +13,11 @@ import pyarrow.parquet as pq
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.files import write_bytes, write_text
-from identify.logs.recording import Recording
+from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema_tables import placement_of, tool_point_of
-from identify.logs.tool_point import moved_recording, wrench_point
+from identify.logs.signal_table import SIGNALS
+from identify.logs.tool_point import wrench_point
 from identify.spatial import BodyFrame
-
-_SIGNALS: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
-    "position": ("pose", "position", ("px", "py", "pz")),
-    "quaternion": ("pose", "quaternion", ("qx", "qy", "qz", "qw")),
-    "linear_velocity": ("twist", "linear", ("vx", "vy", "vz")),
-    "angular_velocity": ("twist", "angular", ("wx", "wy", "wz")),
-    "linear_acceleration": ("acceleration", "linear", ("ax", "ay", "az")),
-    "angular_acceleration": ("acceleration", "angular", ("alx", "aly", "alz")),
-    "force": ("wrench", "force", ("fx", "fy", "fz")),
-    "torque": ("wrench", "torque", ("tx", "ty", "tz")),
-}
-"""Of each signal the table of the schema, its key there, and the names of its columns."""
 
 
 def write_log(recording: Recording, path: Path, schema_path: Path | None = None) -> Path:
@@ -54,9 +43,9 @@ def write_log(recording: Recording, path: Path, schema_path: Path | None = None)
         recording = moved_recording(recording, tcp)  # as it was logged
     schema_path = schema_path or path.with_suffix(".toml")
     columns: dict[str, Array] = {} if recording.time is None else {"t": recording.time}
-    for signal, (_, _, names) in _SIGNALS.items():
-        if signal in recording.signals:
-            columns |= dict(zip(names, recording.signals[signal].T, strict=True))
+    for signal in SIGNALS:
+        if signal.name in recording.signals:
+            columns |= dict(zip(signal.columns, recording.signals[signal.name].T, strict=True))
     table = pa.table({name: pa.array(column) for name, column in columns.items()})
     content = pa.BufferOutputStream()
     if path.suffix == ".csv":
@@ -74,9 +63,9 @@ def schema_of(recording: Recording) -> dict[str, object]:
     """The schema of a recording as `write_log` writes it."""
     clock: dict[str, object] = {"still": True} if recording.still else {"time": "t"}
     tables: dict[str, dict[str, object]] = {}
-    for signal, (table, key, names) in _SIGNALS.items():
-        if signal in recording.signals:
-            tables.setdefault(table, {})[key] = list(names)
+    for signal in SIGNALS:
+        if signal.name in recording.signals:
+            tables.setdefault(signal.group, {})[signal.key] = list(signal.columns)
     said = {table: named | _meaning(recording, table) for table, named in tables.items()}
     whole = {"log": clock, "world": {"gravity": recording.gravity.tolist()}}
     if body := _body(recording.body_frame):

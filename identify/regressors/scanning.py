@@ -21,7 +21,7 @@ from identify.arrays import Array, Indices
 from identify.errors import LogError
 from identify.logs import LogFile, Recording
 from identify.logs.excerpt import Excerpt, ReadExcerpt, excerpt, rows_of
-from identify.logs.rows import Account
+from identify.logs.rows import RowCounts
 from identify.regressors.statistics import MOST_BLOCKS, Statistics, add_up
 from identify.regressors.summary import LogSummary
 from identify.regressors.wrench import block_statistics, fold_statistics, scan_statistics
@@ -139,11 +139,11 @@ def scan(
     found = _Found(chunks)
     first: PreparedLog | None = None
     refused: NoSegment | None = None
-    reader, account = _reader(source), Account()
+    reader, counts = _reader(source), RowCounts()
     for cut in chunks:
         chunk = replace(_after(first, cut), wide=wide)
         part = chunk.read(reader)
-        account += part.account
+        counts += part.counts
         found.look_at(part.recording)
         if look_at is not None:
             look_at(part)
@@ -151,13 +151,13 @@ def scan(
             prepared = chunk.prepare(part)
         except NoSegment as error:
             refused = refused or error
-            found.unused += part.rows - part.account.dropped.total
+            found.unused += part.rows - part.counts.dropped.total
         else:
             found.take(prepared, chunk)
             first = first or replace(prepared, blocks=(), folds=(), segments=())
         if progress is not None and len(chunks) > 1:
             progress(chunk.stop, chunks[-1].stop)
-    told = rows_of(source, 0, 0) if isinstance(source, Recording) else source.told(account)
+    told = rows_of(source, 0, 0) if isinstance(source, Recording) else source.told(counts)
     if first is None:
         raise refused or LogError(f"{source.name}: the log has no rows")
     told = replace(told, findings=first.recording.findings)

@@ -12,8 +12,9 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.logs import Recording
-from identify.logs.recording import AccelerationKind, Frame
-from identify.logs.tool_point import moved_recording, wrench_point
+from identify.logs.parts import AccelerationKind, Frame
+from identify.logs.recording import moved_recording
+from identify.logs.tool_point import wrench_point
 from identify.signals.spikes import without_spikes
 from identify.spatial.rotations import (
     quaternion_conjugate,

@@ -11,7 +11,7 @@ from identify.arrays import Array, Indices, seal
 from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.logs.recording import Stream
+from identify.logs.parts import Stream
 from identify.signals.clock import sampling_period
 from identify.signals.holds import sample_rows
 from identify.signals.resampling import reach, resample

@@ -148,7 +148,11 @@ BAD = {
     "force": [{"force": _with(ROWS, (3, 1), np.nan)}, {"force": None}, {"force": []}],
     "torque": [{"torque": ROWS[:7]}, {"torque": [["a", "b", "c"]] * 20}, {"torque": None}],
     "wrench_frame": [{"wrench_frame": "tool"}, {"wrench_frame": None}, {"wrench_frame": "sensor"}],
-    "acts_on": [{"acts_on": "hand"}],
+    "acts_on": [{"acts_on": "hand"}, {"acts_on": None}],
+    "wrench_point": [{"wrench_point": "tool"}, {"wrench_point": "flange"}],
+    "body_name": [{"body_name": ""}, {"body_name": "two\nlines"}],
+    "flange": [{"flange": np.eye(4), "tcp": np.eye(4)}, {"flange": {"translation": [9, 0, 0]}}],
+    "tcp": [{"tcp": {}}, {"tcp": {"pose": [9, 0, 0, 0, 0, 0]}}, {"tcp": {"pose": [0] * 5 + [9]}}],
     "gravity": [{"gravity": 9.81}, {"gravity": [0, np.nan, 0]}],
     "mount": [
         {"mount": MOUNT},
@@ -167,7 +171,7 @@ BAD = {
 def test_an_error_names_the_argument(given, name, changes):
     with pytest.raises(IdentifyError, match=rf"arrays: .*\b{name}\b") as error:
         Recording.from_arrays(**given | changes)
-    for table in ("[log]", "[pose]", "[twist]", "[acceleration]", "[wrench"):
+    for table in ("[log]", "[pose]", "[twist]", "[acceleration]", "[wrench", "[body"):
         assert table not in str(error.value)
 
 
@@ -178,6 +182,16 @@ def test_what_tells_no_motion_is_refused_in_words_of_the_arguments(given):
         Recording.from_arrays(**no_pose)
     with pytest.raises(IdentifyError, match="give quaternion, or angular_velocity"):
         Recording.from_arrays(**no_pose, acceleration_kind="proper")
+
+
+def test_a_tool_point_needs_rates_beside_a_velocity_in_words_of_the_arguments(given):
+    velocity = {"tcp": np.eye(4), "velocity": ROWS, "twist_frame": "body"}
+    with pytest.raises(IdentifyError, match=r"velocity is .* tcp, and needs angular_velocity"):
+        Recording.from_arrays(**given | velocity)
+    acceleration = {"tcp": np.eye(4), "acceleration": ROWS, "acceleration_frame": "body"}
+    both = "needs angular_acceleration and angular_velocity beside it.*flange in place of tcp"
+    with pytest.raises(IdentifyError, match=both):
+        Recording.from_arrays(**given | acceleration)
 
 
 def test_a_missing_column_is_named_with_the_nearest(table, schema):

@@ -85,7 +85,7 @@ def test_parts_are_those_of_the_log_read_whole(written, name):
         ours, theirs = reader(start, stop, 30), excerpt(whole, start, stop, 30)
         assert_same_rows(ours.recording, theirs.recording)
         assert (ours.span, ours.rows) == (theirs.span, theirs.rows)
-        assert ours.account.dropped.total == 0
+        assert ours.counts.dropped.total == 0
 
 
 @pytest.mark.parametrize("name", ["log.csv", "log.parquet"])

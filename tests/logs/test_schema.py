@@ -289,7 +289,7 @@ WRONG = [
     ({"wrench": {"torque_unit": 3}}, r"\[wrench\] torque_unit: expected one of 'Nm'"),
     # the mount
     ({"wrench": {"frame": "sensor"}}, r'frame = "sensor" needs \[wrench.mount\]'),
-    ({"wrench": {"mount": {}}}, r'\[wrench.mount\] is given, but frame = "body"'),
+    ({"wrench": {"mount": {}}}, r'\[wrench.mount\] is given, but \[wrench\] frame = "body"'),
     (
         {"wrench": {"frame": "sensor", "mount": {"quaternion": [0, 0, 0, 0]}}},
         r"\[wrench.mount\] quaternion: expected a unit quaternion .* of norm 0",

@@ -264,7 +264,7 @@ def test_an_acceleration_needs_the_rates_beside_it(missing):
         read_log(table, schema | {"body": {"tcp": TCP}})
     table, schema = of_rates(X_FT, "body", "body", "classical")
     del schema["twist"]["angular"], schema["acceleration"]
-    with pytest.raises(SchemaError, match=r"\[twist\] linear .* needs angular beside it"):
+    with pytest.raises(SchemaError, match=r"\[twist\] linear .* needs \[twist\] angular beside"):
         read_log(table, schema | {"body": {"tcp": TCP}})
 
 

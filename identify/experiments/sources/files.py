@@ -18,7 +18,7 @@ from identify.experiments.sources.log_files import is_of_files, source_files
 from identify.experiments.sources.source import LogItem, Source, Truth, joint_digest
 from identify.files import digest
 from identify.logs import Recording, Schema, load_schema, read_log
-from identify.logs.read import describe_log
+from identify.logs.read import digest_of_files
 from identify.signals import on_one_clock
 from identify.texts import plain_name
 
@@ -74,7 +74,7 @@ class Files(Source):
         if self.truth is not None:
             truth = _existing(folder / self.truth.replace("{name}", bare.name), "truth")
         files = _checked(lambda: source_files(log, schema))
-        data = describe_log(log, schema, files).sha256
+        data = digest_of_files(files)
         within = bare.relative_to(folder) if bare.is_relative_to(folder) else bare
         others = [digest(file) for file in (schema_path, truth) if file is not None]
         return LogItem(

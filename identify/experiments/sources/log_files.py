@@ -6,7 +6,7 @@ from pathlib import Path
 
 from identify.files import digest
 from identify.logs import Schema
-from identify.logs.recording import SourceFile
+from identify.logs.parts import SourceFile
 from identify.logs.sources import plan_sources
 
 

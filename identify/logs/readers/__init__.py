@@ -1,4 +1,8 @@
-"""One reader a format. A new format is one file here and one line in `READERS`."""
+"""One reader a format. A new format is one file here and one line in `READERS`.
+
+Each raises `MissingColumn` where a column that is asked for is not there, and `LogError` where the
+file is not what the schema says; messages name file, row, column and remedy.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +25,7 @@ memory are read by `arrays`."""
 
 
 def read_table(source: Source) -> Table:
-    """The columns asked for, by the reader of the file's format, loaded when first used.
-
-    Raises:
-        MissingFile, MissingColumn, LogError: as the message says.
-    """
+    """The columns asked for, by the reader of the file's format, loaded when first used."""
     path = source.path
     if source.arrays is None:
         require_file(path)
@@ -37,15 +37,7 @@ def read_table(source: Source) -> Table:
 
 
 def measure(source: Source, least: int) -> tuple[int, LineIndex | None] | None:
-    """How many rows a long file has, and where its lines are; None where it has to be read whole.
-
-    Args:
-        source: the file, which is there.
-        least: rows of a long one.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """The number of rows of a file of at least so many, and its lines; None: it is read whole."""
     match READERS.get(source.path.suffix.lower(), "text"):
         case "parquet":
             from identify.logs.readers.parquet import count_rows
@@ -62,11 +54,7 @@ def measure(source: Source, least: int) -> tuple[int, LineIndex | None] | None:
 
 
 def rows_reader(source: Source, lines: LineIndex | None) -> RowsReader:
-    """What reads some rows of a long file, of which `measure` says where the lines are.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """What reads some rows of a long file, of which `measure` says where the lines are."""
     if lines is None:
         from identify.logs.readers.parquet import parquet_rows
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.schema_fields import Column
-from identify.logs.table import Flaw, Source, Stamps, Table, locate, locate_stamps
+from identify.logs.table import RowFault, Source, Stamps, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 
@@ -54,11 +54,7 @@ def slots_of(name: str, key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) 
 
 
 def read_arrays(source: Source) -> Table:
-    """The columns asked for of arrays in memory.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """The columns asked for of arrays in memory."""
     held = [] if source.arrays is None else source.arrays.columns
     slots = [
         slot
@@ -71,13 +67,7 @@ def read_arrays(source: Source) -> Table:
 def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[Any]]) -> Table:
     """The columns asked for; datetime64 time stamps bring their own unit.
 
-    Args:
-        source: what is asked for.
-        slots: all the columns there are.
-        load: gives the array of a slot's key; called once for each array in use.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
+    `load` gives the array of a slot's key and is called once for each array in use.
     """
     path, names = source.path, tuple(slot.name for slot in slots)
     wanted = {column: slots[locate(path, names, column)] for column in source.columns}
@@ -88,18 +78,18 @@ def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[An
         _require_kind(path, source.layout.time, slots[place], "iufmM")
     for column, slot in wanted.items():
         _require_kind(path, column, slot, "iuf")
-    flaws = np.zeros(_rows(path, used), dtype=np.uint8)
+    faults = np.zeros(_rows(path, used), dtype=np.uint8)
     arrays = {key: load(key) for key in dict.fromkeys(slot.key for slot in used)}
     columns = {column: _numbers(arrays[slot.key][slot.index]) for column, slot in wanted.items()}
     if place is not None:
         raw = arrays[slots[place].key][slots[place].index]
-        flaws[np.ma.getmaskarray(raw)] = Flaw.NOT_FINITE
+        faults[np.ma.getmaskarray(raw)] = RowFault.NOT_FINITE
         missing: Any = np.nan if raw.dtype.kind == "f" else np.zeros((), raw.dtype)
         raw = np.ma.filled(raw, missing)
         stamps, ticks = _stamps(path, raw)
         if raw.dtype.kind in "mM":
-            flaws[np.isnat(raw)] = Flaw.NOT_FINITE
-    return Table(path, names, columns, flaws, stamps, ticks)
+            faults[np.isnat(raw)] = RowFault.NOT_FINITE
+    return Table(path, names, columns, faults, stamps, ticks)
 
 
 def _numbers(raw: NDArray[Any]) -> Array:

@@ -16,11 +16,7 @@ from identify.logs.table import Stamps
 
 
 def as_numbers(column: pa.ChunkedArray) -> Array:
-    """A column of numbers as float64, nulls as NaN.
-
-    Raises:
-        pa.ArrowException: it cannot be cast.
-    """
+    """A column of numbers as float64, nulls as NaN; `pa.ArrowException` if it cannot be cast."""
     numbers = column.cast(pa.float64(), safe=False)
     return _to_numpy(numbers.fill_null(math.nan) if numbers.null_count else numbers)
 

@@ -41,11 +41,7 @@ class LineIndex:
     sha256: str
 
     def lines(self, path: Path, start: int, stop: int) -> bytes:
-        """The rows of the given numbers, as bytes.
-
-        Raises:
-            LogError: the file cannot be read.
-        """
+        """The rows of the given numbers, as bytes."""
         first, last = start // _STEP, -(-stop // _STEP)
         begin = int(self.offsets[first])
         end = int(self.offsets[min(last, len(self.offsets) - 1)])
@@ -70,9 +66,6 @@ def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineInde
         begin: offset of the first row.
         number: its one-based line.
         comment: mark of comments; empty for none.
-
-    Raises:
-        LogError: the file cannot be read.
     """
     found, offsets, rows, place = hashlib.sha256(), [begin], 0, 0
     returns, last, end = 0, b"", begin - 1

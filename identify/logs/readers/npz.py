@@ -40,11 +40,7 @@ _UNREADABLE = (
 
 
 def read_npz(source: Source) -> Table:
-    """Reads the columns asked for; datetime64 time stamps bring their own unit.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """Reads the columns asked for; datetime64 time stamps bring their own unit."""
     try:
         with zipfile.ZipFile(source.path) as archive:
             infos = archive.infolist()

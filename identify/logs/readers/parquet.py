@@ -15,7 +15,7 @@ from identify.errors import LogError
 from identify.files import check_expansion, unreadable
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.schema_fields import Column
-from identify.logs.table import Flaw, RowsReader, Source, Table, locate, locate_stamps
+from identify.logs.table import RowFault, RowsReader, Source, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (pa.ArrowException, OSError, MemoryError, OverflowError, ValueError)
@@ -33,11 +33,7 @@ _REMEDY = "write it without compression, dictionaries and large row groups"
 
 
 def read_parquet(source: Source) -> Table:
-    """Reads the columns asked for; time stamps may be a timestamp column, whose unit then counts.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """Reads the columns asked for; a timestamp column of time stamps brings its own unit."""
     columns = _Columns.of(source, _open(source.path))
     columns.require_bounded(whole=True)
     try:
@@ -47,20 +43,12 @@ def read_parquet(source: Source) -> Table:
 
 
 def count_rows(path: Path) -> int:
-    """How many rows a file has.
-
-    Raises:
-        LogError: it is damaged, or no Parquet.
-    """
+    """How many rows a file has."""
     return _open(path).metadata.num_rows
 
 
 def parquet_rows(source: Source) -> RowsReader:
-    """What reads some rows of a file; ranges in order are decoded once.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """What reads some rows of a file; ranges in order are decoded once."""
     columns = _Columns.of(source, _open(source.path, buffer_size=_BUFFER, pre_buffer=False))
     columns.require_bounded(whole=False)
     stream = _Stream(columns)
@@ -133,11 +121,7 @@ class _Columns:
 
     @classmethod
     def of(cls, source: Source, file: pq.ParquetFile) -> _Columns:
-        """Find them.
-
-        Raises:
-            MissingColumn, LogError: as the message says.
-        """
+        """Find them."""
         path, schema, time = source.path, file.schema_arrow, source.layout.time
         names, asked = tuple(schema.names), list(source.columns)
         if time is not None and locate_stamps(path, names, time) is not None:
@@ -161,14 +145,10 @@ class _Columns:
         return sorted({field.name for field in self.fields.values()})
 
     def require_bounded(self, *, whole: bool) -> None:
-        """Raise where the columns take more memory than a log of the file's size does.
+        """Raise `LogError` where columns take more memory than a log of the file's size does.
 
-        Args:
-            whole: whether all rows are held at once; otherwise some, decoded out of pages that are
-                at the most as large as their row group.
-
-        Raises:
-            LogError: they do.
+        Either all rows are held (`whole`), or some, decoded out of pages that are at the most as
+        large as their row group.
         """
         path, meta = self.source.path, self.file.metadata
         try:
@@ -195,12 +175,12 @@ class _Columns:
         stamps_of = None if time is None else self.fields.get(time)
         columns = {name: as_numbers(read[self.fields[name].name]) for name in source.columns}
         stamps, missing = as_stamps(read[stamps_of.name]) if stamps_of else (None, None)
-        flaws = np.zeros(read.num_rows, dtype=np.uint8)
+        faults = np.zeros(read.num_rows, dtype=np.uint8)
         if missing is not None:
-            flaws[missing] = Flaw.NOT_FINITE
+            faults[missing] = RowFault.NOT_FINITE
         ticks = _ticks(stamps_of.type) if stamps_of else None
         names = tuple(self.file.schema_arrow.names)
-        return Table(source.path, names, columns, flaws, stamps, ticks, first=first)
+        return Table(source.path, names, columns, faults, stamps, ticks, first=first)
 
 
 def _is_number(kind: pa.DataType) -> bool:

@@ -29,7 +29,7 @@ from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.readers.line_index import HEAD, LineIndex, index_lines
 from identify.logs.readers.text_lines import Line, Row, is_missing, is_number, numbers_of
 from identify.logs.readers.text_sheet import Sheet, suggest_separator, survey
-from identify.logs.table import Flaw, RowsReader, Source, Stamps, Table
+from identify.logs.table import RowFault, RowsReader, Source, Stamps, Table
 
 _CHUNK = 2**24
 _LONGEST_LINE = 2**20
@@ -39,24 +39,12 @@ _DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
 
 
 def read_text(source: Source) -> Table:
-    """Reads the columns asked for.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """Reads the columns asked for."""
     return _read_sheet(survey(source, _content(source.path)))
 
 
 def index_text(source: Source, least: int) -> LineIndex | None:
-    """Where the lines of a long and regular file are; None where it has to be read whole.
-
-    Args:
-        source: the file.
-        least: rows of a long one.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """Where the lines of a regular file of at least so many rows are; else None: read it whole."""
     path = source.path
     if path.suffix.lower() == ".gz" or path.stat().st_size < 2 * least * len(source.columns):
         return None
@@ -105,7 +93,7 @@ def _read_sheet(sheet: Sheet) -> Table:
     return replace(
         head,
         columns={k: np.concatenate((x, tail.columns[k])) for k, x in head.columns.items()},
-        flaws=np.concatenate((head.flaws, tail.flaws)),
+        faults=np.concatenate((head.faults, tail.faults)),
         stamps=stamps,
         lines=range(line, line + len(head) + len(tail)),
     )
@@ -194,12 +182,14 @@ def read_regular(sheet: Sheet, start: int, stop: int) -> Table | None:
     if parsed is None or parsed.num_rows != count:
         return None
     columns = {column: as_numbers(parsed[str(k)]) for column, k in sheet.numbers.items()}
-    flaws, stamps = np.zeros(count, dtype=np.uint8), None
+    faults, stamps = np.zeros(count, dtype=np.uint8), None
     if sheet.stamps is not None:
         stamps, missing = as_stamps(parsed[str(sheet.stamps)])
-        flaws[missing] = Flaw.NOT_FINITE
+        faults[missing] = RowFault.NOT_FINITE
     first = sheet.header.number + 1
-    return Table(sheet.path, sheet.names, columns, flaws, stamps, lines=range(first, first + count))
+    return Table(
+        sheet.path, sheet.names, columns, faults, stamps, lines=range(first, first + count)
+    )
 
 
 def _may_be_whole(sheet: Sheet) -> bool:
@@ -246,32 +236,32 @@ def _read_one_by_one(sheet: Sheet, start: int, number: int) -> Table:
         BadValue: text where a number should be.
         RaggedRow: another number of fields, other than too few in the last row.
     """
-    values, stamps, flaws, lines = array("d"), list[str](), bytearray(), array("q")
+    values, stamps, faults, lines = array("d"), list[str](), bytearray(), array("q")
     rows = sheet.splitter.rows(sheet.text, start, number)
     following = next(rows, None)
     while (row := following) is not None:
         following = next(rows, None)
-        numbers, flaw = None, Flaw.CUT_SHORT
+        numbers, fault = None, RowFault.CUT_SHORT
         if following is not None or not _cut_short(sheet, row):
             try:
                 numbers = _numbers(sheet, row)
-                flaw = Flaw.NONE if all(map(math.isfinite, numbers)) else Flaw.NOT_FINITE
+                fault = RowFault.NONE if all(map(math.isfinite, numbers)) else RowFault.NOT_FINITE
             except (BadValue, RaggedRow):
                 if not sheet.drop_bad_rows:
                     raise
-                flaw = Flaw.NOT_NUMBERS
+                fault = RowFault.NOT_NUMBERS
         values.extend(numbers or [math.nan] * len(sheet.fields))
         if sheet.stamps is not None:
             stamps.append(row[1][sheet.stamps] if numbers else "")
-        flaws.append(flaw)
+        faults.append(fault)
         lines.append(row[0].number)
-    table = np.array(values).reshape(len(flaws), len(sheet.fields))
+    table = np.array(values).reshape(len(faults), len(sheet.fields))
     fields = {k: np.ascontiguousarray(table[:, i]) for i, k in enumerate(sheet.fields)}
     return Table(
         sheet.path,
         sheet.names,
         {column: fields[k] for column, k in sheet.numbers.items()},
-        np.frombuffer(bytes(flaws), dtype=np.uint8).copy(),
+        np.frombuffer(bytes(faults), dtype=np.uint8).copy(),
         None if sheet.stamps is None else _whole(stamps, fields[sheet.stamps]),
         lines=np.array(lines),
     )

@@ -56,11 +56,7 @@ class Sheet:
 
 
 def survey(source: Source, text: bytes) -> Sheet:
-    """Finds the header and the columns of a text file.
-
-    Raises:
-        MissingColumn, LogError: as the message says.
-    """
+    """Finds the header and the columns of a text file."""
     path, layout = source.path, source.layout
     splitter = Splitter(layout.separator, layout.comment)
     header, names = _find_header(source, text, splitter)

@@ -1,0 +1,91 @@
+"""The small parts of a `Recording`: its files, its streams, and the rows that were left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from identify.arrays import Array
+
+Frame: TypeAlias = Literal["body", "world", "sensor"]
+AccelerationKind: TypeAlias = Literal["classical", "spatial", "proper"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file a recording was read from, and its content's sha256 (hexadecimal)."""
+
+    path: Path
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedRows:
+    """How many rows the reader left out, by reason; `total` is their number."""
+
+    not_finite: int = 0
+    """NaN or infinite in a column the schema uses."""
+    cut_short: int = 0
+    """The last row of a text file, with fewer fields than the others."""
+    not_numbers: int = 0
+    """Text where a number should be (only with `drop_bad_rows = true`)."""
+
+    @property
+    def total(self) -> int:
+        """How many rows in all."""
+        return self.not_finite + self.cut_short + self.not_numbers
+
+    def __add__(self, other: DroppedRows) -> DroppedRows:
+        """Those of two parts of a log."""
+        return DroppedRows(
+            self.not_finite + other.not_finite,
+            self.cut_short + other.cut_short,
+            self.not_numbers + other.not_numbers,
+        )
+
+
+def _read_only(array: Array) -> Array:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Stream:
+    """Signals of a recording whose rows are not those of the wrench; arrays are read-only.
+
+    Attributes:
+        name: what it holds, for messages: a group of signals, or several.
+        time: time of each row on the recording's clock [s], not decreasing, shape (n,).
+        signals: by name, as in `Recording`.
+    """
+
+    name: str
+    time: Array
+    signals: Mapping[str, Array]
+
+    def __post_init__(self) -> None:
+        signals = {name: _read_only(values) for name, values in self.signals.items()}
+        object.__setattr__(self, "signals", MappingProxyType(signals))
+        object.__setattr__(self, "time", _read_only(self.time))
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def __repr__(self) -> str:
+        """Name, rows, span and rate."""
+        return f"{self.name}: {spell_rows(self.time)}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """As that of `Recording`."""
+        return Stream, (self.name, self.time, dict(self.signals))
+
+
+def spell_rows(time: Array) -> str:
+    """Rows, span and rate of a stream, for its representation."""
+    span = float(time[-1] - time[0]) if len(time) else 0.0
+    rate = f" at {(len(time) - 1) / span:.4g} Hz" if span > 0.0 else ""
+    return f"{len(time)} rows, {span:.4g} s{rate}"

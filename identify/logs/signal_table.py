@@ -1,0 +1,67 @@
+"""The eight signals of a recording: what schema, arguments and written files call each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from identify.logs.schema import Group
+from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TORQUE
+
+_UNITS: Mapping[str, Mapping[str, float]] = MappingProxyType(
+    {
+        "position_unit": LENGTH,
+        "angle_unit": ANGLE,
+        "unit": ACCELERATION,
+        "force_unit": FORCE,
+        "torque_unit": TORQUE,
+    }
+)
+"""The factors to SI that each key of a unit names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One signal; its axes are those of its group.
+
+    Attributes:
+        name: its key in `Recording.signals`.
+        group: the table of the schema.
+        key: of its columns in that table.
+        columns: their names in a file that is written; as many as it has components.
+        unit: the key of its unit in that table, of the quaternion that of its noise; None for SI.
+    """
+
+    name: str
+    group: Group
+    key: str
+    columns: tuple[str, ...]
+    unit: str | None = None
+
+    @property
+    def argument(self) -> str:
+        """What `Recording.from_arrays` calls it."""
+        return self.name.removeprefix("linear_")
+
+    @property
+    def noise_key(self) -> str:
+        """The key of its noise in the table."""
+        return "angle_noise" if self.name == "quaternion" else f"{self.key}_noise"
+
+    def factor(self, table: Any) -> float:
+        """What turns its unit in a table of the schema into SI."""
+        return 1.0 if self.unit is None else _UNITS[self.unit][getattr(table, self.unit)]
+
+
+SIGNALS = (
+    Signal("position", "pose", "position", ("px", "py", "pz"), "position_unit"),
+    Signal("quaternion", "pose", "quaternion", ("qx", "qy", "qz", "qw"), "angle_unit"),
+    Signal("linear_velocity", "twist", "linear", ("vx", "vy", "vz")),
+    Signal("angular_velocity", "twist", "angular", ("wx", "wy", "wz"), "angle_unit"),
+    Signal("linear_acceleration", "acceleration", "linear", ("ax", "ay", "az"), "unit"),
+    Signal("angular_acceleration", "acceleration", "angular", ("alx", "aly", "alz"), "angle_unit"),
+    Signal("force", "wrench", "force", ("fx", "fy", "fz"), "force_unit"),
+    Signal("torque", "wrench", "torque", ("tx", "ty", "tz"), "torque_unit"),
+)
