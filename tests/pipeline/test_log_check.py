@@ -15,8 +15,8 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
 from identify.pipeline.alternatives import linear_alternatives
-from identify.pipeline.checking import Checks
 from identify.pipeline.correcting import NotCorrected, corrected
+from identify.pipeline.diagnose import Checks
 from identify.pipeline.explanations import Explanation, Ranking
 from identify.pipeline.scanned_log import scan_log
 from identify.reporting.sections.checks import _tested
