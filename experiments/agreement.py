@@ -18,7 +18,7 @@ from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
 from identify.logs import Noise, synthetic_recording
 from identify.regressors import block_statistics
-from identify.reporting.study.wording import table
+from identify.reporting.study.rows import table
 from identify.signals import prepare
 from identify.validation import PooledEstimates, pool_estimates
 

@@ -28,7 +28,7 @@ from identify.logs import Recording, read_log
 from identify.logs.excerpt import rows_of
 from identify.pipeline import check_logs
 from identify.regressors import block_statistics
-from identify.reporting.study.wording import table
+from identify.reporting.study.rows import table
 from identify.signals import prepare
 
 SHIPPED = Path(__file__).resolve().parents[1] / "datasets/payload_arm"

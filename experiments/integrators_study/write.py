@@ -9,7 +9,7 @@ from pathlib import Path
 
 from experiments.integrators_study.measure import DRIFT_STEP, STEPS, Cost, Drift, Order
 from identify.files import write_text
-from identify.reporting.study.wording import table
+from identify.reporting.study.rows import table
 
 BEGIN, END = "<!-- integrators: measured -->", "<!-- integrators: end -->"
 """What stands around the tables in the documentation."""

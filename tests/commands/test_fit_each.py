@@ -39,7 +39,7 @@ from identify.inertia import InertialParameters
 from identify.logs import Noise, load_schema, synthetic_recording
 from identify.logs.writing import write_log
 from identify.pipeline import FitSettings
-from identify.reporting.comparison import page
+from identify.reporting import comparison_page as page
 from tests.commands.calling import Cli, Outcome
 
 PHI = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3])).phi

@@ -19,7 +19,7 @@ from identify.pipeline.correcting import NotCorrected, corrected
 from identify.pipeline.diagnose import Checks
 from identify.pipeline.explanations import Explanation, Ranking
 from identify.pipeline.scanned_log import scan_log
-from identify.reporting.sections.checks import _tested
+from identify.reporting.diagnosis import _tested
 from identify.signals import Reading
 from identify.spatial import Pose
 from tests.close import assert_close, group_errors

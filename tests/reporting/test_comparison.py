@@ -13,13 +13,18 @@ from matplotlib.textpath import TextPath
 
 from identify.findings import verdict_of
 from identify.inertia import PHI
+from identify.reporting import comparison_page as page
 from identify.reporting.canvas import style, svg
-from identify.reporting.comparison import page
-from identify.reporting.comparison.fits import Comparison, FittedLog, listed, shortened
-from identify.reporting.comparison.forest import forest_columns
-from identify.reporting.comparison.page import comparison_html
-from identify.reporting.comparison.terminal import comparison_lines
-from identify.reporting.comparison.wording import answer, reasons
+from identify.reporting.comparison import (
+    Comparison,
+    FittedLog,
+    answer,
+    comparison_lines,
+    listed,
+    reasons,
+    shortened,
+)
+from identify.reporting.comparison_page import comparison_html, forest_columns
 from tests.validation.test_pooling import BODY, BY_DATA, drawn
 
 NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)

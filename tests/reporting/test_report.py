@@ -14,7 +14,7 @@ from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report
 from identify.reporting.content import Section, Text
 from identify.reporting.page import report_html
-from identify.reporting.verdict import verdict_in_words
+from identify.reporting.result import verdict_in_words
 from tests.reporting.page import Page
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.exchange.estimate_json import estimate_digest
-from identify.reporting.content import (
-    Cell,
-    Head,
-    Listing,
-    Row,
-    Section,
-    Table,
-    Text,
-    numbers,
-    row,
-)
+from identify.reporting.content import Cell, Head, Listing, Row, Section, Table, Text, numbers, row
 from identify.reporting.rounding import decimals_for, fixed, significant
 from identify.spatial import log_rotation, quaternion_from_rotation
 
@@ -38,7 +28,7 @@ _OFFSET_UNITS = np.array([1.0, 1.0, 1.0, 1e3, 1e3, 1e3])
 """Numbers in the units of the heads of one in SI: in N m, zeros would make the table too wide."""
 
 
-def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Section:
+def offset_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """What each sensor was found to add to the wrench."""
     title = "sensor-offset", "Sensor offset"
     if result.settings.bias == "none":
@@ -83,7 +73,7 @@ _ACCOUNT = (
 )
 
 
-def data(result: FitResult, truth: InertialParameters | None) -> Section:
+def data_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Rows, rates, filters and digests of the logs."""
     table = Table(
         _ACCOUNT,
@@ -160,7 +150,7 @@ def _account(index: int, log: LogSummary) -> Row:
     )
 
 
-def provenance(result: FitResult, truth: InertialParameters | None) -> Section:
+def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Everything needed to fit the same logs again."""
     known = result.estimate.provenance
     rows = [row("Command", str(known["command"]))] if known.get("command") else []

@@ -1,13 +1,15 @@
-"""What was checked: other meanings of the logs, causes, spans of time, before and after."""
+"""What may be wrong with the logs: what was compared, sized and corrected, and when."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from identify.arrays import Array
 from identify.inertia import InertialParameters
+from identify.reporting.canvas import BAND, ESTIMATE, OTHER, Column, Panel
 from identify.reporting.content import (
     Block,
     Head,
@@ -19,10 +21,14 @@ from identify.reporting.content import (
     numbers,
     row,
 )
-from identify.reporting.figures.checks import span_columns
+from identify.reporting.rounding import prefixed
+from identify.reporting.timeline import Timeline, mark_logs, timelines
+from identify.reporting.wrenches import predict
 
 if TYPE_CHECKING:
-    from identify.diagnosis import Diagnosis
+    from matplotlib.axes import Axes
+
+    from identify.diagnosis import Diagnosis, Span
     from identify.pipeline import FitResult
     from identify.pipeline.explanations import Ranking
 
@@ -30,7 +36,7 @@ _MOST = 6
 """Explanations that are shown."""
 
 
-def checks(result: FitResult, truth: InertialParameters | None) -> Section | None:
+def diagnosis_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
     """The ranking, the causes, the spans, and what the estimate is with the causes corrected."""
     blocks = tuple(_blocks(result))
     return Section("checks", "What was checked", blocks) if blocks else None
@@ -132,3 +138,61 @@ def _before_and_after(result: FitResult) -> Table:
         f"The least-squares body of the logs as they were read, and with {names} corrected. "
         "Nothing is corrected unless asked for (fit --apply).",
     )
+
+
+_KINDS = (("force", "N", slice(0, 3)), ("torque", "N m", slice(3, 6)))
+
+
+def span_columns(result: FitResult) -> tuple[Column, ...]:
+    """Size of the residual over time, spans shaded; none where there is no span."""
+    spans = result.checks.spans
+    if not any(spans):
+        return ()
+    values = [prediction.residual for prediction in predict(result)]
+    return tuple(
+        Column(
+            timeline.titled("Spans of time"),
+            timeline.label,
+            tuple(
+                _sized([np.linalg.norm(one[:, axes], axis=1) for one in values], spans, timeline, k)
+                for k, (_, _, axes) in enumerate(_KINDS)
+            ),
+        )
+        for timeline in timelines(result.logs)
+        if not timeline.still
+    )
+
+
+def _sized(
+    sizes: Sequence[Array], spans: Sequence[Sequence[Span]], timeline: Timeline, kind: int
+) -> Panel:
+    name, unit, _ = _KINDS[kind]
+    scale = prefixed(unit, max(float(sizes[index].max()) for index, _, _ in timeline.spans))
+
+    def draw(axes: Axes) -> None:
+        codes: dict[str, str] = {}
+        for index, begin, _ in timeline.spans:
+            first = 0.0 if index == timeline.spans[0][0] else begin
+            for span in spans[index]:
+                start = span.start + first
+                color = codes.setdefault(span.code, (OTHER, BAND)[len(codes) % 2])
+                label = span.code.replace("_", " ") if codes[span.code] == color else None
+                known = axes.get_legend_handles_labels()[1]
+                axes.axvspan(
+                    start,
+                    max(span.stop + first, start),
+                    color=color,
+                    alpha=0.35,
+                    lw=0.5,
+                    label=None if label in known else label,
+                )
+        axes.plot(
+            *timeline.trace([size / scale.factor for size in sizes]),
+            color=ESTIMATE,
+            lw=0.8,
+            label="residual",
+        )
+        axes.set_ylim(bottom=0.0)
+        mark_logs(axes, timeline, numbered=kind == 0)
+
+    return Panel(draw, f"{name} [{scale.name}]")

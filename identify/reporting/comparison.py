@@ -1,10 +1,11 @@
-"""`FittedLog`, what came of one log, and `Comparison`, what came of all of them."""
+"""Separate fits side by side: what came of each log, and in words whether they agree."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 from identify.exchange import SavedEstimate
@@ -18,6 +19,7 @@ from identify.reporting.rounding import (
     unit_of_length,
     unit_of_mass,
 )
+from identify.reporting.study.summary import WIDTH, grouped_lines
 from identify.validation import PooledEstimates, pool_estimates
 
 if TYPE_CHECKING:
@@ -190,3 +192,156 @@ def listed(words: Sequence[str], most: int) -> str:
     """Some words, and how many more there are."""
     more = f" and {len(words) - most} more" if len(words) > most else ""
     return ", ".join(words[:most]) + more
+
+
+_MOST = 8
+"""Logs that are named in a sentence."""
+
+
+def answer(comparison: Comparison) -> str:
+    """The verdict in a few words."""
+    pooled = comparison.pooled
+    if pooled.verdict == "cannot be told":
+        return "cannot be told"
+    if pooled.verdict == "agree":
+        return f"the {len(pooled.by_name)} estimates agree"
+    if pooled.differing:
+        return f"{len(pooled.differing)} of {len(pooled.by_name)} estimates differ from the rest"
+    return f"the {len(pooled.by_name)} estimates differ"
+
+
+def reasons(comparison: Comparison) -> Iterator[str]:
+    """What it rests on, a sentence each."""
+    pooled = comparison.pooled
+    if pooled.verdict == "cannot be told":
+        yield f"Whether the logs agree cannot be told: {pooled.why}."
+    spread = (
+        f"They scatter {significant(pooled.scatter or 0.0, 3)} times as much as their intervals "
+        f"say, which comes by chance with p {chance_text(pooled.p)}, were the body the same."
+    )
+    if pooled.verdict == "agree":
+        yield spread
+        yield _noticed(comparison)
+    if pooled.verdict == "differ":
+        yield from _which(comparison, spread)
+    unusable = [log.name for log in comparison.logs if log.usable == "no"]
+    if unusable:
+        are = "is" if len(unusable) == 1 else "are"
+        yield (
+            f"{listed(unusable, _MOST)} {are} not compared: findings say not to use "
+            f"{'it' if len(unusable) == 1 else 'them'}."
+        )
+    if comparison.dropped:
+        yield (
+            f"Folders of earlier runs whose logs are not among these: "
+            f"{listed(comparison.dropped, _MOST)}."
+        )
+
+
+def _which(comparison: Comparison, spread: str) -> Iterator[str]:
+    pooled = comparison.pooled
+    if pooled.differing:
+        said = [
+            f"{name} ({', '.join(beside.parameters)}; p {chance_text(beside.p)})"
+            for name in pooled.differing
+            for beside in [pooled.by_name[name]]
+        ]
+        yield f"From the rest differ: {listed(said, _MOST)}."
+        yield spread
+        yield "The pooled values are those of the rest."
+        return
+    tested = {name: p for name, p in pooled.by_parameter.items() if p is not None}
+    least = min(tested, key=lambda name: tested[name])
+    names = list(pooled.by_name)
+    yield spread
+    if len(names) > 2:
+        yield "No few logs differ from a majority."
+    yield f"By itself {least} differs most, p {chance_text(tested[least])}."
+    yield "There are no pooled values, as no body is that of most."
+
+
+def _noticed(comparison: Comparison) -> str:
+    """What a log would have to differ by."""
+    noticed, parts = comparison.pooled.noticed, []
+    for what, names in _GROUPS.items():
+        known = [(size, name) for name in names if (size := noticed[name]) is not None]
+        if known:
+            size, name = max(known)
+            unit = comparison.units[name]
+            parts.append(f"{_with_unit(significant(unit.of(size)), unit.name)} in {what}")
+    return f"A log would typically be noticed from {', '.join(parts)} on."
+
+
+_GROUPS = {
+    "mass": ("m",),
+    "a coordinate of the centre of mass": ("cx", "cy", "cz"),
+    "an entry of the inertia": ("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz"),
+}
+
+
+def chance_text(value: float | None) -> str:
+    """A probability of a difference by chance, behind its sign: = 0.2, < 1e-12."""
+    if value is None:
+        return "unknown"
+    if value < 1e-12:
+        return "< 1e-12"
+    return f"= {value:.2f}" if value >= 0.095 else f"= {value:.1g}"
+
+
+def _with_unit(number: str, unit: str) -> str:
+    """A number and its unit, a power of ten set off: 0.42 · 10⁻³ kg m²."""
+    return f"{number} · {unit}" if unit.startswith("10") else f"{number} {unit}"
+
+
+_SHOWN = ("m", "cx", "cy", "cz", "Icxx", "Icyy", "Iczz")
+"""Products of inertia are in the files."""
+
+_MOST_LOGS = 40
+"""That are listed; the files have all of them."""
+
+_LONGEST_NAME = 22
+
+
+def comparison_lines(comparison: Comparison) -> Iterator[str]:
+    """Fitted logs with mass, centre of mass and moments of inertia; those that failed; verdict."""
+    fitted = comparison.of_status("fitted")
+    if fitted:
+        yield from _table(comparison, fitted)
+    for status, title in (("failed", "Failed"), ("duplicate", "Not fitted")):
+        logs = comparison.of_status(status)
+        for log in logs[:_MOST_LOGS]:
+            yield from wrap(f"{title}: {log.name}: {log.error}", WIDTH, subsequent_indent="  ")
+        if len(logs) > _MOST_LOGS:
+            yield f"{title}: {len(logs) - _MOST_LOGS} more, see table.csv"
+    said = f"{answer(comparison).capitalize()}. {' '.join(reasons(comparison))}"
+    yield from wrap(said, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[str]:
+    units, pooled = comparison.units, comparison.pooled
+    heads = [*_SHOWN, "usable"]
+    # Those that somebody has to look at are among the listed.
+    first = [log for log in fitted if log.name in pooled.differing or log.usable == "no"]
+    kept = [*dict.fromkeys(log.name for log in (*first, *fitted))][:_MOST_LOGS]
+    lines = [
+        (
+            shortened(log.name, _LONGEST_NAME) + "*" * (log.name in pooled.differing),
+            [*(comparison.shown(log.parameters[name]) for name in _SHOWN), log.usable],
+        )
+        for log in fitted
+        if log.name in kept
+    ]
+    if any(pooled.intervals.values()):
+        values = []
+        for name in _SHOWN:
+            interval = pooled.intervals[name]
+            half = None if interval is None else 0.5 * (interval[1] - interval[0])
+            value = pooled.values[name]
+            values.append("–" if half is None else comparison.with_half_width(name, value, half))
+        lines.append(("pooled", [*values, ""]))
+    yield from grouped_lines(heads, [""] * len(lines), lines)
+    if len(fitted) > len(kept):
+        yield f"… and {len(fitted) - _MOST_LOGS} more logs in table.csv"
+    said = f"m in {units['m'].name}, c in {units['cx'].name}, Ic in {units['Icxx'].name}"
+    marks = "; * differs from the rest" * bool(pooled.differing)
+    yield from wrap(f"{said}; ± half of the 95 % interval{marks}", WIDTH)
