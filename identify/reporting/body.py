@@ -46,8 +46,8 @@ _TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted"}
 _MEANINGS = {
     "data": "data: identifiable from the logs.",
     "constraint": (
-        "constraint: being a possible body, or a bound that was given, moved it by more than a "
-        "standard error of the logs; its interval is that of the logs alone."
+        "constraint: physical consistency, or a bound that was given, moved it by more than one "
+        "standard error; its interval is that of the logs alone."
     ),
     "given": "given: the user fixed it.",
 }
@@ -151,8 +151,8 @@ def principal_section(result: FitResult, truth: InertialParameters | None) -> Se
         (Head(""), *numbers(*heads)),
         tuple(rows),
         "About the centre of mass. Cone: half the angle at the tip of the one around the axis that "
-        "holds the true axis; none where the moment cannot be told from another one, so that the "
-        "axis may be any in the plane of both. The last column is the diameter, along that axis, "
+        "holds the true axis; “any” where the moment cannot be distinguished from another one, so "
+        "that the axis may point anywhere in the plane of both. The last column is the diameter, along that axis, "
         "of the solid ellipsoid with this mass and inertia: compare it with the size of the real "
         "body.",
     )
@@ -177,8 +177,8 @@ def certificate_section(result: FitResult, truth: InertialParameters | None) -> 
     )
     if proof.solver == "none":
         solver = (
-            "Solver: none was needed. Weighted least squares met all terms at once, and that is "
-            "then the optimum."
+            "No solver was needed: the weighted least-squares estimate meets all terms, and is "
+            "therefore the optimum."
         )
     else:
         versions = ", ".join(f"{name} {version}" for name, version in proof.versions)
@@ -201,8 +201,8 @@ def _eigenvalues(estimate: Estimate) -> Row:
     return row(
         f"Eigenvalues of the scaled pseudo-inertia{estimate.of_body}",
         ", ".join(significant(value, 3) for value in values),
-        f"{possible} In units of the body's own mass and size; least asked for: "
-        f"{estimate.certificate.margin:.0e}.",
+        f"{possible} In units of the body's own mass and size; at least "
+        f"{estimate.certificate.margin:.0e} is required.",
     )
 
 
@@ -216,7 +216,7 @@ def _checks(proof: Certificate, bodies: Sequence[Estimate]) -> tuple[Row, ...]:
         row(
             "Violated terms",
             _tiny(proof.primal_residual),
-            "How far the body is outside any term, in the same units. Zero, or rounding.",
+            "How far the body is outside any term, in the same units: zero but for rounding.",
         ),
         row(
             "Distance to the optimum",
@@ -227,24 +227,25 @@ def _checks(proof: Certificate, bodies: Sequence[Estimate]) -> tuple[Row, ...]:
         row(
             "Duality gap",
             _tiny(proof.gap),
-            "What the fit could still gain at the most, as a share of the data's own power.",
+            "How much the objective could still improve at the most, relative to the power of the data.",
         ),
         row(
             "Dual residual",
             _tiny(proof.dual_residual),
-            "How far the solver's multiplier was from being admissible; cut off before the bound "
-            "above was computed.",
+            "How far the solver's dual variables were from being feasible; this part was removed "
+            "before the bound above was computed.",
         ),
         row(
             "Identifiable directions",
             f"{proof.rank} of {parameters}",
-            f"Combinations of the {parameters} parameters that stand out of the noise of the "
-            f"motion{others}",
+            f"Combinations of the {parameters} parameters that the data identify, with the noise "
+            f"of the motion counted{others}",
         ),
         row(
             "Condition number",
             significant(proof.condition, 2),
-            "Best over worst determined of those directions. Up to some thousands is harmless.",
+            "Ratio of the best to the worst determined of these directions. Values up to some "
+            "thousands are harmless.",
         ),
     )
 

@@ -202,7 +202,7 @@ def answer(comparison: Comparison) -> str:
     """The verdict in a few words."""
     pooled = comparison.pooled
     if pooled.verdict == "cannot be told":
-        return "cannot be told"
+        return "undecided"
     if pooled.verdict == "agree":
         return f"the {len(pooled.by_name)} estimates agree"
     if pooled.differing:
@@ -214,10 +214,10 @@ def reasons(comparison: Comparison) -> Iterator[str]:
     """What it rests on, a sentence each."""
     pooled = comparison.pooled
     if pooled.verdict == "cannot be told":
-        yield f"Whether the logs agree cannot be told: {pooled.why}."
+        yield f"Whether the logs agree is undecided: {pooled.why}."
     spread = (
         f"They scatter {significant(pooled.scatter or 0.0, 3)} times as much as their intervals "
-        f"say, which comes by chance with p {chance_text(pooled.p)}, were the body the same."
+        f"predict; were the body the same, p {chance_text(pooled.p)} is the probability of that."
     )
     if pooled.verdict == "agree":
         yield spread
@@ -246,7 +246,7 @@ def _which(comparison: Comparison, spread: str) -> Iterator[str]:
             for name in pooled.differing
             for beside in [pooled.by_name[name]]
         ]
-        yield f"From the rest differ: {listed(said, _MOST)}."
+        yield f"These differ from the rest: {listed(said, _MOST)}."
         yield spread
         yield "The pooled values are those of the rest."
         return
@@ -255,9 +255,9 @@ def _which(comparison: Comparison, spread: str) -> Iterator[str]:
     names = list(pooled.by_name)
     yield spread
     if len(names) > 2:
-        yield "No few logs differ from a majority."
-    yield f"By itself {least} differs most, p {chance_text(tested[least])}."
-    yield "There are no pooled values, as no body is that of most."
+        yield "No small group of logs differs from the majority."
+    yield f"The parameter that differs most is {least}, p {chance_text(tested[least])}."
+    yield "There are no pooled values, as most logs do not agree on one body."
 
 
 def _noticed(comparison: Comparison) -> str:
@@ -269,7 +269,7 @@ def _noticed(comparison: Comparison) -> str:
             size, name = max(known)
             unit = comparison.units[name]
             parts.append(f"{_with_unit(significant(unit.of(size)), unit.name)} in {what}")
-    return f"A log would typically be noticed from {', '.join(parts)} on."
+    return f"A typical log is noticed if it differs by {', by '.join(parts)}."
 
 
 _GROUPS = {

@@ -86,7 +86,7 @@ def headline(comparison: Comparison) -> Section:
     details = [f"{number} {what}" for what, number in counts.items() if number]
     details += [f"{unusable} not to be used"] * bool(unusable)
     tiles = [
-        Tile("do they agree", answer(comparison), detail=pooled.why, tone=_TONES[pooled.verdict]),
+        Tile("agreement", answer(comparison), detail=pooled.why, tone=_TONES[pooled.verdict]),
         Tile(
             "logs fitted",
             f"{len(comparison.of_status('fitted'))} of {len(comparison.logs)}",
@@ -106,7 +106,7 @@ def agreement(comparison: Comparison) -> Section:
     pooled = comparison.pooled
     said = Points(tuple(reasons(comparison)))
     if not any(p is not None for p in pooled.by_parameter.values()):
-        return Section("agreement", "Do they agree", (said,))
+        return Section("agreement", "Agreement of the logs", (said,))
     rows = []
     for name, p in pooled.by_parameter.items():
         noticed, unit = pooled.noticed[name], comparison.units[name]
@@ -124,14 +124,14 @@ def agreement(comparison: Comparison) -> Section:
             )
         )
     table = Table(
-        (Head("parameter"), Head("unit"), *numbers("pooled, 95 %", "noticed from", "p, all logs")),
+        (Head("parameter"), Head("unit"), *numbers("pooled, 95 %", "detectable", "p, all logs")),
         tuple(rows),
-        "Pooled: mean of the estimates, weighted by their covariances. Noticed from: what a "
-        "typical log has to be away from the others in this parameter alone. p: probability of "
-        "differences as large by chance, were the body the same; of ten, one below 0.07 is "
-        "nothing.",
+        "Pooled: mean of the estimates, weighted by their covariances. Detectable: the difference "
+        "from the others, in this parameter alone, by which a typical log is noticed. p: "
+        "probability of differences as large by chance, were the body the same; among ten "
+        "parameters one p below 0.07 is to be expected.",
     )
-    return Section("agreement", "Do they agree", (said, table))
+    return Section("agreement", "Agreement of the logs", (said, table))
 
 
 def forest(comparison: Comparison) -> Section | None:
@@ -140,8 +140,8 @@ def forest(comparison: Comparison) -> Section | None:
     if not columns:
         return None
     caption = (
-        "A row a log, sorted by name, with its 95 % interval; the band is the pooled value's. A "
-        "triangle at the edge is a value outside the figure."
+        "One row for each log, sorted by name, with its 95 % interval; the band is the interval of "
+        "the pooled value. A triangle at the edge marks a value outside the figure."
     )
     return Section("forest", "Parameters by log", (Pictures(columns, caption),))
 

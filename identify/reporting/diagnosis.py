@@ -37,7 +37,7 @@ _MOST = 6
 
 
 def diagnosis_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
-    """The ranking, the causes, the spans, and what the estimate is with the causes corrected."""
+    """The ranking, the faults, the spans, and what the estimate is with the faults corrected."""
     blocks = tuple(_blocks(result))
     return Section("checks", "What was checked", blocks) if blocks else None
 
@@ -45,7 +45,7 @@ def diagnosis_section(result: FitResult, truth: InertialParameters | None) -> Se
 def _blocks(result: FitResult) -> Iterator[Block]:
     found = result.checks
     if result.corrected:
-        yield Text("As asked, before the fit:")
+        yield Text("Corrections that were asked for, and made before the fit:")
         yield Points(result.corrected)
     if found.diagnosis is None and found.ranking is None:
         return
@@ -53,7 +53,8 @@ def _blocks(result: FitResult) -> Iterator[Block]:
         yield _ranked(found.ranking)
     else:
         yield Text(
-            "Nothing asked for other readings of the logs to be tried; identify check tries them.",
+            "Other readings of the logs were not tried, as nothing in the fit pointed to one. The "
+            "command identify check tries them all.",
             "muted",
         )
     if found.diagnosis is not None:
@@ -65,7 +66,7 @@ def _blocks(result: FitResult) -> Iterator[Block]:
     if columns:
         yield Pictures(
             columns,
-            "How large the residual is over time; shaded is where something is wrong with the log.",
+            "Size of the residual over time. In the shaded spans something is wrong with the log.",
         )
     if found.advice:
         yield Points(found.advice, "muted")
@@ -76,13 +77,14 @@ def _ranked(ranking: Ranking) -> Table:
     if all(each.code for each in shown):
         shown += [each for each in ranking.explanations if not each.code]
     return Table(
-        (Head("The log may mean", "prose"), *numbers("2 Δ log L", "Mass [kg]")),
+        (Head("Reading or fault of the log", "prose"), *numbers("2 Δ log L", "Mass [kg]")),
         tuple(
             row(each.text, f"{each.gain:.1f}", f"{each.mass:.5g}", muted=not each.code)
             for each in shown
         ),
-        f"The likeliest of {len(ranking.explanations)} meanings: twice the log-likelihood that "
-        "each gains on the log as read, what it takes paid for, and the mass by it.",
+        f"The most likely of {len(ranking.explanations)} readings and faults. 2 Δ log L: twice the "
+        "log-likelihood ratio to the log as read, less a penalty for the unknowns that are added. "
+        "Mass: that of the body if the log is read so.",
     )
 
 
@@ -99,21 +101,22 @@ def _tested(diagnosis: Diagnosis) -> Table:
             else (found.size, found.half_width, found.p_value)
         )
         sizes = ", ".join(f"{s / per:.2g} ± {h / per:.2g}" for s, h in zip(size, half, strict=True))
-        told = test.tellable or found is not None
+        observable = test.tellable or found is not None
         rows.append(
             row(
                 hypothesis.name.replace("_", " "),
-                f"{sizes} {hypothesis.unit}" if np.isfinite(half).all() else "cannot be told",
+                f"{sizes} {hypothesis.unit}" if np.isfinite(half).all() else "unobservable",
                 f"{p_value:.2g}",
-                "found" if found is not None else "yes" if told else "no",
-                muted=not told,
+                "found" if found is not None else "yes" if observable else "no",
+                muted=not observable,
             )
         )
     return Table(
-        (Head("Cause"), Head("Size"), *numbers("p"), Head("Can be told")),
+        (Head("Fault"), Head("Size"), *numbers("p"), Head("Observable")),
         tuple(rows),
-        "Causes with a size: what was found at its size, of the others one step of least squares "
-        "from none at all, with its 95 % interval, and how likely so much is by chance.",
+        "Log faults that have a size, with its 95 % interval: the fitted size of those that were "
+        "found; of the others, the estimate by one step of least squares from zero. p: probability "
+        "of a size as large by chance.",
     )
 
 
@@ -136,7 +139,7 @@ def _before_and_after(result: FitResult) -> Table:
         (Head("Parameter"), Head("Unit"), *numbers("As read", "Corrected")),
         tuple(row(name, unit, f"{a:.5g}", f"{b:.5g}") for name, unit, a, b in pairs),
         f"The least-squares body of the logs as they were read, and with {names} corrected. "
-        "Nothing is corrected unless asked for (fit --apply).",
+        "A fault is corrected only if that is asked for (fit --apply).",
     )
 
 

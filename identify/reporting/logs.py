@@ -32,7 +32,10 @@ def offset_section(result: FitResult, truth: InertialParameters | None) -> Secti
     """What each sensor was found to add to the wrench."""
     title = "sensor-offset", "Sensor offset"
     if result.settings.bias == "none":
-        said = "None was fitted, as asked: the wrench is taken to be free of a constant offset."
+        said = (
+            "No sensor offset was fitted, as was asked for: the wrench is taken to be free of a "
+            "constant offset."
+        )
         return Section(*title, (Text(said),))
     estimate = result.estimate
     offsets = estimate.biases * _OFFSET_UNITS
@@ -52,7 +55,7 @@ def offset_section(result: FitResult, truth: InertialParameters | None) -> Secti
                 names, offsets, half_widths, decimals, strict=False
             )
         ),
-        "With 95 % intervals. What the sensor reads beside the wrench on the body, constant in the "
+        "With 95 % intervals. What the sensor adds to the wrench on the body, constant in the "
         f"axes of {estimate.frame_in_words}, at its origin: measured = on the body + offset.",
     )
     return Section(*title, (table,))
@@ -79,9 +82,10 @@ def data_section(result: FitResult, truth: InertialParameters | None) -> Section
         _ACCOUNT,
         tuple(_account(index, log) for index, log in enumerate(result.logs)),
         "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of the row "
-        "before. Unused: in segments too short to filter, and edges. Used: what the fit rests on, "
-        "of streams with clocks of their own rows of the slowest. Effective: how many independent "
-        "samples they stand for; neighbours that went through one filter are not independent.",
+        "before. Unused: in segments too short to filter, and edges. Used: the rows that the fit "
+        "rests on; where streams have clocks of their own, those of the slowest. Effective: how "
+        "many independent samples these are worth; neighbours that went through one filter are "
+        "not independent.",
     )
     return Section("data", "Data", (table, *_noise_of(result.logs)))
 
@@ -174,7 +178,7 @@ def provenance_section(result: FitResult, truth: InertialParameters | None) -> S
         for text, logs in schemas.items()
         if text != "{}"
     ]
-    table = Table((Head("What"), Head("How it was", "prose")), tuple(rows))
+    table = Table((Head("What"), Head("Value", "prose")), tuple(rows))
     return Section("provenance", "Provenance", (table, *listings))
 
 

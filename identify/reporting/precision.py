@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
 
 _CAPTION = (
-    "How much of the variance of each estimate comes from where, in shares that sum to one; the "
-    "width of an interval goes with its root. Wrench noise and motion noise: what was read off the "
-    "signals, or given, carried to the estimate. Drift, model: what residuals, or blocks of time, "
-    "differ by beyond both, from drift, vibration, or equations that do not hold. Completion: what "
-    "the data leave open."
+    "Share of each source in the variance of an estimate; the width of its interval goes with the "
+    "root of the variance. Wrench noise and motion noise: noise that was read off the signals, or "
+    "given, propagated to the estimate. Drift, model: by how much residuals, or blocks of time, "
+    "differ beyond both, because of drift, vibration, or equations that do not hold. Completion: "
+    "what the data do not identify."
 )
 _ADVICE = (
-    "Against wrench noise help a longer log or faster motion; against motion noise a better pose "
-    "or slower, larger motion; against drift a sensor that is warm or zeroed, or what "
-    "the findings above advise."
+    "A longer log or faster motion reduces the share of wrench noise; a better pose signal or "
+    "slower, larger motion that of motion noise; a warm or freshly zeroed sensor that of drift, or "
+    "what the findings above advise."
 )
 
 
@@ -55,7 +55,9 @@ def uncertainty_section(result: FitResult, truth: InertialParameters | None) -> 
     rows = [line for body in result.estimate.bodies for line in _share_rows(body)]
     head = (Head("Parameter"), *numbers(*(f"{SOURCE_NAMES[source]} [%]" for source in SOURCES)))
     table = Table(head, tuple(rows), _ADVICE)
-    return Section("uncertainty", "What makes the intervals", (Pictures(columns, _CAPTION), table))
+    return Section(
+        "uncertainty", "Sources of the uncertainty", (Pictures(columns, _CAPTION), table)
+    )
 
 
 def _share_rows(estimate: Estimate) -> list[Row]:

@@ -73,7 +73,10 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
             "alone."
         )
     if result.estimate.certificate.solver == "none":
-        caption += " The least-squares estimate is a possible body, and so it is the estimate."
+        caption += (
+            " The least-squares estimate is physically consistent and thus is the estimate, so that "
+            "no second body is shown."
+        )
     return Section("replay", "Replay", (Pictures(columns, caption), *said))
 
 

@@ -83,7 +83,7 @@ def _explained(result: FitResult) -> str:
         parts.append(
             f"{kind} without signal" if np.isnan(pooled) else f"R² of the {kind} {nines(pooled)}"
         )
-    said = "yes" if result.verdict.explains_data else "no, what is left is not noise"
+    said = "yes" if result.verdict.explains_data else "no, the residual is not noise"
     return f"{said} (held out: {', '.join(parts)})"
 
 
@@ -135,9 +135,10 @@ def verdict_section(result: FitResult, truth: InertialParameters | None) -> Sect
     """What is known of the estimate, each part for itself, and which needs are met."""
     said, found = verdict_in_words(result), result.verdict
     complete = len(found.identifiable) == len(PHI)
+    which = "some distribution of mass" if found.possible else "no distribution of mass"
     rows = [
         _part("Usable", said.usable, found.usable == "yes"),
-        _part("Possible", f"{said.possible}, some density makes this body", found.possible),
+        _part("Possible", f"{said.possible}, {which} has these parameters", found.possible),
         _part("Identifiable", said.identifiable, complete or result.estimate.complete),
         _part("Explains the data", said.explains_data, found.explains_data),
         *(_part(f"Need {need}", answer, found.needs[need]) for need, answer in said.needs.items()),
@@ -173,7 +174,7 @@ def _inertia(result: FitResult) -> Tile:
         return Tile(
             "Inertia",
             "not identifiable" if len(missing) >= _ENTRIES else "not all identifiable",
-            f"{', '.join(missing)}: unidentifiable from {logs}; a default body stands in",
+            f"{', '.join(missing)}: unidentifiable from {logs}; a default body completes them",
             "warn",
         )
     moments = [one.shown for one in parameter_rows(result.estimate, None, PRINCIPAL)]

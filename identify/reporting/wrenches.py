@@ -50,18 +50,20 @@ def scores_section(result: FitResult, truth: InertialParameters | None) -> Secti
     if found is None:
         return None
     still = all(log.recording.still for log in result.logs)
-    held = "pose left out in turn" if still else "segment of time left out in turn"
+    held = "pose" if still else "segment of time"
     fitted = ["RMS, fitted data"]
     if result.carrier is not None:
         fitted = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
-    counted = "" if still else " All are of the frequencies up to the cut-off, as the fit counts."
+    counted = (
+        "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
+    )
     table = Table(
         (Head("Axis"), *numbers("RMS error", "of the signal", "R²", *fitted)),
         tuple(_score_row(result, found, axis) for axis in range(6)),
-        f"Each {held} ({found.folds} in all) and predicted by a body fitted to the rest. “Of the "
-        f"signal”: RMS error over the standard deviation of the measured wrench. R² near "
-        "1: explained; near or below 0: not explained, as on an axis with little but noise."
-        + counted,
+        f"Each {held} ({found.folds} in all) is left out in turn and predicted by a body fitted to "
+        "the rest. “Of the signal”: RMS error over the standard deviation of the measured wrench. "
+        "An R² near 1 means that the axis is explained; one near or below 0 that it is not, as "
+        "where there is little but noise." + counted,
     )
     return Section("scores", "Held-out scores", (table,))
 
@@ -103,14 +105,14 @@ def wrench_section(result: FitResult, truth: InertialParameters | None) -> Secti
 def residuals_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Residual wrench."""
     caption = (
-        "What the prediction leaves of the measured wrench. Noise alone looks alike all along and "
-        "is distributed about normally; structure that repeats with the motion hints at contact, "
+        "Measured wrench less the prediction. Noise alone looks alike all along the log and is "
+        "distributed about normally; structure that repeats with the motion hints at contact, "
         "delay, a loose payload or a wrong frame."
     )
     if not all(log.recording.still for log in result.logs):
         caption += (
-            " Drawn and in its RMS is also what the low-pass leaves above the cut-off, which the "
-            "held-out scores do not count."
+            " The curves and their RMS also contain what the low-pass leaves above the cut-off, "
+            "which the held-out scores do not count."
         )
     return Section("residuals", "Residuals", (Pictures(residual_columns(result), caption),))
 

@@ -355,7 +355,7 @@ def test_a_size_that_the_log_says_nothing_of_is_not_zero(late_check):
         for test in checks.diagnosis.tests
     )
     checks = replace(checks, diagnosis=replace(checks.diagnosis, tests=tests))
-    assert _told(checks)["torque gain"][0] == "cannot be told"
+    assert _told(checks)["torque gain"][0] == "unobservable"
     assert "ms" in _told(checks)["delay"][0]
 
 

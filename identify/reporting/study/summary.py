@@ -135,8 +135,8 @@ def times(rows: StudyRows) -> str:
     return (
         "## Times\n\n"
         + table(("estimator", "median ms a fit", "95th percentile", "solved by"), lines)
-        + f"\n\nReading, corrupting and preparing a log, which its estimators share: median "
-        f"{number(prepare)} ms. Solver none: least squares was consistent already."
+        + f"\n\nReading, perturbing and preparing a log, which its estimators share: median "
+        f"{number(prepare)} ms. Solver none: the least-squares estimate was consistent already."
     )
 
 
