@@ -17,8 +17,10 @@ from identify.reporting.content import (
     Table,
     Text,
     Tone,
+    grouped,
     numbers,
     row,
+    table_of,
 )
 from identify.reporting.parameter_table import PRINCIPAL, Group, ParameterRow, parameter_rows
 from identify.reporting.rounding import decimals_for, fixed, significant, unit_of_length
@@ -57,15 +59,11 @@ def parameters_section(result: FitResult, truth: InertialParameters | None) -> S
     """All parameters with unit, interval, what decided them and, where known, the truth."""
     estimate = result.estimate
     rows = parameter_rows(estimate, truth)
-    groups = [None, *(one.group for one in rows)]
     head = [Head("Parameter"), Head("Unit"), *numbers("Estimate", "95 % interval")]
     head += [Head("Decided by"), *(numbers("Truth", "Error") if truth is not None else ())]
     table = Table(
         tuple(head),
-        tuple(
-            _row(one, "" if one.group == before else _GROUP_NAMES[one.group])
-            for one, before in zip(rows, groups, strict=False)
-        ),
+        grouped([_GROUP_NAMES[one.group] for one in rows], map(_row, rows)),
         f"Intervals: {estimate.interval_kind}. About the origin of the body frame, "
         f"{estimate.frame_in_words}, in its axes; products of inertia are the entries of the "
         "matrix (negative integrals).",
@@ -84,7 +82,7 @@ def parameters_section(result: FitResult, truth: InertialParameters | None) -> S
     return Section("parameters", f"Parameters{estimate.of_body}", (*blocks, Points(tuple(points))))
 
 
-def _row(one: ParameterRow, heading: str) -> Row:
+def _row(one: ParameterRow) -> Row:
     shown = one.shown
     index = f"c,{one.name[2:]}" if one.name.startswith("Ic") else one.name[1:]
     cells = [
@@ -98,7 +96,7 @@ def _row(one: ParameterRow, heading: str) -> Row:
         cells.append(Cell(shown.truth, title=f"{one.truth!r} {one.unit}"))
         text = f"{shown.error} *" if one.outside else shown.error
         cells.append(Cell(text, tone="warn" if one.outside else ""))
-    return row(*cells, heading=heading, muted=not one.measured)
+    return row(*cells, muted=not one.measured)
 
 
 def _errors(found: InertialParameters, true: InertialParameters, *, outside: bool) -> Text:
@@ -147,14 +145,14 @@ def principal_section(result: FitResult, truth: InertialParameters | None) -> Se
     ]
     heads = (f"Moment [{shown[0].unit}]", "95 % interval", f"Axis in {estimate.frame_in_words} [–]")
     heads += ("95 % cone", f"Ellipsoid [{length.name}]")
-    table = Table(
-        (Head(""), *numbers(*heads)),
-        tuple(rows),
+    table = table_of(
+        ("", *heads),
+        rows,
         "About the centre of mass. Cone: half the angle at the tip of the one around the axis that "
         "holds the true axis; “any” where the moment cannot be distinguished from another one, so "
-        "that the axis may point anywhere in the plane of both. The last column is the diameter, along that axis, "
-        "of the solid ellipsoid with this mass and inertia: compare it with the size of the real "
-        "body.",
+        "that the axis may point anywhere in the plane of both. The last column is the diameter, "
+        "along that axis, of the solid ellipsoid with this mass and inertia: compare it with the "
+        "size of the real body.",
     )
     return Section("principal", f"Principal axes of inertia{estimate.of_body}", (table,))
 
@@ -227,7 +225,8 @@ def _checks(proof: Certificate, bodies: Sequence[Estimate]) -> tuple[Row, ...]:
         row(
             "Duality gap",
             _tiny(proof.gap),
-            "How much the objective could still improve at the most, relative to the power of the data.",
+            "How much the objective could still improve at the most, relative to the power of the "
+            "data.",
         ),
         row(
             "Dual residual",

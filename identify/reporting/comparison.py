@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
 from identify.exchange import SavedEstimate
+from identify.reporting.content import WIDTH, row, table_of, terminal_lines
 from identify.reporting.parameter_table import ABOUT_COM, ParameterRow, parameter_rows
 from identify.reporting.rounding import (
     Unit,
@@ -19,7 +20,6 @@ from identify.reporting.rounding import (
     unit_of_length,
     unit_of_mass,
 )
-from identify.reporting.study.summary import WIDTH, grouped_lines
 from identify.validation import PooledEstimates, pool_estimates
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class FittedLog:
         """Mass, centre of mass and inertia about it, by name; none where it is not fitted."""
         if self.estimate is None:
             return {}
-        return {row.name: row for row in parameter_rows(self.estimate, None, ABOUT_COM)}
+        return {one.name: one for one in parameter_rows(self.estimate, None, ABOUT_COM)}
 
 
 @dataclass(frozen=True)
@@ -115,24 +115,24 @@ class Comparison:
     def units(self) -> dict[str, Unit]:
         """The unit that each parameter is shown in, by name."""
         compared = [log for log in self.logs if log.name in self.pooled.by_name]
-        rows = [row for log in compared or self.logs for row in log.parameters.values()]
+        rows = [one for log in compared or self.logs for one in log.parameters.values()]
         largest: dict[str, float] = {}
-        for row in rows:
-            largest[row.group] = max(abs(row.value), largest.get(row.group, 0.0))
+        for one in rows:
+            largest[one.group] = max(abs(one.value), largest.get(one.group, 0.0))
         suits = {
             "mass": unit_of_mass,
             "com": unit_of_length,
             "inertia_about_com": lambda value: scaled("kg m²", value),
         }
-        return {row.name: suits[row.group](largest[row.group]) for row in rows}
+        return {one.name: suits[one.group](largest[one.group]) for one in rows}
 
-    def shown(self, row: ParameterRow) -> str:
+    def shown(self, one: ParameterRow) -> str:
         """A parameter of a log as text, rounded to what its interval supports."""
-        if not row.measured:
+        if not one.measured:
             return "–"
-        if row.decided_by == "given":
-            return f"{self.units[row.name].of(row.value):g} given"
-        return self.with_half_width(row.name, row.value, row.half_width)
+        if one.decided_by == "given":
+            return f"{self.units[one.name].of(one.value):g} given"
+        return self.with_half_width(one.name, one.value, one.half_width)
 
     def with_half_width(self, name: str, value: float, half_width: float | None) -> str:
         """A value of a parameter with half of its interval's width as text, in its unit."""
@@ -145,6 +145,14 @@ class Comparison:
         width = fixed(half, decimals)
         return f"{text} ± {width if width.strip('0.') else significant(half)}"
 
+    def pooled_text(self, name: str) -> str:
+        """The pooled value of a parameter as text; a dash where there is none."""
+        interval = self.pooled.intervals[name]
+        if interval is None:
+            return "–"
+        half = 0.5 * (interval[1] - interval[0])
+        return self.with_half_width(name, self.pooled.values[name], half)
+
     def frame(self) -> pd.DataFrame:
         """The table: one row a log, in SI; empty where a log has no such value."""
         import pandas as pd
@@ -156,11 +164,11 @@ class Comparison:
         yield from (("usable", log.usable or None), ("findings", " ".join(log.findings) or None))
         yield from (("rows", log.rows), ("duration", log.duration))
         for name in _NAMES:
-            row = log.parameters.get(name)
-            low, high = (row.interval if row else None) or (None, None)
-            yield name, row and row.value
+            found = log.parameters.get(name)
+            low, high = (found.interval if found else None) or (None, None)
+            yield name, found and found.value
             yield from ((f"{name}_low", low), (f"{name}_high", high))
-            yield f"{name}_decided_by", (row and row.decided_by) or None
+            yield f"{name}_decided_by", (found and found.decided_by) or None
         yield "r_squared_least", log.r_squared
         beside = self.pooled.by_name.get(log.name)
         yield "compared", beside is not None
@@ -319,27 +327,22 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
 
 def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[str]:
     units, pooled = comparison.units, comparison.pooled
-    heads = [*_SHOWN, "usable"]
+    heads = ["", *_SHOWN, "usable"]
     # Those that somebody has to look at are among the listed.
     first = [log for log in fitted if log.name in pooled.differing or log.usable == "no"]
     kept = [*dict.fromkeys(log.name for log in (*first, *fitted))][:_MOST_LOGS]
     lines = [
-        (
+        row(
             shortened(log.name, _LONGEST_NAME) + "*" * (log.name in pooled.differing),
-            [*(comparison.shown(log.parameters[name]) for name in _SHOWN), log.usable],
+            *(comparison.shown(log.parameters[name]) for name in _SHOWN),
+            log.usable,
         )
         for log in fitted
         if log.name in kept
     ]
     if any(pooled.intervals.values()):
-        values = []
-        for name in _SHOWN:
-            interval = pooled.intervals[name]
-            half = None if interval is None else 0.5 * (interval[1] - interval[0])
-            value = pooled.values[name]
-            values.append("–" if half is None else comparison.with_half_width(name, value, half))
-        lines.append(("pooled", [*values, ""]))
-    yield from grouped_lines(heads, [""] * len(lines), lines)
+        lines.append(row("pooled", *map(comparison.pooled_text, _SHOWN), ""))
+    yield from terminal_lines(table_of(heads, lines))
     if len(fitted) > len(kept):
         yield f"… and {len(fitted) - _MOST_LOGS} more logs in table.csv"
     said = f"m in {units['m'].name}, c in {units['cx'].name}, Ic in {units['Icxx'].name}"

@@ -41,8 +41,8 @@ from identify.reporting.content import (
     Tile,
     Tiles,
     Tone,
-    numbers,
     row,
+    table_of,
     template,
 )
 from identify.reporting.rounding import nines, significant
@@ -96,7 +96,7 @@ def headline(comparison: Comparison) -> Section:
     ]
     if pooled.intervals["m"] is not None:
         pooling = len(pooled.by_name) - len(pooled.differing)
-        shown = f"{_pooled(comparison, 'm')} {comparison.units['m'].name}"
+        shown = f"{comparison.pooled_text('m')} {comparison.units['m'].name}"
         tiles.append(Tile("pooled mass", shown, f"of {pooling} estimates, 95 %"))
     return Section("result", "", (Tiles(tuple(tiles)),))
 
@@ -114,7 +114,7 @@ def agreement(comparison: Comparison) -> Section:
             row(
                 Cell(name[0] if len(name) > 1 else name, sub=name[1:]),
                 unit.name,
-                _pooled(comparison, name),
+                comparison.pooled_text(name),
                 "–" if noticed is None else significant(unit.of(noticed)),
                 Cell(
                     "–" if p is None else chance_text(p).removeprefix("= "),
@@ -123,13 +123,14 @@ def agreement(comparison: Comparison) -> Section:
                 heading=_NAMES.get(name, ""),
             )
         )
-    table = Table(
-        (Head("parameter"), Head("unit"), *numbers("pooled, 95 %", "detectable", "p, all logs")),
-        tuple(rows),
+    table = table_of(
+        ("parameter", "unit", "pooled, 95 %", "detectable", "p, all logs"),
+        rows,
         "Pooled: mean of the estimates, weighted by their covariances. Detectable: the difference "
         "from the others, in this parameter alone, by which a typical log is noticed. p: "
         "probability of differences as large by chance, were the body the same; among ten "
         "parameters one p below 0.07 is to be expected.",
+        words=2,
     )
     return Section("agreement", "Agreement of the logs", (said, table))
 
@@ -153,21 +154,17 @@ def fits(comparison: Comparison) -> Section | None:
         return None
     names = list(fitted[0].parameters)
     heads = (
-        *(Head(title) for title in ("log", "usable", "findings")),
-        *numbers("p, log", "R², least"),
-        *numbers(*(f"{name} [{comparison.units[name].name}]" for name in names)),
-        *numbers("rows", "duration [s]"),
+        *("log", "usable", "findings", "p, log", "R², least"),
+        *(f"{name} [{comparison.units[name].name}]" for name in names),
+        *("rows", "duration [s]"),
     )
     caption = (
         "p, log: probability of a difference from the others as large by chance. R², least: of the "
         "axes of the measured wrench, on data held out. table.csv and table.parquet have the same "
         "in SI, with intervals."
     )
-    return Section(
-        "fits",
-        "Logs",
-        (Table(heads, tuple(_fit(comparison, log, names) for log in fitted), caption),),
-    )
+    rows = (_fit(comparison, log, names) for log in fitted)
+    return Section("fits", "Logs", (table_of(heads, rows, caption, words=3),))
 
 
 def _fit(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
@@ -210,14 +207,6 @@ SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
     fits,
 )
 """In their order; each makes a section, or None where it has nothing to say."""
-
-
-def _pooled(comparison: Comparison, name: str) -> str:
-    interval = comparison.pooled.intervals[name]
-    if interval is None:
-        return "–"
-    half = 0.5 * (interval[1] - interval[0])
-    return comparison.with_half_width(name, comparison.pooled.values[name], half)
 
 
 _MOST_NAMED = 60

@@ -20,6 +20,7 @@ from identify.reporting.content import (
     Text,
     numbers,
     row,
+    table_of,
 )
 from identify.reporting.rounding import prefixed
 from identify.reporting.timeline import Timeline, mark_logs, timelines
@@ -135,11 +136,12 @@ def _before_and_after(result: FitResult) -> Table:
         for axis, one, other in zip("xyz", *inertias, strict=True)
     ]
     names = ", ".join(cause.code.replace("_", " ") for cause in result.checks.diagnosis.causes)
-    return Table(
-        (Head("Parameter"), Head("Unit"), *numbers("As read", "Corrected")),
-        tuple(row(name, unit, f"{a:.5g}", f"{b:.5g}") for name, unit, a, b in pairs),
+    return table_of(
+        ("Parameter", "Unit", "As read", "Corrected"),
+        ((name, unit, f"{a:.5g}", f"{b:.5g}") for name, unit, a, b in pairs),
         f"The least-squares body of the logs as they were read, and with {names} corrected. "
         "A fault is corrected only if that is asked for (fit --apply).",
+        words=2,
     )
 
 

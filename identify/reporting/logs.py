@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.exchange.estimate_json import estimate_digest
-from identify.reporting.content import Cell, Head, Listing, Row, Section, Table, Text, numbers, row
+from identify.reporting.content import (
+    Cell,
+    Head,
+    Listing,
+    Row,
+    Section,
+    Table,
+    Text,
+    numbers,
+    row,
+    table_of,
+)
 from identify.reporting.rounding import decimals_for, fixed, significant
 from identify.spatial import log_rotation, quaternion_from_rotation
 
@@ -20,10 +31,7 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
     from identify.regressors import LogSummary
 
-_OFFSETS = (
-    Head("Log"),
-    *numbers(*(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [mN m]" for axis in "xyz")),
-)
+_OFFSETS = ("Log", *(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [mN m]" for axis in "xyz"))
 _OFFSET_UNITS = np.array([1.0, 1.0, 1.0, 1e3, 1e3, 1e3])
 """Numbers in the units of the heads of one in SI: in N m, zeros would make the table too wide."""
 
@@ -47,14 +55,10 @@ def offset_section(result: FitResult, truth: InertialParameters | None) -> Secti
     names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
     if result.settings.bias == "shared":
         names = ["all logs"]
-    table = Table(
+    columns = zip(names, offsets, half_widths, decimals, strict=False)
+    table = table_of(
         _OFFSETS,
-        tuple(
-            row(name, *map(_with_interval, offset, halves, places))
-            for name, offset, halves, places in zip(
-                names, offsets, half_widths, decimals, strict=False
-            )
-        ),
+        ((name, *map(_with_interval, *values)) for name, *values in columns),
         "With 95 % intervals. What the sensor adds to the wrench on the body, constant in the "
         f"axes of {estimate.frame_in_words}, at its origin: measured = on the body + offset.",
     )
@@ -124,13 +128,13 @@ def _noise_of(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
             for name in names
         )
         rows.append(row(f"{number}: {log.name}", *texts))
-    heads = numbers(*(f"{title} [{unit}]" for title, unit, _ in map(_NOISE.__getitem__, names)))
+    heads = (f"{title} [{unit}]" for title, unit, _ in map(_NOISE.__getitem__, names))
     caption = (
         "Noise of the signals, from sample to sample: one standard deviation, on the mean of three "
         "axes; read off the band above the motion's, or given by the schema. Slow errors, such as "
         "drift, are not in it."
     )
-    return (Table((Head("Log"), *heads), tuple(rows), caption),)
+    return (table_of(("Log", *heads), rows, caption),)
 
 
 def _account(index: int, log: LogSummary) -> Row:

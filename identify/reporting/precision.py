@@ -23,7 +23,13 @@ from identify.reporting.canvas import (
     decades,
     name_rows,
 )
-from identify.reporting.content import Head, Pictures, Row, Section, Table, numbers, row
+from identify.reporting.content import (
+    Pictures,
+    Row,
+    Section,
+    row,
+    table_of,
+)
 from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, ParameterRow, parameter_rows
 from identify.reporting.rounding import fixed, significant
 
@@ -53,8 +59,8 @@ def uncertainty_section(result: FitResult, truth: InertialParameters | None) -> 
     if not columns:
         return None
     rows = [line for body in result.estimate.bodies for line in _share_rows(body)]
-    head = (Head("Parameter"), *numbers(*(f"{SOURCE_NAMES[source]} [%]" for source in SOURCES)))
-    table = Table(head, tuple(rows), _ADVICE)
+    heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in SOURCES))
+    table = table_of(heads, rows, _ADVICE)
     return Section(
         "uncertainty", "Sources of the uncertainty", (Pictures(columns, _CAPTION), table)
     )

@@ -74,8 +74,8 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
         )
     if result.estimate.certificate.solver == "none":
         caption += (
-            " The least-squares estimate is physically consistent and thus is the estimate, so that "
-            "no second body is shown."
+            " The least-squares estimate is physically consistent and thus is the estimate, so "
+            "that no second body is shown."
         )
     return Section("replay", "Replay", (Pictures(columns, caption), *said))
 

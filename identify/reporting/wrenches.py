@@ -24,14 +24,12 @@ from identify.reporting.canvas import (
 )
 from identify.reporting.content import (
     Block,
-    Head,
     Pictures,
     Row,
     Section,
-    Table,
     Text,
-    numbers,
     row,
+    table_of,
 )
 from identify.reporting.rounding import nines, prefixed, significant
 from identify.reporting.timeline import Timeline, mark_logs, timelines
@@ -57,9 +55,9 @@ def scores_section(result: FitResult, truth: InertialParameters | None) -> Secti
     counted = (
         "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
     )
-    table = Table(
-        (Head("Axis"), *numbers("RMS error", "of the signal", "R²", *fitted)),
-        tuple(_score_row(result, found, axis) for axis in range(6)),
+    table = table_of(
+        ("Axis", "RMS error", "of the signal", "R²", *fitted),
+        (_score_row(result, found, axis) for axis in range(6)),
         f"Each {held} ({found.folds} in all) is left out in turn and predicted by a body fitted to "
         "the rest. “Of the signal”: RMS error over the standard deviation of the measured wrench. "
         "An R² near 1 means that the axis is explained; one near or below 0 that it is not, as "

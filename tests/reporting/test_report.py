@@ -86,7 +86,7 @@ def test_intervals_say_what_they_leave_out(case, page):
 
 def test_a_residual_and_the_scores_say_which_frequencies_they_hold(case, page):
     filtered = any(log.cutoff_hz is not None for log in case.result.logs)
-    for said in ("frequencies up to the cut-off, as the fit counts", "leaves above the cut-off"):
+    for said in ("frequencies up to the cut-off, as in the fit", "leaves above the cut-off"):
         assert (said in page.text) == filtered
 
 

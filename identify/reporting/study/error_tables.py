@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from identify.catalog import dataset_path
 from identify.errors import DatasetError
 from identify.experiments import Results
+from identify.reporting.content import markdown, table_of
 from identify.reporting.study.rows import (
     StudyRows,
     code,
@@ -20,7 +21,6 @@ from identify.reporting.study.rows import (
     partial_metrics,
     percent,
     setting,
-    table,
 )
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def scores(rows: StudyRows) -> str:
         notes += "\n\nThe published scores are not on this machine."
     elif levels:
         notes += f"\n\n{_PUBLISHED}"
-    return f"## Scores\n\n{table(heads, lines, words=2)}\n\n{notes}"
+    return f"## Scores\n\n{markdown(table_of(heads, lines, words=2))}\n\n{notes}"
 
 
 def _common(part: Any) -> Any:
@@ -147,7 +147,7 @@ def by_setting(rows: StudyRows) -> str:
         ]
         heads = (setting(column), "perturbation", "estimator", *names, "failed")
         words = setting(column).split(" [")[0]
-        tables.append(f"## By {words}\n\n{table(heads, lines, words=3)}")
+        tables.append(f"## By {words}\n\n{markdown(table_of(heads, lines, words=3))}")
     return "\n\n".join(tables)
 
 
@@ -181,7 +181,7 @@ def by_log(rows: StudyRows) -> str:
                 for name, values in zip(names, shown, strict=True)
             ]
             lines.append([code(log), *cells, _failed(part)])
-        parts.append(f"### {code(estimator)}\n\n{table(heads, lines)}{more}")
+        parts.append(f"### {code(estimator)}\n\n{markdown(table_of(heads, lines))}{more}")
     return "\n\n".join(parts)
 
 
@@ -239,7 +239,7 @@ def targets(rows: StudyRows) -> str:
     if not lines:
         return ""
     heads = (f"estimator {TARGETED}", "noise", "reached", "target", "met")
-    return f"## Targets\n\n{table(heads, lines, words=2)}"
+    return f"## Targets\n\n{markdown(table_of(heads, lines, words=2))}"
 
 
 def target_lines(rows: StudyRows) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from identify.reporting.canvas import BAND, ESTIMATE, INK, MUTED, Column, Panel, compose
+from identify.reporting.content import markdown, table_of
 from identify.reporting.study.accuracy import (
     NOTE_ROOM,
     TITLE_ROOM,
@@ -16,7 +17,7 @@ from identify.reporting.study.accuracy import (
     fitted,
     key,
 )
-from identify.reporting.study.rows import StudyRows, code, number, table
+from identify.reporting.study.rows import StudyRows, code, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,9 +59,9 @@ def coverage(rows: StudyRows) -> str:
         judged = [_judged(part, label, names) for label, part in parts]
         lines = [line for label, part in parts for line in _lines(part, label, names)]
         if lines:
-            text = table(_JUDGED, [line for line in judged if line])
+            text = markdown(table_of(_JUDGED, [line for line in judged if line]))
             tables.append(f"Estimator {code(estimator)}:\n\n{text}")
-            tables.append(table(("perturbation", "", *names), lines, words=2))
+            tables.append(markdown(table_of(("perturbation", "", *names), lines, words=2)))
     if not tables:
         return ""
     note = _NOTE.format(fewest=_FEWEST)

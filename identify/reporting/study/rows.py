@@ -256,19 +256,6 @@ def setting(column: str) -> str:
     return _SETTINGS.get(column, column.replace("_", " "))
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> str:
-    """A Markdown table.
-
-    Args:
-        heads: of the columns.
-        rows: their cells.
-        words: how many columns, from the left, hold words; the others hold numbers.
-    """
-    marks = ["---" if place < words else "--:" for place in range(len(heads))]
-    lines = ([cell.replace("|", "\\|") for cell in line] for line in (heads, marks, *rows))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def code(text: str) -> str:
     """A name or message as it was written, on one line."""
     words = " ".join(text.split()).replace("`", "'")

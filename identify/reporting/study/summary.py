@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from identify.experiments import Results, table as table_of_means
+from identify.experiments import Results, table
 from identify.experiments.code_mark import code_mark, numerics_digest
 from identify.experiments.progress import duration
 from identify.experiments.results import BY, default_metrics, in_order
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import png
+from identify.reporting.content import WIDTH, grouped, markdown, row, table_of, terminal_lines
 from identify.reporting.study.accuracy import StudyFigure, accuracy_figures
 from identify.reporting.study.error_tables import by_log, by_setting, scores, targets
 from identify.reporting.study.intervals import coverage, coverage_figures
@@ -29,7 +30,6 @@ from identify.reporting.study.rows import (
     number,
     partial_metrics,
     percent,
-    table,
 )
 
 SUMMARY = "summary.md"
@@ -71,7 +71,7 @@ def head(rows: StudyRows) -> str:
         facts.append(("numerics", numerics_mark(STUDY_PACKAGES, [study.path])))
     name = study.name if study is not None else rows.results.info.study
     text = f"# Study {name}\n\nWritten by `identify study run`; nothing here is entered by hand."
-    return f"{text}\n\n{table(('what', 'which'), facts, words=2)}"
+    return f"{text}\n\n{markdown(table_of(('what', 'which'), facts, words=2))}"
 
 
 def _is_whole_and_of_this_code(rows: StudyRows) -> bool:
@@ -115,7 +115,9 @@ def _messages(subset: Any, what: str) -> str:
         lines.append((*names, str(len(part)), where, code(said[:_LONGEST])))
     heads = ("estimator", "perturbation", "cells", "logs", what)
     left = len(found) - _MOST_MESSAGES
-    return table(heads, lines, words=5) + (f"\n\n… and {left} other messages." if left > 0 else "")
+    return markdown(table_of(heads, lines, words=5)) + (
+        f"\n\n… and {left} other messages." if left > 0 else ""
+    )
 
 
 def times(rows: StudyRows) -> str:
@@ -134,7 +136,9 @@ def times(rows: StudyRows) -> str:
     prepare = 1e3 * float(worked["prepare_seconds"].median())
     return (
         "## Times\n\n"
-        + table(("estimator", "median ms a fit", "95th percentile", "solved by"), lines)
+        + markdown(
+            table_of(("estimator", "median ms a fit", "95th percentile", "solved by"), lines)
+        )
         + f"\n\nReading, perturbing and preparing a log, which its estimators share: median "
         f"{number(prepare)} ms. Solver none: the least-squares estimate was consistent already."
     )
@@ -166,11 +170,7 @@ def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
     return f"`{digest}` of {', '.join(packages)}; of the study itself `{study[:_DIGITS]}`"
 
 
-WIDTH = 80
-_GAP = 2
 _FIXED = "\N{NO-BREAK SPACE}"
-_LONGEST_NAME = 24
-"""A longer name has a line of its own."""
 
 
 def scores_text(
@@ -195,7 +195,7 @@ def scores_text(
         metrics = [name for name in names if frame[name].notna().any()] or names[:1]
     frame = failures_counted(frame)
     results = replace(results, frame=frame)
-    means: Any = table_of_means(results, metrics, by=by)
+    means: Any = table(results, metrics, by=by)
     records = means.to_dict("records")
     counts: Any = frame.groupby(list(by), sort=False, dropna=False)[list(metrics)].count()
     numbers = in_order(counts.reset_index(), results.info, by).to_dict("records")
@@ -205,12 +205,13 @@ def scores_text(
     for record, fits in zip(records, numbers, strict=True):
         shown = {name: heading(name).narrowly(record[name]) for name in metrics}
         shown |= {name: counted(shown[name], fits[name]) for name in partial}
-        lines.append((_text(record[by[-1]]), [*shown.values(), str(record["failed"])]))
+        lines.append(row(_text(record[by[-1]]), *shown.values(), str(record["failed"])))
         groups.append(", ".join(_text(record[column]) for column in by[:-1]))
         cells.setdefault(groups[-1], []).append(record["cells"])
     titles = {group: _counted(group, min(of), max(of)) for group, of in cells.items()}
-    heads = [*(heading(name).narrow for name in metrics), "failed"]
-    text = [*grouped_lines(heads, [titles[group] for group in groups], lines)]
+    heads = ["", *(heading(name).narrow for name in metrics), "failed"]
+    rows = grouped([titles[group] for group in groups], lines)
+    text = [*terminal_lines(table_of(heads, rows))]
     if partial:
         text.append("(n …): mean of so many fits; the other estimates have no such value")
     if means["failed"].any() and "consistent" in metrics:
@@ -232,7 +233,7 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
         first: label of the estimator A.
         second: label of the estimator B.
     """
-    heads = ["A", "B", "B − A", "low", "high ", "B < A", "pairs"]
+    heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
     groups, lines = [], []
     for record in frame.to_dict("records"):
         words = heading(record["metric"])
@@ -242,10 +243,9 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
         better = percent(record["better"])
         cells += [better if better == "–" else f"{better} %", str(record["pairs"])]
         groups.append(str(record["perturbation"]))
-        lines.append((words.narrow, cells))
-    return "\n".join(
-        [f"A: {first}", f"B: {second}", *grouped_lines(heads, groups, lines), *_notes(frame)]
-    )
+        lines.append(row(words.narrow, *cells))
+    shown = terminal_lines(table_of(heads, grouped(groups, lines)))
+    return "\n".join([f"A: {first}", f"B: {second}", *shown, *_notes(frame)])
 
 
 def _notes(frame: Any) -> Iterator[str]:
@@ -265,51 +265,6 @@ def _legend(names: Sequence[str]) -> list[str]:
     said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
     whole = "; ".join(text.replace(" ", _FIXED) for text in said)
     return [line.replace(_FIXED, " ") for line in wrap(whole, WIDTH, break_long_words=False)]
-
-
-def grouped_lines(
-    heads: Sequence[str], groups: Sequence[str], lines: Sequence[tuple[str, list[str]]]
-) -> Iterator[str]:
-    """Lines under the name of their group, the columns in as many pieces as the width needs."""
-    indent = "  " if any(groups) else ""
-    names = [indent + name for name, _ in lines]
-    short = [len(name) for name in names if len(name) <= _LONGEST_NAME]
-    first = max([8, *short])
-    widths = [
-        max(len(head), *(len(cells[place]) for _, cells in lines))
-        for place, head in enumerate(heads)
-    ]
-    for index, piece in enumerate(_pieces(widths, WIDTH - first)):
-        if index:
-            yield ""
-        yield _line("", first, ((heads[place], widths[place]) for place in piece))
-        group = ""
-        for own, name, (_, cells) in zip(groups, names, lines, strict=True):
-            if own != group:
-                group = own
-                yield own
-            shown = [(cells[place], widths[place]) for place in piece]
-            if len(name) > first:
-                yield name
-            yield _line(name if len(name) <= first else "", first, shown)
-
-
-def _pieces(widths: Sequence[int], room: int) -> Iterator[list[int]]:
-    """Places of the columns, as many together as there is room for."""
-    piece: list[int] = []
-    used = 0
-    for place, width in enumerate(widths):
-        if piece and used + _GAP + width > room:
-            yield piece
-            piece, used = [], 0
-        piece.append(place)
-        used += _GAP + width
-    yield piece
-
-
-def _line(name: str, first: int, cells: Iterable[tuple[str, int]]) -> str:
-    numbers = "".join(" " * _GAP + cell.rjust(width) for cell, width in cells)
-    return (name.ljust(first) + numbers).rstrip()
 
 
 def _text(value: Any) -> str:
