@@ -9,7 +9,7 @@ from pathlib import Path
 
 from identify.documents import lookup
 from identify.files import write_text
-from identify.reporting.study.numerics import STUDY_PACKAGES, numerics_mark
+from identify.reporting.study.summary import STUDY_PACKAGES, numerics_mark
 
 ROOT = Path(__file__).resolve().parents[1]
 

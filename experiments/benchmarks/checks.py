@@ -14,7 +14,7 @@ from experiments.benchmarks.processes import run_identify
 from identify.diagnosis import signal_spans
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Recording, read_log
-from identify.pipeline.checking import look_at
+from identify.pipeline.diagnose import look_at
 from identify.pipeline.scanned_log import scan_log
 from identify.regressors import scan
 from identify.signals import Reading

@@ -18,7 +18,7 @@ from identify.experiments.code_mark import code_mark
 from identify.experiments.executors import hold_threads
 from identify.experiments.options import canonical
 from identify.experiments.work import Row, failure, now, raise_if_interrupted
-from identify.reporting.study.numerics import numerics_mark
+from identify.reporting.study.summary import numerics_mark
 
 STUDY = "silent"
 _CLEAN = "clean"

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from identify.inertia import InertialParameters
-    from identify.reporting.comparison.fits import Comparison, FittedLog
+    from identify.reporting.comparison import Comparison, FittedLog
 
 _STUDY = "fit --each"
 _NOT_OF_AN_ESTIMATE = ("output", "report", "invocation")
@@ -120,7 +120,7 @@ def fit_each(
     except KeyboardInterrupt:
         return interrupted(output)
     if not quiet:
-        from identify.reporting.comparison.terminal import comparison_lines
+        from identify.reporting.comparison import comparison_lines
 
         say(*comparison_lines(comparison), *(output / name for name in RESERVED))
     return _status(comparison, quiet=quiet)
@@ -253,7 +253,7 @@ def _compared(
     jobs: Sequence[LogJob], same: Mapping[str, str], rows: Mapping[str, Row], asked: EachFit
 ) -> Comparison:
     """All logs with what came of them; what an earlier run left of one that failed now goes."""
-    from identify.reporting.comparison.fits import Comparison, FittedLog
+    from identify.reporting.comparison import Comparison, FittedLog
 
     def fitted(job: LogJob) -> FittedLog:
         name, file = job.name, plain_name(str(job.path))
@@ -289,7 +289,7 @@ def _compared(
 
 def _write(comparison: Comparison, output: Path) -> None:
     """Write both tables and the page, all of them or none."""
-    from identify.reporting.comparison.page import comparison_html
+    from identify.reporting.comparison_page import comparison_html
 
     frame, parquet = comparison.frame(), BytesIO()
     frame.to_parquet(parquet, index=False, write_page_checksum=True)

@@ -84,8 +84,7 @@ class Replay(Command):
 
     def _write(self, done: LogReplay) -> list[Path]:
         from identify.reporting.canvas import compose, png
-        from identify.reporting.figures.replay import columns_of
-        from identify.reporting.replay_tables import single_shot_table, windows_table
+        from identify.reporting.replays import columns_of, single_shot_table, windows_table
 
         figure = compose(columns_of(done.windows, done.single_shot), across=3)
         files = {

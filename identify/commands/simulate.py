@@ -181,7 +181,7 @@ def _is_free(simulation: Simulation) -> bool:
 def _pictures(simulation: Simulation, path: Trajectory) -> dict[str, bytes | None]:
     """The motion, and Poinsot's construction of a body that turns freely; else None for that."""
     from identify.reporting.canvas import png
-    from identify.reporting.figures.motion import motion
+    from identify.reporting.simulated_motion import motion
 
     pictures: dict[str, bytes | None] = {
         MOTION: png(motion(path, simulation.body.phi, simulation.gravity)),
@@ -190,8 +190,8 @@ def _pictures(simulation: Simulation, path: Trajectory) -> dict[str, bytes | Non
     }
     start = simulation.start
     if _is_free(simulation) and start.angular_velocity.any():
-        from identify.reporting.figures.poinsot import poinsot
         from identify.reporting.poinsot_animation import poinsot_html
+        from identify.reporting.simulated_motion import poinsot
         from identify.simulation.poinsot import poinsot_motion
 
         made = poinsot_motion(

@@ -11,7 +11,7 @@ import numpy as np
 from identify.commands.terminal import pose_error, print_table, say
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_table import GROUPS
-from identify.reporting.verdict import verdict_in_words
+from identify.reporting.result import verdict_in_words
 
 if TYPE_CHECKING:
     from identify.estimation import Estimate

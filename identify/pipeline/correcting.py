@@ -12,9 +12,9 @@ from identify.arrays import Array
 from identify.diagnosis import Cause, Drift, LogFacts
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings
-from identify.pipeline.check_findings import of_change
-from identify.pipeline.checking import Checks, look_at
+from identify.pipeline.diagnose import Checks, look_at
 from identify.pipeline.explanations import Explanation, in_words, merged_reading
+from identify.pipeline.messages import of_change
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors.wrench import DDW, DW, W
 

@@ -20,7 +20,8 @@ from identify.estimation.terms import KnownMass, Term
 from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
-from identify.pipeline.checking import (
+from identify.pipeline.correcting import corrected
+from identify.pipeline.diagnose import (
     MisreadLog,
     is_suspect,
     look_at,
@@ -28,15 +29,14 @@ from identify.pipeline.checking import (
     of_negative_mass,
     require_likely_clock,
 )
-from identify.pipeline.checks import (
+from identify.pipeline.needs import needs_met
+from identify.pipeline.plausibility import (
     findings_of_fit,
     findings_of_log,
     logs_swapped,
     require_live_wrench,
     require_same_frames,
 )
-from identify.pipeline.correcting import corrected
-from identify.pipeline.needs import needs_met
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult, FitSettings
 from identify.pipeline.scanned_log import ScannedLog, scan_log

@@ -13,7 +13,7 @@ from identify.errors import SchemaError
 from identify.estimation import Estimate, EstimatorSettings, IntervalRoute
 from identify.estimation.terms import Term
 from identify.findings import CORRECTABLE, Finding, Verdict, ranked
-from identify.pipeline.checking import Checks
+from identify.pipeline.diagnose import Checks
 from identify.pipeline.needs import parse_needs
 from identify.regressors import LogSummary, Offsets
 from identify.validation import Validation

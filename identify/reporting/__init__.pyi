@@ -4,7 +4,7 @@ from identify.reporting.parameter_table import (
     ABOUT_COM as ABOUT_COM,
     ABOUT_ORIGIN as ABOUT_ORIGIN,
     ParameterRow as ParameterRow,
+    parameter_rich_table as parameter_rich_table,
     parameter_rows as parameter_rows,
 )
 from identify.reporting.poinsot_animation import save_poinsot_animation as save_poinsot_animation
-from identify.reporting.terminal import parameter_rich_table as parameter_rich_table

@@ -1,12 +1,13 @@
 """What a section of a report is made of; the template knows how each block looks.
 
-Text is plain: the template escapes it.
+Text is plain: the template escapes it. A table has two writers besides: Markdown, and lines for a
+terminal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
@@ -20,6 +21,13 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
 
 Tone: TypeAlias = Literal["", "good", "warn", "muted"]
+
+WIDTH = 80
+"""Of a terminal [characters]."""
+
+_GAP = 2
+_LONGEST_NAME = 24
+"""A longer name has a line of its own in a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +154,82 @@ def row(*cells: str | Cell, heading: str = "", muted: bool = False) -> Row:
 def numbers(*titles: str) -> tuple[Head, ...]:
     """Columns of numbers."""
     return tuple(Head(title, "number") for title in titles)
+
+
+def table_of(
+    heads: Sequence[str],
+    rows: Iterable[Row | Sequence[str | Cell]],
+    caption: str = "",
+    *,
+    words: int = 1,
+) -> Table:
+    """A table whose first columns, `words` of them, hold words and the others numbers."""
+    looks = ("words" if place < words else "number" for place in range(len(heads)))
+    return Table(
+        tuple(map(Head, heads, looks)),
+        tuple(each if isinstance(each, Row) else row(*each) for each in rows),
+        caption,
+    )
+
+
+def grouped(groups: Sequence[str], rows: Iterable[Row]) -> tuple[Row, ...]:
+    """The rows, the first of each group under its name."""
+    before = ("", *groups)
+    return tuple(
+        replace(each, heading="" if group == last else group)
+        for each, group, last in zip(rows, groups, before, strict=False)
+    )
+
+
+def markdown(table: Table) -> str:
+    """A table as Markdown."""
+    heads = [head.title for head in table.head]
+    marks = ["--:" if head.look == "number" else "---" for head in table.head]
+    cells = ([cell.text for cell in each.cells] for each in table.rows)
+    lines = ([text.replace("|", "\\|") for text in line] for line in (heads, marks, *cells))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def terminal_lines(table: Table) -> Iterator[str]:
+    """A table for a terminal, its columns in as many pieces as the width needs.
+
+    The first column has the names of the rows; all others are to the right.
+    """
+    indent = "  " if any(each.heading for each in table.rows) else ""
+    names = [indent + each.cells[0].text for each in table.rows]
+    first = max([8, *(len(name) for name in names if len(name) <= _LONGEST_NAME)])
+    columns = [[head.title] for head in table.head[1:]]
+    for each in table.rows:
+        for column, cell in zip(columns, each.cells[1:], strict=True):
+            column.append(cell.text)
+    shown = [[text.rjust(max(map(len, column))) for text in column] for column in columns]
+    for index, piece in enumerate(_pieces(shown, WIDTH - first)):
+        if index:
+            yield ""
+        cells = zip(*piece, strict=True)
+        head, *lines = ("".join(" " * _GAP + text for text in line) for line in cells)
+        yield (" " * first + head).rstrip()
+        for each, name, line in zip(table.rows, names, lines, strict=True):
+            if each.heading:
+                yield each.heading
+            if len(name) > first:
+                yield name
+                name = ""
+            yield (name.ljust(first) + line).rstrip()
+
+
+def _pieces(columns: Sequence[list[str]], room: int) -> Iterator[list[list[str]]]:
+    """Columns of texts of one width each, as many together as there is room for."""
+    piece: list[list[str]] = []
+    used = 0
+    for column in columns:
+        width = _GAP + len(column[0])
+        if piece and used + width > room:
+            yield piece
+            piece, used = [], 0
+        piece.append(column)
+        used += width
+    yield piece
 
 
 @cache

@@ -3,53 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from identify.exchange.estimate_json import estimate_digest
 from identify.files import write_text
+from identify.reporting.body import certificate_section, parameters_section, principal_section
 from identify.reporting.canvas import style, svg
-from identify.reporting.content import Builder, template
-from identify.reporting.sections.agreement import residuals, scores, wrench
-from identify.reporting.sections.body import parameters, principal
-from identify.reporting.sections.carrier import (
-    carrier_parameters,
-    carrier_principal,
-    carrier_verdict,
-)
-from identify.reporting.sections.checks import checks
-from identify.reporting.sections.logs import data, provenance, sensor_offset
-from identify.reporting.sections.motion import excitation, replay
-from identify.reporting.sections.proof import certificate
-from identify.reporting.sections.result import findings, headline, verdict
-from identify.reporting.sections.uncertainty import uncertainty
+from identify.reporting.content import Builder, Section, template
+from identify.reporting.diagnosis import diagnosis_section
+from identify.reporting.logs import data_section, offset_section, provenance_section
+from identify.reporting.precision import excitation_section, uncertainty_section
+from identify.reporting.replays import replay_section
+from identify.reporting.result import findings_section, headline_section, verdict_section
+from identify.reporting.wrenches import residuals_section, scores_section, wrench_section
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
 
+def _of_carrier(build: Builder) -> Builder:
+    """The section of the carrier, where a fit has one; its true body is not known."""
+
+    def section(result: FitResult, truth: InertialParameters | None) -> Section | None:
+        carrier = result.carrier
+        made = None if carrier is None else build(carrier, None)
+        return None if made is None else replace(made, key=f"carrier-{made.key}")
+
+    return section
+
+
 SECTIONS: tuple[Builder, ...] = (
-    headline,
-    verdict,
-    carrier_verdict,
-    findings,
-    checks,
-    parameters,
-    principal,
-    carrier_parameters,
-    carrier_principal,
-    uncertainty,
-    certificate,
-    scores,
-    wrench,
-    residuals,
-    replay,
-    excitation,
-    sensor_offset,
-    data,
-    provenance,
+    headline_section,
+    verdict_section,
+    _of_carrier(verdict_section),
+    findings_section,
+    diagnosis_section,
+    parameters_section,
+    principal_section,
+    _of_carrier(parameters_section),
+    _of_carrier(principal_section),
+    uncertainty_section,
+    certificate_section,
+    scores_section,
+    wrench_section,
+    residuals_section,
+    replay_section,
+    excitation_section,
+    offset_section,
+    data_section,
+    provenance_section,
 )
 """In their order; each makes a section of a result, or None where it has nothing to say."""
 

@@ -12,16 +12,13 @@ columns column by column; or a mapping from the names of panels, as `subplot_mos
     figure, axes = plt.subplots(3, 2, figsize=(11, 6), layout="constrained")
     identify.plot.residuals(result, ax=axes)
 
-Every figure has its own file in `figures/`; a new one is a file there and a line here.
+Each stands beside the section of the report that shows it; a new one is a function and a line here.
 """
 
-from identify.reporting.figures.excitation import excitation
-from identify.reporting.figures.motion import motion
-from identify.reporting.figures.parameters import parameters
-from identify.reporting.figures.poinsot import poinsot
-from identify.reporting.figures.replay import replay
-from identify.reporting.figures.sources import sources
-from identify.reporting.figures.wrench import residuals, wrench
+from identify.reporting.precision import excitation, parameters, sources
+from identify.reporting.replays import replay
+from identify.reporting.simulated_motion import motion, poinsot
+from identify.reporting.wrenches import residuals, wrench
 
 __all__ = [
     "excitation",

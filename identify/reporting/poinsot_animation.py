@@ -18,8 +18,8 @@ from identify.errors import SimulationError
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import BAND, GRID, INK, MEASURED, MUTED, OTHER, style
 from identify.reporting.content import template
-from identify.reporting.figures.poinsot import LENGTH, View, extent, family
 from identify.reporting.rounding import significant
+from identify.reporting.simulated_motion import LENGTH, View, extent, family
 from identify.simulation.poinsot import Poinsot
 from identify.simulation.poinsot_curves import herpolhode_curve, polhode_curve
 from identify.spatial import rotation_from_quaternion

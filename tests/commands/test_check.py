@@ -72,7 +72,7 @@ def test_what_was_corrected_before_a_fit_is_said_with_its_count(tmp_path, capsys
     spikes = f"spikes: {len(table.index[30::60])} rows put between their neighbours."
     assert f"Before the fit: {spikes}" in said
     page = (out / "report.html").read_text(encoding="utf-8")
-    assert "As asked, before the fit:" in page
+    assert "Corrections that were asked for, and made before the fit:" in page
     assert spikes in page
     done = json.loads((out / "estimate.json").read_text())["provenance"]
     assert [one["code"] for one in done["applied"]] == ["spikes"]

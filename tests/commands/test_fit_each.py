@@ -39,7 +39,7 @@ from identify.inertia import InertialParameters
 from identify.logs import Noise, load_schema, synthetic_recording
 from identify.logs.writing import write_log
 from identify.pipeline import FitSettings
-from identify.reporting.comparison import page
+from identify.reporting import comparison_page as page
 from tests.commands.calling import Cli, Outcome
 
 PHI = InertialParameters.from_com(1.2, [0.01, -0.02, 0.05], np.diag([3e-3, 2e-3, 4e-3])).phi
@@ -262,7 +262,7 @@ def test_what_is_printed_fits_and_says_whether_they_agree(cli, runs, out):
     lines = done.out.splitlines()
     assert max(len(line) for line in lines if not line.startswith("/")) <= 80
     assert any(line.startswith("d* ") and "1.3" in line for line in lines)
-    assert "1 of 4 estimates differ from the rest. From the rest differ: d (m" in done.out
+    assert "1 of 4 estimates differ from the rest. These differ from the rest: d (m" in done.out
     assert "Failed: cut: " in done.out
     assert done.err.endswith("identify: error: 1 of 5 logs failed; see table.csv\n")
     agree = each(cli, runs, out, pattern="[abc].parquet")
@@ -507,7 +507,7 @@ def test_an_estimate_that_is_not_to_be_used_is_not_compared(cli, runs, out, monk
     monkeypatch.setattr(fit_each, "read_estimate", forbidden)
     done = each(cli, runs, out, pattern="[ab].parquet")
     assert done.status == 4
-    assert "cannot be told" in done.out
+    assert "Undecided." in done.out
     assert "b is not compared" in " ".join(done.out.split())
     assert done.err.endswith("identify: error: 1 of 2 estimates are not to be used\n")
     frame = pd.read_parquet(out / "table.parquet")

@@ -36,8 +36,7 @@ from identify.files import digest
 from identify.inertia import InertialParameters
 from identify.logs import read_log, synthetic_recording
 from identify.logs.writing import write_log
-from identify.reporting import page
-from identify.reporting.comparison import page as comparison_page
+from identify.reporting import comparison_page, page
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and kill -9")
 

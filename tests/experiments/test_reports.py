@@ -12,7 +12,7 @@ import pytest
 from experiments import reports
 from experiments.reports import REPORTS, ROOT, Report, numerics_line, old_reports, write_report
 from identify.errors import SchemaError
-from identify.reporting.study.numerics import numerics_mark
+from identify.reporting.study.summary import numerics_mark
 from scripts import write_reports
 
 SHOW_NO_NUMBERS = {
@@ -96,7 +96,7 @@ def test_a_mark_changes_with_the_packages_and_with_what_is_measured(tmp_path, mo
     other.write_text("3", encoding="utf-8")
     study = numerics_mark(("spatial",), [one, other])
     assert (study[:14], study == mark) == (mark[:14], False)
-    monkeypatch.setattr("identify.reporting.study.numerics.numerics_digest", lambda some: "a" * 64)
+    monkeypatch.setattr("identify.reporting.study.summary.numerics_digest", lambda some: "a" * 64)
     assert numerics_mark(("spatial",), [one]).startswith("`aaaaaaaaaaaa` of spatial; ")
 
 

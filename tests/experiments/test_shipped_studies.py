@@ -14,7 +14,7 @@ from identify.experiments.estimators import ESTIMATORS
 from identify.experiments.perturbations.noise import GaussianNoise, StarsNoise
 from identify.pipeline import fit
 from identify.reporting.study import StudyRows, rows_of_study
-from identify.reporting.study.targets import TARGETED, target_lines
+from identify.reporting.study.error_tables import TARGETED, target_lines
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 FILES = sorted(path.name for path in EXPERIMENTS.glob("*.toml"))

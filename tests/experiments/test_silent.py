@@ -71,7 +71,7 @@ def test_a_case_is_done_again_where_what_decides_it_changes(monkeypatch):
     before = keys()
     assert len(set(before)) == len(before) == 5
     assert keys() == before
-    monkeypatch.setattr("identify.reporting.study.numerics.numerics_digest", lambda some: "a" * 64)
+    monkeypatch.setattr("identify.reporting.study.summary.numerics_digest", lambda some: "a" * 64)
     assert not set(keys()) & set(before)
 
 

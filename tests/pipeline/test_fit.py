@@ -17,7 +17,7 @@ from identify.inertia import PHI as NAMES, phi_from_inertia
 from identify.logs import DroppedRows, Recording, read_log, synthetic_recording
 from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import FitResult, FitSettings, fit
-from identify.pipeline.checks import findings_of_fit
+from identify.pipeline.plausibility import findings_of_fit
 from tests.close import assert_close, group_errors
 from tests.recordings import GRAVITY, POSE, Path, record, still_poses
 from tests.strategies import random_body

@@ -15,11 +15,11 @@ from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.pipeline import FitSettings, check_logs, correcting, fit
 from identify.pipeline.alternatives import linear_alternatives
-from identify.pipeline.checking import Checks
 from identify.pipeline.correcting import NotCorrected, corrected
+from identify.pipeline.diagnose import Checks
 from identify.pipeline.explanations import Explanation, Ranking
 from identify.pipeline.scanned_log import scan_log
-from identify.reporting.sections.checks import _tested
+from identify.reporting.diagnosis import _tested
 from identify.signals import Reading
 from identify.spatial import Pose
 from tests.close import assert_close, group_errors
@@ -344,7 +344,7 @@ def test_a_size_that_the_log_says_nothing_of_is_not_zero(late_check):
         for test in checks.diagnosis.tests
     )
     checks = replace(checks, diagnosis=replace(checks.diagnosis, tests=tests))
-    assert _told(checks)["torque gain"][0] == "cannot be told"
+    assert _told(checks)["torque gain"][0] == "unobservable"
     assert "ms" in _told(checks)["delay"][0]
 
 

@@ -13,13 +13,18 @@ from matplotlib.textpath import TextPath
 
 from identify.findings import verdict_of
 from identify.inertia import PHI
+from identify.reporting import comparison_page as page
 from identify.reporting.canvas import style, svg
-from identify.reporting.comparison import page
-from identify.reporting.comparison.fits import Comparison, FittedLog, listed, shortened
-from identify.reporting.comparison.forest import forest_columns
-from identify.reporting.comparison.page import comparison_html
-from identify.reporting.comparison.terminal import comparison_lines
-from identify.reporting.comparison.wording import answer, reasons
+from identify.reporting.comparison import (
+    Comparison,
+    FittedLog,
+    answer,
+    comparison_lines,
+    listed,
+    reasons,
+    shortened,
+)
+from identify.reporting.comparison_page import comparison_html, forest_columns
 from tests.validation.test_pooling import BODY, BY_DATA, drawn
 
 NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
@@ -49,8 +54,8 @@ def undrawn(monkeypatch):
         (logs(3), "the 3 estimates agree"),
         (logs(6, 2), "1 of 6 estimates differ from the rest"),
         (logs(2, 1), "the 2 estimates differ"),
-        (logs(1), "cannot be told"),
-        (Comparison((FittedLog("x", "x.csv", "failed", error="no"),)), "cannot be told"),
+        (logs(1), "undecided"),
+        (Comparison((FittedLog("x", "x.csv", "failed", error="no"),)), "undecided"),
     ],
 )
 def test_page_and_terminal_give_the_same_answer(undrawn, comparison, said):
@@ -66,7 +71,7 @@ def test_page_and_terminal_give_the_same_answer(undrawn, comparison, said):
 def test_what_agreement_means_is_said_in_numbers():
     comparison = logs(5)
     (sentence,) = [one for one in reasons(comparison) if "noticed" in one]
-    (number,) = re.findall(r"from (\S+) kg in mass", sentence)
+    (number,) = re.findall(r"by (\S+) kg in mass", sentence)
     kilograms = float(number)
     assert kilograms == pytest.approx(comparison.pooled.noticed["m"], rel=0.06)
     factor = 1.0 + 3.0 * kilograms / BODY.mass  # well beyond it, the log is

@@ -24,11 +24,10 @@ from identify.errors import ProblemError
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.reporting import plot
 from identify.reporting.canvas import Column, Panel, decades, name_rows, style, svg
-from identify.reporting.figures.excitation import excited
-from identify.reporting.figures.parameters import body_scales
-from identify.reporting.figures.wrench import predict
 from identify.reporting.page import report_html
+from identify.reporting.precision import body_scales, excited
 from identify.reporting.timeline import timelines
+from identify.reporting.wrenches import predict
 from tests.reporting.test_report import NOON
 
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

@@ -17,7 +17,6 @@ from PIL import Image
 
 from identify.errors import SimulationError
 from identify.reporting.canvas import style
-from identify.reporting.figures.poinsot import View, family, poinsot as draw
 from identify.reporting.poinsot_animation import (
     _picture,
     _Scene,
@@ -25,6 +24,7 @@ from identify.reporting.poinsot_animation import (
     poinsot_html,
     save_poinsot_animation,
 )
+from identify.reporting.simulated_motion import View, family, poinsot as draw
 from identify.simulation.poinsot import Poinsot, poinsot_motion
 from tests.close import assert_close
 from tests.simulation.free_rotation.cases import ALL, QUATERNION, body
@@ -222,7 +222,7 @@ def test_pyplot_is_never_imported():
     code = (
         "import sys, numpy as np\n"
         "from identify.simulation.poinsot import poinsot_motion\n"
-        "from identify.reporting.figures.poinsot import poinsot as draw\n"
+        "from identify.reporting.simulated_motion import poinsot as draw\n"
         "from identify.reporting.poinsot_animation import poinsot_gif\n"
         "assert 'matplotlib' not in sys.modules\n"
         "p = poinsot_motion(np.diag([1, 2, 2.5]), [0, 0, 0, 1], [1, 0.2, 0.3], np.arange(3.0))\n"

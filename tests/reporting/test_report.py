@@ -14,7 +14,7 @@ from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report
 from identify.reporting.content import Section, Text
 from identify.reporting.page import report_html
-from identify.reporting.verdict import verdict_in_words
+from identify.reporting.result import verdict_in_words
 from tests.reporting.page import Page
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -86,7 +86,7 @@ def test_intervals_say_what_they_leave_out(case, page):
 
 def test_a_residual_and_the_scores_say_which_frequencies_they_hold(case, page):
     filtered = any(log.cutoff_hz is not None for log in case.result.logs)
-    for said in ("frequencies up to the cut-off, as the fit counts", "leaves above the cut-off"):
+    for said in ("frequencies up to the cut-off, as in the fit", "leaves above the cut-off"):
         assert (said in page.text) == filtered
 
 
@@ -101,7 +101,7 @@ def test_every_finding_is_visible_and_what_is_missing_too(case, page):
 def test_possible_identifiable_and_explained_stand_apart(case, page):
     said = verdict_in_words(case.result)
     assert page.rows("Usable", said.usable)
-    assert page.rows("Possible", "yes, some density makes this body")
+    assert page.rows("Possible", "yes, some distribution of mass has these parameters")
     assert page.rows("Identifiable", said.identifiable)
     assert page.rows("Explains the data", said.explains_data)
     assert "Certified" not in page.text
@@ -122,7 +122,7 @@ def test_logs_are_accounted_for(case, page):
 def test_biases_are_shown(case, page):
     settings, estimate = case.result.settings, case.result.estimate
     if settings.bias == "none":
-        assert "None was fitted, as asked" in page.text
+        assert "No sensor offset was fitted" in page.text
         return
     names = [f"{number}: {log.name}" for number, log in enumerate(case.result.logs, start=1)]
     names = names if settings.bias == "per_log" else ["all logs"]
@@ -169,7 +169,7 @@ def test_options_that_were_not_used_are_said_to_be_none(case, page):
 
 def test_what_makes_the_intervals_is_shown_where_noise_was_found(case, page):
     shares = case.result.estimate.variance_shares
-    assert ("What makes the intervals" in page.text) == bool(shares)
+    assert ("Sources of the uncertainty" in page.text) == bool(shares)
     for name, of in shares.items():
         for cells in page.rows(name):
             if len(cells) == 5 and all(cell.isdigit() for cell in cells[1:]):
@@ -204,7 +204,7 @@ def test_the_certificate_is_told(case, page):
     ((_, eigenvalues, _),) = page.rows("Eigenvalues of the scaled pseudo-inertia")
     shown = [float(value) for value in eigenvalues.split(", ")]
     np.testing.assert_allclose(shown, proof.eigenvalues, rtol=0.01)
-    assert ("Solver: none was needed" in page.text) == (proof.solver == "none")
+    assert ("No solver was needed" in page.text) == (proof.solver == "none")
     for name, version in proof.versions:
         assert f"{name} {version}" in page.text
 

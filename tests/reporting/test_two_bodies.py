@@ -11,11 +11,10 @@ from identify import plot
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import synthetic_recording
 from identify.pipeline import FitResult, fit
-from identify.reporting.figures.parameters import parameter_columns
-from identify.reporting.figures.replay import replay_columns
-from identify.reporting.figures.wrench import predict
-from identify.reporting.sections.agreement import scores
-from identify.reporting.sections.proof import certificate
+from identify.reporting.body import certificate_section as certificate
+from identify.reporting.precision import parameter_columns
+from identify.reporting.replays import replay_columns
+from identify.reporting.wrenches import predict, scores_section as scores
 from tests.reporting.conftest import BIAS, BODY, SENSOR
 
 TOOL = InertialParameters.from_com(0.5, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3, 0.8e-3]))

@@ -1,22 +1,277 @@
-"""`write_summary`: summary.md and its figures beside the results of a study."""
+"""What ran and what came of it: summary.md with its figures, and text for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import platform
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from textwrap import wrap
+from typing import Any
 
+from identify.experiments import Results, table
+from identify.experiments.code_mark import code_mark, numerics_digest
+from identify.experiments.progress import duration
+from identify.experiments.results import BY, default_metrics, in_order
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import png
-from identify.reporting.study.figures.accuracy import accuracy_figures
-from identify.reporting.study.figures.coverage import coverage_figures
-from identify.reporting.study.figures.study_figure import StudyFigure
-from identify.reporting.study.rows import StudyRows
-from identify.reporting.study.sections.errors import by_log, by_setting, scores
-from identify.reporting.study.sections.intervals import coverage
-from identify.reporting.study.sections.run import failures, head, times
-from identify.reporting.study.targets import targets
+from identify.reporting.content import WIDTH, grouped, markdown, row, table_of, terminal_lines
+from identify.reporting.study.accuracy import StudyFigure, accuracy_figures
+from identify.reporting.study.error_tables import by_log, by_setting, scores, targets
+from identify.reporting.study.intervals import coverage, coverage_figures
+from identify.reporting.study.rows import (
+    StudyRows,
+    code,
+    counted,
+    failures_counted,
+    heading,
+    number,
+    partial_metrics,
+    percent,
+)
 
 SUMMARY = "summary.md"
+
+_SHOWN = 8
+_MOST_MESSAGES = 20
+_LONGEST = 300
+"""Characters of a message."""
+
+
+def head(rows: StudyRows) -> str:
+    """Title, what was run on what, and with which code."""
+    frame, study, run = rows.frame, rows.study, rows.run
+    count = str(len(frame))
+    if study is not None and len(study) > len(frame):
+        count += f" of {len(study)}: the run is not complete"
+    facts = [("cells", f"{count}, {int(frame['error_type'].notna().sum())} failed")]
+    if study is not None:
+        file = "" if study.path is None else f"{code(study.path.name)}, "
+        facts.append(("study file", f"{file}seed {study.seed}"))
+    logs = Counter(name.rpartition("/")[0] or name for name in rows.labels("log"))
+    sources = [f"{count} of {code(source)}" for source, count in logs.most_common()]
+    facts += [
+        ("logs", f"{logs.total()}: {_first(sources)}"),
+        ("perturbations", _named(rows.labels("perturbation"))),
+        ("seeds", str(frame["seed"].nunique())),
+        ("estimators", _named(rows.labels("estimator"))),
+    ]
+    if run is not None and run.done:
+        said = f"{run.done} cells in {duration(run.seconds)}, {run.workers} workers"
+        facts.append(("time", said))
+    mark = rows.results.code or ""
+    known = rows.results.info.codes.get(mark, {})
+    versions = ", ".join(f"{name} {one}" for name, one in known.get("versions", {}).items())
+    source = f"source sha256 {str(known.get('source_sha256', ''))[:16]}…"
+    python = f"Python {platform.python_version()}"
+    facts.append(("code", f"{code(mark)}: {source}, {versions}, {python}"))
+    if study is not None and study.path is not None and _is_whole_and_of_this_code(rows):
+        facts.append(("numerics", numerics_mark(STUDY_PACKAGES, [study.path])))
+    name = study.name if study is not None else rows.results.info.study
+    text = f"# Study {name}\n\nWritten by `identify study run`; nothing here is entered by hand."
+    return f"{text}\n\n{markdown(table_of(('what', 'which'), facts, words=2))}"
+
+
+def _is_whole_and_of_this_code(rows: StudyRows) -> bool:
+    """Whether every cell of the study has its row, and the code that made them is as it was."""
+    whole = rows.study is not None and len(rows.frame) == len(rows.study)
+    now = code_mark()
+    return whole and rows.results.code == now.short and now.source == numerics_digest()
+
+
+def _named(labels: list[str]) -> str:
+    return f"{len(labels)}: {_first([*map(code, labels)])}"
+
+
+def _first(words: list[str]) -> str:
+    return ", ".join([*words[:_SHOWN], *["…"] * (len(words) > _SHOWN)])
+
+
+def failures(rows: StudyRows) -> str:
+    """What was raised, how often and where."""
+    failed = rows.frame[rows.frame["error_type"].notna()]
+    text = "## Cells without an estimate\n\n"
+    if failed.empty:
+        text += "None."
+    else:
+        said = failed["error_type"] + ": " + failed["error"].fillna("")
+        text += _messages(failed.assign(said=said), "error")
+    warned = rows.frame[rows.frame["warnings"].notna()]
+    if len(warned):
+        text += f"\n\n## Warnings\n\n{_messages(warned.assign(said=warned['warnings']), 'warning')}"
+    return text
+
+
+def _messages(subset: Any, what: str) -> str:
+    groups = subset.groupby(["estimator", "perturbation", "said"], sort=False)
+    found = sorted(groups, key=lambda group: -len(group[1]))
+    lines = []
+    for (estimator, perturbation, said), part in found[:_MOST_MESSAGES]:
+        logs = list(map(code, dict.fromkeys(part["log"])))
+        where = ", ".join(logs[:3]) + (f", … ({len(logs)})" if len(logs) > 3 else "")
+        names = code(estimator), code(perturbation)
+        lines.append((*names, str(len(part)), where, code(said[:_LONGEST])))
+    heads = ("estimator", "perturbation", "cells", "logs", what)
+    left = len(found) - _MOST_MESSAGES
+    return markdown(table_of(heads, lines, words=5)) + (
+        f"\n\n… and {left} other messages." if left > 0 else ""
+    )
+
+
+def times(rows: StudyRows) -> str:
+    """Median and 95th percentile for each estimator, and what solved it."""
+    worked = rows.frame[rows.frame["error_type"].isna()]
+    if worked.empty:
+        return ""
+    lines = []
+    for estimator in rows.labels("estimator"):
+        part = worked[worked["estimator"] == estimator]
+        milliseconds = 1e3 * part["seconds"]
+        quantiles = [number(float(milliseconds.quantile(q))) for q in (0.5, 0.95)]
+        solvers = part["solver"].value_counts()
+        solved = ", ".join(f"{name} {count}" for name, count in sorted(solvers.items()))
+        lines.append([code(estimator), *quantiles, solved])
+    prepare = 1e3 * float(worked["prepare_seconds"].median())
+    return (
+        "## Times\n\n"
+        + markdown(
+            table_of(("estimator", "median ms a fit", "95th percentile", "solved by"), lines)
+        )
+        + f"\n\nReading, perturbing and preparing a log, which its estimators share: median "
+        f"{number(prepare)} ms. Solver none: the least-squares estimate was consistent already."
+    )
+
+
+STUDY_PACKAGES = (
+    *("spatial", "inertia", "logs", "signals", "regressors", "estimation"),
+    "experiments",
+)
+"""Those that the cells of a study file are computed with."""
+
+_DIGITS = 12
+
+
+def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
+    """What a report says of its code: it is of today's where it has this text.
+
+    Args:
+        packages: of `identify`, whose numbers are shown.
+        files: that say what is measured, their names and contents: a study file, scripts, logs.
+
+    Raises:
+        SchemaError: there is no package of that name.
+        OSError: a file cannot be read.
+    """
+    contents = sorted((path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in files)
+    study = hashlib.sha256(repr(contents).encode()).hexdigest()
+    digest = numerics_digest(packages)[:_DIGITS]
+    return f"`{digest}` of {', '.join(packages)}; of the study itself `{study[:_DIGITS]}`"
+
+
+_FIXED = "\N{NO-BREAK SPACE}"
+
+
+def scores_text(
+    results: Results, metrics: Sequence[str] | None = None, by: Sequence[str] = BY
+) -> str:
+    """Means of the metrics, grouped by all but the last of `by`; wide tables come in several.
+
+    A failed fit counts as not consistent; a mean that not all estimates enter has their number
+    beside it.
+
+    Args:
+        results: rows of one code.
+        metrics: columns; where not given, those of a single column that have any value.
+        by: columns that make a line.
+
+    Raises:
+        StudyError: a column that the results do not have; the nearest is named.
+    """
+    frame: Any = results.frame
+    if metrics is None:
+        names = default_metrics(results)
+        metrics = [name for name in names if frame[name].notna().any()] or names[:1]
+    frame = failures_counted(frame)
+    results = replace(results, frame=frame)
+    means: Any = table(results, metrics, by=by)
+    records = means.to_dict("records")
+    counts: Any = frame.groupby(list(by), sort=False, dropna=False)[list(metrics)].count()
+    numbers = in_order(counts.reset_index(), results.info, by).to_dict("records")
+    partial = partial_metrics(frame, metrics)
+    lines, groups = [], []
+    cells: dict[str, list[int]] = {}
+    for record, fits in zip(records, numbers, strict=True):
+        shown = {name: heading(name).narrowly(record[name]) for name in metrics}
+        shown |= {name: counted(shown[name], fits[name]) for name in partial}
+        lines.append(row(_text(record[by[-1]]), *shown.values(), str(record["failed"])))
+        groups.append(", ".join(_text(record[column]) for column in by[:-1]))
+        cells.setdefault(groups[-1], []).append(record["cells"])
+    titles = {group: _counted(group, min(of), max(of)) for group, of in cells.items()}
+    heads = ["", *(heading(name).narrow for name in metrics), "failed"]
+    rows = grouped([titles[group] for group in groups], lines)
+    text = [*terminal_lines(table_of(heads, rows))]
+    if partial:
+        text.append("(n …): mean of so many fits; the other estimates have no such value")
+    if means["failed"].any() and "consistent" in metrics:
+        text.append("cons.%: of all fits that were tried; one that failed is not consistent")
+    return "\n".join([*text, *_legend(metrics)])
+
+
+def _counted(group: str, low: int, high: int) -> str:
+    """The name of a group with how many cells a line of it has."""
+    count = f"{low} cells each" if low == high else f"{low} to {high} cells each"
+    return f"{group} ({count})" if group else f"({count})"
+
+
+def comparison_text(frame: Any, first: str, second: str) -> str:
+    """The table of `compare`: means, difference, its interval, and how often the second is less.
+
+    Args:
+        frame: of `identify.experiments.compare`.
+        first: label of the estimator A.
+        second: label of the estimator B.
+    """
+    heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
+    groups, lines = [], []
+    for record in frame.to_dict("records"):
+        words = heading(record["metric"])
+        numbers = [record[key] for key in ("first", "second", "difference", "low", "high")]
+        cells = [words.narrowly(value) for value in numbers]
+        cells[-1] += "*" if record["low"] > 0.0 or record["high"] < 0.0 else " "
+        better = percent(record["better"])
+        cells += [better if better == "–" else f"{better} %", str(record["pairs"])]
+        groups.append(str(record["perturbation"]))
+        lines.append(row(words.narrow, *cells))
+    shown = terminal_lines(table_of(heads, grouped(groups, lines)))
+    return "\n".join([f"A: {first}", f"B: {second}", *shown, *_notes(frame)])
+
+
+def _notes(frame: Any) -> Iterator[str]:
+    logs = int(frame["logs"].max())
+    units = f"the {logs} logs, each averaged over its seeds" if logs > 1 else "the seeds"
+    yield "low, high: 95 % interval of the difference; * zero is outside"
+    yield f"           over {units}"
+    yield "B < A: share of the pairs in which B has the smaller value"
+    if left := int(frame["unpaired"].max()):
+        yield f"pairs: up to {left} noisy logs lack a value of A or B, and do not count"
+    yield from _legend(list(frame["metric"].unique()))
+
+
+def _legend(names: Sequence[str]) -> list[str]:
+    """What the short headings stand for, where they are not the metric's own name."""
+    short = {name: heading(name).narrow for name in names}
+    said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
+    whole = "; ".join(text.replace(" ", _FIXED) for text in said)
+    return [line.replace(_FIXED, " ") for line in wrap(whole, WIDTH, break_long_words=False)]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}" if value == value else "–"
+    return str(value)
+
 
 SECTIONS: tuple[Callable[[StudyRows], str], ...] = (
     head,

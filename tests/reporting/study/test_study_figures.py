@@ -7,9 +7,8 @@ import pytest
 from matplotlib.text import Text
 
 from identify.reporting.canvas import png
-from identify.reporting.study.figures.accuracy import accuracy_figures
-from identify.reporting.study.figures.coverage import coverage_figures
-from identify.reporting.study.figures.study_figure import NOTE_ROOM, fitted, key
+from identify.reporting.study.accuracy import NOTE_ROOM, accuracy_figures, fitted, key
+from identify.reporting.study.intervals import coverage_figures
 from tests.close import assert_close
 from tests.reporting.study.results import rows
 

@@ -8,14 +8,31 @@ import pytest
 
 from identify.errors import DatasetError
 from identify.experiments import load_study, run_study
-from identify.reporting.study import StudyRows, rows_of_study, scores_text, write_summary
-from identify.reporting.study.numerics import STUDY_PACKAGES, numerics_mark
-from identify.reporting.study.sections import run
-from identify.reporting.study.sections.errors import by_log, by_setting, scores
-from identify.reporting.study.sections.intervals import coverage
-from identify.reporting.study.sections.run import failures, head, times
-from identify.reporting.study.summary import SECTIONS
-from identify.reporting.study.targets import TARGETS, published_levels, target_lines, targets
+from identify.reporting.study import (
+    StudyRows,
+    rows_of_study,
+    scores_text,
+    summary,
+    write_summary,
+)
+from identify.reporting.study.error_tables import (
+    TARGETS,
+    by_log,
+    by_setting,
+    published_levels,
+    scores,
+    target_lines,
+    targets,
+)
+from identify.reporting.study.intervals import coverage
+from identify.reporting.study.summary import (
+    SECTIONS,
+    STUDY_PACKAGES,
+    failures,
+    head,
+    numerics_mark,
+    times,
+)
 from tests.reporting.study.results import rows
 
 LEVELS = ("none", "low", "moderate", "high")
@@ -147,7 +164,7 @@ def test_head_says_of_a_whole_study_file_which_packages_made_it(tmp_path, monkey
     assert cells(head(replace(whole, study=None)), "numerics") == []
     other = replace(whole, results=replace(whole.results, code="0" * 12))
     assert cells(head(other), "numerics") == []
-    monkeypatch.setattr(run, "numerics_digest", lambda: "0" * 64)  # changed since it ran
+    monkeypatch.setattr(summary, "numerics_digest", lambda: "0" * 64)  # changed since it ran
     assert cells(head(whole), "numerics") == []
 
 
@@ -211,7 +228,7 @@ def test_without_the_data_set_the_summary_says_so(monkeypatch):
     def missing(name: str) -> None:
         raise DatasetError("not here")
 
-    monkeypatch.setattr("identify.reporting.study.targets.dataset_path", missing)
+    monkeypatch.setattr("identify.reporting.study.error_tables.dataset_path", missing)
     assert "The published scores are not on this machine." in scores(stars(0.1))
 
 

@@ -1,4 +1,4 @@
-"""Measured and predicted wrench over time, and what the prediction leaves."""
+"""How well the body explains the measured wrench: on data held out, and over time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,98 @@ from identify.reporting.canvas import (
     Place,
     compose,
 )
-from identify.reporting.rounding import prefixed, significant
+from identify.reporting.content import (
+    Block,
+    Pictures,
+    Row,
+    Section,
+    Text,
+    row,
+    table_of,
+)
+from identify.reporting.rounding import nines, prefixed, significant
 from identify.reporting.timeline import Timeline, mark_logs, timelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
+    from identify.validation import HeldOutScores
+
+
+def scores_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
+    """Held-out scores for each axis."""
+    found = result.validation.scores
+    if found is None:
+        return None
+    still = all(log.recording.still for log in result.logs)
+    held = "pose" if still else "segment of time"
+    fitted = ["RMS, fitted data"]
+    if result.carrier is not None:
+        fitted = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
+    counted = (
+        "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
+    )
+    table = table_of(
+        ("Axis", "RMS error", "of the signal", "R²", *fitted),
+        (_score_row(result, found, axis) for axis in range(6)),
+        f"Each {held} ({found.folds} in all) is left out in turn and predicted by a body fitted to "
+        "the rest. “Of the signal”: RMS error over the standard deviation of the measured wrench. "
+        "An R² near 1 means that the axis is explained; one near or below 0 that it is not, as "
+        "where there is little but noise." + counted,
+    )
+    return Section("scores", "Held-out scores", (table,))
+
+
+def _score_row(result: FitResult, found: HeldOutScores, axis: int) -> Row:
+    kind, unit = ("force", "N") if axis < 3 else ("torque", "N m")
+    rms = float(found.rms[axis])
+    fitted = [float(one.residual_rms[axis]) for one in result.estimate.bodies]
+    scale = prefixed(unit, max(rms, *fitted))
+    return row(
+        f"{kind} {'xyz'[axis % 3]}",
+        f"{significant(scale.of(rms), 3)} {scale.name}",
+        f"{significant(100.0 * float(found.normalised_rms[axis]), 2)} %",
+        nines(float(found.r_squared[axis])),
+        *(f"{significant(scale.of(one), 3)} {scale.name}" for one in fitted),
+    )
+
+
+def wrench_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """Measured against predicted wrench."""
+    at = f"Wrench on the body at the origin of {result.estimate.frame_in_words}, in its axes"
+    caption = (
+        f"{at}. Measured: low-passed, "
+        "and less the sensor offset of its log. Predicted: from the measured motion, low-passed "
+        "alike, and the ten parameters of what moved."
+    )
+    if all(log.recording.still for log in result.logs):
+        caption = (
+            f"{at}, one mark a still pose. Measured: less the sensor offset of its log. Predicted: "
+            "from the attitude and the ten parameters."
+        )
+    blocks: list[Block] = [Pictures(wrench_columns(result), caption)]
+    if len(result.logs) > 1:
+        names = ", ".join(f"{i + 1} {log.name}" for i, log in enumerate(result.logs))
+        blocks.insert(0, Text(f"Logs: {names}.", "muted"))
+    return Section("wrench", "Measured and predicted wrench", tuple(blocks))
+
+
+def residuals_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """Residual wrench."""
+    caption = (
+        "Measured wrench less the prediction. Noise alone looks alike all along the log and is "
+        "distributed about normally; structure that repeats with the motion hints at contact, "
+        "delay, a loose payload or a wrong frame."
+    )
+    if not all(log.recording.still for log in result.logs):
+        caption += (
+            " The curves and their RMS also contain what the low-pass leaves above the cut-off, "
+            "which the held-out scores do not count."
+        )
+    return Section("residuals", "Residuals", (Pictures(residual_columns(result), caption),))
+
 
 _KINDS = (("Force", "N", slice(0, 3)), ("Torque", "N m", slice(3, 6)))
 """The two halves of a wrench: title, unit and columns."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from identify.pipeline.check_findings import of_drift
+from identify.pipeline.messages import of_drift
 from tests.diagnosis.logs import still
 from tests.diagnosis.test_sensor_drift import found_in
 

@@ -20,6 +20,7 @@ from identify.reporting.content import (
     Text,
     numbers,
     row,
+    table_of,
 )
 from identify.reporting.rounding import decimals_for, fixed, significant
 from identify.spatial import log_rotation, quaternion_from_rotation
@@ -30,19 +31,19 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
     from identify.regressors import LogSummary
 
-_OFFSETS = (
-    Head("Log"),
-    *numbers(*(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [mN m]" for axis in "xyz")),
-)
+_OFFSETS = ("Log", *(f"f {axis} [N]" for axis in "xyz"), *(f"t {axis} [mN m]" for axis in "xyz"))
 _OFFSET_UNITS = np.array([1.0, 1.0, 1.0, 1e3, 1e3, 1e3])
 """Numbers in the units of the heads of one in SI: in N m, zeros would make the table too wide."""
 
 
-def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Section:
+def offset_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """What each sensor was found to add to the wrench."""
     title = "sensor-offset", "Sensor offset"
     if result.settings.bias == "none":
-        said = "None was fitted, as asked: the wrench is taken to be free of a constant offset."
+        said = (
+            "No sensor offset was fitted, as was asked for: the wrench is taken to be free of a "
+            "constant offset."
+        )
         return Section(*title, (Text(said),))
     estimate = result.estimate
     offsets = estimate.biases * _OFFSET_UNITS
@@ -54,15 +55,11 @@ def sensor_offset(result: FitResult, truth: InertialParameters | None) -> Sectio
     names = [f"{number}: {log.name}" for number, log in enumerate(result.logs, start=1)]
     if result.settings.bias == "shared":
         names = ["all logs"]
-    table = Table(
+    columns = zip(names, offsets, half_widths, decimals, strict=False)
+    table = table_of(
         _OFFSETS,
-        tuple(
-            row(name, *map(_with_interval, offset, halves, places))
-            for name, offset, halves, places in zip(
-                names, offsets, half_widths, decimals, strict=False
-            )
-        ),
-        "With 95 % intervals. What the sensor reads beside the wrench on the body, constant in the "
+        ((name, *map(_with_interval, *values)) for name, *values in columns),
+        "With 95 % intervals. What the sensor adds to the wrench on the body, constant in the "
         f"axes of {estimate.frame_in_words}, at its origin: measured = on the body + offset.",
     )
     return Section(*title, (table,))
@@ -83,15 +80,16 @@ _ACCOUNT = (
 )
 
 
-def data(result: FitResult, truth: InertialParameters | None) -> Section:
+def data_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Rows, rates, filters and digests of the logs."""
     table = Table(
         _ACCOUNT,
         tuple(_account(index, log) for index, log in enumerate(result.logs)),
         "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of the row "
-        "before. Unused: in segments too short to filter, and edges. Used: what the fit rests on, "
-        "of streams with clocks of their own rows of the slowest. Effective: how many independent "
-        "samples they stand for; neighbours that went through one filter are not independent.",
+        "before. Unused: in segments too short to filter, and edges. Used: the rows that the fit "
+        "rests on; where streams have clocks of their own, those of the slowest. Effective: how "
+        "many independent samples these are worth; neighbours that went through one filter are "
+        "not independent.",
     )
     return Section("data", "Data", (table, *_noise_of(result.logs)))
 
@@ -130,13 +128,13 @@ def _noise_of(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
             for name in names
         )
         rows.append(row(f"{number}: {log.name}", *texts))
-    heads = numbers(*(f"{title} [{unit}]" for title, unit, _ in map(_NOISE.__getitem__, names)))
+    heads = (f"{title} [{unit}]" for title, unit, _ in map(_NOISE.__getitem__, names))
     caption = (
         "Noise of the signals, from sample to sample: one standard deviation, on the mean of three "
         "axes; read off the band above the motion's, or given by the schema. Slow errors, such as "
         "drift, are not in it."
     )
-    return (Table((Head("Log"), *heads), tuple(rows), caption),)
+    return (table_of(("Log", *heads), rows, caption),)
 
 
 def _account(index: int, log: LogSummary) -> Row:
@@ -160,7 +158,7 @@ def _account(index: int, log: LogSummary) -> Row:
     )
 
 
-def provenance(result: FitResult, truth: InertialParameters | None) -> Section:
+def provenance_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Everything needed to fit the same logs again."""
     known = result.estimate.provenance
     rows = [row("Command", str(known["command"]))] if known.get("command") else []
@@ -184,7 +182,7 @@ def provenance(result: FitResult, truth: InertialParameters | None) -> Section:
         for text, logs in schemas.items()
         if text != "{}"
     ]
-    table = Table((Head("What"), Head("How it was", "prose")), tuple(rows))
+    table = Table((Head("What"), Head("Value", "prose")), tuple(rows))
     return Section("provenance", "Provenance", (table, *listings))
 
 

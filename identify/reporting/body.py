@@ -1,7 +1,8 @@
-"""The body: its parameters, principal moments and axes."""
+"""The body: its parameters, principal moments and axes, and the proof that it is possible."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,13 +17,16 @@ from identify.reporting.content import (
     Table,
     Text,
     Tone,
+    grouped,
     numbers,
     row,
+    table_of,
 )
 from identify.reporting.parameter_table import PRINCIPAL, Group, ParameterRow, parameter_rows
 from identify.reporting.rounding import decimals_for, fixed, significant, unit_of_length
 
 if TYPE_CHECKING:
+    from identify.estimation import Certificate, Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
@@ -44,26 +48,22 @@ _TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted"}
 _MEANINGS = {
     "data": "data: identifiable from the logs.",
     "constraint": (
-        "constraint: being a possible body, or a bound that was given, moved it by more than a "
-        "standard error of the logs; its interval is that of the logs alone."
+        "constraint: physical consistency, or a bound that was given, moved it by more than one "
+        "standard error; its interval is that of the logs alone."
     ),
     "given": "given: the user fixed it.",
 }
 
 
-def parameters(result: FitResult, truth: InertialParameters | None) -> Section:
+def parameters_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """All parameters with unit, interval, what decided them and, where known, the truth."""
     estimate = result.estimate
     rows = parameter_rows(estimate, truth)
-    groups = [None, *(one.group for one in rows)]
     head = [Head("Parameter"), Head("Unit"), *numbers("Estimate", "95 % interval")]
     head += [Head("Decided by"), *(numbers("Truth", "Error") if truth is not None else ())]
     table = Table(
         tuple(head),
-        tuple(
-            _row(one, "" if one.group == before else _GROUP_NAMES[one.group])
-            for one, before in zip(rows, groups, strict=False)
-        ),
+        grouped([_GROUP_NAMES[one.group] for one in rows], map(_row, rows)),
         f"Intervals: {estimate.interval_kind}. About the origin of the body frame, "
         f"{estimate.frame_in_words}, in its axes; products of inertia are the entries of the "
         "matrix (negative integrals).",
@@ -82,7 +82,7 @@ def parameters(result: FitResult, truth: InertialParameters | None) -> Section:
     return Section("parameters", f"Parameters{estimate.of_body}", (*blocks, Points(tuple(points))))
 
 
-def _row(one: ParameterRow, heading: str) -> Row:
+def _row(one: ParameterRow) -> Row:
     shown = one.shown
     index = f"c,{one.name[2:]}" if one.name.startswith("Ic") else one.name[1:]
     cells = [
@@ -96,7 +96,7 @@ def _row(one: ParameterRow, heading: str) -> Row:
         cells.append(Cell(shown.truth, title=f"{one.truth!r} {one.unit}"))
         text = f"{shown.error} *" if one.outside else shown.error
         cells.append(Cell(text, tone="warn" if one.outside else ""))
-    return row(*cells, heading=heading, muted=not one.measured)
+    return row(*cells, muted=not one.measured)
 
 
 def _errors(found: InertialParameters, true: InertialParameters, *, outside: bool) -> Text:
@@ -119,7 +119,7 @@ def _errors(found: InertialParameters, true: InertialParameters, *, outside: boo
     )
 
 
-def principal(result: FitResult, truth: InertialParameters | None) -> Section | None:
+def principal_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
     """Principal moments, axes and the ellipsoid of the same inertia; none of a default body."""
     estimate = result.estimate
     body, found = estimate.parameters, estimate.principal_axes
@@ -145,17 +145,109 @@ def principal(result: FitResult, truth: InertialParameters | None) -> Section | 
     ]
     heads = (f"Moment [{shown[0].unit}]", "95 % interval", f"Axis in {estimate.frame_in_words} [–]")
     heads += ("95 % cone", f"Ellipsoid [{length.name}]")
-    table = Table(
-        (Head(""), *numbers(*heads)),
-        tuple(rows),
+    table = table_of(
+        ("", *heads),
+        rows,
         "About the centre of mass. Cone: half the angle at the tip of the one around the axis that "
-        "holds the true axis; none where the moment cannot be told from another one, so that the "
-        "axis may be any in the plane of both. The last column is the diameter, along that axis, "
-        "of the solid ellipsoid with this mass and inertia: compare it with the size of the real "
-        "body.",
+        "holds the true axis; “any” where the moment cannot be distinguished from another one, so "
+        "that the axis may point anywhere in the plane of both. The last column is the diameter, "
+        "along that axis, of the solid ellipsoid with this mass and inertia: compare it with the "
+        "size of the real body.",
     )
     return Section("principal", f"Principal axes of inertia{estimate.of_body}", (table,))
 
 
 def _cone(half_angle: float | None) -> str:
     return "any" if half_angle is None else f"± {significant(float(np.rad2deg(half_angle)))}°"
+
+
+_HEAD = (Head("Check", "prose"), Head("Value", "number"), Head("What it says", "prose"))
+
+
+def certificate_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """What was checked of the estimate, apart from the solver's own word, and what it means."""
+    proof = result.estimate.certificate
+    intro = Text(
+        "A body is possible if some density of mass, nowhere negative, has these ten parameters. "
+        "That is so exactly when its 4 × 4 pseudo-inertia has no negative eigenvalue. The numbers "
+        "below were worked out afterwards from the data, whatever the solver said; an estimate "
+        "that fails them is not reported at all."
+    )
+    if proof.solver == "none":
+        solver = (
+            "No solver was needed: the weighted least-squares estimate meets all terms, and is "
+            "therefore the optimum."
+        )
+    else:
+        versions = ", ".join(f"{name} {version}" for name, version in proof.versions)
+        solver = (
+            f"Solver: {proof.solver} ({versions}), status {proof.status!r} after "
+            f"{proof.iterations} iterations; {1e3 * proof.build_time:.1f} ms to build the problem, "
+            f"{1e3 * proof.solve_time:.1f} ms to solve it. The body is at the edge of "
+            f"{' and '.join(proof.active) or 'no term'}."
+        )
+    table = Table(_HEAD, _checks(proof, result.estimate.bodies))
+    blocks = (intro, table, Text(solver, "muted"))
+    return Section("certificate", "Consistency certificate", blocks)
+
+
+def _eigenvalues(estimate: Estimate) -> Row:
+    values = estimate.certificate.eigenvalues
+    possible = "None negative: the body is possible, and flat or thin in at least one direction."
+    if values[0] > 1e-6:
+        possible = "All positive: the body is possible, with room to spare."
+    return row(
+        f"Eigenvalues of the scaled pseudo-inertia{estimate.of_body}",
+        ", ".join(significant(value, 3) for value in values),
+        f"{possible} In units of the body's own mass and size; at least "
+        f"{estimate.certificate.margin:.0e} is required.",
+    )
+
+
+def _checks(proof: Certificate, bodies: Sequence[Estimate]) -> tuple[Row, ...]:
+    parameters = 10 * len(bodies)
+    others = (
+        "." if proof.rank == parameters else "; the others are given or come from the default body."
+    )
+    return (
+        *map(_eigenvalues, bodies),
+        row(
+            "Violated terms",
+            _tiny(proof.primal_residual),
+            "How far the body is outside any term, in the same units: zero but for rounding.",
+        ),
+        row(
+            "Distance to the optimum",
+            f"{_tiny(proof.distance_to_optimum)} σ",
+            f"No body that meets all terms and is better for {proof.optimal_for} is further away "
+            "than this, in standard errors of the parameters.",
+        ),
+        row(
+            "Duality gap",
+            _tiny(proof.gap),
+            "How much the objective could still improve at the most, relative to the power of the "
+            "data.",
+        ),
+        row(
+            "Dual residual",
+            _tiny(proof.dual_residual),
+            "How far the solver's dual variables were from being feasible; this part was removed "
+            "before the bound above was computed.",
+        ),
+        row(
+            "Identifiable directions",
+            f"{proof.rank} of {parameters}",
+            f"Combinations of the {parameters} parameters that the data identify, with the noise "
+            f"of the motion counted{others}",
+        ),
+        row(
+            "Condition number",
+            significant(proof.condition, 2),
+            "Ratio of the best to the worst determined of these directions. Values up to some "
+            "thousands are harmless.",
+        ),
+    )
+
+
+def _tiny(value: float) -> str:
+    return "0" if value == 0.0 else f"{value:.1e}"

@@ -31,7 +31,8 @@ from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
 from identify.pipeline.alternatives import is_usual_gravity, time_line
-from identify.pipeline.check_findings import (
+from identify.pipeline.explanations import Ranking, rank_explanations
+from identify.pipeline.messages import (
     SHOWN,
     distinct,
     of_calibration,
@@ -42,7 +43,6 @@ from identify.pipeline.check_findings import (
     of_spans,
     remedy_alone,
 )
-from identify.pipeline.explanations import Ranking, rank_explanations
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
 from identify.regressors.wrench import W

@@ -1,1 +1,0 @@
-"""Separate fits of several logs side by side: a table, a page, and whether they agree."""

@@ -1,0 +1,322 @@
+"""The page that compares separate fits: one HTML file beside their folders, to which it leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import numpy as np
+
+from identify.reporting.canvas import (
+    BAND,
+    ESTIMATE,
+    MEASURED,
+    OTHER,
+    Column,
+    Panel,
+    name_rows,
+    style,
+    svg,
+)
+from identify.reporting.comparison import (
+    Comparison,
+    FittedLog,
+    answer,
+    chance_text,
+    listed,
+    reasons,
+    shortened,
+)
+from identify.reporting.content import (
+    Cell,
+    Head,
+    Pictures,
+    Points,
+    Row,
+    Section,
+    Table,
+    Tile,
+    Tiles,
+    Tone,
+    row,
+    table_of,
+    template,
+)
+from identify.reporting.rounding import nines, significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_TONES: dict[str, Tone] = {"agree": "good", "differ": "warn", "cannot be told": ""}
+_NAMES = {"m": "mass", "cx": "centre of mass", "Icxx": "inertia about the centre of mass"}
+"""Headings of the groups of parameters, by the first of each."""
+
+
+def comparison_html(
+    comparison: Comparison, *, folder: str = ".", written: datetime | None = None
+) -> str:
+    """The page as text; the same fits and time give the same text.
+
+    Args:
+        comparison: of the fits.
+        folder: the one that the page stands in, in words.
+        written: the time that the page gives as its own; now, where not given.
+    """
+    from markupsafe import Markup
+
+    sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
+    with style():
+        return template("comparison.html").render(
+            logs=len(comparison.logs),
+            folder=folder,
+            written=written or datetime.now().astimezone(),
+            sections=sections,
+            draw=lambda column, key: Markup(svg(column, key)),
+        )
+
+
+def headline(comparison: Comparison) -> Section:
+    """Whether they agree, how many there are, and the pooled mass."""
+    pooled = comparison.pooled
+    counts = {status: len(comparison.of_status(status)) for status in ("failed", "duplicate")}
+    unusable = sum(log.usable == "no" for log in comparison.logs)
+    details = [f"{number} {what}" for what, number in counts.items() if number]
+    details += [f"{unusable} not to be used"] * bool(unusable)
+    tiles = [
+        Tile("agreement", answer(comparison), detail=pooled.why, tone=_TONES[pooled.verdict]),
+        Tile(
+            "logs fitted",
+            f"{len(comparison.of_status('fitted'))} of {len(comparison.logs)}",
+            ", ".join(details),
+            "warn" if counts["failed"] or unusable else "",
+        ),
+    ]
+    if pooled.intervals["m"] is not None:
+        pooling = len(pooled.by_name) - len(pooled.differing)
+        shown = f"{comparison.pooled_text('m')} {comparison.units['m'].name}"
+        tiles.append(Tile("pooled mass", shown, f"of {pooling} estimates, 95 %"))
+    return Section("result", "", (Tiles(tuple(tiles)),))
+
+
+def agreement(comparison: Comparison) -> Section:
+    """The verdict, and the pooled body with what was noticed of each parameter."""
+    pooled = comparison.pooled
+    said = Points(tuple(reasons(comparison)))
+    if not any(p is not None for p in pooled.by_parameter.values()):
+        return Section("agreement", "Agreement of the logs", (said,))
+    rows = []
+    for name, p in pooled.by_parameter.items():
+        noticed, unit = pooled.noticed[name], comparison.units[name]
+        rows.append(
+            row(
+                Cell(name[0] if len(name) > 1 else name, sub=name[1:]),
+                unit.name,
+                comparison.pooled_text(name),
+                "–" if noticed is None else significant(unit.of(noticed)),
+                Cell(
+                    "–" if p is None else chance_text(p).removeprefix("= "),
+                    tone="warn" if p is not None and p < 1e-3 else "",
+                ),
+                heading=_NAMES.get(name, ""),
+            )
+        )
+    table = table_of(
+        ("parameter", "unit", "pooled, 95 %", "detectable", "p, all logs"),
+        rows,
+        "Pooled: mean of the estimates, weighted by their covariances. Detectable: the difference "
+        "from the others, in this parameter alone, by which a typical log is noticed. p: "
+        "probability of differences as large by chance, were the body the same; among ten "
+        "parameters one p below 0.07 is to be expected.",
+        words=2,
+    )
+    return Section("agreement", "Agreement of the logs", (said, table))
+
+
+def forest(comparison: Comparison) -> Section | None:
+    """Each parameter by log."""
+    columns = forest_columns(comparison)
+    if not columns:
+        return None
+    caption = (
+        "One row for each log, sorted by name, with its 95 % interval; the band is the interval of "
+        "the pooled value. A triangle at the edge marks a value outside the figure."
+    )
+    return Section("forest", "Parameters by log", (Pictures(columns, caption),))
+
+
+def fits(comparison: Comparison) -> Section | None:
+    """The table of what was fitted, with a link to each report."""
+    fitted = comparison.of_status("fitted")
+    if not fitted:
+        return None
+    names = list(fitted[0].parameters)
+    heads = (
+        *("log", "usable", "findings", "p, log", "R², least"),
+        *(f"{name} [{comparison.units[name].name}]" for name in names),
+        *("rows", "duration [s]"),
+    )
+    caption = (
+        "p, log: probability of a difference from the others as large by chance. R², least: of the "
+        "axes of the measured wrench, on data held out. table.csv and table.parquet have the same "
+        "in SI, with intervals."
+    )
+    rows = (_fit(comparison, log, names) for log in fitted)
+    return Section("fits", "Logs", (table_of(heads, rows, caption, words=3),))
+
+
+def _fit(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
+    pooled = comparison.pooled
+    beside = pooled.by_name.get(log.name)
+    tone: Tone = "warn" if log.name in pooled.differing else ""
+    target = "report.html" if log.report else "estimate.json"
+    codes = [code.replace("_", " ") for code in log.findings]
+    return row(
+        Cell(log.name, title=log.file, link=f"{quote(log.name)}/{target}"),
+        Cell(log.usable, tone="warn" if log.usable == "no" else ""),
+        Cell(listed(codes, 2), title=", ".join(codes)),
+        Cell(
+            "–" if beside is None or beside.p is None else chance_text(beside.p).removeprefix("= "),
+            tone=tone,
+        ),
+        "–" if log.r_squared is None else nines(log.r_squared),
+        *(comparison.shown(log.parameters[name]) for name in names),
+        "" if log.rows is None else str(log.rows),
+        "" if log.duration is None else f"{log.duration:.4g}",
+        muted=log.usable == "no",
+    )
+
+
+def without(comparison: Comparison) -> Section | None:
+    """Logs without an estimate, and why."""
+    logs = (*comparison.of_status("failed"), *comparison.of_status("duplicate"))
+    if not logs:
+        return None
+    rows = tuple(row(Cell(log.name, title=log.file), log.status, log.error) for log in logs)
+    heads = (Head("log"), Head("status"), Head("why", "prose"))
+    return Section("without", "Logs without an estimate", (Table(heads, rows),))
+
+
+SECTIONS: tuple[Callable[[Comparison], Section | None], ...] = (
+    headline,
+    agreement,
+    without,
+    forest,
+    fits,
+)
+"""In their order; each makes a section, or None where it has nothing to say."""
+
+
+_MOST_NAMED = 60
+"""Logs that have a name and numbers beside them; of more, those that differ have a name."""
+
+_ROW, _LEAST_ROW, _HIGHEST = 0.19, 0.006, 7.0
+"""Height of a row, of one of very many, and of the rows of many logs together [in]."""
+
+_LONGEST_NAME = 18
+_WIDEST = 4.0
+"""Half-widths of a typical log that are drawn at the most: a wide interval is cut off."""
+
+
+def forest_columns(comparison: Comparison) -> tuple[Column, ...]:
+    """A column for each parameter, the logs in rows from the top, sorted by name."""
+    fitted = comparison.of_status("fitted")
+    if not fitted:
+        return ()
+    count = len(fitted)
+    row = _ROW if count <= _MOST_NAMED else max(_LEAST_ROW, _HIGHEST / count)
+    columns = []
+    for name in fitted[0].parameters:
+        draw = partial(_draw, comparison=comparison, fitted=fitted, name=name)
+        label = f"{name} [{comparison.units[name].name}]"
+        columns.append(Column(name, label, (Panel(draw, height=0.2 + row * count),)))
+    return tuple(columns)
+
+
+def _draw(axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str) -> None:
+    pooled, unit = comparison.pooled, comparison.units[name]
+    rows = [log.parameters[name] for log in fitted]
+    values = np.array([unit.of(row.value) if row.measured else np.nan for row in rows])
+    halves = np.array([np.nan if (h := row.half_width) is None else unit.of(h) for row in rows])
+    halves[[row.decided_by == "given" for row in rows]] = np.nan
+    compared = np.array([log.name in pooled.by_name for log in fitted])
+    differs = np.array([log.name in pooled.differing for log in fitted])
+    low, high = _limits(values, halves, compared)
+    axes.set_xlim(low, high)
+    axes.locator_params(axis="x", nbins=5)  # numbers of many digits in half a column
+    places = _named(axes, comparison, fitted, name)
+    interval = pooled.intervals[name]
+    if interval is not None:
+        axes.axvspan(*map(unit.of, interval), color=BAND, lw=0.0, label="pooled, 95 %")
+        axes.axvline(unit.of(pooled.values[name]), color=ESTIMATE, lw=0.7)
+    size, faint = (4.5, 1.0) if len(fitted) <= _MOST_NAMED else (2.0, 0.4)
+    kinds = (
+        ("estimate", ESTIMATE, "o", compared & ~differs),
+        ("differs", OTHER, "D", differs),
+        ("not to be used", MEASURED, "s", ~compared),
+    )
+    for label, color, marker, which in kinds:
+        if not which.any():
+            continue
+        there = which & np.isfinite(values)
+        bounds = np.clip([values - halves, values + halves], low, high)
+        spread = which & np.isfinite(halves) & (bounds[1] > bounds[0])
+        look = {"color": color, "lw": 0.4 * size, "alpha": 1.0 if marker == "D" else faint}
+        axes.hlines(places[spread], *bounds[:, spread], **look)
+        inside = there & (values >= low) & (values <= high)
+        axes.plot(values[inside], places[inside], marker, color=color, ms=size, mew=0, label=label)
+        for side, sign, edge in (("<", values < low, low), (">", values > high, high)):
+            off = there & sign
+            if off.any():
+                axes.plot(
+                    np.full(int(off.sum()), edge),
+                    places[off],
+                    side,
+                    color=color,
+                    ms=size,
+                    mew=0,
+                    clip_on=False,
+                )
+
+
+def _limits(values: np.ndarray, halves: np.ndarray, compared: np.ndarray) -> tuple[float, float]:
+    """What is drawn: all values that are compared, with intervals where these are not very wide."""
+    which = compared & np.isfinite(values)
+    if not which.any():
+        which = np.isfinite(values)
+    if not which.any():
+        return 0.0, 1.0
+    known = np.where(np.isfinite(halves), halves, 0.0)[which]
+    most = _WIDEST * float(np.median(known))
+    reach = np.minimum(known, most)
+    low, high = float((values[which] - reach).min()), float((values[which] + reach).max())
+    margin = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - margin, high + margin
+
+
+def _named(
+    axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
+) -> np.ndarray:
+    """Rows with the names of the logs, or of few of very many; where they are."""
+    if len(fitted) <= _MOST_NAMED:
+        return name_rows(
+            axes,
+            [shortened(log.name, _LONGEST_NAME) for log in fitted],
+            [comparison.shown(log.parameters[name]) for log in fitted],
+        )
+    places = np.arange(len(fitted), dtype=np.float64)[::-1]
+    apart = 0.16 * len(fitted) / max(_LEAST_ROW * len(fitted), _HIGHEST)
+    marked: dict[float, str] = {}
+    for place, log in zip(places.tolist(), fitted, strict=True):
+        if log.name in comparison.pooled.differing:
+            last = min(marked, default=np.inf)
+            if last - place >= apart:
+                marked[place] = shortened(log.name, _LONGEST_NAME)
+            else:  # no room for another name
+                marked[last] = marked[last].removesuffix(" …") + " …"
+    axes.set_yticks(list(marked), list(marked.values()))
+    axes.set_ylim(-1.0, len(fitted))
+    axes.grid(visible=False, axis="y")
+    return places

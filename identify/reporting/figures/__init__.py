@@ -1,1 +1,0 @@
-"""One file a figure: what it shows, as columns of panels, and the figure itself."""

@@ -1,0 +1,336 @@
+"""How well each parameter is known: what moved, how wide the intervals are, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.variance import SOURCES
+from identify.inertia import InertialParameters
+from identify.reporting.canvas import (
+    ESTIMATE,
+    GRID,
+    MEASURED,
+    OTHER,
+    Column,
+    Panel,
+    Place,
+    compose,
+    decades,
+    name_rows,
+)
+from identify.reporting.content import (
+    Pictures,
+    Row,
+    Section,
+    row,
+    table_of,
+)
+from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, ParameterRow, parameter_rows
+from identify.reporting.rounding import fixed, significant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from identify.estimation import Estimate
+    from identify.pipeline import FitResult
+
+_CAPTION = (
+    "Share of each source in the variance of an estimate; the width of its interval goes with the "
+    "root of the variance. Wrench noise and motion noise: noise that was read off the signals, or "
+    "given, propagated to the estimate. Drift, model: by how much residuals, or blocks of time, "
+    "differ beyond both, because of drift, vibration, or equations that do not hold. Completion: "
+    "what the data do not identify."
+)
+_ADVICE = (
+    "A longer log or faster motion reduces the share of wrench noise; a better pose signal or "
+    "slower, larger motion that of motion noise; a warm or freshly zeroed sensor that of drift, or "
+    "what the findings above advise."
+)
+
+
+def uncertainty_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
+    """Shares of the variances of all bodies; None where no noise of the signals was found."""
+    columns = source_columns(result)
+    if not columns:
+        return None
+    rows = [line for body in result.estimate.bodies for line in _share_rows(body)]
+    heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in SOURCES))
+    table = table_of(heads, rows, _ADVICE)
+    return Section(
+        "uncertainty", "Sources of the uncertainty", (Pictures(columns, _CAPTION), table)
+    )
+
+
+def _share_rows(estimate: Estimate) -> list[Row]:
+    names = [one.name for one in parameter_rows(estimate, None, (*ABOUT_COM, *PRINCIPAL))]
+    shares = [(name, estimate.variance_shares.get(name)) for name in names]
+    return [
+        row(
+            name,
+            *(fixed(100.0 * of[source], 0) for source in SOURCES),
+            heading=estimate.of_body.strip() if number == 0 else "",
+        )
+        for number, (name, of) in enumerate(shares)
+        if of is not None
+    ]
+
+
+def excitation_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """Features of the motion beside their noise; intervals relative to the body's own scale."""
+    caption = (
+        "Motion: the quantities that the equations of motion are linear in, after the low-pass; "
+        "only their change within a log counts where a sensor offset is fitted, and beside it "
+        "stands how far it is above the noise. Mass and centre of mass need turns against gravity "
+        "(a′), the inertia needs angular acceleration (α) and speed (ω ω). Parameters: how narrow "
+        "each interval is; L is the body's radius of gyration, L² = tr(I_c) / (2 m)."
+    )
+    if all(log.recording.still for log in result.logs):
+        caption = (
+            "Still poses: nothing turns, so only the direction of gravity changes (a′): mass and "
+            "centre of mass are identifiable, the inertia is not. Parameters: how narrow each "
+            "interval is, relative to the body's own scale; L² = tr(I_c) / (2 m)."
+        )
+    columns = (*excitation_columns(result), *parameter_columns(result, truth))
+    return Section("excitation", "Excitation", (Pictures(columns, caption),))
+
+
+GROUPS = (
+    ("acceleration less gravity, a′ [m/s²]", ("a′x", "a′y", "a′z"), slice(0, 3)),
+    ("angular acceleration, α [rad/s²]", ("αx", "αy", "αz"), slice(3, 6)),
+    (
+        "products of the angular velocity, ω ω [rad²/s²]",
+        ("ωx²", "ωy²", "ωz²", "ωx ωy", "ωx ωz", "ωy ωz"),
+        slice(6, 12),
+    ),
+)
+"""The twelve features: axis label, names and columns."""
+
+_DECADES = 1e-6
+"""Least share of a group's largest feature that is drawn."""
+
+
+def excitation(result: FitResult, *, ax: Place | None = None) -> Any:
+    """Root mean square of the twelve features of the motion, and the noise left in each.
+
+    With a sensor offset only what changes within a log tells anything, so the mean is taken off.
+
+    Args:
+        result: of a fit.
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+    """
+    return compose(excitation_columns(result), ax=ax)
+
+
+def excitation_columns(result: FitResult) -> tuple[Column, ...]:
+    """The column of `excitation`; groups that do not move at all are left out."""
+    motion, noise = excited(result)
+    panels = tuple(
+        Panel(
+            partial(_draw_features, names=names, motion=motion[columns], noise=noise[columns]),
+            xlabel=label,
+            height=0.12 + 0.19 * len(names),
+        )
+        for label, names, columns in GROUPS
+        if motion[columns].any()
+    )
+    return (Column("Motion", "", panels, shared=False),) if panels else ()
+
+
+def excited(result: FitResult) -> tuple[Array, Array]:
+    """RMS of the twelve features over all logs, less their mean beside a sensor offset, and noise.
+
+    Returns:
+        Two arrays of shape (12,): the motion, and the standard deviation of the noise left in it.
+    """
+    features = [log.features for log in result.logs]
+    rows = np.array([len(one) for one in features], dtype=np.float64)
+    if result.settings.bias == "per_log":
+        features = [one - one.mean(axis=0) for one in features]
+    together = np.concatenate(features)
+    if result.settings.bias == "shared":
+        together = together - together.mean(axis=0)
+    noise = rows @ np.array([log.noise[:12] for log in result.logs]) / rows.sum()
+    return np.sqrt(np.mean(together**2, axis=0)), np.sqrt(noise)
+
+
+def _draw_features(axes: Axes, names: tuple[str, ...], motion: Array, noise: Array) -> None:
+    least = _DECADES * motion.max()
+    shown, noisy = np.maximum(motion, least), noise > least
+    floor = np.maximum(noise, least)
+    low = min(float(shown.min()), float(noise[noise > least].min(initial=np.inf)))
+    axes.set_xlim(low / 2.5, float(shown.max()) * 2.5)
+    decades(axes)
+    places = name_rows(axes, names, [_above(*pair) for pair in zip(motion, noise, strict=True)])
+    axes.hlines(places, floor, shown, color=GRID, lw=5.0)
+    axes.plot(shown, places, "o", color=ESTIMATE, ms=5.5, mew=0.0, label="motion, RMS")
+    if noisy.any():
+        look = {"color": OTHER, "ms": 9.0, "mew": 2.0}
+        axes.plot(floor[noisy], places[noisy], "|", label="noise, 1 σ", **look)
+
+
+def _above(motion: float, noise: float) -> str:
+    """How far a motion is above its noise; nothing where no noise is known."""
+    if noise <= 0.0:
+        return ""
+    if motion > noise / _DECADES:
+        return "> 10⁶ : 1"
+    return f"{significant(motion / noise)} : 1"
+
+
+_LEAST = 1e-6
+"""Least relative width that is drawn [%]."""
+
+_MOST = 1e5
+"""Largest relative width or error that is drawn [%]."""
+
+_SMALLEST = 1e-20
+"""Square of the length of a body without extent [m²]."""
+
+_SHADE = "#f3efe6"
+_MARKS = {"data": ("o", ESTIMATE), "constraint": ("D", "#8a5a00")}
+"""Marker and colour of what is drawn, by what decided it."""
+
+
+def parameters(
+    result: FitResult, truth: InertialParameters | None = None, *, ax: Place | None = None
+) -> Any:
+    """95 % half-width of each parameter relative to the body's own scale, and its error if known.
+
+    The scales are m for the mass, L for the centre of mass and m L² for the inertia about it, with
+    L² = tr(I_c) / (2 m).
+
+    Args:
+        result: of a fit.
+        truth: the true body, if it is known.
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+    """
+    return compose(parameter_columns(result, truth), ax=ax)
+
+
+def parameter_columns(
+    result: FitResult, truth: InertialParameters | None = None
+) -> tuple[Column, ...]:
+    """The column of `parameters`, and one of the carrier where there is one."""
+    title = f"Parameters{result.estimate.of_body}"
+    columns = (_widths_column(result.estimate, truth, title),)
+    if result.carrier is None:
+        return columns
+    carrier = result.carrier.estimate
+    return (*columns, _widths_column(carrier, None, f"Parameters{carrier.of_body}"))
+
+
+def _widths_column(estimate: Estimate, truth: InertialParameters | None, title: str) -> Column:
+    rows = parameter_rows(estimate, truth, ABOUT_COM)
+    panel = Panel(
+        partial(_draw_widths, rows=rows, scales=body_scales(estimate)),
+        note="shaded: no better than the body's own scale",
+        height=0.12 + 0.26 * len(rows),
+    )
+    xlabel = "95 % half-width over the body's own scale (m, L, m L²) [%]"
+    return Column(title, xlabel, (panel,))
+
+
+def body_scales(estimate: Estimate) -> dict[str, float]:
+    """The body's own scale of mass [kg], length [m] and inertia [kg m²], by group of parameters."""
+    body = estimate.parameters
+    square = max(float(np.trace(body.inertia_about_com)) / (2.0 * body.mass), _SMALLEST)
+    return {
+        "mass": body.mass,
+        "com": float(np.sqrt(square)),
+        "inertia_about_com": body.mass * square,
+    }
+
+
+def _draw_widths(axes: Axes, rows: Sequence[ParameterRow], scales: Mapping[str, float]) -> None:
+    widths = _relative(rows, scales, [row.half_width for row in rows])
+    errors = _relative(rows, scales, [row.error for row in rows])
+    low = float(np.nanmin([*widths, *errors, 1.0])) / 3.0
+    high = 2.0 * float(np.nanmax([*widths, *errors, 150.0]))
+    axes.set_xlim(low, high)
+    decades(axes)
+    remarks = [_remark(row, float(width)) for row, width in zip(rows, widths, strict=True)]
+    places = name_rows(axes, [row.name for row in rows], remarks)
+    axes.axvspan(100.0, high, color=_SHADE, lw=0.0)
+    axes.hlines(places, low, np.nan_to_num(widths, nan=low), color=GRID, lw=5.0)
+    for decided_by, (marker, color) in _MARKS.items():
+        there = np.array([row.decided_by == decided_by for row in rows])
+        if there.any():
+            look = {"color": color, "ms": 5.5, "mew": 0.0, "label": decided_by}
+            axes.plot(widths[there], places[there], marker, **look)
+    if np.isfinite(errors).any():
+        axes.plot(errors, places, "|", color=OTHER, ms=9.0, mew=2.0, label="true error")
+
+
+def _relative(
+    rows: Sequence[ParameterRow], scales: Mapping[str, float], values: Sequence[float | None]
+) -> Array:
+    """Magnitudes over the scales, within what is drawn [%]; NaN where there is nothing to draw."""
+    shares = [
+        np.nan
+        if value is None or row.decided_by not in _MARKS
+        else 100.0 * abs(value) / scales[row.group]
+        for row, value in zip(rows, values, strict=True)
+    ]
+    return np.clip(shares, _LEAST, _MOST)
+
+
+def _remark(row: ParameterRow, width: float) -> str:
+    if row.decided_by == "given":
+        return "given"
+    if not np.isfinite(width):
+        return "unidentifiable"
+    return "< 10⁻⁶ %" if width <= _LEAST else f"{significant(width)} %"
+
+
+SOURCE_NAMES = dict(
+    zip(SOURCES, ("wrench noise", "motion noise", "drift, model", "completion"), strict=True)
+)
+_COLORS = dict(zip(SOURCES, (ESTIMATE, OTHER, MEASURED, GRID), strict=True))
+
+
+def sources(result: FitResult, *, ax: Place | None = None) -> Any:
+    """Shares of each parameter's variance: noise of wrench and motion, the rest, completion.
+
+    Args:
+        result: of a fit.
+        ax: axes to draw on in place of a figure of its own, see `identify.plot`.
+    """
+    return compose(source_columns(result), ax=ax)
+
+
+def source_columns(result: FitResult) -> tuple[Column, ...]:
+    """The column of `sources`, and one of the carrier; none where no noise was found."""
+    return tuple(
+        _shares_column(estimate, f"Variance by source{estimate.of_body}")
+        for estimate in result.estimate.bodies
+        if estimate.variance_shares
+    )
+
+
+def _shares_column(estimate: Estimate, title: str) -> Column:
+    names = [row.name for row in parameter_rows(estimate, None, (*ABOUT_COM, *PRINCIPAL))]
+    names = [name for name in names if name in estimate.variance_shares]
+    panel = Panel(
+        partial(_draw_shares, names=names, estimate=estimate),
+        height=0.12 + 0.22 * max(1, len(names)),
+    )
+    return Column(title, "share of the variance [%]", (panel,))
+
+
+def _draw_shares(axes: Axes, names: list[str], estimate: Estimate) -> None:
+    axes.set_xlim(0.0, 100.0)
+    shares = [estimate.variance_shares[name] for name in names]
+    largest = [max(one, key=lambda source: one[source]) for one in shares]
+    places = name_rows(axes, names, [SOURCE_NAMES[source] for source in largest])
+    left = np.zeros(len(names))
+    for source in SOURCES:
+        width = np.array([100.0 * one[source] for one in shares])
+        if width.any():
+            look = {"color": _COLORS[source], "label": SOURCE_NAMES[source], "lw": 0.0}
+            axes.barh(places, width, left=left, height=0.6, **look)
+        left = left + width

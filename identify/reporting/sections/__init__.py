@@ -1,1 +1,0 @@
-"""Sections of a report: a new one is a function here, and a line in `page.py`."""
