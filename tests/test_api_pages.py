@@ -17,7 +17,7 @@ PAGES = {
     for page in sorted((ROOT / "docs" / "api").glob("*.md"))
     for module in re.findall(r"automodule:: (\S+)", page.read_text(encoding="utf-8"))
 }
-INSIDE = {"experiments.store", "reporting.study", "simulation.integrators"}
+INSIDE = {"reporting.study", "simulation.integrators"}
 """Packages with names that the toolkit alone uses, or that another page shows."""
 
 

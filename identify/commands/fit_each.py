@@ -31,8 +31,7 @@ from identify.experiments.executors import choose_executor, hold_threads
 from identify.experiments.keys import fields_but, key_of
 from identify.experiments.progress import shown_progress
 from identify.experiments.runner import Work, run_work
-from identify.experiments.store import Store, StoreInfo
-from identify.experiments.store.folder import FolderInUse
+from identify.experiments.store import FolderInUse, Store, StoreInfo
 from identify.experiments.work import Row, failure, now, raise_if_interrupted
 from identify.files import digest, remove_temporaries, write_together
 from identify.logs import Schema, read_log

@@ -75,7 +75,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     """
     folder = Path(folder)
     frame = read_rows(folder).to_pandas()
-    info = read_info(folder) or StoreInfo("")
+    info = read_info(folder)
     if code == "all":
         return Results(folder, frame, info, None)
     wanted = code or code_mark().short

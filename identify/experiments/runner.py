@@ -140,7 +140,7 @@ def run_work(
     executor: Callable[[], Executor],
     progress: Callable[[Progress], None] | None = None,
 ) -> RunSummary:
-    """Run what is missing in a store, and write its table; a run that was stopped is taken up.
+    """Run what is missing in a store; a run that was stopped is taken up.
 
     Args:
         work: what to run.
@@ -156,7 +156,6 @@ def run_work(
     if run.summary.left:
         with executor() as ready:
             run.through(ready)
-    store.write_table()
     failed = sum(store.failed(item.key) for item in work.items())
     return replace(run.summary, failed=failed, seconds=time.perf_counter() - run.began)
 

@@ -34,7 +34,7 @@ from identify.commands.main import main
 from identify.estimation.terms import MassBetween
 from identify.exchange import SavedEstimate
 from identify.experiments.code_mark import CodeMark
-from identify.experiments.store.folder import FolderLock
+from identify.experiments.store import FolderLock
 from identify.inertia import InertialParameters
 from identify.logs import Noise, load_schema, synthetic_recording
 from identify.logs.writing import write_log
@@ -384,7 +384,7 @@ def taken(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.close(finished=True)
+        lock.close()
 
 
 @pytest.mark.parametrize("into", [".", "a"])
@@ -412,7 +412,7 @@ def test_a_fit_that_ends_while_each_runs_writes_nothing(cli, runs, out, monkeypa
     monkeypatch.setattr(Fit, "_fit", late)
     words = ["fit", runs / "a.parquet", "--schema", runs / "schema.toml", "-o", out / "a"]
     done = cli(*words, "--no-report")
-    held[0].close(finished=True)
+    held[0].close()
     assert done.status == 2
     assert "identify fit --each is writing to" in done.message
     assert stamps(out) == before
@@ -448,7 +448,7 @@ def test_a_table_is_of_the_estimates_that_were_fitted(cli, runs, out, monkeypatc
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights")
 @pytest.mark.parametrize(
     "link",
-    [".fits", ".fits/lock", ".fits/store.json", ".fits/results.sqlite", "a/.estimate.json.lock"],
+    [".fits", ".fits/lock", ".fits/results.sqlite", "a/.estimate.json.lock"],
 )
 def test_no_link_is_followed(cli, runs, tmp_path, link):
     out, target = tmp_path / "out", tmp_path / "target"

@@ -6,15 +6,19 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from identify.errors import StudyError
 from identify.experiments import open_results
+from identify.experiments.store import read_rows
 
 STUDY = """
 name = "small"
@@ -210,8 +214,8 @@ def test_a_folder_that_cannot_be_written_to_is_an_error(cli, file):
 
 
 def test_a_folder_of_another_schema_version_is_an_error(cli, file, done):
-    store = done / "store.json"
-    store.write_text(store.read_text().replace('"schema_version": 2', '"schema_version": 99'))
+    with closing(sqlite3.connect(done / "results.sqlite")) as db:
+        db.execute("PRAGMA user_version = 99")
     for words in (("run", file, "-o", done, "--workers", "0"), ("table", done)):
         outcome = cli("study", *words)
         assert outcome.status == 2
@@ -230,6 +234,13 @@ def test_a_scheduler_that_does_not_answer_is_said(cli, file, tmp_path, monkeypat
     assert f"no Dask scheduler answers at {address} within 1 s" in outcome.err
 
 
+def rows_in(folder: Path) -> int:
+    try:
+        return read_rows(folder).num_rows
+    except StudyError:  # there is none yet
+        return 0
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
 def test_an_interrupted_run_says_that_it_resumes_and_does(cli, file, tmp_path):
     file.write_text(STUDY.replace("seeds = 2", "seeds = 4000"))
@@ -239,8 +250,7 @@ def test_an_interrupted_run_says_that_it_resumes_and_does(cli, file, tmp_path):
         [*words, "--workers", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 60.0
-    table = out / "results.parquet"
-    while not table.exists():
+    while not rows_in(out):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
@@ -248,6 +258,7 @@ def test_an_interrupted_run_says_that_it_resumes_and_does(cli, file, tmp_path):
     assert (run.returncode, printed) == (130, "")
     assert f"{out} keeps what was done, and the same command takes it up" in err
     assert "Traceback" not in err
+    assert len(pd.read_parquet(out / "results.parquet")) == rows_in(out)
     there = len(open_results(out).frame)
     assert there > 0
     assert f"{there} cells of code " in cli("study", "table", out).out

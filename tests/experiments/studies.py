@@ -10,8 +10,8 @@ import pandas as pd
 
 from identify.experiments import Study, open_results, parse_study
 from identify.experiments.cell import NamedEstimator
+from identify.experiments.columns import VOLATILE
 from identify.experiments.estimators import Estimator
-from identify.experiments.store import VOLATILE
 
 QUICK: dict[str, Any] = {
     "name": "quick",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import logging
 import os
 import random
@@ -11,6 +10,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from identify.errors import StudyError
-from identify.experiments import open_results, run_study
-from identify.experiments.code_mark import code_mark
-from identify.experiments.store import (
-    RESULTS,
-    Store,
-    StoreInfo,
+from identify.experiments import (
     columns as columns_module,
-    read_info,
-    read_rows,
+    open_results,
+    run_study,
     store as store_module,
 )
-from identify.experiments.store.columns import COLUMNS, read_table, table_of
-from identify.experiments.store.store import DATABASE
+from identify.experiments.code_mark import code_mark
+from identify.experiments.columns import COLUMNS, RESULTS, table_of
+from identify.experiments.store import DATABASE, Store, StoreInfo, read_info, read_rows
 from tests.experiments.studies import quick
 
 INFO = StoreInfo("test", {"estimator": ["ols"]})
@@ -50,17 +47,10 @@ def keys(folder: Path) -> list[str]:
     return read_rows(folder)["key"].to_pylist()
 
 
-def killed(store: Store) -> None:
-    """The process is gone before its end: nothing is put in order."""
-    store._behind = True
-    store.close()
-
-
-def test_rows_are_there_after_a_crash_without_a_table(tmp_path: Path) -> None:
+def test_rows_are_there_after_a_crash_without_an_export(tmp_path: Path) -> None:
     store = Store(tmp_path, INFO)
-    store._next_table = float("inf")
     store.add([row(1, mass_error=0.1), row(2)])
-    killed(store)
+    store.close()
     assert not (tmp_path / RESULTS).exists()
     assert read_rows(tmp_path)["mass_error"].to_pylist() == [0.1, None]
     with Store(tmp_path, INFO) as store:
@@ -69,16 +59,25 @@ def test_rows_are_there_after_a_crash_without_a_table(tmp_path: Path) -> None:
         assert not store.has(row(3)["key"])
 
 
-def test_a_torn_end_of_the_write_ahead_log_costs_the_last_rows_alone(tmp_path: Path) -> None:
+def test_a_transaction_that_was_cut_off_costs_its_own_rows_alone(tmp_path: Path) -> None:
+    """A reader and the next run take it back; the copy is what a killed process leaves."""
     source, copy = tmp_path / "source", tmp_path / "copy"
     with Store(source, INFO) as store:
-        store._next_table = float("inf")
         for number in range(5):
             store.add([row(number, error="x" * 1000)])
-        shutil.copytree(source, copy)  # as a crash would leave it
-    wal = copy / f"{DATABASE}-wal"
-    os.truncate(wal, wal.stat().st_size - 100)
-    assert keys(copy) == [row(number)["key"] for number in range(4)]
+        store._db.execute("PRAGMA cache_spill = 1")
+        store._db.execute("PRAGMA cache_size = 1")
+        store._db.execute("BEGIN")
+        store._db.execute("UPDATE results SET content = replace(content, 'x', 'y')")
+        shutil.copytree(source, copy)
+        store._db.rollback()
+    assert (copy / f"{DATABASE}-journal").stat().st_size > 0
+    assert b"yyy" in (copy / DATABASE).read_bytes()
+    shutil.copytree(copy, tmp_path / "again")
+    with Store(tmp_path / "again", INFO) as store:
+        assert len(store) == 5
+    for folder in (copy, tmp_path / "again"):
+        assert set(read_rows(folder)["error"].to_pylist()) == {"x" * 1000}
 
 
 def test_a_full_disk_leaves_no_half_row(tmp_path: Path) -> None:
@@ -124,7 +123,7 @@ def test_a_table_that_cannot_be_written_costs_no_row(
 ) -> None:
     store = Store(tmp_path, INFO)
     store.add([row(1)])
-    store.write_table()
+    store.export()
     store.add([row(2)])
 
     def fails(*paths: object) -> None:
@@ -132,16 +131,15 @@ def test_a_table_that_cannot_be_written_costs_no_row(
 
     monkeypatch.setattr(columns_module, "write_bytes", fails)
     with pytest.raises(StudyError, match="every row that was reported done is kept"):
-        store.write_table()
+        store.export()
     monkeypatch.undo()
-    assert keys(tmp_path) == [row(1)["key"]]  # what readers have while it is at work
-    killed(store)
+    store.close()
+    assert pq.read_table(tmp_path / RESULTS)["key"].to_pylist() == [row(1)["key"]]
     assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "lock",
         "results.parquet",
         "results.sqlite",
-        "store.json",
     ]
 
 
@@ -150,7 +148,6 @@ def test_the_later_row_of_a_key_counts(tmp_path: Path) -> None:
         store.add([row(1, error_type="WorkerDied", error="gone")])
         assert not store.has(row(1)["key"])
         assert store.failed(row(1)["key"])
-        store.write_table()
         store.add([row(1, status="solved")])
         assert store.has(row(1)["key"])
     table = read_rows(tmp_path)
@@ -166,7 +163,7 @@ def test_a_failed_row_may_be_tried_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights")
-@pytest.mark.parametrize("name", ["lock", "store.json", RESULTS, DATABASE, f"{DATABASE}-wal"])
+@pytest.mark.parametrize("name", ["lock", RESULTS, DATABASE, f"{DATABASE}-journal"])
 @pytest.mark.parametrize("there", [True, False])
 def test_no_link_is_followed(tmp_path: Path, name: str, there: bool) -> None:
     folder, target = tmp_path / "out", tmp_path / "target"
@@ -199,38 +196,75 @@ def test_a_second_writer_is_refused_and_told_of_the_first(tmp_path: Path) -> Non
         with pytest.raises(StudyError, match=f"process {os.getpid()} on .* is running a study"):
             Store(tmp_path, INFO)
         assert read_rows(tmp_path).num_rows == 0  # readers may
+        assert not (tmp_path / RESULTS).exists()
     Store(tmp_path, INFO).close()
 
 
-@pytest.mark.parametrize("version", [1, 99])
-def test_another_schema_version_is_refused(tmp_path: Path, version: int) -> None:
-    Store(tmp_path, INFO).close()
-    path = tmp_path / "store.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"schema_version": version}))
-    for use in (lambda: Store(tmp_path, INFO), lambda: read_rows(tmp_path)):
-        with pytest.raises(
-            StudyError, match=f"version {version}, and this program reads and writes version 2"
-        ):
-            use()
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("text", ["[]", "{}", "3", '{"format": 1, "schema_version": []}', "\xff"])
-def test_a_description_that_is_none_is_refused_and_the_lock_let_go(
-    tmp_path: Path, text: str
+def older(folder: Path) -> None:
+    """As version 2 left it."""
+    folder.mkdir()
+    (folder / "store.json").write_text('{"schema_version": 2}')
+    (folder / RESULTS).write_bytes(b"rows")
+    with closing(sqlite3.connect(folder / DATABASE)) as db:
+        db.execute("CREATE TABLE results (key TEXT PRIMARY KEY, content BLOB, checksum INTEGER)")
+
+
+def older_without_its_description(folder: Path) -> None:
+    older(folder)
+    (folder / "store.json").unlink()
+
+
+def newer(folder: Path) -> None:
+    Store(folder, INFO).close()
+    with closing(sqlite3.connect(folder / DATABASE)) as db:
+        db.execute("PRAGMA user_version = 99")
+
+
+@pytest.mark.parametrize(
+    ("make", "version"), [(older, "1 or 2"), (older_without_its_description, "0"), (newer, "99")]
+)
+def test_another_schema_version_is_named_and_refused_and_stays_as_it_is(
+    tmp_path: Path, make: Callable[[Path], None], version: str
 ) -> None:
-    (tmp_path / "store.json").write_text(text, encoding="latin-1")
-    with pytest.raises(StudyError, match=r"is not the description|results of 1 version"):
-        Store(tmp_path, INFO)
-    (tmp_path / "store.json").unlink()
-    Store(tmp_path, INFO).close()
+    folder = tmp_path / "out"
+    make(folder)
+    (folder / "lock").unlink(missing_ok=True)
+    before = contents(folder)
+    message = f"version {version}, and this program reads and writes version 3; choose another"
+    for use in (lambda: Store(folder, INFO), lambda: read_rows(folder)):
+        with pytest.raises(StudyError, match=message):
+            use()
+        (folder / "lock").unlink(missing_ok=True)
+        assert contents(folder) == before
 
 
-def test_results_without_a_description_are_left_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("database", [None, b""])
+def test_a_table_without_a_database_is_left_alone(tmp_path: Path, database: bytes | None) -> None:
     (tmp_path / RESULTS).write_bytes(b"mine")
-    with pytest.raises(StudyError, match=r"has results but no store\.json"):
-        Store(tmp_path, INFO)
-    with pytest.raises(StudyError, match=r"has results but no store\.json"):
-        read_rows(tmp_path)
+    if database is not None:
+        (tmp_path / DATABASE).write_bytes(database)
+    before = contents(tmp_path)
+    for use in (lambda: Store(tmp_path, INFO), lambda: read_rows(tmp_path)):
+        with pytest.raises(StudyError, match=r"has results\.parquet but no results\.sqlite"):
+            use()
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do anything")
+def test_a_database_that_may_not_be_read_is_not_taken_for_damaged(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1)])
+    for mode, uses in ((0o000, (Store, read_rows)), (0o444, (Store,))):
+        (tmp_path / DATABASE).chmod(mode)
+        for use in uses:
+            with pytest.raises(StudyError, match=r"cannot be (read|written to)"):
+                use(*(tmp_path, INFO)[: 2 if use is Store else 1])
+        (tmp_path / DATABASE).chmod(0o644)
+        assert keys(tmp_path) == [row(1)["key"]]
 
 
 def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
@@ -250,7 +284,6 @@ def test_the_codes_that_ran_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(store_module, "code_mark", lambda: newer)
     Store(tmp_path, StoreInfo("renamed")).close()
     info = read_info(tmp_path)
-    assert info is not None
     assert info.study == "renamed"
     assert set(info.codes) == {newer.short, code_mark().short}
 
@@ -290,53 +323,108 @@ def test_texts_of_any_origin_are_escaped_and_bounded(tmp_path: Path) -> None:
     assert (len(long), odd) == (2000, "\\udcff\0µ")
 
 
-def test_pyarrow_reads_the_sealed_table(tmp_path: Path) -> None:
+def test_the_export_has_the_rows_and_checksums_of_its_pages(tmp_path: Path) -> None:
     with Store(tmp_path, INFO) as store:
         store.add([row(1), row(2)])
-    assert pq.read_table(tmp_path / RESULTS).equals(read_table(tmp_path))
+    path = tmp_path / RESULTS
+    exported = pq.read_table(path, page_checksum_verification=True)
+    assert exported.equals(read_rows(tmp_path))
+    keys_stored = pq.read_metadata(path).row_group(0).column(0)
+    content = bytearray(path.read_bytes())
+    content[keys_stored.dictionary_page_offset + keys_stored.total_compressed_size - 1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(OSError, match=r"CRC|checksum"):
+        pq.read_table(path, page_checksum_verification=True)
+    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]  # nothing reads it back
+    Store(tmp_path, INFO).__exit__(None)
+    assert pq.read_table(path, page_checksum_verification=True).equals(exported)
 
 
-def test_a_lost_table_or_database_is_made_anew_of_the_other(tmp_path: Path) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1, c=2.5), row(2, c="known", error_type="SolveError")])
-    before = read_rows(tmp_path)
-    for lost in (RESULTS, DATABASE):
-        (tmp_path / lost).unlink()
-        with Store(tmp_path, INFO) as store:
-            assert len(store) == 2
-            assert store.failed(row(2)["key"])
-        assert read_rows(tmp_path).equals(before)
-
-
-def test_a_database_that_is_none_is_said_and_its_rows_come_from_the_table(
+def test_a_database_that_is_none_is_said_and_kept(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Store(tmp_path, INFO) as store:
         store.add([row(1)])
     (tmp_path / DATABASE).write_bytes(b"not a database, not at all " * 1000)
+    assert read_rows(tmp_path).num_rows == 0
+    assert f"{DATABASE}: is damaged: file is not a database" in caplog.text
+    caplog.clear()
     with Store(tmp_path, INFO) as store:
-        assert store.has(row(1)["key"])
+        assert not store.has(row(1)["key"])
         store.add([row(2)])
     assert f"{DATABASE}: is damaged: file is not a database" in caplog.text
-    assert (tmp_path / f"{DATABASE}.damaged").exists()
-    assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
+    assert (tmp_path / f"{DATABASE}.damaged").read_bytes().startswith(b"not a database")
+    assert keys(tmp_path) == [row(2)["key"]]
 
 
-def test_a_row_whose_checksum_does_not_hold_counts_as_not_done(
+def changed(folder: Path, statement: str) -> None:
+    """Change the database, not its checksums."""
+    with closing(sqlite3.connect(folder / DATABASE)) as db, db:
+        db.execute(statement)
+
+
+def test_a_row_whose_checksum_does_not_hold_is_named_and_made_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Store(tmp_path, INFO) as store:
-        store.add([row(1, mass_error=1.0)])
-    (tmp_path / RESULTS).unlink()
-    with sqlite3.connect(tmp_path / DATABASE) as db:
-        db.execute(
-            "UPDATE results "
-            "SET content = CAST(replace(CAST(content AS TEXT), '1.0', '2.0') AS BLOB)"
-        )
-    db.close()
+        store.add([row(1, mass_error=1.0), row(2, mass_error=3.0)])
+    changed(
+        tmp_path,
+        "UPDATE results SET content = CAST(replace(CAST(content AS TEXT), '1.0', '2.0') AS BLOB)",
+    )
+    for use in (read_rows, lambda folder: Store(folder, INFO).close()):
+        caplog.clear()
+        use(tmp_path)
+        assert f"the checksum of row {row(1)['key']} does not hold" in caplog.text
+        assert row(2)["key"] not in caplog.text
+        assert keys(tmp_path) == [row(2)["key"]]
     with Store(tmp_path, INFO) as store:
         assert not store.has(row(1)["key"])
-    assert "the checksum of a row does not hold" in caplog.text
+        assert store.row(row(1)["key"]) is None
+        store.add([row(1, mass_error=1.0)])
+    caplog.clear()
+    assert read_rows(tmp_path)["mass_error"].to_pylist() == [1.0, 3.0]
+    assert not caplog.text
+
+
+def test_a_row_that_is_damaged_while_the_store_is_open_is_not_given(tmp_path: Path) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1)])
+        store._db.execute("UPDATE results SET checksum = checksum + 1")
+        assert store.row(row(1)["key"]) is None
+        store._db.rollback()
+        assert store.row(row(1)["key"]) is not None
+
+
+def test_a_damaged_page_costs_no_row_of_another(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Rows before it and behind it are kept; what is lost counts as not done."""
+    with Store(tmp_path, INFO) as store:
+        store.add([row(number, error="x" * 1500) for number in range(40)])
+    content = bytearray((tmp_path / DATABASE).read_bytes())
+    page = content.index(b'{"key":"%b"' % row(20)["key"].encode()) // 4096  # not of the index
+    content[4096 * page : 4096 * page + 8] = bytes(8)
+    (tmp_path / DATABASE).write_bytes(content)
+    with Store(tmp_path, INFO) as store:
+        assert 30 < len(store) < 40
+        assert store.has(row(0)["key"])
+        assert store.has(row(39)["key"])
+    assert "malformed" in caplog.text
+    assert len(keys(tmp_path)) == len(store)
+
+
+def test_a_damaged_description_costs_no_row(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Store(tmp_path, INFO) as store:
+        store.add([row(1)])
+    changed(tmp_path, "UPDATE info SET checksum = checksum + 1")
+    assert read_info(tmp_path) == StoreInfo("")
+    assert "names of codes and labels does not hold" in caplog.text
+    with Store(tmp_path, INFO) as store:
+        assert store.has(row(1)["key"])
+    assert set(read_info(tmp_path).codes) == {code_mark().short}
 
 
 def flipped(path: Path, rng: random.Random) -> None:
@@ -353,57 +441,31 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", [RESULTS, "store.json", DATABASE])
 def test_flipped_bits_are_never_read_as_other_numbers(
-    whole: Path, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+    whole: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Read as they were, or the damage is said; and a run of the study makes the table again."""
+    """Rows are read as they were, or their damage is said; a run of the study makes them again."""
     caplog.set_level(logging.WARNING)
-    rng = random.Random(name)
-    expected = open_results(whole).frame
-    settled = ["seconds", "prepare_seconds", "finished"]
-    for flip in range(120):
-        folder = tmp_path / str(flip)
-        shutil.copytree(whole, folder)
-        flipped(folder / name, rng)
-        if flip % 2:  # as if the run had been killed: readers go to the database
-            (folder / "lock").write_text("process 1 on nowhere")
-        try:
-            assert open_results(folder).frame.equals(expected), "read as others without a word"
-        except StudyError:
-            assert name == "store.json"
-            (folder / "store.json").unlink()
-        if flip % 6 == 0:
-            caplog.clear()
-            done = run_study(quick(), folder, workers=0)
-            assert done.done == 0 or caplog.text
-            frame = open_results(folder).frame
-            assert frame.drop(columns=settled).equals(expected.drop(columns=settled))
-
-
-def test_flipped_bits_of_the_database_alone_are_found(whole: Path, tmp_path: Path) -> None:
-    """Without a table to fall back on: rows are lost and run again, none is read as another."""
     rng = random.Random(5)
     expected = {row["key"]: row for row in read_rows(whole).to_pylist()}
+    settled = ["seconds", "prepare_seconds", "finished"]
+    frame = open_results(whole).frame.drop(columns=settled)
+    lost = 0
     for flip in range(120):
         folder = tmp_path / str(flip)
         shutil.copytree(whole, folder)
-        (folder / RESULTS).unlink()
         flipped(folder / DATABASE, rng)
-        for found in read_rows(folder).to_pylist():
-            assert found == expected[found["key"]]
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [{"study": float("nan")}, {"codes": [1]}, {"schema_version": {}}, {"order": 3}, {"extra": 1}],
-)
-def test_a_description_with_a_wrong_type_is_no_description(
-    tmp_path: Path, changes: dict[str, object]
-) -> None:
-    with Store(tmp_path, INFO):
-        pass
-    path = tmp_path / "store.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
-    with pytest.raises(StudyError, match=r"store.json: (is|results of)"):
-        read_rows(tmp_path)
+        caplog.clear()
+        try:
+            found = read_rows(folder).to_pylist()
+        except StudyError as error:
+            assert DATABASE in str(error)  # noqa: PT017 - damage that is said
+            continue
+        assert all(row == expected[row["key"]] for row in found)
+        assert len(found) == len(expected) or caplog.text, "rows are gone without a word"
+        lost += len(found) < len(expected)
+        if flip % 6 == 0:
+            run_study(quick(), folder, workers=0)
+            again = open_results(folder).frame.drop(columns=settled)
+            assert again.equals(frame)
+    assert lost > 20

@@ -79,7 +79,7 @@ def test_other_code_adds_rows_beside_the_old(
     run_study(quick(), tmp_path, workers=0)
     mine = open_results(tmp_path).code
     other = CodeMark("0" * 64, ())
-    for module in ("study", "runner", "work", "results", "store.store"):
+    for module in ("study", "runner", "work", "results", "store"):
         monkeypatch.setattr(f"identify.experiments.{module}.code_mark", lambda: other)
     with pytest.raises(
         StudyError, match=f"no results of this code, {other.short}; .* {mine} \\(28"
@@ -211,8 +211,6 @@ def test_progress_counts_what_is_on_the_disk(
 def test_readers_have_rows_while_a_study_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("identify.experiments.store.store._SHOWN_EVERY", 0.0)
-    monkeypatch.setattr("identify.experiments.store.store._COST", 0.0)
     monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
     monkeypatch.setattr("identify.experiments.batching.BATCH_SECONDS", 0.0)
     shown: list[tuple[int, int]] = []

@@ -12,9 +12,9 @@ from identify.errors import StudyError
 from identify.estimation.intervals import NAMES
 from identify.experiments import Results, RunSummary, Study, open_results
 from identify.experiments.code_mark import code_mark
+from identify.experiments.columns import COLUMNS
 from identify.experiments.metrics import METRICS
 from identify.experiments.results import default_metrics
-from identify.experiments.store import COLUMNS
 from identify.reporting.rounding import significant
 
 if TYPE_CHECKING:

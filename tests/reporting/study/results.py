@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from identify.experiments import Results
-from identify.experiments.store import COLUMNS, StoreInfo
+from identify.experiments.columns import COLUMNS
+from identify.experiments.store import StoreInfo
 from identify.reporting.study import StudyRows
 
 Metrics = Callable[[str, str, str, int], Mapping[str, Any]]

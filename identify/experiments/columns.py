@@ -1,14 +1,12 @@
-"""The table of results: fixed columns first, then what settings and metrics add; sealed on disk."""
+"""The table of results: fixed columns first, then what settings and metrics add; as Parquet."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from identify.errors import StudyError
 from identify.experiments.work import Row
 from identify.files import write_bytes
 
@@ -65,54 +63,13 @@ def table_of(rows: Iterable[Row]) -> pa.Table:
 
 
 def write_table(folder: Path, table: pa.Table) -> None:
-    """Write `results.parquet`, whole or not at all.
-
-    Its pages carry checksums. The sha256 of the whole file stands between the last page and the
-    footer, where readers of Parquet look for nothing.
-    """
+    """Write `results.parquet`, whole or not at all; its pages carry checksums."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     stream = pa.BufferOutputStream()
     pq.write_table(table, stream, write_page_checksum=True)
-    content = stream.getvalue().to_pybytes()
-    body, footer = content[: -_footer(content)], content[-_footer(content) :]
-    write_bytes(folder / RESULTS, body + _digest(body, footer) + footer)
-
-
-def read_table(folder: Path) -> pa.Table | None:
-    """The table of a folder, verified; None where there is none.
-
-    Raises:
-        StudyError: it is damaged, or cannot be read.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = folder / RESULTS
-    try:
-        content = path.read_bytes()
-        footer = _footer(content)
-        seal = len(content) - footer - hashlib.sha256().digest_size
-        if seal < 0 or content[seal:-footer] != _digest(content[:seal], content[-footer:]):
-            raise StudyError(f"{path}: is damaged: its checksum does not hold")
-        source = pa.BufferReader(content)
-        return pq.read_table(source, use_threads=False, page_checksum_verification=True)
-    except FileNotFoundError:
-        return None
-    except (OSError, pa.ArrowException) as error:
-        raise StudyError(f"{path}: cannot be read: {error}; move it away") from error
-
-
-def _footer(content: bytes) -> int:
-    """Length of what follows the last page: the footer, its length, the magic number."""
-    return 8 + int.from_bytes(content[-8:-4], "little")
-
-
-def _digest(body: bytes, footer: bytes) -> bytes:
-    digest = hashlib.sha256(body)
-    digest.update(footer)
-    return digest.digest()
+    write_bytes(folder / RESULTS, stream.getvalue().to_pybytes())
 
 
 def _array(values: list[Any], kind: str | None) -> pa.Array:
