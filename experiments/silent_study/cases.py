@@ -15,7 +15,7 @@ from experiments.silent_study.clean import CleanScore, clean_scored
 from experiments.silent_study.faults import faults
 from experiments.silent_study.scoring import Score, scored
 from identify.experiments.code_mark import code_mark
-from identify.experiments.executors import hold_threads
+from identify.experiments.executor import hold_threads
 from identify.experiments.options import canonical
 from identify.experiments.work import Row, failure, now, raise_if_interrupted
 from identify.reporting.study.summary import numerics_mark

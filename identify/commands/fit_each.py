@@ -27,7 +27,8 @@ from identify.commands.terminal import say
 from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate
 from identify.experiments.code_mark import code_mark
-from identify.experiments.executors import choose_executor, hold_threads
+from identify.experiments.executor import hold_threads
+from identify.experiments.executors import choose_executor
 from identify.experiments.keys import fields_but, key_of
 from identify.experiments.progress import shown_progress
 from identify.experiments.runner import Work, run_work

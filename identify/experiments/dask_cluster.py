@@ -14,7 +14,7 @@ from multiprocessing import current_process
 from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import MissingExtra, StudyError
-from identify.experiments.executors import TICK, Executor
+from identify.experiments.executor import TICK, Executor
 from identify.experiments.local_processes import LocalProcesses
 
 P = ParamSpec("P")

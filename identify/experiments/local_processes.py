@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import StudyError
 from identify.experiments.code_mark import code_mark
-from identify.experiments.executors import Executor, TimeLimit, first_line, hold_threads
+from identify.experiments.executor import Executor, TimeLimit, first_line, hold_threads
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from identify.errors import StudyError
-from identify.experiments.executors import Executor, TimeLimit
+from identify.experiments.executor import Executor, TimeLimit
 from identify.experiments.retry import Retrying, WorkersDied
 from identify.experiments.sources.source import LogItem
 from identify.regressors import Statistics, block_statistics, join_logs

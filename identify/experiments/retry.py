@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Generic, TypeVar
 
 from identify.errors import IdentifyError, StudyError
-from identify.experiments.executors import TICK, Executor, TimeLimit, first_line
+from identify.experiments.executor import TICK, Executor, TimeLimit, first_line
 
 T = TypeVar("T")
 R = TypeVar("R")

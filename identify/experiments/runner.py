@@ -15,7 +15,8 @@ from typing import Generic, Protocol, TypeVar
 from identify.errors import StudyError
 from identify.experiments.batching import Pace, batches
 from identify.experiments.code_mark import code_mark
-from identify.experiments.executors import Executor, TimeLimit, choose_executor
+from identify.experiments.executor import Executor, TimeLimit
+from identify.experiments.executors import choose_executor
 from identify.experiments.progress import Progress
 from identify.experiments.retry import Retrying, WorkersDied
 from identify.experiments.store import WORKER_DIED, Store, StoreInfo

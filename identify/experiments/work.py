@@ -19,7 +19,7 @@ from identify.errors import LogError, StudyError
 from identify.experiments.cell import Cell
 from identify.experiments.code_mark import code_mark
 from identify.experiments.estimators import Answer, Evidence
-from identify.experiments.executors import hold_threads
+from identify.experiments.executor import hold_threads
 from identify.experiments.metrics import METRICS
 from identify.experiments.sources.source import LogItem, Truth
 from identify.logs import Recording

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from identify.experiments.executors import InProcess
+from identify.experiments.executor import InProcess
 from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.reduction import reduce_statistics
 from identify.inertia import InertialParameters

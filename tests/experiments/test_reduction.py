@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from identify.errors import StudyError
-from identify.experiments.executors import InProcess
+from identify.experiments.executor import InProcess
 from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.reduction import (
     log_statistics,

@@ -26,7 +26,7 @@ from identify.experiments import (
 from identify.experiments.batching import Pace, batches
 from identify.experiments.code_mark import CodeMark
 from identify.experiments.dask_cluster import DaskCluster
-from identify.experiments.executors import TimeLimit
+from identify.experiments.executor import TimeLimit
 from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.retry import Retrying
 from identify.experiments.store import Store, StoreInfo
