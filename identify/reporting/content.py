@@ -164,9 +164,8 @@ def table_of(
     words: int = 1,
 ) -> Table:
     """A table whose first columns, `words` of them, hold words and the others numbers."""
-    looks = ("words" if place < words else "number" for place in range(len(heads)))
     return Table(
-        tuple(map(Head, heads, looks)),
+        (*map(Head, heads[:words]), *numbers(*heads[words:])),
         tuple(each if isinstance(each, Row) else row(*each) for each in rows),
         caption,
     )
