@@ -194,10 +194,19 @@ def require_one_frame(words: Sequence[Path], bodies: Sequence[SavedEstimate], at
 
 
 def frame_notes(bodies: Sequence[SavedEstimate]) -> list[str]:
-    """That frames are called differently, in a sentence, or nothing."""
+    """That frames are called differently, or are not known to be one, in a sentence, or nothing."""
+    from identify.spatial import BodyFrame
+
     names = [repr(name) for name in dict.fromkeys(saved.frame for saved in bodies)]
     if len(names) == 1:
-        return []
+        unknown = [body for body in bodies if body.frames == BodyFrame()]
+        if len(unknown) in (0, len(bodies)):
+            return []
+        known = next(body for body in bodies if body.frames != BodyFrame())
+        return [
+            f"the frame of {len(unknown)} of the {len(bodies)} bodies is not known and taken to be "
+            f"{known.frame_in_words}; say with --at where one is"
+        ]
     same = f"{', '.join(names[:-1])} and {names[-1]}: make sure that they are the same"
     return [f"the frames are called differently, {same}, or say with --at where one is"]
 

@@ -179,8 +179,8 @@ def intervals_of(
     values = np.concatenate((phi, derived(phi), spread.moments))
     jacobian = np.concatenate((np.eye(10), derived_jacobian(phi), _own(spread)))
     known = np.array(list(measured(decided_by).values()))
-    errors = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian), 0.0))
-    level = _level_of_all(jacobian[known], covariance, errors[known]) if simultaneous else _LEVEL
+    errors = _errors(jacobian, covariance)
+    level = _level_of_all(jacobian[known], covariance) if simultaneous else _LEVEL
     half = stdtrit(_degrees_of_all(degrees), level) * errors
     down, up = half.copy(), half.copy()
     pushed = spread.pushed
@@ -194,6 +194,18 @@ def intervals_of(
         low, high = max(value - down[k], min(low, value)), min(value + up[k], max(high, value))
         found[name] = (float(low), float(high)) if known[k] else None
     return found
+
+
+def level_at_once(phi: Phi, covariance: Array, decided_by: Mapping[str, str]) -> float:
+    """One-sided level at which each interval of `intervals_of` stands where all hold at once."""
+    spread = principal_spread(phi, covariance)
+    jacobian = np.concatenate((np.eye(10), derived_jacobian(phi), _own(spread)))
+    return _level_of_all(jacobian[list(measured(decided_by).values())], covariance)
+
+
+def _errors(jacobian: Array, covariance: Array) -> Array:
+    """Standard errors of some quantities, shape (q,)."""
+    return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian), 0.0))
 
 
 def measured(decided_by: Mapping[str, str]) -> dict[str, bool]:
@@ -260,7 +272,7 @@ def _degrees_of_all(degrees: Array | float) -> Array:
     return np.maximum(of_all, _FEWEST_DEGREES)
 
 
-def _level_of_all(jacobian: Array, covariance: Array, errors: Array) -> float:
+def _level_of_all(jacobian: Array, covariance: Array) -> float:
     """Level for each of some quantities by itself at which all hold at once at 95 %.
 
     That of the largest of correlated normal numbers, max |z| (Hothorn, Bretz and Westfall 2008), by
@@ -269,8 +281,8 @@ def _level_of_all(jacobian: Array, covariance: Array, errors: Array) -> float:
     Args:
         jacobian: of the quantities, shape (q, 10).
         covariance: of phi, shape (10, 10).
-        errors: their standard errors, shape (q,).
     """
+    errors = _errors(jacobian, covariance)
     there = errors > 0.0
     if not there.any():
         return _LEVEL

@@ -60,10 +60,11 @@ def read_estimate(path: Path | str) -> SavedEstimate:
     try:
         version = _version(document)
         _require_keys(document, version)
-        body = read_body(document)
         said = dict(_contents(document, version))
-        saved = SavedEstimate(body, **{key: it for key, it in said.items() if it is not None})
         intact = version < 3 or document["digest"] == contents_digest(text)
+        # Of a file that was changed phi counts: whatever contradicts it was changed, or phi was.
+        body = read_body(document if intact else {"phi": document["phi"]})
+        saved = SavedEstimate(body, **{key: it for key, it in said.items() if it is not None})
     except (IdentifyError, ValueError, RecursionError) as error:
         raise ModelError(f"{path}: {error}") from error
     return saved if intact else _edited(saved)
@@ -107,7 +108,9 @@ def _version(document: Mapping[str, object]) -> int:
     if "schema_version" not in document:
         return 0
     version = document["schema_version"]
-    if type(version) is not int or not 1 <= version <= SCHEMA_VERSION:
+    if type(version) is not int or version < 1:
+        raise ModelError(f"schema_version: expected a whole number from 1, got {shown(version)}")
+    if version > SCHEMA_VERSION:
         raise ModelError(
             f"schema_version is {shown(version)}; this version of the toolkit reads "
             f"{SCHEMA_VERSION} at the most. Update the toolkit to read the file"

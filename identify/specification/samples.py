@@ -29,8 +29,8 @@ def read_samples(path: Path) -> tuple[Array, Vec6]:
         LogError: it cannot be read, lacks a column, or has rows that are not finite numbers.
     """
     table = read_source(Source(path, _LAYOUT, (), _WRENCH, own_clock=True), alone=True)
-    if table.flaws.any():
-        raise table.fault(int(np.argmax(table.flaws > 0)), "expected seven finite numbers")
+    if table.faults.any():
+        raise table.error_at(int(np.argmax(table.faults > 0)), "expected seven finite numbers")
     ticks = table.ticks_per_second or 1
     time = np.asarray(table.stamps, dtype=np.float64) / ticks
     return time, np.stack([table.columns[name] for name in _WRENCH], axis=-1)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,13 @@ from scipy.special import fdtrc, stdtridf, stdtrit
 
 from identify.arrays import Array
 from identify.errors import ModelError
-from identify.estimation.intervals import COM, INERTIA_ABOUT_COM, derived, derived_jacobian
+from identify.estimation.intervals import (
+    COM,
+    INERTIA_ABOUT_COM,
+    derived,
+    derived_jacobian,
+    level_at_once,
+)
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI
 
@@ -396,12 +402,16 @@ def _identified(estimate: SavedEstimate) -> list[bool]:
 
 def _degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
     """Of freedom of the covariance: what the intervals were made with, harmonic over parameters."""
-    inverse = []
+    inverse, level = [], _HALF_WIDTH_LEVEL
+    options: Any = estimate.provenance.get("options")
+    if isinstance(options, Mapping) and options.get("simultaneous"):
+        assert estimate.covariance is not None
+        level = level_at_once(estimate.parameters.phi, estimate.covariance, estimate.decided_by)
     for k in np.flatnonzero(identified):
         low, high = estimate.intervals[PHI[k]] or (np.nan, np.nan)
         assert estimate.covariance is not None
         factor = 0.5 * (high - low) / np.sqrt(estimate.covariance[k, k])
-        found = float(stdtridf(_HALF_WIDTH_LEVEL, factor))
+        found = float(stdtridf(level, factor))
         inverse.append(1.0 / found if 0.0 < found < _MOST_DEGREES else 1.0 / _MOST_DEGREES)
     return 1.0 / float(np.mean(inverse)) if inverse else _MOST_DEGREES
 

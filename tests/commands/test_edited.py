@@ -53,6 +53,16 @@ def test_export_refuses_it_unless_its_findings_are_accepted(cli, edited):
     assert SAID in outcome.err
 
 
+@pytest.mark.parametrize(("key", "number"), [("mass", 1.3), ("phi", [1.3, *BODY.phi[1:]])])
+def test_what_contradicts_itself_was_edited_and_its_phi_counts(cli, half, key, number):
+    document = json.loads(half.read_text(encoding="utf-8")) | {key: number}
+    half.write_text(json.dumps(document), encoding="utf-8")
+    phi = number if key == "phi" else HALF.phi
+    assert (read_estimate(half).parameters.phi == phi).all()
+    assert cli("export", half, "--to", "urdf").status == 4
+    assert cli("export", half, "--to", "urdf", "--accept-findings").status == 0
+
+
 def test_a_misspelt_verdict_does_not_let_it_pass(cli, edited):
     text = edited.read_text(encoding="utf-8").replace('"verdict"', '"verdic4"')
     edited.write_text(text, encoding="utf-8")

@@ -123,7 +123,7 @@ def test_the_report_shows_both(out):
 
 def test_the_commands_read_both_and_the_sum_replays_the_loaded_log(out, logs, cli, tmp_path):
     exported = cli("export", out / "carrier.json", "--to", "urdf")
-    assert (exported.status, exported.err) == (0, "")
+    assert (exported.status, exported.err) == (0, "identify: note: about B, in its axes\n")
     mass = re.search(r'<mass value="([^"]+)"/>', exported.out)
     assert mass is not None
     assert_close(float(mass[1]), 1.5, 1e-3)

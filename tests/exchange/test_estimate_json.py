@@ -281,10 +281,22 @@ def test_phi_is_believed_before_what_is_derived_from_it(tmp_path):
             "expected a symmetric matrix",
         ),
         ({"phi": [1.0] * 10, "schema_version": 4}, "schema_version is 4.*Update the toolkit"),
-        ({"phi": [1.0] * 10, "schema_version": 0}, "schema_version is 0"),
-        ({"phi": [1.0] * 10, "schema_version": "1"}, "schema_version is '1'"),
-        ({"phi": [1.0] * 10, "schema_version": 1.5}, "schema_version is 1.5"),
-        ({"phi": [1.0] * 10, "schema_version": None}, "schema_version is None"),
+        (
+            {"phi": [1.0] * 10, "schema_version": 0},
+            "schema_version: expected a whole number from 1, got 0",
+        ),
+        (
+            {"phi": [1.0] * 10, "schema_version": "1"},
+            "schema_version: expected a whole number from 1, got '1'",
+        ),
+        (
+            {"phi": [1.0] * 10, "schema_version": 1.5},
+            "schema_version: expected a whole number from 1, got 1.5",
+        ),
+        (
+            {"phi": [1.0] * 10, "schema_version": None},
+            "schema_version: expected a whole number from 1, got None",
+        ),
         (
             {"phi": [1.0] * 10, "covariance": [[1.0]]},
             "covariance: expected 10 rows of 10 numbers, got 1",
@@ -539,7 +551,7 @@ def test_a_body_said_twice_and_differently_is_refused(tmp_path, key, value, mess
         ({"phi": ["2.0", *TWICE["phi"][1:]]}, "phi: expected a finite number, got '2.0'"),
         ({"phi": [True, *TWICE["phi"][1:]]}, "phi: expected .* got True"),
         ({"samples": True}, "samples: .* integer, got True"),
-        ({"schema_version": True}, "schema_version is True"),
+        ({"schema_version": True}, "schema_version: expected a whole number from 1, got True"),
     ],
 )
 def test_booleans_and_strings_are_no_numbers(tmp_path, changes, message):

@@ -364,7 +364,7 @@ def test_a_damaged_page_of_a_parquet_file_is_refused(tmp_path):
     content = (tmp_path / "w.parquet").read_bytes()
     sample = columns["fx"][20].tobytes()
     (tmp_path / "w.parquet").write_bytes(content.replace(sample, columns["fx"][40].tobytes()))
-    with pytest.raises(SchemaError, match=r"cannot be read as samples of a load: .*checksum"):
+    with pytest.raises(SchemaError, match=r"cannot be read as a Parquet file: .*checksum"):
         read_simulation(write(tmp_path, text))
 
 

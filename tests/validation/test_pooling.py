@@ -41,6 +41,29 @@ def drawn(rng, phi=BODY.phi, *, degrees=40.0, wide=1.0, decided_by=BY_DATA) -> S
     )
 
 
+def at_once(one: SavedEstimate, degrees: float) -> SavedEstimate:
+    """The same with intervals that hold all at once, as a fit writes it."""
+    assert one.covariance is not None
+    intervals = intervals_of(
+        one.parameters.phi,
+        one.covariance,
+        np.full(10, degrees),
+        one.decided_by,
+        simultaneous=True,
+    )
+    return replace(one, intervals=intervals, provenance={"options": {"simultaneous": True}})
+
+
+def test_wider_intervals_that_hold_at_once_are_not_taken_for_fewer_degrees_of_freedom():
+    rng = np.random.default_rng(5)
+    several = {name: drawn(rng) for name in "abc"}
+    plain = pool_estimates(several)
+    wider = pool_estimates({name: at_once(one, 40.0) for name, one in several.items()})
+    assert plain.p is not None
+    assert_close(wider.p, plain.p, 1e-9)
+    assert_close(wider.noticed["m"], plain.noticed["m"], 1e-9)
+
+
 def narrowed(one: SavedEstimate, factor: float) -> SavedEstimate:
     """The same with a covariance that says its errors are smaller by a factor."""
     covariance = np.array(one.covariance) / factor**2
