@@ -171,7 +171,6 @@ OTHER: dict[str, object] = {
     "simultaneous": True,
     "apply": ("delay",),
     "check": True,
-    "robust": "huber",
 }
 """Another value of each setting of a fit."""
 
@@ -215,7 +214,6 @@ def test_what_else_decides_an_estimate_is_in_the_key_of_a_log(made, monkeypatch)
     ("option", "name", "value"),
     [
         (("--simultaneous",), "simultaneous", True),
-        (("--robust", "student"), "robust", "student"),
         (("--check",), "check", True),
     ],
 )

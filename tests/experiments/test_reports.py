@@ -17,7 +17,7 @@ from scripts import write_reports
 
 SHOW_NO_NUMBERS = {
     *("arrays", "catalog", "documents", "errors", "files", "findings", "lazy"),
-    *("commands", "reporting"),
+    *("commands", "reporting", "texts"),
 }
 """Of `identify`: what holds, reads and shows numbers that others make."""
 

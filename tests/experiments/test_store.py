@@ -320,7 +320,7 @@ def test_texts_of_any_origin_are_escaped_and_bounded(tmp_path: Path) -> None:
     table = read_rows(tmp_path)
     assert set(table["log"].to_pylist()) == {"a", "bad\\udcff"}
     long, odd = sorted(table["error"].to_pylist(), reverse=True)
-    assert (len(long), odd) == (2000, "\\udcff\0µ")
+    assert (len(long), odd) == (2000, "\\udcff\\x00µ")
 
 
 def test_the_export_has_the_rows_and_checksums_of_its_pages(tmp_path: Path) -> None:
