@@ -1,12 +1,19 @@
-"""What of a log, besides its statistics, says which hypotheses make sense for it."""
+"""What of a log, besides its statistics, says which faults make sense for it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from identify.arrays import Vec3
+from identify.errors import SchemaError
 from identify.logs import Recording
+from identify.logs.patch import schema_of
 from identify.spatial import Pose
+
+if TYPE_CHECKING:
+    from identify.logs.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,12 @@ class LogFacts:
             acceleration was measured.
         timed: whether all rates and accelerations come of the pose and its stamps.
         positioned: whether accelerations come of positions, whose scale they share.
+        wrench_frame: the axes of the wrench: "body", "world" or "sensor".
+        acceleration_kind: of the linear acceleration.
+        signals: names of all that the log has.
+        said: the schema as it was written, by tables.
+        schema: the same with all its defaults; None where the recording has none.
+        fastest: largest speed and angular rate of the motion [m/s, rad/s].
     """
 
     gravity: Vec3
@@ -32,16 +45,31 @@ class LogFacts:
     gravity_added: bool = True
     timed: bool = True
     positioned: bool = True
+    wrench_frame: str = "body"
+    acceleration_kind: str = "classical"
+    signals: frozenset[str] = frozenset()
+    said: Mapping[str, object] = field(default_factory=dict)
+    schema: Schema | None = None
+    fastest: tuple[float, float] = (1.0, 1.0)
 
     @classmethod
-    def of(cls, recording: Recording) -> LogFacts:
-        """The facts of a recording."""
+    def of(cls, recording: Recording, fastest: tuple[float, float] = (1.0, 1.0)) -> LogFacts:
+        """The facts of a recording, as it is read now.
+
+        Args:
+            recording: the log.
+            fastest: largest speed and angular rate of its motion [m/s, rad/s].
+        """
         names = set(recording.signals)
         names |= {name for stream in recording.streams for name in stream.signals}
         given = "linear_acceleration" in names
         velocity = "linear_velocity" in names
         rates = {"angular_velocity", "angular_acceleration"} & names
         positioned = not (recording.still or given or velocity) and "position" in names
+        try:
+            schema = schema_of(recording)
+        except SchemaError:  # made by hand, of what no schema says
+            schema = None
         return cls(
             gravity=recording.gravity,
             X_BS=recording.X_BS,
@@ -52,4 +80,10 @@ class LogFacts:
             and not (given and recording.acceleration_kind == "proper"),
             timed=positioned and not rates,
             positioned=positioned,
+            wrench_frame=recording.frames["wrench"],
+            acceleration_kind=recording.acceleration_kind,
+            signals=frozenset(names),
+            said=recording.schema,
+            schema=schema,
+            fastest=fastest,
         )

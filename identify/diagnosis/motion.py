@@ -56,8 +56,8 @@ def excitation(fit: LeastSquaresFit, tests: Sequence[ScoreTest] = ()) -> Excitat
     missing = tuple(name for name, told in zip(names, known.tolist(), strict=True) if not told)
     advice = [*_of_inertia(missing, rates, alpha), *_of_gravity(missing, turned)]
     for test in tests:
-        if not test.tellable:
-            advice.append(_of_hypothesis(test))
+        if not test.observable:
+            advice.append(_of_fault(test))
     return Excitation(
         rates=rates,
         angular_accelerations=alpha,
@@ -152,8 +152,9 @@ _MOTIONS = {
 }
 
 
-def _of_hypothesis(test: ScoreTest) -> str:
-    hypothesis = test.hypothesis
-    limit = f"{hypothesis.matters / hypothesis.per_unit:g} {hypothesis.unit}"
-    name = hypothesis.name.replace("_", " ")
-    return f"{name}: this log would not show {limit}. To tell it, {_MOTIONS[hypothesis.code]}."
+def _of_fault(test: ScoreTest) -> str:
+    fault, sizes = test.fault, test.fault.sizes
+    assert sizes is not None
+    name = fault.name.replace("_", " ")
+    limit = f"{sizes.matters / sizes.per_unit:g} {sizes.unit}"
+    return f"{name}: this log would not show {limit}. To show it, {_MOTIONS[fault.code]}."

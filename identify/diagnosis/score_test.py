@@ -1,6 +1,6 @@
-"""Score tests of hypotheses at a fit, noise in the motion counted, with scatter over cells.
+"""Score tests of faults with sizes at a fit, noise in the motion counted, with scatter over cells.
 
-At the unknowns x of a fit the residual of a hypothesis η is, to first order,
+At the unknowns x of a fit the residual of a fault of size η is, to first order,
 
     r(η) = z M(η) · (B0 − B x) = r(0) − J η,
 
@@ -13,13 +13,12 @@ one that says less decides.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.diagnosis.facts import LogFacts
-from identify.diagnosis.hypotheses import HYPOTHESES, Hypothesis
+from identify.diagnosis.fault import Fault
 from identify.errors import ProblemError
 from identify.estimation.identifiability import without_noise
 from identify.estimation.least_squares import LeastSquaresFit
@@ -36,27 +35,27 @@ _EXPECTED = 10.0
 ten seconds has no more than a handful of them."""
 
 _NOTHING = 1e-7
-"""Share of a hypothesis' effect that the unknowns do not take, below which nothing is left of it:
+"""Share of a fault's effect that the unknowns do not take, below which nothing is left of it:
 more decimals than that do not come through the columns' noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreTest:
-    """What a log says of one hypothesis, at the fit as it is.
+    """What logs say of one fault, at the fit as it is.
 
     Attributes:
-        hypothesis: which.
+        fault: which, as it is of the first log.
         size: η of one Gauss-Newton step [SI], shape (d,).
         covariance: of it, shape (d, d).
         p_value: of η = 0.
-        tellable: whether the log would show sizes that matter.
+        observable: whether the logs would show sizes that matter.
     """
 
-    hypothesis: Hypothesis
+    fault: Fault
     size: Array
     covariance: Array
     p_value: float
-    tellable: bool
+    observable: bool
 
     @property
     def errors(self) -> Array:
@@ -64,32 +63,27 @@ class ScoreTest:
         return np.sqrt(np.diag(self.covariance))
 
 
-def score_tests(
-    fit: LeastSquaresFit,
-    facts: Sequence[LogFacts],
-    hypotheses: Sequence[Hypothesis] = HYPOTHESES,
-) -> tuple[ScoreTest, ...]:
-    """Test every hypothesis that makes sense for all logs of a fit.
+def score_tests(fit: LeastSquaresFit, faults: Sequence[Sequence[Fault]]) -> tuple[ScoreTest, ...]:
+    """Test faults with sizes, each for itself.
 
     Args:
-        fit: of wide statistics (`prepare(…, wide=True)`).
-        facts: of each log, in the order of the fit's data.
-        hypotheses: which to test.
+        fit: of extended statistics.
+        faults: each as it is of every log, in the order of the fit's data.
 
     Raises:
-        ProblemError: the statistics are not wide, or facts are missing.
+        ProblemError: the statistics are not extended, or logs are missing.
     """
-    fitting = [h for h in hypotheses if all(h.applies(of_log) for of_log in facts)]
-    if not fitting:
+    if not faults:
         return ()
-    columns = [[h.tangent(of_log) for of_log in facts] for h in fitting]
-    tangents = [np.concatenate(of_log, axis=-1) for of_log in zip(*columns, strict=True)]
+    tangents = [
+        np.concatenate([fault.tangent() for fault in of_log], axis=-1)
+        for of_log in zip(*faults, strict=True)
+    ]
     whole = Linearised.of(fit, tangents)
     tests, start = [], 0
-    for hypothesis in fitting:
-        stop = start + len(hypothesis.parameters)
-        tests.append(_tested(whole, hypothesis, slice(start, stop)))
-        start = stop
+    for fault, *_ in faults:
+        tests.append(_tested(whole, fault, slice(start, start + fault.d)))
+        start += fault.d
     return tuple(tests)
 
 
@@ -190,25 +184,27 @@ class Extra:
         size: their solution, shape (d,).
         by_weights, by_scatter: its covariance of the weights, and of the scatter, shape (d, d).
         degrees: of freedom of the two.
-        observable: share of the columns' effect that nothing else takes, in its weakest direction.
     """
 
     size: Array
     by_weights: Array
     by_scatter: Array
     degrees: tuple[float, float]
-    observable: float
 
     @property
     def p_value(self) -> float:
         """That all are zero, by the covariance that says less."""
         of_scatter = _p_value(self.size, self.by_scatter, self.degrees[1])
-        return max(self.p_by_weights, of_scatter)
+        return max(_p_value(self.size, self.by_weights, self.degrees[0]), of_scatter)
 
-    @property
-    def p_by_weights(self) -> float:
-        """That all are zero, by the weights alone, where they are too many for the scatter."""
-        return _p_value(self.size, self.by_weights, self.degrees[0])
+    def part(self, columns: slice) -> Extra:
+        """Some of them."""
+        return replace(
+            self,
+            size=self.size[columns],
+            by_weights=self.by_weights[columns, columns],
+            by_scatter=self.by_scatter[columns, columns],
+        )
 
     @property
     def half_widths(self) -> Array:
@@ -268,7 +264,7 @@ def solve_extra(whole: Linearised, columns: slice) -> Extra | None:
     found = spread.T @ spread * (cells / max(cells - 1.0, 1.0))
     free = max(cells - 1.0, 0.0)
     by_scatter = (_EXPECTED * by_weights + free * found) / (_EXPECTED + free)
-    return Extra(size, by_weights, by_scatter, (degrees, _EXPECTED + free), float(left[-1]))
+    return Extra(size, by_weights, by_scatter, (degrees, _EXPECTED + free))
 
 
 def _freedom(
@@ -301,14 +297,15 @@ def _p_value(size: Array, covariance: Array, degrees: float) -> float:
     return float(fdtrc(d, free, max(distance, 0.0) * free / (d * degrees)))
 
 
-def _tested(whole: Linearised, hypothesis: Hypothesis, columns: slice) -> ScoreTest:
-    d = len(hypothesis.parameters)
+def _tested(whole: Linearised, fault: Fault, columns: slice) -> ScoreTest:
     found = solve_extra(whole, columns)
     if found is None:
-        return ScoreTest(hypothesis, np.zeros(d), np.diag(np.full(d, np.inf)), 1.0, tellable=False)
+        unknown = np.diag(np.full(fault.d, np.inf))
+        return ScoreTest(fault, np.zeros(fault.d), unknown, 1.0, observable=False)
     covariance = found.covariance
-    tellable = bool(DETECTED * np.sqrt(np.diag(covariance).max()) < hypothesis.matters)
-    return ScoreTest(hypothesis, found.size, covariance, found.p_value, tellable)
+    assert fault.sizes is not None
+    observable = bool(DETECTED * np.sqrt(np.diag(covariance).max()) < fault.sizes.matters)
+    return ScoreTest(fault, found.size, covariance, found.p_value, observable)
 
 
 def require_wide(fit: LeastSquaresFit, logs: int) -> None:

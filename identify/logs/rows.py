@@ -14,7 +14,7 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.errors import TooManyBadRows
 from identify.logs.parts import DroppedRows
-from identify.logs.schema_fields import Column
+from identify.logs.schema_fields import Column, bare
 from identify.logs.table import RowFault, Stamps, Table
 
 _SHARE, _SHARE_IF_DROPPED = 0.1, 0.5
@@ -40,10 +40,14 @@ class ValidRows:
         return len(self.kept)
 
     def columns(self, names: Sequence[Column]) -> Array:
-        """Some columns side by side, shape (n, len(names))."""
+        """Some columns side by side, those with a minus negated, shape (n, len(names))."""
         whole = len(self.kept) == len(self.table)
-        columns = (self.table.columns[name] for name in names)
-        return np.stack([c if whole else c[self.kept] for c in columns], axis=-1)
+        parts = []
+        for name, factor in map(bare, names):
+            column = self.table.columns[name]
+            column = column if whole else column[self.kept]
+            parts.append(column if factor == 1.0 else -column)
+        return np.stack(parts, axis=-1)
 
     @property
     def stamps(self) -> Stamps | None:

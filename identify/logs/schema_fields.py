@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator
@@ -18,8 +19,30 @@ def _column(value: object) -> str | int:
     raise ValueError(f"expected a column's name or its zero-based number, got {value!r}")
 
 
+def bare(column: str | int) -> tuple[str | int, float]:
+    """A column without its minus, and the factor that the minus stands for.
+
+    What is named "-fx" is the column fx times −1; "-3" is column number 3 times −1.
+    """
+    if not isinstance(column, str) or not column.startswith("-") or not column[1:].strip():
+        return column, 1.0
+    name = column[1:].strip()
+    return (int(name) if name.isdecimal() else name), -1.0
+
+
+def negated(column: str | int) -> str | int:
+    """The column times −1, as a schema names it."""
+    name, factor = bare(column)
+    return name if factor < 0.0 else f"-{name}"
+
+
+def bare_names(columns: Iterable[str | int]) -> tuple[str | int, ...]:
+    """Columns without their minuses: what a file has to have."""
+    return tuple(bare(column)[0] for column in columns)
+
+
 def _columns(*counts: int) -> BeforeValidator:
-    """A list of as many different columns as one of `counts`."""
+    """A list of as many different columns as one of `counts`; a minus before a name negates it."""
     wanted = " or ".join(map(str, counts))
 
     def check(value: object) -> tuple[str | int, ...]:
@@ -28,7 +51,8 @@ def _columns(*counts: int) -> BeforeValidator:
         if len(value) not in counts:
             raise ValueError(f"expected {wanted} columns, got {len(value)}: {list(value)}")
         columns = tuple(_column(item) for item in value)
-        twice = [column for i, column in enumerate(columns) if column in columns[:i]]
+        names = bare_names(columns)
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
         if twice:
             raise ValueError(f"column {twice[0]!r} is named twice in {list(columns)}")
         return columns

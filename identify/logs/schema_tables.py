@@ -17,7 +17,14 @@ from pydantic import (
 )
 
 from identify.documents import Number, Quaternion, Table, Vector, WrongValue, numbers, one_of
-from identify.logs.schema_fields import Column, ColumnsMatrix, ColumnsUpTo3, ColumnsX3, ColumnsX4
+from identify.logs.schema_fields import (
+    Column,
+    ColumnsMatrix,
+    ColumnsUpTo3,
+    ColumnsX3,
+    ColumnsX4,
+    bare_names,
+)
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SECOND, TORQUE
 from identify.spatial import (
     BodyFrame,
@@ -226,8 +233,8 @@ class PoseTable(Table):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every column this table names."""
-        return (self.position or ()) + self.rotation_columns
+        """Every column this table names, without minuses."""
+        return bare_names((self.position or ()) + self.rotation_columns)
 
 
 class _Rates(Table):
@@ -252,8 +259,8 @@ class _Rates(Table):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every column this table names."""
-        return (self.linear or ()) + (self.angular or ())
+        """Every column this table names, without minuses."""
+        return bare_names((self.linear or ()) + (self.angular or ()))
 
 
 class TwistTable(_Rates):
@@ -420,7 +427,8 @@ class WrenchTable(Table):
 
     @model_validator(mode="after")
     def _columns_differ(self) -> WrenchTable:
-        twice = [column for column in self.torque if column in self.force]
+        of_force = bare_names(self.force)
+        twice = [name for name in bare_names(self.torque) if name in of_force]
         if twice:
             raise ValueError(
                 f"column {twice[0]!r} is named in force and in torque: each has its own three"
@@ -429,5 +437,5 @@ class WrenchTable(Table):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every column this table names."""
-        return self.force + self.torque
+        """Every column this table names, without minuses."""
+        return bare_names(self.force + self.torque)

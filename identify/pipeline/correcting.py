@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Cause, Drift, LogFacts
+from identify.diagnosis import Drift, Explanation, Fault, LogFacts, sized_faults
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings
 from identify.pipeline.diagnose import Checks, look_at
-from identify.pipeline.explanations import Explanation, in_words, merged_reading
 from identify.pipeline.messages import of_change
 from identify.pipeline.scanned_log import ScannedLog
-from identify.regressors.wrench import DDW, DW, W
+from identify.signals import Reading
 
 SPANS = ("contact", "frozen_pose", "frozen_wrench", "saturation")
 """Codes whose spans of time can be left out."""
 
 _ROUNDS = 3
-"""Times that a cause is corrected: a delay is found by derivatives, and read exactly."""
+"""Times that a fault is corrected: a delay is found by derivatives, and read exactly."""
 
 _SETTLED = 0.1
-"""Share of its interval below which what is left of a cause is not corrected again."""
+"""Share of its interval below which what is left of a fault is not corrected again."""
+
+_Corrected: TypeAlias = tuple[list[ScannedLog], dict[str, Any]]
+"""Logs with something corrected, and the record of it."""
 
 
 class NotCorrected(ProblemError):
@@ -67,54 +69,50 @@ def corrected(
     now, applied = list(logs), []
     for number, code in enumerate(codes):
         # Other readings are of the logs as they were read: with a change made they are no more.
-        changed = any(log.changes for log in now)
+        changed = any(log.summary.reading.maps for log in now)
         suspect = not changed and code not in (*SPANS, "spikes")
         checks = look_at(now, settings, suspect=suspect, corrected=changed, progress=progress)
-        cause = _cause(checks, code, codes[:number])
-        if cause is not None:
-            now, record = _settled(now, cause, settings, progress)
+        found = _found(checks, code)
+        if found is not None:
+            now, record = _settled(now, found, settings, progress)
         else:
-            correct, record = _correction(checks, code, codes[:number])
-            now = [correct(place, log) for place, log in enumerate(now)]
+            now, record = _correction(now, checks, code, codes[:number])
         applied.append({"code": code, **record})
     return now, applied
 
 
-_Correct = Callable[[int, ScannedLog], ScannedLog]
-
-
-def _cause(checks: Checks, code: str, before: Sequence[str]) -> Cause | None:
-    """The continuous cause of that code, if the logs are not more likely misread."""
-    found = () if checks.diagnosis is None else checks.diagnosis.causes
-    cause = next((cause for cause in found if cause.code == code), None)
-    if cause is None or _misread(checks):
+def _found(checks: Checks, code: str) -> Explanation | None:
+    """The fault with a size of that code, if the logs are not more likely misread."""
+    found = () if checks.diagnosis is None else checks.diagnosis.found
+    fault = next((each for each in found if each.code == code), None)
+    if fault is None or _misread(checks):
         return None
-    _require_alone(code, cause.equivalent)
-    if cause.undecided:
-        raise NotCorrected(code, f"{cause.undecided}; find out which, and correct it there")
-    return cause
+    _require_alone(code, fault.equivalent)
+    if fault.undecided:
+        raise NotCorrected(code, f"{fault.undecided}; find out which, and correct it there")
+    return fault
 
 
 def _misread(checks: Checks) -> Explanation | None:
-    """Another reading that explains the logs better, if there is one."""
+    """A fault of the schema that explains the logs better, if there is one."""
     ranking = checks.ranking
-    if ranking is None or ranking.as_read or ranking.best.alternative is None:
+    if ranking is None or ranking.as_read or ranking.best.sized:
         return None
     return ranking.best
 
 
 def _correction(
-    checks: Checks, code: str, before: Sequence[str]
-) -> tuple[_Correct, dict[str, Any]]:
+    logs: Sequence[ScannedLog], checks: Checks, code: str, before: Sequence[str]
+) -> _Corrected:
     if code in (*SPANS, "spikes") and any(s.code == code for of in checks.spans for s in of):
-        return _without_spikes(checks) if code == "spikes" else _without_spans(checks, code)
+        return _without_spikes(logs, checks) if code == "spikes" else _cut(logs, checks, code)
     if (misread := _misread(checks)) is not None and checks.ranking is not None:
         if code == misread.code:
             _require_alone(code, {each.code for each in checks.ranking.tied} - {code})
-            return _read_otherwise(misread)
+            return _read_otherwise(logs, misread)
         raise NotCorrected(code, f"the likeliest is {misread.code}; correct that first")
     if checks.drift is not None and checks.drift.code == code:
-        return _steady(checks.drift)
+        return _steady(logs, checks.drift)
     if checks.calibration is not None and code == checks.calibration.code:
         raise NotCorrected(code, "it is reported, not corrected: calibrate the sensor again")
     for change in checks.changes:
@@ -139,113 +137,104 @@ def _require_alone(code: str, others: Iterable[str]) -> None:
         )
 
 
-def _read_otherwise(best: Explanation) -> tuple[_Correct, dict[str, Any]]:
-    alternative = best.alternative
-    assert alternative is not None
+def _read(
+    logs: Sequence[ScannedLog], correct: Callable[[int, Reading], Reading]
+) -> list[ScannedLog]:
+    """Logs by readings that correct those they had."""
+    return [log.again(correct(number, log.summary.reading)) for number, log in enumerate(logs)]
 
-    def correct(number: int, log: ScannedLog) -> ScannedLog:
+
+def _with_fault_corrected(reading: Reading, fault: Fault, size: Array) -> Reading:
+    """By the patch of the schema, where there is one, or by the map."""
+    if fault.patch is not None and fault.clock == 1.0 and (patch := fault.patch(size)):
+        return reading.with_patch(patch)
+    return reading.with_map(fault.map_at(size))
+
+
+def _read_otherwise(logs: Sequence[ScannedLog], best: Explanation) -> _Corrected:
+    now = []
+    for log, fault in zip(logs, best.faults, strict=False):
         # The rate, the cut-off and the noise of another unit are others too.
-        if alternative.clock != 1.0 and (again := log.timed(alternative.clock)) is not None:
-            return again
-        if alternative.reading is not None:
-            log = log.again(merged_reading(log.summary.reading, alternative))
-        return log if alternative.change is None else log.mapped(_whole(alternative.change))
-
-    return correct, {"meaning": f"read so that {alternative.text}", "gain": best.gain}
+        again = log.timed(fault.clock) if fault.clock != 1.0 else None
+        reading = _with_fault_corrected(log.summary.reading, fault, best.size)
+        now.append(again or log.again(reading))
+    return now, {"meaning": f"read so that {best.text}", "gain": best.gain}
 
 
 def _settled(
     logs: Sequence[ScannedLog],
-    cause: Cause,
+    found: Explanation,
     settings: EstimatorSettings,
     progress: Callable[[str], None],
-) -> tuple[list[ScannedLog], dict[str, Any]]:
-    """Logs with a cause corrected until nothing is left of it, and the record of that."""
-    now, total, step = list(logs), np.zeros_like(cause.size), cause.size
-    rounds = 0
+) -> _Corrected:
+    """Logs with a fault corrected until nothing is left of it, and the record of that."""
+    name, now = found.faults[0].name, list(logs)
+    total, step, rounds = np.zeros_like(found.size), found.size, 0
     while True:
-        now = [_without_cause(log, cause, step) for log in now]
+        facts = [LogFacts.of(log.summary.recording) for log in now]
+        (faults,) = sized_faults(facts, [name])
+        now = [
+            log.again(_with_fault_corrected(log.summary.reading, fault, step))
+            for log, fault in zip(now, faults, strict=True)
+        ]
         total, rounds = total + step, rounds + 1
         if rounds == _ROUNDS:
             break
         again = look_at(now, settings, suspect=False, corrected=True, progress=progress).diagnosis
         if again is None:
             break
-        found = {each.hypothesis.name: each.size for each in again.causes}
-        # Where something else is wrong besides, a test of this cause alone is of both.
-        left = found or {test.hypothesis.name: test.size for test in again.tests}
-        step = left.get(cause.hypothesis.name, np.zeros_like(total))
-        if (np.abs(step) <= _SETTLED * cause.half_width).all():
+        sizes = {each.faults[0].name: each.size for each in again.found}
+        # Where something else is wrong besides, a test of this fault alone is of both.
+        left = sizes or {test.fault.name: test.size for test in again.tests}
+        step = left.get(name, np.zeros_like(total))
+        if (np.abs(step) <= _SETTLED * found.half_width).all():
             break
-    whole = replace(cause, size=total)
+    whole = replace(found, size=total)
     return now, {
-        "meaning": in_words(whole),
+        "meaning": whole.text,
         "size": total.tolist(),
         "interval": np.stack(whole.interval, axis=-1).tolist(),
         "rounds": rounds,
     }
 
 
-def _without_cause(log: ScannedLog, cause: Cause, size: Array) -> ScannedLog:
-    recording = log.summary.recording
-    if cause.hypothesis.name == "delay":
-        delay = recording.wrench_delay + float(size[0])
-        return log.again(replace(log.summary.reading, wrench_delay=delay))
-    return log.mapped(cause.hypothesis.map_of(size, LogFacts.of(recording)))
-
-
-def _steady(drift: Drift) -> tuple[_Correct, dict[str, Any]]:
+def _steady(logs: Sequence[ScannedLog], drift: Drift) -> _Corrected:
     if drift.refused:
         raise NotCorrected(drift.code, drift.refused)
 
-    def correct(number: int, log: ScannedLog) -> ScannedLog:
+    def correct(number: int, reading: Reading) -> Reading:
         offset = tuple(map(tuple, drift.offsets[number].tolist()))
-        reading = log.summary.reading
-        if not offset:
-            return log
-        return log.again(replace(reading, wrench_drift=(*reading.wrench_drift, offset)))
+        added = (offset,) if offset else ()
+        return replace(reading, wrench_drift=(*reading.wrench_drift, *added))
 
-    return correct, {
+    return _read(logs, correct), {
         "meaning": f"{drift.code.replace('_', ' ')} taken off the offset",
         "kind": drift.kind,
         "offset": [offset.tolist() for offset in drift.offsets],
     }
 
 
-def _without_spans(checks: Checks, code: str) -> tuple[_Correct, dict[str, Any]]:
+def _cut(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Corrected:
     own = [[span for span in of_log if span.code == code] for of_log in checks.spans]
     times = [[(span.start, span.stop) for span in of_log] for of_log in own]
 
-    def correct(number: int, log: ScannedLog) -> ScannedLog:
-        reading = log.summary.reading
-        if not times[number]:
-            return log
-        return log.again(replace(reading, left_out=(*reading.left_out, *times[number])))
+    def correct(number: int, reading: Reading) -> Reading:
+        return replace(reading, left_out=(*reading.left_out, *times[number]))
 
     seconds = sum(stop - start for of_log in times for start, stop in of_log)
-    return correct, {
+    return _read(logs, correct), {
         "meaning": f"{code.replace('_', ' ')}: {seconds:.4g} s left out",
         "left_out": times,
     }
 
 
-def _without_spikes(checks: Checks) -> tuple[_Correct, dict[str, Any]]:
+def _without_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _Corrected:
     rows = [sum(s.rows for s in of_log if s.code == "spikes") for of_log in checks.spans]
 
-    def correct(number: int, log: ScannedLog) -> ScannedLog:
-        if not rows[number]:
-            return log
-        return log.again(replace(log.summary.reading, without_spikes=True))
+    def correct(number: int, reading: Reading) -> Reading:
+        return replace(reading, without_spikes=reading.without_spikes or bool(rows[number]))
 
-    return correct, {
+    return _read(logs, correct), {
         "meaning": f"spikes: {sum(rows)} rows put between their neighbours",
         "rows": rows,
     }
-
-
-def _whole(change: Array) -> Array:
-    """M of all wide columns of a map of those that a fit reads."""
-    M = np.eye(len(change))
-    M[:, : change.shape[1]] = change
-    M[DW, DW] = M[DDW, DDW] = change[W, W]
-    return M

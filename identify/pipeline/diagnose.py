@@ -1,4 +1,4 @@
-"""What is looked at before an estimate is believed: other readings, causes, drift."""
+"""What is looked at before an estimate is believed: faults of the logs, drift, contacts."""
 
 from __future__ import annotations
 
@@ -9,42 +9,45 @@ import numpy as np
 
 from identify.arrays import Phi
 from identify.diagnosis import (
-    Calibration,
     Change,
     Diagnosis,
     Drift,
     Excitation,
+    Explanation,
     LogFacts,
+    Ranking,
     ScoreTest,
     Span,
-    calibrated,
-    causes,
+    calibration,
     changed,
     drift,
     excitation,
+    find_faults,
     score_tests,
     segments,
+    sized_faults,
 )
+from identify.diagnosis.faults.gravity import is_usual_gravity
+from identify.diagnosis.faults.timing import time_remedy
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
-from identify.pipeline.alternatives import is_usual_gravity, time_line
-from identify.pipeline.explanations import Ranking, rank_explanations
+from identify.pipeline.explanations import rank_explanations
 from identify.pipeline.messages import (
     SHOWN,
     distinct,
     of_calibration,
-    of_cause,
     of_change,
     of_drift,
+    of_fault,
     of_ranking,
     of_spans,
     remedy_alone,
 )
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
-from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics, scan
+from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics
 from identify.regressors.wrench import W
 
 _ROUNDING = 1e-5
@@ -54,13 +57,13 @@ _LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 1e7, 300.0
 """Rates that no log of a motion has, and one that many have [Hz]."""
 
 _LIKE_GRAVITY = ("gravity_magnitude", "clock_rate")
-"""Codes of causes that look alike: that of gravity, and time."""
+"""Codes of faults that look alike: that of gravity, and time."""
 
 _TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
 """Factors from one unit of time to another."""
 
 MOST_ROWS = 20_000
-"""Rows of a log that causes are looked for in, where its own scan was not wide."""
+"""Rows of a log that faults are looked for in, where its own scan was not wide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class Checks:
     """What was looked at.
 
     Attributes:
-        diagnosis: continuous causes; None where nothing can be said of them.
+        diagnosis: faults with a size; None where nothing can be said of them.
         ranking: of all explanations; None where nothing made it worth the time.
         drift: of the sensor's offset, if it does not stay.
         changes: of the body, between logs or within one.
@@ -85,7 +88,7 @@ class Checks:
     spans: tuple[tuple[Span, ...], ...] = ()
     excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
-    calibration: Calibration | None = None
+    calibration: Explanation | None = None
 
     @property
     def findings(self) -> Iterator[Finding]:
@@ -99,14 +102,14 @@ class Checks:
         if apart and self.ranking is not None and self.ranking.apart > self.ranking.best.gain:
             yield from (of_change(change, self.logs) for change in self.changes)
             return
-        if self.ranking is not None and self.ranking.best.cause is None:
+        if self.ranking is not None and not self.ranking.best.sized:
             found = of_ranking(self.ranking)
             if found is not None:
                 yield found
                 return
         if self.diagnosis is not None:
             mass = float(self.diagnosis.fit.x[0])
-            yield from (of_cause(cause, mass) for cause in self.diagnosis.causes)
+            yield from (of_fault(found, mass) for found in self.diagnosis.found)
         if self.drift is not None:
             yield of_drift(self.drift)
         yield from (of_change(change, self.logs) for change in self.changes)
@@ -128,8 +131,7 @@ def wide_statistics(log: ScannedLog) -> Statistics:
     """
     summary = log.summary
     if summary.statistics.layout != WIDE_LAYOUT:
-        reading = replace(summary.reading, cutoff_hz=summary.cutoff_hz, most_rows=MOST_ROWS)
-        summary = scan(log.source, reading, wide=True)
+        summary = log.some(MOST_ROWS, wide=True)
     return finest_blocks(summary)
 
 
@@ -147,7 +149,7 @@ def look_at(
     Args:
         logs: as they were read, those of the carrier alone last.
         settings: of the estimate.
-        suspect: whether other readings are tried though no cause is found.
+        suspect: whether other readings are tried though no fault is found.
         corrected: whether something was corrected already, and other readings are not tried again.
         start: the least-squares body, where it is known; without it, it is fitted anew.
         progress: called with a line of text.
@@ -155,36 +157,43 @@ def look_at(
     progress("checking")
     diagnosis = drifting = moved = None
     changes: tuple[Change, ...] = ()
-    if settings.bias == "shared":  # offsets that differ would be taken for other causes
+    if settings.bias == "shared":  # offsets that differ would be taken for other faults
         settings = replace(settings, bias="per_log")
     fit = _least_squares(logs, settings, start)
     exact = fit is not None and _is_exact(fit)
     spans = tuple(_spans(log, exact=exact) for log in logs)
     facts = [LogFacts.of(log.summary.recording) for log in logs]
     if fit is not None:
-        diagnosis = causes(fit, facts, settings.all_terms, exact=exact)
+        diagnosis = find_faults(fit, facts, settings.all_terms, exact=exact)
         moved = excitation(diagnosis.fit, _left_open(diagnosis, facts))
         changes = changed(diagnosis.fit, settings.all_terms)
         if not exact:
             drifting = _drift(diagnosis.fit, logs, spans, settings)
-    found = () if diagnosis is None else diagnosis.causes
+    found = () if diagnosis is None else diagnosis.found
     ranking = None
     if suspect or (found and not corrected):
         loaded = logs[: len(logs) - settings.unloaded]
         sizes = [float(np.linalg.norm(log.summary.recording.gravity)) for log in loaded]
         rivals = [
-            cause
-            for cause in found[:1]
+            fault
+            for fault in found[:1]
             # Gravity that is not Earth's is sooner Earth's than anything that looks like it.
-            if cause.code not in _LIKE_GRAVITY or all(map(is_usual_gravity, sizes))
+            if fault.code not in _LIKE_GRAVITY or all(map(is_usual_gravity, sizes))
         ]
         ranking = rank_explanations(loaded, rivals, progress)
     checks = Checks(
-        diagnosis, ranking, drifting, changes, spans, moved, tuple(log.summary for log in logs)
+        diagnosis,
+        ranking,
+        drifting,
+        changes,
+        spans,
+        moved,
+        tuple(log.summary for log in logs),
+        None if diagnosis is None else diagnosis.calibration,
     )
     if suspect and diagnosis is not None and not exact and not any(checks.findings):
         # Whatever else is wrong shows in the calibration too.
-        checks = replace(checks, calibration=calibrated(diagnosis.fit, facts))
+        checks = replace(checks, calibration=calibration(diagnosis.fit, facts))
     return checks
 
 
@@ -207,11 +216,11 @@ def _drift(
 
 def _left_open(diagnosis: Diagnosis, facts: Sequence[LogFacts]) -> list[ScoreTest]:
     """Tests of what was not found, at the fit with what was found corrected: it is less misfit."""
-    if not diagnosis.causes:
+    if not diagnosis.found:
         return list(diagnosis.tests)
-    found = {code for cause in diagnosis.causes for code in (cause.code, *cause.equivalent)}
-    tests = score_tests(diagnosis.fit, facts)
-    return [test for test in tests if test.hypothesis.code not in found]
+    found = {code for each in diagnosis.found for code in (each.code, *each.equivalent)}
+    tests = score_tests(diagnosis.fit, sized_faults(facts))
+    return [test for test in tests if test.fault.code not in found]
 
 
 def _is_exact(fit: LeastSquaresFit) -> bool:
@@ -292,7 +301,7 @@ def require_likely_clock(log: LogSummary) -> None:
         "time_unit",
         "error",
         f"no moving body is logged at {rate:.2g} Hz.",
-        f"In the schema, [log], {time_line(log.recording, factor)}.",
+        time_remedy(log.recording.schema, factor),
         {"rate_hz": rate},
         log.name,
     )

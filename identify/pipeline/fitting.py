@@ -145,7 +145,7 @@ def fit(
     blocks = [log.statistics for log in logs]
     say("validating")
     of_parts = replace(estimator, interval="formula")  # whose intervals nobody sees
-    mapped = any(log.changes for log in scanned)
+    mapped = any(log.summary.reading.maps for log in scanned)
     validation = validate(logs, estimate, of_parts, truth, mapped=mapped)
     done = {one["code"] for one in applied}
     findings = [
@@ -201,8 +201,7 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
 
     reading = Reading(cutoff_hz=settings.cutoff_hz)
     if settings.gravity is not None:
-        x, y, z = map(float, settings.gravity)
-        reading = replace(reading, gravity=(x, y, z))
+        reading = reading.with_patch({"world.gravity": tuple(map(float, settings.gravity))})
     wide = len(source) <= CHUNK_ROWS and _is_differentiated(source)
     log = scan_log(source, reading, tell, wide=wide)
     cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0

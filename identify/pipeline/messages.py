@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from identify.diagnosis import Calibration, Cause, Change, Drift, Span
+from identify.diagnosis import Change, Drift, Explanation, Ranking, Span
 from identify.findings import Finding
-from identify.pipeline.explanations import Explanation, Ranking, in_words
 from identify.regressors import LogSummary
 
 SHOWN = 4
@@ -24,7 +23,7 @@ def of_ranking(ranking: Ranking) -> Finding | None:
     if len(tied) == 1:
         text = f"{best.text}: so read, the log is explained clearly better, and the mass is "
         text += f"{best.mass:.4g} kg."
-        severity = "error" if best.cause is None else "warning"
+        severity = "warning" if best.sized else "error"
         return Finding(best.code, severity, text, remedy_alone(best), evidence)
     shown = tied[:SHOWN]
     said = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
@@ -48,35 +47,35 @@ def distinct(ranking: Ranking) -> list[Explanation]:
     return list({e.code: e for e in reversed(ranking.tied)}.values())[::-1]
 
 
-def of_cause(cause: Cause, mass: float) -> Finding:
-    """The finding of a continuous cause.
+def of_fault(found: Explanation, mass: float) -> Finding:
+    """The finding of a fault with a size.
 
     Args:
-        cause: at its size.
-        mass: of the body with all causes corrected [kg].
+        found: at its size.
+        mass: of the body with all faults corrected [kg].
     """
-    low, high = cause.interval
+    low, high = found.interval
     evidence = {
-        "size": cause.size.tolist(),
+        "size": found.size.tolist(),
         "interval": np.stack((low, high), axis=-1).tolist(),
-        "gain": cause.gain,
-        "p_value": cause.p_value,
+        "gain": found.gain,
+        "p_value": found.p_value,
         "mass": mass,
     }
-    text = f"{in_words(cause)}; corrected, the mass is {mass:.4g} kg."
-    remedy = cause.remedy.rstrip(".") + "."
-    if cause.equivalent:
-        others = ", ".join(cause.equivalent)
+    text = f"{found.text}; corrected, the mass is {mass:.4g} kg."
+    remedy = found.remedy.rstrip(".") + "."
+    if found.equivalent:
+        others = ", ".join(found.equivalent)
         text += f" The log cannot tell it from {others}: nothing is corrected."
-        evidence["equivalent"] = list(cause.equivalent)
-    elif cause.undecided:
-        text += f" Nothing is corrected: {cause.undecided}."
+        evidence["equivalent"] = list(found.equivalent)
+    elif found.undecided:
+        text += f" Nothing is corrected: {found.undecided}."
     else:
-        remedy += f" Or fit with --apply {cause.code}."
-    return Finding(cause.code, "warning", text, remedy, evidence)
+        remedy += f" Or fit with --apply {found.code}."
+    return Finding(found.code, "warning", text, remedy, evidence)
 
 
-def of_calibration(found: Calibration) -> Finding:
+def of_calibration(found: Explanation) -> Finding:
     """The finding of a wrench whose calibration is off in a way that has no simpler cause."""
     return Finding(
         "wrench_calibration",
@@ -84,8 +83,8 @@ def of_calibration(found: Calibration) -> Finding:
         "a linear map of the six readings explains the logs clearly better, as where the gain of "
         "a single axis is off, or one axis shows in another. Which it is cannot be told well "
         "enough to correct it.",
-        "Calibrate the sensor again, and log again.",
-        {"p_value": found.p_value, "directions": found.directions},
+        f"{found.remedy}.",
+        {"gain": found.gain},
     )
 
 

@@ -9,11 +9,12 @@ from types import MappingProxyType
 import numpy as np
 
 from identify.diagnosis import LogFacts
+from identify.diagnosis.faults.gravity import is_usual_gravity
+from identify.diagnosis.faults.pose import FAST_SPIN
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.pipeline.alternatives import FAST_SPIN, is_usual_gravity
 from identify.pipeline.result import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz

@@ -41,6 +41,21 @@ def unlagged_wrench(lag: float) -> Array:
     return M
 
 
+def changed_readings(G: Array, X_BS: PoseLike | None = None) -> Array:
+    """The sensor's readings [f; t] in S are G times those logged.
+
+    Args:
+        G: shape (6, 6).
+        X_BS: pose of the sensor's axes in B; B where not given.
+    """
+    M = _as_read()
+    if X_BS is not None:
+        X_BS = Pose.of(X_BS)
+        G = coadjoint(X_BS) @ G @ coadjoint(X_BS.inverse())
+    M[W, W] = G.T
+    return M
+
+
 def turned_wrench(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
     """The sensor stands turned: its readings are exp(angles×) of what was read, exactly.
 
@@ -49,7 +64,7 @@ def turned_wrench(angles: ArrayLike, X_BS: PoseLike | None = None) -> Array:
         X_BS: where in B its axes are; in Bo, along B, where not given.
     """
     R = rotation_from_quaternion(exp_rotation(seal(angles, "angles", (3,))))
-    return _of_readings(np.kron(np.eye(2), R), X_BS)
+    return changed_readings(np.kron(np.eye(2), R), X_BS)
 
 
 def scaled_torque(gain: float, X_BS: PoseLike | None = None) -> Array:
@@ -59,7 +74,7 @@ def scaled_torque(gain: float, X_BS: PoseLike | None = None) -> Array:
         gain: κ.
         X_BS: pose of the sensor's axes in B, about which its torque is; B where not given.
     """
-    return _of_readings(np.diag([1.0] * 3 + [1.0 + gain] * 3), X_BS)
+    return changed_readings(np.diag([1.0] * 3 + [1.0 + gain] * 3), X_BS)
 
 
 def other_gravity(change: ArrayLike) -> Array:
@@ -115,16 +130,6 @@ def scaled_position(error: float, gravity: Vec3) -> Array:
 
 def _as_read() -> Array:
     return np.eye(len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns))
-
-
-def _of_readings(G: Array, X_BS: PoseLike | None) -> Array:
-    """A linear change of the sensor's readings [f; t] in S."""
-    M = _as_read()
-    if X_BS is not None:
-        X_BS = Pose.of(X_BS)
-        G = coadjoint(X_BS) @ G @ coadjoint(X_BS.inverse())
-    M[W, W] = G.T
-    return M
 
 
 def _by_attitude(v: Vec3) -> Array:

@@ -281,7 +281,7 @@ def _cut(source: ReadableLog, reading: Reading) -> list[ScanChunk]:
 
 def _of_delay(source: ReadableLog, reading: Reading, rate: float) -> int:
     """Rows beyond a chunk that its wrench is taken from."""
-    delay = reading.wrench_delay
+    delay = reading.delay
     if delay is None:
         delay = (source.recording if isinstance(source, LogFile) else source).wrench_delay
     return int(np.ceil(abs(delay) * rate)) + HALF_WIDTH if delay else 0

@@ -29,9 +29,8 @@ from identify.reporting.wrenches import predict
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from identify.diagnosis import Diagnosis, Span
+    from identify.diagnosis import Diagnosis, Ranking, Span
     from identify.pipeline import FitResult
-    from identify.pipeline.explanations import Ranking
 
 _MOST = 6
 """Explanations that are shown."""
@@ -61,7 +60,7 @@ def _blocks(result: FitResult) -> Iterator[Block]:
     if found.diagnosis is not None:
         if found.diagnosis.tests:
             yield _tested(found.diagnosis)
-        if found.diagnosis.causes:
+        if found.diagnosis.found:
             yield _before_and_after(result)
     columns = span_columns(result)
     if columns:
@@ -91,22 +90,23 @@ def _ranked(ranking: Ranking) -> Table:
 
 def _tested(diagnosis: Diagnosis) -> Table:
     rows = []
-    causes = {cause.hypothesis.name: cause for cause in diagnosis.causes}
+    causes = {each.faults[0].name: each for each in diagnosis.found}
     for test in diagnosis.tests:
-        hypothesis = test.hypothesis
-        per = hypothesis.per_unit
-        found = causes.get(hypothesis.name)
+        fault, scale = test.fault, test.fault.sizes
+        assert scale is not None
+        per = scale.per_unit
+        found = causes.get(fault.name)
         size, half, p_value = (
             (test.size, 1.96 * test.errors, test.p_value)
             if found is None
             else (found.size, found.half_width, found.p_value)
         )
         sizes = ", ".join(f"{s / per:.2g} ± {h / per:.2g}" for s, h in zip(size, half, strict=True))
-        observable = test.tellable or found is not None
+        observable = test.observable or found is not None
         rows.append(
             row(
-                hypothesis.name.replace("_", " "),
-                f"{sizes} {hypothesis.unit}" if np.isfinite(half).all() else "unobservable",
+                fault.name.replace("_", " "),
+                f"{sizes} {scale.unit}" if np.isfinite(half).all() else "unobservable",
                 f"{p_value:.2g}",
                 "found" if found is not None else "yes" if observable else "no",
                 muted=not observable,
@@ -135,7 +135,7 @@ def _before_and_after(result: FitResult) -> Table:
         (f"I{axis}{axis} about it", "kg m²", float(one), float(other))
         for axis, one, other in zip("xyz", *inertias, strict=True)
     ]
-    names = ", ".join(cause.code.replace("_", " ") for cause in result.checks.diagnosis.causes)
+    names = ", ".join(each.code.replace("_", " ") for each in result.checks.diagnosis.found)
     return table_of(
         ("Parameter", "Unit", "As read", "Corrected"),
         ((name, unit, f"{a:.5g}", f"{b:.5g}") for name, unit, a, b in pairs),

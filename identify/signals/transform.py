@@ -208,6 +208,14 @@ def block_transform(length: int, rate_hz: float, top_hz: float, *, tapered: bool
 
 
 @lru_cache(maxsize=64)
+def band_middle(group: int) -> float:
+    """Angular frequency in the middle of a group's band [rad/s]; zero of the constant's."""
+    if group == CONSTANT:
+        return 0.0
+    low, high = BAND_EDGES_HZ[group - 1 : group + 1]
+    return float(np.pi * (low + (high if np.isfinite(high) else low)))
+
+
 def derivative_gains(
     transform: BlockTransform, differentiator: Differentiator, orders: tuple[int, ...]
 ) -> dict[int, Array]:

@@ -15,6 +15,7 @@ from identify.diagnosis import (
     score_tests,
     segments,
     signal_spans,
+    sized_faults,
 )
 from identify.logs import Recording
 from identify.signals import prepare
@@ -166,7 +167,7 @@ def test_a_model_that_fails_all_over_has_no_contacts():
 
 def test_excitation_is_the_root_mean_square_of_the_motion():
     fit, facts = fitted(LOG)
-    found = excitation(fit, score_tests(fit, facts))
+    found = excitation(fit, score_tests(fit, sized_faults(facts)))
     features = prepare(LOG).rows[:, 1:13]
     np.testing.assert_allclose(found.rates, np.sqrt(features[:, 6:9].mean(axis=0)), rtol=0.1)
     alpha = np.sqrt((features[:, 3:6] ** 2).mean(axis=0))
@@ -179,7 +180,7 @@ def test_excitation_is_the_root_mean_square_of_the_motion():
 
 def test_slow_motion_is_told_in_words():
     fit, facts = fitted(moving(2, 20.0, bandwidth_hz=0.05))
-    found = excitation(fit, score_tests(fit, facts))
+    found = excitation(fit, score_tests(fit, sized_faults(facts)))
     assert {"Ixx", "Iyy", "Izz"} <= set(found.missing)
     text = " ".join(found.advice)
     assert "Izz rests on the default body. Turn about z" in text

@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 import identify
 from identify.errors import LogError, SchemaError
 from identify.logs import LogFile, Recording, log_file, open_log, read_log
+from identify.logs.patch import patched
 from identify.logs.writing import to_toml, write_log
 from identify.regressors import scanning
-from identify.signals import Reading
 from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
 from tests.recordings import Path, _at_sensor
@@ -376,25 +376,25 @@ def test_what_is_written_is_read_back(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "reading"),
+    ("wrong", "patch"),
     [
-        ({"pose": {"maps": "world_to_body"}}, Reading(turned_maps=True)),
-        ({"pose": {"position_axes": "body"}}, Reading(position="world")),
-        ({"pose": {"position_unit": "m"}}, Reading(scales=(("position", 1e-3),))),
-        ({"twist": {"angle_unit": "deg"}}, Reading(scales=(("angular_velocity", 180 / np.pi),))),
-        ({"acceleration": {"kind": "spatial"}}, Reading(acceleration_kind="classical")),
-        ({"wrench": {"frame": "body"}}, Reading(wrench_frame="world")),
-        ({"wrench": {"frame": "world"}}, Reading(wrench_frame="body")),
+        ({"pose": {"maps": "world_to_body"}}, {"pose.maps": "body_to_world"}),
+        ({"pose": {"position_axes": "body"}}, {"pose.position_axes": "world"}),
+        ({"pose": {"position_unit": "m"}}, {"pose.position_unit": "mm"}),
+        ({"twist": {"angle_unit": "deg"}}, {"twist.angle_unit": "rad"}),
+        ({"acceleration": {"kind": "spatial"}}, {"acceleration.kind": "classical"}),
+        ({"wrench": {"frame": "body"}}, {"wrench.frame": "world"}),
+        ({"wrench": {"frame": "world"}}, {"wrench.frame": "body"}),
     ],
 )
-def test_a_log_that_is_read_otherwise_is_that_of_the_tool_point(wrong, reading):
+def test_a_log_that_is_read_otherwise_is_that_of_the_tool_point(wrong, patch):
     table, right = of_rates(X_FT, "body", "world", "classical")
     right["body"] = {"tcp": TCP}
     right["wrench"]["frame"] = {"body": "world", "world": "body"}.get(
         wrong.get("wrench", {}).get("frame"), "body"
     )
     schema = {group: keys | wrong.get(group, {}) for group, keys in right.items()}
-    expected, found = read_log(table, right), reading.apply(read_log(table, schema))
+    expected, found = read_log(table, right), patched(read_log(table, schema), patch)
     for name, values in expected.signals.items():
         assert_close(found.signals[name], values, 1e-11)
     assert found.frames == expected.frames

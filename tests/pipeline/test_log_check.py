@@ -9,15 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identify.diagnosis import ranking
+from identify.diagnosis import Explanation, LogFacts, Ranking, search
+from identify.diagnosis.faults import faults_of
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.pipeline import FitSettings, check_logs, correcting, fit
-from identify.pipeline.alternatives import linear_alternatives
 from identify.pipeline.correcting import NotCorrected, corrected
 from identify.pipeline.diagnose import Checks
-from identify.pipeline.explanations import Explanation, Ranking
 from identify.pipeline.scanned_log import scan_log
 from identify.reporting.diagnosis import _tested
 from identify.signals import Reading
@@ -72,8 +71,8 @@ def test_a_late_wrench_is_found_and_taken_back_when_asked(late, late_check):
     assert codes(found)[0] == "delay"
     (first, *_) = found.findings
     assert first.text.startswith("delay 19.")
-    assert "In the schema, [wrench], set delay_s = " in first.remedy
-    assert first.remedy.endswith(". Or fit with --apply delay.")
+    assert "In the schema, [wrench], set `delay_s = 0.0" in first.remedy
+    assert first.remedy.endswith("`. Or fit with --apply delay.")
     assert_close(first.evidence["size"][0], LATE, 0.1)
     assert not found.clear
     applied = fit(late, apply=("delay",))
@@ -102,7 +101,7 @@ def test_the_gain_of_a_single_axis_is_reported_where_nothing_else_explains_it():
     wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 0.93, 1, 1, 1])
     found = check_logs(wrong)
     assert codes(found)[0] == "wrench_calibration"
-    assert found.findings[0].evidence["p_value"] < 1e-6
+    assert found.findings[0].evidence["gain"] > 100.0
     with pytest.raises(NotCorrected, match="wrench_calibration: it is reported, not corrected"):
         fit(wrong, apply=("wrench_calibration",))
 
@@ -117,11 +116,8 @@ def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
     right = log()
     assert right.time is not None
     slow = scan_log(replace(right, time=1e3 * right.time), Reading())
-    (unit,) = (
-        each
-        for each in linear_alternatives(slow.summary.recording, slow.summary.fastest)
-        if each.clock == 1e-3
-    )
+    facts = LogFacts.of(slow.summary.recording, slow.summary.fastest)
+    (unit,) = (each for each in faults_of([facts]) if each[0].clock == 1e-3)
     checks = Checks(ranking=Ranking((Explanation(100.0, BODY, unit),)))
     monkeypatch.setattr(correcting, "look_at", lambda *_, **__: checks)
     (again,), _ = corrected([slow], ["time_unit"], EstimatorSettings(), lambda line: None)
@@ -136,20 +132,22 @@ def test_another_reading_is_applied_as_it_was_found():
     wrong = log(PATH.wrench(BODY, TIME) * [1, 1, 1, -1, -1, -1])
     found = check_logs(wrong)
     assert codes(found)[0] == "torque_sign"
-    assert found.findings[0].remedy.endswith("Or fit with --apply torque_sign.")
+    line = 'set `torque = ["-tx", "-ty", "-tz"]`'
+    assert found.findings[0].remedy == f"In the schema, [wrench], {line}."
     applied = fit(wrong, apply=("torque_sign",)).estimate
     assert group_errors(applied.parameters.phi, BODY).inertia < 0.05
 
 
 def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said():
     recording = log()
-    signals = {**recording.signals, "position": 1e3 * recording.signals["position"]}
-    wrong = replace(recording, signals=signals)
-    assert "position_unit" in codes(check_logs(wrong))
-    applied = fit(wrong, apply=("position_unit",))
-    assert applied.findings == ()
-    (why,) = applied.validation.missing
-    assert why.startswith("No replay: the log was corrected as asked")
+    for factor, missing in ((1e3, []), (1.06, ["No replay: the log was corrected as asked"])):
+        signals = {**recording.signals, "position": factor * recording.signals["position"]}
+        wrong = replace(recording, signals=signals)
+        assert "position_unit" in codes(check_logs(wrong))
+        applied = fit(wrong, apply=("position_unit",))
+        assert applied.findings == ()
+        starts = zip(applied.validation.missing, missing, strict=True)
+        assert all(why.startswith(start) for why, start in starts)
 
 
 def test_what_is_not_found_or_no_code_is_refused():
@@ -308,30 +306,30 @@ def test_robust_weights_are_gone_and_the_error_says_what_to_use():
         fit(log(), robust="huber")
 
 
-def test_causes_of_rounding_are_not_looked_for_but_those_of_a_wrong_exact_log_are(monkeypatch):
+def test_faults_of_rounding_are_not_looked_for_but_those_of_a_wrong_exact_log_are(monkeypatch):
     exact = record(PATH, BODY, TIME)
     w = PATH.wrench(BODY, TIME - LATE)
     wrong = replace(exact, signals={**exact.signals, "force": w[:, :3], "torque": w[:, 3:]})
     tried: list[str] = []
-    monkeypatch.setattr(ranking, "_likeliest", lambda now, some: tried.extend(h.name for h in some))
+    monkeypatch.setattr(search, "_likeliest", lambda now, some, *_: tried.extend(one[0].name for one in some))
     checks = fit(exact).checks
     assert tried == []
-    assert {"delay", "clock_rate"} <= {test.hypothesis.name for test in checks.diagnosis.tests}
+    assert {"delay", "clock_rate"} <= {test.fault.name for test in checks.diagnosis.tests}
     fit(wrong)
     assert "delay" in tried
 
 
 def test_what_was_found_is_not_among_what_the_log_would_not_show(late_check):
     checks = late_check.result.checks
-    assert {cause.code for cause in checks.diagnosis.causes} == {"delay"}
-    (test,) = (one for one in checks.diagnosis.tests if one.hypothesis.code == "delay")
-    assert not test.tellable
+    assert {found.code for found in checks.diagnosis.found} == {"delay"}
+    (test,) = (one for one in checks.diagnosis.tests if one.fault.code == "delay")
+    assert not test.observable
     assert "would not show" not in " ".join(checks.advice)
     assert _told(checks)["delay"][1:] == ("found", False)
 
 
 def _told(checks) -> dict[str, tuple[str, str, bool]]:
-    """Of each cause in the report: its size, whether it can be told, and whether that is grey."""
+    """Of each fault in the report: its size, whether it is observable, and whether that is grey."""
     table = _tested(checks.diagnosis)
     cells = {row.cells[0].text: row for row in table.rows}
     return {name: (row.cells[1].text, row.cells[3].text, row.muted) for name, row in cells.items()}

@@ -63,13 +63,15 @@ class BandRows:
     samples: Array
 
     @classmethod
-    def of(cls, statistics: Statistics, bands: Sequence[int] | None = None) -> BandRows:
-        """Those of statistics of one log, of all bands or of some."""
-        counts = statistics.counts(statistics.effective_samples)[0]
+    def of(
+        cls, statistics: Statistics, bands: Sequence[int] | None = None, log: int = 0
+    ) -> BandRows:
+        """Those of one log of statistics, of all bands or of some."""
+        counts = statistics.counts(statistics.effective_samples)[log]
         found = np.flatnonzero(counts) if bands is None else np.array(bands, dtype=np.intp)
         samples = counts[found] - (found == CONSTANT)
         found, samples = found[samples >= 1.0], samples[samples >= 1.0]
-        factors = statistics.totals[0, found][:, :, 1:].copy()
+        factors = statistics.totals[log, found][:, :, 1:].copy()
         factors[found == CONSTANT, 0] = 0.0  # the row on which an offset acts
         return cls(tuple(found.tolist()), factors, samples)
 
@@ -86,22 +88,23 @@ class BandRows:
         return BandRows(self.bands, self.factors @ own, self.samples)
 
 
-def clear_bands(statistics: Statistics, gravity: Vec3) -> tuple[int, ...]:
+def clear_bands(statistics: Statistics, gravity: Vec3, log: int = 0) -> tuple[int, ...]:
     """The groups of one log whose motion is seen above its noise; all where none is.
 
     Args:
         statistics: wide.
         gravity: g in W [m/s²].
+        log: its number.
     """
     moving = np.zeros((len(statistics.layout.columns), 6))
     moving[PSI, :][:6] = np.eye(6)
     moving[RT, :3] = np.kron(np.eye(3), np.asarray(gravity)[:, None])
-    counts = statistics.counts(statistics.effective_samples)[0]
+    counts = statistics.counts(statistics.effective_samples)[log]
     bands = [b for b in np.flatnonzero(counts).tolist() if b != CONSTANT]
     clear = []
     for band in bands:
-        signal = np.sum((statistics.totals[0, band] @ moving) ** 2, axis=0)
-        noise = np.sum((statistics.noise_rows[0, band] @ moving) ** 2, axis=0)
+        signal = np.sum((statistics.totals[log, band] @ moving) ** 2, axis=0)
+        noise = np.sum((statistics.noise_rows[log, band] @ moving) ** 2, axis=0)
         if all(noise[part].sum() <= _NOISY * signal[part].sum() for part in _HALF):
             clear.append(band)
     return (*(CONSTANT,) * bool(counts[CONSTANT]), *(clear or bands))
@@ -115,10 +118,12 @@ class Misfit:
         cost: minus twice the log-likelihood of the wrench as it is mapped, and what an impossible
             body costs.
         phi: the body, by weighted least squares.
+        weights: inverse covariance of the residual of each band, log after log, shape (n, 6, 6).
     """
 
     cost: float
     phi: Phi
+    weights: Array
 
 
 def misfit(logs: Sequence[BandRows]) -> Misfit:
@@ -139,7 +144,7 @@ def misfit(logs: Sequence[BandRows]) -> Misfit:
         covariances = _covariances(spread, n)
     inverse = np.linalg.inv(covariances)
     cost = n @ (np.linalg.slogdet(covariances)[1] + np.einsum("bij,bji->b", inverse, spread))
-    return Misfit(float(cost) + _impossible(phi, covariance), phi)
+    return Misfit(float(cost) + _impossible(phi, covariance), phi, inverse)
 
 
 def _solved(G: Array, weights: Array) -> tuple[Phi, Array]:
@@ -149,11 +154,11 @@ def _solved(G: Array, weights: Array) -> tuple[Phi, Array]:
     crossed = G[:, :12, :12] @ weighted.reshape(-1, 12, 60)
     N = F.T @ crossed.sum(axis=0).reshape(72, 10)
     b = G[:, :12, 12:18].reshape(-1) @ weighted.reshape(-1, 10)
-    covariance = _inverse(N)
+    covariance = inverse_information(N)
     return covariance @ b, covariance
 
 
-def _inverse(N: Array) -> Array:
+def inverse_information(N: Array) -> Array:
     """Of an information matrix; what it does not know is hardly known after it, and stays small."""
     scale = np.sqrt(np.maximum(np.diag(N), 1e-20 * N.max()))
     known = N / np.outer(scale, scale) + _UNKNOWN * np.eye(len(N))

@@ -1,0 +1,248 @@
+"""`Fault`: something that may be wrong with a log or with its schema, and what puts it right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.diagnosis.facts import LogFacts
+from identify.logs.patch import Patch, wrench_gain
+from identify.logs.schema import Schema
+from identify.logs.units import LENGTH
+from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT
+from identify.regressors.nuisances import changed_readings, other_gravity, scaled_position
+from identify.regressors.wrench import DDW, DW, RT, W
+
+_WRENCH_KEYS = frozenset(
+    f"wrench.{key}" for key in ("force", "torque", "force_unit", "torque_unit", "acts_on")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The continuous parameters η of a fault, zero where the log is as read.
+
+    Attributes:
+        parameters: names of the components.
+        unit: of all of them, in messages.
+        per_unit: η in SI of one such unit.
+        floor: |η| below which it does no harm worth a word [SI].
+        matters: standard error of every component, times 4.5, that a log has to stay below for the
+            fault to be observable [SI].
+    """
+
+    parameters: tuple[str, ...]
+    unit: str
+    per_unit: float
+    floor: float
+    matters: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What may be wrong with one log.
+
+    It is corrected by a patch of the log's schema, by a linear map of the log's columns, or by
+    either: where there is no map, the log has to be read again.
+
+    Attributes:
+        name: its own name, the same for every log.
+        code: of the finding.
+        text: what is so, as the rest of a sentence; of one with sizes, its name.
+        patch: keys of the schema, and their right values, at a size η.
+        change: M(η) of the columns that a fit reads, shape (40, 19).
+        action: what to do where no line of the schema puts it right, at a size η.
+        said: the schema as it was written.
+        sizes: its parameters; None where there are none.
+        slips: how many mistakes it takes to make it.
+        clock: how many times as long as read the time runs.
+        amplifies: whether its correction makes noise of the wrench larger.
+        undecided: what else may be wrong that looks the same, where a person has to say.
+    """
+
+    name: str
+    code: str
+    text: str
+    patch: Callable[[Array], Patch] | None = None
+    change: Callable[[Array], Array] | None = None
+    action: Callable[[Array], str] | None = None
+    said: Mapping[str, object] | None = None
+    sizes: Sizes | None = None
+    slips: int = 1
+    clock: float = 1.0
+    amplifies: bool = False
+    undecided: str = ""
+
+    @property
+    def d(self) -> int:
+        """How many parameters it has."""
+        return 0 if self.sizes is None else len(self.sizes.parameters)
+
+    @property
+    def linear(self) -> bool:
+        """Whether it is a linear map of the columns."""
+        return self.change is not None
+
+    def map_at(self, size: Array) -> Array:
+        """M(η) of all extended columns, shape (40, 40): maps follow each other as products."""
+        assert self.change is not None
+        return of_all_columns(self.change(np.asarray(size, dtype=np.float64)))
+
+    def tangent(self) -> Array:
+        """∂M/∂η at zero, of the columns a fit reads, shape (40, 19, d), by central differences."""
+        assert self.change is not None
+        assert self.sizes is not None
+        steps = 1e-4 * self.sizes.matters * np.eye(self.d)
+        slopes = [(self.change(step) - self.change(-step)) / (2.0 * step.sum()) for step in steps]
+        return np.stack(slopes, axis=-1)
+
+    def remedy_at(self, size: Array) -> str:
+        """What to change: a line of the schema, or an action."""
+        if self.action is not None:
+            return self.action(size)
+        assert self.patch is not None
+        return schema_lines(self.patch(size), self.said or {})
+
+    def with_sign(self, sign: Fault) -> Fault:
+        """Both: the log read again by this one's patch, and of that the map of a sign."""
+        one, other = self.patch, sign.patch
+        assert one is not None
+        assert other is not None
+
+        def both(size: Array) -> Patch:
+            return {**one(size), **other(size)}
+
+        return Fault(
+            f"{self.name} {sign.name}",
+            self.code,
+            f"{self.text}, and {sign.text}",
+            both,
+            sign.change,
+            said=self.said,
+            slips=self.slips + sign.slips,
+        )
+
+
+def slip(
+    facts: LogFacts,
+    code: str,
+    text: str,
+    patch: Patch,
+    *,
+    slips: int = 1,
+    action: str = "",
+    change: Array | None = None,
+    clock: float = 1.0,
+) -> Fault:
+    """A fault without sizes: keys of the schema have other values.
+
+    Args:
+        facts: of the log.
+        code: of the finding.
+        text: what is so.
+        patch: the right values.
+        slips: how many mistakes it takes.
+        action: what to do, where it is not the patch.
+        change: M, where it does not follow from the patch.
+        clock: how many times as long as read the time runs.
+    """
+    M = map_of_patch(patch, facts) if change is None else change
+    return Fault(
+        text,
+        code,
+        text,
+        lambda size: patch,
+        None if M is None else lambda size: M,
+        (lambda size: action) if action else None,
+        facts.said,
+        slips=slips,
+        clock=clock,
+    )
+
+
+def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
+    """M of a patch, shape (40, 19); None where the log has to be read again.
+
+    Args:
+        patch: keys of the schema and values.
+        facts: of the log.
+    """
+    keys, schema = set(patch), facts.schema
+    if schema is None or not keys:
+        return None
+    if keys <= _WRENCH_KEYS:
+        G = gain_of(patch, schema)
+        by_halves = np.kron(G[::3, ::3], np.eye(3))
+        if facts.wrench_frame == "world" and not np.allclose(G, by_halves):
+            return None
+        return changed_readings(G, facts.X_BS)
+    if keys == {"world.gravity"}:
+        return other_gravity(np.asarray(patch["world.gravity"]) - facts.gravity)
+    if keys == {"pose.position_unit"} and schema.pose is not None:
+        ratio = LENGTH[patch["pose.position_unit"]] / LENGTH[schema.pose.position_unit]
+        return scaled_position(ratio - 1.0, facts.gravity)
+    if keys == {"acceleration.kind"} and "spatial" not in (
+        patch["acceleration.kind"],
+        facts.acceleration_kind,
+    ):
+        sign = 1.0 if patch["acceleration.kind"] == "classical" else -1.0
+        return other_gravity(sign * facts.gravity)
+    return None
+
+
+def gain_of(patch: Patch, schema: Schema) -> Array:
+    """What [f; t] are by a patch of the wrench's table to what they were, shape (6, 6)."""
+    keys = {key.partition(".")[2]: value for key, value in patch.items()}
+    return wrench_gain(schema.wrench, schema.wrench.model_copy(update=keys))
+
+
+def schema_lines(patch: Patch, said: Mapping[str, object]) -> str:
+    """What to write into the schema, as a sentence.
+
+    Args:
+        patch: keys and values.
+        said: the schema as it was written.
+    """
+    tables: dict[str, list[str]] = {}
+    for place, value in patch.items():
+        name, _, key = place.rpartition(".")
+        table = said.get(name)
+        now = table.get(key) if isinstance(table, Mapping) else None
+        if value is None:
+            line = f"leave `{key}` out"
+        elif isinstance(value, str) and isinstance(now, str):
+            line = f"change `{key} = {_spelled(now)}` to `{key} = {_spelled(value)}`"
+        else:
+            line = f"set `{key} = {_spelled(value)}`"
+        tables.setdefault(name, []).append(line)
+    lines = [f"[{name}], {' and '.join(of_table)}" for name, of_table in tables.items()]
+    option = " (or --gravity)" if "world.gravity" in patch else ""
+    return f"In the schema, {'; in '.join(lines)}{option}."
+
+
+def _spelled(value: object) -> str:
+    """A value as TOML has it."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_spelled, value))}]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def rounded(values: Array | float) -> list[float] | float:
+    """Numbers as a schema has them: six decimals."""
+    listed = [float(value) + 0.0 for value in np.round(np.atleast_1d(values), 6)]
+    return listed[0] if np.ndim(values) == 0 else listed
+
+
+def of_all_columns(M: Array) -> Array:
+    """M of [1, ψ, w] carried to the derivatives: what acts on w, ẇ, ẅ acts on theirs, (40, 40)."""
+    K, fit = len(WIDE_LAYOUT.columns), len(SCAN_LAYOUT.columns)
+    whole = np.zeros((K, K))
+    whole[:, :fit] = M
+    whole[RT, RT] = np.eye(9)
+    whole[DW, DW] = whole[DDW, DDW] = M[W, W]
+    whole[DDW, DW] = M[DW, W]
+    return whole

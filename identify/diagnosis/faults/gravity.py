@@ -1,0 +1,124 @@
+"""Faults of gravity: its direction and size, whether it is in the wrench or the acceleration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from identify.arrays import Array, Vec3
+from identify.diagnosis.facts import LogFacts
+from identify.diagnosis.fault import Fault, Sizes, rounded, slip
+from identify.diagnosis.faults.wrench import DEGREE
+from identify.logs.patch import Patch
+from identify.regressors.nuisances import other_gravity
+from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
+from identify.spatial.vectors import STANDARD_GRAVITY
+
+_TILTED = 0.95
+"""Cosine above which another direction is the same, tilted, which is looked for apart."""
+
+_ON_EARTH = 0.01
+"""Share by which gravity differs from the standard one, at most."""
+
+_WORLD = {"+x": (1, 0, 0), "-x": (-1, 0, 0), "+y": (0, 1, 0), "-y": (0, -1, 0)}
+_WORLD |= {"+z": (0, 0, 1), "-z": (0, 0, -1)}
+
+
+def is_usual_gravity(size: float) -> bool:
+    """Whether gravity of that size [m/s²] is that of a place on Earth."""
+    return abs(size / STANDARD_GRAVITY - 1.0) < _ON_EARTH
+
+
+def gravity_faults(facts: LogFacts) -> Iterator[Fault]:
+    """All that concern gravity; of a log without an attitude there is none."""
+    if not facts.attitude:
+        return
+    yield from _slips(facts)
+    if facts.gravity_added:
+        yield _tilted(facts)
+        if not facts.still:
+            yield _magnitude(facts)
+
+
+def _slips(facts: LogFacts) -> Iterator[Fault]:
+    g = facts.gravity
+    size = float(np.linalg.norm(g))
+    if size == 0.0:
+        if facts.acceleration_kind != "proper":
+            for name, axis in _WORLD.items():
+                text = f"gravity is missing: it points along {name} of the world's axes"
+                yield _other(facts, text, STANDARD_GRAVITY * np.array(axis, dtype=float))
+        return
+    if not facts.gravity_added:
+        text = "the acceleration is the classical one, gravity not in it"
+        yield slip(facts, "acceleration_kind", text, {"acceleration.kind": "classical"})
+        return
+    for name, axis in _WORLD.items():
+        other = size * np.array(axis, dtype=float)
+        if other @ g < _TILTED * size**2:
+            text = f"gravity points along {name} of the world's axes"
+            yield _other(facts, text, other, "gravity_direction")
+    # Of another size than on Earth it is sooner that, whatever else fits: mass and time do too.
+    usual = is_usual_gravity(size)
+    for scale in (1.0 / 9.80665, 9.80665) if usual else (STANDARD_GRAVITY / size,):
+        yield _other(facts, f"gravity is {scale * size:.4g} m/s²", scale * g)
+    if "linear_acceleration" in facts.signals:
+        text = "the acceleration is as an accelerometer reads it, less gravity"
+        yield slip(facts, "acceleration_kind", text, {"acceleration.kind": "proper"})
+    else:
+        yield slip(
+            facts,
+            "already_compensated",
+            "the weight is not in the wrench: the controller has taken it off",
+            {"world.gravity": [0.0, 0.0, 0.0]},
+            action="Log the wrench without gravity compensation, or set [world] "
+            "`gravity = [0, 0, 0]`.",
+        )
+
+
+def _other(facts: LogFacts, text: str, other: Array, code: str = "gravity_magnitude") -> Fault:
+    patch = {"world.gravity": rounded(other)}
+    return slip(facts, code, text, patch, change=other_gravity(other - facts.gravity))
+
+
+def _tilted(facts: LogFacts) -> Fault:
+    def patch(size: Array) -> Patch:
+        return {"world.gravity": rounded(facts.gravity + tilt(size, facts.gravity))}
+
+    return Fault(
+        "gravity_tilted",
+        "gravity_tilted",
+        "gravity tilted",
+        patch,
+        lambda size: other_gravity(tilt(size, facts.gravity)),
+        said=facts.said,
+        sizes=Sizes(("first axis", "second axis"), "deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
+    )
+
+
+def _magnitude(facts: LogFacts) -> Fault:
+    return Fault(
+        "gravity_magnitude",
+        "gravity_magnitude",
+        "gravity magnitude",
+        lambda size: {"world.gravity": rounded((1.0 + float(size[0])) * facts.gravity)},
+        lambda size: other_gravity(float(size[0]) * facts.gravity),
+        said=facts.said,
+        sizes=Sizes(("share",), "%", 1e-2, 0.5e-2, 4e-2),
+    )
+
+
+def tilt(angles: Array, gravity: Vec3) -> Vec3:
+    """Change δg of gravity that is turned by small angles about two axes across it, shape (3,)."""
+    R = rotation_from_quaternion(exp_rotation(angles @ _across(gravity)))
+    return R @ gravity - gravity
+
+
+def _across(gravity: Vec3) -> Array:
+    """Two unit vectors across g and each other, near the world's axes, shape (2, 3)."""
+    down = gravity / np.linalg.norm(gravity)
+    first = np.eye(3)[np.argsort(np.abs(down), kind="stable")[0]]
+    first = first - (first @ down) * down
+    first /= np.linalg.norm(first)
+    return np.stack((first, np.cross(down, first)))

@@ -1,0 +1,164 @@
+"""Faults of the pose and its rates: order, direction, axes, units, and of which point they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from identify.arrays import Array
+from identify.diagnosis.facts import LogFacts
+from identify.diagnosis.fault import Fault, Sizes, slip
+from identify.logs.schema_fields import negated
+from identify.logs.schema_tables import PoseTable
+from identify.regressors.nuisances import displaced_point, scaled_position
+
+FASTEST = 50.0, 100.0
+"""Speed [m/s] and rate [rad/s] beyond which another unit of time or length is absurd …"""
+
+SLOWEST = 1e-3, 1e-2
+"""… and those below which nothing would have moved."""
+
+FAST_SPIN = 60.0
+"""Rate above which an angle may be in degrees [rad/s]."""
+
+_POSITIONS = {
+    "world": "of the body's origin in world axes",
+    "body": "of the body's origin in body axes",
+    "inverse": "of the world's origin in body axes",
+}
+_ORDERS = {"xyzw": "wxyz", "wxyz": "xyzw"}
+
+
+def pose_faults(facts: LogFacts) -> Iterator[Fault]:
+    """All that concern the pose and the rates."""
+    if facts.schema is not None:
+        if facts.attitude and facts.schema.pose is not None:
+            yield from _poses(facts, facts.schema.pose)
+            yield from _position_units(facts, facts.schema.pose)
+        yield from _kinds(facts)
+        yield from _rates(facts)
+    if facts.gravity_added and facts.positioned:
+        yield _scale(facts)
+    if not facts.still:
+        yield _offset(facts)
+
+
+def _poses(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
+    """Order of the quaternion, what the rotation maps, and what the position is of."""
+    reorders = (False, True) if pose.quaternion is not None else (False,)
+    inverse = pose.maps == "world_to_body"
+    now = pose.position_axes or ("inverse" if inverse else "world")
+    for reordered, remapped in product(reorders, (False, True)):
+        own = "inverse" if inverse != remapped else "world"
+        for position in _POSITIONS if facts.positioned else (own,):
+            signs = facts.positioned and position == "world" and not reordered
+            for sign in (1.0, -1.0) if signs and pose.position is not None else (1.0,):
+                kept = position == now or not facts.positioned
+                if not (reordered or remapped) and kept and sign > 0.0:
+                    continue
+                whole = remapped and position == own and pose.position_axes is None
+                patch = dict(_patch(pose, reordered, remapped, position, own, sign))
+                if position == "inverse" != own and pose.position is None:
+                    continue  # a matrix of sixteen columns has no position of its own
+                yield slip(
+                    facts,
+                    "quaternion_order"
+                    if reordered
+                    else ("pose_maps" if remapped else "position_axes"),
+                    " and ".join(_text(pose, reordered, remapped, position, now, sign)),
+                    patch,
+                    slips=reordered + remapped + (sign < 0.0) + (not (kept or whole)),
+                )
+
+
+def _text(
+    pose: PoseTable, reordered: bool, remapped: bool, position: str, now: str, sign: float
+) -> Iterator[str]:
+    if reordered:
+        first = pose.rotation_order == "wxyz"
+        yield f"the quaternion's scalar comes {'last' if first else 'first'}"
+    if remapped:
+        yield "the rotation maps the other way"
+    if position != now or sign < 0.0:
+        yield f"the position is {'minus that ' if sign < 0.0 else ''}{_POSITIONS[position]}"
+
+
+def _patch(
+    pose: PoseTable, reordered: bool, remapped: bool, position: str, own: str, sign: float
+) -> Iterator[tuple[str, object]]:
+    """Keys of the pose; a position of the world's origin in body axes is minus that in body."""
+    if reordered:
+        yield "pose.order", _ORDERS[pose.rotation_order]
+    if remapped:
+        yield "pose.maps", "body_to_world" if pose.maps == "world_to_body" else "world_to_body"
+    if position == "inverse" and own == "world":
+        position, sign = "body", -1.0
+    if position != (pose.position_axes or own):
+        yield "pose.position_axes", None if position == "inverse" else position
+    if sign < 0.0 and pose.position is not None:
+        yield "pose.position", [negated(column) for column in pose.position]
+
+
+def _position_units(facts: LogFacts, pose: PoseTable) -> Iterator[Fault]:
+    if not (facts.positioned and facts.gravity_added):
+        return
+    other, factor = ("m", 1e3) if pose.position_unit == "mm" else ("mm", 1e-3)
+    if SLOWEST[0] < facts.fastest[0] * factor < FASTEST[0]:
+        text = f"the position is in {other}, not in {pose.position_unit}"
+        yield slip(facts, "position_unit", text, {"pose.position_unit": other})
+
+
+def _kinds(facts: LogFacts) -> Iterator[Fault]:
+    """Whether a linear acceleration that is not an accelerometer's is the spatial one."""
+    kind = facts.acceleration_kind
+    if "linear_acceleration" not in facts.signals or kind == "proper":
+        return
+    if facts.still or not facts.attitude:
+        return
+    other = "spatial" if kind == "classical" else "classical"
+    text = f"the linear acceleration is the {other} one"
+    yield slip(facts, "acceleration_kind", text, {"acceleration.kind": other})
+
+
+def _rates(facts: LogFacts) -> Iterator[Fault]:
+    """Angular rates in degrees that turn faster than anything does."""
+    tables = {"angular_velocity": "twist", "angular_acceleration": "acceleration"}
+    patch = {f"{tables[n]}.angle_unit": "deg" for n in tables if n in facts.signals}
+    if patch and facts.fastest[1] > FAST_SPIN:
+        yield slip(facts, "angle_unit", "angular rates are in degrees", patch)
+
+
+def _scale(facts: LogFacts) -> Fault:
+    return Fault(
+        "position_scale",
+        "position_unit",
+        "position scale",
+        None,
+        lambda size: scaled_position(float(size[0]), facts.gravity),
+        lambda size: (
+            f"Check the scale of [pose] position: lengths are {1.0 + float(size[0]):.4g} of it"
+        ),
+        facts.said,
+        Sizes(("scale",), "%", 1e-2, 1e-2, 4e-2),
+    )
+
+
+def _offset(facts: LogFacts) -> Fault:
+    def action(size: Array) -> str:
+        shown = [round(1e3 * float(v), 2) + 0.0 for v in size]
+        return (
+            f"The pose is of a point {shown} mm (body axes) before the body's origin: log the pose "
+            "of the point the wrench is at, or move the mount by as much"
+        )
+
+    return Fault(
+        "kinematic_offset",
+        "kinematic_offset",
+        "kinematic offset",
+        None,
+        displaced_point,
+        action,
+        facts.said,
+        Sizes(("x", "y", "z"), "mm", 1e-3, 1e-3, 10e-3),
+        undecided="" if facts.X_BS is None else "the point of the pose or the mount may be wrong",
+    )

@@ -1,0 +1,121 @@
+"""Faults of time: its unit and rate, a wrench that is late, or that went through a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.diagnosis.facts import LogFacts
+from identify.diagnosis.fault import Fault, Sizes, rounded, schema_lines, slip
+from identify.diagnosis.faults.pose import FASTEST, SLOWEST
+from identify.logs.patch import Patch
+from identify.logs.units import TICKS_PER_SECOND
+from identify.regressors.nuisances import earlier_wrench, other_clock, unlagged_wrench
+
+_TIMES = (1e-6, 1e-3, 0.5, 2.0, 1e3, 1e6)
+"""Units of time, and every other row or twice as many as the rate says."""
+
+
+def timing_faults(facts: LogFacts) -> Iterator[Fault]:
+    """All that concern time; of still poses there is none."""
+    if facts.still:
+        return
+    if facts.timed and facts.gravity_added:
+        yield from _units(facts)
+        yield _rate(facts)
+    yield _delay(facts)
+    yield _lag(facts)
+
+
+def time_patch(said: Mapping[str, object], factor: float) -> Patch:
+    """The keys of the schema where time runs so many times as long; none where no unit says it.
+
+    Args:
+        said: the schema as it was written.
+        factor: how many times as long.
+    """
+    log = said.get("log")
+    table = log if isinstance(log, Mapping) else {}
+    if "rate_hz" in table:
+        return {"log.rate_hz": float(f"{float(table['rate_hz']) / factor:g}")}
+    ticks = TICKS_PER_SECOND[str(table.get("time_unit", "s"))] / factor
+    for unit, per_second in TICKS_PER_SECOND.items():
+        if abs(ticks / per_second - 1.0) < 1e-9:
+            return {"log.time_unit": unit}
+    return {}
+
+
+def time_remedy(said: Mapping[str, object], factor: float) -> str:
+    """What to do where time runs so many times as long as read."""
+    patch = time_patch(said, factor)
+    return schema_lines(patch, said) if patch else "In the schema, [log], correct `time_unit`."
+
+
+def _units(facts: LogFacts) -> Iterator[Fault]:
+    speed, spin = facts.fastest
+    for factor in _TIMES:
+        rates = speed / factor, spin / factor
+        if all(rate < most for rate, most in zip(rates, FASTEST, strict=True)) and any(
+            rate > least for rate, least in zip(rates, SLOWEST, strict=True)
+        ):
+            yield slip(
+                facts,
+                "time_unit",
+                f"time runs {factor:g} times as long as read",
+                time_patch(facts.said, factor),
+                action=time_remedy(facts.said, factor),
+                change=other_clock(factor - 1.0, facts.gravity),
+                clock=factor,
+            )
+
+
+def _rate(facts: LogFacts) -> Fault:
+    return Fault(
+        "clock_rate",
+        "clock_rate",
+        "clock rate",
+        None,
+        lambda size: other_clock(float(size[0]), facts.gravity),
+        lambda size: (
+            f"Check the rate of the log: its time runs at {1.0 / (1.0 + float(size[0])):.4g} of "
+            "ours"
+        ),
+        facts.said,
+        Sizes(("rate",), "%", 1e-2, 0.25e-2, 2e-2),
+    )
+
+
+def _delay(facts: LogFacts) -> Fault:
+    before = 0.0 if facts.schema is None else facts.schema.wrench.delay_s
+    return Fault(
+        "delay",
+        "delay",
+        "delay",
+        lambda size: {"wrench.delay_s": rounded(before + float(size[0]))},
+        lambda size: earlier_wrench(float(size[0])),
+        said=facts.said,
+        sizes=Sizes(("delay",), "ms", 1e-3, 0.5e-3, 10e-3),
+    )
+
+
+def _lag(facts: LogFacts) -> Fault:
+    def action(size: Array) -> str:
+        corner = 1.0 / (2.0 * np.pi * max(abs(float(size[0])), 1e-9))
+        return (
+            f"The sensor filters its wrench, with a corner near {corner:.3g} Hz: switch its "
+            "low-pass off or raise it, and log again"
+        )
+
+    return Fault(
+        "sensor_lag",
+        "sensor_lag",
+        "sensor lag",
+        None,
+        lambda size: unlagged_wrench(float(size[0])),
+        action,
+        facts.said,
+        Sizes(("time constant",), "ms", 1e-3, 0.5e-3, 10e-3),
+        amplifies=True,
+    )

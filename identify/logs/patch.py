@@ -1,0 +1,223 @@
+"""A recording as another schema would have it read: what a patch of the schema's keys changes.
+
+The conversions that the recording's own schema asked for are undone, and those of the patched one
+done: signs, order and units of columns, what a pose maps, frames. A reader need not go to the file
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from identify.arrays import Array, Vec4, seal
+from identify.documents import validate
+from identify.errors import SchemaError
+from identify.logs.convert import axes_of, noise_of
+from identify.logs.recording import Recording, moved_recording
+from identify.logs.schema import Schema
+from identify.logs.schema_fields import Column, bare
+from identify.logs.schema_tables import PoseTable, WrenchTable
+from identify.logs.signal_table import SIGNALS
+from identify.logs.tool_point import wrench_point
+from identify.logs.units import FORCE, LENGTH, TORQUE
+from identify.spatial.rotations import (
+    quaternion_conjugate,
+    rotate,
+    rotate_back,
+    rotation_from_quaternion,
+)
+
+Patch: TypeAlias = Mapping[str, Any]
+"""Values of keys of a schema, such as {"pose.order": "wxyz"} or {"wrench.mount.unit": "mm"}; None
+leaves a key out."""
+
+_MOTION = frozenset({"pose", "twist", "acceleration"})
+_ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
+
+
+def schema_of(recording: Recording) -> Schema:
+    """The schema of a recording, filled up where the recording has more than it says.
+
+    Raises:
+        SchemaError: what the recording has is in no schema.
+    """
+    return _schema(_document(recording))
+
+
+def patched(recording: Recording, patch: Patch) -> Recording:
+    """The recording as its schema with other values of some keys would have it read.
+
+    Only what the patch names is changed. Files and clocks are as they were read: no key of `[log]`
+    and `[streams]` can be among them.
+
+    Raises:
+        SchemaError: the patched schema is none, or names columns that were not read.
+        LogError: a tool point's motion cannot be read so.
+    """
+    if not patch:
+        return recording
+    document = _document(recording)
+    old, new = _schema(document), _schema(_merged(document, patch))
+    tables = {key.partition(".")[0] for key in patch}
+    if tables & {"log", "streams", "body"}:
+        raise SchemaError(f"{recording.name}: {sorted(patch)} cannot be changed once it is read")
+    tcp = recording.body_frame.tcp if tables & _MOTION else None
+    if tcp is not None:  # the log is of the tool point: that is what is read otherwise
+        recording = moved_recording(recording, tcp)
+    signals = dict(recording.signals)
+    if "wrench" in tables:
+        gain = wrench_gain(old.wrench, new.wrench)
+        w = np.concatenate((signals["force"], signals["torque"]), axis=1) @ gain.T
+        signals |= {"force": w[:, :3], "torque": w[:, 3:]}
+    if "pose" in tables and old.pose is not None and new.pose is not None:
+        signals |= _pose(signals, old.pose, new.pose)
+    for signal in SIGNALS[2:6]:
+        if signal.group in tables and signal.name in signals:
+            before, after = old.groups[signal.group], new.groups[signal.group]
+            ratio = signal.factor(after) / signal.factor(before)
+            turn = _selection(getattr(before, signal.key), getattr(after, signal.key))
+            signals[signal.name] = ratio * signals[signal.name] @ turn.T
+    frames = {**recording.frames, **{k: v for k, v in axes_of(new).items() if k in tables}}
+    noise = {s.name: s.group for s in SIGNALS}
+    given = {name: one for name, one in noise_of(new).items() if noise[name] in tables}
+    schema = _merged(recording.schema, patch)
+    recording = replace(
+        recording,
+        signals={name: _sealed(values) for name, values in signals.items()},
+        frames=frames,
+        noise={**recording.noise, **given},
+        schema=schema,
+    )
+    if "world" in tables:
+        gravity = seal(new.world.gravity, "gravity", (3,))
+        recording = replace(recording, gravity=gravity)
+    if new.acceleration is not None and new.acceleration.kind and "acceleration.kind" in patch:
+        recording = replace(recording, acceleration_kind=new.acceleration.kind)  # pyright: ignore[reportArgumentType]
+    if "wrench.delay_s" in patch:
+        recording = replace(recording, wrench_delay=new.wrench.delay_s)
+    if any(key.startswith(("wrench.frame", "wrench.mount", "wrench.point")) for key in patch):
+        point = None
+        if new.wrench.point != "flange":
+            point = wrench_point(new.wrench.frame, recording.body_frame.tcp)
+        mount = new.wrench.mount
+        recording = replace(recording, X_BS=mount.pose if mount is not None else point)
+    return recording if tcp is None else moved_recording(recording, tcp.inverse())
+
+
+def wrench_gain(old: WrenchTable, new: WrenchTable) -> Array:
+    """What [f; t] by one table is to that by another, in the axes it is logged in, shape (6, 6).
+
+    Raises:
+        SchemaError: the new one has columns that the old one has not.
+    """
+    columns = (*old.force, *old.torque), (*new.force, *new.torque)
+    factors = []
+    for table in (old, new):
+        sign = 1.0 if table.acts_on == "body" else -1.0
+        units = FORCE[table.force_unit], TORQUE[table.torque_unit]
+        factors.append(sign * np.repeat(units, 3))
+    return factors[1][:, None] * _selection(*columns) / factors[0]
+
+
+def _document(recording: Recording) -> dict[str, dict[str, Any]]:
+    document = {k: dict(v) for k, v in recording.schema.items() if isinstance(v, Mapping)}
+    names = {*recording.signals, *(name for s in recording.streams for name in s.signals)}
+    for signal in SIGNALS:
+        table = document.get(signal.group, {})
+        given = _ROTATIONS if signal.name == "quaternion" else (signal.key,)
+        whole = signal.name == "position" and len(table.get("matrix", ())) == 16
+        if signal.name in names and not whole and not any(key in table for key in given):
+            document.setdefault(signal.group, {})[signal.key] = list(signal.columns)
+    for group, frame in recording.frames.items():
+        if group in document:
+            document[group]["frame"] = frame
+    wrench = document["wrench"]
+    wrench.setdefault("acts_on", "body")
+    if recording.frames.get("wrench") == "sensor":
+        wrench.setdefault("mount", {})
+    if "acceleration" in document:
+        document["acceleration"].setdefault("kind", recording.acceleration_kind)
+    document.setdefault("world", {})["gravity"] = np.asarray(recording.gravity).tolist()
+    clock = document.setdefault("log", {})
+    if not clock.keys() & {"time", "rate_hz", "still"}:
+        clock |= {"still": True} if recording.still else {"time": "time"}
+    return document
+
+
+def _schema(document: Mapping[str, Any]) -> Schema:
+    return validate(Schema, document, "schema")
+
+
+def _merged(document: Mapping[str, Any], patch: Patch) -> dict[str, Any]:
+    merged = {name: dict(v) if isinstance(v, Mapping) else v for name, v in document.items()}
+    for place, value in patch.items():
+        *tables, key = place.split(".")
+        keys = merged
+        for name in tables:
+            keys[name] = keys = dict(keys.get(name) or {})
+        if value is None:
+            keys.pop(key, None)
+        else:
+            keys[key] = list(value) if isinstance(value, tuple) else value
+    return merged
+
+
+def _selection(old: Sequence[Column], new: Sequence[Column]) -> Array:
+    """The matrix, of zeros and signs, that makes columns as one list has them those of another."""
+    names = [bare(column) for column in old]
+    selection = np.zeros((len(new), len(old)))
+    for row, (name, factor) in enumerate(map(bare, new)):
+        places = [k for k, (known, _) in enumerate(names) if known == name]
+        if not places:
+            raise SchemaError(f"column {name!r} was not read before: read the log again")
+        selection[row, places[0]] = factor * names[places[0]][1]
+    return selection
+
+
+def _pose(signals: Mapping[str, Array], old: PoseTable, new: PoseTable) -> dict[str, Array]:
+    """The pose by a new table: first as the log has it, then as the new one reads that."""
+    if "quaternion" not in signals:
+        return {}
+    attitude = signals["quaternion"]
+    logged = quaternion_conjugate(attitude) if old.maps == "world_to_body" else attitude
+    logged = _reordered(logged, old, new)
+    inverse = new.maps == "world_to_body"
+    pose = {"quaternion": quaternion_conjugate(logged) if inverse else logged}
+    if "position" not in signals:
+        return pose
+    p = signals["position"]
+    back = rotate_back(rotation_from_quaternion(attitude), p)
+    p = {"world": p, "body": back, "inverse": -back}[_position_kind(old)]
+    p = p * (LENGTH[new.position_unit] / LENGTH[old.position_unit])
+    if old.position is not None and new.position is not None:
+        p = p @ _selection(old.position, new.position).T
+    turned = rotate(rotation_from_quaternion(pose["quaternion"]), p)
+    position = {"world": p, "body": turned, "inverse": -turned}[_position_kind(new)]
+    return pose | {"position": position}
+
+
+def _position_kind(pose: PoseTable) -> str:
+    """What a position is of: of Bo in "body" or "world" axes, or "inverse", of Wo in body axes."""
+    return pose.position_axes or ("inverse" if pose.maps == "world_to_body" else "world")
+
+
+def _reordered(logged: Vec4, old: PoseTable, new: PoseTable) -> Vec4:
+    if old.rotation_columns != new.rotation_columns or old.angle_unit != new.angle_unit:
+        raise SchemaError("other columns of the rotation were not read before: read the log again")
+    if old.rotation_order == new.rotation_order:
+        return logged
+    if old.rotation_kind == "quaternion":
+        return np.roll(logged, 1 if old.rotation_order == "wxyz" else -1, axis=1)
+    if old.rotation_kind == "matrix" and not old.homogeneous:
+        return quaternion_conjugate(logged)
+    raise SchemaError("another order of the rotation was not read before: read the log again")
+
+
+def _sealed(values: Array) -> Array:
+    values = values.view()
+    values.flags.writeable = False
+    return values
