@@ -33,6 +33,7 @@ class Sizes:
         floor: |η| below which it does no harm worth a word [SI].
         matters: standard error of every component, times 4.5, that a log has to stay below for the
             fault to be observable [SI].
+        motion: what would show the fault in a log that does not.
     """
 
     parameters: tuple[str, ...]
@@ -40,6 +41,7 @@ class Sizes:
     per_unit: float
     floor: float
     matters: float
+    motion: str = ""
 
 
 @dataclass(frozen=True, slots=True)

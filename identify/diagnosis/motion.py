@@ -139,22 +139,9 @@ def _of_gravity(missing: Sequence[str], turned: float) -> list[str]:
     ]
 
 
-_MOTIONS = {
-    "delay": "move faster",
-    "sensor_lag": "move faster",
-    "clock_rate": "move faster, so that accelerations are a good part of gravity",
-    "gravity_magnitude": "move faster, so that accelerations are a good part of gravity",
-    "position_unit": "accelerate more",
-    "kinematic_offset": "turn faster, about two axes",
-    "gravity_tilted": "take attitudes all around",
-    "wrench_misaligned": "take attitudes all around",
-    "gain": "turn faster, about axes across the centre of mass",
-}
-
-
 def _of_fault(test: ScoreTest) -> str:
     fault, sizes = test.fault, test.fault.sizes
     assert sizes is not None
     name = fault.name.replace("_", " ")
     limit = f"{sizes.matters / sizes.per_unit:g} {sizes.unit}"
-    return f"{name}: this log would not show {limit}. To show it, {_MOTIONS[fault.code]}."
+    return f"{name}: this log would not show {limit}. To show it, {sizes.motion}."

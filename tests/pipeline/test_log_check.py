@@ -311,7 +311,11 @@ def test_faults_of_rounding_are_not_looked_for_but_those_of_a_wrong_exact_log_ar
     w = PATH.wrench(BODY, TIME - LATE)
     wrong = replace(exact, signals={**exact.signals, "force": w[:, :3], "torque": w[:, 3:]})
     tried: list[str] = []
-    monkeypatch.setattr(search, "_likeliest", lambda now, some, *_: tried.extend(one[0].name for one in some))
+
+    def only_noted(now, some, *_) -> None:
+        tried.extend(fault.name for fault, *_ in some)
+
+    monkeypatch.setattr(search, "_likeliest", only_noted)
     checks = fit(exact).checks
     assert tried == []
     assert {"delay", "clock_rate"} <= {test.fault.name for test in checks.diagnosis.tests}

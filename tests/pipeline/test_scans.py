@@ -109,7 +109,8 @@ def test_the_provenance_has_the_digest_of_the_reading():
     log = moving(0.8, 20.0)
     assert digest_of(fit(log)) == Reading().digest
     gravity = (0.0, 0.0, -9.8)
-    assert digest_of(fit(log, gravity=gravity)) == Reading().with_patch({"world.gravity": gravity}).digest
+    read = Reading().with_patch({"world.gravity": gravity})
+    assert digest_of(fit(log, gravity=gravity)) == read.digest
 
 
 def test_raw_signals_of_a_long_log_are_looked_at_as_those_of_a_short_one(tmp_path):

@@ -93,7 +93,11 @@ def _tilted(facts: LogFacts) -> Fault:
         patch,
         lambda size: other_gravity(tilt(size, facts.gravity)),
         said=facts.said,
-        sizes=Sizes(("first axis", "second axis"), "deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
+        sizes=Sizes(
+            ("first axis", "second axis"),
+            *("deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
+            "take attitudes all around",
+        ),
     )
 
 
@@ -105,7 +109,10 @@ def _magnitude(facts: LogFacts) -> Fault:
         lambda size: {"world.gravity": rounded((1.0 + float(size[0])) * facts.gravity)},
         lambda size: other_gravity(float(size[0]) * facts.gravity),
         said=facts.said,
-        sizes=Sizes(("share",), "%", 1e-2, 0.5e-2, 4e-2),
+        sizes=Sizes(
+            *(("share",), "%", 1e-2, 0.5e-2, 4e-2),
+            "move faster, so that accelerations are a good part of gravity",
+        ),
     )
 
 

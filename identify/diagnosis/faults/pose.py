@@ -139,7 +139,7 @@ def _scale(facts: LogFacts) -> Fault:
             f"Check the scale of [pose] position: lengths are {1.0 + float(size[0]):.4g} of it"
         ),
         facts.said,
-        Sizes(("scale",), "%", 1e-2, 1e-2, 4e-2),
+        Sizes(("scale",), "%", 1e-2, 1e-2, 4e-2, "accelerate more"),
     )
 
 
@@ -159,6 +159,6 @@ def _offset(facts: LogFacts) -> Fault:
         displaced_point,
         action,
         facts.said,
-        Sizes(("x", "y", "z"), "mm", 1e-3, 1e-3, 10e-3),
+        Sizes(("x", "y", "z"), "mm", 1e-3, 1e-3, 10e-3, "turn faster, about two axes"),
         undecided="" if facts.X_BS is None else "the point of the pose or the mount may be wrong",
     )

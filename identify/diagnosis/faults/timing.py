@@ -83,7 +83,10 @@ def _rate(facts: LogFacts) -> Fault:
             "ours"
         ),
         facts.said,
-        Sizes(("rate",), "%", 1e-2, 0.25e-2, 2e-2),
+        Sizes(
+            *(("rate",), "%", 1e-2, 0.25e-2, 2e-2),
+            "move faster, so that accelerations are a good part of gravity",
+        ),
     )
 
 
@@ -96,7 +99,7 @@ def _delay(facts: LogFacts) -> Fault:
         lambda size: {"wrench.delay_s": rounded(before + float(size[0]))},
         lambda size: earlier_wrench(float(size[0])),
         said=facts.said,
-        sizes=Sizes(("delay",), "ms", 1e-3, 0.5e-3, 10e-3),
+        sizes=Sizes(("delay",), "ms", 1e-3, 0.5e-3, 10e-3, "move faster"),
     )
 
 
@@ -116,6 +119,6 @@ def _lag(facts: LogFacts) -> Fault:
         lambda size: unlagged_wrench(float(size[0])),
         action,
         facts.said,
-        Sizes(("time constant",), "ms", 1e-3, 0.5e-3, 10e-3),
+        Sizes(("time constant",), "ms", 1e-3, 0.5e-3, 10e-3, "move faster"),
         amplifies=True,
     )

@@ -1,4 +1,8 @@
-"""Faults of the wrench: its signs, axes, units and frame; a turned sensor, gains, crosstalk."""
+"""Faults of the wrench: its signs, axes, units and frame; a turned sensor, gains, crosstalk.
+
+The floors of sizes, here and in the other families, are those that move no parameter by a
+half-width of practical fits (0.5 ms, 0.11°, .25 %, 1 %, 1 mm).
+"""
 
 from __future__ import annotations
 
@@ -128,7 +132,11 @@ def _misaligned(facts: LogFacts) -> Fault:
         if facts.wrench_frame == "world"
         else None,
         facts.said,
-        Sizes(("about x", "about y", "about z"), "deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
+        Sizes(
+            ("about x", "about y", "about z"),
+            *("deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
+            "take attitudes all around",
+        ),
     )
 
 
@@ -147,7 +155,10 @@ def _gain(facts: LogFacts) -> Fault:
         lambda size: scaled_torque(float(size[0]), facts.X_BS),
         action,
         facts.said,
-        Sizes(("gain",), "%", 1e-2, 1e-2, 5e-2),
+        Sizes(
+            *(("gain",), "%", 1e-2, 1e-2, 5e-2),
+            "turn faster, about axes across the centre of mass",
+        ),
         undecided="of force and torque either may be wrong, and the mass with force",
     )
 
