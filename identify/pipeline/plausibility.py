@@ -14,7 +14,7 @@ from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estim
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.pipeline.alternatives import FAST_SPIN, is_usual_gravity
-from identify.pipeline.result import FitSettings
+from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz
 from identify.spatial import Pose
