@@ -4,14 +4,13 @@ from identify.estimation.certificate import Certificate
 from identify.estimation.errors import ContradictoryTerms, NegativeMass, TooLittleMotion
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.estimator import (
-    EstimatorSettings,
-    IntervalRoute,
     body_system,
     estimate_body,
     estimate_unknowns,
     solve,
 )
 from identify.estimation.least_squares import ordinary_least_squares, weighted_least_squares
+from identify.estimation.settings import EstimatorSettings, IntervalRoute
 
 __all__ = [
     "Certificate",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +28,8 @@ from identify.estimation.intervals import (
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
-from identify.estimation.terms import Consistent, KnownMass, ScalarBounds, Term
+from identify.estimation.settings import EstimatorSettings, IntervalRoute
+from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
 from identify.estimation.variance import VarianceParts
 from identify.findings import completion
@@ -38,7 +38,6 @@ from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
 from identify.regressors import (
     ONE_BODY,
     BodyWrench,
-    Offsets,
     ParameterSpace,
     StackedRows,
     Statistics,
@@ -54,53 +53,11 @@ PAYLOAD_ON_CARRIER = ParameterSpace((PAYLOAD, CARRIER))
 LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
 """Which of them move in the logs."""
 
-IntervalRoute: TypeAlias = Literal["formula", "bootstrap"]
-"""How intervals come about: from the noise of the signals and the residuals of each band, or from
-the spread of refits to re-weighted blocks of time."""
-
 _MET = 1e-12
 """Violation of a term, in scaled units, that is rounding: least squares meets it."""
 
 _NOTICEABLE = 1e-6
 """Scaled mass from which on a body counts where terms are searched for a contradiction."""
-
-
-@dataclass(frozen=True, slots=True)
-class EstimatorSettings:
-    """What a person may choose.
-
-    Attributes:
-        bias: whose sensor offset is fitted.
-        mass: known mass [kg], if any: short for the term `KnownMass`.
-        terms: what else is known of the body.
-        unloaded: how many of the logs, the last ones, are of the carrier alone; the others are then
-            of a payload on it, and both bodies are fitted. Terms are of the payload, unless they
-            name the "carrier".
-        interval: how intervals come about, "formula" or "bootstrap".
-        simultaneous: whether 95 % is that all intervals of a body hold at once.
-    """
-
-    bias: Offsets = "per_log"
-    mass: float | None = None
-    terms: tuple[Term, ...] = ()
-    unloaded: int = 0
-    interval: IntervalRoute = "formula"
-    simultaneous: bool = False
-
-    def __post_init__(self) -> None:
-        BodyWrench(offsets=self.bias)
-        if self.interval not in get_args(IntervalRoute):
-            raise ProblemError(
-                f'interval: expected "formula" or "bootstrap", got {self.interval!r}'
-            )
-        object.__setattr__(self, "terms", tuple(self.terms))
-        if self.mass is not None:
-            KnownMass(self.mass)
-
-    @property
-    def all_terms(self) -> tuple[Term, ...]:
-        """The terms, the known mass among them."""
-        return self.terms if self.mass is None else (KnownMass(self.mass), *self.terms)
 
 
 def estimate_body(

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
-from identify.errors import LogError, ProblemError, SchemaError, SolveError
+from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import (
     Estimate,
     EstimatorSettings,
-    IntervalRoute,
     NegativeMass,
     TooLittleMotion,
     estimate_body,
 )
-from identify.estimation.terms import KnownMass, Term
 from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
 from identify.pipeline.correcting import corrected
 from identify.pipeline.diagnose import (
+    Checks,
     MisreadLog,
     is_suspect,
     look_at,
@@ -38,12 +38,13 @@ from identify.pipeline.plausibility import (
     require_same_frames,
 )
 from identify.pipeline.provenance import provenance_of
-from identify.pipeline.result import FitResult, FitSettings
+from identify.pipeline.result import FitResult
 from identify.pipeline.scanned_log import ScannedLog, scan_log
-from identify.regressors import LogSummary, Offsets, Statistics
+from identify.pipeline.settings import FitOptions, FitSettings, chosen
+from identify.regressors import LogSummary, Statistics
 from identify.regressors.scanning import CHUNK_ROWS
 from identify.signals import Reading
-from identify.validation import validate
+from identify.validation import Validation, validate
 
 Progress = Callable[[str], None]
 """Called with a line of text when a stage begins."""
@@ -54,47 +55,30 @@ def fit(
     settings: FitSettings | None = None,
     *,
     unloaded: Recording | LogFile | Sequence[Recording | LogFile] = (),
-    bias: Offsets | None = None,
-    mass: float | None = None,
-    cutoff_hz: float | None = None,
-    gravity: tuple[float, float, float] | None = None,
-    terms: Sequence[Term] | None = None,
-    needs: str | None = None,
-    interval: IntervalRoute | None = None,
-    simultaneous: bool | None = None,
-    apply: Sequence[str] | None = None,
-    check: bool | None = None,
-    robust: str | None = None,
     command: str | None = None,
     progress: Progress | None = None,
     truth: InertialParameters | None = None,
+    **options: Unpack[FitOptions],
 ) -> FitResult:
     """Fit one body to one or more logs of it, or a payload and its carrier to logs of both.
 
     Args:
         recordings: the logs, read or opened; each has its own sensor offset unless the settings
             say otherwise.
+        settings: all choices in one.
         unloaded: logs of the carrier alone, such as an empty gripper. The others are then of a
             payload on it, and both bodies are fitted together, each possible. What is known, and
             needed, is of the payload, but for terms that name the "carrier".
-        settings: all choices in one; each can be given by its name instead, and then replaces it.
-        bias: sensor offset fitted "per_log" (default), "shared" by all logs, or "none".
-        mass: known mass [kg].
-        cutoff_hz: highest frequency that is used, of all signals alike [Hz].
-        gravity: g in W [m/s²] in place of the logs' own.
-        terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
-        needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%"; the
-            verdict says which of them they do.
-        interval: how intervals come about: by "formula" (default) from the noise that is found, or
-            by "bootstrap" from the spread of refits to blocks of time, ten of them at least.
-        simultaneous: whether 95 % is that all intervals of a body hold at once.
-        apply: codes of findings to correct before the fit.
-        check: try all other readings of the logs, as `check_logs` does.
-        robust: was removed; `apply` corrects what was found.
         command: how it was called, for the provenance.
         progress: called with a line of text when a stage begins.
         truth: the true body (the payload's), where it is known, to replay beside the estimate; the
             fit does not see it.
+        options: choices by their names, in place of those of the settings: `bias` (sensor offset
+            fitted "per_log", the default, "shared" by all logs, or "none"), `mass` [kg],
+            `cutoff_hz`, `gravity` [m/s²], `terms` such as `[MassBetween(1.0, 1.5)]`, `needs` such
+            as "mass 1%, com 2mm, inertia 10%", `interval` ("formula", the default, or
+            "bootstrap"), `simultaneous`, `apply` (codes of findings to correct before the fit) and
+            `check` (try all other readings of the logs). `FitSettings` says more of each.
 
     Returns:
         The certified estimate with data, validation and provenance; of the carrier, where there is
@@ -102,98 +86,95 @@ def fit(
 
     Raises:
         LogError: a log cannot be used as it is.
-        SchemaError: a choice is none.
+        SchemaError: a choice is none, or is not known.
         ContradictoryTerms: two things that are said of the body exclude each other.
         MisreadLog: the log is not what its schema says, and as it was read there is no estimate.
         NotCorrected: what is to be corrected was not found, or may be something else.
         ProblemError: mass or centre of mass cannot be identified, or a sign is wrong.
         SolveError: the solver failed, or its answer is not proved.
     """
-    if robust is not None:
-        raise SchemaError(
-            "robust: weights of blocks were removed, as what `apply` corrects is nearer the body; "
-            "call check_logs and name what it finds, as in apply=['contact', 'spikes']"
-        )
-    named = {"bias": bias, "mass": mass, "cutoff_hz": cutoff_hz, "gravity": gravity}
-    named |= {"interval": interval, "simultaneous": simultaneous}
-    named |= {"apply": None if apply is None else tuple(apply), "check": check}
-    named |= {"needs": needs, "terms": tuple(terms) if isinstance(terms, list) else terms}
-    named = {name: value for name, value in named.items() if value is not None}
-    given, empty = _checked(recordings, unloaded)
-    if not isinstance(settings, FitSettings | None):
-        raise SchemaError(
-            f"fit: expected FitSettings after the recordings, got {type(settings).__name__}; a "
-            "schema goes to identify.read_log(log, schema), several recordings come as a list"
-        )
-    settings = replace(settings or FitSettings(), **named)
+    loaded, empty = _checked(recordings, unloaded)
+    settings = replace(chosen(settings, options), unloaded=len(empty))
     say = progress or (lambda line: None)
-    scanned = []
-    for source in (*given, *empty):
-        log = _scan(source, settings, say)
-        require_likely_clock(log.summary)
-        require_live_wrench(log.summary, mass_known=_mass_known(settings) and not empty)
-        scanned.append(log)
-    applied: list[dict[str, object]] = []
-    estimator = replace(settings.estimator, unloaded=len(empty))
-    if settings.apply:
-        scanned, applied = corrected(scanned, settings.apply, estimator, say)
-    recordings = [log.summary.recording for log in scanned]
-    require_same_frames(recordings, with_carrier=bool(empty))
-    say("estimating")
-    estimate = _estimate(scanned, [log.summary.statistics for log in scanned], estimator, say)
+    scanned = [_scan(source, settings, say) for source in (*loaded, *empty)]
+    scanned, corrections = corrected(scanned, settings.apply, settings, say)
     logs = tuple(log.summary for log in scanned)
-    blocks = [log.statistics for log in logs]
+    require_same_frames([log.recording for log in logs], with_carrier=bool(empty))
+    say("estimating")
+    estimate = _estimate(scanned, settings, say)
     say("validating")
-    of_parts = replace(estimator, interval="formula")  # whose intervals nobody sees
     mapped = any(log.summary.reading.maps for log in scanned)
-    validation = validate(logs, estimate, of_parts, truth, mapped=mapped)
-    done = {one["code"] for one in applied}
-    findings = [
+    validation = validate(logs, estimate, settings, truth, mapped=mapped)
+    findings, checks = _findings(scanned, estimate, validation, settings, corrections, say)
+    provenance = provenance_of(logs, settings, command, estimate, corrections)
+    estimate = _of_logs(estimate, logs, validation, provenance, findings)
+    estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
+    return FitResult(estimate, logs, validation, settings, checks)
+
+
+def _findings(
+    scanned: Sequence[ScannedLog],
+    estimate: Estimate,
+    validation: Validation,
+    settings: FitSettings,
+    corrections: Sequence[Mapping[str, object]],
+    say: Progress,
+) -> tuple[list[Finding], Checks]:
+    """What was seen at once and what the checks found, of one code the latter; and the checks."""
+    logs = [log.summary for log in scanned]
+    done = {correction["code"] for correction in corrections}
+    seen = [
         # What a log looks like as its schema reads it is not said of what was corrected.
         *(f for log in logs for f in findings_of_log(log) if f.code not in done),
-        *findings_of_fit(validation, estimate, logs, blocks, settings),
+        *findings_of_fit(validation, estimate, logs, [log.statistics for log in logs], settings),
     ]
-    suspect = not applied and (settings.check or is_suspect(estimate, findings))
     checks = look_at(
         scanned,
-        estimator,
-        suspect=suspect,
-        corrected=bool(applied),
+        settings,
+        suspect=not corrections and (settings.check or is_suspect(estimate, seen)),
+        corrected=bool(corrections),
         start=None if estimate.others else estimate.least_squares.phi,
         progress=say,
     )
-    if any(finding.code == "choice_contradicted" for finding in findings):
+    if any(finding.code == "choice_contradicted" for finding in seen):
         checks = replace(checks, calibration=None)  # that explains what is left
-    findings = _of_both(findings, list(checks.findings))
-    scores, whole = validation.scores, provenance_of(logs, settings, command, estimate)
-    whole |= {"applied": applied} if applied else {}
+    found = list(checks.findings)
+    known = {finding.code for finding in found}
+    return [*found, *(finding for finding in seen if finding.code not in known)], checks
 
-    def told(one: Estimate) -> Estimate:
-        """With what is known of the logs and of the whole fit, and so of each of its bodies."""
+
+def _of_logs(
+    estimate: Estimate,
+    logs: Sequence[LogSummary],
+    validation: Validation,
+    provenance: Mapping[str, object],
+    findings: Sequence[Finding],
+) -> Estimate:
+    """The estimate, each of its bodies, with what is known of the logs and of the whole fit."""
+    recordings, scores = [log.recording for log in logs], validation.scores
+
+    def known(one: Estimate) -> Estimate:
         return replace(
             one,
             frames=recordings[0].body_frame,
-            log_ids=tuple(log.recording.sha256 for log in logs),
-            dropped_rows=sum(log.recording.dropped.total for log in logs),
-            provenance={"body": one.body, **whole} if estimate.others else whole,
+            log_ids=tuple(recording.sha256 for recording in recordings),
+            dropped_rows=sum(recording.dropped.total for recording in recordings),
+            provenance={"body": one.body, **provenance} if estimate.others else provenance,
             findings=ranked([*one.findings, *findings]),
             r_squared=None if scores is None else scores.of_signal,
         )
 
-    others = {name: told(one) for name, one in estimate.others.items()}
-    met = needs_met(settings.needs, estimate)
-    estimate = replace(told(estimate), needs=met, others=others)
-    return FitResult(estimate, logs, validation, settings, checks)
-
-
-def _of_both(seen: Sequence[Finding], found: Sequence[Finding]) -> list[Finding]:
-    """What was seen at once and what the checks found; of one code the latter."""
-    known = {finding.code for finding in found}
-    return [*found, *(f for f in seen if f.code not in known)]
+    others = {name: known(one) for name, one in estimate.others.items()}
+    return replace(known(estimate), others=others)
 
 
 def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> ScannedLog:
-    """Scan a log; once more where a later part of it is faster than the cut-off that was chosen."""
+    """Scan a log; once more where a later part of it is faster than the cut-off that was chosen.
+
+    Raises:
+        LogError: it cannot be used.
+        MisreadLog: its clock cannot be what it says.
+    """
     say(f"preparing {source.name} ({len(source)} rows)")
 
     def tell(done: int, rows: int) -> None:
@@ -205,9 +186,12 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
     wide = len(source) <= CHUNK_ROWS and _is_differentiated(source)
     log = scan_log(source, reading, tell, wide=wide)
     cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0
-    if cutoff is None or motion <= cutoff:
-        return log
-    return scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=wide)
+    if cutoff is not None and motion > cutoff:
+        log = scan_log(source, replace(reading, cutoff_hz=motion), tell, wide=wide)
+    require_likely_clock(log.summary)
+    mass_known = settings.mass_known and not settings.unloaded
+    require_live_wrench(log.summary, mass_known=mass_known)
+    return log
 
 
 def _is_differentiated(source: Recording | LogFile) -> bool:
@@ -219,10 +203,6 @@ def _is_differentiated(source: Recording | LogFile) -> bool:
     return recording.still or not {"linear_acceleration", "angular_acceleration"} <= set(
         recording.signals
     )
-
-
-def _mass_known(settings: FitSettings) -> bool:
-    return settings.mass is not None or any(isinstance(t, KnownMass) for t in settings.terms)
 
 
 def _checked(
@@ -276,10 +256,11 @@ def _listed(recordings: object) -> list[Recording | LogFile]:
 
 def _estimate(
     logs: Sequence[ScannedLog],
-    blocks: Sequence[Statistics],
-    settings: EstimatorSettings,
+    settings: FitSettings,
     say: Progress,
 ) -> Estimate:
+    """The estimate, or the error that says what the logs most likely mean."""
+    blocks = [log.summary.statistics for log in logs]
     try:
         return estimate_body(blocks, settings)
     except NegativeMass as error:
@@ -299,7 +280,7 @@ def _estimate(
 def _of_two(
     logs: Sequence[ScannedLog],
     blocks: Sequence[Statistics],
-    settings: EstimatorSettings,
+    settings: FitSettings,
     error: NegativeMass,
     say: Progress,
 ) -> NegativeMass:

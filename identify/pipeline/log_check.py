@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from identify.errors import ProblemError, SolveError
 from identify.findings import Finding, Verdict, ranked, verdict_of
 from identify.logs import LogFile, Recording
 from identify.pipeline.fitting import Progress, fit
-from identify.pipeline.result import FitResult, FitSettings
+from identify.pipeline.result import FitResult
+from identify.pipeline.settings import FitSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,8 @@ def check_logs(
         LogError: a log cannot be used as it is.
         SchemaError: a choice is none.
     """
-    settings = replace(settings or FitSettings(), check=True)
     try:
-        result = fit(recordings, settings, unloaded=unloaded, progress=progress)
+        result = fit(recordings, settings, unloaded=unloaded, progress=progress, check=True)
     except (ProblemError, SolveError) as error:
         found = getattr(error, "finding", None)
         findings = (found,) if isinstance(found, Finding) else ()

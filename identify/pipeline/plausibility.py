@@ -15,7 +15,7 @@ from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.findings import Finding
 from identify.logs import Recording
-from identify.pipeline.result import FitSettings
+from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz
 from identify.spatial import Pose

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 
@@ -11,29 +11,42 @@ import numpy as np
 
 from identify.estimation import Estimate
 from identify.logs import Recording
-from identify.pipeline.result import FitSettings
+from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
 
 _PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow")
 
 
 def provenance_of(
-    logs: Sequence[LogSummary], settings: FitSettings, command: str | None, estimate: Estimate
+    logs: Sequence[LogSummary],
+    settings: FitSettings,
+    command: str | None,
+    estimate: Estimate,
+    corrections: Sequence[Mapping[str, object]] = (),
 ) -> dict[str, object]:
     """The provenance of a fit as plain dictionaries, lists and numbers.
 
-    Where it is of several bodies, it says which one the estimate is, and which moved in each log.
+    Where it is of several bodies, it says which moved in each log.
+
+    Args:
+        logs: that it was fitted to.
+        settings: of the fit.
+        command: how it was called, if that is known.
+        estimate: of all bodies.
+        corrections: records of what was corrected before the fit.
     """
     moved = [list(estimate.moved_in(number).bodies) for number in range(len(logs))]
+    options = asdict(replace(settings, terms=()))
+    del options["unloaded"]  # the logs have it
     return {
         "command": command,
-        "options": asdict(replace(settings, terms=()))
-        | {"terms": [term.record() for term in settings.terms]},
+        "options": options | {"terms": [term.record() for term in settings.terms]},
         "logs": [
             _log(log) | ({"bodies": bodies} if estimate.others else {})
             for log, bodies in zip(logs, moved, strict=True)
         ],
         "versions": versions(),
+        **({"applied": list(corrections)} if corrections else {}),
     }
 
 

@@ -9,13 +9,7 @@ from identify.regressors.newton_euler import (
     newton_euler_regressor,
     newton_euler_wrench,
 )
-from identify.regressors.scanning import (
-    ScanChunk,
-    chunk_statistics,
-    join_blocks,
-    scan,
-    scan_chunks,
-)
+from identify.regressors.scanning import scan
 from identify.regressors.space import ONE_BODY, ParameterSpace, Scalar
 from identify.regressors.statistics import Group, Layout, Statistics, join_logs
 from identify.regressors.summary import LogSummary
@@ -50,21 +44,17 @@ __all__ = [
     "Offsets",
     "ParameterSpace",
     "Scalar",
-    "ScanChunk",
     "StackedRows",
     "Statistics",
     "System",
     "Weights",
     "block_statistics",
-    "chunk_statistics",
     "fold_statistics",
     "in_frame",
-    "join_blocks",
     "join_logs",
     "newton_euler_regressor",
     "newton_euler_wrench",
     "scan",
-    "scan_chunks",
     "scan_statistics",
     "stacked_statistics",
     "wrench_statistics",

@@ -2,58 +2,44 @@
 
 A chunk is a whole number of blocks of time. It is read with as many rows on either side as the
 derivatives need, and what is made of it is of its own time alone: no sample is lost or counted
-twice where two chunks meet. So the statistics of chunks, made anywhere, are those of the scan:
-
-    statistics = reduce(join_blocks, map(chunk_statistics, scan_chunks(recording)))
+twice where two chunks meet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from identify.arrays import Array, Indices
+from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs import LogFile, Recording
 from identify.logs.excerpt import Excerpt, ReadExcerpt, excerpt, rows_of
 from identify.logs.rows import RowCounts
-from identify.regressors.statistics import MOST_BLOCKS, Statistics, add_up
-from identify.regressors.summary import LogSummary
-from identify.regressors.wrench import block_statistics, fold_statistics, scan_statistics
-from identify.signals import NoSegment, PreparedLog, Reading, Segment, on_one_clock, prepare
+from identify.regressors.statistics import MOST_BLOCKS
+from identify.regressors.summary import LogSummary, joint_range
+from identify.signals import NoSegment, PreparedLog, Reading, on_one_clock, prepare
 from identify.signals.clock import sampling_period
 from identify.signals.filters import shortest_segment
 from identify.signals.kernels import default_cutoff_hz
-from identify.signals.noise import SignalNoise
-from identify.signals.preparation import FOLDS
 from identify.signals.resampling import HALF_WIDTH
 from identify.signals.segments import FEWEST_ROWS
 from identify.signals.spikes import without_spikes
 from identify.signals.transform import BLOCK_SECONDS
-from identify.spatial.rotations import lengths
 
 CHUNK_ROWS = 65_536
 """Rows of a chunk, about: a whole number of blocks, and one block at least."""
 
-MOST_POINTS = 100_000
-"""Points of the series that are kept of a log."""
-
 MOST_STATES = 200_000
-"""Full-rate states that are kept of a log for the replay."""
+"""Full-rate states that are kept of a log for the replay: half of them at its begin, the others
+spread over it."""
 
 _HEAD = 2000
 """Rows from which the rate is read."""
-
-_STRETCH = 200
-"""Points of the series that stay together where it is thinned."""
-
-_SAME_SEGMENT = 5.5
-"""Points of the series across the edge of two chunks are of one segment up to so many steps."""
 
 ReadableLog: TypeAlias = Recording | LogFile
 """A log that can be read again: in memory, or a long one in a file."""
@@ -62,55 +48,17 @@ Progress = Callable[[int, int], None]
 """Called with the rows done and all rows, after each chunk."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScanChunk:
-    """Some rows of a log and how they are read, small enough to send to a worker.
+class _Chunk(NamedTuple):
+    """Some rows of a log.
 
     Attributes:
-        source: the log.
-        reading: how it is read; with the cut-off, where it is known already.
         start, stop: first row of its own, and the one after the last.
         margin: rows that are read on either side for derivatives.
-        rate_hz: of the log [Hz], where it is known already.
-        most_blocks: into which its statistics may be cut.
-        wide: whether the columns behind [1, ψ, w] are taken too.
     """
 
-    source: ReadableLog
-    reading: Reading
     start: int
     stop: int
     margin: int = 0
-    rate_hz: float | None = None
-    most_blocks: int = MOST_BLOCKS
-    wide: bool = False
-
-    def read(self, reader: ReadExcerpt | None = None) -> Excerpt:
-        """The rows, as they are read.
-
-        Args:
-            reader: of the log, where chunks before this one were read.
-        """
-        part = (reader or _reader(self.source))(self.start, self.stop, self.margin)
-        return replace(part, recording=self.reading.apply(part.recording))
-
-    def prepare(self, part: Excerpt) -> PreparedLog:
-        """Rows by frequency of what `read` gave.
-
-        Raises:
-            NoSegment: there is none to be made into rows.
-            LogError: as `prepare`.
-        """
-        name, rows = part.recording.name, len(part.recording)
-        if self.margin and rows < FEWEST_ROWS:
-            raise NoSegment(f"{name}: {rows} rows of a chunk are too few to see a motion")
-        return prepare(
-            part.recording,
-            self.reading.cutoff_hz,
-            part.span,
-            wide=self.wide,
-            rate_hz=self.rate_hz,
-        )
 
 
 def scan(
@@ -122,6 +70,8 @@ def scan(
     look_at: Callable[[Excerpt], None] | None = None,
 ) -> LogSummary:
     """Read a log once, and keep what estimation, validation and figures need of it.
+
+    The cut-off that the first chunk asks for is that of all.
 
     Args:
         source: the log.
@@ -135,96 +85,69 @@ def scan(
     """
     reading = reading or Reading()
     source, of_chunks = _ready(source, reading)
-    chunks = _cut(source, of_chunks)
-    found = _Found(chunks)
-    first: PreparedLog | None = None
+    chunks, read = _chunks(source, of_chunks), _reader(source)
+    found: LogSummary | None = None
     refused: NoSegment | None = None
-    reader, counts = _reader(source), RowCounts()
-    for cut in chunks:
-        chunk = replace(_after(first, cut), wide=wide)
-        part = chunk.read(reader)
-        counts += part.counts
-        found.look_at(part.recording)
+    counts, unused = RowCounts(), 0
+    wrench_range = np.array([np.full(6, np.inf), np.full(6, -np.inf)])
+    for chunk in chunks:
+        part = read(*chunk)
+        part = replace(part, recording=of_chunks.apply(part.recording))
+        own_range = _wrench_range(part.recording)
+        counts, wrench_range = counts + part.counts, joint_range(wrench_range, own_range)
         if look_at is not None:
             look_at(part)
         try:
-            prepared = chunk.prepare(part)
+            prepared = _prepared(part, chunk, of_chunks, found, wide=wide)
         except NoSegment as error:
             refused = refused or error
-            found.unused += part.rows - part.counts.dropped.total
+            unused += part.rows - part.counts.dropped.total
         else:
-            found.take(prepared, chunk)
-            first = first or replace(prepared, blocks=(), folds=(), segments=())
+            summary = LogSummary.of_chunk(
+                prepared,
+                reading,
+                own_range,
+                most_blocks=max(1, MOST_BLOCKS // len(chunks)),
+                most_states=_most_states(len(chunks), first=found is None),
+            )
+            found = summary if found is None else found + summary
         if progress is not None and len(chunks) > 1:
             progress(chunk.stop, chunks[-1].stop)
     told = rows_of(source, 0, 0) if isinstance(source, Recording) else source.told(counts)
-    if first is None:
+    if found is None:
         raise refused or LogError(f"{source.name}: the log has no rows")
-    told = replace(told, findings=first.recording.findings)
-    return found.summary(reading.apply(told), reading, first)
+    told = replace(reading.apply(told), findings=found.recording.findings)
+    return replace(found, recording=told, unused=found.unused + unused, wrench_range=wrench_range)
 
 
-def scan_chunks(source: ReadableLog, reading: Reading | None = None) -> list[ScanChunk]:
-    """The chunks of a log, each to be made into statistics anywhere, as `scan` makes them.
-
-    The first is prepared here, for the cut-off that all share.
-
-    Raises:
-        LogError: the log cannot be used.
-    """
-    source, reading = _ready(source, reading or Reading())
-    chunks = _cut(source, reading)
-    refused, reader = None, _reader(source)
-    for chunk in chunks:
-        try:
-            first = chunk.prepare(chunk.read(reader))
-        except NoSegment as error:
-            refused = refused or error
-        else:
-            return [_after(first, each) for each in chunks]
-    raise refused or LogError(f"{source.name}: the log has no rows")
+def _prepared(
+    part: Excerpt, chunk: _Chunk, reading: Reading, found: LogSummary | None, *, wide: bool
+) -> PreparedLog:
+    """Rows by frequency of a chunk, with the cut-off and the rate of those before it."""
+    recording = part.recording
+    if chunk.margin and len(recording) < FEWEST_ROWS:
+        raise NoSegment(
+            f"{recording.name}: {len(recording)} rows of a chunk are too few to see a motion"
+        )
+    cutoff_hz, rate_hz = reading.cutoff_hz, None
+    if found is not None:
+        cutoff_hz, rate_hz = found.cutoff_hz, found.rate_hz
+    return prepare(recording, cutoff_hz, part.span, wide=wide, rate_hz=rate_hz)
 
 
-def chunk_statistics(chunk: ScanChunk) -> Statistics | None:
-    """Statistics of a chunk's own time; None where it has no segment that can be used.
-
-    Raises:
-        LogError: the rows cannot be read or prepared.
-    """
-    try:
-        return _statistics(chunk.prepare(chunk.read()), chunk)
-    except NoSegment:
-        return None
+def _wrench_range(recording: Recording) -> Array:
+    """Least and largest force and torque, shape (2, 6); infinite without rows."""
+    wrench = np.hstack([recording.signals[name] for name in ("force", "torque")])
+    least, most = wrench.min(axis=0, initial=np.inf), wrench.max(axis=0, initial=-np.inf)
+    return np.array([least, most])
 
 
-def join_blocks(first: Statistics | None, second: Statistics | None) -> Statistics | None:
-    """Blocks of two segments of one log, the earlier first."""
-    parts = [part for part in (first, second) if part is not None]
-    return _joined(parts) if parts else None
-
-
-def _joined(parts: Sequence[Statistics]) -> Statistics:
-    """Blocks of segments of one log, in order of time; that of one segment as it is."""
-    if len(parts) == 1:
-        return parts[0]
-    begin = np.cumsum([0, *(int(part.block.max()) + 1 for part in parts)])
-    return add_up(
-        [replace(part, block=part.block + start) for part, start in zip(parts, begin, strict=False)]
-    )
-
-
-def _statistics(prepared: PreparedLog, chunk: ScanChunk) -> Statistics:
-    if prepared.recording.still:
-        return block_statistics(prepared)
-    return scan_statistics(prepared.blocks, prepared.recording.sha256, chunk.most_blocks)
-
-
-def _after(first: PreparedLog | None, chunk: ScanChunk) -> ScanChunk:
-    """The chunk, read like the first that could be prepared."""
-    if first is None:
-        return chunk
-    reading = replace(chunk.reading, cutoff_hz=first.cutoff_hz)
-    return replace(chunk, reading=reading, rate_hz=first.rate_hz)
+def _most_states(chunks: int, *, first: bool) -> int:
+    """How many full-rate states a chunk may keep."""
+    if chunks == 1:
+        return MOST_STATES
+    at_begin = MOST_STATES // 2
+    return at_begin if first else (MOST_STATES - at_begin) // (chunks - 1)
 
 
 def _ready(source: ReadableLog, reading: Reading) -> tuple[ReadableLog, Reading]:
@@ -254,17 +177,17 @@ def _rate_hz(source: ReadableLog) -> float | None:
     return 1.0 / period if period > 0.0 else None
 
 
-def _cut(source: ReadableLog, reading: Reading) -> list[ScanChunk]:
+def _chunks(source: ReadableLog, reading: Reading) -> list[_Chunk]:
     """The chunks of a log; of still poses one."""
     total = len(source)
-    whole = [ScanChunk(source, reading, 0, total)]
+    whole = [_Chunk(0, total)]
     rate = _rate_hz(source)
     if rate is None:
         return whole
     block = max(1, round(BLOCK_SECONDS * rate))
     if reading.most_rows is not None and total > reading.most_rows:
         edges = _spread(total, reading.most_rows, block)
-        return [ScanChunk(source, reading, start, stop) for start, stop in edges]
+        return [_Chunk(*edge) for edge in edges]
     rows = block * max(1, CHUNK_ROWS // block)
     count = max(1, round(total / rows))
     if count == 1:
@@ -272,11 +195,7 @@ def _cut(source: ReadableLog, reading: Reading) -> list[ScanChunk]:
     cutoff = default_cutoff_hz(rate) if reading.cutoff_hz is None else reading.cutoff_hz
     margin = int(min(shortest_segment(rate, cutoff) + _of_delay(source, reading, rate), rows))
     edges = [*(rows * number for number in range(count)), total]
-    most = max(1, MOST_BLOCKS // count)
-    return [
-        ScanChunk(source, reading, start, stop, margin, most_blocks=most)
-        for start, stop in pairwise(edges)
-    ]
+    return [_Chunk(start, stop, margin) for start, stop in pairwise(edges)]
 
 
 def _of_delay(source: ReadableLog, reading: Reading, rate: float) -> int:
@@ -293,156 +212,3 @@ def _spread(total: int, rows: int, block: int) -> list[tuple[int, int]]:
     length = rows // count
     starts = np.linspace(0, total - length, count).astype(int).tolist()
     return [(start, start + length) for start in starts]
-
-
-class _Points(NamedTuple):
-    """Points of the series: their numbers in it, time, rows z, numbers of segments."""
-
-    number: Indices
-    time: Array
-    rows: Array
-    segment_ids: Indices
-
-    def thinned(self, stride: int) -> _Points:
-        """Every `stride`-th stretch."""
-        if stride == 1:
-            return self
-        kept = self.number // _STRETCH % stride == 0
-        return _Points(self.number[kept], self.time[kept], self.rows[kept], self.segment_ids[kept])
-
-
-class _Series:
-    """Points over time; of too many, stretches evenly spread stay, each whole."""
-
-    def __init__(self) -> None:
-        self._parts: list[_Points] = []
-        self._stride, self._segment, self._last = 1, -1, -np.inf
-        self.points = 0
-
-    def take(self, log: PreparedLog) -> None:
-        step = 0.0 if len(log.time) < 2 else float(np.median(np.diff(log.time)))
-        goes_on = float(log.time[0]) - self._last <= _SAME_SEGMENT * step
-        ids = log.segment_ids + (self._segment + (0 if goes_on else 1))
-        points = _Points(self.points + np.arange(len(ids)), log.time, log.rows, ids)
-        self._parts.append(points.thinned(self._stride))
-        self.points += len(ids)
-        self._segment, self._last = int(ids[-1]), float(log.time[-1])
-        while sum(len(part.number) for part in self._parts) > MOST_POINTS:
-            self._stride *= 2
-            self._parts = [part.thinned(self._stride) for part in self._parts]
-
-    def all(self) -> _Points:
-        """Those of all chunks together."""
-        if len(self._parts) == 1:
-            return self._parts[0]
-        return _Points(*(np.concatenate(columns) for columns in zip(*self._parts, strict=True)))
-
-
-class _States:
-    """Full-rate states: half of them at the begin of the log, the others spread over it."""
-
-    def __init__(self, chunks: int) -> None:
-        self._first = MOST_STATES if chunks == 1 else MOST_STATES // 2
-        self._others = (MOST_STATES - self._first) // max(chunks - 1, 1)
-        self.kept: list[Segment] = []
-        self.fastest = (0.0, 0.0)
-
-    def take(self, segments: Sequence[Segment]) -> None:
-        left = self._others if self.kept else self._first
-        for segment in segments:
-            speed, spin = _fastest(segment.velocity), _fastest(segment.angular_velocity)
-            self.fastest = max(self.fastest[0], speed), max(self.fastest[1], spin)
-            if left > 1:
-                self.kept.append(_begin(segment, left))
-            left -= len(segment.time)
-
-
-def _fastest(values: Array) -> float:
-    return float(lengths(values).max())
-
-
-def _begin(segment: Segment, rows: int) -> Segment:
-    """The first rows of a segment, which do not hold on to the others."""
-    if len(segment.time) <= rows:
-        return segment
-    values = {each.name: getattr(segment, each.name) for each in fields(segment)}
-    gravity = values.pop("gravity")
-    return Segment(**{name: array[:rows].copy() for name, array in values.items()}, gravity=gravity)
-
-
-class _Found:
-    """What a scan has found so far; it grows no further than its bounds."""
-
-    def __init__(self, chunks: Sequence[ScanChunk]) -> None:
-        self.series, self.states = _Series(), _States(len(chunks))
-        self.statistics: list[Statistics] = []
-        self.folds: list[Statistics] = []
-        self.noise: list[Array] = []
-        self.signal_noise: list[SignalNoise] = []
-        self.rows: list[int] = []
-        self.unused = self.repeated = 0
-        self.raised, self.motion_hz = False, 0.0
-        self.begin, self.end = np.inf, -np.inf
-        self.least, self.most = np.full(6, np.inf), np.full(6, -np.inf)
-
-    def look_at(self, recording: Recording) -> None:
-        """Take in what is seen of rows whether they can be used or not."""
-        if len(recording):
-            wrench = [recording.signals[name] for name in ("force", "torque")]
-            self.least = np.minimum(self.least, np.hstack([each.min(axis=0) for each in wrench]))
-            self.most = np.maximum(self.most, np.hstack([each.max(axis=0) for each in wrench]))
-
-    def take(self, log: PreparedLog, chunk: ScanChunk) -> None:
-        """Take in what was made of a chunk."""
-        self.statistics.append(_statistics(log, chunk))
-        self.folds.append(fold_statistics(log))
-        self.series.take(log)
-        self.states.take(log.segments)
-        self.noise.append(log.noise)
-        if log.signal_noise is not None:
-            self.signal_noise.append(log.signal_noise)
-        self.rows.append(sum(len(block.rows) for block in log.blocks) or len(log.rows))
-        self.unused += log.unused
-        self.repeated += log.repeated
-        self.raised |= log.cutoff_raised
-        self.motion_hz = max(self.motion_hz, log.motion_hz or 0.0)
-        self.begin = min(self.begin, float(log.time[0]))
-        self.end = max(self.end, float(log.time[-1]))
-
-    def _signal_noise(self) -> SignalNoise | None:
-        """That of the chunks on average."""
-        if len(self.signal_noise) < 2:
-            return next(iter(self.signal_noise), None)
-        covariances = [noise.covariance for noise in self.signal_noise]
-        mean = np.average(covariances, axis=0, weights=self.rows)
-        return replace(self.signal_noise[0], covariance=mean)
-
-    def summary(self, recording: Recording, reading: Reading, first: PreparedLog) -> LogSummary:
-        """All of it, in the terms of the first chunk that could be used."""
-        statistics = _joined(self.statistics)
-        series = self.series.all()
-        several = len(np.unique(statistics.block)) >= FOLDS and len(self.statistics) > 1
-        one = len(self.noise) == 1
-        return LogSummary(
-            recording=recording,
-            reading=reading,
-            statistics=statistics,
-            folds=statistics if several else _joined(self.folds),
-            time=series.time,
-            rows=series.rows,
-            segment_ids=series.segment_ids,
-            shown=len(series.rows) / self.series.points,
-            noise=self.noise[0] if one else np.average(self.noise, axis=0, weights=self.rows),
-            signal_noise=self._signal_noise(),
-            effective=float(statistics.effective_samples.sum()),
-            duration=0.0 if recording.still else self.end - self.begin,
-            rate_hz=first.rate_hz,
-            cutoff_hz=first.cutoff_hz,
-            motion_hz=self.motion_hz if reading.cutoff_hz is None else None,
-            segments=tuple(self.states.kept),
-            repeated=self.repeated,
-            unused=self.unused,
-            cutoff_raised=self.raised,
-            fastest=self.states.fastest,
-            wrench_range=np.array([self.least, self.most]),
-        )

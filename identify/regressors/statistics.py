@@ -231,6 +231,30 @@ class Statistics:
         """
         return add_up((self, other))
 
+    def followed_by(self, later: Statistics) -> Statistics:
+        """Statistics of one log whose blocks of time go on with those of a later part of it.
+
+        Args:
+            later: of the same log and layout.
+        """
+        k = max(self.factors.shape[1], later.factors.shape[1])
+        parts = self, later
+        start = int(self.block.max()) + 1
+        return Statistics(
+            layout=self.layout,
+            factors=np.concatenate([_with_rows(part.factors, k) for part in parts]),
+            log=np.concatenate([part.log for part in parts]),
+            block=np.concatenate((self.block, start + later.block)),
+            group=np.concatenate([part.group for part in parts]),
+            samples=np.concatenate([part.samples for part in parts]),
+            effective_samples=np.concatenate([part.effective_samples for part in parts]),
+            noise=_noise_of_all(
+                np.concatenate([part.noise for part in parts]),
+                np.concatenate([part.counts(part.samples) for part in parts]),
+            )[None],
+            logs=self.logs,
+        )
+
     def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
         """The cells of the given numbers, of the same logs."""
         return Statistics(
@@ -316,11 +340,7 @@ def add_up(parts: Sequence[Statistics]) -> Statistics:
     rows = joined.counts(joined.samples)
     noise = np.zeros((len(names), *joined.noise.shape[1:]))
     for k in range(len(names)):
-        mine = of_name == k
-        share = np.sqrt(rows[mine] / np.maximum(rows[mine].sum(axis=0), 1.0))
-        weighted = share[..., None, None] * joined.noise[mine]
-        for g in range(weighted.shape[1]):
-            noise[k, g] = triangle(weighted[:, g].reshape(-1, K))
+        noise[k] = _noise_of_all(joined.noise[of_name == k], rows[of_name == k])
     return Statistics(
         layout=joined.layout,
         factors=np.array(stacks),
@@ -364,6 +384,22 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
     )
     joined.__dict__["totals"] = np.concatenate([part.totals for part in parts])
     return joined
+
+
+def _noise_of_all(noise: Array, rows: Array) -> Array:
+    """Roots of the noise in one row, on average over logs.
+
+    Args:
+        noise: roots of each, shape (logs, groups, K, K).
+        rows: of each, shape (logs, groups).
+
+    Returns:
+        Shape (groups, K, K).
+    """
+    share = np.sqrt(rows / np.maximum(rows.sum(axis=0), 1.0))
+    weighted = share[..., None, None] * noise
+    K = noise.shape[-1]
+    return np.array([triangle(weighted[:, g].reshape(-1, K)) for g in range(noise.shape[1])])
 
 
 def factor_of_rows(rows: Array) -> Array:

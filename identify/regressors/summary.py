@@ -1,87 +1,205 @@
-"""`LogSummary`: all that is kept of a log once it was scanned, bounded however long it is."""
+"""`LogSummary`: all that is kept of a log once it was scanned, bounded however long it is.
+
+Each chunk of a log gives one; those of chunks in order of time add up to that of the log.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from identify.arrays import Array, Indices, Vec6
-from identify.logs import Recording
+import numpy as np
+
+from identify.arrays import Array, Indices
+from identify.logs.excerpt import rows_of
 from identify.regressors.statistics import Statistics
-from identify.signals import Reading, Segment
+from identify.regressors.wrench import block_statistics, fold_statistics
+from identify.signals import PreparedLog, Reading, Segment
 from identify.signals.noise import SignalNoise
+from identify.signals.preparation import FOLDS
+from identify.signals.prepared import LogSeries
+from identify.spatial.rotations import lengths
+
+MOST_POINTS = 100_000
+"""Points of the series that are kept of a log."""
+
+_STRETCH = 200
+"""Points of the series that stay together where it is thinned."""
+
+_SAME_SEGMENT = 5.5
+"""Points of the series across the edge of two chunks are of one segment up to so many steps."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogSummary:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSummary(LogSeries):
     """What a scan keeps of a log: its statistics, and excerpts of it for figures and replays.
 
+    Of a long log the series and the full-rate states are excerpts, evenly spread, and the arrays of
+    the recording are empty: it has what the log says of itself, such as files, frames and account
+    of rows.
+
     Attributes:
-        recording: what the log says of itself, such as files, frames and account of rows; its own
-            arrays are empty.
         reading: how it was read.
         statistics: sufficient statistics by blocks of time.
         folds: those of the parts of time that are held out in turn.
-        time: time of the series [s], shape (n,); the poses' number where all are still.
-        rows: series of z = [1, ψ, w], means over short stretches of time, shape (n, 19), or of all
-            columns of a wide scan, (n, 40); of a log of still poses the poses. Of a long log
-            excerpts, evenly spread.
-        segment_ids: number of the uninterrupted segment each of those belongs to, shape (n,).
-        shown: share of the series that `rows` are.
-        noise: variance of the noise of [ψ, w] in the slow rows, on average, shape (18,).
-        signal_noise: of its signals, sample by sample; None for still poses.
-        effective: how many independent rows there are.
-        duration: time the log spans [s]; zero for still poses.
-        rate_hz: sampling rate of the log [Hz]; None for still poses.
-        cutoff_hz: highest frequency of the rows [Hz]; None for still poses.
-        motion_hz: highest cut-off that the motion of any part asks for [Hz]; None where a person
-            chose it.
-        segments: full-rate states for the replay, of a long log excerpts; empty where pose or time
-            is missing.
-        repeated: rows with the stamp of the row before.
-        unused: rows in segments too short to be differentiated, not used.
-        cutoff_raised: whether the cut-off is higher than the default, as segments are short.
+        points: of the whole series, those that are not kept among them.
+        numbers: which of them those of the series are, shape (n,).
+        last_segment: the number of the segment that the whole series ends in.
+        span: times of the first and the last point of the whole series [s].
         fastest: largest speed [m/s] and angular rate [rad/s] met.
         wrench_range: least and largest force and torque, as logged [N, N m], shape (2, 6).
     """
 
-    recording: Recording
     reading: Reading
     statistics: Statistics
     folds: Statistics
-    time: Array
-    rows: Array
-    segment_ids: Indices
-    shown: float
-    noise: Array
-    signal_noise: SignalNoise | None
-    effective: float
-    duration: float
-    rate_hz: float | None
-    cutoff_hz: float | None
-    motion_hz: float | None
-    segments: tuple[Segment, ...]
-    repeated: int
-    unused: int
-    cutoff_raised: bool
+    points: int
+    numbers: Indices
+    last_segment: int
+    span: tuple[float, float]
     fastest: tuple[float, float]
     wrench_range: Array
 
     @property
-    def name(self) -> str:
-        """The log's name."""
-        return self.recording.name
+    def shown(self) -> float:
+        """Share of the whole series that is kept."""
+        return len(self.rows) / self.points
+
+    @property
+    def effective(self) -> float:
+        """How many independent rows there are."""
+        return float(self.statistics.effective_samples.sum())
+
+    @property
+    def duration(self) -> float:
+        """Time the log spans [s]; zero for still poses."""
+        return 0.0 if self.recording.still else self.span[1] - self.span[0]
 
     @property
     def kept(self) -> int:
         """Rows of the log that were not dropped."""
         return self.recording.rows - self.recording.dropped.total
 
-    @property
-    def wrench(self) -> Vec6:
-        """Measured wrench of the series, in B, bias included, shape (n, 6)."""
-        return self.rows[:, 13:19]
+    @classmethod
+    def of_chunk(
+        cls,
+        chunk: PreparedLog,
+        reading: Reading,
+        wrench_range: Array,
+        *,
+        most_blocks: int,
+        most_states: int,
+    ) -> LogSummary:
+        """The summary of a chunk by itself.
 
-    @property
-    def features(self) -> Array:
-        """Features ψ of the series, shape (n, 12)."""
-        return self.rows[:, 1:13]
+        Args:
+            chunk: its rows, prepared.
+            reading: how the log is read; where it has no cut-off, `motion_hz` is kept.
+            wrench_range: as the attribute.
+            most_blocks: into which its statistics may be cut.
+            most_states: full-rate states that may be kept.
+        """
+        series: dict[str, Any] = {f.name: getattr(chunk, f.name) for f in fields(LogSeries)}
+        series["recording"] = rows_of(chunk.recording, 0, 0)
+        series["segments"] = _first_states(chunk.segments, most_states)
+        series["motion_hz"] = (chunk.motion_hz or 0.0) if reading.cutoff_hz is None else None
+        return cls(
+            **series,
+            reading=reading,
+            statistics=block_statistics(chunk, most_blocks),
+            folds=fold_statistics(chunk),
+            points=len(chunk.time),
+            numbers=np.arange(len(chunk.time)),
+            last_segment=int(chunk.segment_ids[-1]),
+            span=(float(chunk.time[0]), float(chunk.time[-1])),
+            fastest=_fastest(chunk.segments),
+            wrench_range=wrench_range,
+        )._thinned()
+
+    def __add__(self, later: LogSummary) -> LogSummary:
+        """The summary of two chunks of a log, in the terms of the earlier one."""
+        statistics = self.statistics.followed_by(later.statistics)
+        several = len(np.unique(statistics.block)) >= FOLDS
+        step = 0.0 if len(later.time) < 2 else float(np.median(np.diff(later.time)))
+        goes_on = later.span[0] - self.span[1] <= _SAME_SEGMENT * step
+        first_segment = self.last_segment + (0 if goes_on else 1)
+        samples = [float(each.statistics.samples.sum()) for each in (self, later)]
+        raised = self.cutoff_raised or later.cutoff_raised
+        motion_hz = None
+        if self.motion_hz is not None:
+            motion_hz = max(self.motion_hz, later.motion_hz or 0.0)
+        return replace(
+            self,
+            time=np.concatenate((self.time, later.time)),
+            rows=np.concatenate((self.rows, later.rows)),
+            segment_ids=np.concatenate((self.segment_ids, first_segment + later.segment_ids)),
+            noise=np.average((self.noise, later.noise), axis=0, weights=samples),
+            signal_noise=_mean_noise(self.signal_noise, later.signal_noise, samples),
+            segments=(*self.segments, *later.segments),
+            cutoff_raised=raised,
+            motion_hz=motion_hz,
+            repeated=self.repeated + later.repeated,
+            unused=self.unused + later.unused,
+            statistics=statistics,
+            folds=statistics if several else self.folds.followed_by(later.folds),
+            points=self.points + later.points,
+            numbers=np.concatenate((self.numbers, self.points + later.numbers)),
+            last_segment=first_segment + later.last_segment,
+            span=(self.span[0], later.span[1]),
+            fastest=(
+                max(self.fastest[0], later.fastest[0]),
+                max(self.fastest[1], later.fastest[1]),
+            ),
+            wrench_range=joint_range(self.wrench_range, later.wrench_range),
+        )._thinned()
+
+    def _thinned(self) -> LogSummary:
+        """With so few stretches of the series, evenly spread and each whole, as may be kept."""
+        stride, kept = 1, np.ones(len(self.numbers), dtype=np.bool_)
+        while kept.sum() > MOST_POINTS:
+            stride *= 2
+            kept = self.numbers // _STRETCH % stride == 0
+        if kept.all():
+            return self
+        series = {
+            name: getattr(self, name)[kept] for name in ("time", "rows", "segment_ids", "numbers")
+        }
+        return replace(self, **series)
+
+
+def joint_range(first: Array, second: Array) -> Array:
+    """Least and largest of two ranges, shape (2, 6)."""
+    return np.array([np.minimum(first[0], second[0]), np.maximum(first[1], second[1])])
+
+
+def _mean_noise(
+    first: SignalNoise | None, second: SignalNoise | None, samples: list[float]
+) -> SignalNoise | None:
+    if first is None or second is None:
+        return first or second
+    covariances = (first.covariance, second.covariance)
+    return replace(first, covariance=np.average(covariances, axis=0, weights=samples))
+
+
+def _fastest(segments: tuple[Segment, ...]) -> tuple[float, float]:
+    speeds = [float(lengths(segment.velocity).max()) for segment in segments]
+    rates = [float(lengths(segment.angular_velocity).max()) for segment in segments]
+    return max(speeds, default=0.0), max(rates, default=0.0)
+
+
+def _first_states(segments: tuple[Segment, ...], most: int) -> tuple[Segment, ...]:
+    """The first states of some segments, which do not hold on to the others; never a single one."""
+    kept = []
+    for segment in segments:
+        if most > 1:
+            kept.append(_first_rows(segment, most))
+        most -= len(segment.time)
+    return tuple(kept)
+
+
+def _first_rows(segment: Segment, rows: int) -> Segment:
+    if len(segment.time) <= rows:
+        return segment
+    values = {each.name: getattr(segment, each.name) for each in fields(segment)}
+    gravity = values.pop("gravity")
+    return Segment(**{name: array[:rows].copy() for name, array in values.items()}, gravity=gravity)

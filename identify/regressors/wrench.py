@@ -126,11 +126,11 @@ def wrench_statistics(
     return Statistics.from_factor(WRENCH_LAYOUT, factor, len(wrench), effective_samples, log=log)
 
 
-def block_statistics(log: PreparedLog) -> Statistics:
-    """Statistics of a prepared log, by blocks of time."""
+def block_statistics(log: PreparedLog, most: int = MOST_BLOCKS) -> Statistics:
+    """Statistics of a prepared log, by blocks of time, so many at the most; of poses one each."""
     if log.recording.still:
         return still_statistics(log.rows, log.recording.sha256)
-    return scan_statistics(log.blocks, log.recording.sha256)
+    return scan_statistics(log.blocks, log.recording.sha256, most)
 
 
 def fold_statistics(log: PreparedLog) -> Statistics:

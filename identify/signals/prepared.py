@@ -55,27 +55,25 @@ class BlockRows:
     independent_share: float
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedLog:
-    """A log in body axes on an even clock, as rows by frequency and as a series over time.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSeries:
+    """A log, or a chunk of one, over time and at its full rate.
 
     Attributes:
         recording: what it was made of.
-        blocks: rows of each block of time; none where the rows are still poses.
-        folds: rows of the parts of time that are held out in turn.
         time: time of the series [s], shape (n,); the poses' number where all are still.
-        rows: means of z = [1, ψ, w] over short stretches of time, for figures, shape (n, 19), or
-            (n, 40) where the log was prepared wide; of a log of still poses the poses.
+        rows: means of z = [1, ψ, w] over short stretches of time, shape (n, 19), or of all columns
+            where the log was prepared wide, (n, 40); of a log of still poses the poses.
         segment_ids: number of the uninterrupted segment each of those belongs to, shape (n,).
         noise: variance of the noise of [ψ, w] in the slow rows, on average, shape (18,), or (39,).
+        signal_noise: of its signals, sample by sample; None for still poses.
+        segments: full-rate states for the replay; empty where pose or time is missing.
         rate_hz: sampling rate of the log [Hz]; None for still poses.
         cutoff_hz: highest frequency of the rows [Hz]; None for still poses.
-        segments: full-rate states for the replay; empty where pose or time is missing.
-        repeated: rows with the stamp of the row before; those with its values too are not used.
-        unused: rows in segments too short to be differentiated, not used.
-        signal_noise: of its signals, sample by sample; None for still poses.
         cutoff_raised: whether the cut-off is higher than the default, as segments are short.
         motion_hz: cut-off that the motion itself asks for [Hz]; None where nobody asked.
+        repeated: rows with the stamp of the row before; those with its values too are not used.
+        unused: rows in segments too short to be differentiated, not used.
     """
 
     recording: Recording
@@ -83,40 +81,39 @@ class PreparedLog:
     rows: Array
     segment_ids: Indices
     noise: Array
-    blocks: tuple[BlockRows, ...] = ()
-    folds: tuple[BlockRows, ...] = ()
+    signal_noise: SignalNoise | None = None
+    segments: tuple[Segment, ...] = ()
     rate_hz: float | None = None
     cutoff_hz: float | None = None
-    segments: tuple[Segment, ...] = ()
-    repeated: int = 0
-    unused: int = 0
     cutoff_raised: bool = False
     motion_hz: float | None = None
-    signal_noise: SignalNoise | None = None
+    repeated: int = 0
+    unused: int = 0
 
     @property
     def name(self) -> str:
-        """The recording's name."""
+        """The log's name."""
         return self.recording.name
 
     @property
-    def effective(self) -> float:
-        """How many independent rows there are."""
-        if not self.blocks:
-            return float(len(self.rows))
-        return sum(1.0 + (len(block.rows) - 1) * block.independent_share for block in self.blocks)
-
-    @property
     def wrench(self) -> Vec6:
-        """Measured wrench, in B, bias included, shape (n, 6)."""
+        """Measured wrench of the series, in B, bias included, shape (n, 6)."""
         return self.rows[:, 13:19]
 
     @property
     def features(self) -> Array:
-        """Features ψ, shape (n, 12)."""
+        """Features ψ of the series, shape (n, 12)."""
         return self.rows[:, 1:13]
 
-    @property
-    def duration(self) -> float:
-        """Time the series spans [s]; zero for still poses."""
-        return 0.0 if self.recording.still else float(self.time[-1] - self.time[0])
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedLog(LogSeries):
+    """A log in body axes on an even clock, as rows by frequency and as a series over time.
+
+    Attributes:
+        blocks: rows of each block of time; none where the rows are still poses.
+        folds: rows of the parts of time that are held out in turn.
+    """
+
+    blocks: tuple[BlockRows, ...] = ()
+    folds: tuple[BlockRows, ...] = ()

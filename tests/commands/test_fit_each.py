@@ -167,6 +167,7 @@ OTHER: dict[str, object] = {
     "gravity": (0.0, 0.0, -9.8),
     "terms": (MassBetween(1.0, 1.5),),
     "needs": "mass 1%",
+    "unloaded": 1,
     "interval": "bootstrap",
     "simultaneous": True,
     "apply": ("delay",),

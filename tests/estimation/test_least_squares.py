@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from identify.errors import ProblemError
+from identify.errors import ProblemError, SchemaError
 from identify.estimation import (
     EstimatorSettings,
     NegativeMass,
@@ -222,16 +222,24 @@ def test_a_dead_sensor_is_named(dead, columns):
         estimate_body([log.blocks()])
 
 
-@pytest.mark.parametrize("mass", [0.0, -1.0, np.nan, np.inf])
-def test_a_known_mass_must_be_positive_and_finite(mass):
-    with pytest.raises(ProblemError, match="a known mass must be positive and finite"):
-        EstimatorSettings(mass=mass)
-
-
-def test_an_offset_of_no_known_kind_is_refused_where_it_is_said():
-    kind: Any = "per_day"
-    with pytest.raises(ProblemError, match=r"bias: expected one of per_log, .* got 'per_day'"):
-        EstimatorSettings(bias=kind)
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"mass": 0.0},
+        {"mass": -1.0},
+        {"mass": np.nan},
+        {"mass": np.inf},
+        {"mass": "1"},
+        {"bias": "per_day"},
+        {"interval": "jackknife"},
+        {"terms": ["x"]},
+    ],
+    ids=str,
+)
+def test_a_choice_that_is_none_is_refused_by_its_name(choice):
+    (name,) = choice
+    with pytest.raises(SchemaError, match=f"{name}: expected"):
+        EstimatorSettings(**choice)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05])

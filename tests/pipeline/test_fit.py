@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from identify.exchange import read_estimate
 from identify.inertia import PHI as NAMES, phi_from_inertia
 from identify.logs import DroppedRows, Recording, read_log, synthetic_recording
 from identify.logs.synthetic_motion import random_motion
-from identify.pipeline import FitResult, FitSettings, fit
+from identify.pipeline import FitOptions, FitResult, FitSettings, fit
 from identify.pipeline.plausibility import findings_of_fit
+from identify.pipeline.settings import chosen
 from tests.close import assert_close, group_errors
 from tests.recordings import GRAVITY, POSE, Path, record, still_poses
 from tests.strategies import random_body
@@ -554,9 +556,9 @@ def test_one_sample_and_few_rows_are_refused():
         ({"mass": -1.0}, "mass: expected a positive"),
         ({"mass": float("nan")}, "mass: expected a positive"),
         ({"mass": float("inf")}, "mass: expected a positive"),
-        ({"cutoff_hz": 0.0}, "cut-off: expected a positive number of Hz, got 0.0"),
-        ({"cutoff_hz": -5.0}, "cut-off: expected"),
-        ({"cutoff_hz": float("nan")}, "cut-off: expected"),
+        ({"cutoff_hz": 0.0}, "cutoff_hz: expected a positive number of Hz, got 0.0"),
+        ({"cutoff_hz": -5.0}, "cutoff_hz: expected"),
+        ({"cutoff_hz": float("nan")}, "cutoff_hz: expected"),
         ({"gravity": (0.0, 0.0)}, "gravity: expected three finite numbers"),
         ({"gravity": (0.0, 0.0, float("inf"))}, "gravity: expected"),
     ],
@@ -567,10 +569,24 @@ def test_settings_that_make_no_sense_are_refused(options, message):
     assert caught.value.exit_code == 2
 
 
-def test_settings_reach_the_estimator():
-    chosen = FitSettings(bias="shared", mass=2.0)
-    assert (chosen.estimator.bias, chosen.estimator.mass) == ("shared", 2.0)
-    assert FitSettings() == FitSettings(bias="per_log", mass=None, cutoff_hz=None, gravity=None)
+def test_options_of_a_fit_are_those_of_its_settings():
+    names = {name for name in FitSettings.__dataclass_fields__ if name != "unloaded"}
+    assert set(FitOptions.__annotations__) == names
+    assert all(f"`{name}`" in fit.__doc__ for name in names)
+
+
+def test_an_option_that_there_is_not_is_refused_with_the_nearest():
+    unknown: Any = {"biass": "none"}
+    with pytest.raises(SchemaError, match=r"no option of fit 'biass' among .*mean 'bias'"):
+        fit(log(7), **unknown)
+
+
+def test_an_option_replaces_the_choice_of_the_settings_and_none_does_not():
+    settings = FitSettings(bias="shared", mass=2.0, apply=("delay",))
+    assert chosen(settings, {"mass": 3.0, "bias": None, "apply": []}) == FitSettings(
+        bias="shared", mass=3.0
+    )
+    assert chosen(None, {}) == FitSettings()
 
 
 def brisk(rate_hz: float, seed: int = 0) -> Recording:

@@ -13,12 +13,10 @@ from identify.estimation import estimate_body
 from identify.logs import Recording
 from identify.regressors import (
     block_statistics,
-    chunk_statistics,
     fold_statistics,
-    join_blocks,
     scan,
-    scan_chunks,
     scanning,
+    summary,
 )
 from identify.signals import Reading, prepare
 from tests.close import assert_close
@@ -70,7 +68,7 @@ def test_a_log_of_one_chunk_is_prepared_as_it_is():
     assert found.shown == 1.0
     assert found.effective == found.statistics.effective_samples.sum()
     assert_close(found.segments[0].position, whole.segments[0].position, 0.0)
-    assert found.duration == whole.duration
+    assert found.duration == whole.time[-1] - whole.time[0]
     assert len(found.recording) == 0
     assert found.kept == found.recording.rows == len(recording)
 
@@ -88,7 +86,7 @@ def test_chunks_of_whole_blocks_give_the_same_statistics():
         assert_close(ours.T @ ours, theirs.T @ theirs, 1e-10)
     assert_close(found.rows, whole.rows, 1e-10)
     assert (found.segment_ids == whole.segment_ids).all()
-    assert found.duration == pytest.approx(whole.duration)
+    assert found.duration == pytest.approx(whole.time[-1] - whole.time[0])
     assert found.unused == 0
 
 
@@ -96,24 +94,10 @@ def test_chunks_of_whole_blocks_give_the_same_statistics():
 def test_the_estimate_is_that_of_the_whole_where_derivatives_cross_the_edges():
     recording = log(100.0, POSE)
     found, whole = scan(recording, CUTOFF), prepare(recording, CUTOFF.cutoff_hz)
-    assert len(scan_chunks(recording)) == 5
     ours, theirs = estimate_body([found.statistics]), estimate_body([block_statistics(whole)])
     errors = np.sqrt(np.diag(theirs.covariance))
     assert (np.abs(ours.parameters.phi - theirs.parameters.phi) < 0.2 * errors).all()
     assert round(found.statistics.samples.sum()) == sum(block.samples for block in whole.blocks)
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_chunks_made_anywhere_join_to_the_scan():
-    recording = log(70.0, POSE)
-    joined = None
-    for chunk in scan_chunks(recording):
-        joined = join_blocks(joined, chunk_statistics(chunk))
-    found = scan(recording).statistics
-    assert joined is not None
-    assert joined.factors.tobytes() == found.factors.tobytes()
-    ours, theirs = joined.noise_rows, found.noise_rows
-    assert_close(ours.mT @ ours, theirs.mT @ theirs, 1e-12)
 
 
 @pytest.mark.usefixtures("small_chunks")
@@ -141,8 +125,8 @@ def test_a_chunk_without_a_segment_is_not_used():
 
 @pytest.mark.usefixtures("small_chunks")
 def test_what_is_kept_is_bounded(monkeypatch):
-    monkeypatch.setattr(scanning, "MOST_POINTS", 400)
-    monkeypatch.setattr(scanning, "_STRETCH", 50)
+    monkeypatch.setattr(summary, "MOST_POINTS", 400)
+    monkeypatch.setattr(summary, "_STRETCH", 50)
     monkeypatch.setattr(scanning, "MOST_STATES", 600)
     taken = []
     whole_prepare = scanning.prepare
@@ -178,8 +162,6 @@ def test_the_first_refusal_is_raised_where_no_chunk_can_be_used():
     gappy = broken(log(120.0, POSE), slice(0, None))
     with pytest.raises(LogError, match="long enough for a cut-off"):
         scan(gappy, Reading(cutoff_hz=5.0))
-    with pytest.raises(LogError, match="long enough for a cut-off"):
-        scan_chunks(gappy, Reading(cutoff_hz=5.0))
 
 
 def test_a_thinned_log_has_rows_of_all_of_it():

@@ -228,7 +228,8 @@ def test_a_prepared_log_is_scanned_by_its_blocks_and_by_its_folds():
     assert set(folds.block) == {0, 1, 2, 3, 4}
     assert blocks.logs == folds.logs == (log.recording.sha256,)
     assert_close(blocks.samples.sum(), folds.samples.sum(), 1e-12)
-    assert_close(blocks.effective_samples.sum(), log.effective, 0.01)
+    independent = sum(1.0 + (len(b.rows) - 1) * b.independent_share for b in log.blocks)
+    assert_close(blocks.effective_samples.sum(), independent, 0.01)
     signal, noise = moments_of(blocks)
     assert signal[1].any()
     assert noise[1].any()

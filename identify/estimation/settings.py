@@ -1,0 +1,73 @@
+"""`EstimatorSettings`: what may be chosen about an estimate from statistics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from identify.errors import SchemaError
+from identify.estimation.terms import KnownMass, Term
+from identify.regressors import Offsets
+
+IntervalRoute: TypeAlias = Literal["formula", "bootstrap"]
+"""How intervals come about: from the noise of the signals and the residuals of each band, or from
+the spread of refits to re-weighted blocks of time."""
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatorSettings:
+    """Choices of an estimate.
+
+    Attributes:
+        bias: sensor offset fitted per log (default), shared by all logs, or none.
+        mass: known mass [kg], if any: short for the term `KnownMass`.
+        terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
+        unloaded: how many of the logs, the last ones, are of the carrier alone; the others are then
+            of a payload on it, and both bodies are fitted. Terms are of the payload, unless they
+            name the "carrier".
+        interval: how intervals come about: by "formula" from the noise that is found, or by
+            "bootstrap" from the spread of refits to blocks of time.
+        simultaneous: whether 95 % is that all intervals of a body hold at once.
+
+    Raises:
+        SchemaError: a choice is none.
+        TermError: a mass that no log can tell of.
+    """
+
+    bias: Offsets = "per_log"
+    mass: float | None = None
+    terms: tuple[Term, ...] = ()
+    unloaded: int = 0
+    interval: IntervalRoute = "formula"
+    simultaneous: bool = False
+
+    def __post_init__(self) -> None:
+        for name, choices in (("bias", get_args(Offsets)), ("interval", get_args(IntervalRoute))):
+            if getattr(self, name) not in choices:
+                *first, last = (f'"{choice}"' for choice in choices)
+                expected = f"{', '.join(first)} or {last}"
+                raise SchemaError(f"{name}: expected {expected}, got {getattr(self, name)!r}")
+        require_positive("mass", self.mass, "kg")
+        if self.mass is not None:
+            KnownMass(self.mass)  # raises where no log could tell of it
+        if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
+            raise SchemaError(
+                f"terms: expected a list of terms such as MassBetween(1.0, 1.5), got {self.terms!r}"
+            )
+
+    @property
+    def all_terms(self) -> tuple[Term, ...]:
+        """The terms, the known mass among them."""
+        return self.terms if self.mass is None else (KnownMass(self.mass), *self.terms)
+
+
+def require_positive(name: str, value: object, unit: str) -> None:
+    """Raise `SchemaError` unless a choice is a positive finite number, or none was made."""
+    if value is None:
+        return
+    if not isinstance(value, int | float | np.number):
+        raise SchemaError(f"{name}: expected a number, got {value!r}")
+    if not (np.isfinite(value) and value > 0.0):
+        raise SchemaError(f"{name}: expected a positive number of {unit}, got {value}")

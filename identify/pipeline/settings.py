@@ -1,0 +1,109 @@
+"""`FitSettings`: what a person may choose about a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+import numpy as np
+
+from identify.documents import lookup
+from identify.errors import SchemaError
+from identify.estimation import EstimatorSettings, IntervalRoute
+from identify.estimation.settings import require_positive
+from identify.estimation.terms import KnownMass, Term
+from identify.findings import CORRECTABLE
+from identify.pipeline.needs import parse_needs
+from identify.regressors import Offsets
+
+
+@dataclass(frozen=True, slots=True)
+class FitSettings(EstimatorSettings):
+    """Choices of a fit: those of its estimate, and how logs are read and looked at.
+
+    `fit` itself counts the logs that are `unloaded`.
+
+    Attributes:
+        cutoff_hz: highest frequency that is used [Hz]; chosen where not given: min(5, rate/10), or
+            higher where the motion is faster or all segments of a log are too short for that.
+        gravity: g in W [m/s²] in place of the logs' own.
+        needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%".
+        apply: codes of findings to correct before the fit, in this order.
+        check: try all other readings of the logs, also where nothing seen at once asks for it.
+
+    Raises:
+        SchemaError: a choice is none.
+    """
+
+    cutoff_hz: float | None = field(default=None, kw_only=True)
+    gravity: tuple[float, float, float] | None = field(default=None, kw_only=True)
+    needs: str = field(default="", kw_only=True)
+    apply: tuple[str, ...] = field(default=(), kw_only=True)
+    check: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        EstimatorSettings.__post_init__(self)
+        parse_needs(self.needs)  # raises where they are none
+        for code in self.apply:
+            lookup(dict.fromkeys(CORRECTABLE), code, "code of a finding that can be corrected")
+        require_positive("cutoff_hz", self.cutoff_hz, "Hz")
+        if self.gravity is not None and not _is_vector(self.gravity):
+            raise SchemaError(f"gravity: expected three finite numbers [m/s²], got {self.gravity}")
+
+    @property
+    def mass_known(self) -> bool:
+        """Whether the mass, of a payload or of the one body, is given."""
+        return any(isinstance(term, KnownMass) for term in self.all_terms)
+
+
+class FitOptions(TypedDict, total=False):
+    """The choices of `FitSettings` by their names, as `fit` takes them."""
+
+    bias: Offsets | None
+    mass: float | None
+    terms: Sequence[Term] | None
+    interval: IntervalRoute | None
+    simultaneous: bool | None
+    cutoff_hz: float | None
+    gravity: tuple[float, float, float] | None
+    needs: str | None
+    apply: Sequence[str] | None
+    check: bool | None
+
+
+def chosen(settings: object, options: FitOptions) -> FitSettings:
+    """Settings with the options that were given in place of their own.
+
+    Args:
+        settings: all choices in one, or None for the default ones.
+        options: by name; None is as if not given.
+
+    Raises:
+        SchemaError: there is no such option, or a choice is none.
+    """
+    if not isinstance(settings, FitSettings | None):
+        raise SchemaError(
+            f"fit: expected FitSettings after the recordings, got {type(settings).__name__}; a "
+            "schema goes to identify.read_log(log, schema), several recordings come as a list"
+        )
+    if "robust" in options:
+        raise SchemaError(
+            "robust: weights of blocks were removed, as what `apply` corrects is nearer the body; "
+            "call check_logs and name what it finds, as in apply=['contact', 'spikes']"
+        )
+    for name in options:
+        lookup(FitOptions.__annotations__, name, "option of fit")
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    for name in ("terms", "apply"):
+        if isinstance(given.get(name), list):
+            given[name] = tuple(given[name])
+    return replace(settings or FitSettings(), **given)
+
+
+def _is_vector(value: object) -> bool:
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return numbers.shape == (3,) and bool(np.isfinite(numbers).all())
