@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -116,6 +117,10 @@ class SavedEstimate(EstimateViews):
     def saved(self) -> SavedEstimate:
         """Itself: what is kept in a file."""
         return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of the estimate.json: plain lists, numbers and words, SI."""
+        return json.loads(estimate_text(self))
 
 
 def write_estimate(estimate: SavedEstimate, path: Path | str) -> Path:
