@@ -63,16 +63,6 @@ def test_energy_and_momentum_are_those_of_the_same_motion_in_every_frame(seed, X
     assert_close(A_A @ V_A, coadjoint(X_AB) @ (A_B @ V_B), 1e-12, scale=scale)
 
 
-@given(seeds(), poses(), poses())
-def test_changes_of_frame_compose_and_invert(seed, X_CA, X_AB):
-    A = random_added_mass(seed)
-    once = added_mass_in_frame(A, X_CA @ X_AB)
-    twice = added_mass_in_frame(added_mass_in_frame(A, X_AB), X_CA)
-    assert_close(twice, once, 1e-12)
-    back = added_mass_in_frame(added_mass_in_frame(A, X_AB), X_AB.inverse())
-    assert_close(back, A, 1e-12, scale=np.abs(A).max() * 100.0)
-
-
 @given(bodies(flat=False, offset=1.0), poses())
 def test_a_rigid_body_moves_by_the_same_rule(phi, X):
     X = Pose(X.rotation, X.position * np.linalg.norm(phi[1:4]) / phi[0])
@@ -88,22 +78,6 @@ def test_blocks_about_the_origin_with_their_cross_terms(seed, com):
     c = hat(com)
     expected = stacked(M, N + c @ M, J + c @ M @ c.T + c @ N.T + N @ c.T)
     assert_close(added_mass_about_origin(A, com), expected, 1e-13)
-
-
-@given(seeds(), vectors(3, 2.0))
-def test_the_term_that_was_missing_between_gazebo_and_dart(seed, com):
-    """I_BBo = I_BBcm + c̃ M c̃ᵀ where the added mass does not couple about the centre of mass."""
-    M, J = uncoupled(seed)
-    A = added_mass_about_origin(stacked(M, np.zeros((3, 3)), J), com)
-    c = hat(com)
-    assert_close(A[3:, 3:], J + c @ M @ c.T, 1e-13)
-    assert_close(A[3:, :3], c @ M, 1e-13, scale=np.abs(M).max())
-
-
-def test_with_equal_masses_the_term_is_the_parallel_axis_theorem():
-    A = added_mass_about_origin(2.0 * np.diag([1.0, 1, 1, 0, 0, 0]), COM)
-    steiner = 2.0 * (COM @ COM * np.eye(3) - np.outer(COM, COM))
-    assert_close(A[3:, 3:], steiner, 1e-14)
 
 
 @given(seeds())

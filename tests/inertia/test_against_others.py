@@ -8,7 +8,6 @@ from hypothesis import given, strategies as st
 from identify.inertia import (
     InertialParameters,
     in_frame,
-    inertia_about_com,
     pseudo_inertia,
     spatial_inertia,
 )
@@ -18,17 +17,6 @@ from tests.strategies import bodies, poses
 
 # Position of each of ours in Pinocchio's dynamic parameters m, h, Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
 PINOCCHIO = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
-
-
-@given(bodies(flat=False, offset=0.5))
-def test_spatial_inertia_is_that_of_pinocchio(pinocchio, phi):
-    inertia = pinocchio.Inertia.FromDynamicParameters(phi[PINOCCHIO])
-    scale = np.abs(spatial_inertia(phi)).max()
-    assert_close(inertia.matrix(), spatial_inertia(phi), 1e-14, scale=scale)
-    assert_close(inertia.lever, phi[1:4] / phi[0], 1e-14)
-    Ic = inertia_about_com(phi)
-    assert_close(inertia.inertia, Ic, 1e-13, scale=10.0 * np.abs(Ic).max())
-    assert_same_body(inertia.toDynamicParameters()[PINOCCHIO], phi, 1e-14)
 
 
 @given(bodies(flat=False, offset=0.5), poses())

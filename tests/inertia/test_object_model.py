@@ -226,36 +226,6 @@ def test_exports_and_logs_take_bodies():
         identify.export_body(InertialParameters(PHI), "ur")
 
 
-def test_simulations_take_bodies():
-    from identify.simulation import (
-        PrincipalBody,
-        fast_rollout,
-        free_motion,
-        poinsot_motion,
-        rotate_freely,
-        rotation_invariants,
-        single_shot,
-    )
-
-    batch, q, w = InertialParameters(PHI), [0, 0, 0, 1], [1.0, 2.0, 3.0]
-    start, time = identify.State(angular_velocity=w), np.linspace(0.0, 1.0, 5)
-    for moved in (
-        lambda b: identify.simulate(b, start, duration=0.1, step=0.01).position,
-        lambda b: fast_rollout(b, start, None, 0.01, steps=10).position,
-        lambda b: free_motion(b, start, time).position,
-        lambda b: rotate_freely(b, q, w, time).quaternion,
-        lambda b: rotation_invariants(b, w).kinetic_energy,
-        lambda b: PrincipalBody.of(b).moments,
-    ):
-        assert np.array_equal(moved(batch), moved(PHI))
-    one = single_shot(batch[0], start, None, 0.01, steps=10).trajectory
-    assert np.array_equal(
-        one.position, single_shot(PHI[0], start, None, 0.01, steps=10).trajectory.position
-    )
-    free = (poinsot_motion(body, q, w, time) for body in (batch[0], PHI[0]))
-    assert np.array_equal(*(each.polhode for each in free))
-
-
 def test_the_equations_of_motion_take_a_body():
     from identify.regressors import newton_euler_regressor
     from identify.regressors.newton_euler import newton_euler_wrench
