@@ -224,12 +224,3 @@ def test_exports_and_logs_take_bodies():
     assert one.sha256 == other.sha256
     with pytest.raises(ModelError, match=r"body: expected shape \(10\), got \(3, 10\)"):
         identify.export_body(InertialParameters(PHI), "ur")
-
-
-def test_the_equations_of_motion_take_a_body():
-    from identify.regressors import newton_euler_regressor
-    from identify.regressors.newton_euler import newton_euler_wrench
-
-    motion = identify.BodyMotion(*RNG.normal(size=(3, 5, 3)))
-    body = InertialParameters(PHI[0])
-    assert_close(newton_euler_wrench(body, motion), newton_euler_regressor(motion) @ body, 1e-13)

@@ -83,7 +83,7 @@ def test_the_error_falls_with_the_order_of_the_integrator(name, fluid):
     loads = (WORLD, SampledLoad([0.0, 1.0], LINE, POINT))
     truth = truth_after_half_a_second(fluid is not None)
     errors = []
-    steps = np.array([0.01, 0.005, 0.0025])
+    steps = np.array([0.01, 0.005])
     if name == "semi-implicit-euler":  # of first order: it takes small steps to see it
         steps = steps / 10.0
     for step in steps:
@@ -153,7 +153,7 @@ def test_a_splitting_keeps_the_momentum_in_a_fluid(name):
     path = simulate(
         PHI,
         random_state(np.random.default_rng(5)),
-        duration=10.0,
+        duration=4.0,
         step=0.02,
         gravity=np.zeros(3),
         integrator=name,
@@ -171,7 +171,7 @@ def test_the_energy_of_a_splitting_swings_but_does_not_drift(name, fluid):
     path = simulate(
         PHI,
         random_state(np.random.default_rng(6), spin=2.0),
-        duration=30.0,
+        duration=15.0,
         step=0.05,
         gravity=np.zeros(3),
         integrator=name,

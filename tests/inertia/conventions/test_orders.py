@@ -18,7 +18,6 @@ from identify.inertia.conventions import (
     matrix_from_six,
     six_in_order,
 )
-from identify.spatial import hat
 from tests.close import assert_close, assert_same_body
 from tests.strategies import phi_of_points, seeds
 
@@ -69,16 +68,6 @@ def test_orders_of_ten_are_the_integrals_they_name(seed, order):
     assert np.array_equal(convention.to_phi(ten), phi)
 
 
-@given(seeds())
-def test_wensing_vector_builds_the_matrix_of_his_code(seed):
-    phi = phi_of_points(*cloud(seed))
-    a = find_convention("wensing").from_phi(phi)
-    inertia = np.array([[a[4], a[9], a[8]], [a[9], a[5], a[7]], [a[8], a[7], a[6]]])
-    h = hat(a[1:4])
-    matrix = np.block([[inertia, h], [h.T, a[0] * np.eye(3)]])
-    assert np.array_equal(matrix, find_convention("featherstone").from_phi(phi))
-
-
 @given(seeds(), products, st.sampled_from(["centre of mass", "origin"]))
 def test_cad_properties_are_the_integrals_with_their_sign(seed, sign, point):
     points, weights = cloud(seed)
@@ -92,14 +81,6 @@ def test_cad_properties_are_the_integrals_with_their_sign(seed, sign, point):
     assert_close(cad.com, com, 1e-14)
     assert_close(cad.inertia, expected, 1e-13)
     assert_same_body(convention.to_phi(cad), phi, 1e-14)
-
-
-def test_positive_tensor_notation_changes_products_and_nothing_else():
-    phi = phi_of_points(np.array([[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]]), np.ones(2))
-    cad = find_convention("cad")
-    assert cad.from_phi(phi).inertia[0, 1] == 2.0
-    assert replace(cad, products="negative").from_phi(phi).inertia[0, 1] == -2.0
-    assert cad.from_phi(phi).inertia[0, 0] == 2.0
 
 
 def test_names_that_are_none_are_refused():

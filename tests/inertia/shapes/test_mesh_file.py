@@ -13,10 +13,7 @@ from identify.errors import MissingExtra, ModelError
 from identify.inertia import phi_from_inertia
 from identify.inertia.shapes import (
     Box,
-    Capsule,
-    Cylinder,
     Mesh,
-    Sphere,
     read_mesh,
 )
 from tests.close import assert_close, assert_same_body
@@ -43,25 +40,6 @@ def test_integrals_are_those_of_trimesh(trimesh):
     theirs.density = 700.0
     expected = phi_from_inertia(theirs.mass, theirs.center_mass, theirs.moment_inertia)
     assert_same_body(Mesh(vertices, faces).body(density=700.0), expected, 1e-10)
-
-
-@pytest.mark.parametrize(
-    ("shape", "make"),
-    [
-        (Sphere(0.5), lambda t: t.creation.icosphere(subdivisions=5, radius=0.5)),
-        (Cylinder(0.2, 0.6), lambda t: t.creation.cylinder(radius=0.2, height=0.6, sections=400)),
-        (
-            Capsule(0.2, 0.6),
-            lambda t: t.creation.capsule(radius=0.2, height=0.6, count=[256, 256]),
-        ),
-    ],
-    ids=["sphere", "cylinder", "capsule"],
-)
-def test_tessellations_come_near_the_shapes(trimesh, shape, make):
-    theirs = make(trimesh)
-    mesh = Mesh(theirs.vertices, theirs.faces)
-    assert_close(mesh.measure, shape.measure, 1e-3)
-    assert_close(mesh.body(mass=1.0), shape.body(mass=1.0), 1e-3)
 
 
 def test_what_is_wrong_with_a_file_is_told_with_its_name(trimesh, tmp_path):

@@ -232,46 +232,7 @@ def test_a_spin_up_to_the_largest_turn_is_exact_about_a_principal_axis(count):
     assert rotation_angle(path.quaternion, exact).max() < 1e-10
 
 
-@pytest.mark.parametrize("spin", [150.0, 500.0, 700.0])
-def test_increments_beyond_the_series(spin):
-    """A symmetric top at up to 1 rad a step: attitude from its closed form."""
-    I, Is, h = 1.0, 1.4, 1e-3
-    phi = phi_from_inertia(1.0, np.zeros(3), np.diag([I, I, Is]))
-    w = np.array([0.01 * spin, 0.0, spin])
-    start = State(np.zeros(3), np.array([0.0, 0, 0, 1]), np.zeros(3), w)
-    path = fast_rollout(phi, start, None, h, np.zeros(3), steps=20)
-    L = np.array([I * w[0], 0.0, Is * w[2]])
-    own = (1.0 - Is / I) * w[2]  # R(t) = exp(L t/I) exp(own ẑ t)
-    for t, q in zip(path.time, path.quaternion, strict=True):
-        R = rotation_from_quaternion(turned(L / I * t)) @ rotation_from_quaternion(
-            turned(np.array([0.0, 0.0, own * t]))
-        )
-        # What is left is the error of RK4 in ω, a wobble of a hundredth of the spin.
-        assert rotation_angle(q, quaternion_from_rotation(R)) < 1e-2 * (spin * h) ** 5 + 1e-12
-
-
-def turned(v: np.ndarray) -> np.ndarray:
-    angle = np.linalg.norm(v)
-    return np.array([*(v / max(angle, 1e-300) * np.sin(angle / 2)), np.cos(angle / 2)])
-
-
 # Batches, and what is kept -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_batch_is_a_loop_over_its_bodies(way):
-    phi, start = some_bodies(8).reshape(2, 4, 10), some_states((2, 4))
-    wrench = np.stack([wavy_wrench(STEP * np.arange(31), PHI, k) for k in range(8)])
-    wrench = wrench.reshape(2, 4, 31, 6)
-    batch = fast_rollout(phi, start, wrench, STEP, GRAVITY, interpolation=way)
-    assert batch.position.shape == (2, 4, 31, 3)
-    assert batch.quaternion.shape == (2, 4, 31, 4)
-    for index in np.ndindex(2, 4):
-        one = fast_rollout(
-            phi[index], pick(start, index), wrench[index], STEP, GRAVITY, interpolation=way
-        )
-        for name in STATE:
-            assert_close(getattr(batch, name)[index], getattr(one, name), 1e-12)
 
 
 def test_whatever_varies_is_broadcast():

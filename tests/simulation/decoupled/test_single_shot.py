@@ -30,7 +30,7 @@ def tumbling(n: int, strength: float = 0.3) -> np.ndarray:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_single_shot_is_a_fast_rollout_of_one_body(way):
-    load = tumbling(3001)
+    load = tumbling(1001)
     shot = single_shot(PHI, START, load, STEP, GRAVITY, interpolation=way)
     path = fast_rollout(PHI, START, load, STEP, GRAVITY, interpolation=way)
     for name in STATE:

@@ -27,7 +27,7 @@ def random_state(rng: np.random.Generator, batch: tuple[int, ...] = ()) -> State
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0])
 def test_it_agrees_with_the_plain_rollout(seed):
     rng = np.random.default_rng(seed)
     phi, start, step = random_body(rng), random_state(rng), 5e-4
