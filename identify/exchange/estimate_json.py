@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -54,8 +55,8 @@ class PrincipalAxis:
         moment: [kg m²].
         direction: of the axis in B, of length one, shape (3,).
         half_angle: of the cone around it that holds the true axis in 95 of 100 cases [rad]; None
-            where the moment cannot be told from another one, so that the axis may be any in the
-            plane of both.
+            where the moment is not distinguishable from another one, so that the axis may be any
+            in the plane of both.
     """
 
     moment: float
@@ -78,7 +79,7 @@ class SavedEstimate(EstimateViews):
         variance_shares: by the same names, what share of the variance comes of which source.
         principal_axes: by ascending moments, with the cones they are known to within.
         decided_by: for each of the ten: "data", "constraint", "given" or "default".
-        default_body: the body that completes what the data do not tell, in words, or None.
+        default_body: the body that completes what the data do not identify, in words, or None.
         bias: the sensor offset of each log.
         residual_rms: root mean square of the residual wrench, six axes [N, N m].
         samples: rows used.
@@ -116,6 +117,10 @@ class SavedEstimate(EstimateViews):
     def saved(self) -> SavedEstimate:
         """Itself: what is kept in a file."""
         return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of the estimate.json: plain lists, numbers and words, SI."""
+        return json.loads(estimate_text(self))
 
 
 def write_estimate(estimate: SavedEstimate, path: Path | str) -> Path:

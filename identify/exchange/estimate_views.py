@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,6 @@ from identify.inertia.parameters import describe
 if TYPE_CHECKING:
     import pandas as pd
 
-    from identify.exchange.estimate_json import SavedEstimate
     from identify.spatial import BodyFrame
 
 MOMENTS = ("I1", "I2", "I3")
@@ -32,6 +30,9 @@ class EstimateViews:
 
     __slots__ = ()
 
+    frame: str = "body"
+    """What the body frame B is, in words."""
+
     if TYPE_CHECKING:
         parameters: InertialParameters
         intervals: Mapping[str, tuple[float, float] | None]
@@ -39,7 +40,7 @@ class EstimateViews:
         frames: BodyFrame
 
         @property
-        def saved(self) -> SavedEstimate: ...  # noqa: D102
+        def saved(self) -> EstimateViews: ...  # noqa: D102
 
     @property
     def mass(self) -> float:
@@ -59,18 +60,16 @@ class EstimateViews:
     @property
     def frame_in_words(self) -> str:
         """The body frame as people call it: "B (wrist sensor)", "B (the flange)", or "B"."""
-        known, said = self.frames, self.saved.frame
+        known = self.frames
         if known.name is not None:
             return f"B ({known.name})"
         if known.tcp is not None:  # the log is of a tool point
             return "B (the flange)"
-        return "B" if said == "body" else f"B ({said})"
+        return "B" if self.frame == "body" else f"B ({self.frame})"
 
     def to_dict(self) -> dict[str, Any]:
         """The content of the estimate.json: plain lists, numbers and words, SI."""
-        from identify.exchange.estimate_json import estimate_text  # whose estimates have this view
-
-        return json.loads(estimate_text(self.saved))
+        return self.saved.to_dict()
 
     def to_frame(self) -> pd.DataFrame:
         """The parameters by name: value, 95 % interval (low, high), SI unit, and what decided it.

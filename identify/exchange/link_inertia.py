@@ -81,9 +81,8 @@ class LinkInertia:
 def unit_note(printed: Phi, largest_length: float | None) -> str:
     """What in a body looks like wrong units, in a sentence or nothing: mm for m, g for kg.
 
-    Args:
-        printed: ten parameters about the centre of mass, shape (10,).
-        largest_length: the largest length that the model's file mentions [m], or None.
+    The ten parameters are about the centre of mass; `largest_length` [m] is the largest that the
+    model's file mentions.
     """
     mass, trace = float(printed[0]), float(printed[[4, 7, 9]].sum())
     if not (mass > 0.0 and trace > 0.0):
@@ -110,13 +109,7 @@ def implied_density(phi: Phi) -> float:
 
     Of a solid cylinder of the same mass, with a length of √(12 s₃ / m) and its smallest principal
     moment: ρ = m / (2π k² l) with k² = (s₁ + s₂) / m, of second moments s₁ ≤ s₂ ≤ s₃. Within 10 %
-    for a ball too.
-
-    Args:
-        phi: of a possible body, shape (10,).
-
-    Returns:
-        [kg/m³]; infinite for a point or a rod.
+    for a ball too. In kg/m³; infinite for a point or a rod.
     """
     mass = float(phi[0])
     second = np.maximum(np.linalg.eigvalsh(second_moment_about_com(phi)), 0.0) / mass

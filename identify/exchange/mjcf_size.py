@@ -1,4 +1,4 @@
-"""What MuJoCo would make of an MJCF file, in bodies and in memory, told before it does.
+"""What MuJoCo would make of an MJCF file, in bodies and in memory, known before it does.
 
 Its compiler takes the memory that a few words ask for: the grid of a height field, the pixels of a
 texture, copies of a body, files that are read whole.

@@ -246,10 +246,7 @@ def _repair_mass(link: LinkInertia, settings: RepairSettings, place: _Place | No
 def _with_a_size(phi: Phi, settings: RepairSettings, place: _Place) -> tuple[Mat33, str]:
     """I_BBcm_C of a link with a mass and no size to speak of, and what it is, in words.
 
-    Args:
-        phi: what the link has, about its centre of mass in the axes C that it is printed in.
-        settings: whether geometry may be taken, and the density of balls.
-        place: of the link in its file.
+    `phi` is what the link has, about its centre of mass in the axes C that it is printed in.
     """
     mass, frame = float(phi[0]), place.entry.frame
     why = "geometry is not to be taken"

@@ -144,10 +144,7 @@ def round_body(
 def round_in_frame(frame: InertialFrame, floor: Floor, digits: int = DIGITS) -> RoundedBody:
     """A possible body's inertia as text, in the axes that it has; the mass and the pose stay.
 
-    Args:
-        frame: mass, pose of the frame C of the inertia in B, and the inertia in C.
-        floor: what the printed body has to keep.
-        digits: significant digits to begin with, 3 to 17.
+    `floor` is what the printed body has to keep; `digits`, 3 to 17, are those to begin with.
 
     Raises:
         ModelError: an impossible body.
@@ -220,11 +217,8 @@ def safe_texts(
 ) -> tuple[tuple[str, ...], int]:
     """The six numbers in the fewest digits that keep the body possible, and how many those are.
 
-    Args:
-        inertia: about the centre of mass [kg m²], shape (3, 3).
-        digits: to begin with.
-        floor: what the printed body has to keep.
-        texts: of numbers in so many digits; by default each has as many of its own.
+    The inertia is about the centre of mass [kg m²], shape (3, 3). `texts` prints numbers in so many
+    digits; by default each has as many of its own.
 
     Raises:
         ModelError: no number of digits does.

@@ -1,8 +1,6 @@
 from identify.inertia import shapes as shapes
 from identify.inertia.added_mass import (
-    AddedMassWarning as AddedMassWarning,
     added_mass_about_origin as added_mass_about_origin,
-    added_mass_about_origin_by_blocks as added_mass_about_origin_by_blocks,
     added_mass_in_frame as added_mass_in_frame,
     checked_added_mass as checked_added_mass,
 )

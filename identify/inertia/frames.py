@@ -86,12 +86,7 @@ def _rotated(phi: Array, R: Array) -> Array:
     It is R I Rᵀ where R is orthonormal. Where R is so only to the digits of a file, the congruence
     of S still keeps a plate a plate.
 
-    Args:
-        phi: shape (10, n or 1).
-        R: R_AB, shape (3, 3, n or 1).
-
-    Returns:
-        Shape (10, n).
+    Of shapes (10, n or 1) and, R_AB, (3, 3, n or 1), it is (10, n).
     """
     xx, xy, xz, yy, yz, zz = phi[4:]
     half = 0.5 * (xx + yy + zz)
@@ -117,12 +112,7 @@ def _shifted(phi: Array, p: Array) -> Array:
 
         h' = h + m p,    I' = I + 2 (k · p) 1 − k pᵀ − p kᵀ,    k = h + ½ m p
 
-    Args:
-        phi: about Bo, shape (10, n or 1).
-        p: p_AoBo, shape (3, n or 1).
-
-    Returns:
-        Shape (10, n).
+    Of phi about Bo, shape (10, n or 1), and p_AoBo, shape (3, n or 1), it is (10, n).
     """
     out = np.empty((10, max(phi.shape[-1], p.shape[-1])))
     out[0] = phi[0]

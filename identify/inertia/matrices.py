@@ -1,7 +1,8 @@
 """The ten parameters phi as inertia, spatial, pseudo-inertia and second-moment matrices, and back.
 
 phi = [m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz] about Bo in B, h = m c; products of inertia are
-the matrix's off-diagonal entries. Order of Atkeson, An and Hollerbach (1986).
+the matrix's off-diagonal entries. The order is that of Atkeson, An and Hollerbach, "Estimation of
+inertial parameters of manipulator loads and links" (1986).
 """
 
 from __future__ import annotations
@@ -119,8 +120,9 @@ def inertia_from_second_moment(S: Mat33) -> Mat33:
 def pseudo_inertia(phi: PhiLike) -> Mat44:
     """Pseudo-inertia of a body, Pi = [[S, h], [hᵀ, m]] with S = ½ tr(I) 1 − I.
 
-    A mass density realises `phi` if and only if Pi is positive semidefinite and m > 0
-    (Wensing, Kim and Slotine 2018).
+    A mass density realises `phi` if and only if Pi is positive semidefinite and m > 0. Reference:
+    Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial
+    parameter identification: a statistical perspective on the mass distribution" (2018).
 
     Args:
         phi: ten parameters about Bo in B, shape (..., 10) [kg, kg m, kg m²].
@@ -181,13 +183,7 @@ def rounding_about_com(phi: PhiLike) -> Array:
 
     The ten numbers hold I about Bo, of size tr I + m |c|², so that S_c is known to a few eps of
     that and no better, however small the body: an exact plate a kilometre away has a thickness
-    known to 1e-9 of its area.
-
-    Args:
-        phi: shape (..., 10), m not zero.
-
-    Returns:
-        Shape (...).
+    known to 1e-9 of its area. Of `phi` of shape (..., 10), m not zero, the shape is (...).
     """
     phi = as_real(phi, "phi")
     h = phi[..., 1:4]

@@ -29,11 +29,8 @@ class Diverged(SimulationError):
 def diverged(turn: float, time: float, step: float, index: tuple[int, ...]) -> Diverged:
     """The error of a motion whose turn in a step is above `LARGEST_TURN`, or no number.
 
-    Args:
-        turn: in the step [rad].
-        time: since the start [s].
-        step: [s].
-        index: of the body in the batch, () where there is one.
+    `turn` [rad] is that of the step, `time` [s] since the start; `index` is that of the body in the
+    batch, () where there is one.
     """
     body = f"the body{spell_index(index)}"
     if turn < BEYOND:

@@ -151,12 +151,7 @@ def total_wrench(loads: Sequence[Load | StateLoad | Law], path: Trajectory) -> V
 
     Gravity and impulses are not among them. A load counts from its start on and not at its end.
 
-    Args:
-        loads: those that made the motion.
-        path: the motion, shape (..., n, ·).
-
-    Returns:
-        [f; t] on the body at Bo in B [N, N m], shape (..., n, 6).
+    It is [f; t] on the body at Bo in B [N, N m], shape (..., n, 6).
     """
     R = rotation_from_unit_quaternion(path.quaternion)
     total, states = np.zeros((*path.quaternion.shape[:-1], 6)), path.states.vector

@@ -124,14 +124,7 @@ def rotation_from_quaternion(q: Vec4) -> Mat33:
 
 
 def rotation_from_unit_quaternion(q: Vec4) -> Mat33:
-    """Rotation matrix of a quaternion of unit norm, which is not checked.
-
-    Args:
-        q: shape (..., 4).
-
-    Returns:
-        Shape (..., 3, 3).
-    """
+    """Rotation matrices (..., 3, 3) of quaternions (..., 4) of unit norm, which is not checked."""
     x, y, z, w = np.moveaxis(q, -1, 0)
     rotation = np.empty((*q.shape[:-1], 3, 3))
     rotation[..., 0, 0] = 1.0 - 2.0 * (y * y + z * z)

@@ -1,31 +1,21 @@
-"""Fluid added mass: its shift by congruence, the recipe from the blocks, and where that fails."""
+"""Fluid added mass: its shift by congruence, both orders, and what is none."""
 
 from __future__ import annotations
-
-import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 from identify.errors import ModelError
-from identify.inertia import in_frame, inertia_about_com, spatial_inertia
 from identify.inertia.added_mass import (
-    AddedMassWarning,
     added_mass_about_origin,
-    added_mass_about_origin_by_blocks,
     added_mass_in_frame,
     checked_added_mass,
     swap_spatial_order,
 )
-from identify.spatial import Pose, adjoint, coadjoint, hat
+from identify.spatial import adjoint, coadjoint, hat
 from tests.close import assert_close
-from tests.strategies import bodies, poses, random_body, seeds, vectors
-
-COM = np.array([0.1, -0.2, 0.3])
-
-SPHERE = np.diag([0.5, 0.5, 0.5, 0.0, 0.0, 0.0]) * 1000.0 * 4.0 / 3.0 * np.pi * 0.3**3
-"""Of a ball of 0.3 m in water: half of what it displaces (Lamb, Hydrodynamics, § 92)."""
+from tests.strategies import poses, seeds, vectors
 
 STRIPS = np.diag([1.0, 1.0, 0.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]) * 1000.0 * np.pi * 0.1**2 * 2.0
 """Of a cylinder of radius 0.1 m and length l = 2 m by strips: none along it, l²/12 about it."""
@@ -37,20 +27,8 @@ def random_added_mass(seed: int) -> np.ndarray:
     return root @ root.T
 
 
-def uncoupled(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    A = random_added_mass(seed)
-    return A[:3, :3], A[3:, 3:]
-
-
 def stacked(M: np.ndarray, lower_left: np.ndarray, J: np.ndarray) -> np.ndarray:
     return np.block([[M, lower_left.T], [lower_left, J]])
-
-
-def strict(function, *arguments, **named):
-    """The function, with its warnings as errors whatever the settings are."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return function(*arguments, **named)
 
 
 @given(seeds(), poses(), vectors(6, 3.0))
@@ -63,23 +41,6 @@ def test_energy_and_momentum_are_those_of_the_same_motion_in_every_frame(seed, X
     assert_close(A_A @ V_A, coadjoint(X_AB) @ (A_B @ V_B), 1e-12, scale=scale)
 
 
-@given(seeds(), poses(), poses())
-def test_changes_of_frame_compose_and_invert(seed, X_CA, X_AB):
-    A = random_added_mass(seed)
-    once = added_mass_in_frame(A, X_CA @ X_AB)
-    twice = added_mass_in_frame(added_mass_in_frame(A, X_AB), X_CA)
-    assert_close(twice, once, 1e-12)
-    back = added_mass_in_frame(added_mass_in_frame(A, X_AB), X_AB.inverse())
-    assert_close(back, A, 1e-12, scale=np.abs(A).max() * 100.0)
-
-
-@given(bodies(flat=False, offset=1.0), poses())
-def test_a_rigid_body_moves_by_the_same_rule(phi, X):
-    X = Pose(X.rotation, X.position * np.linalg.norm(phi[1:4]) / phi[0])
-    expected = spatial_inertia(in_frame(phi, X))
-    assert_close(added_mass_in_frame(spatial_inertia(phi), X), expected, 1e-12)
-
-
 @given(seeds(), vectors(3, 2.0))
 def test_blocks_about_the_origin_with_their_cross_terms(seed, com):
     """M, N + c̃ M, J + c̃ M c̃ᵀ + c̃ Nᵀ + N c̃ᵀ."""
@@ -88,113 +49,6 @@ def test_blocks_about_the_origin_with_their_cross_terms(seed, com):
     c = hat(com)
     expected = stacked(M, N + c @ M, J + c @ M @ c.T + c @ N.T + N @ c.T)
     assert_close(added_mass_about_origin(A, com), expected, 1e-13)
-
-
-@given(seeds(), vectors(3, 2.0))
-def test_the_term_that_was_missing_between_gazebo_and_dart(seed, com):
-    """I_BBo = I_BBcm + c̃ M c̃ᵀ where the added mass does not couple about the centre of mass."""
-    M, J = uncoupled(seed)
-    A = added_mass_about_origin(stacked(M, np.zeros((3, 3)), J), com)
-    c = hat(com)
-    assert_close(A[3:, 3:], J + c @ M @ c.T, 1e-13)
-    assert_close(A[3:, :3], c @ M, 1e-13, scale=np.abs(M).max())
-
-
-def test_with_equal_masses_the_term_is_the_parallel_axis_theorem():
-    A = added_mass_about_origin(2.0 * np.diag([1.0, 1, 1, 0, 0, 0]), COM)
-    steiner = 2.0 * (COM @ COM * np.eye(3) - np.outer(COM, COM))
-    assert_close(A[3:, 3:], steiner, 1e-14)
-
-
-@given(seeds())
-def test_the_recipe_agrees_with_the_congruence_on_the_mixed_layout(seed):
-    """Lower left block about Bo, lower right about Bcm, no coupling about Bcm of its own."""
-    M, J = uncoupled(seed)
-    mixed = stacked(M, hat(COM) @ M, J)
-    expected = added_mass_about_origin(stacked(M, np.zeros((3, 3)), J), COM)
-    assert_close(strict(added_mass_about_origin_by_blocks, mixed), expected, 1e-12)
-    assert_close(strict(added_mass_about_origin_by_blocks, mixed, com=COM), expected, 1e-12)
-
-
-def test_the_recipe_makes_gazebos_body_matrix_darts_spatial_tensor():
-    """The rigid part of the text: m 1, m c̃, I_BBcm, and Featherstone's equation 2.63."""
-    phi = random_body(np.random.default_rng(5), mass=3.0)
-    m, c = phi[0], hat(phi[1:4] / phi[0])
-    Ic = inertia_about_com(phi)
-    body_matrix = stacked(m * np.eye(3), m * c, Ic)
-    dart = np.block([[Ic + m * c @ c.T, m * c], [m * c.T, m * np.eye(3)]])
-    assert_close(swap_spatial_order(added_mass_about_origin_by_blocks(body_matrix)), dart, 1e-13)
-    assert_close(swap_spatial_order(spatial_inertia(phi)), dart, 1e-14)
-
-
-def test_gazebos_body_matrix_is_the_inertia_about_neither_of_its_points():
-    """With a far centre of mass it even has motions of negative energy."""
-    Ic = 0.01 * np.eye(3)
-    body_matrix = stacked(2.0 * np.eye(3), 2.0 * hat(COM), Ic)
-    assert np.linalg.eigvalsh(body_matrix)[0] < -0.1
-    with pytest.raises(ModelError, match="all blocks are about one point"):
-        checked_added_mass(body_matrix)
-
-
-@given(seeds())
-def test_the_recipe_loses_the_shift_of_what_does_not_couple(seed):
-    M, J = uncoupled(seed)
-    about_com = stacked(M, np.zeros((3, 3)), J)
-    with pytest.warns(AddedMassWarning, match="do not couple, so nothing is added"):
-        by_blocks = added_mass_about_origin_by_blocks(about_com)
-    assert_close(by_blocks, about_com, 0.0)
-    right = added_mass_about_origin(about_com, COM)
-    lost = hat(COM) @ M @ hat(COM).T
-    assert_close(right[3:, 3:] - by_blocks[3:, 3:], lost, 1e-12, scale=np.abs(right).max())
-    assert np.abs(lost).max() > 1e-3
-    with pytest.warns(AddedMassWarning, match=r"\(c off by 0.3 m\), so the shift is wrong"):
-        added_mass_about_origin_by_blocks(about_com, com=COM)
-
-
-def test_the_recipe_is_right_of_what_does_not_couple_at_a_centre_of_mass_in_the_origin():
-    same = strict(added_mass_about_origin_by_blocks, SPHERE, com=np.zeros(3))
-    assert_close(same, SPHERE, 0.0)
-
-
-@given(seeds())
-def test_the_recipe_takes_a_coupling_about_the_centre_of_mass_for_a_lever(seed):
-    A = random_added_mass(seed)
-    M, N, J = A[:3, :3], A[3:, :3], A[3:, 3:]
-    mixed = stacked(M, N + hat(COM) @ M, J)
-    with pytest.warns(AddedMassWarning, match="not c̃ M for any c, so the shift is wrong"):
-        by_blocks = added_mass_about_origin_by_blocks(mixed)
-    with pytest.warns(AddedMassWarning, match="use added_mass_about_origin with the centre of"):
-        added_mass_about_origin_by_blocks(mixed, com=COM)
-    right = added_mass_about_origin(A, COM)
-    # What it does: (N + c̃ M) M⁻¹ (N + c̃ M)ᵀ, that is one N M⁻¹ Nᵀ too many.
-    excess = N @ np.linalg.solve(M, N.T)
-    assert_close(by_blocks[3:, 3:] - right[3:, 3:], excess, 1e-9, scale=np.abs(right).max() * 10)
-    assert np.abs(excess).max() > 0.0
-
-
-def test_the_recipe_needs_an_inverse():
-    with pytest.raises(ModelError, match=r"linear block has no inverse .* added_mass_about_origin"):
-        added_mass_about_origin_by_blocks(STRIPS)
-    moved = added_mass_about_origin(STRIPS, COM)
-    assert_close(moved[3:, 3:], STRIPS[3:, 3:] + hat(COM) @ STRIPS[:3, :3] @ hat(COM).T, 1e-13)
-
-
-def test_a_wrong_lever_is_noticed():
-    M, J = uncoupled(3)
-    mixed = stacked(M, hat(COM) @ M, J)
-    with pytest.warns(AddedMassWarning, match=r"c off by 0\.1 m"):
-        added_mass_about_origin_by_blocks(mixed, com=COM + np.array([0.1, 0.0, 0.0]))
-    assert issubclass(AddedMassWarning, UserWarning)
-
-
-def test_a_warning_names_the_line_that_asked():
-    M, J = uncoupled(3)
-    with pytest.warns(AddedMassWarning) as record:
-        added_mass_about_origin_by_blocks(stacked(M, np.zeros((3, 3)), J))
-    assert record[0].filename == __file__
-    with pytest.warns(AddedMassWarning) as record:
-        added_mass_about_origin_by_blocks(stacked(M, np.zeros((3, 3)), J), com=COM)
-    assert record[0].filename == __file__
 
 
 @given(seeds(), vectors(6))
@@ -276,10 +130,3 @@ def changed(*entries: tuple[int, int, float]) -> np.ndarray:
 def test_what_is_no_added_mass_is_refused(matrix, message):
     with pytest.raises(ModelError, match=message):
         checked_added_mass(matrix)
-
-
-def test_the_recipe_refuses_what_is_no_matrix():
-    with pytest.raises(ModelError, match=r"added mass: expected shape \(6, 6\)"):
-        added_mass_about_origin_by_blocks(np.eye(5))
-    with pytest.raises(ModelError, match=r"com: expected shape \(3\)"):
-        added_mass_about_origin_by_blocks(np.eye(6), com=np.zeros(2))

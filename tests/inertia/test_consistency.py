@@ -8,9 +8,7 @@ from hypothesis import given, strategies as st
 
 from identify.errors import ModelError
 from identify.inertia import (
-    BodyKind,
     InertialParameters,
-    body_kinds,
     check,
     default_body,
     inertia_about_com,
@@ -19,9 +17,12 @@ from identify.inertia import (
     pseudo_inertia,
     smallest_pseudo_eigenvalue,
 )
+from identify.inertia.consistency import BodyKind, body_kinds, central_spectrum, which_body
+from identify.inertia.matrices import inertia_from_second_moment
 from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
+from identify.spatial import rotation_from_quaternion
 from tests.close import assert_close
-from tests.strategies import bodies, masses, vectors
+from tests.strategies import bodies, masses, rotations, vectors
 
 
 def ball(mass: float, com: np.ndarray, radius: float) -> np.ndarray:
@@ -70,12 +71,6 @@ def test_the_measure_does_not_depend_on_units(phi, length, mass):
     )
 
 
-@given(bodies(flat=False))
-def test_signs_of_the_eigenvalues_are_those_of_the_plain_pseudo_inertia(phi):
-    assert (np.linalg.eigvalsh(pseudo_inertia(phi)) > 0.0).all()
-    assert smallest_pseudo_eigenvalue(phi) > 0.0
-
-
 @given(bodies(flat=False), st.floats(-0.2, 0.2))
 def test_the_measure_is_the_smallest_eigenvalue_of_the_pseudo_inertia_in_its_own_units(phi, less):
     """Pi about the centre of mass, over the mass, with tr|S_c| / m for the unit of area."""
@@ -95,35 +90,6 @@ def test_without_positive_mass_nothing_is_consistent(mass):
     phi = np.array([mass, 0, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0])
     assert smallest_pseudo_eigenvalue(phi) == -np.inf
     assert not is_consistent(phi)
-
-
-def test_an_inertia_that_breaks_the_triangle_inequality_is_not_consistent():
-    phi = np.array([1.0, 0, 0, 0, 1.0, 0, 0, 0, 0, 0])
-    assert not is_consistent(phi)
-    assert_close(smallest_pseudo_eigenvalue(phi), -1.0 / 3.0, 1e-15)
-    skewed = np.array([1.0, 0, 0, 0, 1.0, 0.2, 0, 1.1, 0, 2.2])
-    assert np.linalg.eigvalsh(inertia_about_com(skewed)).min() > 0.0
-    assert not is_consistent(skewed)
-
-
-def test_a_point_mass_is_a_body_anywhere():
-    for com in ([0.0, 0, 0], [3.0, -1.0, 2.0]):
-        phi = phi_from_inertia(0.5, np.array(com), np.zeros((3, 3)))
-        assert is_consistent(phi)
-        assert smallest_pseudo_eigenvalue(phi) >= -1e-15
-
-
-@pytest.mark.parametrize("distance", [1.0, 10.0, 100.0, 1000.0])
-def test_an_exact_plate_far_from_the_origin_is_still_a_body(distance):
-    """The ten numbers hold the plate's thickness only to the rounding of m c², and no better."""
-    rng = np.random.default_rng(int(distance))
-    for _ in range(50):
-        axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
-        spread = (axes * [1.0, rng.uniform(0.2, 1.0), 0.0]) @ axes.T
-        direction = rng.normal(size=3)
-        com = distance * direction / np.linalg.norm(direction)
-        phi = phi_from_inertia(1.0, com, np.trace(spread) * np.eye(3) - spread)
-        assert is_consistent(phi)
 
 
 def test_batches_mix_possible_and_impossible_bodies():
@@ -185,3 +151,87 @@ def test_the_default_body_is_a_ball_of_water_about_the_centre_of_mass(mass, com)
     assert_close(phi[:4], [mass, *(mass * com)], 1e-15)
     expected = ball(mass, com, radius)
     assert_close(phi, expected, 1e-15)
+
+
+# Solids, plates, rods, points and frames told apart ----------------------------------------------
+
+
+KINDS = {
+    BodyKind.SOLID: (1.0, 0.3, 0.1),
+    BodyKind.PLATE: (1.0, 0.3, 0.0),
+    BodyKind.ROD: (1.0, 0.0, 0.0),
+    BodyKind.IMPOSSIBLE: (1.0, 0.3, -0.1),
+}
+
+
+def body_of(mass: float, com: np.ndarray, spread: object, axes: np.ndarray) -> np.ndarray:
+    """Ten parameters of given second moments about the centre of mass."""
+    S = mass * (axes * np.asarray(spread)) @ axes.T
+    return phi_from_inertia(mass, com, inertia_from_second_moment(S))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(mass=masses(), axes=rotations(), direction=vectors(), size=st.floats(-4.0, 3.0))
+def test_each_kind_is_known_at_every_size(kind, mass, axes, direction, size):
+    length = 10.0**size
+    phi = body_of(mass, 3.0 * length * direction, np.multiply(KINDS[kind], length**2), axes)
+    assert body_kinds(phi) == kind
+
+
+@pytest.mark.parametrize("distance", [1e2, 1e3, 1e5])
+@pytest.mark.parametrize("kind", [BodyKind.PLATE, BodyKind.ROD])
+def test_exact_plates_and_rods_far_from_the_origin_are_what_they_are(kind, distance):
+    rng = np.random.default_rng(int(distance))
+    for axes in rotation_from_quaternion(rng.normal(size=(50, 4))):
+        com = rng.normal(size=3)
+        com *= distance / np.linalg.norm(com)
+        assert body_kinds(body_of(2.0, com, KINDS[kind], axes)) == kind
+
+
+def test_a_body_whose_size_drowns_in_the_rounding_of_its_place_is_a_point():
+    near, far = (body_of(1.0, np.array([x, 0, 0]), np.full(3, 1e-6), np.eye(3)) for x in (1, 1e6))
+    assert body_kinds(near) == BodyKind.SOLID
+    assert body_kinds(far) == BodyKind.POINT
+
+
+@given(bodies(flat=True, offset=1.0), st.floats(3e-12, 1e-2))
+def test_a_violation_above_the_tolerance_is_impossible(phi, share):
+    spread = central_spectrum(phi)[0].sum()
+    less = inertia_from_second_moment(-share * spread * np.eye(3))
+    broken = phi + np.concatenate((np.zeros(4), less[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]))
+    # All three second moments fall, so the sum of their magnitudes changes a little.
+    assert_close(smallest_pseudo_eigenvalue(broken), -share, 0.05, scale=share)
+    assert body_kinds(broken) == BodyKind.IMPOSSIBLE
+    assert body_kinds(broken, tolerance=1.1 * share) != BodyKind.IMPOSSIBLE
+
+
+def test_kinds_take_batches():
+    solid = body_of(1.0, np.ones(3), (1.0, 0.5, 0.2), np.eye(3))
+    rod = body_of(1.0, np.ones(3), (1.0, 0.0, 0.0), np.eye(3))
+    bad = np.r_[1.0, 0, 0, 0, 1.0, np.zeros(5)]
+    negative = np.r_[-1.0, solid[1:]]
+    inertia_only = np.r_[0.0, solid[1:]]
+    grid = np.array([[solid, rod, bad], [np.zeros(10), negative, inertia_only]])
+    assert body_kinds(grid).tolist() == [
+        ["solid", "rod", "impossible"],
+        ["massless", "impossible", "impossible"],
+    ]
+    values, limit = central_spectrum(grid)
+    assert values.shape == (2, 3, 3)
+    assert np.isneginf(values[1]).all()
+    assert_close(values[0, 0], [0.2, 0.5, 1.0], 1e-14)
+    assert (limit[0] > 0.0).all()
+    assert body_kinds(grid[:, :0]).shape == (2, 0)
+
+
+@pytest.mark.parametrize("mass", [5e-324, 1e-310, 1e-200])
+def test_a_mass_too_small_for_its_first_moment_is_impossible_and_overflows_nothing(mass):
+    assert body_kinds(np.r_[mass, 0.1, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0]) == BodyKind.IMPOSSIBLE
+
+
+def test_bodies_of_a_batch_are_named_by_their_index():
+    assert [which_body(i) for i in ((), (3,), np.array([1, 2]))] == [
+        "the body",
+        "body 3",
+        "body (1, 2)",
+    ]

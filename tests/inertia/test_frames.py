@@ -1,22 +1,45 @@
-"""Change of frame: the sandwich rule, the congruence of the spatial inertia, and parallel axes."""
+"""Change of frame: on the ten numbers, by the sandwich, by the 6×6 congruence, by the points."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from identify.inertia import (
     InertialParameters,
+    frames,
     in_frame,
     inertia_about_com,
+    is_consistent,
     phi_from_inertia,
+    phi_from_pseudo_inertia,
     pseudo_inertia,
     smallest_pseudo_eigenvalue,
     spatial_inertia,
 )
-from identify.spatial import Pose, adjoint, coadjoint
-from tests.close import assert_close, assert_same_body
-from tests.strategies import bodies, phi_of_points, poses, rotations, seeds
+from identify.inertia.frames import congruence_map, frame_map, spatial_inertia_in_frame
+from identify.inertia.matrices import six_from_symmetric
+from identify.inertia.momentum import momentum_in_frame, spatial_momentum
+from identify.spatial import Pose, adjoint, coadjoint, hat, rotation_from_quaternion, vee
+from tests.close import assert_close, assert_same_body, body_scale
+from tests.strategies import bodies, phi_of_points, poses, seeds, vectors
+
+
+def in_frame_by_sandwich(phi: np.ndarray, X_AB: Pose) -> np.ndarray:
+    """As `in_frame`, by the sandwich rule Pi_A = T_AB Pi_B T_ABᵀ."""
+    T = X_AB.matrix
+    return phi_from_pseudo_inertia(T @ pseudo_inertia(phi) @ T.swapaxes(-1, -2))
+
+
+def in_frame_by_coadjoint(phi: np.ndarray, X_AB: Pose) -> np.ndarray:
+    """As `in_frame`, by the congruence of the 6×6 spatial inertia, M_A = Ad*_AB M_B Ad_BA."""
+    M = spatial_inertia_in_frame(spatial_inertia(phi), X_AB)
+    h = 0.5 * (vee(M[..., 3:, :3]) - vee(M[..., :3, 3:]))
+    return np.concatenate((M[..., :1, 0], h, six_from_symmetric(M[..., 3:, 3:])), axis=-1)
+
+
+ROUTES = (in_frame, in_frame_by_sandwich, in_frame_by_coadjoint)
 
 
 def size_of(phi: np.ndarray) -> float:
@@ -28,27 +51,31 @@ def pose_near(X: Pose, phi: np.ndarray) -> Pose:
     return Pose(X.rotation, X.position * size_of(phi))
 
 
-@given(bodies(), poses())
-def test_sandwich_equals_the_congruence_of_the_spatial_inertia(phi, X):
-    X_AB = pose_near(X, phi)
-    M_A = coadjoint(X_AB) @ spatial_inertia(phi) @ np.linalg.inv(adjoint(X_AB))
-    moved = spatial_inertia(in_frame(phi, X_AB))
-    unit = np.array([1.0, 1.0, 1.0, *[size_of(phi)] * 3])
-    scale = 20.0 * phi[0] * np.outer(unit, unit)
-    assert_close(moved, M_A, 1e-13, scale=scale)
+def crowd(seed: int, count: int) -> tuple[np.ndarray, Pose]:
+    """Bodies and as many poses."""
+    rng = np.random.default_rng(seed)
+    phi = np.array(
+        [phi_of_points(rng.normal(size=(5, 3)), rng.uniform(0.1, 1, 5)) for _ in range(count)]
+    )
+    R = rotation_from_quaternion(rng.normal(size=(count, 4)))
+    return phi, Pose(R, rng.normal(size=(count, 3)))
 
 
 @given(bodies(), poses())
-def test_sandwich_equals_parallel_axes_with_rotation(phi, X):
-    X_AB = pose_near(X, phi)
-    R = X_AB.rotation
-    com = X_AB.apply(phi[1:4] / phi[0])
-    expected = phi_from_inertia(phi[0], com, R @ inertia_about_com(phi) @ R.T)
-    assert_same_body(in_frame(phi, X_AB), expected, 1e-13)
+def test_the_routes_agree_for_a_body(phi, X):
+    """One pose goes by `frame_map`, a batch of them by component arithmetic."""
+    X = pose_near(X, phi)
+    ten = in_frame(phi, X)
+    assert_same_body(in_frame_by_sandwich(phi, X), ten, 1e-14)
+    assert_same_body(in_frame_by_coadjoint(phi, X), ten, 1e-14)
+    assert_same_body(in_frame(phi, Pose(X.rotation[None], X.position[None]))[0], ten, 1e-14)
+    R, com = X.rotation, X.apply(phi[1:4] / phi[0])
+    parallel_axes = phi_from_inertia(phi[0], com, R @ inertia_about_com(phi) @ R.T)
+    assert_same_body(ten, parallel_axes, 1e-13)
 
 
 @given(seeds(), poses())
-def test_sandwich_equals_moving_the_points_of_the_body(seed, X):
+def test_it_is_to_move_the_points_of_the_body(seed, X):
     rng = np.random.default_rng(seed)
     points, weights = rng.normal(size=(9, 3)), rng.uniform(0.1, 1.0, 9)
     moved = phi_of_points(X.apply(points), weights)
@@ -79,27 +106,166 @@ def test_mass_principal_moments_and_consistency_do_not_depend_on_the_frame(phi, 
     assert after.consistent
 
 
-@given(bodies(), rotations())
-def test_kinetic_energy_does_not_depend_on_the_frame(phi, R):
-    X_AB = Pose(R, size_of(phi) * np.array([0.5, -1.0, 2.0]))
-    L = size_of(phi)
-    V = np.array([L, -2.0 * L, 0.5 * L, 1.0, 0.3, -0.7])
-    V_A = adjoint(X_AB) @ V
-    before = V @ spatial_inertia(phi) @ V
-    assert_close(
-        V_A @ spatial_inertia(in_frame(phi, X_AB)) @ V_A, before, 1e-12, scale=100 * phi[0] * L**2
-    )
+@pytest.mark.parametrize("chunk", [1, 3, 8192])
+def test_the_routes_agree_for_many_bodies_and_poses_in_chunks(monkeypatch, chunk):
+    monkeypatch.setattr(frames, "_CHUNK", chunk)
+    phi, X = crowd(1, 10)
+    for route in ROUTES[1:]:
+        assert_same_body(in_frame(phi, X), route(phi, X), 1e-14)
 
 
-def test_a_batch_of_poses_moves_one_body_and_a_batch_of_bodies_one_pose():
-    rng = np.random.default_rng(6)
-    bodies_ = np.array([phi_of_points(rng.normal(size=(5, 3)), np.ones(5)) for _ in range(4)])
-    R = np.linalg.qr(rng.normal(size=(4, 3, 3)))[0]
-    R *= np.linalg.det(R)[:, None, None]
-    X = Pose(R, rng.normal(size=(4, 3)))
-    one_to_one = in_frame(bodies_, X)
-    fan = in_frame(bodies_[0], X)
-    for k in range(4):
-        assert_same_body(one_to_one[k], in_frame(bodies_[k], Pose(R[k], X.position[k])), 1e-14)
-        assert_same_body(fan[k], in_frame(bodies_[0], Pose(R[k], X.position[k])), 1e-14)
-    assert pseudo_inertia(fan).shape == (4, 4, 4)
+@pytest.mark.parametrize("route", ROUTES)
+def test_bodies_and_poses_broadcast(route):
+    phi, X = crowd(2, 6)
+    grid = route(phi[:4, None], X)
+    assert grid.shape == (4, 6, 10)
+    for i, k in np.ndindex(4, 6):
+        assert_same_body(grid[i, k], route(phi[i], Pose(X.rotation[k], X.position[k])), 1e-14)
+    one_pose = Pose(X.rotation[0], X.position[0])
+    assert_same_body(route(phi.reshape(2, 3, 10), one_pose)[1, 2], route(phi[5], one_pose), 1e-14)
+    one_body = route(phi[0], X)
+    assert_same_body(one_body[3], route(phi[0], Pose(X.rotation[3], X.position[3])), 1e-14)
+    assert route(phi[:0], one_pose).shape == (0, 10)
+    one_rotation = route(phi, Pose(X.rotation[0], X.position))
+    for k in range(6):
+        one = route(phi[k], Pose(X.rotation[0], X.position[k]))
+        assert_same_body(one_rotation[k], one, 1e-14)
+
+
+@given(vectors(10, 3.0), poses())
+def test_any_ten_numbers_go_by_every_route(phi, X):
+    """The change of frame is linear: it does not ask whether the numbers are a body."""
+    for route in ROUTES[1:]:
+        assert_close(route(phi, X), in_frame(phi, X), 1e-14, scale=100.0)
+
+
+def test_axes_that_only_change_names_lose_no_bit():
+    """Quarter turns, and a shift of nothing, are exact for one pose."""
+    phi = phi_of_points(np.random.default_rng(5).normal(size=(7, 3)), np.full(7, 0.3))
+    R = np.array([[0.0, -1, 0], [0, 0, 1], [-1, 0, 0]])
+    m, hx, hy, hz, xx, xy, xz, yy, yz, zz = phi
+    turned = [m, -hy, hz, -hx, yy, -yz, xy, zz, -xz, xx]
+    assert in_frame(phi, Pose(R, np.zeros(3))).tolist() == turned
+    assert in_frame(phi, Pose(np.eye(3), np.zeros(3))).tolist() == phi.tolist()
+    assert_same_body(in_frame(phi, Pose(R[None], np.zeros((1, 3))))[0], np.array(turned), 1e-15)
+
+
+@given(bodies(flat=True), poses(), seeds())
+def test_a_plate_stays_a_plate_under_a_rotation_of_few_digits(phi, X, seed):
+    """Poses admit rotations printed with six digits; R I Rᵀ would leave the edge by 1e-6."""
+    X = pose_near(X, phi)
+    R = X.rotation + 3e-8 * np.random.default_rng(seed).normal(size=(3, 3))
+    one, many = Pose(R, X.position), Pose(R[None], X.position[None])
+    assert is_consistent(in_frame(phi, one))
+    assert is_consistent(in_frame(phi, many)[0])
+    assert_same_body(in_frame(phi, many)[0], in_frame(phi, one), 1e-14)
+
+
+@given(bodies(), poses(), seeds())
+def test_a_covariance_moves_by_the_matrix_of_the_frame(phi, X, seed):
+    X = pose_near(X, phi)
+    F = frame_map(X)
+    assert_same_body(F @ phi, in_frame_by_sandwich(phi, X), 1e-14)
+    draws = phi * (1.0 + 0.01 * np.random.default_rng(seed).normal(size=(50, 10)))
+    unit = body_scale(in_frame(phi, X)) + body_scale(phi)
+    moved = np.cov(in_frame(draws, X).T) / np.outer(unit, unit)
+    assert_close(F @ np.cov(draws.T) @ F.T / np.outer(unit, unit), moved, 1e-14, scale=1.0)
+
+
+def test_the_map_of_a_batch_of_poses_is_a_batch_of_maps_and_inverts():
+    _, X = crowd(6, 5)
+    F = frame_map(X)
+    assert F.shape == (5, 10, 10)
+    assert_close(F[2], frame_map(Pose(X.rotation[2], X.position[2])), 1e-15)
+    assert_close(F @ frame_map(X.inverse()), np.tile(np.eye(10), (5, 1, 1)), 1e-13, scale=10.0)
+
+
+def test_the_map_of_a_congruence_need_not_be_one_of_a_frame():
+    """In millimetres and grams: the map of a change of units."""
+    T = np.diag([1e3, 1e3, 1e3, 1.0]) * np.sqrt(1e3)
+    phi, _ = crowd(7, 1)
+    Pi = T @ pseudo_inertia(phi[0]) @ T.T
+    assert_close(pseudo_inertia(congruence_map(T) @ phi[0]), Pi, 1e-15)
+    assert_close(congruence_map(T), np.diag(1e3 * 1e3 ** np.repeat([0.0, 1, 2], [1, 3, 6])), 1e-15)
+
+
+@given(poses(), seeds())
+def test_any_mass_matrix_keeps_its_energy_in_another_frame(X, seed):
+    """An added mass too, whose upper left block is no multiple of the identity."""
+    rng = np.random.default_rng(seed)
+    root, V = rng.normal(size=(6, 6)), rng.normal(size=6)
+    M = root @ root.T
+    V_A = adjoint(X) @ V
+    energy = V_A @ spatial_inertia_in_frame(M, X) @ V_A
+    assert_close(energy, V @ M @ V, 1e-12, scale=np.abs(M).max() * (V @ V + V_A @ V_A) * 10)
+
+
+# The text on spatial inertia transforms, corrected: slips are in docs/reference-slips.md ----------
+
+
+class Frames:
+    """Frames c (centre of mass, principal axes), b (body) and f (fixed).
+
+    In the text `r_cf` is the position of f's origin from c's in axes of c, and `[Ad]_cf` maps
+    twists in f to twists in c.
+    """
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        self.m = float(rng.uniform(0.5, 5.0))
+        extents = rng.uniform(0.1, 1.0, 3)
+        self.I_c = np.diag(self.m * (extents.sum() - extents))
+        self.X_fb = Pose(rotation_from_quaternion(rng.normal(size=4)), rng.normal(size=3))
+        self.X_bc = Pose(np.eye(3), rng.normal(size=3))
+        self.X_fc = self.X_fb @ self.X_bc
+        self.X_cf = self.X_fc.inverse()
+        self.phi_c = phi_from_inertia(self.m, np.zeros(3), self.I_c)
+        self.M_cc = spatial_inertia(self.phi_c)
+        self.M_ff = spatial_inertia(in_frame(self.phi_c, self.X_fc))
+
+    def blocks(self, upper_right: np.ndarray, lower_left: np.ndarray, lower_right: np.ndarray):
+        return np.block([[self.m * np.eye(3), upper_right], [lower_left, lower_right]])
+
+
+@given(seeds(), vectors(6))
+def test_momentum_goes_from_frame_to_frame_as_in_the_text(seed, V_c):
+    """transform_2 and 3: [Ad]*_cf p_f = M_cc [Ad]_cf v_f."""
+    s = Frames(seed)
+    V_f = adjoint(s.X_fc) @ V_c
+    p_f = momentum_in_frame(spatial_momentum(s.phi_c, V_c), s.X_fc)
+    assert_close(coadjoint(s.X_cf) @ p_f, s.M_cc @ adjoint(s.X_cf) @ V_f, 1e-13, scale=300.0)
+    assert_close(p_f, spatial_momentum(in_frame(s.phi_c, s.X_fc), V_f), 1e-13, scale=300.0)
+
+
+@given(seeds())
+def test_the_matrices_of_the_text_are_those_of_the_change_of_frame(seed):
+    """transform_4, minimum_operations, further_simplified_2, and the chain of not_com_frame."""
+    s = Frames(seed)
+    R, r = s.X_fc.rotation, hat(s.X_cf.position)
+    assert_close(s.M_cc, s.blocks(np.zeros((3, 3)), np.zeros((3, 3)), s.I_c), 1e-15)
+    assert_close(coadjoint(s.X_fc) @ s.M_cc @ adjoint(s.X_cf), s.M_ff, 1e-13)
+    upper = R @ (s.m * r) @ R.T
+    assert_close(s.blocks(upper, -upper, R @ (s.I_c - s.m * r @ r) @ R.T), s.M_ff, 1e-13)
+    r_f = hat(R @ s.X_cf.position)
+    lower = R @ s.I_c @ R.T - s.m * r_f @ r_f
+    assert_close(s.blocks(s.m * r_f, -s.m * r_f, lower), s.M_ff, 1e-13)
+    step = spatial_inertia_in_frame(s.M_cc, s.X_bc)
+    assert_close(spatial_inertia_in_frame(step, s.X_fb), s.M_ff, 1e-13)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        lambda s, R, r: s.blocks(R @ (s.m * r) @ R.T, r @ R.T * s.m @ R.T, s.M_ff[3:, 3:]),
+        lambda s, R, r: s.blocks(
+            s.M_ff[:3, 3:], s.M_ff[3:, :3], r @ R.T * s.m @ r @ R.T + R @ s.I_c @ R.T
+        ),
+        lambda s, R, r: s.blocks(s.M_ff[:3, 3:], s.M_ff[3:, :3], s.I_c - s.m * r @ r),
+        lambda s, R, r: s.blocks(s.m * r, -s.m * r, s.I_c - s.m * r @ r),
+    ],
+    ids=["lower left", "lower right", "further_simplified", "further_simplified2"],
+)
+def test_the_printed_blocks_are_slips_for_turned_axes(printed):
+    s = Frames(12)
+    R, r = s.X_fc.rotation, hat(s.X_cf.position)
+    assert np.abs(printed(s, R, r) - s.M_ff).max() > 0.05 * np.abs(s.M_ff).max()

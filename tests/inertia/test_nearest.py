@@ -22,7 +22,7 @@ from identify.inertia.matrices import inertia_from_second_moment, second_moment_
 from identify.inertia.nearest import nearest_consistent
 from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body, body_scale
-from tests.strategies import bodies, masses, poses, random_body, rotations, seeds, vectors
+from tests.strategies import bodies, masses, poses, random_body, rotations, seeds
 
 KEEP_AND_FREE = pytest.mark.parametrize("keep", [True, False], ids=["keep", "free"])
 
@@ -99,44 +99,6 @@ def test_no_other_possible_body_is_nearer(keep, seed):
         assert np.sum(step * towards) <= 1e-10 * np.linalg.norm(step) * np.linalg.norm(towards)
 
 
-@given(seeds())
-def test_to_move_all_ten_is_less_far_than_to_move_the_inertia(seed):
-    phi = impossible_body(seed % 1000)
-    for nominal in (None, random_body(np.random.default_rng(seed))):
-        keep, free = (
-            nearest_consistent(phi, nominal=nominal, keep_mass_and_com=k) for k in (True, False)
-        )
-        assert free.distance <= keep.distance * (1.0 + 1e-12)
-        assert keep.phi[:4].tolist() == phi[:4].tolist()
-        assert not np.array_equal(free.phi[:4], phi[:4])
-        assert free.phi[0] >= phi[0]
-
-
-def test_kept_mass_and_com_clip_the_second_moments_about_the_centre_of_mass():
-    phi = impossible_body(3)
-    values, axes = np.linalg.eigh(second_moment_about_com(phi))
-    S = (axes * np.maximum(values, 0.0)) @ axes.T
-    expected = phi_from_inertia(phi[0], phi[1:4] / phi[0], np.trace(S) * np.eye(3) - S)
-    found = nearest_consistent(phi)
-    assert_same_body(found.phi, expected, 1e-14)
-    clipped = np.linalg.norm(np.minimum(values, 0.0)) / np.abs(values).sum()
-    assert_close(found.distance, clipped, 1e-13)
-
-
-def test_nearest_in_pseudo_inertia_is_not_nearest_in_inertia():
-    """diag(1, 0, 0): S is clipped to diag(0, ½, ½); in ‖ΔI‖ diag(⅔, ⅓, ⅓) is nearer."""
-    phi = np.r_[1.0, 0, 0, 0, 1.0, np.zeros(5)]
-    found = nearest_consistent(phi).phi
-    assert_close(found, [1, 0, 0, 0, 1.0, 0, 0, 0.5, 0, 0.5], 1e-15)
-    other = np.diag([2.0, 1.0, 1.0]) / 3.0
-    start = np.diag([1.0, 0, 0])
-    assert np.linalg.norm(other - start) < np.linalg.norm(inertia_about_com(found) - start)
-    other_phi = phi_from_inertia(1.0, np.zeros(3), other)
-    assert is_consistent(other_phi)
-    T = metric(phi, None)
-    assert distance(T, found, phi) < distance(T, other_phi, phi)
-
-
 @KEEP_AND_FREE
 @given(phi=bodies())
 def test_a_possible_body_comes_back_bit_for_bit(keep, phi):
@@ -197,30 +159,6 @@ def test_the_nearest_does_not_depend_on_units(seed, length, mass):
         there = nearest_consistent(units * phi, keep_mass_and_com=keep)
         assert_same_body(there.phi, units * here.phi, 1e-12)
         assert_close(there.distance, here.distance, 1e-11)
-
-
-@given(seeds(), vectors(3, 3.0), vectors(3, 3.0))
-def test_with_mass_and_com_kept_the_place_of_the_nominal_body_does_not_matter(seed, one, two):
-    """Only its second moments about its own centre of mass do."""
-    phi = impossible_body(seed % 1000)
-    Ic = inertia_about_com(random_body(np.random.default_rng(seed)))
-    a, b = (nearest_consistent(phi, nominal=phi_from_inertia(1.0, c, Ic)) for c in (one, two))
-    assert_same_body(a.phi, b.phi, 1e-10)
-    assert_close(a.distance, b.distance, 1e-9)
-
-
-def test_the_upper_left_block_of_a_symmetric_root_would_give_another_body():
-    """The trap that the restricted metric avoids."""
-    phi = impossible_body(1)
-    nominal = phi_from_inertia(2.0, np.array([0.0, 0.0, 3.0]), np.diag([0.12, 0.02, 0.11]))
-    root = metric(phi, nominal)[:3, :3]
-    values, axes = np.linalg.eigh(root @ second_moment_about_com(phi) @ root.T)
-    lift = np.linalg.solve(root, axes)
-    S = second_moment_about_com(phi) + (lift * np.maximum(-values, 0.0)) @ lift.T
-    naive = phi_from_inertia(phi[0], phi[1:4] / phi[0], np.trace(S) * np.eye(3) - S)
-    T, found = metric(phi, nominal), nearest_consistent(phi, nominal=nominal)
-    assert is_consistent(naive)
-    assert distance(T, naive, phi) > 1.5 * float(found.distance)
 
 
 class TestMargin:
@@ -358,24 +296,6 @@ def test_batches_of_bodies_and_of_nominal_bodies_broadcast(keep):
     assert nearest_consistent(phi[:0], keep_mass_and_com=keep).phi.shape == (0, 10)
     with pytest.raises(ValueError, match="read-only"):
         found.phi[0, 0, 0] = 1.0
-
-
-def test_a_body_far_from_the_origin_is_mended_as_well_as_its_numbers_tell():
-    for distance_ in (1.0, 100.0, 1e4):
-        phi = in_frame(impossible_body(4), Pose(np.eye(3), np.array([distance_, 0.0, 0.0])))
-        for keep in (True, False):
-            found = nearest_consistent(phi, keep_mass_and_com=keep)
-            again = nearest_consistent(found.phi, keep_mass_and_com=keep)
-            assert found.changed
-            assert not again.changed
-
-
-def test_phi_and_pseudo_inertia_of_the_change_are_linear():
-    """What the closed form rests on: the body plus the change is the body of the sum."""
-    phi = impossible_body(0)
-    change = np.diag([0.1, 0.2, 0.3, 0.4])
-    both = phi + phi_from_pseudo_inertia(change)
-    assert_close(pseudo_inertia(both), pseudo_inertia(phi) + change, 1e-15)
 
 
 @KEEP_AND_FREE

@@ -83,7 +83,7 @@ def test_the_error_falls_with_the_order_of_the_integrator(name, fluid):
     loads = (WORLD, SampledLoad([0.0, 1.0], LINE, POINT))
     truth = truth_after_half_a_second(fluid is not None)
     errors = []
-    steps = np.array([0.01, 0.005, 0.0025])
+    steps = np.array([0.01, 0.005])
     if name == "semi-implicit-euler":  # of first order: it takes small steps to see it
         steps = steps / 10.0
     for step in steps:
@@ -153,7 +153,7 @@ def test_a_splitting_keeps_the_momentum_in_a_fluid(name):
     path = simulate(
         PHI,
         random_state(np.random.default_rng(5)),
-        duration=10.0,
+        duration=4.0,
         step=0.02,
         gravity=np.zeros(3),
         integrator=name,
@@ -171,7 +171,7 @@ def test_the_energy_of_a_splitting_swings_but_does_not_drift(name, fluid):
     path = simulate(
         PHI,
         random_state(np.random.default_rng(6), spin=2.0),
-        duration=30.0,
+        duration=15.0,
         step=0.05,
         gravity=np.zeros(3),
         integrator=name,
@@ -182,33 +182,6 @@ def test_the_energy_of_a_splitting_swings_but_does_not_drift(name, fluid):
     assert late < 1.5 * early
     assert early < 5e-3
     assert early > 1e-12  # the bound of drift says something only where there is an error
-
-
-@pytest.mark.parametrize("fluid", [None, FLUID], ids=["free", "fluid"])
-@pytest.mark.parametrize(
-    ("name", "least", "most"),
-    [("suzuki", 0.0, 1e-12), ("rkmk4", 1e-9, 1e-2)],
-)
-def test_reversed_velocities_lead_back(name, least, most, fluid):
-    """Symmetric methods to rounding, Runge-Kutta to its error only."""
-
-    def run(start: State) -> np.ndarray:
-        path = simulate(
-            PHI,
-            start,
-            duration=1.0,
-            step=0.02,
-            loads=[WORLD],
-            gravity=GRAVITY,
-            integrator=name,
-            added_mass=fluid,
-        )
-        return state_at(path)
-
-    start = random_state(np.random.default_rng(7), spin=1.0)
-    turn = np.r_[np.ones(7), -np.ones(6)]
-    back = turn * run(State.from_vector(turn * run(start)))
-    assert least <= distance(back, start.vector) < most
 
 
 @pytest.mark.parametrize("name", SPLITTINGS)
@@ -253,31 +226,6 @@ def test_the_lie_group_method_is_exact_for_a_spin_about_a_fixed_axis():
 
 
 # Semi-implicit Euler, as it is often printed and as it is here ------------------------------------
-
-
-def test_euler_with_the_momentum_formed_anew_each_step_never_precesses():
-    """The slip of the text, and what keeping L mends: 37 % of the momentum in two seconds."""
-    moments, w, step = np.array([1.0, 2, 3]), np.array([1.0, 2, 0.5]), 1e-3
-    start = State(np.zeros(3), np.r_[0, 0, 0, 1.0], np.zeros(3), w)
-    q, w_W = start.quaternion, w
-    for _ in range(2000):
-        R = rotation_from_quaternion(q)
-        L = R @ (moments * (R.T @ w_W))  # from the old ω …
-        w_W = R @ ((R.T @ L) / moments)  # … and back, with the same attitude: nothing happened
-        q = q + 0.5 * step * quaternion_product(np.r_[w_W, 0.0], q)
-        q = q / np.linalg.norm(q)
-    assert_close(w_W, w, 1e-12)
-    R = rotation_from_quaternion(q)
-    L0 = moments * w
-    lost = np.linalg.norm(R @ (moments * (R.T @ w_W)) - L0) / np.linalg.norm(L0)
-    assert 0.36 < lost < 0.38
-    phi = phi_from_inertia(1.0, np.zeros(3), np.diag(moments))
-    truth = exact_end(phi, start, 2.0, gravity=np.zeros(3))
-    path = simulate(
-        phi, start, duration=2.0, step=step, gravity=np.zeros(3), integrator="semi-implicit-euler"
-    )
-    assert rotation_angle(path.quaternion[-1], truth[3:7]) < 5e-3
-    assert rotation_angle(q, truth[3:7]) > 0.5
 
 
 # Rotation vectors --------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from identify.errors import ModelError, SimulationError
 from identify.inertia import InertialParameters
 from identify.inertia.shapes import Sphere
+from identify.regressors import newton_euler_wrench
 from identify.simulation import (
     INTEGRATORS,
     ConstantLoad,
@@ -23,9 +24,12 @@ from identify.simulation import (
 )
 from identify.simulation.divergence import Diverged
 from identify.simulation.forced_body import total_wrench
-from identify.spatial.rotations import rotate, rotation_from_quaternion
+from identify.spatial import BodyMotion
+from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
 from identify.spatial.vectors import GRAVITY_W
 from tests.close import assert_close
+from tests.recordings import GRAVITY
+from tests.simulation.test_rollout import PHI, random_state
 from tests.strategies import phi_of_points, random_body, seeds
 
 BODY = InertialParameters(random_body(np.random.default_rng(8)))
@@ -249,3 +253,38 @@ def test_energies_are_of_ten_parameters():
     path = simulate(BODY, TUMBLING, duration=0.1, step=0.05)
     with pytest.raises((SimulationError, ModelError), match="body: expected shape"):
         path.momentum(np.zeros(9))
+
+
+# The sum of loads along a motion -----------------------------------------------------------------
+
+
+def test_it_is_the_wrench_of_the_motion_it_makes():
+    """By the equations of motion, with accelerations from differences of the states."""
+    rng = np.random.default_rng(3)
+    time = np.linspace(0.0, 1.0, 51)
+    waves = np.sin(np.outer(time, rng.uniform(1, 5, 6)))
+    loads = (
+        ConstantLoad([1.0, 0, 2.0], [0, 0.1, 0], point=[0.1, 0.2, 0], frame="world"),
+        ConstantLoad([0, 3.0, 0], point=[0, 0, 0.3]),
+        SampledLoad(time, waves, point=[0.05, 0, 0], frame="world"),
+    )
+    path = simulate(PHI, random_state(rng), duration=0.1, step=2.5e-4, loads=loads)
+    R = rotation_from_quaternion(path.quaternion)
+    acceleration = np.gradient(path.velocity, path.time, axis=0, edge_order=2)
+    motion = BodyMotion(
+        rotate_back(R, acceleration - GRAVITY),
+        path.angular_velocity,
+        np.gradient(path.angular_velocity, path.time, axis=0, edge_order=2),
+    )
+    inner = slice(2, -2)
+    expected = newton_euler_wrench(PHI, motion)[inner]
+    assert_close(total_wrench(loads, path)[inner], expected, 2e-3)
+
+
+def test_a_load_is_there_while_it_acts():
+    load = ConstantLoad([1.0, 0, 0], start=0.25, end=0.5)
+    path = simulate(PHI, random_state(np.random.default_rng(0)), duration=1.0, step=0.01)
+    wrench = total_wrench((load,), path)
+    assert wrench[30, 0] == 1.0
+    assert not wrench[path.time < 0.25].any()
+    assert not wrench[path.time > 0.5].any()

@@ -103,18 +103,6 @@ def test_axes_of_the_plane_are_right_handed():
     assert_close(p.plane_axes[:, 2], p.momentum / np.linalg.norm(p.momentum), 1e-15)
 
 
-@pytest.mark.parametrize(
-    "name", ["about the smallest", "about the largest", "axes in another order"]
-)
-def test_the_polhode_is_one_of_the_curves(name):
-    p = made(name, float(2.0 * made(name).invariants.period), 801)
-    effective = p.invariants.angular_momentum**2 / (2.0 * p.invariants.kinetic_energy)
-    (pair,) = polhode_curves(p.moments, [effective], count=4001)
-    own = p.polhode @ p.axes
-    distance = np.linalg.norm(own[:, None] - pair[0][None], axis=2).min(axis=1)
-    assert distance.max() < 1e-3
-
-
 @pytest.mark.parametrize("effective", [1.0, 1.3, 2.0 - 1e-9, 2.0, 2.0 + 1e-9, 2.2, 2.5])
 def test_curves_lie_on_both_surfaces(effective):
     moments = np.array([1.0, 2.0, 2.5])

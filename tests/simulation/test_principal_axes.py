@@ -51,7 +51,7 @@ def test_momentum_without_a_matrix_is_that_with_one(phi, q, w):
     assert_close(body.angular_velocity(q, L), w, 1e-13, scale=1.0)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(seeds())
 def test_a_body_moves_the_same_in_its_principal_axes(seed):
     rng = np.random.default_rng(seed)

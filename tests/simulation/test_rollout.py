@@ -15,7 +15,7 @@ from identify.inertia import (
 from identify.regressors import newton_euler_wrench
 from identify.simulation import State, fast_rollout
 from identify.spatial import BodyMotion, Pose, coadjoint
-from identify.spatial.rotations import rotation_angle, rotation_from_quaternion
+from identify.spatial.rotations import rotation_angle
 from tests.close import assert_close
 from tests.recordings import GRAVITY, Path
 from tests.simulation.plain_rollout import plain_rollout, state_rate
@@ -42,21 +42,8 @@ def smooth_wrench(time: np.ndarray, phi: np.ndarray, seed: int = 0) -> np.ndarra
     return amplitude * np.sin(np.outer(time, rng.uniform(2.0, 8.0, 6)) + rng.uniform(0, 6, 6))
 
 
-def mechanical(path, phi: np.ndarray, gravity: np.ndarray = GRAVITY):
-    """Energy, and linear and angular momentum about the world's origin, of a path."""
-    R = rotation_from_quaternion(path.quaternion)
-    v = np.einsum("nji,nj->ni", R, path.velocity)
-    V = np.concatenate((v, path.angular_velocity), axis=1)
-    momentum = V @ spatial_inertia(phi)
-    com = path.position + R @ (phi[1:4] / phi[0])
-    energy = 0.5 * np.sum(V * momentum, axis=1) - phi[0] * com @ gravity
-    linear = np.einsum("nij,nj->ni", R, momentum[:, :3])
-    angular = np.einsum("nij,nj->ni", R, momentum[:, 3:]) + np.cross(path.position, linear)
-    return energy, linear, angular
-
-
 @pytest.mark.parametrize("way", [plain_rollout, fast_rollout])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0])
 def test_it_agrees_with_a_high_order_integrator_of_the_rates_of_momentum(way, seed):
     """DOP853 on pose and momentum in world axes: other unknowns, equations and method."""
     rng = np.random.default_rng(seed)
@@ -91,19 +78,6 @@ def test_it_agrees_with_a_high_order_integrator_of_the_rates_of_momentum(way, se
         rotation_angle(path.quaternion[-1], exact.y[3:7, -1] / np.linalg.norm(exact.y[3:7, -1]))
         < 1e-5
     )
-
-
-def test_the_work_of_the_wrench_is_the_gain_of_energy():
-    rng = np.random.default_rng(4)
-    time = STEP * np.arange(1001)
-    loads = smooth_wrench(time, PHI, 4)
-    path = fast_rollout(PHI, random_state(rng), loads, STEP)
-    R = rotation_from_quaternion(path.quaternion)
-    V = np.concatenate((np.einsum("nji,nj->ni", R, path.velocity), path.angular_velocity), axis=1)
-    power = np.sum(loads * V, axis=1)
-    work = np.concatenate(([0.0], np.cumsum(0.5 * STEP * (power[1:] + power[:-1]))))
-    energy, _, _ = mechanical(path, PHI)
-    assert_close(energy - energy[0], work, 1e-4)
 
 
 def test_the_wrench_of_the_equations_gives_the_motion_back():

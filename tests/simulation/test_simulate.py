@@ -11,9 +11,7 @@ from identify.inertia import (
     InertialParameters,
     added_mass_in_frame,
     in_frame,
-    kinetic_energy,
     phi_from_inertia,
-    spatial_inertia,
     spatial_momentum,
 )
 from identify.simulation import (
@@ -23,14 +21,13 @@ from identify.simulation import (
     SampledLoad,
     State,
     Trajectory,
-    buoyancy,
     simulate,
 )
 from identify.spatial import Pose, quaternion_from_rotation
 from identify.spatial.rotations import rotate_back, rotation_angle, rotation_from_quaternion
 from tests.close import assert_close
 from tests.recordings import GRAVITY
-from tests.simulation.exact import distance, exact_end, random_added_mass, random_state, state_at
+from tests.simulation.exact import distance, random_added_mass, random_state, state_at
 from tests.simulation.plain_rollout import plain_rollout
 from tests.strategies import bodies, poses, random_body, seeds, vectors
 
@@ -43,14 +40,6 @@ FOURTH_ORDER = ("rkmk4", "suzuki")
 def twists(state: State | Trajectory) -> np.ndarray:
     v = rotate_back(rotation_from_quaternion(state.quaternion), state.velocity)
     return np.concatenate((v, state.angular_velocity), axis=-1)
-
-
-def com_of(path: Trajectory, phi: np.ndarray) -> np.ndarray:
-    return point_of(path, phi[1:4] / phi[0])
-
-
-def point_of(path: Trajectory, point: np.ndarray) -> np.ndarray:
-    return path.position + rotation_from_quaternion(path.quaternion) @ point
 
 
 # Against others ----------------------------------------------------------------------------------
@@ -140,50 +129,6 @@ def test_momentum_changes_by_force_times_time(phi, force, torque, seed):
     assert_close(L, L[0] + np.outer(path.time, torque), 1e-11, scale=phi[0] * size**2)
 
 
-@settings(max_examples=10)
-@given(bodies(flat=False, offset=1.0), vectors(), vectors(), vectors(), seeds())
-def test_kinetic_energy_grows_by_the_work_done(phi, force, torque, point, seed):
-    """A world force works along the path of its point, weight along that of the mass's centre."""
-    rng = np.random.default_rng(seed)
-    size = np.sqrt((phi[4] + phi[7] + phi[9]) / phi[0])
-    state = random_state(rng, spin=1.0)
-    start = State(
-        size * state.position, state.quaternion, size * state.velocity, state.angular_velocity
-    )
-    gravity = size * np.array([0.5, 0.0, -2.0])
-    force = 0.2 * phi[0] * size * force
-    load = ConstantLoad(force, np.zeros(3), size * point, "world")
-    name = FOURTH_ORDER[seed % 2]
-    path = simulate(
-        phi, start, duration=0.5, step=5e-3, loads=[load], gravity=gravity, integrator=name
-    )
-    work = (point_of(path, size * point) - point_of(path, size * point)[0]) @ force
-    work += phi[0] * (com_of(path, phi) - com_of(path, phi)[0]) @ gravity
-    energy = kinetic_energy(phi, twists(path))
-    assert_close(energy - energy[0], work, 1e-6, scale=energy.max())
-
-
-def test_the_power_of_a_body_load_is_the_gain_of_energy_in_a_fluid():
-    M = spatial_inertia(PHI) + FLUID
-    samples = np.array([[1.0, 2, -1, 0.1, 0, 0.2], [0.0, -2, 1, 0.0, 0.1, -0.2]])
-    path = simulate(
-        PHI,
-        random_state(np.random.default_rng(4), spin=1.0),
-        duration=1.0,
-        step=1e-3,
-        loads=[SampledLoad([0.0, 1.0], samples)],
-        gravity=NO_GRAVITY,
-        added_mass=FLUID,
-    )
-    V = twists(path)
-    wrench = samples[0] + np.outer(path.time, samples[1] - samples[0])
-    power = np.sum(wrench * V, axis=1)
-    work = np.r_[0.0, np.cumsum(5e-4 * (power[1:] + power[:-1]))]
-    energy = 0.5 * np.sum(V * (V @ M), axis=1)
-    assert_close(energy - energy[0], work, 1e-5)
-    assert np.abs(work).max() > 0.1
-
-
 # Impulses ----------------------------------------------------------------------------------------
 
 
@@ -251,19 +196,6 @@ def test_an_impulse_after_the_end_is_not_reached():
     assert_close(state_at(path), state_at(simulate(PHI, start, duration=0.1, step=0.01)), 0.0)
 
 
-def test_many_small_impulses_are_a_force():
-    start = random_state(np.random.default_rng(7))
-    load = ConstantLoad([3.0, -1, 2], [0.1, 0.2, -0.3], [0.1, 0.0, 0.2], "world")
-    h = 1e-3
-    hits = [
-        Impulse((k + 0.5) * h, h * load.force, h * load.torque, load.point, "world")
-        for k in range(300)
-    ]
-    struck = simulate(PHI, start, duration=0.3, step=h, impulses=hits)
-    pushed = simulate(PHI, start, duration=0.3, step=h, loads=[load])
-    assert distance(state_at(struck), state_at(pushed)) < 1e-5
-
-
 # Windows of loads --------------------------------------------------------------------------------
 
 
@@ -295,58 +227,10 @@ def test_samples_are_needed_only_while_the_load_acts():
 # Fluid -------------------------------------------------------------------------------------------
 
 
-def test_a_rigid_added_mass_is_a_heavier_body():
-    """Added mass that is another body's inertia, weightless: the composite of both moves so."""
-    other = random_body(np.random.default_rng(9), mass=1.0, size=0.4)
-    start = random_state(np.random.default_rng(10))
-    load = ConstantLoad([1.0, 2, 3], [0.1, 0.2, 0.3], [0.1, -0.1, 0.2])
-    for name in FOURTH_ORDER:
-        settings = {
-            "duration": 0.5, "step": 2e-3, "loads": [load], "gravity": NO_GRAVITY,
-            "integrator": name,
-        }  # fmt: skip
-        wet = simulate(PHI, start, added_mass=spatial_inertia(other), **settings)
-        dry = simulate(PHI + other, start, **settings)
-        assert distance(state_at(wet), state_at(dry)) < 1e-7
-
-
-def test_gravity_acts_on_the_rigid_body_alone():
-    """An added mass of M times the body's slows the fall by 1 + M; the weight stays the body's."""
-    phi = phi_from_inertia(2.0, np.zeros(3), 0.1 * np.eye(3))
-    start = State(np.zeros(3), np.r_[0, 0, 0, 1.0], np.zeros(3), np.zeros(3))
-    sphere = np.diag([1.0, 1, 1, 0, 0, 0])
-    for name in INTEGRATORS:
-        path = simulate(
-            phi, start, duration=1.0, step=0.1, added_mass=sphere, gravity=GRAVITY, integrator=name
-        )
-        assert_close(path.velocity[-1], GRAVITY * 2.0 / 3.0, 1e-12)
-
-
-def test_a_floating_body_stays_and_a_low_centre_rights_it():
-    com = np.array([0.0, 0.0, -0.05])
-    phi = phi_from_inertia(3.0, com, np.diag([0.02, 0.03, 0.01]))
-    A = np.diag([1.0, 1.5, 2.0, 0.01, 0.01, 0.005])
-    lift = buoyancy(3.0, np.zeros(3), GRAVITY)
-    rest = State(np.zeros(3), np.r_[0, 0, 0, 1.0], np.zeros(3), np.zeros(3))
-    settings = {"duration": 2.0, "step": 0.01, "loads": [lift], "added_mass": A, "gravity": GRAVITY}
-    still = simulate(phi, rest, **settings)
-    assert_close(state_at(still), rest.vector, 1e-13)
-    tilted = State(np.zeros(3), np.r_[np.sin(0.1), 0, 0, np.cos(0.1)], np.zeros(3), np.zeros(3))
-    path = simulate(phi, tilted, **settings)
-    angle = 2.0 * np.arcsin(path.quaternion[:, 0])
-    assert angle.min() < -0.19  # it swings to the other side …
-    assert np.abs(angle).max() < 0.2 + 1e-9  # … and no farther: nothing is lost or won
-    truth = exact_end(
-        phi, tilted, 2.0, gravity=GRAVITY, added_mass=A,
-        wrench=lambda t, R: np.r_[R.T @ (-3.0 * GRAVITY), np.zeros(3)],
-    )  # fmt: skip
-    assert distance(state_at(path), truth) < 5e-6
-
-
 # Change of frame, batches, what is kept ----------------------------------------------------------
 
 
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(seeds(), poses(0.3))
 def test_the_motion_does_not_depend_on_the_body_frame(seed, X_CB):
     """The same body, fluid, loads, impulse and start told of another frame fixed in the body."""
@@ -367,7 +251,7 @@ def test_the_motion_does_not_depend_on_the_body_frame(seed, X_CB):
             ],
         }
 
-    times = {"duration": 0.2, "step": 4e-3, "gravity": GRAVITY, "integrator": name}
+    times = {"duration": 0.12, "step": 4e-3, "gravity": GRAVITY, "integrator": name}
     one = simulate(PHI, start, added_mass=FLUID, **acting(np.eye(3), lambda point: point), **times)
     X_BC = X_CB.inverse()
     R_WB = rotation_from_quaternion(start.quaternion)

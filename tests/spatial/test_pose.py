@@ -31,13 +31,6 @@ def test_points_go_through_one_frame_after_the_other(X_AB, X_BC, p_C):
     assert_close(X_AB.inverse().apply(X_AB.apply(p_C)), p_C, 1e-14, scale=10.0)
 
 
-@given(poses(), poses(), poses())
-def test_composition_is_associative_and_identity_is_neutral(A, B, C):
-    assert_close(((A @ B) @ C).matrix, (A @ (B @ C)).matrix, 1e-14, scale=10.0)
-    assert_close((A @ Pose.identity()).matrix, A.matrix, 0.0)
-    assert_close((Pose.identity() @ A).matrix, A.matrix, 0.0)
-
-
 @given(quaternions(), vectors())
 def test_from_quaternion_reads_scalar_last_and_normalises(q, p):
     X = Pose.from_quaternion(3.0 * q, p)

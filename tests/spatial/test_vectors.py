@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from scipy.linalg import expm
 
 from identify.spatial import (
     Pose,
@@ -45,25 +44,6 @@ def test_power_is_the_same_in_both_frames(X, F, V):
     assert_close((coadjoint(X) @ F) @ (adjoint(X) @ V), F @ V, 1e-14, scale=1e3)
 
 
-@given(poses(), poses())
-def test_adjoints_compose_and_invert_as_poses_do(A, B):
-    assert_close(adjoint(A @ B), adjoint(A) @ adjoint(B), 1e-14, scale=10.0)
-    assert_close(coadjoint(A @ B), coadjoint(A) @ coadjoint(B), 1e-14, scale=10.0)
-    assert_close(adjoint(A.inverse()) @ adjoint(A), np.eye(6), 1e-13)
-
-
-def test_a_force_off_the_origin_makes_the_torque_of_its_lever():
-    X = Pose(np.eye(3), np.array([0.0, 0.5, 0.0]))
-    moved = coadjoint(X) @ [0.0, 0.0, 2.0, 0.0, 0.0, 0.0]
-    assert_close(moved, [0.0, 0.0, 2.0, 1.0, 0.0, 0.0], 0.0)
-
-
-def test_a_turning_body_moves_a_point_off_its_origin():
-    # Seen from A's origin, 0.5 m behind B's along y, a spin about z through Bo moves along +x.
-    X = Pose(np.eye(3), np.array([0.0, 0.5, 0.0]))
-    assert_close(adjoint(X) @ [0, 0, 0, 0, 0, 2.0], [1.0, 0, 0, 0, 0, 2.0], 0.0)
-
-
 @given(vectors(6), vectors(6), vectors(6))
 def test_cross_products_are_dual(V, U, F):
     assert_close(cross_force(V), -cross_motion(V).T, 0.0)
@@ -80,27 +60,6 @@ def test_motion_cross_is_the_bracket_of_twists(V, U, P):
         + cross_motion(P) @ cross_motion(V) @ U
     )
     assert_close(jacobi, np.zeros(6), 1e-14, scale=10.0)
-
-
-@given(poses(), vectors(6))
-def test_derivative_of_the_adjoint_is_the_adjoint_times_the_motion_cross(X, V):
-    """X_AB(t) moving with the body twist V: d/dt Ad = Ad [V×], d/dt Ad* = Ad* [V×*]."""
-
-    def moved(step: float) -> Pose:
-        increment = expm(step * twist_matrix(V))
-        R = X.rotation @ increment[:3, :3]
-        return Pose(R, X.apply(increment[:3, 3]))
-
-    step = 1e-4
-    for map_, cross in ((adjoint, cross_motion), (coadjoint, cross_force)):
-        numeric = (map_(moved(step)) - map_(moved(-step))) / (2.0 * step)
-        assert_close(numeric, map_(X) @ cross(V), 1e-7, scale=10.0)
-
-
-@given(vectors(6))
-def test_the_exponential_of_the_motion_cross_is_the_adjoint_of_the_exponential(V):
-    T = expm(twist_matrix(V))
-    assert_close(expm(cross_motion(V)), adjoint(Pose(T[:3, :3], T[:3, 3])), 1e-13, scale=10.0)
 
 
 @pytest.mark.parametrize("map_", [adjoint, coadjoint])

@@ -56,11 +56,7 @@ class Figures(NamedTuple):
 def screen_figures(payload: Payload, *, length: float, inertia: float, decimals: int) -> Figures:
     """`m`, `x y z` and the moments `jx jy jz` along the flange's axes, products left out.
 
-    Args:
-        payload: the body.
-        length: the unit of length [m].
-        inertia: the unit of inertia [kg m²].
-        decimals: of every number.
+    `length` [m] and `inertia` [kg m²] are the screen's units, `decimals` those of every number.
 
     Raises:
         ModelError: a mass that the screen shows as zero.
@@ -97,10 +93,7 @@ def principal_figures(payload: Payload, *, lost: str, axes: str) -> Figures:
 
     These are the quaternion `q1 q2 q3 q4`, scalar first, and R = Rz(a) Ry(b) Rx(c) in degrees.
 
-    Args:
-        payload: the body.
-        lost: what is lost of every body.
-        axes: where the setting says the axes, for what is lost of products of inertia.
+    `lost` is what is lost of every body, `axes` where the setting has the axes, for the message.
     """
     moments, rotation = nearest_principal_frame(payload.inertia)
     com_mm = 1e3 * payload.com
@@ -170,10 +163,6 @@ def round_moments(moments: ArrayLike, decimals: int) -> tuple[str, ...]:
 
     Each is rounded to the nearest unit of the last digit. Where that takes a plate or a rod over
     the edge the largest becomes the sum of the others, which is at most one unit less.
-
-    Args:
-        moments: of a possible body, shape (3,).
-        decimals: how many.
     """
     decimals = max(decimals, 1)
     values = np.maximum(np.asarray(moments, dtype=np.float64), 0.0)
@@ -189,9 +178,6 @@ def nearest_principal_frame(inertia: Mat33) -> PrincipalFrame:
     """Principal moments in that order, and right-handed axes, that turn least from the body's.
 
     A controller takes any of the 24 frames along the same axes; this is the one a person can check.
-
-    Args:
-        inertia: shape (3, 3).
     """
     moments, axes = principal_frame(inertia, "unless diagonal")
     rows = np.arange(3)

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -120,22 +120,25 @@ _FIGURES: Mapping[str, Callable[..., Figures]] = {
 }
 
 
+def controller_of(name: str, entry: Mapping[str, Any]) -> Controller:
+    """The controller that a table of `controllers.toml` describes."""
+    return Controller(
+        name,
+        entry["title"],
+        entry["about"],
+        partial(_FIGURES[entry["figures"]], **entry.get("options", {})),
+        entry["template"],
+        tuple(entry["notes"]),
+        tuple(entry.get("lost", ())),
+        entry.get("comment", ""),
+    )
+
+
 def _read_controllers() -> Mapping[str, Controller]:
-    path = Path(str(files("identify.exchange.controllers").joinpath("controllers.toml")))
-    controllers = {
-        name: Controller(
-            name,
-            entry["title"],
-            entry["about"],
-            partial(_FIGURES[entry["figures"]], **entry.get("options", {})),
-            entry["template"],
-            tuple(entry["notes"]),
-            tuple(entry.get("lost", ())),
-            entry.get("comment", ""),
-        )
-        for name, entry in read_toml(path).items()
-    }
-    return MappingProxyType(controllers)
+    tables = read_toml(
+        Path(str(files("identify.exchange.controllers").joinpath("controllers.toml")))
+    )
+    return MappingProxyType({name: controller_of(name, entry) for name, entry in tables.items()})
 
 
 CONTROLLERS: Mapping[str, Controller] = _read_controllers()

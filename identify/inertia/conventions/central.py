@@ -102,10 +102,7 @@ class InertialFrame(NamedTuple):
 def central_inertia(phi: PhiLike, form: str, *, positive: bool = False) -> MassProperties:
     """Mass, centre of mass and the inertia about it, as a matrix, of ten parameters.
 
-    Args:
-        phi: shape (..., 10).
-        form: what needs them, for the message.
-        positive: whether a mass below zero is refused too.
+    `form` is what needs them, for the message; `positive` refuses a mass below zero too.
 
     Raises:
         ModelError: not ten finite numbers, or a mass of zero.
@@ -118,10 +115,7 @@ def central_inertia(phi: PhiLike, form: str, *, positive: bool = False) -> MassP
 def inertial_frame(phi: PhiLike, form: str, axes: Axes = "body") -> InertialFrame:
     """The body in a frame C at its centre of mass.
 
-    Args:
-        phi: shape (..., 10).
-        form: what needs it, for the message.
-        axes: axes of C; one rotation R_BC serves a whole batch.
+    `axes` are those of C; one rotation R_BC serves a whole batch. `form` is for the message.
 
     Raises:
         ModelError: a mass of zero, or `axes` that are no rotation.

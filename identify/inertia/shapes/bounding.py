@@ -72,7 +72,8 @@ class BoundingEllipsoid:
 
         with r̃ = [r; 1]: tr(E Π) is the density's integral of a number that is not negative inside.
         With Π ⪰ 0 it is also sufficient: *some* density inside the ellipsoid realises the body
-        (Wensing, Kim and Slotine 2018).
+        (Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial
+        parameter identification: a statistical perspective on the mass distribution", 2018).
 
         Raises:
             ModelError: a flat ellipsoid, whose Q has no inverse.
@@ -150,9 +151,10 @@ def _span(points: Vec3) -> tuple[Vec3, Array]:
 
 
 def _spanning(points: Array) -> Array:
-    """Indices of a few far points that span all that points (n, d) do (Kumar and Yildirim 2005).
+    """Indices of a few far points that span all that points (n, d) do.
 
-    Those are the farthest both ways in a direction across all that were found before.
+    Those are the farthest both ways in a direction across all that were found before. Reference:
+    Kumar and Yildirim, "Minimum-volume enclosing ellipsoids and core sets" (2005).
     """
     found, across = [], np.zeros((0, points.shape[1]))
     for _ in range(points.shape[1]):

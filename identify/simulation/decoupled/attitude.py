@@ -8,7 +8,7 @@ the angular acceleration in the same units,
     σ = (θ0 + θ1)/2 + (G0 − G1 + θ0 × θ1)/6,        Δq = (sin|σ| σ/|σ|, cos|σ|)
 
 where |σ| is half the angle turned. In principal axes G = a ∘ (θ2 θ3, …) + τ; a torque that is held
-drops out of the difference. (Iserles, Munthe-Kaas, Nørsett and Zanna, Lie-group methods, 2000.)
+drops out of the difference. (Iserles, Munthe-Kaas, Nørsett and Zanna, "Lie-group methods", 2000.)
 
 **Attitudes** are the ordered product of the turns, with a quaternion as two complex numbers. A unit
 quaternion [x, y, z, w] is the pair α = w + iz, β = y − ix. The product of two of them,

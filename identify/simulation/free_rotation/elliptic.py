@@ -36,11 +36,7 @@ class JacobiEvaluator:
     __slots__ = ("_last", "_limit", "_pairs")
 
     def __init__(self, m1: Array) -> None:
-        """Prepare the arithmetic-geometric means.
-
-        Args:
-            m1: complementary parameters, 0 ≤ m₁ ≤ 1; zero gives hyperbolic functions.
-        """
+        """Of complementary parameters 0 ≤ m₁ ≤ 1; zero gives hyperbolic functions."""
         self._limit = m1 == 0.0
         mean, other = np.ones_like(m1), np.sqrt(np.where(self._limit, 1.0, m1))
         self._pairs: list[tuple[Array, Array]] = []

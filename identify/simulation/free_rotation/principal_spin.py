@@ -46,9 +46,7 @@ class PrincipalSpin(NamedTuple):
 def principal_spin(inertia: Mat33, angular_velocity: Vec3) -> tuple[PrincipalSpin, Mat33]:
     """Moments, components of ω, and the principal axes R_BP, shape (n, 3, 3), maybe a reflection.
 
-    Args:
-        inertia: symmetric tensors, shape (n, 3, 3).
-        angular_velocity: shape (n, 3).
+    Of symmetric tensors, shape (n, 3, 3), and angular velocities, shape (n, 3).
     """
     mean = np.trace(inertia, axis1=1, axis2=2) / 3.0
     # How fast ω moves depends on the differences of the moments: of a near sphere too.

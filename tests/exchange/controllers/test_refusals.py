@@ -9,62 +9,50 @@ from identify.errors import ModelError
 from identify.exchange.controllers import CONTROLLERS, payload_setting
 from identify.inertia import InertialParameters
 
-ROUND = 0.01 * np.eye(3)
+UNIT = np.eye(3)
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
-@pytest.mark.parametrize("mass", [0.0, -1.0])
-def test_no_mass(name: str, mass: float) -> None:
-    phi = np.array([mass, 0.1, 0.0, 0.0, 0.01, 0.0, 0.0, 0.01, 0.0, 0.01])
-    with pytest.raises(ModelError, match=rf"a mass of {mass:g} kg.*check the sign"):
-        payload_setting(name, InertialParameters(phi))
-
-
-@pytest.mark.parametrize("name", CONTROLLERS)
-def test_an_impossible_body(name: str) -> None:
+def test_bodies_without_mass_and_impossible_ones_are_for_none(name: str) -> None:
+    for mass in (0.0, -1.0):
+        phi = np.array([mass, 0.1, 0.0, 0.0, 0.01, 0.0, 0.0, 0.01, 0.0, 0.01])
+        with pytest.raises(ModelError, match=rf"a mass of {mass:g} kg.*check the sign"):
+            payload_setting(name, InertialParameters(phi))
     body = InertialParameters.from_com(1.0, [0, 0, 0.1], np.diag([0.01, 0.01, 0.03]))
     with pytest.raises(ModelError, match=r"triangle inequality.*nearest possible body"):
         payload_setting(name, body)
 
 
-def test_a_mass_that_no_arm_carries() -> None:
-    with pytest.raises(ModelError, match=r"4000 kg; at most 3000 kg.*check the units"):
-        payload_setting("kuka", InertialParameters.from_com(4000.0, [0, 0, 0], ROUND))
+@pytest.mark.parametrize(
+    ("name", "mass", "height", "moment", "message"),
+    [
+        ("kuka", 4000.0, 0.0, 0.01, r"4000 kg; at most 3000 kg.*check the units"),
+        ("ur", 1e-7, 0.0, 1e-11, r"1e-07 kg; expected 1e-06 kg or more"),
+        ("abb", 2.0, 80.0, 0.01, r"80 m from the flange.*check the units"),
+        ("kuka", 2.0, 0.08, 1e4, r"radius of gyration.*units of the inertia"),
+        ("kukka", 1.0, 0.0, 0.01, r"no controller 'kukka' among .*did you mean 'kuka'"),
+        ("ur", 500.0, 0.0, 134.0, r"134 kg m².*at most 133.*check the units"),
+        ("abb", 5e-4, 0.01, 1e-9, r"0\.0005 kg; expected 0\.001 kg.*use load0"),
+        ("fanuc", 1e-4, 0.01, 1e-9, r"0\.0001 kg is zero in \d decimals"),
+        ("yaskawa", 1e-4, 0.01, 1e-9, r"0\.0001 kg is zero in \d decimals"),
+    ],
+)
+def test_what_no_arm_carries_is_refused(
+    name: str, mass: float, height: float, moment: float, message: str
+) -> None:
+    body = InertialParameters.from_com(mass, [0, 0, height], moment * UNIT)
+    with pytest.raises(ModelError, match=message):
+        payload_setting(name, body)
 
 
-def test_a_mass_above_the_arm_s_own() -> None:
-    body = InertialParameters.from_com(5.5, [0, 0, 0.05], ROUND)
+def test_an_arm_s_own_limit_counts_and_must_be_one() -> None:
+    body = InertialParameters.from_com(5.5, [0, 0, 0.05], 0.01 * UNIT)
     with pytest.raises(ModelError, match=r"5\.5 kg; at most 5 kg"):
         payload_setting("ur", body, largest_mass=5.0)
     assert payload_setting("ur", body, largest_mass=6.0).text
-
-
-@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan")])
-def test_a_limit_that_is_none(limit: float) -> None:
-    body = InertialParameters.from_com(5.5, [0, 0, 0.05], ROUND)
-    with pytest.raises(ModelError, match="largest mass: expected a positive number"):
-        payload_setting("ur", body, largest_mass=limit)
-
-
-def test_a_mass_below_a_milligram() -> None:
-    with pytest.raises(ModelError, match=r"1e-07 kg; expected 1e-06 kg or more"):
-        payload_setting("ur", InertialParameters.from_com(1e-7, [0, 0, 0], 1e-9 * ROUND))
-
-
-def test_a_centre_of_mass_in_millimetres() -> None:
-    with pytest.raises(ModelError, match=r"80 m from the flange.*check the units"):
-        payload_setting("abb", InertialParameters.from_com(2.0, [0, 0, 80.0], ROUND))
-
-
-def test_an_inertia_in_other_units() -> None:
-    body = InertialParameters.from_com(2.0, [0, 0, 0.08], 1e4 * np.eye(3))
-    with pytest.raises(ModelError, match=r"radius of gyration.*units of the inertia"):
-        payload_setting("kuka", body)
-
-
-def test_an_unknown_controller() -> None:
-    with pytest.raises(ModelError, match=r"no controller 'kukka' among .*did you mean 'kuka'"):
-        payload_setting("kukka", InertialParameters.from_com(1.0, [0, 0, 0], ROUND))
+    for limit in (0.0, -1.0, float("nan")):
+        with pytest.raises(ModelError, match="largest mass: expected a positive number"):
+            payload_setting("ur", body, largest_mass=limit)
 
 
 def test_names_and_titles() -> None:

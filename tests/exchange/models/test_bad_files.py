@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from identify.errors import MissingFile, ModelError
+from identify.exchange import xml_document
 from identify.exchange.models import read_model
-from identify.exchange.xml_document import DEEPEST, MOST_ELEMENTS, ModelFileError
+from identify.exchange.xml_document import DEEPEST, ModelFileError
 
 SIX = 'ixx="{}" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"'
 
@@ -30,6 +31,7 @@ BOMB = """<?xml version="1.0"?>
 <!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]>
 <robot>&b;</robot>"""
 GOOD = SIX.format("1")
+MASS = '<inertial><mass value="1"/>\n'
 BAD = {
     "not well-formed": ("<robot>\n<link></robot>", 2, "not well-formed XML: mismatched tag"),
     "empty": ("", None, "not well-formed XML: no element found"),
@@ -38,61 +40,33 @@ BAD = {
     "encoding": ('<?xml version="1.0" encoding="x-none"?><robot/>', 1, "unknown encoding"),
     "xacro": ("<robot>\n<xacro:m/></robot>", 2, "this is xacro.*xacro .* > model.urdf"),
     "unnamed": ("<robot>\n<link/></robot>", 2, "a <link> without a name"),
-    "twice": (
-        '<robot>\n<link name="a"/>\n<link name="a"/></robot>',
-        3,
-        "a second <link> 'a' .the first is on line 2.",
-    ),
+    "twice": ('<robot>\n<link name="a"/>\n<link name="a"/></robot>', 3, "a second <link> 'a'"),
     "two inertials": (
-        urdf(f'<inertial><mass value="1"/><inertia {GOOD}/></inertial>\n<inertial/>'),
-        4,
-        "a second <inertial> in 'a'",
+        urdf(f"{MASS}<inertia {GOOD}/></inertial>\n<inertial/>"),
+        5,
+        "a second <inertial>",
     ),
     "two masses": (
-        urdf(f'<inertial><mass value="1"/>\n<mass value="2"/><inertia {GOOD}/></inertial>'),
+        urdf(f'{MASS}<mass value="2"/><inertia {GOOD}/></inertial>'),
         4,
-        "a second <mass> in the <inertial> of 'a'; expected one",
+        "a second <mass>",
     ),
-    "two sdf masses": (
-        sdf("<mass>1</mass>\n<mass>2</mass>"),
-        4,
-        "a second <mass> in the <inertial> of 'a'; expected one",
-    ),
-    "an expression": (
-        urdf(f'<inertial>\n<mass value="${{m}}"/><inertia {GOOD}/></inertial>'),
-        4,
-        "this is xacro, which has to be expanded first",
-    ),
+    "two sdf masses": (sdf("<mass>1</mass>\n<mass>2</mass>"), 4, "a second <mass>"),
+    "an expression": (urdf('<inertial>\n<mass value="${m}"/></inertial>'), 4, "expanded first"),
     "no mass": (urdf(f"<inertial><inertia {GOOD}/></inertial>"), 3, "without <mass>"),
     "no value": (urdf("<inertial><mass/></inertial>"), 3, "<mass> has no attribute 'value'"),
-    "no izz": (
-        urdf('<inertial><mass value="1"/>\n<inertia ixx="1"/></inertial>'),
-        4,
-        "<inertia> has no attribute 'ixy'",
-    ),
-    "nan": (
-        urdf(f'<inertial><mass value="1"/>\n<inertia {SIX.format("nan")}/></inertial>'),
-        4,
-        "<inertia ixx>: expected a finite decimal number, got 'nan'",
-    ),
-    "huge": (
-        urdf(f'<inertial><mass value="1"/>\n<inertia {SIX.format("1e999")}/></inertial>'),
-        4,
-        "'1e999' is too large",
-    ),
-    "xyz": (
-        urdf(f'<inertial><origin xyz="0 0"/><mass value="1"/><inertia {GOOD}/></inertial>'),
-        3,
-        "<origin xyz>: expected 3 numbers, got '0 0'",
-    ),
+    "no izz": (urdf(f'{MASS}<inertia ixx="1"/></inertial>'), 4, "has no attribute 'ixy'"),
+    "nan": (urdf(f"{MASS}<inertia {SIX.format('nan')}/></inertial>"), 4, "<inertia ixx>: .*'nan'"),
+    "huge": (urdf(f"{MASS}<inertia {SIX.format('1e999')}/></inertial>"), 4, "1e999' is too large"),
+    "xyz": (urdf(f'{MASS}<origin xyz="0 0"/></inertial>'), 4, "<origin xyz>: .* got '0 0'"),
     "sdf mass": (sdf("<inertia/>"), 3, "without <mass>"),
     "sdf expression": (sdf("<mass>${m}</mass>"), 3, r"got '\${m}'; xacro has to be expanded first"),
     "sdf number": (sdf("<mass>one</mass>"), 3, "<mass>: expected a finite decimal number"),
     "sdf model": ("<sdf>\n<model/></sdf>", 2, "a <model> without a name"),
     "sdf link": ('<sdf>\n<model name="m"><link/></model></sdf>', 2, "a <link> without a name"),
     "sdf degrees": (
-        sdf('<mass>1</mass><pose degrees="1" rotation_format="quat_xyzw">0 0 0 0 0 0 1</pose>'),
-        3,
+        sdf('<mass>1</mass>\n<pose degrees="1" rotation_format="quat_xyzw">0 0 0 0 0 0 1</pose>'),
+        4,
         "SDFormat refuses degrees='true'",
     ),
     "sdf quaternion": (
@@ -117,11 +91,7 @@ BAD = {
         3,
         "has no direction",
     ),
-    "mjcf eulerseq": (
-        '<mujoco>\n<compiler eulerseq="abc"/></mujoco>',
-        2,
-        "expected three of x, y, z, X, Y, Z, got 'abc'",
-    ),
+    "mjcf eulerseq": ('<mujoco>\n<compiler eulerseq="abc"/></mujoco>', 2, "expected .* got 'abc'"),
 }
 
 
@@ -146,10 +116,11 @@ def test_a_file_of_200_mb_is_refused_at_once(tmp_path):
         read_model(path)
 
 
-def test_elements_without_end_are_refused(tmp_path):
+def test_elements_without_end_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(xml_document, "MOST_ELEMENTS", 1000)
     path = tmp_path / "model.urdf"
-    path.write_text("<robot>" + "<a/>\n" * MOST_ELEMENTS + "</robot>")
-    with pytest.raises(ModelError, match=f"urdf:{MOST_ELEMENTS}: over {MOST_ELEMENTS} elements"):
+    path.write_text("<robot>" + "<a/>\n" * 1000 + "</robot>")
+    with pytest.raises(ModelError, match="urdf:1000: over 1000 elements"):
         read_model(path)
 
 

@@ -90,7 +90,7 @@ def test_full_inertia_stays_full(tmp_path, mujoco):
     assert_same_body(now.phi, nearest_consistent(was.phi).phi, 1e-8)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("form", ["urdf", "sdf"])
 def test_what_is_printed_in_turned_axes_is_possible_with_half_the_lift_to_spare(
     tmp_path, form, seed

@@ -20,8 +20,8 @@ from tests.close import assert_close, assert_same_body
 from tests.exchange.models.many_bodies import allowed, many_bodies
 from tests.strategies import bodies
 
-COUNT = int(os.environ.get("IDENTIFY_MANY_BODIES", "2000"))
-"""Bodies of the long tests: 10 000 take a minute longer."""
+COUNT = int(os.environ.get("IDENTIFY_MANY_BODIES", "200"))
+"""Bodies of each program; 10 000 of them take two minutes."""
 
 
 @pytest.mark.parametrize("principal", [False, True])

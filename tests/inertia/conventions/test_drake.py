@@ -57,16 +57,6 @@ def test_arguments_construct_a_valid_inertia_with_our_matrix(tree, phi):
     assert_same_body(DRAKE.to_phi(again), phi, 1e-14)
 
 
-@given(bodies(flat=False))
-def test_central_inertia_is_the_arguments_of_pinocchio(tree, phi):
-    ours = find_convention("pinocchio_inertia").from_phi(phi)
-    six = [ours.inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
-    theirs = tree.SpatialInertia.MakeFromCentralInertia(
-        float(ours.mass), ours.com, tree.RotationalInertia(*six)
-    )
-    assert_same_body(MATRIX.to_phi(theirs.CopyToFullMatrix6()), phi, 1e-14)
-
-
 @given(bodies(flat=False), rotations())
 def test_urdf_is_read_by_drake_as_it_is_meant(read, phi, R):
     for axes in ("body", "principal", R):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from identify.errors import ModelError
-from identify.inertia import in_frame, inertia_about_origin
+from identify.inertia import inertia_about_origin
 from identify.inertia.conventions import (
     SdfInertial,
     find_convention,
@@ -16,7 +16,7 @@ from identify.inertia.conventions import (
 )
 from identify.spatial import Pose, quaternion_from_rotation
 from tests.close import assert_close, assert_same_body
-from tests.strategies import bodies, phi_of_points, poses, rotations, seeds
+from tests.strategies import bodies, phi_of_points, rotations, seeds
 
 
 def centred_cloud(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -74,18 +74,6 @@ def test_sdf_pose_in_degrees_or_as_a_quaternion_comes_back(phi, degrees):
     assert_close(turned.X_LC.rotation, quaternion.X_LC.rotation, 1e-14)
     assert_same_body(turned.to_phi(), phi, 1e-14)
     assert_same_body(quaternion.to_phi(), phi, 1e-14)
-
-
-@given(bodies(flat=False), poses())
-def test_a_pose_relative_to_another_frame_is_moved_by_in_frame(phi, X_LR):
-    X_LR = Pose(X_LR.rotation, X_LR.position * np.linalg.norm(phi[1:4]) / phi[0])
-    relative = SdfInertial.from_phi(phi, "principal")
-    X_LC = X_LR @ relative.X_LC
-    q = quaternion_from_rotation(X_LC.rotation)
-    direct = SdfInertial(
-        relative.mass, np.concatenate((X_LC.position, q)), relative.inertia, "quat_xyzw"
-    )
-    assert_same_body(in_frame(relative.to_phi(), X_LR), direct.to_phi(), 1e-13)
 
 
 def test_what_sdf_does_not_define_is_refused():

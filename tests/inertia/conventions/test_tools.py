@@ -9,9 +9,19 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from identify.errors import MissingExtra, ModelError
-from identify.inertia import InertialParameters, kinetic_energy
+from identify.inertia import (
+    InertialParameters,
+    in_frame,
+    inertia_about_com,
+    kinetic_energy,
+    pseudo_inertia,
+    spatial_inertia,
+)
+from identify.inertia.conventions import MassProperties, SdfInertial, find_convention
+from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
-from tests.strategies import bodies, random_body, rotations, vectors
+from tests.inertia.conventions.files import urdf_text
+from tests.strategies import bodies, poses, random_body, rotations, vectors
 
 TWO = InertialParameters(np.array([random_body(np.random.default_rng(k)) for k in range(2)]))
 
@@ -165,3 +175,158 @@ def test_a_tool_that_is_missing_is_said(monkeypatch, tool, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=rf"inertia-identify\[{tool}\]"):
         getattr(TWO[0], f"to_{tool}")()
+
+
+# Against Pinocchio's own inertia and its reader of URDF ------------------------------------------
+
+
+TEN, ARGUMENTS = find_convention("pinocchio"), find_convention("pinocchio_inertia")
+
+
+@given(bodies(flat=False))
+def test_dynamic_parameters_are_those_of_pinocchio(pinocchio, phi):
+    theirs = pinocchio.Inertia.FromDynamicParameters(TEN.from_phi(phi))
+    scale = np.abs(spatial_inertia(phi)).max()
+    assert_close(theirs.matrix(), spatial_inertia(phi), 1e-14, scale=scale)
+    assert_same_body(TEN.to_phi(theirs.toDynamicParameters()), phi, 1e-14)
+
+
+@given(bodies(flat=False))
+def test_arguments_construct_the_same_inertia(pinocchio, phi):
+    ours = ARGUMENTS.from_phi(phi)
+    theirs = pinocchio.Inertia(float(ours.mass), np.array(ours.com), np.array(ours.inertia))
+    assert_same_body(TEN.to_phi(theirs.toDynamicParameters()), phi, 1e-14)
+    read = MassProperties(theirs.mass, theirs.lever, theirs.inertia)
+    assert_same_body(ARGUMENTS.to_phi(read), phi, 1e-14)
+
+
+@given(bodies(flat=False), rotations())
+def test_urdf_is_read_by_pinocchio_as_it_is_meant(pinocchio, phi, R):
+    for axes in ("body", "principal", R):
+        text = urdf_text(SdfInertial.from_phi(phi, axes))
+        model = pinocchio.buildModelFromXML(text, pinocchio.JointModelFreeFlyer())
+        read = model.inertias[1]
+        assert_same_body(TEN.to_phi(read.toDynamicParameters()), phi, 1e-14)
+        assert_close(read.inertia, inertia_about_com(phi), 1e-13, scale=np.abs(phi[4:]).max())
+
+
+# Against rigeo -----------------------------------------------------------------------------------
+
+
+VECTOR, MATRIX = find_convention("rigeo"), find_convention("rigeo_matrix")
+
+
+@given(bodies(flat=False))
+def test_vector_and_matrix_are_those_of_rigeo(rigeo, phi):
+    theirs = rigeo.InertialParameters.from_vec(np.array(VECTOR.from_phi(phi)))
+    scale = np.abs(theirs.M).max()
+    assert_close(theirs.M, MATRIX.from_phi(phi), 1e-14, scale=scale)
+    assert_same_body(VECTOR.to_phi(theirs.vec), phi, 1e-14)
+    assert_same_body(MATRIX.to_phi(theirs.M), phi, 1e-14)
+
+
+# Against DART where it is installed --------------------------------------------------------------
+
+
+DART, TENSOR = find_convention("dart"), find_convention("dart_tensor")
+
+
+@pytest.fixture(scope="module")
+def dynamics():
+    return pytest.importorskip("dartpy", reason="DART is not installed").dynamics
+
+
+@given(bodies(flat=False))
+def test_arguments_construct_our_tensor(dynamics, phi):
+    ours = DART.from_phi(phi)
+    theirs = dynamics.Inertia(float(ours.mass), ours.com, ours.inertia)
+    tensor = theirs.getSpatialTensor()
+    assert_close(tensor, TENSOR.from_phi(phi), 1e-14, scale=np.abs(tensor).max())
+    assert_same_body(TENSOR.to_phi(tensor), phi, 1e-14)
+    read = MassProperties(theirs.getMass(), theirs.getLocalCOM(), theirs.getMoment())
+    assert_same_body(DART.to_phi(read), phi, 1e-14)
+
+
+@given(bodies(flat=False, offset=0.5))
+def test_a_tensor_that_is_set_gives_our_arguments(dynamics, phi):
+    theirs = dynamics.Inertia(TENSOR.from_phi(phi))
+    read = MassProperties(theirs.getMass(), theirs.getLocalCOM(), theirs.getMoment())
+    assert_same_body(DART.to_phi(read), phi, 1e-13)
+
+
+@given(bodies())
+def test_the_ten_numbers_are_the_arguments(phi):
+    ours, ten = DART.from_phi(phi), find_convention("dart_parameters").from_phi(phi)
+    assert ten[0] == ours.mass
+    assert np.array_equal(ten[1:4], ours.com)
+    assert np.array_equal(ten[4:7], np.diagonal(ours.inertia))
+    rows, columns = [0, 0, 1], [1, 2, 2]
+    assert_close(ten[7:], ours.inertia[rows, columns], 1e-14, scale=np.abs(ours.inertia).max())
+
+
+# Matrices and frames against Pinocchio, rigeo and MuJoCo -----------------------------------------
+
+
+# Position of each of ours in Pinocchio's dynamic parameters m, h, Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+PINOCCHIO = [0, 1, 2, 3, 4, 5, 7, 6, 8, 9]
+
+
+@given(bodies(flat=False, offset=0.5), poses())
+def test_change_of_frame_is_that_of_pinocchio(pinocchio, phi, X):
+    X = Pose(X.rotation, X.position * np.linalg.norm(phi[1:4]) / phi[0])
+    placement = pinocchio.SE3(np.array(X.rotation), np.array(X.position))
+    moved = placement.act(pinocchio.Inertia.FromDynamicParameters(phi[PINOCCHIO]))
+    assert_same_body(in_frame(phi, X), moved.toDynamicParameters()[PINOCCHIO], 1e-13)
+
+
+@given(bodies(flat=False, offset=0.5))
+def test_pseudo_inertia_is_that_of_pinocchio(pinocchio, phi):
+    inertia = pinocchio.Inertia.FromDynamicParameters(phi[PINOCCHIO])
+    theirs = inertia.toPseudoInertia()
+    matrix = np.zeros((4, 4))
+    matrix[:3, :3], matrix[:3, 3], matrix[3, :3], matrix[3, 3] = (
+        theirs.sigma,
+        theirs.h,
+        theirs.h,
+        theirs.mass,
+    )
+    scale = 10.0 * np.abs(pseudo_inertia(phi)).max()
+    assert_close(matrix, pseudo_inertia(phi), 1e-14, scale=scale)
+
+
+@given(bodies(flat=False, offset=0.5))
+def test_pseudo_inertia_is_that_of_rigeo(rigeo, phi):
+    theirs = rigeo.InertialParameters.from_vec(phi)
+    scale = np.abs(pseudo_inertia(phi)).max()
+    assert_close(theirs.J, pseudo_inertia(phi), 1e-14, scale=scale)
+    angular_first = np.r_[3:6, 0:3]
+    assert_close(
+        theirs.M[np.ix_(angular_first, angular_first)], spatial_inertia(phi), 1e-14, scale=scale
+    )
+
+
+@given(
+    bodies(flat=False, offset=0.5).filter(lambda phi: 0.01 < phi[0] < 1e4),
+    st.sampled_from(["principal", "mass matrix"]),
+)
+def test_moments_and_mass_matrix_are_those_of_mujoco(mujoco, phi, what):
+    body = InertialParameters(phi)
+    Ic = body.inertia_about_com
+    six = " ".join(f"{x:.17g}" for x in (*np.diag(Ic), Ic[0, 1], Ic[0, 2], Ic[1, 2]))
+    com = " ".join(f"{x:.17g}" for x in body.com)
+    model = mujoco.MjModel.from_xml_string(
+        f"""<mujoco><compiler boundmass="0" boundinertia="0"/><worldbody><body><freejoint/>
+        <inertial pos="{com}" mass="{body.mass:.17g}" fullinertia="{six}"/>
+        </body></worldbody></mujoco>"""
+    )
+    if what == "principal":
+        theirs = np.sort(model.body_inertia[1])
+        assert_close(theirs, body.principal_moments, 1e-9, scale=theirs.max())
+        return
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    dense = np.zeros((6, 6))
+    columns = np.eye(6)
+    for k in range(6):
+        mujoco.mj_mulM(model, data, dense[k], columns[k])
+    assert_close(dense, spatial_inertia(phi), 1e-9, scale=np.abs(dense).max())

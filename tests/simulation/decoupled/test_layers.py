@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from identify.simulation import PrincipalBody
@@ -17,7 +16,6 @@ from identify.simulation.decoupled.angular_velocity import (
 from identify.simulation.decoupled.attitude import AttitudeLayer, attitude_rows, turns
 from identify.simulation.decoupled.block import LoadLayer
 from identify.simulation.decoupled.problem import SampledWrench
-from identify.simulation.decoupled.translation import TranslationLayer
 from identify.simulation.decoupled.workspace import Workspace
 from identify.spatial.rotations import rotation_angle, rotation_from_quaternion
 from tests.close import assert_close
@@ -78,32 +76,6 @@ def test_stage_torques_lie_on_the_line_or_on_the_last_sample():
 # Layer 1 -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", [by_rows, by_floats])
-@pytest.mark.parametrize("linear", [False, True])
-def test_angular_velocity_is_that_of_eulers_equations(method, linear):
-    rng = np.random.default_rng(3)
-    h, steps, w0 = 2e-3, 100, rng.normal(size=(2, 3))
-    nodes = rng.normal(size=(3, steps + int(linear), 2))
-    theta = np.empty((3, steps + 1, 2))
-    theta[:, 0] = 0.5 * h * w0.T
-    torques = StageTorques(h**2 / 4 * nodes / MOMENTS.T[:, None], linear=linear)
-    torques.refresh()
-    method(euler_ratios(MOMENTS).T, theta, torques)(steps)
-    for body, I in enumerate(MOMENTS):
-
-        def rate(t, w, n, a, b, I=I):
-            load = a + (b - a) * (t / h - n) if linear else a
-            return (load - np.cross(w, I * w)) / I
-
-        w = w0[body]
-        for n in range(steps):
-            a, b = nodes[:, n, body], nodes[:, min(n + 1, nodes.shape[1] - 1), body]
-            w = solve_ivp(
-                rate, (n * h, (n + 1) * h), w, "DOP853", rtol=1e-12, atol=1e-12, args=(n, a, b)
-            ).y[:, -1]
-        assert_close(theta[:, -1, body] * 2 / h, w, 1e-7)
-
-
 def test_both_methods_of_layer_one_are_one_method():
     rng = np.random.default_rng(4)
     ends = []
@@ -133,35 +105,6 @@ def test_a_constant_spin_turns_exactly(size):
     assert largest == square.max()
 
 
-def test_turns_are_of_order_four():
-    """The angle of a step is exact to h⁵ for a spin that changes in size and direction."""
-
-    def spin(t):
-        return np.array([np.sin(t) + 1.0, np.cos(2 * t), 0.5 - t**2])
-
-    def slope(t):
-        return np.array([np.cos(t), -2 * np.sin(2 * t), -2 * t])
-
-    gaps = []
-    for h in (0.2, 0.1, 0.05):
-        theta = np.stack((0.5 * h * spin(0.3), 0.5 * h * spin(0.3 + h)), -1)[..., None]
-        # With a = 0 the slopes are all torque.
-        G = h**2 / 4 * np.stack((slope(0.3), slope(0.3 + h)), -1)[..., None]
-        vector, scalar, *_ = turns(theta, np.zeros((3, 1, 1)), G, Workspace(2, 1))
-        R = solve_ivp(
-            lambda t, q: 0.5 * np.array([
-                q[3] * spin(t)[0] + q[1] * spin(t)[2] - q[2] * spin(t)[1],
-                q[3] * spin(t)[1] + q[2] * spin(t)[0] - q[0] * spin(t)[2],
-                q[3] * spin(t)[2] + q[0] * spin(t)[1] - q[1] * spin(t)[0],
-                -q[:3] @ spin(t),
-            ]),
-            (0.3, 0.3 + h), [0, 0, 0, 1.0], "DOP853", rtol=1e-13, atol=1e-14,
-        ).y[:, -1]  # fmt: skip
-        gaps.append(rotation_angle(np.r_[vector.ravel(), scalar.ravel()], R))
-    order = np.log2(np.array(gaps[:-1]) / gaps[1:])
-    assert (order > 4.6).all(), order
-
-
 @pytest.mark.parametrize(("steps", "count"), [(1, 1), (2, 1), (3, 2), (130, 1), (143, 5), (20, 80)])
 def test_attitudes_are_the_product_of_the_turns(steps, count):
     rng = np.random.default_rng(5)
@@ -186,46 +129,3 @@ def test_the_norm_of_an_attitude_does_not_drift():
 
 
 # Layer 3 -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("linear", [False, True])
-@pytest.mark.parametrize("count", [1, 80])
-def test_translation_is_of_order_four(linear, count):
-    """About a fixed spin, against integrals of high order from one sample to the next."""
-    spin, g, mass = np.array([1.0, -2.0, 0.5]), np.array([0.1, 0.2, -9.8]), 2.0
-    gaps = []
-    for parts in (1, 2, 4):
-        h, steps = 0.1 / parts, 5 * parts
-        t = h * np.arange(steps + 1)
-        force = np.stack((np.sin(t), 1.0 + t, np.cos(2 * t)))
-        if not linear:
-            force = np.repeat(force[:, ::parts], parts, axis=1)[:, :steps]
-        attitude = Rotation.from_rotvec(spin * t[:, None])
-        layer = TranslationLayer(
-            np.ones((count, 3)), np.ones((count, 3)), np.tile(g, (count, 1)), h, steps
-        )
-        layer.advance(
-            np.broadcast_to(0.5 * h * spin[:, None, None], (3, steps + 1, count)),
-            np.repeat(attitude.as_matrix().transpose(1, 2, 0)[..., None], count, axis=-1),
-            np.repeat((h**2 / (12 * mass) * force)[..., None], count, axis=-1),
-            Workspace(steps + 1, count),
-            linear=linear,
-        )
-        p, v = np.ones(3), np.ones(3)
-        x, weights = np.polynomial.legendre.leggauss(8)
-        for n in range(steps):
-            s = 0.5 * h * (x + 1.0)
-            a, b = force[:, n], force[:, n + 1] if linear else force[:, n]
-            f = a + np.outer(s / h, b - a)
-            acceleration = Rotation.from_rotvec(spin * (t[n] + s)[:, None]).apply(f) / mass + g
-            p = p + h * v + 0.5 * h * weights @ ((h - s)[:, None] * acceleration)
-            v = v + 0.5 * h * weights @ acceleration
-        gaps.append(
-            [
-                np.abs(layer.position[:, -1].T - p).max(),
-                np.abs(layer.travel[:, -1].T * 2 / h - v).max(),
-            ]
-        )
-    gaps = np.array(gaps)
-    assert gaps[-1].max() < 1e-6
-    assert (np.log2(gaps[:-1] / gaps[1:]) > 3.7).all()

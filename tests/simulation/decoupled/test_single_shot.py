@@ -14,7 +14,6 @@ from tests.simulation.decoupled.cases import (
     errors,
     some_bodies,
     some_states,
-    state_at,
 )
 from tests.simulation.plain_rollout import plain_rollout
 
@@ -31,7 +30,7 @@ def tumbling(n: int, strength: float = 0.3) -> np.ndarray:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_single_shot_is_a_fast_rollout_of_one_body(way):
-    load = tumbling(3001)
+    load = tumbling(1001)
     shot = single_shot(PHI, START, load, STEP, GRAVITY, interpolation=way)
     path = fast_rollout(PHI, START, load, STEP, GRAVITY, interpolation=way)
     for name in STATE:
@@ -46,14 +45,6 @@ def test_a_free_body_is_shot_too():
     path = fast_rollout(PHI, START, None, STEP, GRAVITY, steps=20_050)
     for name in STATE:
         assert_close(getattr(shot.trajectory, name), getattr(path, name), 0.0)
-
-
-def test_a_body_at_rest_stays_there():
-    rest = state_at(plain_rollout(PHI, START, np.zeros((1, 6)), STEP), 0)
-    rest = type(rest)(np.zeros(3), rest.quaternion, np.zeros(3), np.zeros(3))
-    shot = single_shot(PHI, rest, np.zeros((20_001, 6)), STEP, np.zeros(3))
-    assert np.abs(shot.trajectory.position).max() < 1e-12
-    assert not shot.trajectory.angular_velocity.any()
 
 
 def test_a_batch_is_refused():

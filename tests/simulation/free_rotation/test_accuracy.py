@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from identify.simulation.free_rotation import Regime, rotate_freely, rotation_invariants
-from identify.spatial.rotations import normalised_quaternion, rotation_angle
 from tests.simulation.free_rotation.cases import OSCILLATING, QUATERNION, body
 from tests.simulation.free_rotation.reference import attitude_error, period, reference
 
-REFERENCE = json.loads(Path(__file__).with_name("reference.json").read_text(encoding="utf-8"))
 EPS = np.finfo(float).eps
+
+
+@pytest.fixture
+def mp():
+    return pytest.importorskip("mpmath", reason="mpmath is not installed")
 
 
 def allowed(w: np.ndarray, times: np.ndarray) -> np.ndarray:
@@ -22,48 +22,26 @@ def allowed(w: np.ndarray, times: np.ndarray) -> np.ndarray:
     return np.maximum(2e-13, 4.0 * EPS * np.linalg.norm(w) * np.abs(times))
 
 
-@pytest.mark.parametrize(
-    "entry", REFERENCE, ids=lambda entry: entry["name"] + (", turned" if entry["turned"] else "")
-)
-def test_attitude_and_spin_of_stored_references(entry):
-    w, times = np.array(entry["w"]), np.array(entry["times"])
-    found = rotate_freely(entry["inertia"], QUATERNION, w, times)
-    errors = rotation_angle(found.quaternion, np.array(entry["quaternions"]))
-    assert (errors <= allowed(w, times)).all(), errors
-    spins = np.abs(found.angular_velocity - entry["spins"]).max(axis=1) / np.abs(w).max()
-    assert (spins <= allowed(w, times)).all(), spins
-
-
-def test_within_a_hundred_radians_the_error_is_1e13_in_every_regime():
-    worst = 0.0
-    for entry in REFERENCE:
-        times = np.array(entry["times"])
-        near = np.abs(times) * np.linalg.norm(entry["w"]) <= 100.0
-        found = rotate_freely(entry["inertia"], QUATERNION, entry["w"], times[near])
-        expected = np.array(entry["quaternions"])[near]
-        worst = max(worst, rotation_angle(found.quaternion, expected).max(initial=0.0))
-    assert worst < 1e-13
-
-
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("name", OSCILLATING)
-def test_attitude_and_spin_of_references_made_now(name, turned):
-    mp = pytest.importorskip("mpmath", reason="mpmath is not installed")
+def test_attitude_spin_and_period_are_those_of_sixty_digits(mp, name, turned):
     inertia, w = body(OSCILLATING[name], turned)
     T = period(mp, inertia, w)
-    times = T * np.array([0.0, 0.123, 0.5, -0.9, 77.7, 12345.6])
+    times = T * np.array([0.0, 0.123, 0.5, -0.9, 10.3, 12345.6])
     rotations, spins = reference(mp, inertia, QUATERNION, w, times.tolist())
     found = rotate_freely(inertia, QUATERNION, w, times)
     errors = [attitude_error(mp, q, R) for q, R in zip(found.quaternion, rotations, strict=True)]
-    assert (np.array(errors) <= allowed(w, times)).all(), errors
+    errors = np.array(errors)
+    assert (errors <= allowed(w, times)).all(), errors
+    assert errors[np.abs(times) * np.linalg.norm(w) <= 100.0].max() < 1e-13
     spin_errors = np.abs(found.angular_velocity - spins).max(axis=1) / np.abs(w).max()
     assert (spin_errors <= allowed(w, times)).all(), spin_errors
     assert abs(rotation_invariants(inertia, w).period / T - 1.0) < 4.0 * EPS
+    assert np.abs(np.linalg.norm(found.quaternion, axis=-1) - 1.0).max() < 1e-14
 
 
-def test_the_reference_solves_eulers_equations():
+def test_the_reference_solves_eulers_equations(mp):
     """The reference's own formulas against mpmath's Taylor integrator, to 20 digits."""
-    mp = pytest.importorskip("mpmath", reason="mpmath is not installed")
     inertia, w = body(OSCILLATING["about the largest"], False)
     with mp.workdps(30):
         I = [mp.mpf(x) for x in np.diag(inertia)]
@@ -83,8 +61,8 @@ def test_the_reference_solves_eulers_equations():
         q = [mp.mpf(float(x)) for x in QUATERNION]
         norm = mp.sqrt(sum(x**2 for x in q))
         start = [x / norm for x in q] + [mp.mpf(float(x)) for x in w]
-        end = mp.odefun(rate, 0, start)(2)
-    (R,), (s,) = reference(mp, inertia, QUATERNION, w, [2.0])
+        end = mp.odefun(rate, 0, start)(0.5)
+    (R,), (s,) = reference(mp, inertia, QUATERNION, w, [0.5])
     assert attitude_error(mp, np.array([float(x) for x in end[:4]]), R) < 4e-16
     assert np.abs(s - [float(x) for x in end[4:]]).max() < 4e-16
 
@@ -100,10 +78,3 @@ def test_a_start_that_is_within_1e31_of_the_separatrix():
     rate = w[0] / np.sqrt(3.0)
     # 1 − m = 1/p² here, so K = ln(4 p).
     assert found.period == pytest.approx(4.0 * np.log(4.0 * p) / rate, rel=1e-15)
-
-
-def test_unit_quaternions_come_out():
-    for entry in REFERENCE[::5]:
-        q = rotate_freely(entry["inertia"], QUATERNION, entry["w"], entry["times"]).quaternion
-        assert np.abs(np.linalg.norm(q, axis=-1) - 1.0).max() < 1e-14
-        assert np.allclose(normalised_quaternion(q), q, rtol=0.0, atol=1e-14)

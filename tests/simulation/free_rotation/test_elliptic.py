@@ -23,21 +23,6 @@ def functions(u: float, m1: float):
     return JacobiEvaluator(np.array(m1))(np.array(u))
 
 
-@given(st.floats(1e-3, 1.0), st.floats(0.0, 1e6))
-def test_complete_third_kind_is_its_integral(m1, p):
-    D = complete_third(np.array(m1), np.array(p))
-    # In x = atan(√(1+p) tan θ) the integrand has no peak at small θ however large p is.
-    root = np.sqrt(1.0 + p)
-
-    def integrand(x: float) -> float:
-        theta = np.arctan2(np.sin(x), root * np.cos(x))
-        sine, cosine = np.sin(theta), np.cos(theta)
-        return sine**2 / root / np.sqrt(cosine**2 + m1 * sine**2)
-
-    expected = quad(integrand, 0.0, 0.5 * np.pi, epsabs=0.0, epsrel=1e-10, limit=400)[0]
-    assert_close(D, expected, 1e-8)
-
-
 @pytest.mark.parametrize("m1", [1.0, 0.3, 1e-8, 1e-25])
 @pytest.mark.parametrize("p", [1e-3, 1.0, 1e4])
 def test_complete_third_kind_to_the_digits_of_a_double(m1, p):

