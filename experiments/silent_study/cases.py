@@ -14,10 +14,11 @@ from experiments.reports import PIPELINE, ROOT, SHIPPED_LOG
 from experiments.silent_study.clean import CleanScore, clean_scored
 from experiments.silent_study.faults import faults
 from experiments.silent_study.scoring import Score, scored
-from identify.experiments.code_mark import code_mark
 from identify.experiments.executor import hold_threads
+from identify.experiments.keys import code_mark
 from identify.experiments.options import canonical
-from identify.experiments.work import Row, failure, now, raise_if_interrupted
+from identify.experiments.rows import Row, failure, now
+from identify.experiments.work import raise_if_interrupted
 from identify.reporting.study.summary import numerics_mark
 
 STUDY = "silent"

@@ -26,14 +26,13 @@ from identify.commands.runs import interrupted
 from identify.commands.terminal import say
 from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate
-from identify.experiments.code_mark import code_mark
 from identify.experiments.executor import hold_threads
-from identify.experiments.executors import choose_executor
-from identify.experiments.keys import fields_but, key_of
+from identify.experiments.keys import code_mark, fields_but, key_of
 from identify.experiments.progress import shown_progress
-from identify.experiments.runner import Work, run_work
+from identify.experiments.rows import Row, failure, now
+from identify.experiments.runner import Work, choose_executor, run_work
 from identify.experiments.store import FolderInUse, Store, StoreInfo
-from identify.experiments.work import Row, failure, now, raise_if_interrupted
+from identify.experiments.work import raise_if_interrupted
 from identify.files import digest, remove_temporaries, write_together
 from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit

@@ -16,8 +16,8 @@ from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import StudyError
-from identify.experiments.code_mark import code_mark
 from identify.experiments.executor import Executor, TimeLimit, first_line, hold_threads
+from identify.experiments.keys import code_mark
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -15,7 +15,7 @@ from scipy.linalg import eigh
 from identify.arrays import Array, Phi, Vec3
 from identify.estimation.intervals import NAMES, derived
 from identify.experiments.estimators import Answer
-from identify.experiments.sources.source import Truth
+from identify.experiments.study import Truth
 from identify.inertia import (
     PHI,
     inertia_about_com,

@@ -13,16 +13,50 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from identify.errors import StudyError
-from identify.experiments.batching import Pace, batches
-from identify.experiments.code_mark import code_mark
-from identify.experiments.executor import Executor, TimeLimit
-from identify.experiments.executors import choose_executor
+from identify.experiments.dask_cluster import DaskCluster
+from identify.experiments.executor import Executor, InProcess, Retrying, TimeLimit, WorkersDied
+from identify.experiments.keys import code_mark
+from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.progress import Progress
-from identify.experiments.retry import Retrying, WorkersDied
+from identify.experiments.rows import Row
 from identify.experiments.store import WORKER_DIED, Store, StoreInfo
 from identify.experiments.study import Study
-from identify.experiments.work import Row, by_noisy_log, failed_rows, run_cells
+from identify.experiments.work import Pace, batches, by_noisy_log, failed_rows, run_cells
 from identify.files import write_bytes
+
+
+def choose_executor(
+    workers: int | None = None, scheduler: str | None = None, time_limit: float | None = None
+) -> Executor:
+    """The executor that the arguments ask for.
+
+    Args:
+        workers: local processes; as many as cores where not given; 0 runs in this process.
+        scheduler: address of a Dask scheduler, instead.
+        time_limit: of a call [s]: its process is replaced, and its future raises `TimeLimit`.
+
+    Raises:
+        MissingExtra: a scheduler is given and `distributed` is not installed.
+        StudyError: no scheduler answers there; a time limit of what runs in this process.
+    """
+    if scheduler is not None:
+        return DaskCluster(scheduler, time_limit)
+    if workers != 0:
+        return LocalProcesses(workers or default_workers(), time_limit)
+    if time_limit is not None:
+        raise StudyError(
+            f"a time limit (timeout = {time_limit:g}) needs a process that can be stopped, and "
+            f"cells would run in this one; take 1 worker"
+        )
+    return InProcess()
+
+
+def default_workers() -> int:
+    """As many as this process may use cores."""
+    from joblib.externals.loky import cpu_count
+
+    return int(cpu_count())
+
 
 _COMMIT_EVERY = 0.2
 """Seconds that finished rows may wait for the disk."""

@@ -1,4 +1,4 @@
-"""What a worker does: cells in, their rows out."""
+"""What a worker does: cells in, their rows out; logs in, their statistics out."""
 
 from __future__ import annotations
 
@@ -7,25 +7,78 @@ import threading
 import time
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from itertools import groupby
-from typing import TypeAlias
 
 import numpy as np
 
 from identify.errors import LogError, StudyError
-from identify.experiments.cell import Cell
-from identify.experiments.code_mark import code_mark
 from identify.experiments.estimators import Answer, Evidence
 from identify.experiments.executor import hold_threads
+from identify.experiments.keys import code_mark
 from identify.experiments.metrics import METRICS
-from identify.experiments.sources.source import LogItem, Truth
+from identify.experiments.rows import Row, failure, now
+from identify.experiments.study import Cell, LogItem, Truth
 from identify.logs import Recording
+from identify.regressors import Statistics, block_statistics, join_logs
+from identify.signals import prepare
 
-Row: TypeAlias = dict[str, str | int | float | bool | None]
-"""Columns of the results and their values; None where there is nothing."""
+BATCH_SECONDS = 0.25
+"""What a batch is to take: long beside what sending costs, short beside what a crash may cost."""
+
+_INITIAL = 0.05
+"""Seconds that a preparation, or an estimator, is taken for until one was seen."""
+
+_NEWEST = 0.3
+"""Weight of the newest time in the running means."""
+
+
+class Pace:
+    """Running means of what a log's preparation and each estimator take [s]."""
+
+    def __init__(self, initial: float = _INITIAL) -> None:
+        """Nothing is known yet: a preparation or an estimator is taken for `initial` seconds."""
+        self._initial = initial
+        self._means: dict[str | None, float] = {}
+
+    def learn(self, rows: Iterable[Row]) -> None:
+        """Take in the times of rows."""
+        for row in rows:
+            taken = {None: row.get("prepare_seconds"), str(row["estimator"]): row.get("seconds")}
+            for label, seconds in taken.items():
+                if isinstance(seconds, float):
+                    old = self._means.get(label, seconds)
+                    self._means[label] = old + _NEWEST * (seconds - old)
+
+    def seconds(self, cells: Sequence[Cell]) -> float:
+        """What cells of one noisy log take together."""
+        labels = (None, *(cell.estimator.label for cell in cells))
+        return sum(self._means.get(label, self._initial) for label in labels)
+
+
+def batches(groups: Iterable[tuple[Cell, ...]], pace: Pace) -> Iterator[tuple[Cell, ...]]:
+    """Groups of cells, each of one noisy log, put together to about `BATCH_SECONDS`.
+
+    A group whose estimators are slow is taken apart: each then prepares its log for itself.
+
+    Args:
+        groups: nothing is taken of them before it is asked for.
+        pace: may learn on the way.
+    """
+    batch: list[Cell] = []
+    seconds = 0.0
+    for group in groups:
+        slow = pace.seconds(group) > 2.0 * BATCH_SECONDS
+        for part in [(cell,) for cell in group] if slow else [group]:
+            batch += part
+            seconds += pace.seconds(part)
+            if seconds >= BATCH_SECONDS:
+                yield tuple(batch)
+                batch, seconds = [], 0.0
+    if batch:
+        yield tuple(batch)
+
 
 _LOGS_KEPT = 4
 """Logs a worker keeps in memory: cells of one log come together."""
@@ -149,16 +202,6 @@ def _outcome(answer: Answer, truth: Truth | None, metrics: tuple[str, ...]) -> R
     return values
 
 
-def failure(kind: str, message: str) -> Row:
-    """The part of a row that says why there is no estimate."""
-    return {"status": "failed", "error_type": kind, "error": message, "finished": now()}
-
-
-def now() -> str:
-    """The time, as the column `finished` has it."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
 _LOADED: OrderedDict[str, tuple[Recording, Truth | None]] = OrderedDict()
 """Logs in this process's memory by identity, the latest used last."""
 
@@ -176,3 +219,18 @@ def _load(log: LogItem) -> tuple[Recording, Truth | None]:
     while len(_LOADED) > _LOGS_KEPT:
         _LOADED.popitem(last=False)
     return recording, truth
+
+
+def log_statistics(log: LogItem) -> Statistics:
+    """One-pass statistics of one log, as a worker makes them.
+
+    Raises:
+        LogError: the log cannot be read or prepared.
+    """
+    recording, _ = log.load()
+    return block_statistics(prepare(recording)).merged()
+
+
+def merge_two_logs(first: Statistics, second: Statistics) -> Statistics:
+    """Statistics of the logs of both, each log with a sensor offset of its own."""
+    return join_logs([first, second])

@@ -33,7 +33,7 @@ from identify.commands.fit_each import EachFit
 from identify.commands.main import main
 from identify.estimation.terms import MassBetween
 from identify.exchange import SavedEstimate
-from identify.experiments.code_mark import CodeMark
+from identify.experiments.keys import CodeMark
 from identify.experiments.store import FolderLock
 from identify.inertia import InertialParameters
 from identify.logs import Noise, load_schema, synthetic_recording

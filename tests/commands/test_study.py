@@ -332,10 +332,10 @@ def test_compare_is_paired_and_fits_80_columns(cli, done):
 
 def test_rows_of_other_code_are_shown_where_there_are_no_others_and_named(cli, done, monkeypatch):
     from identify.experiments import results
-    from identify.experiments.code_mark import CodeMark
+    from identify.experiments.keys import CodeMark
     from identify.reporting.study import rows
 
     for module in (results, rows):
         monkeypatch.setattr(module, "code_mark", lambda: CodeMark("other", ()))
-    monkeypatch.setattr("identify.experiments.code_mark.code_mark", lambda: CodeMark("other", ()))
+    monkeypatch.setattr("identify.experiments.keys.code_mark", lambda: CodeMark("other", ()))
     assert ", not the one that is running" in cli("study", "table", done).out

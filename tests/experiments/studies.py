@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from identify.experiments import Study, open_results, parse_study
-from identify.experiments.cell import NamedEstimator
-from identify.experiments.columns import VOLATILE
 from identify.experiments.estimators import Estimator
+from identify.experiments.rows import VOLATILE
+from identify.experiments.study import NamedEstimator
 
 QUICK: dict[str, Any] = {
     "name": "quick",

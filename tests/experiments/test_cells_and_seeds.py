@@ -8,13 +8,14 @@ import pytest
 
 from identify.errors import SchemaError
 from identify.experiments import study as study_module
-from identify.experiments.code_mark import (
+from identify.experiments.keys import (
     CodeMark,
     code_mark,
+    noise_seed,
     numerics_digest,
+    seed_of,
     source_digest,
 )
-from identify.experiments.seeds import noise_seed, seed_of
 from tests.experiments.studies import quick
 
 

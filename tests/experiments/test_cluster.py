@@ -20,8 +20,8 @@ import pytest
 from identify.errors import StudyError
 from identify.experiments import open_results, run_study
 from identify.experiments.dask_cluster import DaskCluster, _run_within
-from identify.experiments.executor import InProcess, TimeLimit
-from identify.experiments.reduction import log_statistics, merge_two_logs, reduce_statistics
+from identify.experiments.executor import InProcess, TimeLimit, reduce_statistics
+from identify.experiments.work import log_statistics, merge_two_logs
 from tests.experiments.hostile import Hangs, Sleeps
 from tests.experiments.studies import assert_same_rows, quick, with_estimators
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from pydantic import create_model
 
-from identify.experiments.cell import NamedEstimator
 from identify.experiments.estimators import (
     ESTIMATORS,
     Consistent,
@@ -19,10 +18,10 @@ from identify.experiments.estimators import (
 )
 from identify.experiments.keys import fields_but, key_of, plain
 from identify.experiments.options import Options
+from identify.experiments.perturbations import PERTURBATIONS
 from identify.experiments.perturbations.perturbation import PerturbationSequence
-from identify.experiments.perturbations.registry import PERTURBATIONS
-from identify.experiments.sources.synthetic import Synthetic
-from identify.experiments.study import Study
+from identify.experiments.sources import Synthetic
+from identify.experiments.study import NamedEstimator, Study
 from tests.experiments.studies import quick
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from identify.experiments.executor import InProcess
+from identify.experiments.executor import InProcess, reduce_statistics
 from identify.experiments.local_processes import LocalProcesses
-from identify.experiments.reduction import reduce_statistics
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import synthetic_recording
 from identify.regressors import chunk_statistics, join_blocks, scan, scan_chunks, scanning

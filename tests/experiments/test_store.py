@@ -20,13 +20,13 @@ import pytest
 
 from identify.errors import StudyError
 from identify.experiments import (
-    columns as columns_module,
     open_results,
+    rows as rows_module,
     run_study,
     store as store_module,
 )
-from identify.experiments.code_mark import code_mark
-from identify.experiments.columns import COLUMNS, RESULTS, table_of
+from identify.experiments.keys import code_mark
+from identify.experiments.rows import COLUMNS, RESULTS, table_of
 from identify.experiments.store import DATABASE, Store, StoreInfo, read_info, read_rows
 from tests.experiments.studies import quick
 
@@ -129,7 +129,7 @@ def test_a_table_that_cannot_be_written_costs_no_row(
     def fails(*paths: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(columns_module, "write_bytes", fails)
+    monkeypatch.setattr(rows_module, "write_bytes", fails)
     with pytest.raises(StudyError, match="every row that was reported done is kept"):
         store.export()
     monkeypatch.undo()

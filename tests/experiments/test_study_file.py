@@ -14,10 +14,9 @@ import pytest
 from identify.catalog import DatasetLog
 from identify.commands.main import main
 from identify.errors import DatasetError, StudyError
-from identify.experiments import load_study, open_results, parse_study, run_study, work
+from identify.experiments import load_study, open_results, parse_study, run_study, sources, work
 from identify.experiments.estimators import Consistent
 from identify.experiments.metrics import METRICS
-from identify.experiments.sources import files
 from identify.files import digest
 from identify.inertia import InertialParameters, is_consistent
 from identify.logs import load_schema
@@ -311,7 +310,7 @@ def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPat
             for tool, path in paths.items()
         ]
 
-    monkeypatch.setattr(files, "dataset_logs", logs_of)
+    monkeypatch.setattr(sources, "dataset_logs", logs_of)
     study = quick(logs=[{"kind": "dataset", "name": "stars", "only": ["B*", "Rod"]}])
     assert [log.name for log in study.logs] == ["stars/Box", "stars/Rod"]
     (recording, truth), (_, unknown) = (log.load() for log in study.logs)

@@ -16,7 +16,7 @@ from identify.experiments.estimators import (
     WeightedLeastSquares,
 )
 from identify.experiments.metrics import METRICS
-from identify.experiments.sources.source import Truth
+from identify.experiments.study import Truth
 from identify.inertia import PHI, InertialParameters
 from identify.logs.synthetic import Noise, synthetic_recording
 from tests.close import assert_close

@@ -23,14 +23,12 @@ from identify.experiments import (
     run_study,
     runner,
 )
-from identify.experiments.batching import Pace, batches
-from identify.experiments.code_mark import CodeMark
 from identify.experiments.dask_cluster import DaskCluster
-from identify.experiments.executor import TimeLimit
+from identify.experiments.executor import Retrying, TimeLimit
+from identify.experiments.keys import CodeMark
 from identify.experiments.local_processes import LocalProcesses
-from identify.experiments.retry import Retrying
 from identify.experiments.store import Store, StoreInfo
-from identify.experiments.work import by_noisy_log
+from identify.experiments.work import Pace, batches, by_noisy_log
 from identify.logs.writing import write_log
 from tests.experiments.hostile import Hangs, KillsItsWorker, Leaves, Raises, Warns, sleep_all
 from tests.experiments.studies import QUICK, assert_same_rows, quick, rows, with_estimators
@@ -212,7 +210,7 @@ def test_readers_have_rows_while_a_study_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
-    monkeypatch.setattr("identify.experiments.batching.BATCH_SECONDS", 0.0)
+    monkeypatch.setattr("identify.experiments.work.BATCH_SECONDS", 0.0)
     shown: list[tuple[int, int]] = []
 
     def look(progress: Progress) -> None:
@@ -369,7 +367,7 @@ def test_a_full_disk_ends_the_run_and_the_next_goes_on(
 
     monkeypatch.setattr(Store, "_insert", fills_up)
     monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
-    monkeypatch.setattr("identify.experiments.batching.BATCH_SECONDS", 0.0)
+    monkeypatch.setattr("identify.experiments.work.BATCH_SECONDS", 0.0)
     with pytest.raises(StudyError, match="No space left on device"):
         run_study(quick(), tmp_path / "full", workers=0)
     monkeypatch.undo()

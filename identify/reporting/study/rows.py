@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from identify.errors import StudyError
 from identify.estimation.intervals import NAMES
 from identify.experiments import Results, RunSummary, Study, open_results
-from identify.experiments.code_mark import code_mark
-from identify.experiments.columns import COLUMNS
+from identify.experiments.keys import code_mark
 from identify.experiments.metrics import METRICS
 from identify.experiments.results import default_metrics
+from identify.experiments.rows import COLUMNS
 from identify.reporting.rounding import significant
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import Any
 
 from identify.experiments import Results, table
-from identify.experiments.code_mark import code_mark, numerics_digest
+from identify.experiments.keys import code_mark, numerics_digest
 from identify.experiments.progress import duration
 from identify.experiments.results import BY, default_metrics, in_order
 from identify.files import write_bytes, write_text
