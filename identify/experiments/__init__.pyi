@@ -20,7 +20,7 @@ from identify.experiments.runner import (
     default_workers as default_workers,
     run_study as run_study,
 )
-from identify.experiments.study import Cell as Cell, Study as Study
+from identify.experiments.study import Study as Study, Trial as Trial
 from identify.experiments.work import (
     log_statistics as log_statistics,
     merge_two_logs as merge_two_logs,

@@ -55,7 +55,7 @@ class StudyDocument(BaseModel):
         seeds: how many noises for each log and perturbation, or their numbers.
         metrics: names; all where not given.
         cutoff_hz: of the low-pass [Hz]; chosen for each log where not given.
-        timeout: seconds that a cell may take; any time where not given.
+        timeout: seconds that a trial may take; any time where not given.
         logs, perturbations, estimators: tables, expanded elsewhere.
     """
 

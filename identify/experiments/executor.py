@@ -93,7 +93,7 @@ class InProcess(Executor):
 def hold_threads() -> None:
     """Hold libraries of linear algebra that are loaded already to one thread.
 
-    Once a process: workers that were started otherwise do it before their first cell.
+    Once a process: workers that were started otherwise do it before their first trial.
     """
     from threadpoolctl import threadpool_limits
 

@@ -1,4 +1,4 @@
-"""Keys of results, seeds and the mark of the code: made of all that decides a result."""
+"""Keys of results, seeds and the fingerprint of the code: made of all that decides a result."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def seed_of(*parts: str | int) -> int:
 
 
 def noise_seed(study_seed: int, log: str, perturbation: str, index: int) -> int:
-    """The seed of the noise of one cell.
+    """The seed of the noise of one trial.
 
     It does not depend on the estimator, so all estimators see the same noise and comparisons are
     paired; nor on what else is in the study, so that a grid may grow.
@@ -114,7 +114,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True, slots=True)
-class CodeMark:
+class CodeFingerprint:
     """What made a result, besides data and settings.
 
     Attributes:
@@ -133,10 +133,10 @@ class CodeMark:
 
 
 @lru_cache(maxsize=1)
-def code_mark() -> CodeMark:
-    """The mark of the code that is running."""
+def code_fingerprint() -> CodeFingerprint:
+    """The fingerprint of the code that is running."""
     versions = tuple((name, version(name)) for name in SOLVERS)
-    return CodeMark(source=numerics_digest(), versions=versions)
+    return CodeFingerprint(source=numerics_digest(), versions=versions)
 
 
 def numerics_digest(packages: Sequence[str] | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Scores of an answer, most of them against the true body, as columns of the results.
+"""Scores of an output, most of them against the true body, as columns of the results.
 
 A new metric is a function and one line of `METRICS`.
 """
@@ -14,7 +14,7 @@ from scipy.linalg import eigh
 
 from identify.arrays import Array, Phi, Vec3
 from identify.estimation.intervals import NAMES, derived
-from identify.experiments.estimators import Answer
+from identify.experiments.estimators import EstimatorOutput
 from identify.experiments.study import Truth
 from identify.inertia import (
     PHI,
@@ -36,12 +36,12 @@ class Metric:
     Attributes:
         name: in study files.
         columns: that it fills.
-        score: from the answer, and the truth where the log's source knows it, to the columns.
+        score: from the output, and the truth where the log's source knows it, to the columns.
     """
 
     name: str
     columns: tuple[str, ...]
-    score: Callable[[Answer, Truth | None], Values]
+    score: Callable[[EstimatorOutput, Truth | None], Values]
 
 
 def mass_error(phi: Phi, truth: Phi) -> float:
@@ -82,9 +82,9 @@ def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
     return float(100.0 * np.mean(np.abs(change / box)[np.triu_indices(3)]))
 
 
-def consistent(answer: Answer) -> float:
+def consistent(output: EstimatorOutput) -> float:
     """1 where some density realises the body (`is_consistent`), as a plate is one; else 0."""
-    return float(is_consistent(answer.phi))
+    return float(is_consistent(output.phi))
 
 
 def riemannian_distance(phi: Phi, truth: Phi) -> float:
@@ -101,7 +101,7 @@ def riemannian_distance(phi: Phi, truth: Phi) -> float:
     return float(np.sqrt(0.5 * np.sum(np.log(ratios) ** 2)))
 
 
-def covered(answer: Answer, truth: Phi | None) -> Values:
+def covered(output: EstimatorOutput, truth: Phi | None) -> Values:
     """1 where the interval holds the true value, 0 where not; nothing where there is none.
 
     What was given, not estimated, has an interval of no width, which is no claim to be tested.
@@ -109,28 +109,28 @@ def covered(answer: Answer, truth: Phi | None) -> Values:
     return {
         name: float(bound[0] <= value <= bound[1])
         for name, value in zip(NAMES, _values(truth), strict=True)
-        if (bound := answer.intervals.get(name)) is not None and bound[0] < bound[1]
+        if (bound := output.intervals.get(name)) is not None and bound[0] < bound[1]
     }
 
 
-def half_width(answer: Answer, truth: Phi | None) -> Values:
+def half_width(output: EstimatorOutput, truth: Phi | None) -> Values:
     """Half of each interval, in the parameter's unit."""
     return {
         name: 0.5 * (bound[1] - bound[0])
         for name in NAMES
-        if (bound := answer.intervals.get(name)) is not None
+        if (bound := output.intervals.get(name)) is not None
     }
 
 
-def error(answer: Answer, truth: Phi | None) -> Values:
+def error(output: EstimatorOutput, truth: Phi | None) -> Values:
     """Estimate less truth, signed, in the parameter's unit."""
-    difference = _values(answer.phi) - _values(truth)
+    difference = _values(output.phi) - _values(truth)
     return dict(zip(NAMES, map(float, difference), strict=True))
 
 
-def estimate(answer: Answer, truth: Phi | None) -> Values:
+def estimate(output: EstimatorOutput, truth: Phi | None) -> Values:
     """The ten parameters themselves."""
-    return dict(zip(PHI, map(float, answer.phi), strict=True))
+    return dict(zip(PHI, map(float, output.phi), strict=True))
 
 
 def _values(phi: Phi | None) -> Array:
@@ -139,9 +139,9 @@ def _values(phi: Phi | None) -> Array:
     return np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
 
 
-def _of_answer(name: str, score: Callable[[Answer], float]) -> Metric:
+def _of_output(name: str, score: Callable[[EstimatorOutput], float]) -> Metric:
     """A metric of one column that needs no truth."""
-    return Metric(name, (name,), lambda answer, truth: {name: score(answer)})
+    return Metric(name, (name,), lambda output, truth: {name: score(output)})
 
 
 def _of_truth(name: str, score: Callable[..., float], *needed: str) -> Metric:
@@ -150,25 +150,25 @@ def _of_truth(name: str, score: Callable[..., float], *needed: str) -> Metric:
     It is empty where one of them is not known.
     """
 
-    def values(answer: Answer, truth: Truth | None) -> Values:
+    def values(output: EstimatorOutput, truth: Truth | None) -> Values:
         known = [getattr(truth, each, None) for each in needed]
-        return {name: None if any(k is None for k in known) else score(answer.phi, *known)}
+        return {name: None if any(k is None for k in known) else score(output.phi, *known)}
 
     return Metric(name, (name,), values)
 
 
 def _by_parameter(
     name: str,
-    score: Callable[[Answer, Phi | None], Values],
+    score: Callable[[EstimatorOutput, Phi | None], Values],
     *,
     needs_truth: bool = True,
     names: tuple[str, ...] = NAMES,
 ) -> Metric:
     """A metric with a column `name_parameter` for each parameter; empty where `score` has none."""
 
-    def values(answer: Answer, truth: Truth | None) -> Values:
+    def values(output: EstimatorOutput, truth: Truth | None) -> Values:
         phi = None if truth is None else truth.phi
-        found = {} if phi is None and needs_truth else score(answer, phi)
+        found = {} if phi is None and needs_truth else score(output, phi)
         return {f"{name}_{each}": found.get(each) for each in names}
 
     return Metric(name, tuple(f"{name}_{each}" for each in names), values)
@@ -183,8 +183,8 @@ METRICS: Mapping[str, Metric] = {
         _of_truth("com_error", com_error, "phi", "sides"),
         _of_truth("inertia_error", inertia_error, "phi", "sides"),
         _of_truth("riemannian", riemannian_distance, "phi"),
-        _of_answer("consistent", consistent),
-        _of_answer("n_identifiable", lambda answer: float(answer.n_identifiable)),
+        _of_output("consistent", consistent),
+        _of_output("n_identifiable", lambda output: float(output.n_identifiable)),
         _by_parameter("covered", covered),
         _by_parameter("half_width", half_width, needs_truth=False),
         _by_parameter("error", error),

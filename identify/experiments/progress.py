@@ -1,4 +1,4 @@
-"""How far a run is and how it is shown; what a study will take, from a few cells of it."""
+"""How far a run is and how it is shown; what a study will take, from a few trials of it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import IO
 
 import numpy as np
 
-from identify.experiments.keys import code_mark
+from identify.experiments.keys import code_fingerprint
 from identify.experiments.rows import Row
 from identify.experiments.study import Study
-from identify.experiments.work import by_noisy_log, run_cells
+from identify.experiments.work import by_noisy_log, run_trials
 
 _PLAIN_EVERY = 30.0
 """Seconds between plain lines."""
@@ -25,7 +25,7 @@ class Progress:
     """How far a run is; what counts as done is on the disk.
 
     Attributes:
-        cells: asked for.
+        total: how many are asked for.
         present: of them, there before the run began.
         done: by this run, failed ones included.
         failed: of those, and of those that were there, without an estimate.
@@ -33,22 +33,22 @@ class Progress:
         named: what they are, in words.
     """
 
-    cells: int
+    total: int
     present: int
     done: int = 0
     failed: int = 0
     seconds: float = 0.0
-    named: str = "cells"
+    named: str = "trials"
 
     @property
     def rate(self) -> float:
-        """Cells a second."""
+        """Trials a second."""
         return self.done / self.seconds if self.seconds > 0.0 else 0.0
 
     @property
     def left(self) -> int:
-        """Cells still to do."""
-        return self.cells - self.present - self.done
+        """Trials still to do."""
+        return self.total - self.present - self.done
 
     @property
     def remaining(self) -> float | None:
@@ -78,7 +78,7 @@ def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress
         bar = bars.add_task("starting")
         yield lambda progress: bars.update(
             bar,
-            total=progress.cells,
+            total=progress.total,
             completed=progress.present + progress.done,
             description=line(progress),
         )
@@ -86,7 +86,7 @@ def shown_progress(stream: IO[str] | None = None) -> Iterator[Callable[[Progress
 
 def line(progress: Progress) -> str:
     """One line: done, failed, rate, remaining time."""
-    parts = [f"{progress.present + progress.done} of {progress.cells} {progress.named}"]
+    parts = [f"{progress.present + progress.done} of {progress.total} {progress.named}"]
     if progress.present:
         parts.append(f"{progress.present} were there")
     parts.append(f"{progress.failed} failed")
@@ -134,15 +134,15 @@ class TimeEstimate:
     """What a study will take, were nothing of it there.
 
     Attributes:
-        cells: how many.
+        trials: how many.
         prepare_seconds: mean of reading and preparing a noisy log.
         estimator_seconds: mean of each estimator by label.
-        cpu_seconds: of all cells.
-        failed: cells of the sample that ended in an error, with the error.
+        cpu_seconds: of all trials.
+        failed: trials of the sample that ended in an error, with the error.
         workers: that share the work.
     """
 
-    cells: int
+    trials: int
     prepare_seconds: float
     estimator_seconds: dict[str, float]
     cpu_seconds: float
@@ -168,9 +168,10 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
     Raises:
         StudyError: `only` names what the study does not have.
     """
-    every = list(by_noisy_log(filter(study.selected(only), study.cells())))
+    every = list(by_noisy_log(filter(study.selected(only), study.trials())))
     subset = np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
-    run = partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short)
+    code = code_fingerprint().short
+    run = partial(run_trials, study=study.name, metrics=study.metrics, code=code)
     rows: list[Row] = []
     for index in subset:
         run(every[index])
@@ -181,7 +182,7 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
         for label in dict.fromkeys(str(row["estimator"]) for row in rows)
     }
     return TimeEstimate(
-        cells=sum(map(len, every)),
+        trials=sum(map(len, every)),
         prepare_seconds=prepare,
         estimator_seconds=means,
         cpu_seconds=len(every) * (prepare + sum(means.values())),

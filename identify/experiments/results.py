@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.special import stdtrit
 
 from identify.errors import StudyError, did_you_mean
-from identify.experiments.keys import code_mark
+from identify.experiments.keys import code_fingerprint
 from identify.experiments.metrics import METRICS
 from identify.experiments.store import StoreInfo, read_info, read_rows
 
@@ -27,9 +27,9 @@ class Results:
 
     Attributes:
         folder: where they are.
-        frame: one row a cell, in the order of code, log, perturbation, estimator and seed.
+        frame: one row a trial, in the order of code, log, perturbation, estimator and seed.
         info: which study, and which codes there are.
-        code: mark of the code that made the rows; None where they are of several.
+        code: fingerprint of the code that made the rows; None where they are of several.
     """
 
     folder: Path
@@ -38,7 +38,7 @@ class Results:
     code: str | None
 
     def __repr__(self) -> str:
-        return f"Results({str(self.folder)!r}, {len(self.frame)} cells, code={self.code!r})"
+        return f"Results({str(self.folder)!r}, {len(self.frame)} trials, code={self.code!r})"
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -68,9 +68,9 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
 
     Args:
         folder: of the results.
-        code: mark of the code whose rows are wanted, as in the column `code`; "all" for every row
-            there is; where not given, those of the code that is running, and of them the cells that
-            the study had when it was last run.
+        code: fingerprint of the code whose rows are wanted, as in the column `code`; "all" for
+            every row there is; where not given, those of the code that is running, and of them the
+            trials that the study had when it was last run.
 
     Raises:
         StudyError: no results, of another schema version, or none of that code.
@@ -80,7 +80,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     info = read_info(folder)
     if code == "all":
         return Results(folder, frame, info, None)
-    wanted = code or code_mark().short
+    wanted = code or code_fingerprint().short
     subset: Any = frame[frame["code"] == wanted]
     of_code = len(subset)
     subset = _latest(subset[subset["current"]] if code is None else subset)
@@ -91,7 +91,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
         )
     if subset.empty and len(frame):
         counts = ", ".join(
-            f"{mark} ({n} cells)" for mark, n in frame["code"].value_counts().items()
+            f"{name} ({n} trials)" for name, n in frame["code"].value_counts().items()
         )
         raise StudyError(
             f"{folder}: no results of {'this' if code is None else 'the'} code, {wanted}; there "
@@ -112,7 +112,7 @@ def _latest(frame: Any) -> pd.DataFrame:
 def table(
     results: Results, metrics: Sequence[str] | None = None, *, by: Sequence[str] = BY
 ) -> pd.DataFrame:
-    """Means of the metrics over all cells of a kind.
+    """Means of the metrics over all trials of a kind.
 
     Args:
         results: the rows.
@@ -120,8 +120,8 @@ def table(
         by: columns that make a kind.
 
     Returns:
-        One row a kind, in the order of the study file; columns `by`, `cells`, `failed`,
-        and the mean of each metric over the cells that have it.
+        One row a kind, in the order of the study file; columns `by`, `cells` (how many
+        trials), `failed`, and the mean of each metric over the trials that have it.
 
     Raises:
         StudyError: a column that the results do not have; the nearest is named.
@@ -163,7 +163,7 @@ def default_metrics(results: Results) -> tuple[str, ...]:
 
 _LEVEL = 0.975
 PAIR = ("log_data", "log", "perturbation", "noise_seed", "seed")
-"""Columns that two cells share if they worked on the same noisy log."""
+"""Columns that two trials share if they worked on the same noisy log."""
 
 
 def compare(
@@ -200,7 +200,7 @@ def compare(
     left, right = (_rows_of(results, label, names) for label in (first, second))
     if not names or left.empty or right.empty:
         raise StudyError(
-            f"{results.folder}: nothing to compare {first!r} and {second!r} by: no cell of theirs "
+            f"{results.folder}: nothing to compare {first!r} and {second!r} by: no trial of theirs "
             f"has an estimate; see the errors in the results"
         )
     both = left.add_suffix("|first").join(right.add_suffix("|second"), how="outer")

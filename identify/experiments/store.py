@@ -26,7 +26,7 @@ from identify.experiments.database import (
     write_description,
     write_rows,
 )
-from identify.experiments.keys import code_mark
+from identify.experiments.keys import code_fingerprint
 from identify.experiments.rows import RESULTS, Row, table_of, write_table
 from identify.files import open_lock, try_lock
 from identify.texts import plain_text
@@ -43,11 +43,11 @@ _OLDER = "store.json"
 """A file that folders of versions 1 and 2 have."""
 
 WORKER_DIED = "WorkerDied"
-"""Error of a cell whose worker died every time."""
+"""Error of a trial whose worker died every time."""
 
 
 _PASSING = (WORKER_DIED, MemoryError.__name__)
-"""Errors of the machine, not of a cell: a later run tries it again."""
+"""Errors of the machine, not of a trial: a later run tries it again."""
 
 
 class FolderInUse(StudyError):
@@ -103,7 +103,7 @@ class StoreInfo:
         study: name of the study that was run last.
         order: labels of its logs, perturbations and estimators, and its seeds, in the order of the
             study file, by the name of their column.
-        codes: by mark: digest of the source, versions of the solvers, when it first ran.
+        codes: by fingerprint: digest of the source, versions of the solvers, when it first ran.
     """
 
     study: str
@@ -149,26 +149,26 @@ class Store(AbstractContextManager["Store"]):
         return len(self._errors)
 
     def has(self, key: str, *, retry_failed: bool = False) -> bool:
-        """Whether the row of a cell is there, and is to stay."""
+        """Whether the row of a trial is there, and is to stay."""
         if key not in self._errors or self._errors[key] in _PASSING:
             return False
         return not (retry_failed and self.failed(key))
 
     def failed(self, key: str) -> bool:
-        """Whether the row of a cell is one of a failure."""
+        """Whether the row of a trial is one of a failure."""
         return bool(self._errors.get(key))
 
     def row(self, key: str) -> Row | None:
-        """The row of a cell, where it is there and whole."""
+        """The row of a trial, where it is there and whole."""
         return read_row(self._db, key)
 
     def select(self, keys: Iterable[str]) -> None:
-        """Note which cells the study has that is going to run: their rows are `current`.
+        """Note which trials the study has that is going to run: their rows are `current`.
 
-        All cells of the study count, also those that a run leaves out or does not come to: rows
+        All trials of the study count, also those that a run leaves out or does not come to: rows
         that earlier runs of the same study made stay rows of it.
         """
-        wanted, code = set(keys), code_mark().short
+        wanted, code = set(keys), code_fingerprint().short
         mine = [row for row in whole_rows(self._db, []) if row["code"] == code]
         changed = [row for row in mine if row["current"] != (row["key"] in wanted)]
         if changed:
@@ -287,13 +287,13 @@ def _reading(folder: Path) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
 
 def _describe(db: sqlite3.Connection, info: StoreInfo) -> None:
     """Write what a store says of its rows, and add the code that is going to run."""
-    mark = code_mark()
+    running = code_fingerprint()
     entry = {
-        "source_sha256": mark.source,
-        "versions": dict(mark.versions),
+        "source_sha256": running.source,
+        "versions": dict(running.versions),
         "first_run": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    info = replace(info, codes={mark.short: entry} | dict(info.codes))
+    info = replace(info, codes={running.short: entry} | dict(info.codes))
     write_description(db, asdict(info))
 
 

@@ -1,4 +1,4 @@
-"""`Study`: logs, perturbations, seeds and estimators; its cells in a fixed order."""
+"""`Study`: logs, perturbations, seeds and estimators; its trials in a fixed order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from identify.arrays import Phi, Vec3
 from identify.errors import StudyError, did_you_mean
 from identify.experiments.estimators import Estimator
-from identify.experiments.keys import code_mark, fields_but, key_of, noise_seed
+from identify.experiments.keys import code_fingerprint, fields_but, key_of, noise_seed
 from identify.experiments.options import Scalar
 from identify.experiments.perturbations.perturbation import PerturbationSequence
 from identify.logs import Recording
@@ -82,7 +82,7 @@ class NoisyLog:
         return key_of(shared, self.log.name, self.log.identity, seed)
 
     def columns(self) -> dict[str, Scalar]:
-        """Columns of the results that all its cells share."""
+        """Columns of the results that all its trials share."""
         return {
             "log": self.log.name,
             "log_data": self.log.data,
@@ -95,7 +95,7 @@ class NoisyLog:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Trial:
     """One estimator on one noisy log: a row of the results.
 
     Attributes:
@@ -117,11 +117,11 @@ class Cell:
         }
 
 
-_NOT_OF_A_CELL = (
+_NOT_OF_A_TRIAL = (
     *("name", "seed", "seeds", "logs", "perturbations", "estimators"),
     *("timeout", "path"),
 )
-"""Fields of a study that are no part of each cell's key: a cell has its own log, perturbation, seed
+"""Fields of a study that are no part of each trial's key: a trial has one log, perturbation, seed
 and estimator, and the same study may get more of them. All other fields count."""
 
 
@@ -136,7 +136,7 @@ class Study:
         logs, perturbations, estimators: in the order of the file.
         metrics: names.
         cutoff_hz: of the low-pass [Hz], or None.
-        timeout: seconds that a cell may take, or None; no part of what a cell is.
+        timeout: seconds that a trial may take, or None; no part of what a trial is.
         path: the study file, where there is one.
     """
 
@@ -165,14 +165,14 @@ class Study:
                         cutoff_hz=self.cutoff_hz,
                     )
 
-    def cells(self) -> Iterator[Cell]:
-        """Every cell; those of one noisy log come together."""
-        made_by = key_of(fields_but(self, *_NOT_OF_A_CELL), code_mark().short)
+    def trials(self) -> Iterator[Trial]:
+        """Every trial; those of one noisy log come together."""
+        made_by = key_of(fields_but(self, *_NOT_OF_A_TRIAL), code_fingerprint().short)
         estimators = [(estimator, key_of(estimator)) for estimator in self.estimators]
         for noisy in self.noisy_logs():
             shared = noisy.key()
             for estimator, key in estimators:
-                yield Cell(key_of(shared, key, made_by), noisy, estimator)
+                yield Trial(key_of(shared, key, made_by), noisy, estimator)
 
     def labels(self) -> dict[str, list[str]]:
         """Names of the logs, perturbations and estimators, by their column of the results."""
@@ -182,11 +182,11 @@ class Study:
             "estimator": [estimator.label for estimator in self.estimators],
         }
 
-    def selected(self, only: Sequence[str]) -> Callable[[Cell], bool]:
-        """The test of whether a cell is asked for.
+    def selected(self, only: Sequence[str]) -> Callable[[Trial], bool]:
+        """The test of whether a trial is asked for.
 
         Args:
-            only: `choice=pattern`, as in `estimator=psd` or `log=stars/H*`; a cell must match one
+            only: `choice=pattern`, as in `estimator=psd` or `log=stars/H*`; a trial must match one
                 pattern of each choice that is named.
 
         Raises:
@@ -210,13 +210,13 @@ class Study:
             admitted[choice] |= found
         asked = {choice: names for choice, names in admitted.items() if names}
 
-        def test(cell: Cell) -> bool:
-            labels = cell.labels()
+        def test(trial: Trial) -> bool:
+            labels = trial.labels()
             return all(labels[choice] in names for choice, names in asked.items())
 
         return test
 
     def __len__(self) -> int:
-        """How many cells there are."""
+        """How many trials there are."""
         noises = sum(len(self.seeds) if each.random else 1 for each in self.perturbations)
         return len(self.logs) * noises * len(self.estimators)

@@ -22,7 +22,7 @@ QUICK: dict[str, Any] = {
     "perturbations": ["none", {"kind": "noise", "force": [0.05, 0.2]}],
     "estimators": ["ols", "wls"],
 }
-"""2 logs × (1 + 2 × 3 noises) × 2 estimators = 28 cells, none of which needs cvxpy."""
+"""2 logs × (1 + 2 × 3 noises) × 2 estimators = 28 trials, none of which needs cvxpy."""
 
 
 def quick(**changes: Any) -> Study:

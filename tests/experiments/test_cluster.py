@@ -155,7 +155,7 @@ def test_a_worker_killed_on_the_way(cluster: Cluster, tmp_path: Path) -> None:
     cluster.workers[0] = cluster.worker(2)
 
 
-def test_a_cell_over_the_time_limit_costs_no_worker(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_trial_over_the_time_limit_costs_no_worker(cluster: Cluster, tmp_path: Path) -> None:
     hangs = Hangs(tally=str(tmp_path / "tally"), times=1)
     study = with_estimators(quick(seeds=1, perturbations=["none"]), hangs=hangs)
     summary = run_study(study, tmp_path, scheduler=cluster.address, timeout=3.0)

@@ -73,11 +73,11 @@ def test_a_label_stands_for_the_settings() -> None:
     assert study.estimators[1].estimator == Consistent(mass=2.0)
 
 
-def test_every_cell_is_counted_and_what_draws_nothing_has_one_seed() -> None:
+def test_every_trial_is_counted_and_what_draws_nothing_has_one_seed() -> None:
     study = quick()
-    cells = list(study.cells())
-    assert len(cells) == len(study) == 2 * (1 + 2 * 3) * 2
-    assert len({cell.key for cell in cells}) == len(cells)
+    trials = list(study.trials())
+    assert len(trials) == len(study) == 2 * (1 + 2 * 3) * 2
+    assert len({trial.key for trial in trials}) == len(trials)
 
 
 def test_all_metrics_where_none_are_named() -> None:
@@ -136,8 +136,8 @@ def test_the_older_names_are_read_as_well() -> None:
     content = {key: value for key, value in QUICK.items() if key != "perturbations"}
     older = content | {"corruptions": QUICK["perturbations"], "metrics": ["told", "consistent"]}
     newer = QUICK | {"metrics": ["n_identifiable", "consistent"]}
-    assert [c.key for c in parse_study(older).cells()] == [
-        c.key for c in parse_study(newer).cells()
+    assert [c.key for c in parse_study(older).trials()] == [
+        c.key for c in parse_study(newer).trials()
     ]
     with pytest.raises(StudyError, match="corruptions, which is their older name; keep one"):
         parse_study(QUICK | {"corruptions": ["none"]})

@@ -97,7 +97,7 @@ _SHARE = "consistent"
 
 _CAPTION = (
     "Median, and bars from the 10th to the 90th percentile, over logs and seeds; hollow: fewer "
-    "than half of the cells have the value, so that it is of selected ones; *consistent* is "
+    "than half of the trials have the value, so that it is of selected ones; *consistent* is "
     "the share of all fits that were tried: one that failed is not consistent."
 )
 
@@ -246,7 +246,7 @@ class _Spread:
         low: 10th percentile, NaN where it is not drawn.
         middle: median, or the share.
         high: 90th percentile.
-        few: whether fewer than half of the cells have the metric.
+        few: whether fewer than half of the trials have the metric.
         points: how many places have a value, drawn or not.
         exact: how many medians are below `EXACT`; they are not drawn.
     """

@@ -51,13 +51,13 @@ _PARTIAL = (
     "not comparable."
 )
 _COMPARED = (
-    " Common cells: mean over the noisy logs for which the estimates of all estimators are "
+    " Common trials: mean over the noisy logs for which the estimates of all estimators are "
     "consistent, (n …) of them."
 )
 
 _IDENTIFIABLE = "n_identifiable"
 _SELECTED = "riemannian"
-"""The metric that has a column over the cells that all estimators have."""
+"""The metric that has a column over the trials that all estimators have."""
 
 
 def scores(rows: StudyRows) -> str:
@@ -67,10 +67,10 @@ def scores(rows: StudyRows) -> str:
     levels = published_levels(rows.results)
     published = published_scores() if levels else None
     partial = partial_metrics(rows.frame, rows.metrics)
-    # Estimators may have the selected metric for different cells.
+    # Estimators may have the selected metric for different trials.
     compared = _SELECTED in partial and len(rows.labels("estimator")) > 1
     heads = ["perturbation", "estimator", *(heading(name).text for name in rows.metrics), "failed"]
-    heads += [f"{heading(_SELECTED).text}, common cells"] * compared
+    heads += [f"{heading(_SELECTED).text}, common trials"] * compared
     lines = []
     for perturbation in rows.labels("perturbation"):
         part = rows.frame[rows.frame["perturbation"] == perturbation]

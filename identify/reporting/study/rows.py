@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from identify.errors import StudyError
 from identify.estimation.intervals import NAMES
 from identify.experiments import Results, RunSummary, Study, open_results
-from identify.experiments.keys import code_mark
+from identify.experiments.keys import code_fingerprint
 from identify.experiments.metrics import METRICS
 from identify.experiments.results import default_metrics
 from identify.experiments.rows import COLUMNS
@@ -29,7 +29,7 @@ class StudyRows:
     """The rows of a study, and what ran.
 
     Attributes:
-        results: rows of one code, each cell once.
+        results: rows of one code, each trial once.
         study: what was to run, where it is at hand.
         run: of the run that was just done, where there was one.
     """
@@ -94,13 +94,13 @@ class StudyRows:
 
 
 def rows_of_study(folder: Path, study: Study) -> Results:
-    """The rows of a study's cells, as this code makes them; those of other settings are left out.
+    """The rows of a study's trials, as this code makes them; those of other settings are left out.
 
     Raises:
         StudyError: there is none.
     """
     results = open_results(folder)
-    keys = [cell.key for cell in study.cells()]
+    keys = [trial.key for trial in study.trials()]
     frame: Any = results.frame
     subset = frame[frame["key"].isin(keys)]
     if subset.empty:
@@ -109,19 +109,19 @@ def rows_of_study(folder: Path, study: Study) -> Results:
 
 
 def latest_rows(folder: Path, code: str | None = None) -> Results:
-    """The rows of one code, each cell once.
+    """The rows of one code, each trial once.
 
     Args:
         folder: of the results.
-        code: mark of the code; where not given, this one if it has any rows, else the last that
-            wrote some.
+        code: fingerprint of the code; where not given, this one if it has any rows, else the last
+            that wrote some.
 
     Raises:
         StudyError: no results, of another schema version, or none of that code.
     """
     if code is None:
         frame: Any = open_results(folder, code="all").frame
-        if not (frame.empty or (frame["code"] == code_mark().short).any()):
+        if not (frame.empty or (frame["code"] == code_fingerprint().short).any()):
             code = str(frame.loc[frame["finished"].idxmax(), "code"])
     return open_results(folder, code=code)
 
