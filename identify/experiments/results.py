@@ -157,7 +157,7 @@ def in_order(frame: pd.DataFrame, info: StoreInfo, by: Sequence[str]) -> pd.Data
 
 def default_metrics(results: Results) -> tuple[str, ...]:
     """The metrics that fill a single column."""
-    single = [metric.name for metric in METRICS.values() if metric.columns == (metric.name,)]
+    single = [metric.name for metric in METRICS.values() if tuple(metric.columns) == (metric.name,)]
     return tuple(name for name in single if name in results.frame)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ from identify.errors import StudyError
 from identify.estimation.intervals import NAMES
 from identify.experiments import Results, RunSummary, Study, open_results
 from identify.experiments.keys import code_fingerprint
-from identify.experiments.metrics import METRICS
+from identify.experiments.metrics import METRICS, heading_of
 from identify.experiments.results import default_metrics
 from identify.experiments.rows import COLUMNS
 from identify.reporting.rounding import significant
@@ -48,6 +48,11 @@ class StudyRows:
         """Metrics of a single column that some row has."""
         found: Any = self.results.frame
         return tuple(name for name in default_metrics(self.results) if found[name].notna().any())
+
+    @cached_property
+    def drawn(self) -> tuple[str, ...]:
+        """Those that have a panel in figures, from the top."""
+        return tuple(name for name in self.metrics if heading_of(name).drawn)
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
@@ -169,56 +174,20 @@ def counted(shown: str, count: int) -> str:
     return f"{shown} (n {count})" if count else shown
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """Words for a metric.
-
-    Attributes:
-        text: with its unit.
-        narrow: the same for a terminal of 80 columns.
-        factor: value shown = factor × value of the results.
-        spread: whether a median beside the mean says anything.
-    """
-
-    text: str
-    narrow: str
-    factor: float = 1.0
-    spread: bool = True
-
-    def narrowly(self, value: float) -> str:
-        """The same in at most eight characters."""
-        scaled = self.factor * value
-        if scaled != scaled:
-            return "–"
-        if scaled == 0.0 or 1e-4 <= abs(scaled) < 1e6:
-            return number(scaled)
-        mantissa, exponent = f"{scaled:.1e}".split("e")
-        return f"{mantissa}e{int(exponent)}"
-
-    def shown(self, value: float | None) -> str:
-        """A value of the results as tables show it."""
-        return number(None if value is None else self.factor * value)
+def shown(metric: str, value: float | None) -> str:
+    """A value of a metric's column as tables show it."""
+    return number(None if value is None else heading_of(metric).factor * value)
 
 
-_HEADINGS: Mapping[str, Heading] = {
-    "mass_error": Heading("mass %", "mass %"),
-    "first_moment_error": Heading("‖Δh‖/‖h‖ %", "h %"),
-    "relative_inertia_error": Heading("‖ΔI‖/‖I‖ %", "I %"),
-    "com_error": Heading("CoM % of box", "CoM %b"),
-    "inertia_error": Heading("inertia % of box", "I %b"),
-    "riemannian": Heading("Riemannian", "Riem."),
-    "consistent": Heading("consistent %", "cons.%", 100.0, spread=False),
-    "n_identifiable": Heading("identifiable of 10", "ident.", spread=False),
-}
-
-
-def heading(metric: str) -> Heading:
-    """The words for a column of a metric; its own name where nothing better is known."""
-    if metric in _HEADINGS:
-        return _HEADINGS[metric]
-    if metric.startswith("covered_"):
-        return Heading(f"{metric} %", f"{metric} %", 100.0, spread=False)
-    return Heading(metric, metric)
+def shown_narrowly(metric: str, value: float) -> str:
+    """The same in at most eight characters."""
+    scaled = heading_of(metric).factor * value
+    if scaled != scaled:
+        return "–"
+    if scaled == 0.0 or 1e-4 <= abs(scaled) < 1e6:
+        return number(scaled)
+    mantissa, exponent = f"{scaled:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
 
 
 def number(value: float | None, digits: int = 3) -> str:

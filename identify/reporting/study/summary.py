@@ -13,6 +13,7 @@ from typing import Any
 
 from identify.experiments import Results, table
 from identify.experiments.keys import code_fingerprint, numerics_digest
+from identify.experiments.metrics import heading_of
 from identify.experiments.progress import duration
 from identify.experiments.results import BY, default_metrics, in_order
 from identify.files import write_bytes, write_text
@@ -26,10 +27,10 @@ from identify.reporting.study.rows import (
     code,
     counted,
     failures_counted,
-    heading,
     number,
     partial_metrics,
     percent,
+    shown_narrowly,
 )
 
 SUMMARY = "summary.md"
@@ -203,13 +204,13 @@ def scores_text(
     lines, groups = [], []
     trials: dict[str, list[int]] = {}
     for record, fits in zip(records, numbers, strict=True):
-        shown = {name: heading(name).narrowly(record[name]) for name in metrics}
-        shown |= {name: counted(shown[name], fits[name]) for name in partial}
-        lines.append(row(_text(record[by[-1]]), *shown.values(), str(record["failed"])))
+        cells = {name: shown_narrowly(name, record[name]) for name in metrics}
+        cells |= {name: counted(cells[name], fits[name]) for name in partial}
+        lines.append(row(_text(record[by[-1]]), *cells.values(), str(record["failed"])))
         groups.append(", ".join(_text(record[column]) for column in by[:-1]))
         trials.setdefault(groups[-1], []).append(record["cells"])
     titles = {group: _counted(group, min(of), max(of)) for group, of in trials.items()}
-    heads = ["", *(heading(name).narrow for name in metrics), "failed"]
+    heads = ["", *(heading_of(name).narrow for name in metrics), "failed"]
     rows = grouped([titles[group] for group in groups], lines)
     text = [*terminal_lines(table_of(heads, rows))]
     if partial:
@@ -236,14 +237,14 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
     heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
     groups, lines = [], []
     for record in frame.to_dict("records"):
-        words = heading(record["metric"])
+        metric = record["metric"]
         numbers = [record[key] for key in ("first", "second", "difference", "low", "high")]
-        cells = [words.narrowly(value) for value in numbers]
+        cells = [shown_narrowly(metric, value) for value in numbers]
         cells[-1] += "*" if record["low"] > 0.0 or record["high"] < 0.0 else " "
         better = percent(record["better"])
         cells += [better if better == "–" else f"{better} %", str(record["pairs"])]
         groups.append(str(record["perturbation"]))
-        lines.append(row(words.narrow, *cells))
+        lines.append(row(heading_of(metric).narrow, *cells))
     shown = terminal_lines(table_of(heads, grouped(groups, lines)))
     return "\n".join([f"A: {first}", f"B: {second}", *shown, *_notes(frame)])
 
@@ -261,7 +262,7 @@ def _notes(frame: Any) -> Iterator[str]:
 
 def _legend(names: Sequence[str]) -> list[str]:
     """What the short headings stand for, where they are not the metric's own name."""
-    short = {name: heading(name).narrow for name in names}
+    short = {name: heading_of(name).narrow for name in names}
     said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
     whole = "; ".join(text.replace(" ", _FIXED) for text in said)
     return [line.replace(_FIXED, " ") for line in wrap(whole, WIDTH, break_long_words=False)]
