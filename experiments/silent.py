@@ -20,11 +20,10 @@ from experiments.silent_study.clean import CleanScore
 from experiments.silent_study.scoring import Score
 from experiments.silent_study.subjects import makers
 from experiments.silent_study.write import report
-from identify.experiments.executors import choose_executor
 from identify.experiments.progress import shown_progress
-from identify.experiments.runner import Work, run_work
+from identify.experiments.rows import Row
+from identify.experiments.runner import Work, choose_executor, run_work
 from identify.experiments.store import Store, StoreInfo
-from identify.experiments.work import Row
 
 
 def main(arguments: list[str] | None = None) -> int:

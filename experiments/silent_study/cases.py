@@ -14,10 +14,11 @@ from experiments.reports import PIPELINE, ROOT, SHIPPED_LOG
 from experiments.silent_study.clean import CleanScore, clean_scored
 from experiments.silent_study.faults import faults
 from experiments.silent_study.scoring import Score, scored
-from identify.experiments.code_mark import code_mark
 from identify.experiments.executor import hold_threads
+from identify.experiments.keys import code_fingerprint
 from identify.experiments.options import canonical
-from identify.experiments.work import Row, failure, now, raise_if_interrupted
+from identify.experiments.rows import Row, failure, now
+from identify.experiments.work import raise_if_interrupted
 from identify.reporting.study.summary import numerics_mark
 
 STUDY = "silent"
@@ -53,7 +54,7 @@ def all_cases(logs: Sequence[str], only: str, clean: int, seed: int) -> Iterator
     """Every fault with `only` in its name, of every log of these, then so many clean logs."""
     here = Path(__file__).parent
     files = [*(here / name for name in _DECIDING), *(ROOT / name for name in SHIPPED_LOG)]
-    made_by = [numerics_mark(PIPELINE, files), list(code_mark().versions)]
+    made_by = [numerics_mark(PIPELINE, files), list(code_fingerprint().versions)]
     pairs = [(log, fault.name) for log in logs for fault in faults() if only in fault.name]
     for log, fault in (*pairs, *((_CLEAN, str(number)) for number in range(clean))):
         text = canonical([log, fault, seed, made_by])
@@ -87,7 +88,7 @@ def _name(case: Case) -> Row:
     """The columns that say which case it is."""
     return {
         "key": case.key,
-        "code": code_mark().short,
+        "code": code_fingerprint().short,
         "study": STUDY,
         "log": case.log,
         "perturbation": case.fault,

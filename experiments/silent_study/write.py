@@ -10,7 +10,7 @@ import numpy as np
 
 from experiments.silent_study.clean import CleanScore
 from experiments.silent_study.scoring import TELLS, Score
-from identify.experiments.work import Row
+from identify.experiments.rows import Row
 
 _T = TypeVar("_T")
 

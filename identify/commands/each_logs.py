@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from identify.commands.command import UsageError
 from identify.errors import IdentifyError
 from identify.experiments.keys import key_of
-from identify.experiments.sources.log_files import is_of_files, source_files
+from identify.experiments.sources import is_of_files, source_files
 from identify.files import require_file
 from identify.texts import plain_name
 

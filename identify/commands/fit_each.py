@@ -26,14 +26,13 @@ from identify.commands.runs import interrupted
 from identify.commands.terminal import say
 from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate
-from identify.experiments.code_mark import code_mark
 from identify.experiments.executor import hold_threads
-from identify.experiments.executors import choose_executor
-from identify.experiments.keys import fields_but, key_of
+from identify.experiments.keys import code_fingerprint, fields_but, key_of
 from identify.experiments.progress import shown_progress
-from identify.experiments.runner import Work, run_work
+from identify.experiments.rows import Row, failure, now
+from identify.experiments.runner import Work, choose_executor, run_work
 from identify.experiments.store import FolderInUse, Store, StoreInfo
-from identify.experiments.work import Row, failure, now, raise_if_interrupted
+from identify.experiments.work import raise_if_interrupted
 from identify.files import digest, remove_temporaries, write_together
 from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit
@@ -75,7 +74,7 @@ class EachFit:
 
     def key(self) -> str:
         """The same where the same estimate comes of the same data, by this code."""
-        return key_of(fields_but(self, *_NOT_OF_AN_ESTIMATE), code_mark().short)
+        return key_of(fields_but(self, *_NOT_OF_AN_ESTIMATE), code_fingerprint().short)
 
 
 def fit_each(
@@ -211,7 +210,7 @@ def _name(job: LogJob) -> Row:
     """The columns that say which log it is."""
     return {
         "key": job.key,
-        "code": code_mark().short,
+        "code": code_fingerprint().short,
         "study": _STUDY,
         "log": job.name,
         "log_data": " ".join(sha256 for _, sha256 in job.files),

@@ -90,7 +90,7 @@ def _columns(metrics: tuple[str, ...]) -> list[str] | None:
 
 def _which(results: Results) -> str:
     """Which rows these are, said where they are not of the code that runs."""
-    from identify.experiments.code_mark import code_mark
+    from identify.experiments.keys import code_fingerprint
 
-    other = "" if results.code == code_mark().short else ", not the one that is running"
-    return f"{results.folder}: {len(results.frame)} cells of code {results.code}{other}"
+    other = "" if results.code == code_fingerprint().short else ", not the one that is running"
+    return f"{results.folder}: {len(results.frame)} trials of code {results.code}{other}"

@@ -18,20 +18,20 @@ from identify.commands.terminal import say
 from identify.errors import StudyError
 
 if TYPE_CHECKING:
-    from identify.experiments import Cell, RunSummary, Study, TimeEstimate
+    from identify.experiments import RunSummary, Study, TimeEstimate, Trial
 
 _MOST_LINES = 25
 """Of one list: the rest is counted."""
 
-_MOST_CELLS = 1_000_000
-"""Cells that are gone through: more takes minutes, and is most likely a slip."""
+_MOST_TRIALS = 1_000_000
+"""Trials that are gone through: more takes minutes, and is most likely a slip."""
 
 
 @dataclass(frozen=True, slots=True)
 class StudyCheck(Command):
-    """Check a study file: list its cells, count them, and estimate the time they will take.
+    """Check a study file: list its trials, count them, and estimate the time they will take.
 
-    Nothing is written. A few cells are run to see how long one takes. Exit status: 2 for a file
+    Nothing is written. A few trials are run to see how long one takes. Exit status: 2 for a file
     that is not a study, or that names what is not there.
     """
 
@@ -42,23 +42,23 @@ class StudyCheck(Command):
     """Processes that will share the work."""
 
     only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
-    """Only these cells: log=, perturbation= or estimator= and a name, * in it for anything."""
+    """Only these trials: log=, perturbation= or estimator= and a name, * in it for anything."""
 
     def run(self, invocation: str) -> int:
-        """Print the cells and the time."""
+        """Print the trials and the time."""
         require_workers(self.workers, "study check")
         from identify.experiments import default_workers, estimate_time, load_study
 
         study = load_study(self.file)
-        if len(study) > _MOST_CELLS:
+        if len(study) > _MOST_TRIALS:
             raise StudyError(
-                f"{self.file}: {len(study)} cells: {len(study.logs)} logs × "
+                f"{self.file}: {len(study)} trials: {len(study.logs)} logs × "
                 f"{len(study.perturbations)} perturbations with {len(study.seeds)} seeds × "
-                f"{len(study.estimators)} estimators; at most {_MOST_CELLS} are checked: shorten "
+                f"{len(study.estimators)} estimators; at most {_MOST_TRIALS} are checked: shorten "
                 f"the lists, or the seeds"
             )
-        cells = list(filter(study.selected(self.only), study.cells()))
-        say(*_counts(study, cells))
+        trials = list(filter(study.selected(self.only), study.trials()))
+        say(*_counts(study, trials))
         workers = default_workers() if self.workers is None else max(1, self.workers)
         say(*_time(estimate_time(study, workers=workers, only=self.only)))
         return 0
@@ -66,11 +66,11 @@ class StudyCheck(Command):
 
 @dataclass(frozen=True, slots=True)
 class StudyRun(Command):
-    """Run the cells of a study that a folder does not have yet; resumes what was interrupted.
+    """Run the trials of a study that a folder does not have yet; resumes what was interrupted.
 
-    Writes OUT/results.parquet, one row a cell, and OUT/summary.md with figures. Cells that fail are
-    rows with their error, and counted. Exit status: 0 with failed cells too, 2 for bad input, 130
-    when interrupted.
+    Writes OUT/results.parquet, one row a trial, and OUT/summary.md with figures. Trials that fail
+    are rows with their error, and counted. Exit status: 0 with failed trials too, 2 for bad input,
+    130 when interrupted.
     """
 
     file: Annotated[Path, Positional, option("FILE", "(required)")]
@@ -83,16 +83,16 @@ class StudyRun(Command):
     """Local processes; 0 runs in this one."""
 
     scheduler: Annotated[str | None, option("ADDRESS")] = None
-    """Dask scheduler whose workers run the cells, in place of local processes: tcp://HOST:PORT."""
+    """Dask scheduler whose workers run the trials, in place of local processes: tcp://HOST:PORT."""
 
     only: Annotated[Repeated, option("WHAT=NAME", "(may be repeated)")] = ()
-    """Only these cells: log=, perturbation= or estimator= and a name, * in it for anything."""
+    """Only these trials: log=, perturbation= or estimator= and a name, * in it for anything."""
 
     retry_failed: Flag = False
-    """Run cells again whose row is an error."""
+    """Run trials again whose row is an error."""
 
     timeout: Annotated[Number, option("S", "(default: the study's)")] = None
-    """Seconds a cell may take; one that takes longer is stopped, and a row that says so."""
+    """Seconds a trial may take; one that takes longer is stopped, and a row that says so."""
 
     quiet: Flag = False
     """Print nothing but errors."""
@@ -130,20 +130,20 @@ class StudyRun(Command):
         return 0
 
 
-def _counts(study: Study, cells: list[Cell]) -> Iterator[str]:
-    """How many cells each log, perturbation and estimator has."""
-    logs = Counter(cell.noisy.log.name for cell in cells)
+def _counts(study: Study, trials: list[Trial]) -> Iterator[str]:
+    """How many trials each log, perturbation and estimator has."""
+    logs = Counter(trial.noisy.log.name for trial in trials)
     noisy = dict.fromkeys(
-        (c.noisy.log.name, c.noisy.perturbation.label, c.noisy.seed_index) for c in cells
+        (c.noisy.log.name, c.noisy.perturbation.label, c.noisy.seed_index) for c in trials
     )
-    estimators = Counter(cell.estimator.label for cell in cells)
-    yield f"{study.name}: {len(cells)} cells"
+    estimators = Counter(trial.estimator.label for trial in trials)
+    yield f"{study.name}: {len(trials)} trials"
     yield f"  {len(noisy)} noisy logs ({len(logs)} logs) × {len(estimators)} estimators"
     yield from _listed("logs", Counter(name.rpartition("/")[0] or name for name in logs))
     seeds = Counter(perturbation for _, perturbation, _ in noisy)
     each = {label: count // len(logs) for label, count in seeds.items()}
     yield from _listed("perturbations: seeds of each log", each)
-    yield from _listed("estimators: cells", estimators)
+    yield from _listed("estimators: trials", estimators)
     yield from wrap(f"metrics: {', '.join(study.metrics)}", 80, subsequent_indent="  ")
 
 
@@ -166,16 +166,16 @@ def _time(estimate: TimeEstimate) -> Iterator[str]:
     for label, seconds in estimate.estimator_seconds.items():
         yield f"  {1e3 * seconds:>9.2f} ms {label}"
     for failure in dict.fromkeys(estimate.failed):
-        yield f"note: a cell that was tried failed: {failure}"
+        yield f"note: a trial that was tried failed: {failure}"
 
 
 def _lines(done: RunSummary) -> Iterator[str]:
     from identify.experiments.progress import duration
 
     yield (
-        f"{done.cells} cells: {done.present} were there, {done.done} run in "
+        f"{done.total} trials: {done.present} were there, {done.done} run in "
         f"{duration(done.seconds)} by {done.workers} workers ({100.0 * done.busy:.0f} % busy), "
         f"{done.failed} failed"
     )
     if done.failed:
-        yield "summary.md has the errors; --retry-failed runs these cells again"
+        yield "summary.md has the errors; --retry-failed runs these trials again"

@@ -1,4 +1,4 @@
-"""The study file as it is written: TOML, its tables checked key by key, its lists expanded.
+"""The study file: TOML, its tables checked key by key, its lists expanded, made a `Study`.
 
 A list where one value is expected is a list of alternatives, and several lists make every
 combination:
@@ -18,13 +18,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
-from identify.documents import lookup, validate
-from identify.errors import StudyError
+from identify.documents import lookup, read_toml, validate
+from identify.errors import LogError, StudyError
+from identify.experiments.estimators import ESTIMATORS
+from identify.experiments.metrics import METRICS
 from identify.experiments.options import Options, Positive
+from identify.experiments.perturbations import PERTURBATIONS
+from identify.experiments.perturbations.perturbation import Perturbation, PerturbationSequence
+from identify.experiments.sources import MOST_LOGS, SOURCES
+from identify.experiments.study import LogItem, NamedEstimator, Study
+from identify.texts import plain_name
 
 O = TypeVar("O", bound=Options)
 T = TypeVar("T")
@@ -47,7 +55,7 @@ class StudyDocument(BaseModel):
         seeds: how many noises for each log and perturbation, or their numbers.
         metrics: names; all where not given.
         cutoff_hz: of the low-pass [Hz]; chosen for each log where not given.
-        timeout: seconds that a cell may take; any time where not given.
+        timeout: seconds that a trial may take; any time where not given.
         logs, perturbations, estimators: tables, expanded elsewhere.
     """
 
@@ -134,3 +142,154 @@ def _alternatives(key: str, value: Any, model: type[Options]) -> list[Any]:
     if not value:
         raise StudyError(f"{key} = []: an empty grid; give it a value, or leave the key out")
     return [tuple(entry) if isinstance(entry, list) else entry for entry in value]
+
+
+_OLDER_METRICS = {"told": "n_identifiable"}
+"""Older names of metrics, which are still read."""
+
+
+def load_study(path: Path | str) -> Study:
+    """Read and check a study file; files it names are hashed, nothing runs.
+
+    Raises:
+        StudyError: it is not a study: the message has file, table, key, and the nearest name.
+        DatasetError: a data set it names is not there.
+    """
+    path = Path(path)
+    try:
+        content = read_toml(path, StudyError)
+    except LogError as error:  # it cannot be read
+        raise StudyError(str(error)) from error
+    return _study(content, path.parent, str(path), path)
+
+
+def parse_study(content: Mapping[str, Any], folder: Path | None = None) -> Study:
+    """The study of dictionaries as a TOML file would give them.
+
+    Args:
+        content: keys and values.
+        folder: where relative paths begin; the current one where not given.
+
+    Raises:
+        StudyError: it is not a study.
+        DatasetError: a data set it names is not there.
+    """
+    return _study(content, folder or Path.cwd(), "study", None)
+
+
+def _study(content: Mapping[str, Any], folder: Path, where: str, path: Path | None) -> Study:
+    """The study in a file's tables; `corruptions`, the older name, is read as well."""
+    content = dict(content)
+    if "corruptions" in content:
+        if "perturbations" in content:
+            raise StudyError(
+                f"{where}: has perturbations, and corruptions, which is their older name; keep one"
+            )
+        content["perturbations"] = content.pop("corruptions")
+    document = validate(StudyDocument, content, where, StudyError)
+    return Study(
+        name=document.name,
+        seed=document.seed,
+        seeds=_seeds(document.seeds, where),
+        logs=tuple(_logs(document, folder, where)),
+        perturbations=tuple(_perturbations(document.perturbations, where)),
+        estimators=tuple(_estimators(document.estimators, where)),
+        metrics=_metrics(document.metrics, where),
+        cutoff_hz=document.cutoff_hz,
+        timeout=document.timeout,
+        path=path,
+    )
+
+
+def _seeds(seeds: int | list[int], where: str) -> tuple[int, ...]:
+    numbers = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+    if not numbers:
+        raise StudyError(f"{where}: seeds = []: an empty grid; give a number of seeds")
+    _require_different([str(number) for number in numbers], "seed", where)
+    return numbers
+
+
+def _metrics(names: list[str] | None, where: str) -> tuple[str, ...]:
+    if names is None:
+        return tuple(METRICS)
+    if not names:
+        raise StudyError(f"{where}: metrics = []: leave the key out for all of them")
+    wanted = [_OLDER_METRICS.get(name, name) for name in names]
+    with located(f"{where}: metrics"):
+        for name in wanted:
+            lookup(METRICS, name, "metric", StudyError)
+    return tuple(name for name in METRICS if name in wanted)
+
+
+def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem]:
+    seen: dict[str, str] = {}
+    for table, here in tables(document.logs, "logs", where):
+        for source in settings_of(table, SOURCES, "source of logs", here):
+            with located(here):
+                logs = source.logs(folder, document.seed)
+            for log in logs:
+                if log.name in seen:
+                    raise StudyError(f"{here}: the log {log.name!r} is in {seen[log.name]} already")
+                if len(seen) == MOST_LOGS:
+                    raise StudyError(f"{here}: with these the study has more than {MOST_LOGS} logs")
+                seen[log.name] = here.removeprefix(f"{where}: ")
+                yield log
+
+
+def _estimators(entries: list[Entry], where: str) -> list[NamedEstimator]:
+    found = []
+    for table, here in tables(entries, "estimators", where):
+        label = table.pop("label", None)
+        options = settings_of(table, ESTIMATORS, "estimator", here)
+        labels = _labels(label, [each.spelled() for each in options], here)
+        found += [NamedEstimator(*pair) for pair in zip(labels, options, strict=True)]
+    _require_different([each.label for each in found], "estimator", where)
+    return found
+
+
+def _perturbations(entries: list[Entry], where: str) -> list[PerturbationSequence]:
+    found = []
+    for table, here in tables(entries, "perturbations", where):
+        label = table.pop("label", None)
+        sequences = _sequences(table, here)
+        spelled = [" + ".join(step.spelled() for step in steps) for steps in sequences]
+        found += [
+            PerturbationSequence(name, tuple(step for step in steps if step.kind != "none"))
+            for name, steps in zip(_labels(label, spelled, here), sequences, strict=True)
+        ]
+    _require_different([each.label for each in found], "perturbation", where)
+    return found
+
+
+def _sequences(table: dict[str, Any], where: str) -> Sequence[tuple[Perturbation, ...]]:
+    """Every combination of the steps' options: one step in the table, or several in `steps`."""
+    if "steps" not in table:
+        return [(step,) for step in settings_of(table, PERTURBATIONS, "perturbation", where)]
+    steps = table.pop("steps")
+    if table:
+        raise StudyError(f"{where}: unknown key {next(iter(table))!r} beside 'steps'")
+    if not isinstance(steps, list) or not steps:
+        raise StudyError(f"{where}: steps: expected a list of tables, got {steps!r}")
+    alternatives = [
+        settings_of(step, PERTURBATIONS, "perturbation", here.replace("[[steps]]", "step"))
+        for step, here in tables(steps, "steps", where)
+    ]
+    return combinations(alternatives, where)
+
+
+def _labels(label: object, spelled: Sequence[str], where: str) -> list[str]:
+    """The label that was given, with the options where it stands for several; else the options."""
+    if label is None:
+        return [plain_name(each) for each in spelled]
+    if not (isinstance(label, str) and label.strip()):
+        raise StudyError(f"{where}: label: expected a text, got {label!r}")
+    several = [f"{label}: {each}" for each in spelled]
+    return [plain_name(each) for each in ([label] if len(spelled) == 1 else several)]
+
+
+def _require_different(names: Sequence[str], what: str, where: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise StudyError(f"{where}: the {what} {name!r} is there twice")
+        seen.add(name)

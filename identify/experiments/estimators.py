@@ -1,4 +1,4 @@
-"""The estimators a study compares: from the evidence of a log to an answer.
+"""The estimators a study compares: from the data of a log to an output.
 
 A new one is a class and one line of `ESTIMATORS`.
 """
@@ -27,7 +27,7 @@ from identify.signals import PreparedLog, prepare
 
 
 @dataclass(frozen=True)
-class Evidence:
+class TrialData:
     """What an estimator may use of one perturbed log; the estimators of a study share it.
 
     Attributes:
@@ -52,7 +52,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EstimatorOutput:
     """What an estimator says of one log.
 
     Attributes:
@@ -75,11 +75,11 @@ class Estimator(Options):
     """Base of the estimators; the options of one are its fields."""
 
     @abstractmethod
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         """The estimate from one log.
 
         Raises:
-            IdentifyError: there is none; the row of the cell says why.
+            IdentifyError: there is none; the row of the trial says why.
         """
 
 
@@ -88,10 +88,10 @@ class OrdinaryLeastSquares(Estimator):
 
     kind: ClassVar[str] = "ols"
 
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         """The minimiser of Σ rᵀ r."""
-        system = body_system([evidence.blocks], EstimatorSettings())
-        return Answer(ordinary_least_squares(system))
+        system = body_system([data.blocks], EstimatorSettings())
+        return EstimatorOutput(ordinary_least_squares(system))
 
 
 GivenMass: TypeAlias = Positive | Literal["known"] | None
@@ -111,14 +111,14 @@ class WeightedLeastSquares(Estimator):
     bias: Offsets = "per_log"
     mass: GivenMass = None
 
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         """The weighted minimiser; identifiable is what has a half-width below the body's scale."""
-        settings = EstimatorSettings(self.bias, self._mass(evidence))
-        system = body_system([evidence.blocks], settings)
+        settings = EstimatorSettings(self.bias, self._mass(data))
+        system = body_system([data.blocks], settings)
         fit = weighted_least_squares(system, settings.all_terms)
-        return Answer(fit.x, int((fit.identifiability.half_widths < 1.0).sum()))
+        return EstimatorOutput(fit.x, int((fit.identifiability.half_widths < 1.0).sum()))
 
-    def _mass(self, evidence: Evidence) -> float | None:
+    def _mass(self, data: TrialData) -> float | None:
         """The mass to fix [kg], or None.
 
         Raises:
@@ -126,9 +126,9 @@ class WeightedLeastSquares(Estimator):
         """
         if self.mass != "known":
             return self.mass
-        if evidence.mass is None:
+        if data.mass is None:
             raise ProblemError('mass = "known": the source of this log does not know the mass')
-        return evidence.mass
+        return data.mass
 
 
 class Consistent(WeightedLeastSquares):
@@ -136,11 +136,11 @@ class Consistent(WeightedLeastSquares):
 
     kind: ClassVar[str] = "psd"
 
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         """The estimate, with its intervals and what solved it."""
-        settings = EstimatorSettings(self.bias, self._mass(evidence))
-        estimate = estimate_body([evidence.blocks], settings)
-        return Answer(
+        settings = EstimatorSettings(self.bias, self._mass(data))
+        estimate = estimate_body([data.blocks], settings)
+        return EstimatorOutput(
             phi=estimate.parameters.phi,
             n_identifiable=sum(what != "default" for what in estimate.decided_by.values()),
             intervals=dict(estimate.intervals),

@@ -1,16 +1,20 @@
-"""Keys of results: made of every field of what decides a result, so that a new field counts."""
+"""Keys of results, seeds and the fingerprint of the code: made of all that decides a result."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydantic import BaseModel
 
+from identify.documents import lookup
 from identify.experiments.options import Options, canonical
 
 
@@ -77,3 +81,89 @@ def plain(value: object) -> Any:
 def _named(value: object, contents: Mapping[str, Any]) -> dict[str, Any]:
     """Contents with the name of the class: two classes may have the same fields."""
     return {"class": type(value).__qualname__, "fields": dict(contents)}
+
+
+def seed_of(*parts: str | int) -> int:
+    """A seed of 128 bits from the parts' content: the same on any machine."""
+    digest = hashlib.sha256(canonical(list(parts)).encode("utf-8")).digest()
+    return int.from_bytes(digest[:16], "little")
+
+
+def noise_seed(study_seed: int, log: str, perturbation: str, index: int) -> int:
+    """The seed of the noise of one trial.
+
+    It does not depend on the estimator, so all estimators see the same noise and comparisons are
+    paired; nor on what else is in the study, so that a grid may grow.
+
+    Args:
+        study_seed: of the study file.
+        log: digest of the log's data.
+        perturbation: identity of the perturbation (its settings, not its label).
+        index: number of the noise, from 0.
+    """
+    return seed_of("noise", study_seed, log, perturbation, index)
+
+
+SOLVERS = ("numpy", "scipy", "cvxpy", "clarabel")
+"""Packages whose version is part of a key."""
+
+_CANNOT_CHANGE_A_RESULT = ("reporting", "commands")
+"""Packages above this one (a contract of import-linter keeps it so): they only show results."""
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeFingerprint:
+    """What made a result, besides data and settings.
+
+    Attributes:
+        source: sha256 of the package's source, hexadecimal.
+        versions: of the packages that solve.
+    """
+
+    source: str
+    versions: tuple[tuple[str, str], ...]
+
+    @property
+    def short(self) -> str:
+        """Twelve hexadecimal digits that stand for both: the column `code` of the results."""
+        text = canonical([self.source, list(self.versions)])
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
+
+
+@lru_cache(maxsize=1)
+def code_fingerprint() -> CodeFingerprint:
+    """The fingerprint of the code that is running."""
+    versions = tuple((name, version(name)) for name in SOLVERS)
+    return CodeFingerprint(source=numerics_digest(), versions=versions)
+
+
+def numerics_digest(packages: Sequence[str] | None = None) -> str:
+    """One sha256 of the source and data files of subpackages of `identify` (hexadecimal).
+
+    Args:
+        packages: names of packages or modules directly within `identify`, such as "estimation" or
+            "arrays", in any order; all that can change a result where not given.
+
+    Raises:
+        SchemaError: there is none of that name; the nearest is named.
+    """
+    return source_digest(_PACKAGE, packages)
+
+
+def source_digest(folder: Path, packages: Sequence[str] | None = None) -> str:
+    """The digest of the package in a folder; arguments and errors as of `numerics_digest`."""
+    by_package: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".toml"):
+            name = path.relative_to(folder).parts[0].removesuffix(".py")
+            by_package.setdefault(name, []).append(path)
+    if packages is None:
+        packages = sorted(set(by_package).difference(_CANNOT_CHANGE_A_RESULT))
+    whole = hashlib.sha256()
+    for name in sorted(set(packages)):
+        for path in lookup(by_package, name, "package of identify"):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            whole.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
+    return whole.hexdigest()

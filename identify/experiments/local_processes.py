@@ -16,8 +16,8 @@ from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 from identify.errors import StudyError
-from identify.experiments.code_mark import code_mark
 from identify.experiments.executor import Executor, TimeLimit, first_line, hold_threads
+from identify.experiments.keys import code_fingerprint
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class _Worker:
 class LocalProcesses(Executor):
     """Processes by joblib's loky, each with its linear algebra on one thread.
 
-    A process runs one call after the other, the first when it has imported what a cell needs: a
+    A process runs one call after the other, the first when it has imported what a trial needs: a
     death, and a time that ran out, are those of the call that ran, and of no other.
     """
 
@@ -217,4 +217,4 @@ def _prepare() -> None:
     """Do what each process must do once: a call's time, and the blame for a death, begin after."""
     import_module("identify.experiments.study")
     hold_threads()
-    code_mark()
+    code_fingerprint()

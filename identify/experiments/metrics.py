@@ -1,6 +1,7 @@
-"""Scores of an answer, most of them against the true body, as columns of the results.
+"""Scores of an estimator's output, most of them against the true body, as columns of the results.
 
-A new metric is a function and one line of `METRICS`.
+A new metric is a function and one entry of `METRICS`: that is all that results, tables and figures
+know of it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from scipy.linalg import eigh
 
 from identify.arrays import Array, Phi, Vec3
 from identify.estimation.intervals import NAMES, derived
-from identify.experiments.estimators import Answer
-from identify.experiments.sources.source import Truth
+from identify.experiments.estimators import EstimatorOutput
+from identify.experiments.study import Truth
 from identify.inertia import (
     PHI,
     inertia_about_com,
@@ -30,18 +31,38 @@ Values: TypeAlias = Mapping[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
+class Heading:
+    """How a column of a metric is shown.
+
+    Attributes:
+        text: in tables and figures, with its unit.
+        narrow: the same for a terminal of 80 columns.
+        factor: value shown = factor × value of the results.
+        spread: whether a median beside the mean says anything; it does not of what is 0 or 1.
+        drawn: whether figures have a panel of it: medians and percentiles on a logarithmic axis;
+            without spread, means on an axis from 0 to `factor`.
+    """
+
+    text: str
+    narrow: str
+    factor: float = 1.0
+    spread: bool = True
+    drawn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Metric:
     """One metric.
 
     Attributes:
         name: in study files.
-        columns: that it fills.
-        score: from the answer, and the truth where the log's source knows it, to the columns.
+        columns: that it fills, with their headings.
+        score: from the output, and the truth where the log's source knows it, to the columns.
     """
 
     name: str
-    columns: tuple[str, ...]
-    score: Callable[[Answer, Truth | None], Values]
+    columns: Mapping[str, Heading]
+    score: Callable[[EstimatorOutput, Truth | None], Values]
 
 
 def mass_error(phi: Phi, truth: Phi) -> float:
@@ -82,9 +103,9 @@ def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
     return float(100.0 * np.mean(np.abs(change / box)[np.triu_indices(3)]))
 
 
-def consistent(answer: Answer) -> float:
+def consistent(output: EstimatorOutput) -> float:
     """1 where some density realises the body (`is_consistent`), as a plate is one; else 0."""
-    return float(is_consistent(answer.phi))
+    return float(is_consistent(output.phi))
 
 
 def riemannian_distance(phi: Phi, truth: Phi) -> float:
@@ -101,7 +122,7 @@ def riemannian_distance(phi: Phi, truth: Phi) -> float:
     return float(np.sqrt(0.5 * np.sum(np.log(ratios) ** 2)))
 
 
-def covered(answer: Answer, truth: Phi | None) -> Values:
+def covered(output: EstimatorOutput, truth: Phi | None) -> Values:
     """1 where the interval holds the true value, 0 where not; nothing where there is none.
 
     What was given, not estimated, has an interval of no width, which is no claim to be tested.
@@ -109,28 +130,28 @@ def covered(answer: Answer, truth: Phi | None) -> Values:
     return {
         name: float(bound[0] <= value <= bound[1])
         for name, value in zip(NAMES, _values(truth), strict=True)
-        if (bound := answer.intervals.get(name)) is not None and bound[0] < bound[1]
+        if (bound := output.intervals.get(name)) is not None and bound[0] < bound[1]
     }
 
 
-def half_width(answer: Answer, truth: Phi | None) -> Values:
+def half_width(output: EstimatorOutput, truth: Phi | None) -> Values:
     """Half of each interval, in the parameter's unit."""
     return {
         name: 0.5 * (bound[1] - bound[0])
         for name in NAMES
-        if (bound := answer.intervals.get(name)) is not None
+        if (bound := output.intervals.get(name)) is not None
     }
 
 
-def error(answer: Answer, truth: Phi | None) -> Values:
+def error(output: EstimatorOutput, truth: Phi | None) -> Values:
     """Estimate less truth, signed, in the parameter's unit."""
-    difference = _values(answer.phi) - _values(truth)
+    difference = _values(output.phi) - _values(truth)
     return dict(zip(NAMES, map(float, difference), strict=True))
 
 
-def estimate(answer: Answer, truth: Phi | None) -> Values:
+def estimate(output: EstimatorOutput, truth: Phi | None) -> Values:
     """The ten parameters themselves."""
-    return dict(zip(PHI, map(float, answer.phi), strict=True))
+    return dict(zip(PHI, map(float, output.phi), strict=True))
 
 
 def _values(phi: Phi | None) -> Array:
@@ -139,56 +160,111 @@ def _values(phi: Phi | None) -> Array:
     return np.concatenate((phi, derived(phi), np.linalg.eigvalsh(inertia_about_com(phi))))
 
 
-def _of_answer(name: str, score: Callable[[Answer], float]) -> Metric:
+def of_output(name: str, score: Callable[[EstimatorOutput], float], heading: Heading) -> Metric:
     """A metric of one column that needs no truth."""
-    return Metric(name, (name,), lambda answer, truth: {name: score(answer)})
+    return Metric(name, {name: heading}, lambda output, truth: {name: score(output)})
 
 
-def _of_truth(name: str, score: Callable[..., float], *needed: str) -> Metric:
-    """A metric of one column that compares with the truth, of which it needs some attributes.
+def of_truth(name: str, score: Callable[..., float], *needed: str, heading: Heading) -> Metric:
+    """A metric of one column that compares with the truth.
 
-    It is empty where one of them is not known.
+    Args:
+        name: in study files, and of its column.
+        score: from the estimated parameters, shape (10,), and what is needed of the truth.
+        needed: attributes of `Truth`; the column is empty where one of them is not known.
+        heading: of the column.
     """
 
-    def values(answer: Answer, truth: Truth | None) -> Values:
+    def values(output: EstimatorOutput, truth: Truth | None) -> Values:
         known = [getattr(truth, each, None) for each in needed]
-        return {name: None if any(k is None for k in known) else score(answer.phi, *known)}
+        return {name: None if any(k is None for k in known) else score(output.phi, *known)}
 
-    return Metric(name, (name,), values)
+    return Metric(name, {name: heading}, values)
 
 
-def _by_parameter(
+def by_parameter(
     name: str,
-    score: Callable[[Answer, Phi | None], Values],
+    score: Callable[[EstimatorOutput, Phi | None], Values],
     *,
+    share: bool = False,
     needs_truth: bool = True,
     names: tuple[str, ...] = NAMES,
 ) -> Metric:
-    """A metric with a column `name_parameter` for each parameter; empty where `score` has none."""
+    """A metric with a column `name_parameter` for each parameter; empty where `score` has none.
 
-    def values(answer: Answer, truth: Truth | None) -> Values:
+    Args:
+        name: in study files.
+        score: from the output and the true parameters to values by the parameter's name.
+        share: whether the values are 0 or 1, shown in per cent.
+        needs_truth: whether `score` is of no use without it.
+        names: of the parameters.
+    """
+
+    def values(output: EstimatorOutput, truth: Truth | None) -> Values:
         phi = None if truth is None else truth.phi
-        found = {} if phi is None and needs_truth else score(answer, phi)
-        return {f"{name}_{each}": found.get(each) for each in names}
+        scored = {} if phi is None and needs_truth else score(output, phi)
+        return {f"{name}_{each}": scored.get(each) for each in names}
 
-    return Metric(name, tuple(f"{name}_{each}" for each in names), values)
+    headings = {
+        column: Heading(f"{column} %", f"{column} %", 100.0, spread=False)
+        if share
+        else Heading(column, column)
+        for column in (f"{name}_{each}" for each in names)
+    }
+    return Metric(name, headings, values)
 
 
-METRICS: Mapping[str, Metric] = {
+METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        _of_truth("mass_error", mass_error, "phi"),
-        _of_truth("first_moment_error", first_moment_error, "phi"),
-        _of_truth("relative_inertia_error", relative_inertia_error, "phi"),
-        _of_truth("com_error", com_error, "phi", "sides"),
-        _of_truth("inertia_error", inertia_error, "phi", "sides"),
-        _of_truth("riemannian", riemannian_distance, "phi"),
-        _of_answer("consistent", consistent),
-        _of_answer("n_identifiable", lambda answer: float(answer.n_identifiable)),
-        _by_parameter("covered", covered),
-        _by_parameter("half_width", half_width, needs_truth=False),
-        _by_parameter("error", error),
-        _by_parameter("estimate", estimate, needs_truth=False, names=PHI),
+        of_truth("mass_error", mass_error, "phi", heading=Heading("mass %", "mass %", drawn=True)),
+        of_truth(
+            "first_moment_error",
+            first_moment_error,
+            "phi",
+            heading=Heading("‖Δh‖/‖h‖ %", "h %", drawn=True),
+        ),
+        of_truth(
+            "relative_inertia_error",
+            relative_inertia_error,
+            "phi",
+            heading=Heading("‖ΔI‖/‖I‖ %", "I %", drawn=True),
+        ),
+        of_truth("com_error", com_error, "phi", "sides", heading=Heading("CoM % of box", "CoM %b")),
+        of_truth(
+            "inertia_error",
+            inertia_error,
+            *("phi", "sides"),
+            heading=Heading("inertia % of box", "I %b", drawn=True),
+        ),
+        of_truth(
+            "riemannian",
+            riemannian_distance,
+            "phi",
+            heading=Heading("Riemannian", "Riem.", drawn=True),
+        ),
+        of_output(
+            "consistent",
+            consistent,
+            Heading("consistent %", "cons.%", 100.0, spread=False, drawn=True),
+        ),
+        of_output(
+            "n_identifiable",
+            lambda output: float(output.n_identifiable),
+            Heading("identifiable of 10", "ident.", spread=False),
+        ),
+        by_parameter("covered", covered, share=True),
+        by_parameter("half_width", half_width, needs_truth=False),
+        by_parameter("error", error),
+        by_parameter("estimate", estimate, needs_truth=False, names=PHI),
     )
 }
-"""By name, in the order of tables."""
+"""By name, in the order of tables and, from the top, of the panels of figures."""
+
+
+def heading_of(column: str) -> Heading:
+    """How a column is shown; by its own name where no metric fills it."""
+    for metric in METRICS.values():
+        if column in metric.columns:
+            return metric.columns[column]
+    return Heading(column, column)

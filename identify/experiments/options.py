@@ -35,7 +35,7 @@ class Options(BaseModel):
         return self.model_dump(mode="json", exclude_defaults=True)
 
     def identity(self) -> str:
-        """Text that is the same for the same settings: part of the key of a cell."""
+        """Text that is the same for the same settings: part of the key of a trial."""
         return canonical({"kind": self.kind, **self.given()})
 
     def spelled(self) -> str:

@@ -1,4 +1,4 @@
-"""Results of a study as a pandas table, and the means of its metrics."""
+"""Results of a study as a pandas table: means of its metrics, and paired differences."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scipy.special import stdtrit
+
 from identify.errors import StudyError, did_you_mean
-from identify.experiments.code_mark import code_mark
+from identify.experiments.keys import code_fingerprint
 from identify.experiments.metrics import METRICS
 from identify.experiments.store import StoreInfo, read_info, read_rows
 
@@ -25,9 +27,9 @@ class Results:
 
     Attributes:
         folder: where they are.
-        frame: one row a cell, in the order of code, log, perturbation, estimator and seed.
+        frame: one row a trial, in the order of code, log, perturbation, estimator and seed.
         info: which study, and which codes there are.
-        code: mark of the code that made the rows; None where they are of several.
+        code: fingerprint of the code that made the rows; None where they are of several.
     """
 
     folder: Path
@@ -36,7 +38,7 @@ class Results:
     code: str | None
 
     def __repr__(self) -> str:
-        return f"Results({str(self.folder)!r}, {len(self.frame)} cells, code={self.code!r})"
+        return f"Results({str(self.folder)!r}, {len(self.frame)} trials, code={self.code!r})"
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -66,9 +68,9 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
 
     Args:
         folder: of the results.
-        code: mark of the code whose rows are wanted, as in the column `code`; "all" for every row
-            there is; where not given, those of the code that is running, and of them the cells that
-            the study had when it was last run.
+        code: fingerprint of the code whose rows are wanted, as in the column `code`; "all" for
+            every row there is; where not given, those of the code that is running, and of them the
+            trials that the study had when it was last run.
 
     Raises:
         StudyError: no results, of another schema version, or none of that code.
@@ -78,7 +80,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
     info = read_info(folder)
     if code == "all":
         return Results(folder, frame, info, None)
-    wanted = code or code_mark().short
+    wanted = code or code_fingerprint().short
     subset: Any = frame[frame["code"] == wanted]
     of_code = len(subset)
     subset = _latest(subset[subset["current"]] if code is None else subset)
@@ -89,7 +91,7 @@ def open_results(folder: Path | str, *, code: str | None = None) -> Results:
         )
     if subset.empty and len(frame):
         counts = ", ".join(
-            f"{mark} ({n} cells)" for mark, n in frame["code"].value_counts().items()
+            f"{name} ({n} trials)" for name, n in frame["code"].value_counts().items()
         )
         raise StudyError(
             f"{folder}: no results of {'this' if code is None else 'the'} code, {wanted}; there "
@@ -110,7 +112,7 @@ def _latest(frame: Any) -> pd.DataFrame:
 def table(
     results: Results, metrics: Sequence[str] | None = None, *, by: Sequence[str] = BY
 ) -> pd.DataFrame:
-    """Means of the metrics over all cells of a kind.
+    """Means of the metrics over all trials of a kind.
 
     Args:
         results: the rows.
@@ -118,8 +120,8 @@ def table(
         by: columns that make a kind.
 
     Returns:
-        One row a kind, in the order of the study file; columns `by`, `cells`, `failed`,
-        and the mean of each metric over the cells that have it.
+        One row a kind, in the order of the study file; columns `by`, `cells` (how many
+        trials), `failed`, and the mean of each metric over the trials that have it.
 
     Raises:
         StudyError: a column that the results do not have; the nearest is named.
@@ -155,5 +157,94 @@ def in_order(frame: pd.DataFrame, info: StoreInfo, by: Sequence[str]) -> pd.Data
 
 def default_metrics(results: Results) -> tuple[str, ...]:
     """The metrics that fill a single column."""
-    single = [metric.name for metric in METRICS.values() if metric.columns == (metric.name,)]
+    single = [metric.name for metric in METRICS.values() if tuple(metric.columns) == (metric.name,)]
     return tuple(name for name in single if name in results.frame)
+
+
+_LEVEL = 0.975
+PAIR = ("log_data", "log", "perturbation", "noise_seed", "seed")
+"""Columns that two trials share if they worked on the same noisy log."""
+
+
+def compare(
+    results: Results,
+    first: str,
+    second: str,
+    metrics: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Differences of the metrics of two estimators, `second` less `first`, by perturbation.
+
+    Only noisy logs count on which both have the metric. Seeds of one log resemble each other more
+    than logs do, so the interval is Student's over the logs: the difference is averaged over the
+    seeds of each log first, and the spread of these means decides. It speaks of logs like these,
+    not of these logs alone. With one log it is Student's over the seeds, and speaks of that log.
+
+    Args:
+        results: rows of one code.
+        first: label of one estimator.
+        second: label of the other.
+        metrics: columns; where not given, those of metrics that fill a single column.
+
+    Returns:
+        One row a perturbation and metric: `first` and `second` (means over the logs), `difference`,
+        its 95 % interval `low`, `high` (empty with a single pair), `better` (share of pairs in
+        which the second is smaller), `pairs`, `logs`, and `unpaired`: noisy logs on which only one
+        of them, or neither, has the metric.
+
+    Raises:
+        StudyError: an estimator or metric that the results do not have; the nearest is named.
+    """
+    import pandas as pd
+
+    names = results.asked(metrics)
+    left, right = (_rows_of(results, label, names) for label in (first, second))
+    if not names or left.empty or right.empty:
+        raise StudyError(
+            f"{results.folder}: nothing to compare {first!r} and {second!r} by: no trial of theirs "
+            f"has an estimate; see the errors in the results"
+        )
+    both = left.add_suffix("|first").join(right.add_suffix("|second"), how="outer")
+    rows = [
+        {"perturbation": perturbation, "metric": name, **_difference(part, name)}
+        for perturbation, part in both.groupby("perturbation", sort=False)
+        for name in names
+    ]
+    return in_order(pd.DataFrame(rows), results.info, ["perturbation"])
+
+
+def _rows_of(results: Results, label: str, names: Sequence[str]) -> Any:
+    frame = results.frame
+    labels = frame["estimator"].unique().tolist()
+    if label not in labels:
+        raise StudyError(
+            f"{results.folder}: no estimator {label!r} among {', '.join(labels)}"
+            f"{did_you_mean(label, labels)}"
+        )
+    rows = frame[frame["estimator"] == label].set_index(list(PAIR))[list(names)]
+    if rows.index.has_duplicates:
+        raise StudyError(
+            f"{results.folder}: {label!r} has several rows for one noisy log: rows of several "
+            f"codes or metrics cannot be compared; name one code"
+        )
+    return rows
+
+
+def _difference(part: Any, name: str) -> dict[str, float]:
+    pairs = part[[f"{name}|first", f"{name}|second"]].dropna().set_axis(["first", "second"], axis=1)
+    by_log = pairs.groupby("log").mean()
+    logs = len(by_log)
+    difference = pairs["second"] - pairs["first"]
+    units = difference.groupby("log").mean() if logs > 1 else difference
+    mean = float(units.mean())
+    half = float(units.sem() * stdtrit(len(units) - 1, _LEVEL))  # NaN where there are too few
+    return {
+        "first": float(by_log["first"].mean()),
+        "second": float(by_log["second"].mean()),
+        "difference": mean,
+        "low": mean - half,
+        "high": mean + half,
+        "better": float((difference < 0.0).mean()),
+        "pairs": len(pairs),
+        "logs": logs,
+        "unpaired": len(part) - len(pairs),
+    }

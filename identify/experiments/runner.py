@@ -1,4 +1,4 @@
-"""`run_study`: the cells of a study that are missing from a folder, run and kept.
+"""`run_study`: the trials of a study that are missing from a folder, run and kept.
 
 `run_work` does so with anything that has a key, and makes rows.
 """
@@ -13,16 +13,50 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from identify.errors import StudyError
-from identify.experiments.batching import Pace, batches
-from identify.experiments.code_mark import code_mark
-from identify.experiments.executor import Executor, TimeLimit
-from identify.experiments.executors import choose_executor
+from identify.experiments.dask_cluster import DaskCluster
+from identify.experiments.executor import Executor, InProcess, Retrying, TimeLimit, WorkersDied
+from identify.experiments.keys import code_fingerprint
+from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.progress import Progress
-from identify.experiments.retry import Retrying, WorkersDied
+from identify.experiments.rows import Row
 from identify.experiments.store import WORKER_DIED, Store, StoreInfo
 from identify.experiments.study import Study
-from identify.experiments.work import Row, by_noisy_log, failed_rows, run_cells
+from identify.experiments.work import Pace, batches, by_noisy_log, failed_rows, run_trials
 from identify.files import write_bytes
+
+
+def choose_executor(
+    workers: int | None = None, scheduler: str | None = None, time_limit: float | None = None
+) -> Executor:
+    """The executor that the arguments ask for.
+
+    Args:
+        workers: local processes; as many as cores where not given; 0 runs in this process.
+        scheduler: address of a Dask scheduler, instead.
+        time_limit: of a call [s]: its process is replaced, and its future raises `TimeLimit`.
+
+    Raises:
+        MissingExtra: a scheduler is given and `distributed` is not installed.
+        StudyError: no scheduler answers there; a time limit of what runs in this process.
+    """
+    if scheduler is not None:
+        return DaskCluster(scheduler, time_limit)
+    if workers != 0:
+        return LocalProcesses(workers or default_workers(), time_limit)
+    if time_limit is not None:
+        raise StudyError(
+            f"a time limit (timeout = {time_limit:g}) needs a process that can be stopped, and "
+            f"trials would run in this one; take 1 worker"
+        )
+    return InProcess()
+
+
+def default_workers() -> int:
+    """As many as this process may use cores."""
+    from joblib.externals.loky import cpu_count
+
+    return int(cpu_count())
+
 
 _COMMIT_EVERY = 0.2
 """Seconds that finished rows may wait for the disk."""
@@ -45,8 +79,8 @@ class RunSummary(Progress):
     """What a run did.
 
     Attributes:
-        failed: of all cells asked for, how many have no estimate now.
-        cpu_seconds: processor time of the cells, of all workers.
+        failed: of all trials asked for, how many have no estimate now.
+        cpu_seconds: processor time of the trials, of all workers.
         workers: how many there were.
     """
 
@@ -55,7 +89,7 @@ class RunSummary(Progress):
 
     @property
     def busy(self) -> float:
-        """Share of the workers' time that went into cells."""
+        """Share of the workers' time that went into trials."""
         return self.cpu_seconds / (self.workers * self.seconds) if self.seconds else 0.0
 
 
@@ -79,7 +113,7 @@ class Work(Generic[T]):
     run: Callable[[tuple[T, ...]], tuple[list[Row], float]]
     failed: Callable[[Sequence[T], str, str], list[Row]]
     learn: Callable[[list[Row]], None] = lambda rows: None
-    named: str = "cells"
+    named: str = "trials"
 
 
 def run_study(
@@ -93,9 +127,9 @@ def run_study(
     timeout: float | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> RunSummary:
-    """Run the cells that the folder does not have yet.
+    """Run the trials that the folder does not have yet.
 
-    A run that is stopped, in whatever way, is taken up by the next one. Cells of other code stay
+    A run that is stopped, in whatever way, is taken up by the next one. Trials of other code stay
     beside the new ones.
 
     Args:
@@ -103,10 +137,10 @@ def run_study(
         folder: for the results: made where it is not there.
         workers: local processes; as many as cores where not given; 0 runs in this process.
         scheduler: address of a Dask scheduler, to run on its workers instead.
-        only: `log=…`, `perturbation=…`, `estimator=…`, with `*`: the cells to run.
-        retry_failed: run cells again whose row is an error.
-        timeout: seconds that a cell may take, its log's preparation included; as the study says
-            where not given. A cell that takes longer is stopped with its process, and is a row
+        only: `log=…`, `perturbation=…`, `estimator=…`, with `*`: the trials to run.
+        retry_failed: run trials again whose row is an error.
+        timeout: seconds that a trial may take, its log's preparation included; as the study says
+            where not given. A trial that takes longer is stopped with its process, and is a row
             with the error `TimeLimit`.
         progress: called with how far the run is, a few times a second.
 
@@ -120,15 +154,16 @@ def run_study(
     info = StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
     limit = study.timeout if timeout is None else timeout
     pace = Pace() if limit is None else Pace(limit)  # a batch over its limit would run twice
+    code = code_fingerprint().short
     with Store(Path(folder), info) as store:
-        store.select(cell.key for cell in study.cells())
+        store.select(trial.key for trial in study.trials())
         _keep_study_file(study, Path(folder))
         work = Work(
-            items=lambda: filter(wanted, study.cells()),
-            missing=lambda cell: not store.has(cell.key, retry_failed=retry_failed),
-            batches=lambda cells: batches(by_noisy_log(cells), pace),
-            run=partial(run_cells, study=study.name, metrics=study.metrics, code=code_mark().short),
-            failed=lambda cells, kind, message: failed_rows(cells, study.name, kind, message),
+            items=lambda: filter(wanted, study.trials()),
+            missing=lambda trial: not store.has(trial.key, retry_failed=retry_failed),
+            batches=lambda trials: batches(by_noisy_log(trials), pace),
+            run=partial(run_trials, study=study.name, metrics=study.metrics, code=code),
+            failed=lambda trials, kind, message: failed_rows(trials, study.name, kind, message),
             learn=pace.learn,
         )
         executor = partial(choose_executor, workers, scheduler, limit)

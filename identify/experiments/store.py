@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import socket
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -16,9 +14,20 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from identify.errors import StudyError
-from identify.experiments.code_mark import code_mark
-from identify.experiments.columns import RESULTS, table_of, write_table
-from identify.experiments.work import Row
+from identify.experiments.database import (
+    DATABASE,
+    JOURNALS,
+    check_integrity,
+    connect,
+    other_version,
+    read_description,
+    read_row,
+    whole_rows,
+    write_description,
+    write_rows,
+)
+from identify.experiments.keys import code_fingerprint
+from identify.experiments.rows import RESULTS, Row, table_of, write_table
 from identify.files import open_lock, try_lock
 from identify.texts import plain_text
 
@@ -27,37 +36,18 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-DATABASE, LOCK = "results.sqlite", "lock"
+LOCK = "lock"
 
-SCHEMA_VERSION = 3
-"""Raised when a column changes its meaning or the database its layout (SQLite's user_version)."""
 
 _OLDER = "store.json"
 """A file that folders of versions 1 and 2 have."""
 
 WORKER_DIED = "WorkerDied"
-"""Error of a cell whose worker died every time."""
+"""Error of a trial whose worker died every time."""
 
-_LAYOUT = f"""
-BEGIN IMMEDIATE;
-CREATE TABLE results (key TEXT PRIMARY KEY, content BLOB, checksum INTEGER);
-CREATE TABLE info (number INTEGER PRIMARY KEY, content BLOB, checksum INTEGER);
-PRAGMA user_version = {SCHEMA_VERSION};
-COMMIT;
-"""
-"""`content` is JSON in ASCII, `checksum` its CRC-32."""
 
 _PASSING = (WORKER_DIED, MemoryError.__name__)
-"""Errors of the machine, not of a cell: a later run tries it again."""
-
-_PATIENCE = 30.0
-"""Seconds that a reader and the writer wait for each other."""
-
-_JOURNALS = ("-journal", "-wal", "-shm")
-"""Ends of the names of files that SQLite puts beside its own."""
-
-_OF_THE_DISK = {3, 5, 6, 7, 8, 10, 13, 14}
-"""SQLite's primary codes: permission, busy, locked, memory, read-only, I/O, full, cannot open."""
+"""Errors of the machine, not of a trial: a later run tries it again."""
 
 
 class FolderInUse(StudyError):
@@ -113,7 +103,7 @@ class StoreInfo:
         study: name of the study that was run last.
         order: labels of its logs, perturbations and estimators, and its seeds, in the order of the
             study file, by the name of their column.
-        codes: by mark: digest of the source, versions of the solvers, when it first ran.
+        codes: by fingerprint: digest of the source, versions of the solvers, when it first ran.
     """
 
     study: str
@@ -159,29 +149,27 @@ class Store(AbstractContextManager["Store"]):
         return len(self._errors)
 
     def has(self, key: str, *, retry_failed: bool = False) -> bool:
-        """Whether the row of a cell is there, and is to stay."""
+        """Whether the row of a trial is there, and is to stay."""
         if key not in self._errors or self._errors[key] in _PASSING:
             return False
         return not (retry_failed and self.failed(key))
 
     def failed(self, key: str) -> bool:
-        """Whether the row of a cell is one of a failure."""
+        """Whether the row of a trial is one of a failure."""
         return bool(self._errors.get(key))
 
     def row(self, key: str) -> Row | None:
-        """The row of a cell, where it is there and whole."""
-        query = "SELECT content, checksum FROM results WHERE key = ?"
-        found = self._db.execute(query, (key,)).fetchone()
-        return None if found is None else _unsealed(*found)
+        """The row of a trial, where it is there and whole."""
+        return read_row(self._db, key)
 
     def select(self, keys: Iterable[str]) -> None:
-        """Note which cells the study has that is going to run: their rows are `current`.
+        """Note which trials the study has that is going to run: their rows are `current`.
 
-        All cells of the study count, also those that a run leaves out or does not come to: rows
+        All trials of the study count, also those that a run leaves out or does not come to: rows
         that earlier runs of the same study made stay rows of it.
         """
-        wanted, code = set(keys), code_mark().short
-        mine = [row for row in _whole_rows(self._db, []) if row["code"] == code]
+        wanted, code = set(keys), code_fingerprint().short
+        mine = [row for row in whole_rows(self._db, []) if row["code"] == code]
         changed = [row for row in mine if row["current"] != (row["key"] in wanted)]
         if changed:
             self._insert([row | {"current": row["key"] in wanted} for row in changed])
@@ -201,7 +189,7 @@ class Store(AbstractContextManager["Store"]):
             StudyError: the disk is full, or fails; every row is still there.
         """
         with self._written():
-            write_table(self.folder, table_of(_whole_rows(self._db, [])))
+            write_table(self.folder, table_of(whole_rows(self._db, [])))
 
     def close(self) -> None:
         """Let go of the folder."""
@@ -222,27 +210,25 @@ class Store(AbstractContextManager["Store"]):
         One that is damaged is set aside, and its whole rows are written to a new one.
         """
         path, damage = self.folder / DATABASE, list[str]()
-        with closing(_connected(path, damage)) as db:
-            with _noted(damage):
-                (verdict,) = db.execute("PRAGMA integrity_check(1)").fetchone()
-                damage += [] if verdict == "ok" else [str(verdict)]
+        with closing(connect(path, damage)) as db:
+            check_integrity(db, damage)
             info = _info(db, damage)
-            self._errors = {str(r["key"]): r.get("error_type") for r in _whole_rows(db, damage)}
-            whole = list(_whole_rows(db, [])) if damage else []
+            self._errors = {str(r["key"]): r.get("error_type") for r in whole_rows(db, damage)}
+            whole = list(whole_rows(db, [])) if damage else []
         if damage:
-            for end in ("", *_JOURNALS):
+            for end in ("", *JOURNALS):
                 with suppress(FileNotFoundError):
                     os.replace(f"{path}{end}", f"{path}.damaged{end}")
             _warn(path, damage, f"; what was there is kept as {DATABASE}.damaged")
-        db = _connected(path, [])
-        _write(db, whole)
+        db = connect(path, [])
+        write_rows(db, whole)
         return db, info
 
     def _insert(self, rows: Sequence[Row]) -> None:
         """Write rows in one transaction: all of them, or none."""
         rows = [{k: plain_text(v) if isinstance(v, str) else v for k, v in r.items()} for r in rows]
         with self._written():
-            _write(self._db, rows)
+            write_rows(self._db, rows)
         self._errors |= {str(row["key"]): row.get("error_type") for row in rows}
 
     @contextmanager
@@ -267,7 +253,7 @@ def read_rows(folder: Path) -> pa.Table:
         StudyError: it holds no results, results of another schema version, or cannot be read.
     """
     with _reading(folder) as (db, damage):
-        return table_of(_whole_rows(db, damage))
+        return table_of(whole_rows(db, damage))
 
 
 def read_info(folder: Path) -> StoreInfo:
@@ -291,7 +277,7 @@ def _reading(folder: Path) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
     if not path.exists():
         raise StudyError(f"{folder}: holds no results; run a study with -o {folder}")
     try:
-        with closing(_connected(path, damage, make=False)) as db:
+        with closing(connect(path, damage, make=False)) as db:
             yield db, damage
     except (OSError, sqlite3.Error) as error:
         raise StudyError(f"{path}: cannot be read: {error}") from error
@@ -299,100 +285,21 @@ def _reading(folder: Path) -> Iterator[tuple[sqlite3.Connection, list[str]]]:
         _warn(path, damage)
 
 
-def _connected(path: Path, damage: list[str], *, make: bool = True) -> sqlite3.Connection:
-    """A connection to the database of this version.
-
-    Args:
-        path: of the file.
-        damage: to which is added what is damaged.
-        make: whether the file and its tables are made where they are not there.
-
-    Raises:
-        StudyError: it is of another version.
-        sqlite3.Error: the disk fails, or denies it.
-    """
-    uri = f"{path.absolute().as_uri()}?mode={'rwc' if make else 'rw'}"
-    db = sqlite3.connect(uri, timeout=_PATIENCE, uri=True)
-    db.text_factory = lambda text: text.decode("utf-8", "replace")
-    try:
-        with _noted(damage):
-            db.execute("PRAGMA synchronous = EXTRA")  # the end of a journal is on the disk too
-            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            (version,) = db.execute("PRAGMA user_version").fetchone()
-            if tables and version != SCHEMA_VERSION:
-                raise _other_version(path, version)
-            if make and not tables:
-                db.executescript(_LAYOUT)
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _write(db: sqlite3.Connection, rows: Iterable[Row]) -> None:
-    """Write rows in one transaction."""
-    with db:
-        db.executemany(
-            "INSERT OR REPLACE INTO results VALUES (?, ?, ?)",
-            ((row["key"], *_sealed(row)) for row in rows),
-        )
-
-
 def _describe(db: sqlite3.Connection, info: StoreInfo) -> None:
     """Write what a store says of its rows, and add the code that is going to run."""
-    mark = code_mark()
+    running = code_fingerprint()
     entry = {
-        "source_sha256": mark.source,
-        "versions": dict(mark.versions),
+        "source_sha256": running.source,
+        "versions": dict(running.versions),
         "first_run": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    info = replace(info, codes={mark.short: entry} | dict(info.codes))
-    with db:
-        db.execute("INSERT OR REPLACE INTO info VALUES (1, ?, ?)", _sealed(asdict(info)))
+    info = replace(info, codes={running.short: entry} | dict(info.codes))
+    write_description(db, asdict(info))
 
 
 def _info(db: sqlite3.Connection, damage: list[str]) -> StoreInfo:
     """What a store says of its rows; nothing where it is empty or damaged, which is noted."""
-    with _noted(damage):
-        found = db.execute("SELECT content, checksum FROM info").fetchone()
-        if found is None:
-            return StoreInfo("")
-        if content := _unsealed(*found):
-            return StoreInfo(**content)
-        damage.append("the checksum of the names of codes and labels does not hold")
-    return StoreInfo("")
-
-
-def _whole_rows(db: sqlite3.Connection, damage: list[str]) -> Iterator[Row]:
-    """All rows whose checksum holds; the others are noted.
-
-    Where a damaged page ends the reading, it goes on from the other end.
-    """
-    seen: set[str] = set()
-    for order in ("ASC", "DESC"):
-        with _noted(damage):
-            query = f"SELECT key, content, checksum FROM results ORDER BY rowid {order}"
-            for key, content, checksum in db.execute(query):
-                if key in seen:
-                    continue
-                seen.add(key)
-                row = _unsealed(content, checksum)
-                if row is not None and row["key"] == key:
-                    yield row
-                else:
-                    damage.append(f"the checksum of row {key} does not hold")
-            return
-
-
-@contextmanager
-def _noted(damage: list[str]) -> Iterator[None]:
-    """Errors of a damaged database, not of the disk, are added to a list."""
-    try:
-        yield
-    except (sqlite3.Error, OverflowError) as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
-            raise
-        damage.append(str(error))
+    return StoreInfo(**(read_description(db, damage) or {"study": ""}))
 
 
 def _warn(path: Path, damage: Sequence[str], kept: str = "") -> None:
@@ -403,24 +310,12 @@ def _warn(path: Path, damage: Sequence[str], kept: str = "") -> None:
     )
 
 
-def _sealed(value: Mapping[str, Any]) -> tuple[bytes, int]:
-    """Content and checksum of a record."""
-    content = json.dumps(value, separators=(",", ":")).encode("ascii")
-    return content, zlib.crc32(content)
-
-
-def _unsealed(content: Any, checksum: Any) -> dict[str, Any] | None:
-    """What was sealed; None where the checksum does not hold."""
-    whole = isinstance(content, bytes) and zlib.crc32(content) == checksum
-    return json.loads(content) if whole else None
-
-
 def _require_own(folder: Path) -> None:
     """Raise where a folder holds results of another layout, or a file of the store is a link.
 
     What a link leads to is not ours to write.
     """
-    for name in (LOCK, RESULTS, *(DATABASE + end for end in ("", *_JOURNALS))):
+    for name in (LOCK, RESULTS, *(DATABASE + end for end in ("", *JOURNALS))):
         if (folder / name).is_symlink():
             raise StudyError(
                 f"{folder / name}: is a symbolic link, and the files of results are none: remove "
@@ -428,14 +323,6 @@ def _require_own(folder: Path) -> None:
             )
     database = folder / DATABASE
     if (folder / _OLDER).exists():
-        raise _other_version(folder / _OLDER, "1 or 2")
+        raise other_version(folder / _OLDER, "1 or 2")
     if (folder / RESULTS).exists() and not (database.exists() and database.stat().st_size):
         raise StudyError(f"{folder}: has {RESULTS} but no {DATABASE}; choose another folder")
-
-
-def _other_version(path: Path, version: object) -> StudyError:
-    return StudyError(
-        f"{path}: results of version {version}, and this program reads and writes version "
-        f"{SCHEMA_VERSION}; choose another folder, or use the program that wrote them; nothing of "
-        f"them is changed, and anything that reads Parquet reads their {RESULTS}"
-    )

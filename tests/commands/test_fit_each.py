@@ -33,7 +33,7 @@ from identify.commands.fit_each import EachFit
 from identify.commands.main import main
 from identify.estimation.terms import MassBetween
 from identify.exchange import SavedEstimate
-from identify.experiments.code_mark import CodeMark
+from identify.experiments.keys import CodeFingerprint
 from identify.experiments.store import FolderLock
 from identify.inertia import InertialParameters
 from identify.logs import Noise, load_schema, synthetic_recording
@@ -207,7 +207,7 @@ def test_what_else_decides_an_estimate_is_in_the_key_of_a_log(made, monkeypatch)
     assert len({fit.key() for fit in (first, *others)}) == 4
     before = first.key()
     assert before == replace(first, output=made / "out", report=False, invocation="again").key()
-    monkeypatch.setattr(fit_each, "code_mark", lambda: CodeMark("other", ()))
+    monkeypatch.setattr(fit_each, "code_fingerprint", lambda: CodeFingerprint("other", ()))
     assert before != first.key()
 
 

@@ -41,7 +41,7 @@ label = "noisy"
 kind = "noise"
 force = 0.05
 """
-CELLS = 2 * (1 + 2) * 2
+TRIALS = 2 * (1 + 2) * 2
 
 
 @pytest.fixture
@@ -63,10 +63,10 @@ def widest(text: str) -> int:
     return max(map(len, text.splitlines()))
 
 
-def test_check_counts_the_cells_and_writes_nothing(cli, file, tmp_path):
+def test_check_counts_the_trials_and_writes_nothing(cli, file, tmp_path):
     status, out, err = cli("study", "check", file, "--workers", "3")
     assert (status, err) == (0, "")
-    assert out.startswith(f"small: {CELLS} cells\n  6 noisy logs (2 logs) × 2 estimators\n")
+    assert out.startswith(f"small: {TRIALS} trials\n  6 noisy logs (2 logs) × 2 estimators\n")
     for line in ("       1  none", "       2  noisy", "       6  ols", "       6  wls"):
         assert f"\n{line}\n" in out
     assert re.search(r"^time: about \d+ s with 3 workers", out, flags=re.MULTILINE)
@@ -76,7 +76,7 @@ def test_check_counts_the_cells_and_writes_nothing(cli, file, tmp_path):
 
 def test_check_counts_what_is_asked_for(cli, file):
     out = cli("study", "check", file, "--only", "estimator=wls", "--only", "corruption=n*y").out
-    assert out.startswith("small: 4 cells\n  4 noisy logs (2 logs) × 1 estimators\n")
+    assert out.startswith("small: 4 trials\n  4 noisy logs (2 logs) × 1 estimators\n")
     assert "ols" not in out
 
 
@@ -89,19 +89,19 @@ def test_check_says_what_fails(cli, file):
             "force = 0.05\n[[perturbations]]\nlabel = 'few'\nkind = 'decimation'\nevery = 400",
         )
     )
-    assert "note: a cell that was tried failed: " in cli("study", "check", file).out
+    assert "note: a trial that was tried failed: " in cli("study", "check", file).out
 
 
 def test_run_writes_rows_and_summary_and_says_so(cli, file, tmp_path):
     out = tmp_path / "new" / "out"
     status, printed, err = cli("study", "run", file, "-o", out, "--workers", "0")
     assert status == 0
-    assert f"{CELLS} of {CELLS} cells, 0 failed" in err
+    assert f"{TRIALS} of {TRIALS} trials, 0 failed" in err
     assert "\r" not in err
-    assert f"{CELLS} cells: 0 were there, {CELLS} run in " in printed
+    assert f"{TRIALS} trials: 0 were there, {TRIALS} run in " in printed
     assert printed.endswith(f"{out / 'summary.md'}\n")
     assert "# Study small" in (out / "summary.md").read_text()
-    assert len(pd.read_parquet(out / "results.parquet")) == CELLS
+    assert len(pd.read_parquet(out / "results.parquet")) == TRIALS
     assert (out / "study.toml").read_text() == STUDY
     assert widest(printed.replace(str(out), "")) <= 80
 
@@ -119,21 +119,21 @@ def test_figures_are_written_where_something_varies(cli, file, tmp_path):
 def test_a_second_run_does_nothing_twice(cli, file, done):
     before = open_results(done).frame
     printed = cli("study", "run", file, "-o", done, "--workers", "0").out
-    assert f"{CELLS} cells: {CELLS} were there, 0 run in " in printed
+    assert f"{TRIALS} trials: {TRIALS} were there, 0 run in " in printed
     pd.testing.assert_frame_equal(open_results(done).frame, before)
 
 
-def test_only_some_cells_and_then_the_rest(cli, file, tmp_path):
+def test_only_some_trials_and_then_the_rest(cli, file, tmp_path):
     out = tmp_path / "out"
     words = ("study", "run", file, "-o", out, "--workers", "0")
     printed = cli(*words, "--only", "estimator=ols").out
-    assert f"{CELLS // 2} cells: 0 were there" in printed
-    assert f"{CELLS // 2} of {CELLS}: the run is not complete" in (out / "summary.md").read_text()
-    assert f"{CELLS} cells: {CELLS // 2} were there, {CELLS // 2} run" in cli(*words).out
+    assert f"{TRIALS // 2} trials: 0 were there" in printed
+    assert f"{TRIALS // 2} of {TRIALS}: the run is not complete" in (out / "summary.md").read_text()
+    assert f"{TRIALS} trials: {TRIALS // 2} were there, {TRIALS // 2} run" in cli(*words).out
     assert "not complete" not in (out / "summary.md").read_text()
 
 
-def test_failing_cells_are_rows_and_the_exit_status_stays_0(cli, file, tmp_path):
+def test_failing_trials_are_rows_and_the_exit_status_stays_0(cli, file, tmp_path):
     file.write_text(
         STUDY + "\n[[perturbations]]\nlabel = 'few'\nkind = 'decimation'\nevery = 400\n"
     )
@@ -141,10 +141,12 @@ def test_failing_cells_are_rows_and_the_exit_status_stays_0(cli, file, tmp_path)
     words = ("study", "run", file, "-o", out, "--workers", "0")
     status, printed, _ = cli(*words)
     assert status == 0
-    assert ", 4 failed\nsummary.md has the errors; --retry-failed runs these cells again" in printed
+    assert (
+        ", 4 failed\nsummary.md has the errors; --retry-failed runs these trials again" in printed
+    )
     assert "`LogError: " in (out / "summary.md").read_text()
-    assert f"{CELLS + 4} were there, 0 run" in cli(*words).out
-    assert f"{CELLS} were there, 4 run" in cli(*words, "--retry-failed").out
+    assert f"{TRIALS + 4} were there, 0 run" in cli(*words).out
+    assert f"{TRIALS} were there, 4 run" in cli(*words, "--retry-failed").out
 
 
 def test_quiet_is_quiet(cli, file, tmp_path):
@@ -261,11 +263,11 @@ def test_an_interrupted_run_says_that_it_resumes_and_does(cli, file, tmp_path):
     assert len(pd.read_parquet(out / "results.parquet")) == rows_in(out)
     there = len(open_results(out).frame)
     assert there > 0
-    assert f"{there} cells of code " in cli("study", "table", out).out
+    assert f"{there} trials of code " in cli("study", "table", out).out
     file.write_text(STUDY)
     status, again, _ = cli("study", "run", file, "-o", out, "--workers", "0")
     assert status == 0
-    assert not again.count(f"{CELLS} cells: 0 were there")
+    assert not again.count(f"{TRIALS} trials: 0 were there")
 
 
 def test_table_fits_80_columns_and_names_every_metric(cli, done):
@@ -273,10 +275,10 @@ def test_table_fits_80_columns_and_names_every_metric(cli, done):
     assert (status, err) == (0, "")
     head, group, ols, *_ = out.splitlines()
     assert head.split() == ["mass", "%", "I", "%", "cons.%", "failed"]
-    assert group == "none (2 cells each)"
+    assert group == "none (2 trials each)"
     assert ols.split()[0] == "ols"
     assert "mass %: mass_error; I %: relative_inertia_error" in out
-    assert f"{done}: {CELLS} cells of code " in out
+    assert f"{done}: {TRIALS} trials of code " in out
     assert widest(out.replace(str(done), "")) <= 80
 
 
@@ -284,7 +286,7 @@ def test_table_by_other_columns_in_pieces_where_they_are_many(cli, done):
     words = ("--by", "estimator", "--metric", "covered", "--metric", "mass_error")
     out = cli("study", "table", done, *words).out
     assert out.count("covered_Icxx %") == 1
-    assert out.count("(6 cells each)") > 2
+    assert out.count("(6 trials each)") > 2
     assert widest(out.replace(str(done), "")) <= 80
 
 
@@ -332,10 +334,12 @@ def test_compare_is_paired_and_fits_80_columns(cli, done):
 
 def test_rows_of_other_code_are_shown_where_there_are_no_others_and_named(cli, done, monkeypatch):
     from identify.experiments import results
-    from identify.experiments.code_mark import CodeMark
+    from identify.experiments.keys import CodeFingerprint
     from identify.reporting.study import rows
 
     for module in (results, rows):
-        monkeypatch.setattr(module, "code_mark", lambda: CodeMark("other", ()))
-    monkeypatch.setattr("identify.experiments.code_mark.code_mark", lambda: CodeMark("other", ()))
+        monkeypatch.setattr(module, "code_fingerprint", lambda: CodeFingerprint("other", ()))
+    monkeypatch.setattr(
+        "identify.experiments.keys.code_fingerprint", lambda: CodeFingerprint("other", ())
+    )
     assert ", not the one that is running" in cli("study", "table", done).out

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from identify.errors import ProblemError
-from identify.experiments.estimators import Answer, Estimator, Evidence
+from identify.experiments.estimators import Estimator, EstimatorOutput, TrialData
 
 
 class Raises(Estimator):
@@ -20,7 +20,7 @@ class Raises(Estimator):
 
     kind: ClassVar[str] = "raises"
 
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         raise ProblemError("there is no estimate")
 
 
@@ -31,7 +31,7 @@ class Leaves(Estimator):
 
     by: str
 
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         raise getattr(builtins, self.by)("bye")
 
 
@@ -43,14 +43,14 @@ class Hangs(Estimator):
     tally: str
     times: int = 1000
 
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         with open(self.tally, "a+", encoding="utf-8") as file:
             file.seek(0)
             slept = len(file.read().splitlines())
             file.write("slept\n")
         if slept < self.times:
             time.sleep(3600.0)
-        return Answer(np.ones(10))
+        return EstimatorOutput(np.ones(10))
 
 
 class KillsItsWorker(Estimator):
@@ -61,7 +61,7 @@ class KillsItsWorker(Estimator):
     tally: str
     times: int = 1000
 
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         with open(self.tally, "a+", encoding="utf-8") as file:
             file.seek(0)
             died = len(file.read().splitlines())
@@ -69,7 +69,7 @@ class KillsItsWorker(Estimator):
                 file.write("died\n")
         if died < self.times:
             os.kill(os.getpid(), signal.SIGKILL)
-        return Answer(np.ones(10))
+        return EstimatorOutput(np.ones(10))
 
 
 class Sleeps(Estimator):
@@ -80,11 +80,11 @@ class Sleeps(Estimator):
     seconds: float
     tally: str
 
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         time.sleep(self.seconds)
         with open(self.tally, "ab") as file:
             file.write(b".")
-        return Answer(np.ones(10))
+        return EstimatorOutput(np.ones(10))
 
 
 class Warns(Estimator):
@@ -92,19 +92,19 @@ class Warns(Estimator):
 
     kind: ClassVar[str] = "warns"
 
-    def estimate(self, evidence: Evidence) -> Answer:
+    def estimate(self, data: TrialData) -> EstimatorOutput:
         for _ in range(2):
             warnings.warn("nearly singular", RuntimeWarning, stacklevel=2)
-        return Answer(np.ones(10))
+        return EstimatorOutput(np.ones(10))
 
 
-class AnswersNothing(Estimator):
-    """Answers ten numbers that are none."""
+class GivesNoNumber(Estimator):
+    """Gives ten numbers that are NaN."""
 
     kind: ClassVar[str] = "nothing"
 
-    def estimate(self, evidence: Evidence) -> Answer:
-        return Answer(np.full(10, np.nan))
+    def estimate(self, data: TrialData) -> EstimatorOutput:
+        return EstimatorOutput(np.full(10, np.nan))
 
 
 def sleep_all(seconds: tuple[float, ...]) -> float:

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from identify.experiments import Study, open_results, parse_study
-from identify.experiments.cell import NamedEstimator
-from identify.experiments.columns import VOLATILE
 from identify.experiments.estimators import Estimator
+from identify.experiments.rows import VOLATILE
+from identify.experiments.study import NamedEstimator
 
 QUICK: dict[str, Any] = {
     "name": "quick",
@@ -22,7 +22,7 @@ QUICK: dict[str, Any] = {
     "perturbations": ["none", {"kind": "noise", "force": [0.05, 0.2]}],
     "estimators": ["ols", "wls"],
 }
-"""2 logs × (1 + 2 × 3 noises) × 2 estimators = 28 cells, none of which needs cvxpy."""
+"""2 logs × (1 + 2 × 3 noises) × 2 estimators = 28 trials, none of which needs cvxpy."""
 
 
 def quick(**changes: Any) -> Study:

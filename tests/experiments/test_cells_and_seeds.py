@@ -1,4 +1,4 @@
-"""Keys and seeds: made of what a cell is, and of nothing else."""
+"""Keys and seeds: made of what a trial is, and of nothing else."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import pytest
 
 from identify.errors import SchemaError
 from identify.experiments import study as study_module
-from identify.experiments.code_mark import (
-    CodeMark,
-    code_mark,
+from identify.experiments.keys import (
+    CodeFingerprint,
+    code_fingerprint,
+    noise_seed,
     numerics_digest,
+    seed_of,
     source_digest,
 )
-from identify.experiments.seeds import noise_seed, seed_of
 from tests.experiments.studies import quick
 
 
@@ -28,12 +29,12 @@ def seeds_of(study) -> dict[tuple[str, str, int], int]:
 def keys_of(study) -> dict[tuple[str, str, int, str], str]:
     return {
         (
-            cell.noisy.log.name,
-            cell.noisy.perturbation.label,
-            cell.noisy.seed_index,
-            cell.estimator.label,
-        ): cell.key
-        for cell in study.cells()
+            trial.noisy.log.name,
+            trial.noisy.perturbation.label,
+            trial.noisy.seed_index,
+            trial.estimator.label,
+        ): trial.key
+        for trial in study.trials()
     }
 
 
@@ -82,21 +83,23 @@ def test_a_label_changes_no_noise() -> None:
         {"logs": [{"kind": "synthetic", "number": 2, "duration": 4.0, "rate_hz": 51.0}]},
     ],
 )
-def test_a_key_changes_with_what_makes_the_cell(changes: dict) -> None:
-    before = {cell.key for cell in quick().cells()}
-    assert before.isdisjoint(cell.key for cell in quick(**changes).cells() if cell.noisy.seed_index)
+def test_a_key_changes_with_what_makes_the_trial(changes: dict) -> None:
+    before = {trial.key for trial in quick().trials()}
+    assert before.isdisjoint(
+        trial.key for trial in quick(**changes).trials() if trial.noisy.seed_index
+    )
 
 
 def test_a_key_changes_with_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = {cell.key for cell in quick().cells()}
-    other = CodeMark("other", code_mark().versions)
-    monkeypatch.setattr(study_module, "code_mark", lambda: other)
-    assert before.isdisjoint(cell.key for cell in quick().cells())
+    before = {trial.key for trial in quick().trials()}
+    other = CodeFingerprint("other", code_fingerprint().versions)
+    monkeypatch.setattr(study_module, "code_fingerprint", lambda: other)
+    assert before.isdisjoint(trial.key for trial in quick().trials())
 
 
 def test_the_mark_counts_the_versions() -> None:
-    mark = code_mark()
-    newer = CodeMark(mark.source, (("numpy", "99"), *mark.versions[1:]))
+    mark = code_fingerprint()
+    newer = CodeFingerprint(mark.source, (("numpy", "99"), *mark.versions[1:]))
     assert mark.short != newer.short
     assert {name for name, _ in mark.versions} == {"numpy", "scipy", "cvxpy", "clarabel"}
 
@@ -128,7 +131,7 @@ def test_the_digest_of_some_packages_is_of_these_alone(tmp_path: Path) -> None:
 
 
 def test_a_package_that_is_not_there_has_no_digest() -> None:
-    assert numerics_digest() == code_mark().source != numerics_digest(["estimation"])
+    assert numerics_digest() == code_fingerprint().source != numerics_digest(["estimation"])
     with pytest.raises(SchemaError, match=r"no package of identify 'estimatoin' .*'estimation'"):
         numerics_digest(["estimatoin"])
 

@@ -20,8 +20,8 @@ import pytest
 from identify.errors import StudyError
 from identify.experiments import open_results, run_study
 from identify.experiments.dask_cluster import DaskCluster, _run_within
-from identify.experiments.executor import InProcess, TimeLimit
-from identify.experiments.reduction import log_statistics, merge_two_logs, reduce_statistics
+from identify.experiments.executor import InProcess, TimeLimit, reduce_statistics
+from identify.experiments.work import log_statistics, merge_two_logs
 from tests.experiments.hostile import Hangs, Sleeps
 from tests.experiments.studies import assert_same_rows, quick, with_estimators
 
@@ -155,7 +155,7 @@ def test_a_worker_killed_on_the_way(cluster: Cluster, tmp_path: Path) -> None:
     cluster.workers[0] = cluster.worker(2)
 
 
-def test_a_cell_over_the_time_limit_costs_no_worker(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_trial_over_the_time_limit_costs_no_worker(cluster: Cluster, tmp_path: Path) -> None:
     hangs = Hangs(tally=str(tmp_path / "tally"), times=1)
     study = with_estimators(quick(seeds=1, perturbations=["none"]), hangs=hangs)
     summary = run_study(study, tmp_path, scheduler=cluster.address, timeout=3.0)

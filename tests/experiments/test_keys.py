@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from pydantic import create_model
 
-from identify.experiments.cell import NamedEstimator
 from identify.experiments.estimators import (
     ESTIMATORS,
     Consistent,
@@ -19,10 +18,10 @@ from identify.experiments.estimators import (
 )
 from identify.experiments.keys import fields_but, key_of, plain
 from identify.experiments.options import Options
+from identify.experiments.perturbations import PERTURBATIONS
 from identify.experiments.perturbations.perturbation import PerturbationSequence
-from identify.experiments.perturbations.registry import PERTURBATIONS
-from identify.experiments.sources.synthetic import Synthetic
-from identify.experiments.study import Study
+from identify.experiments.sources import Synthetic
+from identify.experiments.study import NamedEstimator, Study
 from tests.experiments.studies import quick
 
 
@@ -75,8 +74,8 @@ def test_a_field_that_is_left_out_has_to_be_there() -> None:
         fields_but(Point(1.0), "lable")
 
 
-def cell_keys(study: Study) -> set[str]:
-    return {cell.key for cell in study.cells()}
+def trial_keys(study: Study) -> set[str]:
+    return {trial.key for trial in study.trials()}
 
 
 OTHER: dict[str, Any] = {
@@ -87,11 +86,11 @@ OTHER: dict[str, Any] = {
     "timeout": 5.0,
     "path": Path("study.toml"),
 }
-"""Another value of the fields of a study that are no lists of what its cells are."""
+"""Another value of the fields of a study that are no lists of what its trials are."""
 
 
 @pytest.mark.parametrize("field", [f for f in Study.__dataclass_fields__ if f not in ("seeds",)])
-def test_each_field_of_a_study_is_in_the_keys_of_its_cells(field: str) -> None:
+def test_each_field_of_a_study_is_in_the_keys_of_its_trials(field: str) -> None:
     study = quick(perturbations=[{"kind": "noise", "force": 0.1}])
     if field in ("logs", "perturbations", "estimators"):
         other = quick(
@@ -102,10 +101,10 @@ def test_each_field_of_a_study_is_in_the_keys_of_its_cells(field: str) -> None:
         changed = replace(study, **{field: getattr(other, field)})
     else:
         changed = replace(study, **{field: OTHER[field]})
-    if field in ("name", "timeout", "path"):  # of a study, not of what a cell gives
-        assert cell_keys(changed) == cell_keys(study)
+    if field in ("name", "timeout", "path"):  # of a study, not of what a trial gives
+        assert trial_keys(changed) == trial_keys(study)
     else:
-        assert cell_keys(changed).isdisjoint(cell_keys(study))
+        assert trial_keys(changed).isdisjoint(trial_keys(study))
 
 
 def with_field(base: type, value: object) -> Any:
@@ -133,7 +132,7 @@ def test_a_field_that_is_added_to_a_part_of_a_study_is_in_the_keys(part: str) ->
             kind = with_field(NamedEstimator, value)
             named = tuple(converted(each, kind) for each in study.estimators)
             changed = replace(study, estimators=named)
-        keys.append(cell_keys(changed))
+        keys.append(trial_keys(changed))
     assert keys[0].isdisjoint(keys[1])
 
 
@@ -183,13 +182,13 @@ def keys_with(table: str, entry: Options) -> set[str]:
     study = quick()
     if table == "estimators":
         named = (NamedEstimator("same", entry),)  # type: ignore[arg-type]
-        return cell_keys(replace(study, estimators=named))
+        return trial_keys(replace(study, estimators=named))
     if table == "perturbations":
         sequence = (PerturbationSequence("same", (entry,)),)  # type: ignore[arg-type]
-        return cell_keys(replace(study, perturbations=sequence))
+        return trial_keys(replace(study, perturbations=sequence))
     assert isinstance(entry, Synthetic)
     logs = [replace(log, name="same") for log in entry.logs(Path(), 5)[:1]]
-    return cell_keys(replace(study, logs=tuple(logs)))
+    return trial_keys(replace(study, logs=tuple(logs)))
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def started(tally: Path, folder: Path, seeds: int = SEEDS) -> Iterator[subproces
 
 
 def workers_of(runner: int) -> list[int]:
-    """Children that run cells; loky's tracker of resources is not one of them."""
+    """Children that run trials; loky's tracker of resources is not one of them."""
     children = Path(f"/proc/{runner}/task/{runner}/children").read_text().split()
     found = []
     for child in map(int, children):
@@ -109,7 +109,7 @@ def test_runners_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> No
     for kill in range(ROUNDS):
         with started(tally, folder) as runner:
             reports = reported(runner)
-            last = next(reports, 0) if kill % 4 else 0  # while cells run; else while it starts
+            last = next(reports, 0) if kill % 4 else 0  # while trials run; else while it starts
             time.sleep(rng.uniform(0.0, 0.6))
             runner.send_signal(signal.SIGKILL)
             last = max([last, *reports])

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from scipy.linalg import logm, sqrtm
 
 from identify.arrays import Phi
-from identify.experiments.estimators import Answer
+from identify.experiments.estimators import EstimatorOutput
 from identify.experiments.metrics import (
     com_error,
     consistent,
@@ -72,10 +72,10 @@ def test_an_impossible_body_has_no_riemannian_distance():
     phi = body_of_points(np.random.default_rng(0))
     impossible = phi.copy()
     impossible[4] = -phi[4]
-    assert consistent(Answer(phi)) == 1.0
-    assert consistent(Answer(impossible)) == 0.0
+    assert consistent(EstimatorOutput(phi)) == 1.0
+    assert consistent(EstimatorOutput(impossible)) == 0.0
     assert np.isnan(riemannian_distance(impossible, phi))
-    assert consistent(Answer(-phi)) == 0.0
+    assert consistent(EstimatorOutput(-phi)) == 0.0
 
 
 def test_exact_plates_are_consistent():
@@ -87,7 +87,7 @@ def test_exact_plates_are_consistent():
         plate = phi_from_pseudo_inertia(homogeneous.T @ homogeneous)
         plate = in_frame(plate, random_pose(rng))
         assert is_consistent(plate)
-        assert consistent(Answer(plate)) == 1.0
+        assert consistent(EstimatorOutput(plate)) == 1.0
 
 
 @given(seeds)

@@ -10,14 +10,9 @@ import numpy as np
 import pytest
 
 from identify.errors import StudyError
-from identify.experiments.executor import InProcess
+from identify.experiments.executor import InProcess, reduce_statistics, tree_merge
 from identify.experiments.local_processes import LocalProcesses
-from identify.experiments.reduction import (
-    log_statistics,
-    merge_two_logs,
-    reduce_statistics,
-    tree_merge,
-)
+from identify.experiments.work import log_statistics, merge_two_logs
 from identify.regressors import WRENCH_LAYOUT, Statistics, join_logs
 from tests.close import assert_close
 from tests.experiments.studies import quick

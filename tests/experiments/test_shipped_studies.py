@@ -33,7 +33,7 @@ def test_all_are_there():
 
 
 @pytest.mark.parametrize("name", sorted(set(FILES) - set(OF_TOOLS)))
-def test_those_of_synthetic_logs_need_no_data_and_run_a_cell(name, tmp_path):
+def test_those_of_synthetic_logs_need_no_data_and_run_a_trial(name, tmp_path):
     study = load_study(EXPERIMENTS / name)
     assert study.name == Path(name).stem
     one = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1], seeds=(0,))
@@ -89,7 +89,7 @@ def test_the_stars_study_meets_its_targets(stars, tmp_path):
     assert exact[["mass_error", "first_moment_error"]].to_numpy().max() <= 5e-4
 
 
-def test_a_cell_is_what_fit_gives_for_the_noisy_log():
+def test_a_trial_is_what_fit_gives_for_the_noisy_log():
     study = parse_study(
         {
             "name": "one",
@@ -100,13 +100,13 @@ def test_a_cell_is_what_fit_gives_for_the_noisy_log():
             "estimators": ["psd"],
         }
     )
-    (cell,) = study.cells()
-    noisy = cell.noisy
+    (trial,) = study.trials()
+    noisy = trial.noisy
     recording = noisy.perturbation.apply(noisy.log.load()[0], noisy.noise_seed)
     (named,) = study.estimators
-    from identify.experiments.estimators import Evidence
+    from identify.experiments.estimators import TrialData
 
-    answer = named.estimator.estimate(Evidence(recording))
+    output = named.estimator.estimate(TrialData(recording))
     estimate = fit(recording).estimate
-    np.testing.assert_array_equal(answer.phi, estimate.parameters.phi)
-    assert answer.intervals == estimate.intervals
+    np.testing.assert_array_equal(output.phi, estimate.parameters.phi)
+    assert output.intervals == estimate.intervals

@@ -20,13 +20,13 @@ import pytest
 
 from identify.errors import StudyError
 from identify.experiments import (
-    columns as columns_module,
     open_results,
+    rows as rows_module,
     run_study,
     store as store_module,
 )
-from identify.experiments.code_mark import code_mark
-from identify.experiments.columns import COLUMNS, RESULTS, table_of
+from identify.experiments.keys import code_fingerprint
+from identify.experiments.rows import COLUMNS, RESULTS, table_of
 from identify.experiments.store import DATABASE, Store, StoreInfo, read_info, read_rows
 from tests.experiments.studies import quick
 
@@ -129,7 +129,7 @@ def test_a_table_that_cannot_be_written_costs_no_row(
     def fails(*paths: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(columns_module, "write_bytes", fails)
+    monkeypatch.setattr(rows_module, "write_bytes", fails)
     with pytest.raises(StudyError, match="every row that was reported done is kept"):
         store.export()
     monkeypatch.undo()
@@ -280,12 +280,12 @@ def test_no_results(tmp_path: Path) -> None:
 
 def test_the_codes_that_ran_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Store(tmp_path, INFO).close()
-    newer = type(code_mark())("newer", ())
-    monkeypatch.setattr(store_module, "code_mark", lambda: newer)
+    newer = type(code_fingerprint())("newer", ())
+    monkeypatch.setattr(store_module, "code_fingerprint", lambda: newer)
     Store(tmp_path, StoreInfo("renamed")).close()
     info = read_info(tmp_path)
     assert info.study == "renamed"
-    assert set(info.codes) == {newer.short, code_mark().short}
+    assert set(info.codes) == {newer.short, code_fingerprint().short}
 
 
 def test_columns_of_settings_take_the_type_that_fits() -> None:
@@ -424,7 +424,7 @@ def test_a_damaged_description_costs_no_row(
     assert "names of codes and labels does not hold" in caplog.text
     with Store(tmp_path, INFO) as store:
         assert store.has(row(1)["key"])
-    assert set(read_info(tmp_path).codes) == {code_mark().short}
+    assert set(read_info(tmp_path).codes) == {code_fingerprint().short}
 
 
 def flipped(path: Path, rng: random.Random) -> None:

@@ -15,14 +15,14 @@ class Terminal(io.StringIO):
 
 
 def test_a_line_says_done_failed_rate_and_time_to_go() -> None:
-    progress = Progress(cells=100, present=20, done=30, failed=2, seconds=10.0)
-    assert line(progress) == "50 of 100 cells, 20 were there, 2 failed, 3 a second, 17 s to go"
+    progress = Progress(total=100, present=20, done=30, failed=2, seconds=10.0)
+    assert line(progress) == "50 of 100 trials, 20 were there, 2 failed, 3 a second, 17 s to go"
     assert progress.rate == 3.0
     assert progress.left == 50
 
 
 def test_before_anything_is_done_no_time_is_claimed() -> None:
-    assert line(Progress(cells=100, present=0)) == "0 of 100 cells, 0 failed"
+    assert line(Progress(total=100, present=0)) == "0 of 100 trials, 0 failed"
 
 
 @pytest.mark.parametrize(
@@ -36,16 +36,16 @@ def test_elsewhere_lines_are_plain_and_rare() -> None:
     stream = io.StringIO()
     with shown_progress(stream) as show:
         for second in range(100):
-            show(Progress(cells=200, present=0, done=second, seconds=float(second)))
-        show(Progress(cells=200, present=0, done=200, seconds=100.0))
+            show(Progress(total=200, present=0, done=second, seconds=float(second)))
+        show(Progress(total=200, present=0, done=200, seconds=100.0))
     lines = stream.getvalue().splitlines()
     assert len(lines) == 4
-    assert lines[-1] == "200 of 200 cells, 0 failed, 2 a second"
+    assert lines[-1] == "200 of 200 trials, 0 failed, 2 a second"
     assert "\x1b" not in stream.getvalue()
 
 
 def test_on_a_terminal_one_line_lives() -> None:
     stream = Terminal()
     with shown_progress(stream) as show:
-        show(Progress(cells=10, present=0, done=5, failed=1, seconds=1.0))
-    assert "5 of 10 cells, 1 failed" in stream.getvalue()
+        show(Progress(total=10, present=0, done=5, failed=1, seconds=1.0))
+    assert "5 of 10 trials, 1 failed" in stream.getvalue()

@@ -14,10 +14,9 @@ import pytest
 from identify.catalog import DatasetLog
 from identify.commands.main import main
 from identify.errors import DatasetError, StudyError
-from identify.experiments import load_study, open_results, parse_study, run_study, work
+from identify.experiments import load_study, open_results, parse_study, run_study, sources, work
 from identify.experiments.estimators import Consistent
 from identify.experiments.metrics import METRICS
-from identify.experiments.sources import files
 from identify.files import digest
 from identify.inertia import InertialParameters, is_consistent
 from identify.logs import load_schema
@@ -74,11 +73,11 @@ def test_a_label_stands_for_the_settings() -> None:
     assert study.estimators[1].estimator == Consistent(mass=2.0)
 
 
-def test_every_cell_is_counted_and_what_draws_nothing_has_one_seed() -> None:
+def test_every_trial_is_counted_and_what_draws_nothing_has_one_seed() -> None:
     study = quick()
-    cells = list(study.cells())
-    assert len(cells) == len(study) == 2 * (1 + 2 * 3) * 2
-    assert len({cell.key for cell in cells}) == len(cells)
+    trials = list(study.trials())
+    assert len(trials) == len(study) == 2 * (1 + 2 * 3) * 2
+    assert len({trial.key for trial in trials}) == len(trials)
 
 
 def test_all_metrics_where_none_are_named() -> None:
@@ -137,8 +136,8 @@ def test_the_older_names_are_read_as_well() -> None:
     content = {key: value for key, value in QUICK.items() if key != "perturbations"}
     older = content | {"corruptions": QUICK["perturbations"], "metrics": ["told", "consistent"]}
     newer = QUICK | {"metrics": ["n_identifiable", "consistent"]}
-    assert [c.key for c in parse_study(older).cells()] == [
-        c.key for c in parse_study(newer).cells()
+    assert [c.key for c in parse_study(older).trials()] == [
+        c.key for c in parse_study(newer).trials()
     ]
     with pytest.raises(StudyError, match="corruptions, which is their older name; keep one"):
         parse_study(QUICK | {"corruptions": ["none"]})
@@ -311,7 +310,7 @@ def test_a_data_set_of_the_catalog(two_logs: Path, monkeypatch: pytest.MonkeyPat
             for tool, path in paths.items()
         ]
 
-    monkeypatch.setattr(files, "dataset_logs", logs_of)
+    monkeypatch.setattr(sources, "dataset_logs", logs_of)
     study = quick(logs=[{"kind": "dataset", "name": "stars", "only": ["B*", "Rod"]}])
     assert [log.name for log in study.logs] == ["stars/Box", "stars/Rod"]
     (recording, truth), (_, unknown) = (log.load() for log in study.logs)

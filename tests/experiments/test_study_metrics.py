@@ -10,13 +10,13 @@ from identify.estimation.intervals import NAMES
 from identify.experiments import metrics
 from identify.experiments.estimators import (
     ESTIMATORS,
-    Answer,
     Consistent,
-    Evidence,
+    EstimatorOutput,
+    TrialData,
     WeightedLeastSquares,
 )
 from identify.experiments.metrics import METRICS
-from identify.experiments.sources.source import Truth
+from identify.experiments.study import Truth
 from identify.inertia import PHI, InertialParameters
 from identify.logs.synthetic import Noise, synthetic_recording
 from tests.close import assert_close
@@ -27,8 +27,10 @@ TRUTH = Truth(TRUE.phi, SIDES)
 OFF = TRUE.phi * np.linspace(0.95, 1.05, 10)
 
 
-def score(name: str, answer: Answer, truth: Truth | None = TRUTH) -> dict[str, float | None]:
-    return dict(METRICS[name].score(answer, truth))
+def score(
+    name: str, output: EstimatorOutput, truth: Truth | None = TRUTH
+) -> dict[str, float | None]:
+    return dict(METRICS[name].score(output, truth))
 
 
 @pytest.mark.parametrize(
@@ -45,27 +47,29 @@ def score(name: str, answer: Answer, truth: Truth | None = TRUTH) -> dict[str, f
 )
 def test_scores_are_of_the_answer_and_the_truth(name: str, expected: float) -> None:
     assert expected > 0.0
-    assert score(name, Answer(OFF)) == {name: expected}
+    assert score(name, EstimatorOutput(OFF)) == {name: expected}
 
 
 def test_the_relative_inertia_error_is_that_of_the_matrices() -> None:
-    answer = InertialParameters(OFF).inertia_about_origin
+    output = InertialParameters(OFF).inertia_about_origin
     true = TRUE.inertia_about_origin
-    expected = 100.0 * np.linalg.norm(answer - true) / np.linalg.norm(true)
-    assert_close(score("relative_inertia_error", Answer(OFF))["relative_inertia_error"], expected)
+    expected = 100.0 * np.linalg.norm(output - true) / np.linalg.norm(true)
+    assert_close(
+        score("relative_inertia_error", EstimatorOutput(OFF))["relative_inertia_error"], expected
+    )
 
 
 def test_an_impossible_body_is_not_consistent_and_has_no_distance() -> None:
     phi = TRUE.phi.copy()
     phi[4:] *= 0.01
-    assert score("consistent", Answer(phi)) == {"consistent": 0.0}
-    assert np.isnan(score("riemannian", Answer(phi))["riemannian"])
+    assert score("consistent", EstimatorOutput(phi)) == {"consistent": 0.0}
+    assert np.isnan(score("riemannian", EstimatorOutput(phi))["riemannian"])
 
 
 def test_intervals_are_counted_and_measured() -> None:
     bounds = {"m": (0.5, 0.7), "hx": (1.0, 2.0), "cx": (0.0, 0.1), "Ixx": None}
-    answer = Answer(OFF, intervals=bounds)
-    covered, widths = score("covered", answer), score("half_width", answer)
+    output = EstimatorOutput(OFF, intervals=bounds)
+    covered, widths = score("covered", output), score("half_width", output)
     assert (covered["covered_m"], covered["covered_hx"], covered["covered_cx"]) == (1.0, 0.0, 1.0)
     assert covered["covered_Ixx"] is covered["covered_hy"] is None
     assert_close(widths["half_width_m"], 0.1)
@@ -73,7 +77,7 @@ def test_intervals_are_counted_and_measured() -> None:
 
 
 def test_errors_are_signed_and_by_parameter() -> None:
-    errors = score("error", Answer(OFF))
+    errors = score("error", EstimatorOutput(OFF))
     assert list(errors) == [f"error_{name}" for name in NAMES]
     assert_close([errors[f"error_{name}"] for name in PHI], OFF - TRUE.phi)
     assert_close(errors["error_cx"], OFF[1] / OFF[0] - TRUE.com[0])
@@ -82,34 +86,34 @@ def test_errors_are_signed_and_by_parameter() -> None:
 def test_principal_moments_are_counted_as_parameters_are() -> None:
     small = 5e-4  # of TRUE, as it was made
     bounds = {"I1": (0.9 * small, 1.1 * small), "I2": (0.0, 1e-6), "I3": None}
-    answer = Answer(OFF, intervals=bounds)
-    covered = score("covered", answer)
+    output = EstimatorOutput(OFF, intervals=bounds)
+    covered = score("covered", output)
     assert [covered[f"covered_I{k}"] for k in (1, 2, 3)] == [1.0, 0.0, None]
-    assert_close(score("half_width", answer)["half_width_I1"], 0.1 * small)
-    errors = score("error", answer)
+    assert_close(score("half_width", output)["half_width_I1"], 0.1 * small)
+    errors = score("error", output)
     expected = InertialParameters(OFF).principal_moments - TRUE.principal_moments
     assert_close([errors[f"error_I{k}"] for k in (1, 2, 3)], expected)
 
 
 def test_without_truth_there_is_the_estimate_alone() -> None:
-    answer = Answer(OFF, intervals={"m": (0.5, 0.7)})
+    output = EstimatorOutput(OFF, intervals={"m": (0.5, 0.7)})
     filled = {
         name
         for name in METRICS
-        if any(value is not None for value in score(name, answer, None).values())
+        if any(value is not None for value in score(name, output, None).values())
     }
     assert filled == {"consistent", "n_identifiable", "half_width", "estimate"}
 
 
 def test_a_metric_fills_the_columns_it_names_and_no_two_the_same() -> None:
     for name, metric in METRICS.items():
-        assert tuple(score(name, Answer(OFF))) == metric.columns
+        assert list(score(name, EstimatorOutput(OFF))) == list(metric.columns)
     columns = [column for metric in METRICS.values() for column in metric.columns]
     assert len(set(columns)) == len(columns)
 
 
 @pytest.fixture(scope="module")
-def evidence() -> Evidence:
+def data() -> TrialData:
     recording = synthetic_recording(
         TRUE.phi,
         rng=np.random.default_rng(2),
@@ -118,37 +122,37 @@ def evidence() -> Evidence:
         include="all",
         noise=Noise(force=0.02, torque=0.002),
     )
-    return Evidence(recording, TRUE.mass)
+    return TrialData(recording, TRUE.mass)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
-def test_every_estimator_finds_the_body(kind: str, evidence: Evidence) -> None:
-    answer = ESTIMATORS[kind]().estimate(evidence)
-    assert score("mass_error", answer)["mass_error"] < 0.5
-    assert score("relative_inertia_error", answer)["relative_inertia_error"] < 20.0
+def test_every_estimator_finds_the_body(kind: str, data: TrialData) -> None:
+    output = ESTIMATORS[kind]().estimate(data)
+    assert score("mass_error", output)["mass_error"] < 0.5
+    assert score("relative_inertia_error", output)["relative_inertia_error"] < 20.0
 
 
 def test_what_was_given_is_no_claim_to_be_tested() -> None:
-    answer = Answer(TRUE.phi, intervals={"m": (TRUE.mass, TRUE.mass), "hx": (-1.0, 1.0)})
-    covered = score("covered", answer)
+    output = EstimatorOutput(TRUE.phi, intervals={"m": (TRUE.mass, TRUE.mass), "hx": (-1.0, 1.0)})
+    covered = score("covered", output)
     assert covered["covered_m"] is None
     assert covered["covered_hx"] == 1.0
 
 
-def test_the_consistent_estimate_has_intervals(evidence: Evidence) -> None:
-    answer = Consistent().estimate(evidence)
-    assert set(answer.intervals) == set(NAMES)
-    assert set(score("half_width", answer)) == {f"half_width_{name}" for name in NAMES}
-    assert score("covered", answer)["covered_m"] == 1.0
+def test_the_consistent_estimate_has_intervals(data: TrialData) -> None:
+    output = Consistent().estimate(data)
+    assert set(output.intervals) == set(NAMES)
+    assert set(score("half_width", output)) == {f"half_width_{name}" for name in NAMES}
+    assert score("covered", output)["covered_m"] == 1.0
 
 
 @pytest.mark.parametrize("estimator", [WeightedLeastSquares, Consistent])
-def test_a_known_mass_is_kept(estimator: type, evidence: Evidence) -> None:
-    assert_close(estimator(mass="known").estimate(evidence).phi[0], TRUE.mass, rtol=1e-9)
-    assert_close(estimator(mass=0.7).estimate(evidence).phi[0], 0.7, rtol=1e-9)
+def test_a_known_mass_is_kept(estimator: type, data: TrialData) -> None:
+    assert_close(estimator(mass="known").estimate(data).phi[0], TRUE.mass, rtol=1e-9)
+    assert_close(estimator(mass=0.7).estimate(data).phi[0], 0.7, rtol=1e-9)
 
 
-def test_a_mass_that_nobody_knows(evidence: Evidence) -> None:
-    unknown = Evidence(evidence.recording)
+def test_a_mass_that_nobody_knows(data: TrialData) -> None:
+    unknown = TrialData(data.recording)
     with pytest.raises(ProblemError, match="does not know the mass"):
         Consistent(mass="known").estimate(unknown)

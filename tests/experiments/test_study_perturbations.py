@@ -9,11 +9,17 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError
+from identify.experiments.perturbations import PERTURBATIONS
+from identify.experiments.perturbations.defects import (
+    Decimation,
+    Delay,
+    DroppedRows,
+    Nothing,
+    OnlySignals,
+    SensorOffset,
+)
 from identify.experiments.perturbations.noise import GaussianNoise, Quantisation
 from identify.experiments.perturbations.perturbation import PerturbationSequence
-from identify.experiments.perturbations.registry import PERTURBATIONS
-from identify.experiments.perturbations.rows import Decimation, DroppedRows, Nothing, OnlySignals
-from identify.experiments.perturbations.sensor import Delay, SensorOffset
 from identify.logs import Recording
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.spatial.rotations import rotation_angle

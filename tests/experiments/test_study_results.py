@@ -19,7 +19,7 @@ from identify.experiments import compare, open_results, run_study, table
 from identify.experiments.results import Results
 from identify.experiments.store import StoreInfo
 from tests.close import assert_close
-from tests.experiments.hostile import AnswersNothing, Raises
+from tests.experiments.hostile import GivesNoNumber, Raises
 from tests.experiments.studies import quick, with_estimators
 
 
@@ -157,7 +157,7 @@ def test_intervals_of_the_difference_cover_as_they_say() -> None:
 
 
 def test_a_repr_is_short(results: Results) -> None:
-    assert "63 cells" in repr(results)
+    assert "63 trials" in repr(results)
     assert len(repr(results)) < 300
 
 
@@ -171,21 +171,21 @@ def test_duckdb_reads_the_store(results: Results) -> None:
     )
     program = f"import duckdb, json; print(json.dumps(duckdb.sql({query!r}).fetchall()))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    found = {name: (cells, error) for name, cells, error in json.loads(done.stdout)}
+    found = {name: (trials, error) for name, trials, error in json.loads(done.stdout)}
     means = results.frame[results.frame["error_type"].isna()].groupby("estimator")["mass_error"]
     assert_close(found["ols"][1], means.mean()["ols"])
     assert found["wls"][0] == means.size()["wls"]
 
 
-def test_an_answer_that_is_no_number_is_a_failure(tmp_path: Path) -> None:
-    run_study(with_estimators(quick(seeds=1), none=AnswersNothing()), tmp_path, workers=0)
+def test_an_estimate_that_is_no_number_is_a_failure(tmp_path: Path) -> None:
+    run_study(with_estimators(quick(seeds=1), none=GivesNoNumber()), tmp_path, workers=0)
     rows = open_results(tmp_path).frame
     failed = rows[rows["estimator"] == "none"]
     assert (failed["error_type"] == "StudyError").all()
     assert failed["error"].str.contains("not a number").all()
 
 
-def test_nothing_can_be_compared_where_every_cell_failed(tmp_path: Path) -> None:
+def test_nothing_can_be_compared_where_every_trial_failed(tmp_path: Path) -> None:
     study = replace(quick(seeds=1), estimators=())
     run_study(with_estimators(study, a=Raises(), b=Raises()), tmp_path, workers=0)
     with pytest.raises(StudyError, match="nothing to compare 'a' and 'b' by"):

@@ -23,25 +23,23 @@ from identify.experiments import (
     run_study,
     runner,
 )
-from identify.experiments.batching import Pace, batches
-from identify.experiments.code_mark import CodeMark
 from identify.experiments.dask_cluster import DaskCluster
-from identify.experiments.executor import TimeLimit
+from identify.experiments.executor import Retrying, TimeLimit
+from identify.experiments.keys import CodeFingerprint
 from identify.experiments.local_processes import LocalProcesses
-from identify.experiments.retry import Retrying
 from identify.experiments.store import Store, StoreInfo
-from identify.experiments.work import by_noisy_log
+from identify.experiments.work import Pace, batches, by_noisy_log
 from identify.logs.writing import write_log
 from tests.experiments.hostile import Hangs, KillsItsWorker, Leaves, Raises, Warns, sleep_all
 from tests.experiments.studies import QUICK, assert_same_rows, quick, rows, with_estimators
 
 
-def test_a_run_writes_a_row_for_every_cell(tmp_path: Path) -> None:
+def test_a_run_writes_a_row_for_every_trial(tmp_path: Path) -> None:
     study = quick()
     summary = run_study(study, tmp_path, workers=0)
-    assert (summary.cells, summary.done, summary.failed) == (28, 28, 0)
+    assert (summary.total, summary.done, summary.failed) == (28, 28, 0)
     frame = open_results(tmp_path).frame
-    assert set(frame["key"]) == {cell.key for cell in study.cells()}
+    assert set(frame["key"]) == {trial.key for trial in study.trials()}
     assert frame["mass_error"].notna().all()
     assert set(frame["noise_force"].dropna()) == {0.05, 0.2}
     assert set(frame["log_duration"]) == {4.0}
@@ -78,9 +76,9 @@ def test_other_code_adds_rows_beside_the_old(
 ) -> None:
     run_study(quick(), tmp_path, workers=0)
     mine = open_results(tmp_path).code
-    other = CodeMark("0" * 64, ())
+    other = CodeFingerprint("0" * 64, ())
     for module in ("study", "runner", "work", "results", "store"):
-        monkeypatch.setattr(f"identify.experiments.{module}.code_mark", lambda: other)
+        monkeypatch.setattr(f"identify.experiments.{module}.code_fingerprint", lambda: other)
     with pytest.raises(
         StudyError, match=f"no results of this code, {other.short}; .* {mine} \\(28"
     ):
@@ -111,12 +109,14 @@ def test_a_grid_that_shrank_shows_what_is_left_of_it(tmp_path: Path) -> None:
 def test_a_worker_with_other_code_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("identify.experiments.work.code_mark", lambda: CodeMark("0" * 64, ()))
+    monkeypatch.setattr(
+        "identify.experiments.work.code_fingerprint", lambda: CodeFingerprint("0" * 64, ())
+    )
     with pytest.raises(StudyError, match=r"a worker has code .* and the runner"):
         run_study(quick(), tmp_path, workers=0)
 
 
-def test_a_failing_cell_is_a_row_with_its_error(tmp_path: Path) -> None:
+def test_a_failing_trial_is_a_row_with_its_error(tmp_path: Path) -> None:
     study = with_estimators(quick(), bad=Raises())
     summary = run_study(study, tmp_path, workers=0)
     assert (summary.done, summary.failed) == (42, 14)
@@ -164,10 +164,10 @@ def test_warnings_are_kept_once_each(tmp_path: Path) -> None:
     assert set(frame.loc["loud", "warnings"]) == {"RuntimeWarning: nearly singular"}
 
 
-def test_only_some_cells(tmp_path: Path) -> None:
+def test_only_some_trials(tmp_path: Path) -> None:
     only = ("estimator=ols", "perturbation=noise*0.2)", "log=*/001")
     summary = run_study(quick(), tmp_path, workers=0, only=only)
-    assert summary.cells == summary.done == 3
+    assert summary.total == summary.done == 3
     assert set(rows(tmp_path)["perturbation"]) == {"noise(force=0.2)"}
     assert run_study(quick(), tmp_path, workers=0).present == 3
 
@@ -204,7 +204,7 @@ def test_progress_counts_what_is_on_the_disk(
     monkeypatch.setattr(Store, "add", counted)
     run_study(quick(), tmp_path, workers=0, progress=look)
     assert seen[-1].done == 28
-    assert seen[0] == RunSummary(cells=28, present=0)
+    assert seen[0] == RunSummary(total=28, present=0)
     assert seen[-1].left == seen[-1].remaining == 0
 
 
@@ -212,7 +212,7 @@ def test_readers_have_rows_while_a_study_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
-    monkeypatch.setattr("identify.experiments.batching.BATCH_SECONDS", 0.0)
+    monkeypatch.setattr("identify.experiments.work.BATCH_SECONDS", 0.0)
     shown: list[tuple[int, int]] = []
 
     def look(progress: Progress) -> None:
@@ -224,7 +224,7 @@ def test_readers_have_rows_while_a_study_runs(
     assert all(done == rows for done, rows in shown)
 
 
-def test_a_cell_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
+def test_a_trial_that_kills_its_worker_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
     """Two processes; the killer dies with others in flight, then alone, and is given up."""
     study = with_estimators(quick(seeds=1), killer=KillsItsWorker(tally=str(tmp_path / "tally")))
     study = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1])
@@ -277,8 +277,8 @@ def test_a_process_that_died_idle_is_replaced_and_nobody_is_to_blame() -> None:
         assert second.result(60) != first
 
 
-def test_a_cell_over_the_time_limit_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
-    """The limit is of each cell: those in one batch with it are run again, and kept."""
+def test_a_trial_over_the_time_limit_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
+    """The limit is of each trial: those in one batch with it are run again, and kept."""
     hangs = Hangs(tally=str(tmp_path / "tally"))
     study = with_estimators(replace(quick(seeds=1), timeout=2.0), hangs=hangs)
     study = replace(study, logs=study.logs[:1], perturbations=study.perturbations[:1])
@@ -325,7 +325,7 @@ def test_a_time_limit_that_is_none(value: object) -> None:
         quick(timeout=value)
 
 
-def test_a_cell_that_leaves_is_a_failed_cell(tmp_path: Path) -> None:
+def test_a_trial_that_leaves_is_a_failed_trial(tmp_path: Path) -> None:
     ways = ("SystemExit", "GeneratorExit", "KeyboardInterrupt")
     study = quick(seeds=1, perturbations=["none"], estimators=["ols"])
     study = with_estimators(study, **{by: Leaves(by=by) for by in ways})
@@ -347,10 +347,10 @@ def test_an_interrupt_in_this_process_is_the_keyboards(tmp_path: Path) -> None:
 def test_a_worker_that_lacks_the_package_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent(cells: object, **settings: object) -> None:
+    def absent(trials: object, **settings: object) -> None:
         raise ModuleNotFoundError("No module named 'identify'")
 
-    monkeypatch.setattr(runner, "run_cells", absent)
+    monkeypatch.setattr(runner, "run_trials", absent)
     with pytest.raises(StudyError, match="a worker cannot run its task: ModuleNotFoundError"):
         run_study(quick(), tmp_path, workers=0)
 
@@ -369,7 +369,7 @@ def test_a_full_disk_ends_the_run_and_the_next_goes_on(
 
     monkeypatch.setattr(Store, "_insert", fills_up)
     monkeypatch.setattr(runner, "_COMMIT_EVERY", 0.0)
-    monkeypatch.setattr("identify.experiments.batching.BATCH_SECONDS", 0.0)
+    monkeypatch.setattr("identify.experiments.work.BATCH_SECONDS", 0.0)
     with pytest.raises(StudyError, match="No space left on device"):
         run_study(quick(), tmp_path / "full", workers=0)
     monkeypatch.undo()
@@ -394,30 +394,30 @@ def test_batches_are_about_as_long_as_they_should_be() -> None:
             {"estimator": "wls", "seconds": 0.01, "prepare_seconds": 0.03},
         ]
     )
-    found = list(batches(by_noisy_log(study.cells()), pace))
+    found = list(batches(by_noisy_log(study.trials()), pace))
     assert {len(batch) for batch in found[:-1]} == {10}  # 5 × (0.03 + 2 × 0.01) s = 0.25 s
-    assert [c.key for batch in found for c in batch] == [c.key for c in study.cells()]
+    assert [c.key for batch in found for c in batch] == [c.key for c in study.trials()]
 
 
 def test_slow_estimators_of_one_log_go_to_different_workers() -> None:
     study = quick(seeds=1)
     pace = Pace()
     pace.learn([{"estimator": name, "seconds": 2.0} for name in ("ols", "wls")])
-    found = list(batches(by_noisy_log(study.cells()), pace))
+    found = list(batches(by_noisy_log(study.trials()), pace))
     assert all(len(batch) == 1 for batch in found)
     assert len(found) == len(study)
 
 
-def test_the_estimate_of_time_counts_every_cell() -> None:
+def test_the_estimate_of_time_counts_every_trial() -> None:
     study = with_estimators(quick(), bad=Raises())
     estimate = estimate_time(study, workers=2)
-    assert estimate.cells == 42
+    assert estimate.trials == 42
     assert set(estimate.estimator_seconds) == {"ols", "wls", "bad"}
     parts = 14 * (estimate.prepare_seconds + sum(estimate.estimator_seconds.values()))
     assert np.isclose(estimate.cpu_seconds, parts)
     assert estimate.seconds > 0.5 * parts
     assert "bad on synthetic" in estimate.failed[0]
-    assert estimate_time(study, workers=2, only=["estimator=ols"]).cells == 14
+    assert estimate_time(study, workers=2, only=["estimator=ols"]).trials == 14
 
 
 def test_a_seed_changed_and_changed_back_shows_the_study_that_was_run_last(tmp_path: Path) -> None:
@@ -426,7 +426,7 @@ def test_a_seed_changed_and_changed_back_shows_the_study_that_was_run_last(tmp_p
         run_study(quick(seed=seed), tmp_path, workers=0)
     again = quick(seed=7)
     assert run_study(again, tmp_path, workers=0).present == 28
-    keys = {cell.key for cell in again.cells()}
+    keys = {trial.key for trial in again.trials()}
     results = open_results(tmp_path)
     assert set(results.frame["key"]) == keys
     assert set(open_results(tmp_path, code=results.code).frame["key"]) == keys
@@ -438,12 +438,12 @@ def test_rows_of_a_study_run_in_parts_are_all_of_it(tmp_path: Path) -> None:
     for label in ("ols", "wls"):
         run_study(quick(), tmp_path, workers=0, only=[f"estimator={label}"])
         shown = open_results(tmp_path).frame
-    assert set(shown["key"]) == {cell.key for cell in quick().cells()}
+    assert set(shown["key"]) == {trial.key for trial in quick().trials()}
 
 
 def test_a_study_run_last_without_a_row_yet_shows_none_of_another(tmp_path: Path) -> None:
     run_study(quick(), tmp_path, workers=0)
     with Store(tmp_path, StoreInfo("other")) as store:
-        store.select(cell.key for cell in quick(seed=8).cells())
+        store.select(trial.key for trial in quick(seed=8).trials())
     with pytest.raises(StudyError, match="no results yet of the study that was run last"):
         open_results(tmp_path)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from identify.arrays import Array, Flags
+from identify.experiments.metrics import Heading, heading_of
 from identify.reporting.canvas import ESTIMATE, INK, OTHER, Column, Panel, compose, decades
-from identify.reporting.study.rows import StudyRows, code, heading, of_logs, setting
+from identify.reporting.study.rows import StudyRows, code, of_logs, setting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,16 +61,6 @@ def key(shown: dict[str, str]) -> str:
     return " " + ", ".join(f"{i}: {code(label)}" for i, label in enumerate(shown, start=1)) + "."
 
 
-PANELS = (
-    "mass_error",
-    "first_moment_error",
-    "relative_inertia_error",
-    "inertia_error",
-    "riemannian",
-    "consistent",
-)
-"""Metrics that are drawn, from the top, where the rows have them."""
-
 LOOKS = (
     (ESTIMATE, "o"),
     (OTHER, "s"),
@@ -92,12 +83,9 @@ logarithmic axis it would leave no room for the others."""
 _LOGARITHMIC = 8.0
 """Ratio of largest to least from which the horizontal axis is logarithmic."""
 
-_SHARE = "consistent"
-"""The metric that is 0 or 1, drawn as a share of all fits."""
-
 _CAPTION = (
     "Median, and bars from the 10th to the 90th percentile, over logs and seeds; hollow: fewer "
-    "than half of the cells have the value, so that it is of selected ones; *consistent* is "
+    "than half of the trials have the value, so that it is of selected ones; *consistent* is "
     "the share of all fits that were tried: one that failed is not consistent."
 )
 
@@ -137,7 +125,7 @@ class _Axis:
 
 def accuracy_figures(rows: StudyRows) -> list[StudyFigure]:
     """One figure for each option that varies; over the perturbations where none does."""
-    if not any(name in rows.metrics for name in PANELS):
+    if not rows.drawn:
         return []
     found = {column: sorted(rows.frame[column].dropna().unique()) for column in rows.swept}
     axes = [
@@ -163,8 +151,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
     columns = []
     for facet, title in titles.items():
         frame = rows.frame if single else rows.frame[rows.frame["perturbation"] == facet]
-        metrics = [name for name in PANELS if name in rows.metrics]
-        panels = tuple(_panel(frame, axis, name, names) for name in metrics)
+        panels = tuple(_panel(frame, axis, name, names) for name in rows.drawn)
         columns.append(Column(title, axis.label, panels))
     caption = _CAPTION + key(titles)
     if exact and not single:
@@ -182,7 +169,7 @@ def _figure(rows: StudyRows, axis: _Axis) -> StudyFigure:
 
 def _exact(rows: StudyRows) -> list[str]:
     """Perturbations, of several, whose errors are all rounding: a column would show nothing."""
-    metrics = [name for name in PANELS if name in rows.metrics and name != _SHARE]
+    metrics = [name for name in rows.drawn if heading_of(name).spread]
     medians = rows.frame.groupby(["perturbation", "estimator"])[metrics].median()
     largest = medians.groupby(level=0).max().max(axis=1)
     return [label for label in rows.labels("perturbation") if largest[label] < EXACT]
@@ -195,29 +182,30 @@ def _panel(frame: Any, axis: _Axis, metric: str, names: dict[str, str]) -> Panel
     }
     exact = sum(spread.exact for spread in spreads.values())
     points = sum(spread.points for spread in spreads.values())
+    heading = heading_of(metric)
     return Panel(
-        draw=partial(_draw, axis=axis, spreads=spreads, shares=metric == _SHARE),
-        ylabel=heading(metric).text,
+        draw=partial(_draw, axis=axis, spreads=spreads, heading=heading),
+        ylabel=heading.text,
         note=f"exact (below 10⁻⁶), not drawn: {exact} of {points} medians" if exact else "",
-        height=0.7 if metric == _SHARE else 1.25,
+        height=1.25 if heading.spread else 0.7,
     )
 
 
-def _draw(axes: Axes, axis: _Axis, spreads: dict[str, _Spread], *, shares: bool) -> None:
+def _draw(axes: Axes, axis: _Axis, spreads: dict[str, _Spread], heading: Heading) -> None:
     _scale_across(axes, axis)
-    if not shares:
+    if heading.spread:
         axes.set_yscale("log")
     for index, (shown, spread) in enumerate(spreads.items()):
         color, marker = LOOKS[(len(spreads) - 1 - index) % len(LOOKS)]
         places, few = axis.beside(index, len(spreads)), spread.few
-        if not shares:
+        if heading.spread:
             axes.vlines(places, spread.low, spread.high, color=color, lw=1.6, alpha=0.45)
         look = {"ls": "-", "color": color, "ms": 4.0, "mew": 0.0, "lw": 0.9}
         axes.plot(places, spread.middle, marker, label=shown, **look)
         if few.any():
             axes.plot(places[few], spread.middle[few], marker, color=color, mfc="white", ms=4.0)
-    if shares:
-        axes.set_ylim(-4.0, 104.0)
+    if not heading.spread:
+        axes.set_ylim(-0.04 * heading.factor, 1.04 * heading.factor)
     elif any(np.isfinite(spread.middle).any() for spread in spreads.values()):
         decades(axes, upward=True)
     else:
@@ -246,7 +234,7 @@ class _Spread:
         low: 10th percentile, NaN where it is not drawn.
         middle: median, or the share.
         high: 90th percentile.
-        few: whether fewer than half of the cells have the metric.
+        few: whether fewer than half of the trials have the metric.
         points: how many places have a value, drawn or not.
         exact: how many medians are below `EXACT`; they are not drawn.
     """
@@ -265,12 +253,14 @@ def _spread(groups: Any, axis: _Axis) -> _Spread:
     def at_places(values: Any) -> Array:
         return np.asarray(values.reindex(axis.names).astype(float), dtype=np.float64)
 
-    if groups.obj.name == _SHARE:
-        values = heading(_SHARE).factor * at_places(groups.mean())
+    heading = heading_of(groups.obj.name)
+    if not heading.spread:
+        values = heading.factor * at_places(groups.mean())
         few = np.zeros(len(values), dtype=bool)
         return _Spread(values, values, values, few, int(np.isfinite(values).sum()), 0)
-    factor = heading(groups.obj.name).factor
-    spread = factor * np.array([at_places(groups.quantile(level)) for level in (0.1, 0.5, 0.9)])
+    spread = heading.factor * np.array(
+        [at_places(groups.quantile(level)) for level in (0.1, 0.5, 0.9)]
+    )
     few = at_places(2 * groups.count() < groups.size()) == 1.0
     exact = spread[1] < EXACT
     points = int(np.isfinite(spread[1]).sum())

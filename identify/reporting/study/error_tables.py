@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 from identify.catalog import dataset_path
 from identify.errors import DatasetError
 from identify.experiments import Results
+from identify.experiments.metrics import heading_of
 from identify.reporting.content import markdown, table_of
 from identify.reporting.study.rows import (
     StudyRows,
     code,
     counted,
-    heading,
     is_setting,
     number,
     of_logs,
     partial_metrics,
     percent,
     setting,
+    shown,
 )
 
 if TYPE_CHECKING:
@@ -51,13 +52,13 @@ _PARTIAL = (
     "not comparable."
 )
 _COMPARED = (
-    " Common cells: mean over the noisy logs for which the estimates of all estimators are "
+    " Common trials: mean over the noisy logs for which the estimates of all estimators are "
     "consistent, (n …) of them."
 )
 
 _IDENTIFIABLE = "n_identifiable"
 _SELECTED = "riemannian"
-"""The metric that has a column over the cells that all estimators have."""
+"""The metric that has a column over the trials that all estimators have."""
 
 
 def scores(rows: StudyRows) -> str:
@@ -67,10 +68,15 @@ def scores(rows: StudyRows) -> str:
     levels = published_levels(rows.results)
     published = published_scores() if levels else None
     partial = partial_metrics(rows.frame, rows.metrics)
-    # Estimators may have the selected metric for different cells.
+    # Estimators may have the selected metric for different trials.
     compared = _SELECTED in partial and len(rows.labels("estimator")) > 1
-    heads = ["perturbation", "estimator", *(heading(name).text for name in rows.metrics), "failed"]
-    heads += [f"{heading(_SELECTED).text}, common cells"] * compared
+    heads = [
+        "perturbation",
+        "estimator",
+        *(heading_of(name).text for name in rows.metrics),
+        "failed",
+    ]
+    heads += [f"{heading_of(_SELECTED).text}, common trials"] * compared
     lines = []
     for perturbation in rows.labels("perturbation"):
         part = rows.frame[rows.frame["perturbation"] == perturbation]
@@ -81,7 +87,7 @@ def scores(rows: StudyRows) -> str:
                 cells = _cells(subset, rows.metrics, partial)
                 if common is not None:
                     mean = float(common[estimator].mean()) if estimator in common else None
-                    cells.append(counted(heading(_SELECTED).shown(mean), len(common)))
+                    cells.append(counted(shown(_SELECTED, mean), len(common)))
                 lines.append([code(perturbation), code(estimator), *cells])
         if published is not None and perturbation in levels:
             for _, one in published[published["noise"] == levels[perturbation]].iterrows():
@@ -116,11 +122,11 @@ def _cells(part: Any, metrics: Sequence[str], partial: frozenset[str]) -> list[s
     """
     cells = []
     for name in metrics:
-        words, values = heading(name), part[name]
-        shown = words.shown(float(values.mean()))
-        if words.spread and values.notna().any():
-            shown += f" / {words.shown(float(values.median()))}"
-        cells.append(counted(shown, int(values.count())) if name in partial else shown)
+        values = part[name]
+        cell = shown(name, float(values.mean()))
+        if heading_of(name).spread and values.notna().any():
+            cell += f" / {shown(name, float(values.median()))}"
+        cells.append(counted(cell, int(values.count())) if name in partial else cell)
     return [*cells, _failed(part)]
 
 
@@ -130,7 +136,7 @@ def _failed(part: Any) -> str:
 
 def by_setting(rows: StudyRows) -> str:
     """A table for each option of the logs; perturbations have theirs in the scores."""
-    names = [heading(name).text for name in rows.metrics]
+    names = [heading_of(name).text for name in rows.metrics]
     partial = partial_metrics(rows.frame, rows.metrics)
     tables = []
     for column in filter(of_logs, rows.swept):
@@ -162,7 +168,7 @@ def by_log(rows: StudyRows) -> str:
     if apart:
         said = f"Means over seeds at {' / '.join(map(code, apart))}."
     names = [*rows.errors, *(name for name in (_IDENTIFIABLE,) if name in rows.metrics)]
-    heads = ("log", *(heading(name).text for name in names), "failed")
+    heads = ("log", *(heading_of(name).text for name in names), "failed")
     left = len(logs) - _MOST_LOGS
     more = f"\n\n… and {left} logs more in the Parquet file." if left > 0 else ""
     parts = ["## By log", said]
@@ -172,14 +178,11 @@ def by_log(rows: StudyRows) -> str:
         for log in logs[:_MOST_LOGS]:
             part = frame[frame["log"] == log]
             means = part.groupby("perturbation")[names].mean()
-            shown = (
-                [means[name].get(label) for label in apart] or [float(part[name].mean())]
+            values = {
+                name: [means[name].get(label) for label in apart] or [float(part[name].mean())]
                 for name in names
-            )
-            cells = [
-                " / ".join(map(heading(name).shown, values))
-                for name, values in zip(names, shown, strict=True)
-            ]
+            }
+            cells = [" / ".join(shown(name, each) for each in of) for name, of in values.items()]
             lines.append([code(log), *cells, _failed(part)])
         parts.append(f"### {code(estimator)}\n\n{markdown(table_of(heads, lines))}{more}")
     return "\n\n".join(parts)
@@ -255,7 +258,7 @@ def target_lines(rows: StudyRows) -> list[tuple[str, ...]]:
         for metric, limits in TARGETS.items():
             if level in limits and metric in part:
                 mean, limit = float(part[metric].mean()), limits[level]
-                what = f"mean {heading(metric).text}"
+                what = f"mean {heading_of(metric).text}"
                 found.append((what, level, f"{mean:.3f}", f"≤ {limit:g}", mean <= limit))
     if "consistent" in ours:
         share = float(ours["consistent"].fillna(0.0).mean())

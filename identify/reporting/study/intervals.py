@@ -33,7 +33,7 @@ _NOTE = (
     "Covered: of the intervals given, how many hold the true value. Worst log: the lowest share of "
     "one log with at least {fewest} intervals. Given: share of the estimates that have an "
     "interval. Pooled: of all intervals together, whatever they are of. Width: median half-width "
-    "over 1.96 × the RMS error of the same cells, for each log, then the median over the logs: 1 "
+    "over 1.96 × the RMS error of the same trials, for each log, then the median over the logs: 1 "
     "is a width that suits the errors."
 )
 _FEWEST = 5

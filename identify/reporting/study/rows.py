@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from identify.errors import StudyError
 from identify.estimation.intervals import NAMES
 from identify.experiments import Results, RunSummary, Study, open_results
-from identify.experiments.code_mark import code_mark
-from identify.experiments.columns import COLUMNS
-from identify.experiments.metrics import METRICS
+from identify.experiments.keys import code_fingerprint
+from identify.experiments.metrics import METRICS, heading_of
 from identify.experiments.results import default_metrics
+from identify.experiments.rows import COLUMNS
 from identify.reporting.rounding import significant
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class StudyRows:
     """The rows of a study, and what ran.
 
     Attributes:
-        results: rows of one code, each cell once.
+        results: rows of one code, each trial once.
         study: what was to run, where it is at hand.
         run: of the run that was just done, where there was one.
     """
@@ -48,6 +48,11 @@ class StudyRows:
         """Metrics of a single column that some row has."""
         found: Any = self.results.frame
         return tuple(name for name in default_metrics(self.results) if found[name].notna().any())
+
+    @cached_property
+    def drawn(self) -> tuple[str, ...]:
+        """Those that have a panel in figures, from the top."""
+        return tuple(name for name in self.metrics if heading_of(name).drawn)
 
     @cached_property
     def errors(self) -> tuple[str, ...]:
@@ -94,13 +99,13 @@ class StudyRows:
 
 
 def rows_of_study(folder: Path, study: Study) -> Results:
-    """The rows of a study's cells, as this code makes them; those of other settings are left out.
+    """The rows of a study's trials, as this code makes them; those of other settings are left out.
 
     Raises:
         StudyError: there is none.
     """
     results = open_results(folder)
-    keys = [cell.key for cell in study.cells()]
+    keys = [trial.key for trial in study.trials()]
     frame: Any = results.frame
     subset = frame[frame["key"].isin(keys)]
     if subset.empty:
@@ -109,19 +114,19 @@ def rows_of_study(folder: Path, study: Study) -> Results:
 
 
 def latest_rows(folder: Path, code: str | None = None) -> Results:
-    """The rows of one code, each cell once.
+    """The rows of one code, each trial once.
 
     Args:
         folder: of the results.
-        code: mark of the code; where not given, this one if it has any rows, else the last that
-            wrote some.
+        code: fingerprint of the code; where not given, this one if it has any rows, else the last
+            that wrote some.
 
     Raises:
         StudyError: no results, of another schema version, or none of that code.
     """
     if code is None:
         frame: Any = open_results(folder, code="all").frame
-        if not (frame.empty or (frame["code"] == code_mark().short).any()):
+        if not (frame.empty or (frame["code"] == code_fingerprint().short).any()):
             code = str(frame.loc[frame["finished"].idxmax(), "code"])
     return open_results(folder, code=code)
 
@@ -169,56 +174,20 @@ def counted(shown: str, count: int) -> str:
     return f"{shown} (n {count})" if count else shown
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """Words for a metric.
-
-    Attributes:
-        text: with its unit.
-        narrow: the same for a terminal of 80 columns.
-        factor: value shown = factor × value of the results.
-        spread: whether a median beside the mean says anything.
-    """
-
-    text: str
-    narrow: str
-    factor: float = 1.0
-    spread: bool = True
-
-    def narrowly(self, value: float) -> str:
-        """The same in at most eight characters."""
-        scaled = self.factor * value
-        if scaled != scaled:
-            return "–"
-        if scaled == 0.0 or 1e-4 <= abs(scaled) < 1e6:
-            return number(scaled)
-        mantissa, exponent = f"{scaled:.1e}".split("e")
-        return f"{mantissa}e{int(exponent)}"
-
-    def shown(self, value: float | None) -> str:
-        """A value of the results as tables show it."""
-        return number(None if value is None else self.factor * value)
+def shown(metric: str, value: float | None) -> str:
+    """A value of a metric's column as tables show it."""
+    return number(None if value is None else heading_of(metric).factor * value)
 
 
-_HEADINGS: Mapping[str, Heading] = {
-    "mass_error": Heading("mass %", "mass %"),
-    "first_moment_error": Heading("‖Δh‖/‖h‖ %", "h %"),
-    "relative_inertia_error": Heading("‖ΔI‖/‖I‖ %", "I %"),
-    "com_error": Heading("CoM % of box", "CoM %b"),
-    "inertia_error": Heading("inertia % of box", "I %b"),
-    "riemannian": Heading("Riemannian", "Riem."),
-    "consistent": Heading("consistent %", "cons.%", 100.0, spread=False),
-    "n_identifiable": Heading("identifiable of 10", "ident.", spread=False),
-}
-
-
-def heading(metric: str) -> Heading:
-    """The words for a column of a metric; its own name where nothing better is known."""
-    if metric in _HEADINGS:
-        return _HEADINGS[metric]
-    if metric.startswith("covered_"):
-        return Heading(f"{metric} %", f"{metric} %", 100.0, spread=False)
-    return Heading(metric, metric)
+def shown_narrowly(metric: str, value: float) -> str:
+    """The same in at most eight characters."""
+    scaled = heading_of(metric).factor * value
+    if scaled != scaled:
+        return "–"
+    if scaled == 0.0 or 1e-4 <= abs(scaled) < 1e6:
+        return number(scaled)
+    mantissa, exponent = f"{scaled:.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
 
 
 def number(value: float | None, digits: int = 3) -> str:

@@ -12,7 +12,8 @@ from textwrap import wrap
 from typing import Any
 
 from identify.experiments import Results, table
-from identify.experiments.code_mark import code_mark, numerics_digest
+from identify.experiments.keys import code_fingerprint, numerics_digest
+from identify.experiments.metrics import heading_of
 from identify.experiments.progress import duration
 from identify.experiments.results import BY, default_metrics, in_order
 from identify.files import write_bytes, write_text
@@ -26,10 +27,10 @@ from identify.reporting.study.rows import (
     code,
     counted,
     failures_counted,
-    heading,
     number,
     partial_metrics,
     percent,
+    shown_narrowly,
 )
 
 SUMMARY = "summary.md"
@@ -46,7 +47,7 @@ def head(rows: StudyRows) -> str:
     count = str(len(frame))
     if study is not None and len(study) > len(frame):
         count += f" of {len(study)}: the run is not complete"
-    facts = [("cells", f"{count}, {int(frame['error_type'].notna().sum())} failed")]
+    facts = [("trials", f"{count}, {int(frame['error_type'].notna().sum())} failed")]
     if study is not None:
         file = "" if study.path is None else f"{code(study.path.name)}, "
         facts.append(("study file", f"{file}seed {study.seed}"))
@@ -59,7 +60,7 @@ def head(rows: StudyRows) -> str:
         ("estimators", _named(rows.labels("estimator"))),
     ]
     if run is not None and run.done:
-        said = f"{run.done} cells in {duration(run.seconds)}, {run.workers} workers"
+        said = f"{run.done} trials in {duration(run.seconds)}, {run.workers} workers"
         facts.append(("time", said))
     mark = rows.results.code or ""
     known = rows.results.info.codes.get(mark, {})
@@ -77,7 +78,7 @@ def head(rows: StudyRows) -> str:
 def _is_whole_and_of_this_code(rows: StudyRows) -> bool:
     """Whether every cell of the study has its row, and the code that made them is as it was."""
     whole = rows.study is not None and len(rows.frame) == len(rows.study)
-    now = code_mark()
+    now = code_fingerprint()
     return whole and rows.results.code == now.short and now.source == numerics_digest()
 
 
@@ -92,7 +93,7 @@ def _first(words: list[str]) -> str:
 def failures(rows: StudyRows) -> str:
     """What was raised, how often and where."""
     failed = rows.frame[rows.frame["error_type"].notna()]
-    text = "## Cells without an estimate\n\n"
+    text = "## Trials without an estimate\n\n"
     if failed.empty:
         text += "None."
     else:
@@ -113,7 +114,7 @@ def _messages(subset: Any, what: str) -> str:
         where = ", ".join(logs[:3]) + (f", … ({len(logs)})" if len(logs) > 3 else "")
         names = code(estimator), code(perturbation)
         lines.append((*names, str(len(part)), where, code(said[:_LONGEST])))
-    heads = ("estimator", "perturbation", "cells", "logs", what)
+    heads = ("estimator", "perturbation", "trials", "logs", what)
     left = len(found) - _MOST_MESSAGES
     return markdown(table_of(heads, lines, words=5)) + (
         f"\n\n… and {left} other messages." if left > 0 else ""
@@ -148,7 +149,7 @@ STUDY_PACKAGES = (
     *("spatial", "inertia", "logs", "signals", "regressors", "estimation"),
     "experiments",
 )
-"""Those that the cells of a study file are computed with."""
+"""Those that the trials of a study file are computed with."""
 
 _DIGITS = 12
 
@@ -201,15 +202,15 @@ def scores_text(
     numbers = in_order(counts.reset_index(), results.info, by).to_dict("records")
     partial = partial_metrics(frame, metrics)
     lines, groups = [], []
-    cells: dict[str, list[int]] = {}
+    trials: dict[str, list[int]] = {}
     for record, fits in zip(records, numbers, strict=True):
-        shown = {name: heading(name).narrowly(record[name]) for name in metrics}
-        shown |= {name: counted(shown[name], fits[name]) for name in partial}
-        lines.append(row(_text(record[by[-1]]), *shown.values(), str(record["failed"])))
+        cells = {name: shown_narrowly(name, record[name]) for name in metrics}
+        cells |= {name: counted(cells[name], fits[name]) for name in partial}
+        lines.append(row(_text(record[by[-1]]), *cells.values(), str(record["failed"])))
         groups.append(", ".join(_text(record[column]) for column in by[:-1]))
-        cells.setdefault(groups[-1], []).append(record["cells"])
-    titles = {group: _counted(group, min(of), max(of)) for group, of in cells.items()}
-    heads = ["", *(heading(name).narrow for name in metrics), "failed"]
+        trials.setdefault(groups[-1], []).append(record["cells"])
+    titles = {group: _counted(group, min(of), max(of)) for group, of in trials.items()}
+    heads = ["", *(heading_of(name).narrow for name in metrics), "failed"]
     rows = grouped([titles[group] for group in groups], lines)
     text = [*terminal_lines(table_of(heads, rows))]
     if partial:
@@ -220,8 +221,8 @@ def scores_text(
 
 
 def _counted(group: str, low: int, high: int) -> str:
-    """The name of a group with how many cells a line of it has."""
-    count = f"{low} cells each" if low == high else f"{low} to {high} cells each"
+    """The name of a group with how many trials a line of it has."""
+    count = f"{low} trials each" if low == high else f"{low} to {high} trials each"
     return f"{group} ({count})" if group else f"({count})"
 
 
@@ -236,14 +237,14 @@ def comparison_text(frame: Any, first: str, second: str) -> str:
     heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
     groups, lines = [], []
     for record in frame.to_dict("records"):
-        words = heading(record["metric"])
+        metric = record["metric"]
         numbers = [record[key] for key in ("first", "second", "difference", "low", "high")]
-        cells = [words.narrowly(value) for value in numbers]
+        cells = [shown_narrowly(metric, value) for value in numbers]
         cells[-1] += "*" if record["low"] > 0.0 or record["high"] < 0.0 else " "
         better = percent(record["better"])
         cells += [better if better == "–" else f"{better} %", str(record["pairs"])]
         groups.append(str(record["perturbation"]))
-        lines.append(row(words.narrow, *cells))
+        lines.append(row(heading_of(metric).narrow, *cells))
     shown = terminal_lines(table_of(heads, grouped(groups, lines)))
     return "\n".join([f"A: {first}", f"B: {second}", *shown, *_notes(frame)])
 
@@ -261,7 +262,7 @@ def _notes(frame: Any) -> Iterator[str]:
 
 def _legend(names: Sequence[str]) -> list[str]:
     """What the short headings stand for, where they are not the metric's own name."""
-    short = {name: heading(name).narrow for name in names}
+    short = {name: heading_of(name).narrow for name in names}
     said = [f"{words}: {name}" for name, words in short.items() if words.split()[0] != name]
     whole = "; ".join(text.replace(" ", _FIXED) for text in said)
     return [line.replace(_FIXED, " ") for line in wrap(whole, WIDTH, break_long_words=False)]

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from identify.experiments import Results
-from identify.experiments.columns import COLUMNS
+from identify.experiments.rows import COLUMNS
 from identify.experiments.store import StoreInfo
 from identify.reporting.study import StudyRows
 

@@ -97,7 +97,7 @@ def selected(log, corruption, estimator, seed):
 def test_means_of_selected_fits_have_their_number_and_a_mean_over_common_cells():
     text = scores(rows(selected))
     heads = cells(text, "perturbation", "estimator")[0]
-    assert heads == ["Riemannian", "consistent %", "failed", "Riemannian, common cells"]
+    assert heads == ["Riemannian", "consistent %", "failed", "Riemannian, common trials"]
     assert cells(text, "`low`", "`ols`") == [["1.00 / 1.00 (n 2)", "50.0", "0", "1.00 (n 2)"]]
     assert cells(text, "`low`", "`psd`") == [["4.00 / 4.00 (n 4)", "100", "0", "2.00 (n 2)"]]
 
@@ -145,7 +145,7 @@ def test_the_terminal_tells_of_how_many_fits_a_mean_is():
 
 def test_head_says_what_ran_and_with_what():
     text = head(rows(failing))
-    assert cells(text, "cells") == [["16, 4 failed"]]
+    assert cells(text, "trials") == [["16, 4 failed"]]
     assert cells(text, "logs") == [["2: 2 of `a`"]]
     assert "numpy 9.9" in text
     assert "sha256 0000000000000000…" in text
@@ -174,7 +174,7 @@ def test_failures_are_told_with_their_message_and_where():
     assert line == ["2", "`a/0`, `a/1`", "`SolveError: did not / converge`"]
     assert "## Warnings" in text
     assert "`RuntimeWarning: odd`" in text
-    assert failures(rows(plain)) == "## Cells without an estimate\n\nNone."
+    assert failures(rows(plain)) == "## Trials without an estimate\n\nNone."
 
 
 def test_targets_are_judged_by_the_mean_of_the_estimate():

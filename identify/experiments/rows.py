@@ -1,17 +1,20 @@
-"""The table of results: fixed columns first, then what settings and metrics add; as Parquet."""
+"""A row of results: its columns, a row of a failure, and rows as a table in Parquet."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from identify.experiments.work import Row
 from identify.files import write_bytes
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Row: TypeAlias = dict[str, str | int | float | bool | None]
+"""Columns of the results and their values; None where there is nothing."""
 
 RESULTS = "results.parquet"
 
@@ -84,3 +87,13 @@ def _array(values: list[Any], kind: str | None) -> pa.Array:
     if len(kinds) > 1:
         values = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
     return pa.array(values)
+
+
+def failure(kind: str, message: str) -> Row:
+    """The part of a row that says why there is no estimate."""
+    return {"status": "failed", "error_type": kind, "error": message, "finished": now()}
+
+
+def now() -> str:
+    """The time, as the column `finished` has it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
