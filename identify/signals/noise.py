@@ -64,10 +64,10 @@ def signal_noise(
         rate_hz: their rate.
         differentiator: its smoothing passes the motion.
     """
-    halo, value = differentiator.halo, differentiator.kernels[0]
+    edge, value = differentiator.half_window, differentiator.kernels[0]
     columns = []
     for name, signal in signals.items():
-        inner, smooth = signal[halo : len(signal) - halo], differentiator.apply(signal, 0)
+        inner, smooth = signal[edge : len(signal) - edge], differentiator.apply(signal, 0)
         if name == "quaternion":
             back = quaternion_conjugate(normalised_quaternion(smooth))
             columns.append(2.0 * quaternion_product(back, inner)[:, :3])
