@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
 from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT
-from identify.regressors.nuisances import (
+from identify.regressors.log_corrections import (
     displaced_point,
     earlier_wrench,
     other_clock,

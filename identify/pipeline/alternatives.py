@@ -17,7 +17,7 @@ from identify.arrays import Array
 from identify.diagnosis import LogFacts
 from identify.logs import Recording
 from identify.logs.units import FORCE, TORQUE
-from identify.regressors import nuisances
+from identify.regressors import log_corrections
 from identify.regressors.wrench import SCAN_LAYOUT, WIDE_LAYOUT, W
 from identify.signals import Reading
 from identify.spatial import coadjoint, quaternion_from_rotation
@@ -229,7 +229,7 @@ def _gravities(recording: Recording, facts: LogFacts) -> Iterator[Alternative]:
             "acceleration_kind",
             "the acceleration is the classical one, gravity not in it",
             'In the schema, [acceleration], set `kind = "classical"`.',
-            nuisances.other_gravity(g),
+            log_corrections.other_gravity(g),
         )
         return
     for name, axis in _WORLD.items():
@@ -246,14 +246,14 @@ def _gravities(recording: Recording, facts: LogFacts) -> Iterator[Alternative]:
             "acceleration_kind",
             "the acceleration is as an accelerometer reads it, less gravity",
             'In the schema, [acceleration], set `kind = "proper"`.',
-            nuisances.other_gravity(-g),
+            log_corrections.other_gravity(-g),
         )
     else:
         yield Alternative(
             "already_compensated",
             "the weight is not in the wrench: the controller has taken it off",
             "Log the wrench without gravity compensation, or set [world] `gravity = [0, 0, 0]`.",
-            nuisances.other_gravity(-g),
+            log_corrections.other_gravity(-g),
         )
 
 
@@ -262,7 +262,7 @@ def _of_gravity(
 ) -> Alternative:
     line = f"`gravity = {(np.round(other, 6) + 0.0).tolist()}`"
     remedy = f"In the schema, [world], set {line} (or --gravity)."
-    return Alternative(code, text, remedy, nuisances.other_gravity(other - now))
+    return Alternative(code, text, remedy, log_corrections.other_gravity(other - now))
 
 
 def is_usual_gravity(size: float) -> bool:
@@ -283,7 +283,7 @@ def _motions(
                 "position_unit",
                 f"the position is in {other}, not in {said}",
                 f'In the schema, [pose], set `position_unit = "{other}"`.',
-                nuisances.scaled_position(factor - 1.0, recording.gravity),
+                log_corrections.scaled_position(factor - 1.0, recording.gravity),
             )
     if not (facts.timed and facts.gravity_added) or recording.still:
         return
@@ -296,7 +296,7 @@ def _motions(
                 "time_unit",
                 f"time runs {factor:g} times as long as read",
                 f"In the schema, [log], {time_line(recording, factor)}.",
-                nuisances.other_clock(factor - 1.0, recording.gravity),
+                log_corrections.other_clock(factor - 1.0, recording.gravity),
                 clock=factor,
             )
 
