@@ -1,4 +1,7 @@
-"""What the data identify: directions of the unknowns that stand out of the motion's noise."""
+"""What the data identify: directions of the unknowns that stand out of the motion's noise.
+
+Fuller, "Measurement error models" (1987).
+"""
 
 from __future__ import annotations
 

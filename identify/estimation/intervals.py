@@ -1,4 +1,8 @@
-"""Covariance of an estimate, and the 95 % intervals it gives."""
+"""Covariance of an estimate, and the 95 % intervals it gives.
+
+Satterthwaite, "An approximate distribution of estimates of variance components" (1946).
+Hothorn, Bretz and Westfall, "Simultaneous inference in general parametric models" (2008).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Weights of residuals by band: of what a fit leaves, and what noise of the signals makes."""
+"""Weights of residuals by band: of what a fit leaves, and what noise of the signals makes.
+
+Fisher, "Theory of statistical estimation" (1925).
+DerSimonian and Laird, "Meta-analysis in clinical trials" (1986).
+Ayer, Brunk, Ewing, Reid and Silverman, "An empirical distribution function for sampling with
+    incomplete information" (1955).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Local polynomials for values and derivatives, and the cut-off they go with."""
+"""Local polynomials for values and derivatives, and the cut-off they go with.
+
+Savitzky and Golay, "Smoothing and differentiation of data by simplified least squares procedures"
+    (1964).
+Schafer, "What is a Savitzky-Golay filter?" (2011).
+"""
 
 from __future__ import annotations
 
@@ -57,7 +62,7 @@ class Differentiator:
         band = min(2.0 * _SMOOTHING_BAND * cutoff_hz / rate_hz, 0.9)
         if band == 0.0:
             return np.inf
-        # −3 dB point of a local polynomial: Schafer, "What is a Savitzky-Golay filter?" (2011).
+        # −3 dB point of a local polynomial (Schafer 2011).
         half = ((_SMOOTHING_ORDER + 1) / band + 4.6) / 3.2
         return max(float(np.rint(half)), _SMOOTHING_ORDER // 2 + 1.0)
 

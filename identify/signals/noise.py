@@ -1,4 +1,8 @@
-"""The noise of a log's signals, read off their high band, and the roots of what it does to rows."""
+"""The noise of a log's signals, read off their high band, and the roots of what it does to rows.
+
+Welch, "The use of fast Fourier transform for the estimation of power spectra" (1967).
+Wilson and Hilferty, "The distribution of chi-square" (1931).
+"""
 
 from __future__ import annotations
 
