@@ -26,7 +26,6 @@ from identify.estimation.terms import Consistent
 from identify.inertia import phi_from_inertia
 from identify.logs.synthetic_motion import random_motion
 from identify.regressors import (
-    WRENCH_LAYOUT,
     BodyWrench,
     ParameterSpace,
     Statistics,
@@ -34,6 +33,7 @@ from identify.regressors import (
     join_logs,
     newton_euler_regressor,
     newton_euler_wrench,
+    wrench_statistics,
 )
 from identify.spatial import BodyMotion
 from identify.spatial.rotations import rotate_back, rotation_from_quaternion
@@ -130,8 +130,7 @@ def noisy_log(count: int) -> NoisyLog:
         rng = np.random.default_rng(seed)
         motion = _motion(count, rng)
         wrench = newton_euler_wrench(_rod(), motion) + _SIGMA * rng.standard_normal((count, 6))
-        rows = np.concatenate((np.ones((count, 1)), motion.features, wrench), axis=1)
-        blocks = Statistics.from_rows(WRENCH_LAYOUT, rows)
+        blocks = wrench_statistics(motion, wrench)
         estimate = estimate_body([blocks])
         if estimate.certificate.solver != "none" and estimate.complete:
             return NoisyLog(motion, wrench, blocks, estimate)
@@ -148,8 +147,7 @@ def two_bodies(log: NoisyLog) -> System:
         (log.motion, log.wrench + newton_euler_wrench(_carrier(), log.motion)),
         (motion, newton_euler_wrench(_carrier(), motion) + _SIGMA * rng.normal(size=(count, 6))),
     ):
-        rows = np.concatenate((np.ones((count, 1)), moved.features, wrench), axis=1)
-        logs.append(Statistics.from_rows(WRENCH_LAYOUT, rows))
+        logs.append(wrench_statistics(moved, wrench))
     space = ParameterSpace(("rod", "carrier"))
     equations = BodyWrench(space, bodies=(("rod", "carrier"), ("carrier",)))
     return System.of([(join_logs(logs), equations)])

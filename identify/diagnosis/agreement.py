@@ -141,7 +141,7 @@ class _Pair:
         """
         covariances = covariance_of(first), covariance_of(second)
         away = first.x - second.x
-        degrees = (degrees_of_freedom(fit, less_taken=False) for fit in (first, second))
+        degrees = (degrees_of_freedom(fit, less_leverage=False) for fit in (first, second))
         free = [float(each[:4].min()) for each in degrees]
         ways = [
             _p_value(away[:d], [covariance[:d, :d] for covariance in covariances], free)

@@ -14,7 +14,7 @@ from identify.logs.patch import Patch, wrench_gain
 from identify.logs.schema import Schema
 from identify.logs.units import LENGTH
 from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT
-from identify.regressors.nuisances import changed_readings, other_gravity, scaled_position
+from identify.regressors.log_corrections import changed_readings, other_gravity, scaled_position
 from identify.regressors.wrench import DDW, DW, RT, W
 
 _WRENCH_KEYS = frozenset(

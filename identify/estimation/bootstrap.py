@@ -5,6 +5,10 @@ assumed of the noise but that blocks of time are independent of each other: what
 estimate from block to block is counted, drift and failures of the model with it. In each refit
 every block has a random weight of mean and variance one (Rubin's Bayesian bootstrap, 1981), so that
 logs of one block take part and no refit is singular; offsets are fitted anew.
+
+Rubin, "The Bayesian bootstrap" (1981).
+Bell and McCaffrey, "Bias reduction in standard errors for linear regression with multi-stage
+    samples" (2002).
 """
 
 from __future__ import annotations

@@ -85,11 +85,11 @@ class ScaledProblem:
         A, b: whitened rows in scaled unknowns, shapes (p, p) and (p,).
         floor: norm of the residual no unknown reaches.
         free: columns that span the directions equalities leave open, shape (p, k).
-        reference: default bodies that meet the equalities, shape (p,).
+        reference: prior bodies that meet the equalities, shape (p,).
         terms: all of them.
         scaling: the units of the unknowns.
         identifiable: columns that span the directions the data identify, shape (p, j).
-        completed: whether the rows hold a default body for the others.
+        prior_completed: whether the rows hold a prior body for the others.
         equations: how many independent equations the rows are worth; residuals beyond the noise
             then widen what counts as near.
     """
@@ -102,7 +102,7 @@ class ScaledProblem:
     terms: tuple[Term, ...]
     scaling: Scaling
     identifiable: Array
-    completed: bool = False
+    prior_completed: bool = False
     equations: float = np.inf
 
     def objective(self, theta: Array) -> float:
@@ -190,7 +190,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
         dual_residual=dual_residual,
         gap=abs(primal - dual) / (0.5 * size**2),
         distance_to_optimum=distance,
-        optimal_for=COMPLETED if problem.completed else DATA,
+        optimal_for=COMPLETED if problem.prior_completed else DATA,
         active=tuple(
             str(term)
             for term, broken in zip(problem.terms, problem.violations(theta), strict=True)

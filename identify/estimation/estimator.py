@@ -170,7 +170,7 @@ def estimate_unknowns(
     """The estimate of all unknowns of a system.
 
     Weighted least squares first; where it breaks a term, the cone program with the same data. What
-    the data do not identify is completed by a compact default body.
+    the data do not identify is completed by a compact prior body.
 
     Args:
         system: data and equations.
@@ -279,17 +279,17 @@ def _contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
 
 
 def _scaled_problem(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> ScaledProblem:
-    completed, split = fit.completed, fit.identifiability
+    completed, split = fit.prior_completed, fit.identifiability
     return ScaledProblem(
         A=completed.A,
         b=completed.b,
         floor=completed.floor,
         free=split.free,
-        reference=fit.default,
+        reference=fit.prior,
         terms=terms,
         scaling=fit.scaling,
         identifiable=split.identifiable,
-        completed=not split.complete,
+        prior_completed=not split.complete,
         equations=completed.equations,
     )
 

@@ -1,4 +1,7 @@
-"""What the data identify: directions of the unknowns that stand out of the motion's noise."""
+"""What the data identify: directions of the unknowns that stand out of the motion's noise.
+
+Fuller, "Measurement error models" (1987).
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ def identifiability(
     Args:
         scaled_matrix: A of the whitened problem in scaled unknowns, shape (p, p).
         noise_rows: a root of N in the same unknowns, shape (l, p).
-        noise_scatter: scatter of the scores from noise that meets noise, in the same, shape (p, p).
+        noise_scatter: scatter of the scores from the noise cross term, in the same, shape (p, p).
         units: the scale of each scaled unknown, shape (p,).
         free: columns that span what equalities leave open, in unknowns divided by `units`.
         bodies: how many bodies the unknowns begin with.

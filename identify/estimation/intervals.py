@@ -1,4 +1,8 @@
-"""Covariance of an estimate, and the 95 % intervals it gives."""
+"""Covariance of an estimate, and the 95 % intervals it gives.
+
+Satterthwaite, "An approximate distribution of estimates of variance components" (1946).
+Hothorn, Bretz and Westfall, "Simultaneous inference in general parametric models" (2008).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from identify.arrays import Array, Phi
-from identify.estimation.least_squares import LeastSquaresFit, taken_samples
+from identify.estimation.least_squares import LeastSquaresFit, leverages
 from identify.estimation.principal import PrincipalSpread
 from identify.exchange import PrincipalAxis
 from identify.exchange.estimate_views import MOMENTS
@@ -55,7 +59,7 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
     """Covariance of x: B⁻¹ (H + X) B⁻¹ along the identifiable directions.
 
     H is the information of the rows, B what is left of it without noise in the columns, X the
-    scatter of noise that meets noise. Directions the data do not identify have the spread of the
+    scatter of the noise cross term. Directions the data do not identify have the spread of the
     body's own scale.
 
     Args:
@@ -85,28 +89,28 @@ def _inverse_information(fit: LeastSquaresFit) -> Array:
     return inverse @ inverse.T
 
 
-def degrees_of_freedom(fit: LeastSquaresFit, *, less_taken: bool = True) -> Array:
+def degrees_of_freedom(fit: LeastSquaresFit, *, less_leverage: bool = True) -> Array:
     """Of Student's t for each unknown (Satterthwaite 1946): those of the groups it rests on.
 
     Args:
         fit: the unconstrained estimate.
-        less_taken: whether what unknowns and offsets take of the groups is left out. Sizes are
-            drawn to the one that is common to all bands, so that of few rows this is too few.
+        less_leverage: whether what unknowns and offsets take of the groups is left out. Sizes are
+            shrunk towards the one that is common to all bands, so that of few rows this is too few.
 
     Returns:
         Shape (p,).
     """
     along, system = information_inverse(fit), fit.data.system
     whole, squares = np.zeros(len(along)), np.zeros(len(along))
-    taken = taken_samples(fit.data, fit) if less_taken else [0.0] * len(system.groups)
-    for group, information, lost in zip(
+    taken = leverages(fit.data, fit) if less_leverage else [0.0] * len(system.groups)
+    for group, information, leverage in zip(
         system.groups, system.moments(fit.weights), taken, strict=True
     ):
         share = np.einsum("ij,jk,ik->i", along, information, along)
         whole += share
         # A size a kind of channel is what is learned of a group.
         alike = group.channels / len(set(group.group.kinds))
-        squares += share**2 / max(alike * (group.effective_samples - lost), 1.0)
+        squares += share**2 / max(alike * (group.effective_samples - leverage), 1.0)
     return np.where(squares > 0.0, whole**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
 
 
@@ -283,12 +287,12 @@ def _level_of_all(jacobian: Array, covariance: Array) -> float:
         covariance: of phi, shape (10, 10).
     """
     errors = _errors(jacobian, covariance)
-    there = errors > 0.0
-    if not there.any():
+    uncertain = errors > 0.0
+    if not uncertain.any():
         return _LEVEL
     values, vectors = np.linalg.eigh(covariance / (scale := _sizes(covariance)))
     root = vectors * np.sqrt(np.maximum(values, 0.0)) * np.sqrt(np.diag(scale))[:, None]
-    rows = (jacobian[there] @ root) / errors[there, None]
+    rows = (jacobian[uncertain] @ root) / errors[uncertain, None]
     # The same numbers each time, so that the same data give the same intervals.
     draws = np.random.default_rng(0).standard_normal((_DRAWS, len(covariance)))
     largest = np.abs(draws @ rows.T).max(axis=1)

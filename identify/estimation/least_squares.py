@@ -25,7 +25,7 @@ from identify.estimation.initial_estimate import (
     require_positive_masses,
     too_little,
 )
-from identify.estimation.residual_weights import RESOLUTION, noise_there, residual_weights
+from identify.estimation.residual_weights import RESOLUTION, noise_fraction, residual_weights
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.inertia import default_body
@@ -60,16 +60,17 @@ class LeastSquaresFit:
             rows, so that (AᵀA)⁻¹ is the covariance of the unknowns.
         problem: the whitened problem in x.
         noise: rows of the noise in the columns of that problem, [A | b], shape (n, p + 1).
-        scatter: of its scores beyond AᵀA: from noise that meets noise, and from residuals that are
-            larger or smaller in some bands than the weights say, shape (p, p).
+        scatter: of its scores beyond AᵀA: from the cross term of noise, and from residuals that
+            are larger or smaller in some bands than the weights say, shape (p, p).
         scaling: of the bodies found.
         identifiability: what the data identify, in scaled unknowns.
-        default: scaled unknowns of the default bodies, with what is known exactly.
-        reference: what holds in the directions the data do not identify: the default bodies, drawn
-            to what the data say there, by its own error.
+        prior: scaled unknowns of the prior bodies, with what is known exactly.
+        reference: what holds in the directions the data do not identify: the prior bodies, shrunk
+            towards what the data say there, by its own error.
         theta: scaled unknowns of the estimate.
-        soft: the same with every direction free, if weakly drawn to the reference: what weights are
-            taken from, as what is not identifiable yet may be so with better ones.
+        regularised: the same with every direction free, each shrunk towards the reference by its
+            error: what weights are taken from, as what is not identifiable yet may be so with
+            better ones.
     """
 
     data: FitData
@@ -79,10 +80,10 @@ class LeastSquaresFit:
     scatter: Array
     scaling: Scaling
     identifiability: Identifiability
-    default: Array
+    prior: Array
     reference: Array
     theta: Array
-    soft: Array
+    regularised: Array
 
     @property
     def solved(self) -> Array:
@@ -101,21 +102,21 @@ class LeastSquaresFit:
         return self.problem.A @ self.scaling.to_x
 
     @property
-    def completed(self) -> LinearProblem:
-        """The problem in scaled unknowns with what the data do not identify completed.
+    def prior_completed(self) -> LinearProblem:
+        """The problem in scaled unknowns with what the data do not identify completed by the prior.
 
         Of the data it keeps what they say along the identifiable directions. Along each other
-        direction it asks for the default body with a standard error of the body's own scale, so
-        that constraints move what is not known before they move what is.
+        direction it asks for the prior body with a standard error of the body's own scale, so that
+        constraints move what is not known before they move what is.
         """
         split = self.identifiability
         A, b = self.corrected
         floor = self.problem.residual_norm(self.scaling.x(self.solved))
         inverse = np.linalg.pinv(np.concatenate((split.identifiable, split.unidentifiable), axis=1))
         count = split.identifiable.shape[1]
-        by_data, by_default = A @ inverse[:count], inverse[count:]
-        rows = np.concatenate((by_data, by_default))
-        target = np.concatenate((b + by_data @ self.reference, by_default @ self.reference))
+        by_data, by_prior = A @ inverse[:count], inverse[count:]
+        rows = np.concatenate((by_data, by_prior))
+        target = np.concatenate((b + by_data @ self.reference, by_prior @ self.reference))
         reduced = LinearProblem.from_rows(
             np.concatenate((rows, target[:, None]), axis=1),
             self.problem.equations,
@@ -143,7 +144,7 @@ def weighted_least_squares(
 ) -> LeastSquaresFit:
     """Least squares, re-weighted by the covariance of its own residuals until it settles.
 
-    Directions of the unknowns that the data do not identify are those of the default bodies. Of the
+    Directions of the unknowns that the data do not identify are those of the prior bodies. Of the
     terms it knows the equalities alone.
 
     Args:
@@ -174,7 +175,7 @@ def weighted_least_squares(
     for number in range(first + 1 if _is_noisy(fit) else _RAMP, _MOST_ROUNDS):
         before, share = fit, min(1.0, number / _RAMP)
         lengths = _lengths(fit, damped=number > _DAMPED_FROM)
-        fit = _solve(data, fit.scaling.x(fit.soft), lengths, share, fit)
+        fit = _solve(data, fit.scaling.x(fit.regularised), lengths, share, fit)
         if share == 1.0 and _settled(before, fit):
             break
     _require_masses_and_coms(fit)
@@ -218,11 +219,11 @@ def _solve(
         before: the last round, if any.
     """
     space = data.space
-    taken = taken_samples(data, before)
+    leverage = leverages(data, before)
     moments = data.system.residual_moments(x, [np.diag(scale**-2) for scale in data.scales])
-    there = noise_there(data, x, moments, taken)
-    weights, spreads = residual_weights(data, x, moments, taken, there)
-    share = share * there
+    fraction = noise_fraction(data, x, moments, leverage)
+    weights, spreads = residual_weights(data, x, moments, leverage, fraction)
+    share = share * fraction
     problem = data.system.problem(weights)
     noise = np.sqrt(share) * data.system.noise_rows(weights)
     scatter = share * data.system.noise_scatter(x, weights)
@@ -237,7 +238,7 @@ def _solve(
         _free(data, scaling),
         len(space.bodies),
     )
-    default = _default_bodies(data, x, scaling)
+    prior = _prior_bodies(data, x, scaling)
     fit = LeastSquaresFit(
         data=data,
         weights=weights,
@@ -246,20 +247,20 @@ def _solve(
         scatter=scatter,
         scaling=scaling,
         identifiability=split,
-        default=default,
-        reference=default,
+        prior=prior,
+        reference=prior,
         theta=np.zeros(len(space)),
-        soft=np.zeros(len(space)),
+        regularised=np.zeros(len(space)),
     )
     A, b = fit.corrected_along(split.resolved)
     y = np.linalg.solve(A, b)
-    soft = fit.reference + split.resolved @ (y / (1.0 + split.errors**2))
+    regularised = fit.reference + split.resolved @ (y / (1.0 + split.errors**2))
     little = HALF_WIDTH * split.errors >= 1.0
-    drawn = split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
-    fit = replace(fit, reference=default + drawn)
+    shrunk = split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
+    fit = replace(fit, reference=prior + shrunk)
     fit = replace(fit, theta=fit.solved)
-    possible = (soft[: 10 * len(scaling.bodies) : 10] > 0.0).all()
-    fit = replace(fit, soft=soft if possible else fit.theta)
+    possible = (regularised[: 10 * len(scaling.bodies) : 10] > 0.0).all()
+    fit = replace(fit, regularised=regularised if possible else fit.theta)
     errors = np.zeros(len(space))
     for number, body in enumerate(scaling.bodies):
         width = split.half_widths[10 * number]
@@ -280,19 +281,19 @@ def _free(data: FitData, scaling: Scaling) -> Array:
     return free_directions(data.equalities @ scaling.to_x * _body_units(scaling))
 
 
-def _default_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
-    """Scaled unknowns of default bodies of these masses and centres; scalars as they are."""
-    default = np.zeros(len(x))
-    default[data.space.of_scalars] = x[data.space.of_scalars] / scaling.units
+def _prior_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
+    """Scaled unknowns of prior bodies of these masses and centres; scalars as they are."""
+    prior = np.zeros(len(x))
+    prior[data.space.of_scalars] = x[data.space.of_scalars] / scaling.units
     for number, body in enumerate(scaling.bodies):
         block = data.space.of_body(number)
-        default[block] = default_body(body.mass, np.zeros(3)) / body.units
-    if len(data.values):  # x meets the equalities; a default body of it need not
+        prior[block] = default_body(body.mass, np.zeros(3)) / body.units
+    if len(data.values):  # x meets the equalities; a prior body of it need not
         scaled = data.equalities @ scaling.to_x
-        missing = data.values - scaled @ default
+        missing = data.values - scaled @ prior
         if np.abs(missing).max() > 1e-12 * np.abs(data.values).max():
-            return default + np.linalg.lstsq(scaled, missing, rcond=None)[0]
-    return default
+            return prior + np.linalg.lstsq(scaled, missing, rcond=None)[0]
+    return prior
 
 
 def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
@@ -317,7 +318,7 @@ def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
     little: by less than rounding of what was measured is settled too. The units of length have to
     settle as well, where they decide what is identifiable.
     """
-    moved = after.scaling.x(after.soft) - before.scaling.x(before.soft)
+    moved = after.scaling.x(after.regularised) - before.scaling.x(before.regularised)
     grown = [
         abs(new.length / old.length - 1.0)
         for new, old in zip(after.scaling.bodies, before.scaling.bodies, strict=True)
@@ -328,23 +329,23 @@ def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
     return bool(near and (complete or max(grown) < _SETTLED))
 
 
-def taken_samples(data: FitData, before: LeastSquaresFit | None) -> list[float]:
-    """Effective samples of each group that the unknowns and offsets take."""
+def leverages(data: FitData, before: LeastSquaresFit | None) -> list[float]:
+    """Leverage of each group: effective samples that the unknowns and offsets take of it."""
     system = data.system
-    taken = [0.0] * len(system.groups)
+    found = [0.0] * len(system.groups)
     for rows in system.owners:
         constants = np.array([system.groups[g].constant[log] for g, log in rows])
         for (g, _), share in zip(rows, constants**2 / (constants @ constants), strict=True):
-            taken[g] += float(share)
+            found[g] += float(share)
     if before is None:
         share = len(data.space) / system.equations
-        return [n + share * g.effective_samples for n, g in zip(taken, system.groups, strict=True)]
+        return [n + share * g.effective_samples for n, g in zip(found, system.groups, strict=True)]
     A, _ = before.corrected
     inverse = before.scaling.to_x @ before.identifiability.identifiable @ np.linalg.inv(A)
     for number, information in enumerate(system.moments(before.weights)):
         leverage = float(np.einsum("ij,ik,kj->", inverse, information, inverse))
-        taken[number] += leverage / system.groups[number].channels
-    return taken
+        found[number] += leverage / system.groups[number].channels
+    return found
 
 
 def _body_units(scaling: Scaling) -> Array:
@@ -362,7 +363,7 @@ def _body_units(scaling: Scaling) -> Array:
 def _lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
     """Each body's size: from its inertia as far as the data resolve that, else the default ball's.
 
-    Damped, half of the way is gone, as what is drawn to a larger body makes a larger one.
+    Damped, half of the way is gone, as what is shrunk towards a larger body makes a larger one.
     """
     split, low_high = fit.identifiability, _SIZE_RESOLVED
     A, b = fit.corrected_along(split.resolved)

@@ -1,4 +1,7 @@
-"""How well principal moments about the centre of mass are known, and where their axes are."""
+"""How well principal moments about the centre of mass are known, and where their axes are.
+
+Fieller, "Some problems in interval estimation" (1954).
+"""
 
 from __future__ import annotations
 

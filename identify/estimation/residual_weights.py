@@ -1,4 +1,10 @@
-"""Weights of residuals by band: of what a fit leaves, and what noise of the signals makes."""
+"""Weights of residuals by band: of what a fit leaves, and what noise of the signals makes.
+
+Fisher, "Theory of statistical estimation" (1925).
+DerSimonian and Laird, "Meta-analysis in clinical trials" (1986).
+Ayer, Brunk, Ewing, Reid and Silverman, "An empirical distribution function for sampling with
+    incomplete information" (1955).
+"""
 
 from __future__ import annotations
 
@@ -14,14 +20,14 @@ from identify.estimation.initial_estimate import FitData
 from identify.regressors.system import GroupEquations
 
 _PREDICTED = 100.0
-"""Effective samples that the predicted covariance of a group's residuals is worth: what the noise
-of its signals makes, at the size that is found. So many residuals count as much as it …"""
+"""Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
+signals makes, at the size that is found. So many residuals count as much as it …"""
 
 _KINDS = 30.0
 """… and so many, where nothing is predicted, as one size for each kind of channel."""
 
 _SIZE_KNOWN = (3.0, 100.0)
-"""Least and most degrees of freedom that the size common to all bands is worth …"""
+"""Least and most degrees of freedom of the size that is common to all bands …"""
 
 _SIZE_KNOWN_ALIKE = 10.0
 """… and in predictions, where bands are taken to be alike."""
@@ -48,16 +54,18 @@ exact torque beside a noisy force would outweigh it by more than double precisio
 what the force alone tells, the mass."""
 
 
-def noise_there(data: FitData, x: Array, moments: Sequence[Array], taken: Sequence[float]) -> float:
+def noise_fraction(
+    data: FitData, x: Array, moments: Sequence[Array], leverages: Sequence[float]
+) -> float:
     """Share of the noise read off the signals that the residuals leave room for, at most one.
 
     A motion with fast parts of its own, and no noise, looks noisy; the residuals tell.
     """
     ratios: dict[str, list[tuple[float, float]]] = {}
-    for group, moment, predicted, lost in zip(
-        data.system.groups, moments, data.system.noise_moments(x), taken, strict=True
+    for group, moment, predicted, leverage in zip(
+        data.system.groups, moments, data.system.noise_moments(x), leverages, strict=True
     ):
-        left = group.effective_samples - lost
+        left = group.effective_samples - leverage
         kinds = np.array(group.group.kinds)
         for kind in dict.fromkeys(group.group.kinds):
             own = np.ix_(kinds == kind, kinds == kind)
@@ -74,20 +82,31 @@ def noise_there(data: FitData, x: Array, moments: Sequence[Array], taken: Sequen
 
 
 def residual_weights(
-    data: FitData, x: Array, moments: Sequence[Array], taken: Sequence[float], there: float
+    data: FitData,
+    x: Array,
+    moments: Sequence[Array],
+    leverages: Sequence[float],
+    fraction: float,
 ) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
     """W of each group from the residuals at x, and from what noise of the signals makes there.
+
+    Args:
+        data: system and scales.
+        x: unknowns, shape (p,).
+        moments: Σ r rᵀ of each group at x, shape (m, m) each.
+        leverages: effective samples of each group that unknowns and offsets take.
+        fraction: of the noise read off the signals that is there.
 
     Returns:
         The weights, and W (C − W⁻¹) W with the covariance C that each group has by itself: weights
         are cautious, intervals are to hold.
     """
     system = data.system
-    predicted = [there * moment for moment in system.noise_moments(x)]
+    predicted = [fraction * moment for moment in system.noise_moments(x)]
     covariances: list[Array] = [np.empty(0)] * len(system.groups)
     found = list(covariances)
     for sensor in (sensor for sensors in system.sensors for sensor in sensors):
-        bands = [_Band.of(system.groups[g], moments[g], predicted[g], taken[g]) for g in sensor]
+        bands = [_Band.of(system.groups[g], moments[g], predicted[g], leverages[g]) for g in sensor]
         own_sizes = _at_lower_edges(_sizes(bands, alike=False))
         sizes = zip(_sizes(bands, alike=True), own_sizes, strict=True)
         for g, band, (size, own) in zip(sensor, bands, sizes, strict=True):
@@ -128,11 +147,11 @@ class _Band:
     kinds: NDArray[np.str_]
 
     @classmethod
-    def of(cls, group: GroupEquations, moment: Array, predicted: Array, taken: float) -> _Band:
+    def of(cls, group: GroupEquations, moment: Array, predicted: Array, leverage: float) -> _Band:
         n = group.effective_samples
         kinds = np.array(group.group.kinds)
         rows = group.noise[..., 0]
-        return cls(moment / max(n - taken, 1.0), predicted / n, rows.T @ rows / n, n, kinds)
+        return cls(moment / max(n - leverage, 1.0), predicted / n, rows.T @ rows / n, n, kinds)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -179,7 +198,7 @@ class _Band:
         return ratios
 
     def covariance(self, sizes: Array) -> Array:
-        """What was found, drawn to what was predicted at the size it has, or to one size a kind."""
+        """What was found, shrunk towards the prediction at the size it has, or one size a kind."""
         n = self.effective_samples
         if np.isnan(self.ratios).any():
             power = np.diag(self.found)
@@ -210,16 +229,16 @@ def _sizes(bands: Sequence[_Band], *, alike: bool) -> Array:
     degrees = np.where(np.isnan(ratios), 0.0, [band.degrees for band in bands])
     ratios = np.nan_to_num(ratios)
     common = np.maximum((degrees * ratios).sum(axis=0) / np.maximum(degrees.sum(axis=0), 1.0), 1.0)
-    known = _SIZE_KNOWN_ALIKE * common if alike else _worth_of_common(ratios[1:], degrees[1:])
-    worth = known + degrees
-    sizes = np.maximum((known * common + degrees * ratios) / worth, 1.0)
+    known = _SIZE_KNOWN_ALIKE * common if alike else _degrees_of_common(ratios[1:], degrees[1:])
+    total = known + degrees
+    sizes = np.maximum((known * common + degrees * ratios) / total, 1.0)
     for kind in range(len(common)):
-        sizes[1:, kind] = _not_growing(sizes[1:, kind], worth[1:, kind])
+        sizes[1:, kind] = _not_growing(sizes[1:, kind], total[1:, kind])
     return sizes
 
 
-def _worth_of_common(ratios: Array, degrees: Array) -> Array:
-    """Degrees of freedom that the common size is worth: the more, the less bands differ.
+def _degrees_of_common(ratios: Array, degrees: Array) -> Array:
+    """Degrees of freedom of the common size: the more, the less bands differ.
 
     Chance alone makes sizes differ. What they differ by beyond it is theirs (DerSimonian and Laird
     1986), and sizes that vary by τ² of their square are known as of 2 / τ² degrees of freedom.

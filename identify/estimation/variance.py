@@ -30,29 +30,29 @@ class VarianceParts:
 
         With S_g the covariance that noise gives the residuals of a group, and B the information
         left without it, B⁻¹ (Σ_g YᵀW S_g W Y) B⁻¹ is that of the unknowns. S_g adds up over the
-        signals; where noise meets noise (X), one of them is the motion's.
+        signals; in the noise cross term (X), one of them is the motion's.
         """
         system, split, to_x = fit.data.system, fit.identifiability, fit.scaling.to_x
         everything = system.noise_moments(fit.x)
         if not any(moment.any() for moment in everything):
             return None
-        there = _share_of_noise(fit)
+        fraction = _noise_fraction(fit)
         of_wrench = system.noise_moments(np.zeros(len(fit.x)))
         along = information_inverse(fit)
 
         def covariance(moments: Sequence[Array]) -> Array:
             weights = [
-                there / group.effective_samples * weight @ moment @ weight
+                fraction / group.effective_samples * weight @ moment @ weight
                 for weight, moment, group in zip(fit.weights, moments, system.groups, strict=True)
             ]
             return along @ sum(system.moments(weights)) @ along
 
         of_motion = [whole - wrench for whole, wrench in zip(everything, of_wrench, strict=True)]
-        meeting = there * system.noise_scatter(fit.x, fit.weights)
+        cross_term = fraction * system.noise_scatter(fit.x, fit.weights)
         unknown = to_x @ split.unidentifiable
         return cls(
             covariance(of_wrench),
-            covariance(of_motion) + along @ meeting @ along,
+            covariance(of_motion) + along @ cross_term @ along,
             unknown @ unknown.T,
         )
 
@@ -93,7 +93,7 @@ class VarianceParts:
         }
 
 
-def _share_of_noise(fit: LeastSquaresFit) -> float:
+def _noise_fraction(fit: LeastSquaresFit) -> float:
     """Share of the noise read off the signals that the fit took to be there."""
     read = np.linalg.norm(fit.data.system.noise_rows(fit.weights))
     return float((np.linalg.norm(fit.noise) / read) ** 2) if read > 0.0 else 0.0

@@ -21,7 +21,7 @@ class LinearProblem:
         A: upper triangular, shape (p, p).
         b: shape (p,).
         floor: norm of the part of the data that no parameters reach.
-        equations: how many scalar equations the data are worth, counted as independent ones.
+        equations: how many independent scalar equations the data are.
         nuisances: how many further parameters (sensor offsets) were fitted and eliminated.
         names: names of the p parameters.
     """

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import chain, count, pairwise
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,6 @@ from identify.regressors.triangular import triangle
 
 MOST_BLOCKS = 200
 """Blocks a log is cut into at the most, but for the cuts between its segments."""
-
-FEWEST_SAMPLES = 5.0
-"""Least effective samples in a block: five correlation times."""
 
 CHUNK = 2048
 """Rows that one step of the QR takes in."""
@@ -113,50 +110,6 @@ class Statistics:
             numbers = np.array(getattr(self, name), dtype=np.intp)
             numbers.flags.writeable = False
             object.__setattr__(self, name, numbers)
-
-    @classmethod
-    def from_rows(
-        cls,
-        layout: Layout,
-        rows: Array,
-        effective_samples: float | None = None,
-        *,
-        noise: Array | None = None,
-        segment_ids: Indices | None = None,
-        still: bool = False,
-        log: str = "",
-    ) -> Statistics:
-        """Cut rows z of one log, in order of time, into blocks of about equal length.
-
-        Args:
-            layout: of one group.
-            rows: shape (n, K).
-            effective_samples: how many of them count as independent in all; n where not given.
-            noise: variance of the noise in each of the K columns; zero where not given.
-            segment_ids: rows of different segments do not share a block, where given.
-            still: whether each row is a still pose, and so a block of its own.
-            log: name of the log.
-        """
-        count, K = rows.shape
-        effective = float(count) if effective_samples is None else effective_samples
-        edges = _block_edges(count, effective, segment_ids, still)
-        samples = np.diff(edges).astype(np.float64)
-        factors = np.zeros((len(samples), min(K, int(samples.max())), K))
-        for factor, (start, stop) in zip(factors, pairwise(edges.tolist()), strict=True):
-            factor[:] = factor_of_rows(rows[start:stop])[: len(factor)]
-        variances = np.zeros(K) if noise is None else np.asarray(noise)
-        zeros = np.zeros(len(samples), dtype=np.intp)
-        return cls(
-            layout=layout,
-            factors=factors,
-            log=zeros,
-            block=np.arange(len(samples)),
-            group=zeros,
-            samples=samples,
-            effective_samples=samples * (effective / count),
-            noise=np.diag(np.sqrt(variances))[None, None],
-            logs=(log,),
-        )
 
     @classmethod
     def from_factor(
@@ -414,14 +367,6 @@ def absorb(factor: Array, z: Array) -> Array:
     """R of [R; zᵀ] by a triangular-pentagonal QR; `z` is (K, n), the factor is overwritten."""
     panel = np.array(z.T, order="F")
     return dtpqrt(0, _PANEL, factor, panel, overwrite_a=1, overwrite_b=1)[0]
-
-
-def _block_edges(count: int, effective: float, segment_ids: Indices | None, still: bool) -> Indices:
-    wanted = count if still else min(MOST_BLOCKS, int(effective / FEWEST_SAMPLES))
-    edges = np.linspace(0, count, max(1, min(wanted, count)) + 1).astype(int)
-    if segment_ids is not None and not still:
-        edges = np.union1d(edges, np.flatnonzero(np.diff(segment_ids)) + 1)
-    return edges
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:

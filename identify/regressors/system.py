@@ -162,7 +162,7 @@ class System:
 
     @property
     def equations(self) -> float:
-        """How many independent scalar equations the data are worth."""
+        """How many independent scalar equations the data are."""
         return sum(group.channels * group.effective_samples for group in self.groups)
 
     @property
@@ -320,7 +320,7 @@ class System:
         return [rows.T @ rows for rows in through]
 
     def noise_scatter(self, x: Array, weights: Weights) -> Array:
-        """Scatter of the scores Σ Bᵀ W r that comes of noise in B times noise in r: (p, p)."""
+        """Scatter of the scores Σ Bᵀ W r from the noise cross term, that of B and r: (p, p)."""
         p, y = len(self.space), augmented(x)
         scatter = np.zeros((p, p))
         for group, weight in zip(self.groups, weights, strict=True):

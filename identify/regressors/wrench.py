@@ -62,7 +62,7 @@ WIDE_LAYOUT = Layout(
     groups=SCAN_LAYOUT.groups,
     fit=SCAN_LAYOUT.fit,
 )
-"""z = [1, ψ, w, Rᵀ, ẇ, ẅ]: a fit reads the columns it reads elsewhere, `nuisances` the others.
+"""z = [1, ψ, w, Rᵀ, ẇ, ẅ]: a fit reads the same columns, `log_corrections` the others too.
 
 Rᵀ of R_WB by rows (zero without an attitude); ẇ and ẅ are derivatives of w as seen from B.
 """

@@ -81,7 +81,7 @@ def shortest_segment(rate_hz: float, cutoff_hz: float) -> float:
     Nothing of that length is made: it may be beyond any memory, or infinite.
     """
     period = np.inf if cutoff_hz == 0.0 else np.ceil(rate_hz / cutoff_hz)
-    return 2.0 * Differentiator.halo_of(rate_hz, cutoff_hz) + period
+    return 2.0 * Differentiator.half_window_of(rate_hz, cutoff_hz) + period
 
 
 def choose_cutoff_hz(

@@ -1,4 +1,9 @@
-"""Local polynomials for values and derivatives, and the cut-off they go with."""
+"""Local polynomials for values and derivatives, and the cut-off they go with.
+
+Savitzky and Golay, "Smoothing and differentiation of data by simplified least squares procedures"
+    (1964).
+Schafer, "What is a Savitzky-Golay filter?" (2011).
+"""
 
 from __future__ import annotations
 
@@ -48,26 +53,26 @@ class Differentiator:
     @lru_cache(maxsize=64)
     def design(cls, rate_hz: float, cutoff_hz: float) -> Differentiator:
         """The differentiator that goes with rows up to the given cut-off."""
-        half = int(cls.halo_of(rate_hz, cutoff_hz))
+        half = int(cls.half_window_of(rate_hz, cutoff_hz))
         return cls(_local_polynomial(half) * rate_hz ** np.arange(3)[:, None], rate_hz)
 
     @staticmethod
-    def halo_of(rate_hz: float, cutoff_hz: float) -> float:
-        """The halo that `design` would give, nothing made: a whole number, or infinite."""
+    def half_window_of(rate_hz: float, cutoff_hz: float) -> float:
+        """The half window that `design` would give, nothing made: a whole number, or infinite."""
         band = min(2.0 * _SMOOTHING_BAND * cutoff_hz / rate_hz, 0.9)
         if band == 0.0:
             return np.inf
-        # −3 dB point of a local polynomial: Schafer, "What is a Savitzky-Golay filter?" (2011).
+        # −3 dB point of a local polynomial (Schafer 2011).
         half = ((_SMOOTHING_ORDER + 1) / band + 4.6) / 3.2
         return max(float(np.rint(half)), _SMOOTHING_ORDER // 2 + 1.0)
 
     @property
-    def halo(self) -> int:
+    def half_window(self) -> int:
         """Samples lost at each edge."""
         return self.kernels.shape[1] // 2
 
     def apply(self, columns: Array, order: int) -> Array:
-        """Smoothed derivative of the given order, edges trimmed, (n, k) to (n − 2 halo, k)."""
+        """Smoothed derivative, edges trimmed, (n, k) to (n − 2 half_window, k)."""
         return _correlated(columns, self.kernels[order])
 
 

@@ -46,7 +46,7 @@ class Samples:
             the motion had to be differentiated.
 
     Attributes:
-        halo: samples lost at each edge.
+        half_window: samples lost at each edge.
         attitude: the way R_WB comes: smoothed as its derivatives are, or as given where nothing is
             differentiated.
         quaternion: R_WB as [x, y, z, w], shape (n, 4), or None for a log without attitude.
@@ -66,8 +66,8 @@ class Samples:
         complete = {"angular_velocity", "angular_acceleration", "linear_acceleration"}
         if "position" in signals or recording.acceleration_kind == "spatial":
             complete.add("linear_velocity")
-        self.halo = differentiator.halo if wide or not complete <= set(signals) else 0
-        self.attitude: Way = ("quaternion", 0 if self.halo else SAMPLE)
+        self.half_window = differentiator.half_window if wide or not complete <= set(signals) else 0
+        self.attitude: Way = ("quaternion", 0 if self.half_window else SAMPLE)
         self.quaternion: Vec4 | None = None
         if "quaternion" in signals:
             self.quaternion = normalised_quaternion(self._signal(*self.attitude))
@@ -83,7 +83,7 @@ class Samples:
     def _signal(self, name: str, order: int) -> Array:
         given = signal_of(self.recording, self.signals, name)
         if order == SAMPLE:
-            return given[self.halo : len(given) - self.halo]
+            return given[self.half_window : len(given) - self.half_window]
         return self.differentiator.apply(given, order)
 
     def _turning(self, name: str, order: int) -> Array:

@@ -1,4 +1,8 @@
-"""The noise of a log's signals, read off their high band, and the roots of what it does to rows."""
+"""The noise of a log's signals, read off their high band, and the roots of what it does to rows.
+
+Welch, "The use of fast Fourier transform for the estimation of power spectra" (1967).
+Wilson and Hilferty, "The distribution of chi-square" (1931).
+"""
 
 from __future__ import annotations
 
@@ -64,10 +68,10 @@ def signal_noise(
         rate_hz: their rate.
         differentiator: its smoothing passes the motion.
     """
-    halo, value = differentiator.halo, differentiator.kernels[0]
+    edge, value = differentiator.half_window, differentiator.kernels[0]
     columns = []
     for name, signal in signals.items():
-        inner, smooth = signal[halo : len(signal) - halo], differentiator.apply(signal, 0)
+        inner, smooth = signal[edge : len(signal) - edge], differentiator.apply(signal, 0)
         if name == "quaternion":
             back = quaternion_conjugate(normalised_quaternion(smooth))
             columns.append(2.0 * quaternion_product(back, inner)[:, :3])

@@ -151,7 +151,7 @@ class _Part:
 
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
         """Rows of the blocks between the edges, counted from the first sample of its own."""
-        first, tapered = self.own.start, self.samples.halo > 0
+        first, tapered = self.own.start, self.samples.half_window > 0
         parts = [
             (
                 block_transform(b - a, self.segment.rate_hz, self.cutoff_hz, tapered=tapered),
@@ -203,7 +203,7 @@ def _prepare_segment(
 ) -> _Part:
     differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
     samples = Samples(recording, segment.signals, differentiator, wide=wide)
-    time = segment.time[samples.halo : len(segment) - samples.halo]
+    time = segment.time[samples.half_window : len(segment) - samples.half_window]
     columns = _columns(samples.in_body, time, wide=wide)
     quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
     states = None

@@ -1,4 +1,7 @@
-"""Even samples of a fast clock taken to a slower one, with nothing folded into its band."""
+"""Even samples of a fast clock taken to a slower one, with nothing folded into its band.
+
+Kaiser, "Nonrecursive digital filter design using the I0-sinh window function" (1974).
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from identify.arrays import Array, Indices, Vec4
 from identify.errors import LogError
 from identify.logs import Recording
 from identify.signals.clock import gap_starts, uniform_rows
-from identify.signals.holds import LONGEST_HOLD
+from identify.signals.sample_and_hold import LONGEST_HOLD
 from identify.spatial import unwrap_quaternions
 from identify.spatial.rotations import lengths, normalised_quaternion, rotation_angle
 

@@ -13,8 +13,8 @@ from identify.findings import Finding
 from identify.logs import Recording
 from identify.logs.parts import Stream
 from identify.signals.clock import sampling_period
-from identify.signals.holds import sample_rows
 from identify.signals.resampling import reach, resample
+from identify.signals.sample_and_hold import sample_rows
 from identify.signals.segments import FEWEST_ROWS, EvenSegment, even_segments_of
 from identify.spatial.rotations import normalised_quaternion
 

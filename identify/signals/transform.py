@@ -229,7 +229,7 @@ def derivative_gains(
     if orders == (SAMPLE,):
         return {group: np.ones((1, 1)) for group in np.unique(transform.groups).tolist()}
     identity = np.zeros((1, differentiator.kernels.shape[1]))
-    identity[0, differentiator.halo] = 1.0
+    identity[0, differentiator.half_window] = 1.0
     kernels = np.concatenate((differentiator.kernels, identity))
     return transform.gains(kernels[list(orders)])
 

@@ -12,6 +12,10 @@ where single numbers are compared, and exact where all sizes but one are known. 
 has (a + b) / 2 in place of a and of b, for covariances of which every entry was estimated;
 
 with f the numbers compared less those pooled, and νᵢ the degrees of freedom of an estimate.
+
+Welch, "On the comparison of several mean values: an alternative approach" (1951).
+Johansen, "The Welch-James approximation to the distribution of the residual sum of squares in a
+    weighted linear regression" (1980).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.least_squares import weighted_least_squares
 from identify.regressors import block_statistics
-from identify.regressors.nuisances import earlier_wrench
+from identify.regressors.log_corrections import earlier_wrench
 from identify.signals import prepare
 from tests.close import assert_close, group_errors
 from tests.diagnosis.logs import (

@@ -8,9 +8,10 @@ import numpy as np
 
 from identify.estimation import EstimatorSettings, body_system, weighted_least_squares
 from identify.inertia import inertia_about_com, phi_from_inertia
-from identify.regressors import WRENCH_LAYOUT, Statistics, newton_euler_wrench
+from identify.regressors import newton_euler_wrench
 from identify.regressors.newton_euler import regressor_from_features
 from identify.spatial import BodyMotion
+from tests.regressors.rows import statistics_of_rows
 from tests.strategies import random_motion
 
 
@@ -29,7 +30,7 @@ class Samples:
     def blocks(self, effective: float | None = None, noise: np.ndarray | None = None):
         if noise is not None:
             noise = np.concatenate(([0.0], noise))
-        return Statistics.from_rows(WRENCH_LAYOUT, self.rows, effective, noise=noise)
+        return statistics_of_rows(self.rows, effective, noise=noise)
 
 
 def size_of(phi: np.ndarray) -> float:

@@ -381,7 +381,7 @@ def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside)
     fit = little_told(seed)
     problem = problem_of(fit)
     edge, _ = solve_terms(fit, terms_of(fit))
-    away, inside = edge.copy(), fit.default[:10]
+    away, inside = edge.copy(), fit.prior[:10]
     beyond = least_eigenvalue(edge) - MARGIN + outside
     away[:10] -= beyond / least_eigenvalue(inside) * inside
     assert least_eigenvalue(away) < MARGIN

@@ -25,8 +25,6 @@ from identify.estimation.intervals import (
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.inertia import PHI, inertia_about_com
 from identify.regressors import (
-    WRENCH_LAYOUT,
-    Statistics,
     block_statistics,
     newton_euler_regressor,
 )
@@ -34,6 +32,7 @@ from identify.signals import prepare
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of, fitted, samples, size_of, wrench_noise
 from tests.recordings import POSE, Path, record
+from tests.regressors.rows import statistics_of_rows
 from tests.strategies import bodies, random_body
 
 OFFSETS = tuple(f"{kind}{axis} offset" for kind in "ft" for axis in "xyz")
@@ -278,9 +277,9 @@ def test_a_subset_of_the_blocks_makes_a_fit_of_their_own():
     rng = np.random.default_rng(8)
     phi = random_body(rng)
     rows = samples(phi, rng, 400, noise=wrench_noise(phi, 0.02)).rows
-    blocks = Statistics.from_rows(WRENCH_LAYOUT, rows, 400.0)
+    blocks = statistics_of_rows(rows, 400.0)
     half = estimate_body([blocks.subset(np.arange(40))]).parameters.phi
-    same = estimate_body([Statistics.from_rows(WRENCH_LAYOUT, rows[:200], 200.0)]).parameters.phi
+    same = estimate_body([statistics_of_rows(rows[:200], 200.0)]).parameters.phi
     assert_close(half, same, 1e-9)
 
 

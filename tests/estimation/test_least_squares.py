@@ -17,9 +17,7 @@ from identify.estimation import (
 )
 from identify.estimation.least_squares import weighted_least_squares
 from identify.regressors import (
-    WRENCH_LAYOUT,
     BodyWrench,
-    Statistics,
     System,
     in_frame,
     newton_euler_regressor,
@@ -27,6 +25,7 @@ from identify.regressors import (
 )
 from tests.close import assert_close, group_errors
 from tests.estimation.simulated import Samples, fitted, samples, wrench_noise
+from tests.regressors.rows import statistics_of_rows
 from tests.strategies import poses, random_body, seeds
 
 
@@ -143,7 +142,7 @@ def test_the_fit_does_not_depend_on_units(seed, length_exponent, density_exponen
     length = 10.0**length_exponent
     unit = 10.0**density_exponent * length**3
     units = np.r_[1.0, [length] * 3, np.ones(9), [unit * length] * 3, [unit * length**2] * 3]
-    rescaled = Statistics.from_rows(WRENCH_LAYOUT, log.rows * units, 300.0)
+    rescaled = statistics_of_rows(log.rows * units, 300.0)
     phi_units = unit * np.repeat([1.0, length, length**2], [1, 3, 6])
     one, other = (estimate_body([blocks]) for blocks in (log.blocks(), rescaled))
     apart = other.parameters.phi / phi_units - one.parameters.phi

@@ -13,9 +13,9 @@ from identify.estimation.identifiability import without_noise
 from identify.estimation.residual_weights import (
     _at_lower_edges,
     _Band,
+    _degrees_of_common,
     _not_growing,
     _sizes,
-    _worth_of_common,
 )
 from identify.inertia import PHI, phi_from_inertia
 from identify.regressors import block_statistics
@@ -158,14 +158,14 @@ def test_bands_that_differ_by_chance_alone_take_the_common_size():
     rng = np.random.default_rng(3)
     degrees = np.full((7, 1), 30.0)
     by_chance = [
-        _worth_of_common(rng.chisquare(30.0, (7, 1)) / 30.0, degrees)[0] for _ in range(200)
+        _degrees_of_common(rng.chisquare(30.0, (7, 1)) / 30.0, degrees)[0] for _ in range(200)
     ]
     assert np.median(by_chance) == 100.0
     differing = np.geomspace(20.0, 1.0, 7)[:, None] * rng.chisquare(30.0, (7, 1)) / 30.0
-    assert_close(_worth_of_common(differing, degrees), [3.0], 1e-12)
+    assert_close(_degrees_of_common(differing, degrees), [3.0], 1e-12)
     # Sizes of variance τ² count as 2 / τ² degrees of freedom: many bands, known well.
     spread = rng.gamma(10.0, 0.1, (4000, 1))
-    assert abs(_worth_of_common(spread, np.full((4000, 1), 1e6))[0] / 20.0 - 1.0) < 0.1
+    assert abs(_degrees_of_common(spread, np.full((4000, 1), 1e6))[0] / 20.0 - 1.0) < 0.1
 
 
 def test_an_excess_that_falls_is_larger_at_the_lower_edge_of_its_band():

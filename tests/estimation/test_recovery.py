@@ -10,11 +10,12 @@ from identify.errors import SolveError
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.inertia import inertia_about_com, smallest_pseudo_eigenvalue
 from identify.logs.synthetic import Noise, synthetic_recording
-from identify.regressors import WRENCH_LAYOUT, Statistics, block_statistics
+from identify.regressors import block_statistics
 from identify.signals import prepare
 from tests.close import assert_close, group_errors
 from tests.estimation.simulated import Samples, flat_body, samples, size_of
 from tests.recordings import Path
+from tests.regressors.rows import statistics_of_rows
 from tests.strategies import bodies, random_body, seeds
 
 BIASES = ["per_log", "shared", "none"]
@@ -141,8 +142,8 @@ def test_samples_in_any_order_and_chunks_give_the_same_body():
     phi = random_body(rng)
     rows = samples(phi, rng, 400, noise=0.05).rows
     shuffled = rows[rng.permutation(400)]
-    one = estimate_body([Statistics.from_rows(WRENCH_LAYOUT, rows, 400.0)])
-    other = estimate_body([Statistics.from_rows(WRENCH_LAYOUT, shuffled, 400.0)])
+    one = estimate_body([statistics_of_rows(rows, 400.0)])
+    other = estimate_body([statistics_of_rows(shuffled, 400.0)])
     assert_close(other.parameters.phi, one.parameters.phi, 1e-10)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import Future
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,9 +12,10 @@ from identify.errors import StudyError
 from identify.experiments.executor import InProcess, reduce_statistics, tree_merge
 from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.work import log_statistics, merge_two_logs
-from identify.regressors import WRENCH_LAYOUT, Statistics, join_logs
+from identify.regressors import Statistics, join_logs
 from tests.close import assert_close
 from tests.experiments.studies import quick
+from tests.regressors.rows import statistics_of_rows
 
 
 def pair(first: str, second: str) -> str:
@@ -97,7 +97,7 @@ def test_chunks_of_one_log_add_up_on_workers() -> None:
     rows = np.random.default_rng(1).standard_normal((5000, 19))
     rows[:, 0] = 1.0
     chunks = np.array_split(rows, 7)
-    made = partial(Statistics.from_rows, WRENCH_LAYOUT)
+    made = statistics_of_rows
     total = reduce_statistics(chunks, made, Statistics.__add__, InProcess()).totals[0, 0]
     assert_close(total.T @ total, rows.T @ rows, rtol=1e-9)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from identify.regressors import (
+    WRENCH_LAYOUT,
     Equations,
     Group,
     Layout,
@@ -17,7 +19,7 @@ from identify.regressors import (
     Statistics,
     join_logs,
 )
-from identify.regressors.statistics import factor_of_rows
+from identify.regressors.statistics import MOST_BLOCKS, factor_of_rows
 
 SPACE = ParameterSpace(("body",), (Scalar("friction"), Scalar("gain")))
 
@@ -214,3 +216,42 @@ def random_weights(rng: np.random.Generator, data: Data) -> list[np.ndarray]:
         B = rng.normal(size=(m, m))
         weights.append(B @ B.T + 0.1 * np.eye(m))
     return weights
+
+
+def statistics_of_rows(
+    rows: np.ndarray,
+    effective: float | None = None,
+    *,
+    layout: Layout = WRENCH_LAYOUT,
+    noise: np.ndarray | None = None,
+    still: bool = False,
+    log: str = "",
+) -> Statistics:
+    """Statistics of rows z of one log and group, in order of time, in blocks of equal length.
+
+    Args:
+        rows: shape (n, K).
+        effective: how many of them count as independent in all; n where not given.
+        layout: of one group.
+        noise: variance of the noise in each of the K columns; zero where not given.
+        still: whether each row is a still pose, and so a block of its own.
+        log: name of the log.
+    """
+    count, K = rows.shape
+    effective = float(count) if effective is None else effective
+    wanted = count if still else min(MOST_BLOCKS, int(effective / 5.0))
+    edges = np.linspace(0, count, max(1, min(wanted, count)) + 1).astype(int)
+    parts = [rows[start:stop] for start, stop in pairwise(edges.tolist())]
+    samples = np.diff(edges).astype(np.float64)
+    zeros = np.zeros(len(parts), dtype=np.intp)
+    return Statistics(
+        layout=layout,
+        factors=np.array([factor_of_rows(part)[: min(K, int(samples.max()))] for part in parts]),
+        log=zeros,
+        block=np.arange(len(parts)),
+        group=zeros,
+        samples=samples,
+        effective_samples=samples * (effective / count),
+        noise=np.diag(np.sqrt(np.zeros(K) if noise is None else noise))[None, None],
+        logs=(log,),
+    )

@@ -22,7 +22,6 @@ from identify.spatial import (
     coadjoint,
     cross_force,
     exp_rotation,
-    hat,
     quaternion_product,
     rotation_from_quaternion,
 )
@@ -188,20 +187,6 @@ def test_a_body_at_rest_is_held_up_against_gravity():
     assert_close(newton_euler_wrench(phi, still)[0], [0, 0, 19.62, 0, -1.962, 0], 1e-15)
 
 
-@given(motions())
-def test_linear_columns_are_the_textbook_blocks(motion):
-    a, w, alpha = (
-        x[0]
-        for x in (motion.proper_acceleration, motion.angular_velocity, motion.angular_acceleration)
-    )
-    Y = newton_euler_regressor(motion)[0]
-    assert_close(Y[:3, 0], a, 0.0)
-    assert_close(Y[3:, 0], np.zeros(3), 0.0)
-    assert_close(Y[:3, 1:4], hat(alpha) + hat(w) @ hat(w), 1e-15, scale=100.0)
-    assert_close(Y[3:, 1:4], -hat(a), 0.0)
-    assert_close(Y[:3, 4:], np.zeros((3, 6)), 0.0)
-
-
 def test_feature_tensor_is_the_derivative_of_the_regressor_and_cannot_be_changed():
     psi = np.random.default_rng(0).normal(size=12)
     assert_close(
@@ -211,18 +196,6 @@ def test_feature_tensor_is_the_derivative_of_the_regressor_and_cannot_be_changed
     assert len(WRENCH) == 6
     with pytest.raises(ValueError, match="read-only"):
         FEATURE_TENSOR[0, 0, 0] = 2.0
-
-
-def test_every_feature_is_needed():
-    assert np.linalg.matrix_rank(FEATURE_TENSOR.reshape(12, 60)) == 12
-
-
-@given(bodies())
-def test_the_features_of_acceleration_respond_as_the_spatial_inertia(phi):
-    """∂w/∂(a', α) = [T_1 φ … T_6 φ]."""
-    M = spatial_inertia(phi)
-    response = np.einsum("jik,k->ij", FEATURE_TENSOR[:6], phi)
-    assert_close(response, M, 1e-15, scale=np.abs(M).max())
 
 
 @given(motions(2), st.integers(1, 3))

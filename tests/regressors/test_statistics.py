@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 
 import numpy as np
@@ -17,10 +17,10 @@ from identify.regressors import (
     join_logs,
     stacked_statistics,
 )
-from identify.regressors.statistics import FEWEST_SAMPLES, MOST_BLOCKS, factor_of_rows
+from identify.regressors.statistics import factor_of_rows
 from identify.regressors.triangular import triangle
 from tests.close import assert_close
-from tests.regressors.rows import layout_of, statistics_of
+from tests.regressors.rows import layout_of, statistics_of, statistics_of_rows as statistics
 from tests.strategies import seeds
 
 TWO_GROUPS = layout_of((("x", "y"), ("u",)), 6)
@@ -30,10 +30,6 @@ def random_rows(rng: np.random.Generator, count: int, columns: int = 19) -> np.n
     rows = rng.normal(size=(count, columns))
     rows[:, 0] = 1.0
     return rows
-
-
-def statistics(rows: np.ndarray, effective: float | None = None, **options) -> Statistics:
-    return Statistics.from_rows(WRENCH_LAYOUT, rows, effective, **options)
 
 
 def moment(of: Statistics, log: int = 0, group: int = 0) -> np.ndarray:
@@ -59,53 +55,13 @@ def assert_same(one: Statistics, other: Statistics, rtol: float = 1e-12) -> None
 # Blocks of time ----------------------------------------------------------------------------------
 
 
-@given(seeds(), st.integers(1, 400), st.floats(0.02, 1.0))
-def test_blocks_add_up_to_the_log(seed, count, share):
-    rows = random_rows(np.random.default_rng(seed), count)
-    blocks = statistics(rows, share * count)
-    assert_close(moment(blocks), rows.T @ rows, 1e-12)
-    assert blocks.samples.sum() == count
-    assert_close(blocks.effective_samples.sum(), share * count, 1e-12)
-
-
-@given(st.integers(1, 3000), st.floats(0.02, 1.0))
-def test_blocks_are_bounded_in_number_and_hold_five_effective_samples_each(count, share):
-    rows = random_rows(np.random.default_rng(0), count)
-    blocks = statistics(rows, share * count)
-    assert 1 <= len(blocks) <= MOST_BLOCKS
-    assert blocks.samples.min() >= 1
-    if len(blocks) > 1:
-        # Lengths are whole numbers, so a block may fall short by one sample.
-        assert blocks.effective_samples.min() >= FEWEST_SAMPLES - share
-
-
-def test_every_block_is_the_factor_of_its_own_rows_in_order_of_time():
-    rows = random_rows(np.random.default_rng(1), 100)
-    blocks = statistics(rows, 50.0)
-    assert blocks.block.tolist() == list(range(10))
-    for k, factor in enumerate(blocks.factors):
-        segment = rows[10 * k : 10 * (k + 1)]
-        assert_close(factor.T @ factor, segment.T @ segment, 1e-12)
-
-
 def test_still_poses_are_a_block_each():
     rows = random_rows(np.random.default_rng(2), 7)
-    blocks = statistics(rows, 7.0, segment_ids=np.arange(7), still=True)
+    blocks = statistics(rows, 7.0, still=True)
     assert len(blocks) == 7
     assert blocks.independent
     assert blocks.samples.tolist() == blocks.effective_samples.tolist() == [1.0] * 7
     assert not statistics(rows, 7.0).independent
-
-
-@given(st.lists(st.integers(1, 60), min_size=1, max_size=8))
-def test_segments_do_not_share_a_block(lengths):
-    ids = np.repeat(np.arange(len(lengths)), lengths)
-    rows = random_rows(np.random.default_rng(3), len(ids))
-    blocks = statistics(rows, 0.5 * len(ids), segment_ids=ids)
-    edges = np.cumsum(blocks.samples).astype(int)
-    for start, stop in zip(np.r_[0, edges[:-1]], edges, strict=True):
-        assert len(set(ids[start:stop])) == 1
-    assert blocks.samples.sum() == len(ids)
 
 
 def test_a_subset_of_the_blocks_is_a_log_of_its_own():
@@ -247,6 +203,18 @@ def test_samples_worth_less_are_counted_less():
     assert Statistics.from_factor(WRENCH_LAYOUT, factor, 30).effective_samples.tolist() == [30.0]
 
 
+@given(seeds())
+def test_a_later_part_of_a_log_adds_its_blocks_behind_the_others(seed):
+    rng = np.random.default_rng(seed)
+    first, later = (random_statistics(rng, ("a",)) for _ in range(2))
+    blocks = 1 + first.block.max()
+    joined = first.followed_by(later)
+    assert joined.logs == ("a",)
+    expected = first + replace(later, block=blocks + later.block)
+    order = np.lexsort((joined.group, joined.block))
+    assert_same(joined.subset(order), expected)
+
+
 # Logs side by side -------------------------------------------------------------------------------
 
 
@@ -353,7 +321,7 @@ def test_stacked_rows_are_cut_in_order_of_time():
 def test_errors_say_what_is_wrong():
     rows = random_rows(np.random.default_rng(17), 20)
     one = statistics(rows)
-    other = Statistics.from_rows(Layout(WRENCH_LAYOUT.columns, WRENCH_LAYOUT.groups, 18), rows)
+    other = statistics(rows, layout=Layout(WRENCH_LAYOUT.columns, WRENCH_LAYOUT.groups, 18))
     with pytest.raises(ValueError, match="different layouts do not add up"):
         join_logs([one, other])
     with pytest.raises(ValueError, match="different layouts do not add up"):
@@ -363,4 +331,4 @@ def test_errors_say_what_is_wrong():
     with pytest.raises(ModelError, match="factors: expected shape"):
         Statistics.from_factor(WRENCH_LAYOUT, np.eye(3), 3)
     with pytest.raises(ModelError, match="noise: expected shape"):
-        Statistics.from_rows(WRENCH_LAYOUT, rows, noise=np.zeros(18))
+        statistics(rows, noise=np.zeros(18))

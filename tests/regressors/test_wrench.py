@@ -11,7 +11,6 @@ from identify.errors import ProblemError
 from identify.inertia import in_frame as body_in_frame
 from identify.regressors import (
     SCAN_LAYOUT,
-    WRENCH_LAYOUT,
     BodyWrench,
     ParameterSpace,
     Statistics,
@@ -35,6 +34,7 @@ from identify.spatial import BodyMotion, Pose, coadjoint
 from tests.close import assert_close
 from tests.estimation.simulated import Samples, residual_rows
 from tests.recordings import POSE, Path, record, still_poses
+from tests.regressors.rows import statistics_of_rows
 from tests.strategies import poses, random_body, random_motion, seeds
 
 OFFSETS = ["per_log", "shared", "none"]
@@ -72,7 +72,7 @@ def test_the_factor_is_that_of_the_stacked_rows(seed):
 @pytest.mark.parametrize("count", [1, 2, 18, 19, 20, 2047, 2048, 2049, 5000])
 def test_any_number_of_samples_around_the_chunk_length_is_counted_once(count):
     data = samples(np.random.default_rng(count), count)
-    by_rows = Statistics.from_rows(WRENCH_LAYOUT, data.rows)
+    by_rows = statistics_of_rows(data.rows)
     for statistics in (statistics_of(data), by_rows):
         R = statistics.totals[0, 0]
         assert_close(R.T @ R, data.rows.T @ data.rows, 1e-12)

@@ -31,7 +31,7 @@ def test_the_default_cutoff_is_five_hertz_or_a_tenth_of_the_rate():
 def test_differentiator_is_that_of_savitzky_and_golay(rate, cutoff):
     differentiator = Differentiator.design(rate, cutoff)
     length = differentiator.kernels.shape[1]
-    assert length == 2 * differentiator.halo + 1
+    assert length == 2 * differentiator.half_window + 1
     for order in range(3):
         theirs = savgol_coeffs(length, 6, deriv=order, delta=1 / rate, use="dot")
         # SciPy's powers of the index lose digits on long windows.
@@ -47,7 +47,7 @@ def test_derivatives_of_polynomials_are_exact(rate, cutoff, degree):
     # Scaled so that every derivative is of order one; x' is the rate of x in time.
     speed = 2.0 / (count - 1) * rate
     polynomial = np.polynomial.Polynomial(np.cos(np.arange(degree + 1.0)))
-    inner = slice(differentiator.halo, count - differentiator.halo)
+    inner = slice(differentiator.half_window, count - differentiator.half_window)
     for order in range(3):
         if degree == 7 and order == 1:
             continue  # the window's symmetry gives value and second derivative one degree more
@@ -62,9 +62,9 @@ def test_derivatives_of_a_slow_sine_are_accurate(rate, cutoff, frequency):
     differentiator = Differentiator.design(rate, cutoff)
     time = np.arange(0.0, 3.0 / frequency, 1.0 / rate)
     omega = 2.0 * np.pi * frequency
-    inner = time[differentiator.halo : len(time) - differentiator.halo]
+    inner = time[differentiator.half_window : len(time) - differentiator.half_window]
     columns = np.sin(omega * time)[:, None]
-    reach = (omega * differentiator.halo / rate) ** 6
+    reach = (omega * differentiator.half_window / rate) ** 6
     for order in range(3):
         exact = omega**order * np.sin(omega * inner + order * np.pi / 2)
         out = differentiator.apply(columns, order)[:, 0]
@@ -95,10 +95,10 @@ def test_errors_of_derivatives_fall_with_the_sixth_power_of_frequency():
 @given(st.floats(20.0, 5000.0), st.floats(0.002, 0.44))
 def test_the_length_is_known_before_a_kernel_is_made(rate, share):
     cutoff = share * rate
-    halo = Differentiator.design(rate, cutoff).halo
-    assert Differentiator.halo_of(rate, cutoff) == halo
+    half_window = Differentiator.design(rate, cutoff).half_window
+    assert Differentiator.half_window_of(rate, cutoff) == half_window
 
 
 def test_a_length_beyond_any_memory_is_a_number_too():
-    assert Differentiator.halo_of(1e300, 5.0) > 1e298
-    assert Differentiator.halo_of(1e300, 1e-300) == np.inf
+    assert Differentiator.half_window_of(1e300, 5.0) > 1e298
+    assert Differentiator.half_window_of(1e300, 1e-300) == np.inf

@@ -36,7 +36,7 @@ COLUMNS = {
 
 def columns_of(recording, *, wide=False):
     samples = Samples(recording, recording.signals, DIFFERENTIATOR, wide=wide)
-    columns = np.zeros((len(recording) - 2 * samples.halo, 39 if wide else 18))
+    columns = np.zeros((len(recording) - 2 * samples.half_window, 39 if wide else 18))
     for where, values in samples.in_body.vectors(wide=wide):
         columns[:, where] = values
     return samples, columns
@@ -63,7 +63,7 @@ def assert_propagated(recording, rtol: float) -> None:
     at = np.array([0, 17, 60, len(columns) - 1])
     ways, J = propagate(samples, at)
     assert J.shape == (4, 18, 3 * len(ways))
-    time = TIME[samples.halo :][at]
+    time = TIME[samples.half_window :][at]
     reached = {name for name, _ in ways}
     for name in recording.signals:
         noise = slow_noise(name, 0)

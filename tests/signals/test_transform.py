@@ -212,10 +212,10 @@ def test_noise_that_was_differentiated_has_the_gain_in_the_rows_that_was_worked_
     rng = np.random.default_rng(3)
     transform = block_transform(400, RATE, 5.0, tapered=tapered)
     differentiator = Differentiator.design(RATE, 5.0)
-    white = rng.normal(size=(400 + 2 * differentiator.halo, 600))
+    white = rng.normal(size=(400 + 2 * differentiator.half_window, 600))
     gains = derivative_gains(transform, differentiator, (0, 1, 2, SAMPLE))
     kinds = [differentiator.apply(white, order) for order in range(3)]
-    kinds.append(white[differentiator.halo : -differentiator.halo])
+    kinds.append(white[differentiator.half_window : -differentiator.half_window])
     rows = np.array([_rows(transform, kind) for kind in kinds])
     for group, gain in gains.items():
         mine = rows[:, transform.groups == group].reshape(4, -1)

@@ -46,7 +46,7 @@ def test_wide_columns_are_attitude_and_derivatives_of_the_wrench_in_body_axes(gi
     differentiator = Differentiator.design(RATE, 5.0)
     assert prepared.rows.shape[1] == 40
     (block,) = prepared.blocks
-    lost = differentiator.halo
+    lost = differentiator.half_window
     assert block.samples == len(TIME) - 2 * lost
     # The series is the mean over stretches of ten samples.
     time = TIME[lost : lost + 10 * len(prepared.rows)]
@@ -73,10 +73,10 @@ def test_the_columns_of_a_fit_are_what_they_are_without_the_others(give):
 def test_where_all_was_measured_wide_columns_cost_edges():
     """The wrench is differentiated then, and without a taper edges would be in slow rows."""
     log = record(PATH, PHI, TIME, ALL)
-    halo = Differentiator.design(RATE, 5.0).halo
+    half_window = Differentiator.design(RATE, 5.0).half_window
     assert prepare(log, 5.0).blocks[0].samples == len(TIME)
     (block,) = prepare(log, 5.0, wide=True).blocks
-    assert block.samples == len(TIME) - 2 * halo
+    assert block.samples == len(TIME) - 2 * half_window
     assert block.independent_share < 1.0
 
 
@@ -120,7 +120,7 @@ def test_noise_reaches_wide_columns_as_finite_differences_do(give, frame, pose):
         expected = np.zeros((4, 21))
         for number, (signal, order) in enumerate(ways):
             if signal == name:
-                n = noise.at(time[samples.halo :][at], 0 if order == SAMPLE else order)
+                n = noise.at(time[samples.half_window :][at], 0 if order == SAMPLE else order)
                 expected += np.einsum("tij,tj->ti", J[:, 18:, 3 * number :][..., :3], n)
         for columns in (slice(0, 9), slice(9, 15), slice(15, 21)):
             scale = max(1.0, np.abs(expected[:, columns]).max())

@@ -9,10 +9,10 @@ import pytest
 
 from identify.errors import ProblemError, SolveError
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.regressors import WRENCH_LAYOUT, Statistics
 from identify.validation import held_out_scores
 from tests.close import assert_close
 from tests.estimation.simulated import residual_rows, samples, wrench_noise
+from tests.regressors.rows import statistics_of_rows
 from tests.strategies import random_body
 
 
@@ -59,7 +59,7 @@ def by_hand(rows, blocks, folds: int, settings: EstimatorSettings):
 )
 def test_scores_are_those_of_every_row_predicted_without_its_fold(counts, settings):
     _, rows = simulated(0, counts, bias=settings.bias != "none")
-    blocks = [Statistics.from_rows(WRENCH_LAYOUT, z, float(len(z))) for z in rows]
+    blocks = [statistics_of_rows(z, float(len(z))) for z in rows]
     scores = held_out_scores(blocks, lambda part: estimate_body(part, settings))
     assert scores is not None
     assert (scores.folds, scores.refused) == (5, 0)
@@ -73,7 +73,7 @@ def test_scores_are_those_of_every_row_predicted_without_its_fold(counts, settin
 
 def test_scores_are_of_the_size_of_the_noise_and_a_wrong_body_scores_worse():
     phi, rows = simulated(1, [400])
-    blocks = [Statistics.from_rows(WRENCH_LAYOUT, rows[0], 400.0)]
+    blocks = [statistics_of_rows(rows[0], 400.0)]
     good = held_out_scores(blocks, estimate_body)
     assert_close(good.rms / wrench_noise(phi, 0.02), np.ones(6), 0.2)
     assert (good.r_squared > 0.9).all()
@@ -95,7 +95,7 @@ def test_still_poses_are_left_out_one_at_a_time():
     rows[:, 13:16] = 1.1 * rows[:, 1:4]
     rows[:, 16:] = np.cross([0.01, 0.02, 0.05], rows[:, 1:4])
     rows[:, 13:] += rng.normal(size=(7, 6)) * 1e-3
-    blocks = Statistics.from_rows(WRENCH_LAYOUT, rows, 7.0, still=True)
+    blocks = statistics_of_rows(rows, 7.0, still=True)
     scores = held_out_scores([blocks], estimate_body)
     assert scores.folds == 7
     errors, _ = by_hand([rows], [blocks], 7, EstimatorSettings())
@@ -104,7 +104,7 @@ def test_still_poses_are_left_out_one_at_a_time():
 
 def test_folds_that_cannot_be_fitted_are_counted_and_not_scored():
     _, rows = simulated(3, [200])
-    blocks = [Statistics.from_rows(WRENCH_LAYOUT, rows[0], 200.0)]
+    blocks = [statistics_of_rows(rows[0], 200.0)]
     calls = iter([ProblemError("too little"), None, SolveError("failed"), None, None])
 
     def sometimes(part):
@@ -125,25 +125,25 @@ def test_other_errors_of_the_fit_are_not_swallowed():
         raise ZeroDivisionError("a defect")
 
     with pytest.raises(ZeroDivisionError, match="a defect"):
-        held_out_scores([Statistics.from_rows(WRENCH_LAYOUT, rows[0], 100.0)], broken)
+        held_out_scores([statistics_of_rows(rows[0], 100.0)], broken)
 
 
 def test_without_two_folds_or_any_fit_there_are_no_scores():
     _, rows = simulated(5, [100])
-    one = Statistics.from_rows(WRENCH_LAYOUT, rows[0], 4.0)
+    one = statistics_of_rows(rows[0], 4.0)
     assert len(one) == 1
     assert held_out_scores([one], estimate_body) is None
 
     def never(part):
         raise ProblemError("too little")
 
-    assert held_out_scores([Statistics.from_rows(WRENCH_LAYOUT, rows[0], 100.0)], never) is None
+    assert held_out_scores([statistics_of_rows(rows[0], 100.0)], never) is None
 
 
 def test_an_axis_that_never_changes_has_no_finite_share_to_explain():
     _, rows = simulated(6, [150])
     rows[0][:, 13] = 0.0
-    blocks = [Statistics.from_rows(WRENCH_LAYOUT, rows[0], 150.0)]
+    blocks = [statistics_of_rows(rows[0], 150.0)]
     scores = held_out_scores(blocks, estimate_body)
     assert np.isfinite(scores.normalised_rms).all()
     assert np.isnan(scores.r_squared[0])
@@ -157,7 +157,7 @@ def test_an_axis_carries_signal_if_it_varies_by_more_than_its_noise():
     variance = rows[0][:, 13:].var(axis=0)
     noise = np.zeros(19)
     noise[13:] = variance * [0.1, 0.4, 0.6, 0.1, 0.6, 0.9]
-    blocks = [Statistics.from_rows(WRENCH_LAYOUT, rows[0], 150.0, noise=noise)]
+    blocks = [statistics_of_rows(rows[0], 150.0, noise=noise)]
     scores = held_out_scores(blocks, estimate_body)
     assert scores.carries_signal.tolist() == [True, True, False, True, False, False]
     counted = [0, 1]

@@ -11,7 +11,7 @@ from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault, Sizes, rounded, slip
 from identify.diagnosis.faults.wrench import DEGREE
 from identify.logs.patch import Patch
-from identify.regressors.nuisances import other_gravity
+from identify.regressors.log_corrections import other_gravity
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 from identify.spatial.vectors import STANDARD_GRAVITY
 

@@ -10,7 +10,7 @@ from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault, Sizes, slip
 from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import PoseTable
-from identify.regressors.nuisances import displaced_point, scaled_position
+from identify.regressors.log_corrections import displaced_point, scaled_position
 
 FASTEST = 50.0, 100.0
 """Speed [m/s] and rate [rad/s] beyond which another unit of time or length is absurd …"""

@@ -12,7 +12,7 @@ from identify.diagnosis.fault import Fault, Sizes, rounded, schema_lines, slip
 from identify.diagnosis.faults.pose import FASTEST, SLOWEST
 from identify.logs.patch import Patch
 from identify.logs.units import TICKS_PER_SECOND
-from identify.regressors.nuisances import earlier_wrench, other_clock, unlagged_wrench
+from identify.regressors.log_corrections import earlier_wrench, other_clock, unlagged_wrench
 
 _TIMES = (1e-6, 1e-3, 0.5, 2.0, 1e3, 1e6)
 """Units of time, and every other row or twice as many as the rate says."""

@@ -17,7 +17,7 @@ from identify.diagnosis.fault import Fault, Sizes, rounded, slip
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
 from identify.logs.units import FORCE, TORQUE
-from identify.regressors.nuisances import changed_readings, scaled_torque, turned_wrench
+from identify.regressors.log_corrections import changed_readings, scaled_torque, turned_wrench
 from identify.spatial.rotations import (
     exp_rotation,
     quaternion_from_rotation,

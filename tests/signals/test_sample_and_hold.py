@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from identify.signals.holds import LONGEST_HOLD, sample_rows
+from identify.signals.sample_and_hold import LONGEST_HOLD, sample_rows
 from tests.strategies import seeds
 
 ROWS = 4000

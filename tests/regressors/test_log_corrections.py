@@ -19,7 +19,7 @@ from identify.regressors import (
     fold_statistics,
     in_frame,
 )
-from identify.regressors.nuisances import (
+from identify.regressors.log_corrections import (
     displaced_point,
     earlier_wrench,
     other_clock,
