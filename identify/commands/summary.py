@@ -107,10 +107,8 @@ def verdict_lines(result: FitResult) -> Iterator[str]:
     of = f"{estimate.body.capitalize()}: " if estimate.of_body else ""
     yield f"{of}Usable: {said.usable}."
     least = estimate.certificate.eigenvalues[0]
-    yield (
-        f"{of}Possible: {said.possible}, some distribution of mass has these parameters (least "
-        f"eigenvalue of the scaled pseudo-inertia {least:.2g} > 0)."
-    )
+    eigenvalue = f"least eigenvalue of the scaled pseudo-inertia {least:.2g}"
+    yield f"{of}Possible: {said.possible} ({eigenvalue})."
     yield f"{of}Identifiable: {said.identifiable}."
     yield f"{of}Explains the data: {said.explains_data}."
     yield from (f"{of}Need {need}: {answer}." for need, answer in said.needs.items())
