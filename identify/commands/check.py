@@ -28,8 +28,8 @@ class Check(Command):
 
     Other readings of the logs, and faults such as a late wrench, are compared with how the schema
     reads them. What is found is printed, faults before their symptoms, with the line of the schema
-    to change and what the estimate would then be; nothing is corrected. Exit status: 0 where all is well, 4
-    where a finding is a warning or an error.
+    to change and what the estimate would then be; nothing is corrected. Exit status: 0 where all is
+    well, 4 where a finding is a warning or an error.
     """
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]

@@ -37,8 +37,8 @@ class Fit(Command):
     and OUT/carrier.json the carrier's. Exit status: 0 only for an estimate that is proved possible
     and optimal, and that no finding forbids to use; 2 for bad use or bad input, 3 when mass or
     centre of mass is not identifiable or the problem cannot be solved, 4 for an estimate that is
-    not to be used (all files are written). With --each the least of those of the logs that is not 0, when all of them
-    were tried.
+    not to be used (all files are written). With --each the least of those of the logs that is not
+    0, when all of them were tried.
     """
 
     removed: ClassVar[Mapping[str, str]] = {
