@@ -243,7 +243,7 @@ def rows_in(folder: Path) -> int:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent as on POSIX")
 def test_an_interrupted_run_says_that_it_resumes_and_does(cli, file, tmp_path):
-    file.write_text(STUDY.replace("seeds = 2", "seeds = 4000"))
+    file.write_text(STUDY.replace("seeds = 2", "seeds = 400"))
     out = tmp_path / "out"
     words = [sys.executable, "-m", "identify", "study", "run", str(file), "-o", str(out)]
     run = subprocess.Popen(

@@ -20,8 +20,9 @@ from identify.inertia import PHI
 from identify.regressors import scan
 from tests.endtoend.conftest import ROOT
 from tests.endtoend.estimates import INTERVALS, SIX, load, values
+from tests.thorough import rounds
 
-SEEDS = range(1, 15)
+SEEDS = range(1, rounds(4, 15))
 UNLIKELY = 1e-3
 """Probability with which intervals that hold 95 % fail a test of how often they do."""
 
