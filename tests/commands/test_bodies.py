@@ -210,15 +210,9 @@ def test_digits(cli, ball, urdf, tmp_path):
         (("export", "{tool}#x", "--to", "urdf"), "{tool}: no link 'x' among "),
         (("export", "none.urdf#x", "--to", "urdf"), "none.urdf: no such file"),
         (("add", "{tool}"), "add: missing BODY; expected two or more"),
-        (
-            ("add", "{tool}", "{tool}", "{tool}", "--at", 0, 0, 0, 0, 0, 0),
-            "1 times --at for 2 bodies after the first; expected one for each",
-        ),
+        (("add", "{tool}", "{tool}", "{tool}", "--at", 0, 0, 0, 0, 0, 0), "1 times --at for 2 bod"),
         (("subtract", "{tool}", "{tool}", "--at", 0, 0, "nan", 0, 0, 0), "expected finite numbers"),
-        (
-            ("export", "{tool}", "--to", "ur", "--at", 0, 0, 0, 0, 0, 90),
-            "RX RY RZ turn by 90 rad, expected a full turn at the most",
-        ),
+        (("export", "{tool}", "--to", "ur", "--at", 0, 0, 0, 0, 0, 90), "RX RY RZ turn by 90 rad,"),
         (
             ("export", "{tool}", "--to", "ur", "--at", *[0] * 6, "--frame", *[0] * 6, 1),
             "export: --at and --frame say the same, each the other way round",
