@@ -217,8 +217,9 @@ def png(figure: Figure) -> bytes:
 
 
 def svg(column: Column, key: str) -> str:
-    """A column as an `svg` element for a page, with ids that begin with `key`, different for each
-    figure of the page. To be called inside `style`, once around all figures of a page.
+    """A column as an `svg` element for a page; its ids begin with `key`, which is of this figure.
+
+    To be called inside `style`, once around all figures of a page.
 
     Returns:
         Markup that is safe to put into a page: text was escaped when it was written.
