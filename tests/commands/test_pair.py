@@ -199,14 +199,6 @@ def test_a_pair_torn_by_a_crash_is_said_and_the_next_fit_is_whole(results, tmp_p
     assert "is not the report of" not in cli("inspect", path).err
 
 
-@forking
-def test_half_of_a_first_pair_is_no_estimate(results, tmp_path):
-    dying = spawned(die_between_the_renames, tmp_path, results[0])
-    dying.join(60)
-    assert (tmp_path / REPORT).exists()
-    assert not (tmp_path / ESTIMATE).exists()
-
-
 def test_a_writer_that_does_not_end_is_named_and_nothing_changes(results, tmp_path, monkeypatch):
     monkeypatch.setattr("identify.commands.pair._PATIENCE", 0.1)
     write_pair(tmp_path, results[0], None)
@@ -245,14 +237,6 @@ def test_nothing_is_said_of_what_is_no_report_of_a_fit(results, tmp_path, capsys
         (tmp_path / REPORT).write_text(report, errors="surrogateescape")
     note_torn_pair(tmp_path / ESTIMATE, tmp_path / "not_there" / ESTIMATE, None)
     assert capsys.readouterr().err == ""
-
-
-def test_a_changed_estimate_is_said_once(results, tmp_path, capsys):
-    write_pair(tmp_path, results[0], None)
-    path = tmp_path / ESTIMATE
-    path.write_text(path.read_text() + " ")
-    note_torn_pair(path)
-    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_body_of_a_torn_pair_is_written_though_nobody_reads(results, tmp_path):

@@ -131,14 +131,6 @@ def test_exact_is_for_free_bodies(cli, spec, tmp_path):
     assert "for a body without loads, impulses or fluid" in cli.refused("simulate", spec, *words)
 
 
-def test_a_spec_that_is_wrong_says_where(cli, spec, tmp_path):
-    spec.write_text(BODY + STATE.replace("angular", "angulr"))
-    outcome = cli("simulate", spec, "--duration", 1, "--dt", 0.1, "-o", tmp_path / "out")
-    assert outcome.status == 2
-    assert outcome.message.startswith(f"{spec}: [state]")
-    assert "angulr" in outcome.message
-
-
 def test_exact_and_stepped_motions_end_together(cli, spec, tmp_path):
     """The last step is shorter where the step does not divide the duration."""
     for integrator in ("exact", "suzuki"):

@@ -55,7 +55,7 @@ def file(tmp_path) -> Path:
 def done(cli, file, tmp_path) -> Path:
     """Results of the whole study."""
     out = tmp_path / "done"
-    assert cli("study", "run", file, "-o", out, "--workers", "0", "--quiet").status == 0
+    assert cli("study", "run", file, "-o", out, "--workers", "0", "--quiet") == (0, "", "")
     return out
 
 
@@ -115,13 +115,6 @@ def test_figures_are_written_where_something_varies(cli, file, tmp_path):
     assert f"]({figure.name})" in (out / "summary.md").read_text()
 
 
-def test_a_second_run_does_nothing_twice(cli, file, done):
-    before = open_results(done).frame
-    printed = cli("study", "run", file, "-o", done, "--workers", "0").out
-    assert f"{CELLS} cells: {CELLS} were there, 0 run in " in printed
-    pd.testing.assert_frame_equal(open_results(done).frame, before)
-
-
 def test_only_some_cells_and_then_the_rest(cli, file, tmp_path):
     out = tmp_path / "out"
     words = ("study", "run", file, "-o", out, "--workers", "0")
@@ -144,11 +137,6 @@ def test_failing_cells_are_rows_and_the_exit_status_stays_0(cli, file, tmp_path)
     assert "`LogError: " in (out / "summary.md").read_text()
     assert f"{CELLS + 4} were there, 0 run" in cli(*words).out
     assert f"{CELLS} were there, 4 run" in cli(*words, "--retry-failed").out
-
-
-def test_quiet_is_quiet(cli, file, tmp_path):
-    outcome = cli("study", "run", file, "-o", tmp_path / "out", "--workers", "0", "--quiet")
-    assert outcome == (0, "", "")
 
 
 @pytest.mark.parametrize(
