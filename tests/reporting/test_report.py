@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from identify.commands.summary import verdict_lines
 from identify.findings import Finding
 from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report
@@ -105,6 +106,14 @@ def test_possible_identifiable_and_explained_stand_apart(case, page):
     assert page.rows("Identifiable", said.identifiable)
     assert page.rows("Explains the data", said.explains_data)
     assert "Certified" not in page.text
+
+
+def test_no_estimate_is_called_possible_that_is_not(result, monkeypatch):
+    verdict = replace(result.verdict, possible=False)
+    monkeypatch.setattr(type(result), "verdict", property(lambda self: verdict))
+    said = "no, no distribution of mass has these parameters"
+    assert verdict_in_words(result).possible == said
+    assert any(line.startswith(f"Possible: {said} (least") for line in verdict_lines(result))
 
 
 def test_logs_are_accounted_for(case, page):
