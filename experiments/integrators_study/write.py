@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from textwrap import fill
 
 from experiments.integrators_study.measure import DRIFT_STEP, STEPS, Cost, Drift, Order
 from identify.files import write_text
@@ -14,6 +16,8 @@ from identify.reporting.content import markdown, table_of
 BEGIN, END = "<!-- integrators: measured -->", "<!-- integrators: end -->"
 """What stands around the tables in the documentation."""
 
+_wrapped = partial(fill, width=118, break_on_hyphens=False)
+
 
 def tables(
     orders: Sequence[Order], drifts: Sequence[Drift], costs: Sequence[Cost], duration: float
@@ -21,16 +25,20 @@ def tables(
     """The three tables with a line on each."""
     return "\n\n".join(
         (
-            f"Attitude error after one second against DOP853 at 1e-13, steps of "
-            f"{', '.join(f'{1e3 * step:g}' for step in STEPS)} ms; order: between the two smaller, "
-            f"of semi-implicit Euler between a tenth of them. A body of 2 kg that turns at "
-            f"4.4 rad/s; loaded: gravity, a constant world force and a body wrench along a "
-            f"straight line in time, both off the centre.",
+            _wrapped(
+                f"Attitude error after one second against DOP853 at 1e-13, steps of "
+                f"{', '.join(f'{1e3 * step:g}' for step in STEPS)} ms; order: between the two "
+                f"smaller, of semi-implicit Euler between a tenth of them. A body of 2 kg that "
+                f"turns at 4.4 rad/s; loaded: gravity, a constant world force and a body wrench "
+                f"along a straight line in time, both off the centre."
+            ),
             _orders(orders),
-            f"Without loads over {duration:g} s in steps of {1e3 * DRIFT_STEP:g} ms, relative to "
-            f"the start: the energy's largest change, and its trend, the mean of the last tenth "
-            f"less that of the first; the momenta's largest changes, the angular one about the "
-            f"centre of mass, in a fluid about a fixed point.",
+            _wrapped(
+                f"Without loads over {duration:g} s in steps of {1e3 * DRIFT_STEP:g} ms, relative "
+                f"to the start: the energy's largest change, and its trend, the mean of the last "
+                f"tenth less that of the first; the momenta's largest changes, the angular one "
+                f"about the centre of mass, in a fluid about a fixed point."
+            ),
             _drifts(drifts),
             "Time of one step, loaded, shortest of seven runs; every state checked, none kept.",
             _costs(costs),

@@ -161,11 +161,6 @@ def exact_notes(words: Sequence[Path], bodies: Sequence[SavedEstimate]) -> list[
 def require_one_frame(words: Sequence[Path], bodies: Sequence[SavedEstimate], at: str) -> None:
     """Refuse bodies whose logs say that their frames differ.
 
-    Args:
-        words: where the bodies are.
-        bodies: them, as they were read.
-        at: how their poses are given, for the message.
-
     Raises:
         ModelError: names the two, and the pose of one in the other where the flange is in both.
     """

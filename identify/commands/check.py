@@ -26,10 +26,10 @@ _SAID = {"error": "Error", "warning": "Warning", "info": "Note"}
 class Check(Command):
     """Look for what may be wrong with logs of a body: signs, units, frames, delays, drift, contact.
 
-    Other readings of the logs are compared with how the schema reads them, and with causes such as
-    a late wrench. What is found is printed, causes first, with the line of the schema to change
-    and what the estimate would then be; nothing is corrected. Exit status: 0 where all is well, 4
-    where a finding is a warning or an error.
+    Other readings of the logs, and faults such as a late wrench, are compared with how the schema
+    reads them. What is found is printed, faults before their symptoms, with the line of the schema
+    to change and what the estimate would then be; nothing is corrected. Exit status: 0 where all is
+    well, 4 where a finding is a warning or an error.
     """
 
     logs: Annotated[tuple[Path, ...], Positional, option("LOG [LOG ...]", "(required)")]
@@ -74,7 +74,7 @@ class Check(Command):
 
 def _lines(found: LogCheck) -> Iterator[str]:
     if found.failure:
-        said = "of the logs as they were read there is none." if found.findings else found.failure
+        said = "the logs give none as they are read." if found.findings else found.failure
         yield f"No estimate: {said}"
     for finding in found.findings:
         yield f"{_SAID[finding.severity]} [{finding.code}]: {finding}"

@@ -43,9 +43,6 @@ class Command(ABC):
     def run(self, invocation: str) -> int:
         """Do it, and return the exit status.
 
-        Args:
-            invocation: the command line as it was typed, for the provenance.
-
         Raises:
             IdentifyError: with the message to show and the exit status.
         """
@@ -61,11 +58,6 @@ class Command(ABC):
 
 def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
     """Make a command out of the words after its name, options and others in any order.
-
-    Args:
-        kind: the command.
-        argv: the words.
-        name: its name.
 
     Raises:
         UsageError: an unknown option (the nearest one is named) or one that was removed, or a word

@@ -93,7 +93,7 @@ def find_logs(
 def names_of(paths: Sequence[Path]) -> list[str]:
     """A name for each log, that of its file without suffix, and more where that is not its own.
 
-    Those that share it have their suffix, then the folders that tell them apart, then a number.
+    Those that share it have their suffix, then the folders in which they differ, then a number.
     """
     top = Path(commonpath([path.absolute().parent for path in paths]))
     forms: tuple[Callable[[Path], str], ...] = (

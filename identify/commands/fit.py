@@ -35,10 +35,10 @@ class Fit(Command):
     Writes OUT/estimate.json and OUT/report.html and prints the ten parameters. With --unloaded the
     logs are of a payload on a carrier, such as a gripper: OUT/estimate.json is then the payload's,
     and OUT/carrier.json the carrier's. Exit status: 0 only for an estimate that is proved possible
-    and optimal, and that no finding forbids to use; 2 for bad use or bad input, 3 when the logs
-    tell too little or the problem cannot be solved, 4 for an estimate that is not to be used (all
-    files are written). With --each the least of those of the logs that is not 0, when all of them
-    were tried.
+    and optimal, and that no finding forbids to use; 2 for bad use or bad input, 3 when mass or
+    centre of mass is not identifiable or the problem cannot be solved, 4 for an estimate that is
+    not to be used (all files are written). With --each the least of those of the logs that is not
+    0, when all of them were tried.
     """
 
     removed: ClassVar[Mapping[str, str]] = {

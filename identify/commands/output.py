@@ -64,10 +64,6 @@ def require_writable_file(path: Path | None) -> None:
 def write_file(path: Path, content: bytes | None) -> None:
     """Write a file, whole or not at all, or take away what an earlier run left there.
 
-    Args:
-        path: of the file.
-        content: None where this run has nothing in its place.
-
     Raises:
         OutputError: the system does not let it be written or removed.
     """

@@ -38,13 +38,7 @@ def write_pair(
 
     The report comes first: half of a first pair is a report, and no command takes it for a body.
     Where this fit has no carrier, the carrier.json that the report before names goes with it. What
-    a killed fit left under temporary names goes too.
-
-    Args:
-        folder: made if need be.
-        result: of the fit.
-        truth: the true body, if it is known, for the report.
-        report: whether there is to be one; else that of an earlier fit goes.
+    a killed fit left under temporary names goes too, and without `report` that of an earlier fit.
 
     Raises:
         OutputError: the system does not let them be written, or another fit writes there and does

@@ -30,13 +30,7 @@ _NARROWEST = 80
 def print_summary(
     result: FitResult, truth: InertialParameters | None, files: tuple[Path, ...]
 ) -> None:
-    """Print a table of the parameters of each body, the verdict, the findings and the paths.
-
-    Args:
-        result: of the fit.
-        truth: the true body, to show beside.
-        files: what was written.
-    """
+    """Print a table of the parameters of each body, the verdict, the findings and the paths."""
     for one in result.estimate.bodies:
         title = one.body.capitalize() if result.carrier else None
         print_parameters(one, truth if one is result.estimate else None, title)
@@ -48,13 +42,7 @@ def print_parameters(
     truth: InertialParameters | None = None,
     title: str | None = None,
 ) -> None:
-    """Print the table of the parameters.
-
-    Args:
-        estimate: the estimate, or one read from its file.
-        truth: the true body, to show beside.
-        title: what stands above it.
-    """
+    """Print the table of the parameters."""
     print_table(parameter_rich_table(estimate, truth, GROUPS, title), _NARROWEST)
 
 
@@ -107,10 +95,8 @@ def verdict_lines(result: FitResult) -> Iterator[str]:
     of = f"{estimate.body.capitalize()}: " if estimate.of_body else ""
     yield f"{of}Usable: {said.usable}."
     least = estimate.certificate.eigenvalues[0]
-    yield (
-        f"{of}Possible: {said.possible}, some distribution of mass has these parameters (least "
-        f"eigenvalue of the scaled pseudo-inertia {least:.2g} > 0)."
-    )
+    eigenvalue = f"least eigenvalue of the scaled pseudo-inertia {least:.2g}"
+    yield f"{of}Possible: {said.possible} ({eigenvalue})."
     yield f"{of}Identifiable: {said.identifiable}."
     yield f"{of}Explains the data: {said.explains_data}."
     yield from (f"{of}Need {need}: {answer}." for need, answer in said.needs.items())

@@ -159,11 +159,6 @@ def style() -> Iterator[None]:
 def compose(columns: Sequence[Column], across: int = 2, ax: Place | None = None) -> Any:
     """A figure of columns side by side, `across` in a row, each as high as its row.
 
-    Args:
-        columns: at least one.
-        across: columns in a row.
-        ax: axes to draw the panels on in place of a figure.
-
     Returns:
         The figure, or `ax` where it is given.
 
@@ -222,13 +217,9 @@ def png(figure: Figure) -> bytes:
 
 
 def svg(column: Column, key: str) -> str:
-    """A column as an `svg` element for a page, with ids that no other figure of the page has.
+    """A column as an `svg` element for a page; its ids begin with `key`, which is of this figure.
 
     To be called inside `style`, once around all figures of a page.
-
-    Args:
-        column: to draw.
-        key: word put before each id; different for each figure of a page.
 
     Returns:
         Markup that is safe to put into a page: text was escaped when it was written.
@@ -357,12 +348,7 @@ def _head(place: SubFigure, title: str, drawn: Sequence[Axes]) -> None:
 
 
 def decades(axes: Axes, *, upward: bool = False) -> None:
-    """Make an axis logarithmic within its limits, with plain numbers where they are short.
-
-    Args:
-        axes: with their limits set.
-        upward: whether it is the vertical axis, not the horizontal one.
-    """
+    """Make an axis logarithmic within its limits, with plain numbers where they are short."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axis = axes.yaxis if upward else axes.xaxis
@@ -385,11 +371,6 @@ def _power(value: float) -> str:
 
 def name_rows(axes: Axes, names: Sequence[str], remarks: Sequence[str]) -> Array:
     """Turn the vertical axis into rows with a name to the left and a remark to the right.
-
-    Args:
-        axes: to draw on.
-        names: from the top.
-        remarks: one each.
 
     Returns:
         Where the rows are, from the top.

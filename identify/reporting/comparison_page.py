@@ -58,13 +58,7 @@ _NAMES = {"m": "mass", "cx": "centre of mass", "Icxx": "inertia about the centre
 def comparison_html(
     comparison: Comparison, *, folder: str = ".", written: datetime | None = None
 ) -> str:
-    """The page as text; the same fits and time give the same text.
-
-    Args:
-        comparison: of the fits.
-        folder: the one that the page stands in, in words.
-        written: the time that the page gives as its own; now, where not given.
-    """
+    """The page as text; the same fits and time give the same text."""
     from markupsafe import Markup
 
     sections = [section for build in SECTIONS if (section := build(comparison)) is not None]

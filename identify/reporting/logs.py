@@ -88,7 +88,7 @@ def data_section(result: FitResult, truth: InertialParameters | None) -> Section
         "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of the row "
         "before. Unused: in segments too short to filter, and edges. Used: the rows that the fit "
         "rests on; where streams have clocks of their own, those of the slowest. Effective: how "
-        "many independent samples these are worth; neighbours that went through one filter are "
+        "many independent samples these amount to; neighbours that went through one filter are "
         "not independent.",
     )
     return Section("data", "Data", (table, *_noise_of(result.logs)))

@@ -93,11 +93,6 @@ def report_html(
 
     Its head and its provenance name the sha256 of the estimate.json that the estimate is saved as,
     and of the carrier.json where there is a carrier.
-
-    Args:
-        result: of a fit.
-        truth: the true body, if it is known.
-        written: the time the report gives as its own; now, where not given.
     """
     from markupsafe import Markup
 

@@ -72,13 +72,7 @@ def save_poinsot_animation(construction: Poinsot, path: Path | str) -> Path:
 def poinsot_gif(
     construction: Poinsot, *, frames: int = _FRAMES, rate_hz: float = _RATE_HZ, dpi: float = 90.0
 ) -> bytes:
-    """The animation as the bytes of a GIF that repeats.
-
-    Args:
-        construction: of one free rotation.
-        frames: at most as many, evenly taken from its times.
-        rate_hz: frames a second.
-        dpi: pixels an inch, of 4.6 by 4.6 inches.
+    """The bytes of a GIF that repeats: 4.6 by 4.6 inches, `rate_hz` frames a second.
 
     Raises:
         SimulationError: fewer than two times.
@@ -110,9 +104,6 @@ def poinsot_gif(
 
 def poinsot_html(construction: Poinsot) -> str:
     """The animation as a page that needs nothing else, to play, wind and turn.
-
-    Args:
-        construction: of one free rotation.
 
     Raises:
         SimulationError: fewer than two times.

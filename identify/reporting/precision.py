@@ -117,7 +117,7 @@ _DECADES = 1e-6
 def excitation(result: FitResult, *, ax: Place | None = None) -> Any:
     """Root mean square of the twelve features of the motion, and the noise left in each.
 
-    With a sensor offset only what changes within a log tells anything, so the mean is taken off.
+    With a sensor offset only changes within a log are informative, so the mean is subtracted.
 
     Args:
         result: of a fit.

@@ -27,7 +27,7 @@ class VerdictInWords:
 
     Attributes:
         usable: yes, with care, or no, and for which reasons.
-        possible: yes or no.
+        possible: yes or no, and that some or no distribution of mass has the parameters.
         identifiable: which parameters the data identify.
         explains_data: yes or no, with the held-out R².
         needs: what was asked for, and whether the intervals meet it.
@@ -43,9 +43,10 @@ class VerdictInWords:
 def verdict_in_words(result: FitResult) -> VerdictInWords:
     """The verdict of a fit in words."""
     verdict, reasons = result.verdict, reasons_in_short(result)
+    possible = "yes, some" if verdict.possible else "no, no"
     return VerdictInWords(
         usable=f"{verdict.usable} ({reasons})" if reasons else verdict.usable,
-        possible="yes" if verdict.possible else "no",
+        possible=f"{possible} distribution of mass has these parameters",
         identifiable=_identifiable(result),
         explains_data=_explained(result),
         needs={need.text: _need(need, result) for need in parse_needs(result.settings.needs)},
@@ -135,10 +136,9 @@ def verdict_section(result: FitResult, truth: InertialParameters | None) -> Sect
     """What is known of the estimate, each part for itself, and which needs are met."""
     said, found = verdict_in_words(result), result.verdict
     complete = len(found.identifiable) == len(PHI)
-    which = "some distribution of mass" if found.possible else "no distribution of mass"
     rows = [
         _part("Usable", said.usable, found.usable == "yes"),
-        _part("Possible", f"{said.possible}, {which} has these parameters", found.possible),
+        _part("Possible", said.possible, found.possible),
         _part("Identifiable", said.identifiable, complete or result.estimate.complete),
         _part("Explains the data", said.explains_data, found.explains_data),
         *(_part(f"Need {need}", answer, found.needs[need]) for need, answer in said.needs.items()),

@@ -33,12 +33,7 @@ def power_of_ten(exponent: int) -> str:
 
 
 def prefixed(unit: str, largest: float) -> Unit:
-    """A unit with the SI prefix that brings `largest` between 0.1 and 100.
-
-    Args:
-        unit: symbol of a unit that takes prefixes: N, N m, m.
-        largest: the largest magnitude to show, in SI.
-    """
+    """A unit with the SI prefix that brings `largest` between 0.1 and 100."""
     exponent = 3 * ((_exponent(largest) + 1) // 3)
     exponent = min(max(exponent, min(_PREFIXES)), max(_PREFIXES))
     return Unit(_PREFIXES[exponent] + unit, 10.0**exponent)
@@ -64,12 +59,7 @@ def scaled(unit: str, largest: float) -> Unit:
 
 
 def decimals_for(half_width: float | None, largest: float) -> int:
-    """Decimals that show a value to two digits of its half-width, and no more than can be trusted.
-
-    Args:
-        half_width: of the value's interval; None where it has none.
-        largest: magnitude of the values beside it.
-    """
+    """Decimals that show a value to two digits of its half-width, and no more than are known."""
     most = MOST_DIGITS - 1 - _exponent(largest)
     if half_width is None or half_width <= 0.0:
         return max(0, min(most, _MOST_DECIMALS))

@@ -246,9 +246,6 @@ def poinsot(construction: Poinsot, view: View = VIEW, *, ax: Place | None = None
 def family(moments: Vec3) -> tuple[list[Array], list[Array]]:
     """Polhodes spread over the ellipsoid, and the separatrix; none where moments are equal.
 
-    Args:
-        moments: principal moments, ascending.
-
     Returns:
         Curves, and those of the separatrix, each of shape (n, 3), in principal axes.
     """

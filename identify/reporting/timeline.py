@@ -75,12 +75,7 @@ class Timeline:
 
 
 def timelines(logs: Sequence[LogSummary], only: int | None = None) -> tuple[Timeline, ...]:
-    """Timelines of the logs: one of those with time, one of still poses, where there are any.
-
-    Args:
-        logs: all logs.
-        only: index of the only log to show, if any.
-    """
+    """Timelines of the logs: one of those with time, one of still poses, where there are any."""
     shown = range(len(logs)) if only is None else (only,)
     kinds = {
         still: [index for index in shown if logs[index].recording.still == still]
@@ -139,14 +134,7 @@ def thin(x: Array, y: Array, buckets: int) -> tuple[Array, Array]:
 
 
 def mark_logs(axes: Axes, timeline: Timeline, *, numbered: bool, lift: float = 3.0) -> None:
-    """Set the horizontal limits, and part several logs by lines.
-
-    Args:
-        axes: to draw on.
-        timeline: of the logs.
-        numbered: whether to write the numbers of the logs above, as on the first panel of a column.
-        lift: how far above the axes they stand [pt]; over a note, more.
-    """
+    """Set the horizontal limits, and part several logs by lines."""
     begin, end = timeline.spans[0][1], timeline.spans[-1][2]
     axes.set_xlim(begin, end if end > begin else begin + 1.0)
     if timeline.still:

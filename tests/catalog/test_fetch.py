@@ -94,30 +94,22 @@ def test_others_may_read_the_cache(site, cache):
     assert (cache / "two_files" / "one.csv").stat().st_mode & 0o777 == 0o644
 
 
-def test_content_that_changed_is_refused_and_not_kept(site, cache):
-    site.content["/one.csv"] = CONTENT["one.csv"].replace(b"1", b"7")
-    with pytest.raises(FetchError, match="gave 4000 bytes, expected 4000: SHA256 hash"):
-        fetch(dataset(site.url))
-    assert left_in(cache) == {}
-
-
-def test_a_page_instead_of_the_file_is_refused(site, cache):
-    site.content["/one.csv"] = b"<html>please log in</html>"
-    with pytest.raises(FetchError, match="gave 26 bytes"):
-        fetch(dataset(site.url))
-    assert left_in(cache) == {}
-
-
-def test_content_without_end_is_cut_off(site, cache):
-    site.endless = True
-    with pytest.raises(FetchError, match="expected 4000: it is longer than registered"):
-        fetch(dataset(site.url))
-    assert left_in(cache) == {}
-
-
-def test_a_connection_that_breaks_leaves_nothing(site, cache):
-    site.cut = True
-    with pytest.raises(FetchError, match=r"did not give the file .*nothing partial was kept"):
+@pytest.mark.parametrize(
+    ("misbehave", "why"),
+    [
+        ({"content": CONTENT["one.csv"].replace(b"1", b"7")}, "gave 4000 bytes, .*: SHA256 hash"),
+        ({"content": b"<html>please log in</html>"}, "gave 26 bytes"),
+        ({"endless": True}, "expected 4000: it is longer than registered"),
+        ({"cut": True}, r"did not give the file .*nothing partial was kept"),
+    ],
+)
+def test_what_is_not_the_registered_file_is_refused_and_not_kept(site, cache, misbehave, why):
+    for name, value in misbehave.items():
+        if name == "content":
+            site.content["/one.csv"] = value
+        else:
+            setattr(site, name, value)
+    with pytest.raises(FetchError, match=why):
         fetch(dataset(site.url))
     assert left_in(cache) == {}
 

@@ -14,8 +14,7 @@ from identify.catalog import (
 )
 from identify.catalog.logs import JointLayout, to_joints
 from identify.errors import DatasetError
-from identify.logs import load_schema, read_log
-from identify.pipeline import FitSettings, fit
+from identify.logs import load_schema
 from tests.close import assert_close
 
 LAYOUT = JointLayout(
@@ -46,13 +45,6 @@ def test_stars_logs_have_schema_truth_and_points(shared):
         assert log.sides is not None
         assert log.sides.shape == (3,)
         assert not log.sides.flags.writeable
-
-
-def test_a_log_of_stars_gives_its_true_body(shared):
-    log = next(log for log in dataset_logs("stars") if log.name == "Hammer")
-    assert log.truth is not None
-    result = fit([read_log(log.path, log.schema)], FitSettings(bias="none"))
-    assert_close(result.estimate.parameters.phi, log.truth.phi, rtol=1e-5)
 
 
 def test_the_schema_of_stars_says_what_that_of_the_copy_says(shared):

@@ -130,29 +130,27 @@ def test_a_path_that_may_leave_its_folder_is_refused(tmp_path, key, path):
 
 
 @pytest.mark.parametrize(
-    ("path", "why"),
+    ("path", "key", "value", "why"),
     [
-        ("Hammer.pkl", "is a pickle"),
-        ("Hammer.PICKLE", "is a pickle"),
-        ("Hammer.pkl.gz", "is a pickle"),
-        ("all.zip", "is an archive"),
-        ("all.tar.gz", "is an archive"),
+        *((f"Hammer.{end}", "size", 1, "is a pickle") for end in ("pkl", "PICKLE", "pkl.gz")),
+        *((f"all.{end}", "size", 1, "is an archive") for end in ("zip", "tar.gz")),
+        *(
+            ("one.csv", "url", url, "begins with https://")
+            for url in (
+                "http://example.org/a",
+                "file:///etc/passwd",
+                "ftp://a.org/a",
+                "https://",
+                "a",
+            )
+        ),
+        ("one.csv", "sha256", "abc", r"\[\[files\]\] 1: sha256: "),
     ],
 )
-def test_pickles_and_archives_are_refused(tmp_path, path, why):
-    entry = next(iter(two_files("https://example.org/data").values()))
+def test_a_file_that_must_not_be_fetched_is_refused(tmp_path, path, key, value, why):
+    entry = two_files("https://example.org/data")["one.csv"] | {key: value}
     with pytest.raises(DatasetError, match=why):
         load_registry(registry(tmp_path, files={path: entry}))
-
-
-@pytest.mark.parametrize(
-    "url", ["http://example.org/a", "file:///etc/passwd", "ftp://example.org/a", "https://", "a"]
-)
-def test_an_address_that_is_not_secure_is_refused(tmp_path, url):
-    table = two_files("https://example.org/data")
-    table["one.csv"]["url"] = url
-    with pytest.raises(DatasetError, match="begins with https://"):
-        load_registry(registry(tmp_path, files=table))
 
 
 @pytest.mark.parametrize(
@@ -170,13 +168,6 @@ def test_an_address_that_is_not_secure_is_refused(tmp_path, url):
 def test_a_wrong_value_is_named(tmp_path, changes, why):
     with pytest.raises(DatasetError, match=why):
         load_registry(registry(tmp_path, **changes))
-
-
-def test_a_hash_that_is_none_is_refused(tmp_path):
-    table = two_files("https://example.org/data")
-    table["one.csv"]["sha256"] = "abc"
-    with pytest.raises(DatasetError, match=r"\[\[files\]\] 1: sha256: "):
-        load_registry(registry(tmp_path, files=table))
 
 
 @pytest.mark.parametrize(

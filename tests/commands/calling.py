@@ -43,6 +43,18 @@ class Cli:
         status = main([str(word) for word in words])
         return Outcome(status, *self._capsys.readouterr())
 
+    def done(self, *words: object) -> str:
+        """What is printed by a call that succeeds and has nothing to remark."""
+        outcome = self(*words)
+        assert (outcome.status, outcome.err) == (0, ""), outcome
+        return outcome.out
+
+    def refused(self, *words: object, status: int = 2) -> str:
+        """The message of a call that ends with an error."""
+        outcome = self(*words)
+        assert outcome.status == status, outcome
+        return outcome.message
+
 
 def unread(*words: object) -> None:
     """Call the program with both outputs in a pipe whose reader is gone."""

@@ -210,15 +210,9 @@ def test_digits(cli, ball, urdf, tmp_path):
         (("export", "{tool}#x", "--to", "urdf"), "{tool}: no link 'x' among "),
         (("export", "none.urdf#x", "--to", "urdf"), "none.urdf: no such file"),
         (("add", "{tool}"), "add: missing BODY; expected two or more"),
-        (
-            ("add", "{tool}", "{tool}", "{tool}", "--at", 0, 0, 0, 0, 0, 0),
-            "1 times --at for 2 bodies after the first; expected one for each",
-        ),
+        (("add", "{tool}", "{tool}", "{tool}", "--at", 0, 0, 0, 0, 0, 0), "1 times --at for 2 bod"),
         (("subtract", "{tool}", "{tool}", "--at", 0, 0, "nan", 0, 0, 0), "expected finite numbers"),
-        (
-            ("export", "{tool}", "--to", "ur", "--at", 0, 0, 0, 0, 0, 90),
-            "RX RY RZ turn by 90 rad, expected a full turn at the most",
-        ),
+        (("export", "{tool}", "--to", "ur", "--at", 0, 0, 0, 0, 0, 90), "RX RY RZ turn by 90 rad,"),
         (
             ("export", "{tool}", "--to", "ur", "--at", *[0] * 6, "--frame", *[0] * 6, 1),
             "export: --at and --frame say the same, each the other way round",
@@ -230,17 +224,15 @@ def test_digits(cli, ball, urdf, tmp_path):
 )
 def test_bad_use(cli, tool, urdf, words, message):
     given = [str(word).format(tool=tool, urdf=urdf) for word in words]
-    outcome = cli(*given)
-    assert outcome.status == 2
-    assert message.format(tool=tool, urdf=urdf) in outcome.message
+    assert message.format(tool=tool, urdf=urdf) in cli.refused(*given)
 
 
 def test_an_impossible_sum_is_no_body(cli, ball, tmp_path):
     path = tmp_path / "odd.json"
     path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-1]}))
-    outcome = cli("add", ball, path, "-o", tmp_path / "out.json")
-    assert outcome.status == 2
-    assert "together they are no possible body: triangle inequality" in outcome.message
+    assert "together they are no possible body: triangle inequality" in cli.refused(
+        "add", ball, path, "-o", tmp_path / "out.json"
+    )
     assert not (tmp_path / "out.json").exists()
 
 

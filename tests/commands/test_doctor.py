@@ -50,8 +50,7 @@ def own_program(monkeypatch, tmp_path):
 
 
 def test_a_good_installation(cli, own_program):
-    status, out, err = cli("doctor")
-    assert (status, err) == (0, "")
+    out = cli.done("doctor")
     assert "!!" not in out
     assert out.endswith("All is well.\n")
     for title in ("packages:", "solvers:", "extras:", "name:"):

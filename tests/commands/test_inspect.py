@@ -40,8 +40,7 @@ def urdf(tmp_path):
 
 
 def test_a_good_model(cli, urdf):
-    status, out, err = cli("inspect", urdf(FRAME, GOOD))
-    assert (status, err) == (0, "")
+    out = cli.done("inspect", urdf(FRAME, GOOD))
     lines = out.splitlines()
     assert re.fullmatch(r" +3  frame +–  a massless frame", lines[1])
     assert re.fullmatch(r" +4  good +1\.5  possible: solid", lines[2])

@@ -15,7 +15,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ from identify.reporting import comparison_page, page
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs fork and kill -9")
 
 ALL = int(os.environ.get("IDENTIFY_KILL_ROUNDS", "2")) >= 20
-SOME = 5
+SOME = 3
 
 PHI = InertialParameters.from_com(1.0, np.zeros(3), np.diag([3e-3, 2e-3, 4e-3])).phi
 
@@ -95,10 +95,20 @@ def steps(reached: Callable[[], None]) -> Iterator[None]:
         yield
 
 
-def number_of_steps(words: list[str]) -> int:
+def number_of_steps(words: list[str], renames: list[int] | None = None) -> int:
+    """How many steps a call takes; those behind which a file got its name are added to a list."""
     counted: list[None] = []
-    with steps(lambda: counted.append(None)):
-        assert main(words) == 0
+    replace = os.replace
+
+    def renamed(*given: Any) -> None:
+        replace(*given)
+        if renames is not None:
+            renames.append(len(counted) + 1)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", renamed)
+        with steps(lambda: counted.append(None)):
+            assert main(words) == 0
     return len(counted)
 
 
@@ -121,10 +131,12 @@ def killed_at(words: list[str], step: int) -> None:
     assert process.exitcode == -signal.SIGKILL
 
 
-def places(number: int) -> list[int]:
-    """Of so many steps those to be killed at."""
+def places(number: int, wanted: Sequence[int] = ()) -> list[int]:
+    """Of so many steps those to be killed at; some are wanted among them."""
     every = range(1, number + 1)
-    return list(every) if ALL else sorted(random.Random(1).sample(every, min(SOME, number)))
+    if ALL:
+        return list(every)
+    return sorted({*wanted, *random.Random(1).sample(every, min(SOME, number))})
 
 
 def names(folder: Path) -> set[str]:
@@ -157,10 +169,11 @@ def test_a_fit_that_is_killed_leaves_whole_files(logs, tmp_path, capsys, before)
         main(words_of_fit(logs, before, tmp_path / "new"))
         old = digest(tmp_path / "new" / ESTIMATE)
         shutil.copytree(tmp_path / "new", tmp_path / "old")
-    number = number_of_steps(words)
+    renames: list[int] = []
+    number = number_of_steps(words, renames)
     new = digest(tmp_path / "new" / ESTIMATE)
     torn = 0
-    for step in range(1, number + 1):
+    for step in places(number, renames):
         out = tmp_path / str(step)
         if before:
             shutil.copytree(tmp_path / "old", out)

@@ -34,8 +34,7 @@ def failing(monkeypatch):
 
 @pytest.mark.parametrize("word", ["--help", "-h", "help"])
 def test_help_names_every_command(cli, word):
-    status, out, err = cli(word)
-    assert (status, err) == (0, "")
+    out = cli.done(word)
     assert out.startswith("usage: identify ")
     assert "  fit " in out
     assert "  doctor " in out
@@ -106,8 +105,7 @@ def test_completion_is_of_a_shell_that_is_known(cli):
 
 @pytest.mark.parametrize("words", [("pair",), ("pair", "--help")])
 def test_a_group_lists_its_commands(cli, group, words):
-    status, out, err = cli(*words)
-    assert (status, err) == (0, "")
+    out = cli.done(*words)
     assert out.startswith("usage: identify pair COMMAND ...")
     assert "  pair one  Do the first" in out
     assert "doctor" not in out

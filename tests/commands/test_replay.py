@@ -49,8 +49,7 @@ def errors(out: str, what: str) -> list[float]:
 def test_the_body_of_a_log_stays_near_it(cli, log, estimate, tmp_path):
     out = tmp_path / "out"
     words = ("--schema", log[1], "--estimate", estimate(), "-o", out)
-    status, printed, err = cli("replay", log[0], *words)
-    assert (status, err) == (0, "")
+    printed = cli.done("replay", log[0], *words)
     assert "Sensor offset taken off: [1, -2, 3, 0.1, 0.05, -0.1] N, N m (fitted" in printed
     assert "5 windows, estimate: RMS " in printed
     assert errors(printed, "estimate")[0] < 2.0
@@ -113,27 +112,23 @@ def test_reasons_are_repeated_and_the_status_says_not_to_use_it(cli, log, estima
 )
 def test_bad_use(cli, log, estimate, tmp_path, words, message):
     given = ("--schema", log[1], "--estimate", estimate(), "-o", tmp_path / "out", *words)
-    outcome = cli("replay", log[0], *given)
-    assert outcome.status == 2
-    assert message in outcome.message
+    assert message in cli.refused("replay", log[0], *given)
     assert not (tmp_path / "out").exists()
 
 
 def test_an_impossible_body_is_refused(cli, log, estimate, tmp_path):
     path = estimate(parameters=InertialParameters(PHI * ([1] * 4 + [-1] * 6)))
     words = ("--schema", log[1], "--estimate", path, "-o", tmp_path / "out")
-    outcome = cli("replay", log[0], *words)
-    assert outcome.status == 2
-    assert "the estimate cannot be replayed: impossible" in outcome.message
+    assert "the estimate cannot be replayed: impossible" in cli.refused("replay", log[0], *words)
 
 
 def test_still_poses_cannot_be_replayed(cli, estimate, tmp_path):
     path = tmp_path / "still.csv"
     schema = write_log(still_poses(PHI, Rotation.random(12, random_state=0)), path)
     words = ("--schema", schema, "--estimate", estimate(), "-o", tmp_path / "out")
-    outcome = cli("replay", path, *words)
-    assert outcome.status == 2
-    assert "a replay needs time stamps, attitude and position" in outcome.message
+    assert "a replay needs time stamps, attitude and position" in cli.refused(
+        "replay", path, *words
+    )
 
 
 def test_a_body_that_is_lost_does_not_take_the_others_along(cli, log, estimate, tmp_path):

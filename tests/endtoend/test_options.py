@@ -32,12 +32,11 @@ def fit(cli, log, tmp_path):
 
 
 def test_a_bootstrap_of_a_short_log_is_refused_with_what_to_do(cli, log, tmp_path):
-    outcome = cli(
+    assert "give longer logs" in cli.refused(
         *("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out"),
         *("--interval", "bootstrap"),
+        status=3,
     )
-    assert outcome.status == 3
-    assert "give longer logs" in outcome.message
     assert not (tmp_path / "out" / "estimate.json").exists()
 
 
@@ -162,8 +161,7 @@ def test_noise_that_makes_a_thin_body_impossible(cli, tmp_path):
         noise=Noise(force=0.05, torque=5e-3),
     )
     schema = write_log(recording, tmp_path / "rod.csv")
-    status, out, err = cli("fit", tmp_path / "rod.csv", "--schema", schema, "-o", tmp_path / "out")
-    assert (status, err) == (0, "")
+    out = cli.done("fit", tmp_path / "rod.csv", "--schema", schema, "-o", tmp_path / "out")
     estimate = load(tmp_path / "out")
     assert estimate["certificate"]["solver"] == "Clarabel"
     assert estimate["certificate"]["distance_to_optimum"] < 0.01
@@ -198,42 +196,12 @@ class TestFolder:
         assert cli(*words).status != 0
         assert (tmp_path / "out" / "estimate.json").read_bytes() == before
 
-    def test_a_file_in_the_way(self, cli, log, tmp_path):
-        (tmp_path / "out").write_text("mine")
-        outcome = cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out")
-        assert outcome.status == 2
-        assert outcome.message == f"{tmp_path / 'out'}: is a file; give -o the name of a folder"
-        assert (tmp_path / "out").read_text() == "mine"
-
-    @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write anywhere")
-    def test_a_folder_one_may_not_write_to(self, cli, log, tmp_path):
-        (tmp_path / "locked").mkdir(mode=0o500)
-        outcome = cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "locked" / "out")
-        assert outcome.status == 2
-        assert "cannot be written to: Permission denied" in outcome.message
-
-    @pytest.mark.usefixtures("no_report")
-    def test_a_disk_that_fills_up(self, cli, log, tmp_path, monkeypatch):
-        """What goes wrong at the end is an error, not a bug, and leaves no half of a file."""
-
-        def full(*arguments: object, **options: object) -> None:
-            raise OSError(28, "No space left on device")
-
-        monkeypatch.setattr("identify.files.os.replace", full)
-        outcome = cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out")
-        assert outcome.status == 2
-        assert outcome.message.endswith("out: cannot be written to: No space left on device")
-        assert list((tmp_path / "out").iterdir()) == []
-
 
 NAMES = (
     "[bold red]x[reset].csv",
     "<script>alert(1)<script>.csv",
     "$x^2_{a}$ & \\frac.csv",
-    "a b;c'd\"e.csv",
-    "-o.csv",
     "--mass.csv",
-    "日本語é.csv",
     "new\nline\ttab.csv",
     "\x1b[31mred.csv",
     "%s{0}{{x}}.csv",
@@ -255,8 +223,7 @@ def test_hostile_names(cli, log, tmp_path, monkeypatch, name):
     folder.mkdir()
     log.path.rename(folder / name)
     monkeypatch.chdir(folder)
-    status, out, err = cli("fit", "--schema", log.schema, "-o", folder / "out", "--", name)
-    assert (status, err) == (0, "")
+    out = cli.done("fit", "--schema", log.schema, "-o", folder / "out", "--", name)
     estimate = load(folder / "out")
     assert estimate["provenance"]["logs"][0]["files"][0]["name"] == name
     assert estimate["provenance"]["logs"][0]["name"] == plain_name(name.removesuffix(".csv"))

@@ -48,21 +48,3 @@ def test_rows_that_alternate(cli, log, columns, tmp_path):
     found = [finding["text"] for finding in estimate["findings"]]
     assert "all.csv: its rows are of several streams: 400 pose, 685 wrench." in found
     assert any(text.startswith("streams with clocks of their own (wrench") for text in found)
-
-
-def test_files_of_other_rows(cli, log, columns, tmp_path, no_report, monkeypatch):
-    monkeypatch.setattr("identify.reporting.page.report_html", lambda *given: "x" * 20_000)
-    pose = {name: x for name, x in columns.items() if name[0] in "pq" or name == "t"}
-    wrench = {name: x for name, x in columns.items() if name not in pose or name == "t"}
-    write(tmp_path / "pose.csv", pose, np.isfinite(columns["px"]))
-    write(tmp_path / "wrench.csv", wrench, np.isfinite(columns["fx"]))
-    schema = log.schema.read_text()
-    files = '[streams.pose]\nfile = "pose.csv"\n[streams.wrench]\nfile = "wrench.csv"\n'
-    log.schema.write_text(schema + files)
-    fitted(cli, tmp_path, log.schema, tmp_path / "out")
-    late = wrench | {"t": wrench["t"] + 100.0}
-    write(tmp_path / "wrench.csv", late, np.isfinite(columns["fx"]))
-    outcome = cli("fit", tmp_path, "--schema", log.schema, "-o", tmp_path / "none")
-    assert outcome.status == 2
-    assert "wrench.csv) from 100.01 to 107.99 s, pose (" in outcome.message
-    assert not (tmp_path / "none").exists()

@@ -17,11 +17,12 @@ from tests.fuzz.cases import Case, cases, originals
 from tests.fuzz.estimate_flips import fitted, flips_read_as_other_contents
 from tests.fuzz.running import LIMIT, MEMORY, ROOT, escape, left_behind
 from tests.fuzz.study_folder import check_folder
+from tests.thorough import rounds
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
-CASES = 33
-"""Three of each kind."""
+CASES = rounds(11, 33)
+"""One of each kind, or three."""
 
 
 def test_damaged_inputs_of_every_kind_end_in_errors_that_are_ours() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -82,12 +81,3 @@ def write(tmp_path) -> Callable[..., Path]:
         return path
 
     return write_file
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """The folder of other people's logs."""
-    folder = os.environ.get("IDENTIFY_SHARED_DATA")
-    if not folder or not Path(folder).is_dir():
-        pytest.skip("IDENTIFY_SHARED_DATA names no folder with the shared logs")
-    return Path(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from identify.errors import LogError, MissingColumn
+from identify.errors import LogError
 from identify.logs import read_log
 from identify.logs.readers import text as reader
 
@@ -106,11 +106,6 @@ def test_stamps_that_overflow(write, schema, lines):
     stamps = ["-1.7e308", *(f"{1.6e308}" for _ in range(19))]
     with pytest.raises(LogError, match=r"time_unit = \"s\": 20 rows would be inf s"):
         read_log(write(stamped(lines, stamps)), schema())
-
-
-def test_the_time_column_is_named_when_missing(write, schema, lines):
-    with pytest.raises(MissingColumn, match="no column 'stamp' among"):
-        read_log(write(lines), schema(log={"time": "stamp"}))
 
 
 @pytest.mark.parametrize(("count", "step"), [(2**16, 4), (2**32, 1000), (10**9, 10_000_000)])

@@ -190,17 +190,11 @@ QUATERNION = ["qx", "qy", "qz", "qw"]
 WRONG = [
     # unknown keys and tables
     ({"log": {"tme": "t"}}, r"\[log\] unknown key 'tme'; did you mean 'time'\?"),
-    (
-        {"pose": {"quaternions": QUATERNION}},
-        r"unknown key 'quaternions'; did you mean 'quaternion'",
-    ),
+    ({"pose": {"quaternions": QUATERNION}}, r"unknown key 'quaternions'; did you mean 'quaternion"),
     ({"pose": {"rate_hz": 100}}, r"unknown key 'rate_hz'; it belongs in \[log\]"),
     ({"wrenches": {}}, r"unknown key 'wrenches'; did you mean 'wrench'"),
     ({"gravity": [0, 0, -9.81]}, r"unknown key 'gravity'; it belongs in \[world\]"),
-    (
-        {"streams": {"poses": {"file": "a"}}},
-        r"\[streams\] unknown key 'poses'; did you mean 'pose'",
-    ),
+    ({"streams": {"poses": {"file": "a"}}}, r"\[streams\] unknown key 'poses'; did you mean 'pose"),
     ({"zzz": 1}, r"unknown key 'zzz'; known keys are log, streams"),
     # missing
     ({"wrench": None}, r"the table \[wrench\] is missing"),
@@ -238,18 +232,9 @@ WRONG = [
     ),
     # rotations
     ({"pose": {"quaternion": None}}, r"\[pose\] give exactly one of quaternion.*got none"),
-    (
-        {"pose": {"rotation_vector": ["a", "b", "c"]}},
-        r"\[pose\] give exactly one of .*got quaternion and rotation_vector",
-    ),
-    (
-        {"pose": {"quaternion": None, "matrix": list(range(12))}},
-        r"\[pose\] matrix: expected 9 or 16 columns, got 12",
-    ),
-    (
-        {"pose": {"quaternion": None, "matrix": list(range(16))}},
-        r"a matrix of 16 columns holds the position too: leave position out",
-    ),
+    ({"pose": {"rotation_vector": ["a", "b", "c"]}}, r"\[pose\] give exactly one of .*got quatern"),
+    ({"pose": {"quaternion": None, "matrix": list(range(12))}}, r"\[pose\] matrix: expected 9 or"),
+    ({"pose": {"quaternion": None, "matrix": list(range(16))}}, r"a matrix of 16 columns holds th"),
     ({"pose": {"order": "xywz"}}, r"order: expected 'xyzw' or 'wxyz' with quaternion, got 'xywz'"),
     (
         {"pose": {"quaternion": None, "matrix": list(range(9)), "order": "wxyz"}},
@@ -259,31 +244,16 @@ WRONG = [
         {"pose": {"quaternion": None, "rotation_vector": [4, 5, 6], "order": "xyz"}},
         r"order: expected no order with rotation_vector",
     ),
-    (
-        {"pose": {"quaternion": None, "euler": [4, 5, 6], "order": "xYz"}},
-        r"order: expected the axes of the Euler angles",
-    ),
-    (
-        {"pose": {"quaternion": None, "euler": [4, 5, 6], "order": "xxz"}},
-        r"no axis twice in a row",
-    ),
-    (
-        {"pose": {"quaternion": None, "euler": [4, 5], "order": "xyz"}},
-        r"euler names 2 columns, but order = 'xyz' has 3 angles",
-    ),
+    ({"pose": {"quaternion": None, "euler": [4, 5, 6], "order": "xYz"}}, r"order: expected the ax"),
+    ({"pose": {"quaternion": None, "euler": [4, 5, 6], "order": "xxz"}}, r"no axis twice in a row"),
+    ({"pose": {"quaternion": None, "euler": [4, 5], "order": "xyz"}}, r"euler names 2 columns, bu"),
     ({"pose": {"maps": "world"}}, r"maps: expected one of 'body_to_world', 'world_to_body'"),
     ({"pose": {"position_unit": "cm"}}, r"position_unit: expected one of 'm', 'mm', got 'cm'"),
     # values
-    (
-        {"world": {"gravity": [0, 0]}},
-        r"\[world\] gravity: expected a list of 3 numbers, got 2: \[0, 0\]",
-    ),
+    ({"world": {"gravity": [0, 0]}}, r"\[world\] gravity: expected a list of 3 numbers, got 2: \["),
     ({"world": {"gravity": [0, 0, float("nan")]}}, r"gravity: expected a finite number, got nan"),
     ({"world": {"gravity": [0, 0, "9.81"]}}, r"gravity: expected a finite number, got '9.81'"),
-    (
-        {"wrench": {"frame": "tool"}},
-        r"frame: expected one of 'body', 'world', 'sensor', got 'tool'",
-    ),
+    ({"wrench": {"frame": "tool"}}, r"frame: expected one of 'body', 'world', 'sensor', got 'tool"),
     ({"wrench": {"acts_on": "sensr"}}, r"got 'sensr'; did you mean 'sensor'\?"),
     ({"wrench": {"force_unit": "newton"}}, r"\[wrench\] force_unit: expected one of 'N'"),
     ({"wrench": {"torque_unit": 3}}, r"\[wrench\] torque_unit: expected one of 'Nm'"),
@@ -294,24 +264,12 @@ WRONG = [
         {"wrench": {"frame": "sensor", "mount": {"quaternion": [0, 0, 0, 0]}}},
         r"\[wrench.mount\] quaternion: expected a unit quaternion .* of norm 0",
     ),
-    (
-        {"wrench": {"frame": "sensor", "mount": {"position": [0, 0, 0]}}},
-        r"\[wrench.mount\] unknown key 'position'",
-    ),
+    ({"wrench": {"frame": "sensor", "mount": {"position": [0, 0, 0]}}}, r"\[wrench.mount\] unknow"),
     # tables that contradict each other
     ({"twist": {"frame": "body"}}, r"\[twist\] give linear, angular, or both"),
-    (
-        {"acceleration": {"linear": ["a", "b", "c"], "frame": "body"}},
-        r"\[acceleration\] kind: missing",
-    ),
-    (
-        {"streams": {"twist": {"file": "a"}}},
-        r"\[streams.twist\] names a file, but there is no \[twist",
-    ),
-    (
-        {"streams": {"pose": {"file": "a", "still": True}}},
-        r"still = true is for all streams or for none, got pose",
-    ),
+    ({"acceleration": {"linear": ["a", "b", "c"], "frame": "body"}}, r"\[acceleration\] kind: mis"),
+    ({"streams": {"twist": {"file": "a"}}}, r"\[streams.twist\] names a file, but there is no \[t"),
+    ({"streams": {"pose": {"file": "a", "still": True}}}, r"still = true is for all streams or fo"),
     ({"pose": {"position": None}}, r"nothing tells the linear acceleration"),
     ({"pose": None}, r"without \[pose\], gravity can only come from an accelerometer"),
     ({"pose": None, "wrench": {"frame": "world"}}, r'\[wrench\] frame = "world" needs the orient'),

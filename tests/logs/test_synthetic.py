@@ -42,7 +42,7 @@ def central(at, t, step=1e-3):
     return sum(terms) / (60.0 * step)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seeds)
 def test_rates_are_the_derivatives_of_the_pose(rng):
     motion = random_motion(rng, bandwidth_hz=1.5)
@@ -74,7 +74,7 @@ def energy(motion, t):
     return kinetic - (m * s.position + rotate(R, h)) @ GRAVITY
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seeds)
 def test_the_power_of_the_wrench_is_the_rate_of_the_energy(rng):
     motion = random_motion(rng)

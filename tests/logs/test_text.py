@@ -30,10 +30,6 @@ def assert_is_small_log(recording, rows):
     assert recording.dropped.total == 0
 
 
-def test_comma(write, schema, lines, rows, way):
-    assert_is_small_log(read_log(write(lines), schema()), rows)
-
-
 @pytest.mark.parametrize(
     ("mark", "separator"),
     [(";", ";"), ("\t", "\t"), (" ; ", ";"), (", ", ","), ("|", "|"), (" ", " ")],

@@ -288,41 +288,31 @@ def test_a_figure_keeps_its_looks_where_it_is_saved(result):
     ]
 
 
-def printed_by(code: str) -> str:
+def printed_by(*lines: str) -> str:
     """What a fresh interpreter prints."""
-    command = [sys.executable, "-c", code]
+    command = [sys.executable, "-c", "\n".join(lines)]
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-def test_nothing_heavy_is_imported_until_it_is_used():
-    code = (
-        "import sys, identify.reporting as reporting\n"
-        "reporting.plot.wrench, reporting.report\n"
-        "print([m for m in ('matplotlib', 'jinja2', 'rich', 'cvxpy') if m in sys.modules])"
+def test_nothing_heavy_is_imported_until_it_is_used_and_pyplot_never(tmp_path):
+    printed = printed_by(
+        "import sys, identify.reporting as reporting",
+        "plot, report = reporting.plot, reporting.report",
+        "print([m for m in ('matplotlib', 'jinja2', 'rich', 'cvxpy') if m in sys.modules])",
+        "import numpy as np",
+        "from identify.logs.synthetic import synthetic_recording",
+        "from identify.pipeline import fit",
+        "from identify.simulation.poinsot import poinsot_motion",
+        "from identify.reporting.poinsot_animation import poinsot_gif",
+        "phi = [1, 0.02, 0, 0.05, 0.005, 0, -0.001, 0.006, 0, 0.003]",
+        "result = fit(synthetic_recording(phi, rng=np.random.default_rng(0), duration=5.0))",
+        "plot.wrench(result)",
+        f"report(result, {str(tmp_path / 'report.html')!r})",
+        "free = poinsot_motion(np.diag([1, 2, 2.5]), [0, 0, 0, 1], [1, 0.2, 0.3], np.arange(3.0))",
+        "plot.poinsot(free), poinsot_gif(free, dpi=30)",
+        "print('matplotlib.pyplot' in sys.modules, 'matplotlib' in sys.modules)",
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
-
-
-def test_pyplot_is_never_imported(result, tmp_path):
-    code = (
-        "import sys, numpy as np\n"
-        "from identify.logs.synthetic import synthetic_recording\n"
-        "from identify.pipeline import fit\n"
-        "from identify.reporting import plot, report\n"
-        "phi = [1, 0.02, 0, 0.05, 0.005, 0, -0.001, 0.006, 0, 0.003]\n"
-        "log = synthetic_recording(phi, rng=np.random.default_rng(0), duration=5.0)\n"
-        "result = fit(log)\n"
-        "plot.wrench(result)\n"
-        f"report(result, {str(tmp_path / 'report.html')!r})\n"
-        "print('matplotlib.pyplot' in sys.modules, 'matplotlib' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
-    )
-    assert done.stdout.split() == ["False", "True"]
+    assert printed.splitlines() == ["[]", "False True"]
 
 
 @pytest.mark.parametrize("remark", ["1.19991 ± 0.00050", "-10.024 ± 0.032", "wrench noise"])

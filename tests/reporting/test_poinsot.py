@@ -6,8 +6,6 @@ import io
 import itertools
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -216,20 +214,3 @@ def test_files_by_their_ending(tmp_path):
     with pytest.raises(SimulationError, match="at least two times, got 1"):
         save_poinsot_animation(made("about the smallest", 1), tmp_path / "roll.gif")
     assert not (tmp_path / "roll.gif").exists()
-
-
-def test_pyplot_is_never_imported():
-    code = (
-        "import sys, numpy as np\n"
-        "from identify.simulation.poinsot import poinsot_motion\n"
-        "from identify.reporting.simulated_motion import poinsot as draw\n"
-        "from identify.reporting.poinsot_animation import poinsot_gif\n"
-        "assert 'matplotlib' not in sys.modules\n"
-        "p = poinsot_motion(np.diag([1, 2, 2.5]), [0, 0, 0, 1], [1, 0.2, 0.3], np.arange(3.0))\n"
-        "draw(p)\npoinsot_gif(p, dpi=30)\n"
-        "print('matplotlib.pyplot' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True
-    )
-    assert done.stdout.strip() == "False"

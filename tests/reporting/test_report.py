@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
+from identify.commands.summary import verdict_lines
 from identify.findings import Finding
 from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report
@@ -105,6 +106,14 @@ def test_possible_identifiable_and_explained_stand_apart(case, page):
     assert page.rows("Identifiable", said.identifiable)
     assert page.rows("Explains the data", said.explains_data)
     assert "Certified" not in page.text
+
+
+def test_no_estimate_is_called_possible_that_is_not(result, monkeypatch):
+    verdict = replace(result.verdict, possible=False)
+    monkeypatch.setattr(type(result), "verdict", property(lambda self: verdict))
+    said = "no, no distribution of mass has these parameters"
+    assert verdict_in_words(result).possible == said
+    assert any(line.startswith(f"Possible: {said} (least") for line in verdict_lines(result))
 
 
 def test_logs_are_accounted_for(case, page):
@@ -284,13 +293,9 @@ def test_names_are_text_whatever_they_hold(still, name):
     assert not any(key.startswith("on") for _, attributes in page.tags for key in attributes)
 
 
-def test_a_hundred_thousand_rows_stay_small(long):
-    html = report_html(long, written=NOON)
-    assert len(html.encode()) < 1_500_000
-
-
-def test_twenty_logs_stay_small(many):
-    assert len(report_html(many, written=NOON).encode()) < 1_500_000
+def test_long_logs_and_many_stay_small(long, many):
+    for result in (long, many):
+        assert len(report_html(result, written=NOON).encode()) < 1_500_000
 
 
 def test_it_replaces_a_file_and_makes_the_folder(still, tmp_path):

@@ -201,10 +201,7 @@ LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
         (BODY + "phi = [1, 0, 0, 0, 1, 0, 0, 1, 0, 1]\n", r"got phi and mass \+ com"),
         (BODY + "weight = 1\n", r"\[body\] unknown key 'weight'; known keys are estimate, phi"),
         (BODY + "addedmass = 1\n", r"unknown key 'addedmass'; did you mean 'added_mass'"),
-        (
-            BODY + "gravity = [0, 0, 0]\n",
-            r"unknown key 'gravity'; it belongs in \[world\]",
-        ),
+        (BODY + "gravity = [0, 0, 0]\n", r"unknown key 'gravity'; it belongs in \[world\]"),
         (BODY.replace("2.0", "-2.0"), r"\[body\] mass: input should be greater than 0, got -2"),
         (BODY.replace("2.0", '"2"'), r"\[body\] mass: expected a finite number, got '2'"),
         (BODY.replace("2.0", "nan"), r"\[body\] mass: expected a finite number, got nan"),
@@ -238,10 +235,7 @@ LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
         (BODY + LOAD + 'file = "w.csv"\n', r"\[\[loads\]\] 1: give force, torque or both, or else"),
         (BODY + '[[loads]]\nframe = "body"\n', r"\[\[loads\]\] 1: give force, torque or both"),
         (BODY + LOAD + "torque = [1, inf, 0]\n", r"torque: expected a finite number, got inf"),
-        (
-            BODY + '[[impulses]]\nlinear = [1, 0, 0]\nframe = "body"\n',
-            "key 'time' is missing",
-        ),
+        (BODY + '[[impulses]]\nlinear = [1, 0, 0]\nframe = "body"\n', "key 'time' is missing"),
         (BODY + '[[impulses]]\ntime = 1\nframe = "body"\n', "1: give linear, angular, or both"),
         (
             BODY + '[[impulses]]\ntime = -1\nlinear = [1, 0, 0]\nframe = "body"\n',
@@ -266,10 +260,7 @@ def test_what_is_wrong_in_a_file_is_said_with_its_place(tmp_path, text, message)
         (BODY.replace("0.04]", "0.4]"), r"\[body\]: the body is not physically possible: "),
         (BODY.replace("0.001, 0.03", "0.002, 0.03"), r"\[body\]: .*expected a symmetric matrix"),
         (BODY.replace("0.02, 0.001", "0, 0").replace("[0.001, 0.03", "[0, 0.04"), "a rod"),
-        (
-            BODY + "added_mass = [" + "[0, 0, 0, 0, 0, 1]," * 6 + "]\n",
-            r"\[body\] added_mass: added mass: ",
-        ),
+        (BODY + "added_mass = [" + "[0, 0, 0, 0, 0, 1]," * 6 + "]\n", r"\[body\] added_mass: adde"),
     ],
 )
 def test_an_impossible_body_is_said_with_its_place(tmp_path, text, message):

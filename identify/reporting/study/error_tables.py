@@ -113,13 +113,7 @@ def _common(part: Any) -> Any:
 
 
 def _cells(part: Any, metrics: Sequence[str], partial: frozenset[str]) -> list[str]:
-    """Mean and median of each metric of some rows, then how many failed.
-
-    Args:
-        part: the rows.
-        metrics: columns.
-        partial: those of them that are shown with how many fits they are of.
-    """
+    """Mean and median of each metric of some rows, then how many failed."""
     cells = []
     for name in metrics:
         values = part[name]

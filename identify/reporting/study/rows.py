@@ -149,11 +149,7 @@ def _part_alike(first: Any, second: Any) -> bool:
 
 
 def failures_counted(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows, those without an estimate as not consistent: the share is of all that were tried.
-
-    Args:
-        frame: of results; it stays as it is.
-    """
+    """The rows, those without an estimate as not consistent: the share is of all fits tried."""
     if "consistent" not in frame:
         return frame
     fitted: Any = frame["error_type"].isna()

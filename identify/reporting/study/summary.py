@@ -157,10 +157,6 @@ _DIGITS = 12
 def numerics_mark(packages: Sequence[str], files: Sequence[Path]) -> str:
     """What a report says of its code: it is of today's where it has this text.
 
-    Args:
-        packages: of `identify`, whose numbers are shown.
-        files: that say what is measured, their names and contents: a study file, scripts, logs.
-
     Raises:
         SchemaError: there is no package of that name.
         OSError: a file cannot be read.
@@ -227,13 +223,7 @@ def _counted(group: str, low: int, high: int) -> str:
 
 
 def comparison_text(frame: Any, first: str, second: str) -> str:
-    """The table of `compare`: means, difference, its interval, and how often the second is less.
-
-    Args:
-        frame: of `identify.experiments.compare`.
-        first: label of the estimator A.
-        second: label of the estimator B.
-    """
+    """The table of `compare`: means, difference, its interval, and how often the second is less."""
     heads = ["", "A", "B", "B − A", "low", "high ", "B < A", "pairs"]
     groups, lines = [], []
     for record in frame.to_dict("records"):
@@ -292,10 +282,6 @@ FIGURES: tuple[Callable[[StudyRows], list[StudyFigure]], ...] = (accuracy_figure
 
 def write_summary(rows: StudyRows, folder: Path) -> tuple[Path, ...]:
     """Write the tables as Markdown and the figures as PNG; earlier ones are replaced.
-
-    Args:
-        rows: of the study.
-        folder: there already; other pages in it are linked.
 
     Returns:
         The files, summary.md first.

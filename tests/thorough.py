@@ -1,0 +1,12 @@
+"""How much a test tries: little in `make test`, much in `make fuzz`."""
+
+from __future__ import annotations
+
+import os
+
+THOROUGH = os.environ.get("IDENTIFY_THOROUGH", "") not in ("", "0")
+
+
+def rounds(few: int, many: int) -> int:
+    """A number of seeds, logs or damaged files: few, or many with IDENTIFY_THOROUGH=1."""
+    return many if THOROUGH else few
