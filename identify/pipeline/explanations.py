@@ -70,7 +70,7 @@ def rank_explanations(
             both = tuple(one.with_sign(s) for one, s in zip(candidate, sign, strict=True))
             mapped = [_mapped(r, fault) for r, fault in zip(again, sign, strict=True)]
             ranked.append(compared.read_again(mapped, both))
-    order = sorted(ranked, key=lambda each: -each.gain)
+    order = sorted(ranked, key=lambda each: -round(each.gain, 3))  # ties in the order of families
     return Ranking(tuple(order), compared.apart)
 
 
