@@ -78,13 +78,6 @@ def test_the_basis_has_full_rank_is_symmetric_and_cannot_be_changed():
         PSEUDO_INERTIA_BASIS[0, 0] = 1.0
 
 
-def test_two_point_masses_on_the_x_axis():
-    """Half a kilogram at ±1 m: the inertia is diag(0, 1, 1), the second moment diag(1, 0, 0)."""
-    phi = phi_of_points(np.array([[1.0, 0, 0], [-1.0, 0, 0]]), np.array([0.5, 0.5]))
-    assert_close(phi, [1, 0, 0, 0, 0, 0, 0, 1, 0, 1], 0.0)
-    assert_close(pseudo_inertia(phi), np.diag([1.0, 0.0, 0.0, 1.0]), 0.0)
-
-
 def test_products_of_inertia_are_the_entries_of_the_matrix_with_their_negative_integrals():
     phi = phi_of_points(np.array([[1.0, 2.0, 3.0]]), np.array([1.0]))
     assert_close(phi[4:], [13.0, -2.0, -3.0, 10.0, -6.0, 5.0], 0.0)
@@ -176,18 +169,6 @@ def test_second_moment_about_com_is_the_mass_times_the_covariance_of_mass(seed):
     assert_close(cloud.phi[1:4] / cloud.phi[0], mean, 1e-14, scale=2.0)
     unit = phi_of_points(cloud.points, cloud.weights / cloud.mass)
     assert_close(unit[1:4], mean, 1e-14, scale=2.0)
-
-
-def test_everything_takes_batches_of_points():
-    cloud, rng = Cloud(3), np.random.default_rng(4)
-    q, p = rng.normal(size=(2, 3)), rng.normal(size=(5, 1, 3))
-    I_q = np.array([cloud.inertia(x) for x in q])
-    many = move_inertia(I_q, cloud.mass, cloud.com, from_point=q, to_point=p)
-    assert many.shape == (5, 2, 3, 3)
-    assert_close(many[4, 1], cloud.inertia(p[4, 0]), 1e-13)
-    S_q = np.array([cloud.second_moment(x) for x in q])
-    many = move_second_moment(S_q, np.full(2, cloud.mass), cloud.com, from_point=q, to_point=p)
-    assert_close(many[2, 0], cloud.second_moment(p[2, 0]), 1e-13, scale=100.0)
 
 
 @pytest.mark.parametrize("distance", [0.0, 1.0, 1e3, 1e6])

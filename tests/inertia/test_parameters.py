@@ -13,7 +13,7 @@ from identify import inertia, spatial
 from identify.errors import ModelError
 from identify.inertia import PHI, UNITS, ImpossibleDifference, InertialParameters, inertia_about_com
 from identify.inertia.conventions import CONVENTIONS
-from identify.spatial import Pose, rotation_from_quaternion
+from identify.spatial import Pose
 from tests.close import assert_close, assert_same_body
 from tests.strategies import bodies, poses, random_body
 
@@ -42,14 +42,6 @@ def test_views_say_the_same_of_one_body():
     assert dict(zip(PHI, body.phi, strict=True))["Ixy"] == body.inertia_about_origin[0, 1]
     assert len(UNITS) == len(PHI) == 10
     assert (UNITS[0], UNITS[1], UNITS[9]) == ("kg", "kg m", "kg m²")
-
-
-def test_in_frame_is_that_of_the_function():
-    body = InertialParameters.from_com(2.0, [0.1, -0.2, 0.3], ICUB)
-    R = rotation_from_quaternion(np.array([0.1, 0.2, 0.3, 0.9]))
-    moved = body.in_frame(Pose(R, np.array([1.0, 2.0, 3.0])))
-    assert_close(moved.com, R @ body.com + [1.0, 2.0, 3.0], 1e-14)
-    assert_close(moved.inertia_about_com, R @ ICUB @ R.T, 1e-12)
 
 
 def test_ten_numbers_that_are_no_body_are_admitted_and_said_to_be_none():

@@ -217,14 +217,6 @@ def test_a_splitting_is_exact_for_symmetric_tops(moments, name):
     assert rotation_angle(path.quaternion, q).max() < 1e-13
 
 
-def test_the_lie_group_method_is_exact_for_a_spin_about_a_fixed_axis():
-    phi = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
-    start = State(np.zeros(3), np.r_[0, 0, 0, 1.0], np.zeros(3), np.array([0.0, 0, 9.0]))
-    path = simulate(phi, start, duration=1.0, step=0.1, gravity=np.zeros(3), integrator="rkmk4")
-    exact = exp_rotation(np.outer(path.time, [0.0, 0, 9.0]))
-    assert rotation_angle(path.quaternion, exact).max() < 1e-13
-
-
 # Semi-implicit Euler, as it is often printed and as it is here ------------------------------------
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from scipy.spatial.transform import Rotation
 
 from identify.errors import SimulationError
 from identify.inertia import inertia_about_com
-from identify.simulation.free_rotation import Regime
 from identify.simulation.poinsot import poinsot_motion, polhode_curves
 from identify.spatial.rotations import cross, rotate, rotation_from_quaternion
 from tests.close import assert_close
@@ -125,23 +123,6 @@ def test_curves_of_bodies_with_equal_moments(moments):
 def test_a_motion_that_the_body_has_not():
     with pytest.raises(SimulationError, match=r"I_eff = .* = 3 kg m² is not between"):
         polhode_curves(np.array([1.0, 2.0, 2.5]), [3.0])
-
-
-@settings(max_examples=15)
-@given(seeds())
-def test_the_world_may_be_turned(seed):
-    rng = np.random.default_rng(seed)
-    I, q, w = inertia_about_com(random_body(rng)), rng.normal(size=4), rng.normal(size=3)
-    turn = Rotation.random(rng=rng)
-    t = np.linspace(0.0, 5.0, 4)
-    here, there = (
-        poinsot_motion(I, q, w, t),
-        poinsot_motion(I, (turn * Rotation.from_quat(q)).as_quat(), w, t),
-    )
-    assert_close(there.herpolhode, turn.apply(here.herpolhode), 1e-12)
-    assert_close(there.polhode, here.polhode, 1e-13)
-    assert_close(there.momentum, turn.apply(here.momentum), 1e-13)
-    assert there.invariants.regime in (Regime.ABOUT_SMALLEST, Regime.ABOUT_LARGEST)
 
 
 def test_errors():

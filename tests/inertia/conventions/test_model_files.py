@@ -66,16 +66,6 @@ def test_axes_are_those_that_were_asked_for(phi, R):
     assert np.array_equal(aligned.pose[3:], np.zeros(3))
 
 
-@given(bodies(), st.booleans())
-def test_sdf_pose_in_degrees_or_as_a_quaternion_comes_back(phi, degrees):
-    turned = SdfInertial.from_phi(phi, "principal", degrees=degrees)
-    quaternion = SdfInertial.from_phi(phi, "principal", rotation_format="quat_xyzw")
-    assert quaternion.pose.shape == (7,)
-    assert_close(turned.X_LC.rotation, quaternion.X_LC.rotation, 1e-14)
-    assert_same_body(turned.to_phi(), phi, 1e-14)
-    assert_same_body(quaternion.to_phi(), phi, 1e-14)
-
-
 def test_what_sdf_does_not_define_is_refused():
     with pytest.raises(ModelError, match="SDFormat refuses degrees='true'"):
         SdfInertial(1.0, np.zeros(7), np.ones(6), "quat_xyzw", degrees=True)

@@ -70,11 +70,6 @@ def test_repeated_moments_in_order_keep_the_axes_of_the_body(moments):
     assert np.array_equal(principal_frame(flipped, "ascending").rotation, np.eye(3))
 
 
-@given(rotations())
-def test_rotation_comes_back_from_its_angles(R):
-    assert_close(rotation_from_rpy(rpy_from_rotation(R)), R, 1e-15, scale=4.0)
-
-
 @given(
     st.floats(-np.pi, np.pi),
     st.sampled_from([0.0, 1e-300, 1e-16, 1e-12, 1e-9, 1e-8, 1e-6]),

@@ -303,30 +303,3 @@ def test_pseudo_inertia_is_that_of_rigeo(rigeo, phi):
     assert_close(
         theirs.M[np.ix_(angular_first, angular_first)], spatial_inertia(phi), 1e-14, scale=scale
     )
-
-
-@given(
-    bodies(flat=False, offset=0.5).filter(lambda phi: 0.01 < phi[0] < 1e4),
-    st.sampled_from(["principal", "mass matrix"]),
-)
-def test_moments_and_mass_matrix_are_those_of_mujoco(mujoco, phi, what):
-    body = InertialParameters(phi)
-    Ic = body.inertia_about_com
-    six = " ".join(f"{x:.17g}" for x in (*np.diag(Ic), Ic[0, 1], Ic[0, 2], Ic[1, 2]))
-    com = " ".join(f"{x:.17g}" for x in body.com)
-    model = mujoco.MjModel.from_xml_string(
-        f"""<mujoco><compiler boundmass="0" boundinertia="0"/><worldbody><body><freejoint/>
-        <inertial pos="{com}" mass="{body.mass:.17g}" fullinertia="{six}"/>
-        </body></worldbody></mujoco>"""
-    )
-    if what == "principal":
-        theirs = np.sort(model.body_inertia[1])
-        assert_close(theirs, body.principal_moments, 1e-9, scale=theirs.max())
-        return
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    dense = np.zeros((6, 6))
-    columns = np.eye(6)
-    for k in range(6):
-        mujoco.mj_mulM(model, data, dense[k], columns[k])
-    assert_close(dense, spatial_inertia(phi), 1e-9, scale=np.abs(dense).max())
