@@ -63,7 +63,8 @@ browser:  ## Debian's chromium for the test of the report, where root can instal
 
 fuzz: $(READY)  ## damaged inputs of every kind, runners and workers killed (ARGS='--seed 1 --count 9000')
 	$(ONE_THREAD) $(PY) -m tests.fuzz.run $(ARGS)
-	$(ONE_THREAD) IDENTIFY_KILL_ROUNDS=20 $(PY) -m pytest -q tests/experiments/test_kills.py tests/commands/test_kills.py
+	$(ONE_THREAD) IDENTIFY_KILL_ROUNDS=20 $(PY) -m pytest -q tests/experiments/test_kills.py tests/experiments/test_cluster.py \
+		tests/experiments/test_store.py tests/commands/test_kills.py
 
 bench: $(READY)  ## benchmarks, one thread: reports/benchmarks.md
 	$(ONE_THREAD) $(PY) experiments/benchmarks/run.py
