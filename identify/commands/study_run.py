@@ -57,7 +57,7 @@ class StudyCheck(Command):
                 f"{len(study.estimators)} estimators; at most {_MOST_TRIALS} are checked: shorten "
                 f"the lists, or the seeds"
             )
-        trials = list(filter(study.selected(self.only), study.trials()))
+        trials = list(study.trials(self.only))
         say(*_counts(study, trials))
         workers = default_workers() if self.workers is None else max(1, self.workers)
         say(*_time(estimate_time(study, workers=workers, only=self.only)))

@@ -40,10 +40,7 @@ _OF_THE_DISK = {3, 5, 6, 7, 8, 10, 13, 14}
 def connect(path: Path, damage: list[str], *, make: bool = True) -> sqlite3.Connection:
     """A connection to the database of this version.
 
-    Args:
-        path: of the file.
-        damage: to which is added what is damaged.
-        make: whether the file and its tables are made where they are not there.
+    What is damaged is added to `damage`; the file and its tables are made only with `make`.
 
     Raises:
         StudyError: it is of another version.

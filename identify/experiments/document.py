@@ -90,12 +90,6 @@ def settings_of(
 ) -> list[O]:
     """Every combination of the options in one table, the last key moving fastest.
 
-    Args:
-        table: with the key `kind`.
-        registry: of the concept.
-        what: the concept's name, for messages.
-        where: file and table, for messages.
-
     Raises:
         StudyError: unknown kind or key (the nearest is named), wrong value, empty list.
     """

@@ -21,9 +21,6 @@ from identify.experiments.options import Options, canonical
 def key_of(*parts: object) -> str:
     """The key of a result, 32 hexadecimal digits of a sha256 of all that decides it.
 
-    Args:
-        parts: values that `plain` knows.
-
     Raises:
         TypeError: a part, or something in it, has no canonical form.
     """
@@ -31,12 +28,7 @@ def key_of(*parts: object) -> str:
 
 
 def fields_but(value: Any, *left_out: str) -> dict[str, Any]:
-    """All fields of a dataclass by name, but for those that do not decide a result.
-
-    Args:
-        value: of a dataclass.
-        left_out: names of fields.
-    """
+    """All fields of a dataclass by name, but for those that do not decide a result."""
     names = [field.name for field in fields(value)]
     if unknown := set(left_out).difference(names):
         raise TypeError(f"{type(value).__name__} has no fields {', '.join(sorted(unknown))}")

@@ -168,7 +168,7 @@ def estimate_time(study: Study, *, workers: int, only: Sequence[str] = ()) -> Ti
     Raises:
         StudyError: `only` names what the study does not have.
     """
-    every = list(by_noisy_log(filter(study.selected(only), study.trials())))
+    every = list(by_noisy_log(study.trials(only)))
     subset = np.unique(np.linspace(0, len(every) - 1, _SAMPLED_LOGS).astype(int))
     code = code_fingerprint().short
     run = partial(run_trials, study=study.name, metrics=study.metrics, code=code)

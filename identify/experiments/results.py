@@ -141,10 +141,7 @@ def table(
 def in_order(frame: pd.DataFrame, info: StoreInfo, by: Sequence[str]) -> pd.DataFrame:
     """Rows in the order that the study file gives to logs, perturbations and estimators.
 
-    Args:
-        frame: with the columns `by`.
-        info: of the store; what it does not list comes last.
-        by: columns, the first counting most.
+    What the store's description does not list comes last; the first of `by` counts most.
     """
     keys: Any = frame[list(by)].copy()
     for name in by:

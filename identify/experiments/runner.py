@@ -150,7 +150,7 @@ def run_study(
             workers; a timeout and no workers.
         MissingExtra: a scheduler is given and `distributed` is not installed.
     """
-    wanted = study.selected(only)
+    study.trials(only)  # raises before the folder is made
     info = StoreInfo(study.name, {**study.labels(), "seed": study.seeds})
     limit = study.timeout if timeout is None else timeout
     pace = Pace() if limit is None else Pace(limit)  # a batch over its limit would run twice
@@ -159,7 +159,7 @@ def run_study(
         store.select(trial.key for trial in study.trials())
         _keep_study_file(study, Path(folder))
         work = Work(
-            items=lambda: filter(wanted, study.trials()),
+            items=lambda: study.trials(only),
             missing=lambda trial: not store.has(trial.key, retry_failed=retry_failed),
             batches=lambda trials: batches(by_noisy_log(trials), pace),
             run=partial(run_trials, study=study.name, metrics=study.metrics, code=code),

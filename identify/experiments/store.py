@@ -51,12 +51,7 @@ _PASSING = (WORKER_DIED, MemoryError.__name__)
 
 
 class FolderInUse(StudyError):
-    """Another process writes to the folder.
-
-    Attributes:
-        folder: which.
-        owner: the process, in words.
-    """
+    """Another process, `owner` in words, writes to the folder."""
 
     def __init__(self, folder: Path, owner: str) -> None:
         self.folder, self.owner = folder, owner

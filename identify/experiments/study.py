@@ -61,12 +61,8 @@ class NamedEstimator:
 class NoisyLog:
     """One log with one perturbation and one seed: all estimators work on the same.
 
-    Attributes:
-        log: which.
-        perturbation: which.
-        seed_index: number of the noise.
-        noise_seed: the seed itself.
-        cutoff_hz: of the low-pass [Hz], or None.
+    The noise has its number in the study and the seed made of it; `cutoff_hz` is of the low-pass
+    [Hz], or None.
     """
 
     log: LogItem
@@ -98,10 +94,7 @@ class NoisyLog:
 class Trial:
     """One estimator on one noisy log: a row of the results.
 
-    Attributes:
-        key: of its row, made of all that makes it: data, settings, labels, metrics, code, versions.
-        noisy: the log.
-        estimator: the estimator.
+    `key` is made of all that makes the row: data, settings, labels, metrics, code, versions.
     """
 
     key: str
@@ -165,8 +158,20 @@ class Study:
                         cutoff_hz=self.cutoff_hz,
                     )
 
-    def trials(self) -> Iterator[Trial]:
-        """Every trial; those of one noisy log come together."""
+    def trials(self, only: Sequence[str] = ()) -> Iterator[Trial]:
+        """The trials that are asked for; those of one noisy log come together.
+
+        Args:
+            only: `choice=pattern`, as in `estimator=psd` or `log=stars/H*`; a trial must match one
+                pattern of each choice that is named.
+
+        Raises:
+            StudyError: a choice that does not exist, or a pattern that matches nothing: at the
+                call, before the first is taken.
+        """
+        return filter(self._selected(only), self._all_trials())
+
+    def _all_trials(self) -> Iterator[Trial]:
         made_by = key_of(fields_but(self, *_NOT_OF_A_TRIAL), code_fingerprint().short)
         estimators = [(estimator, key_of(estimator)) for estimator in self.estimators]
         for noisy in self.noisy_logs():
@@ -182,16 +187,8 @@ class Study:
             "estimator": [estimator.label for estimator in self.estimators],
         }
 
-    def selected(self, only: Sequence[str]) -> Callable[[Trial], bool]:
-        """The test of whether a trial is asked for.
-
-        Args:
-            only: `choice=pattern`, as in `estimator=psd` or `log=stars/H*`; a trial must match one
-                pattern of each choice that is named.
-
-        Raises:
-            StudyError: a choice that does not exist, or a pattern that matches nothing.
-        """
+    def _selected(self, only: Sequence[str]) -> Callable[[Trial], bool]:
+        """The test of whether a trial is asked for; `only` and errors as of `trials`."""
         known = self.labels()
         admitted: dict[str, set[str]] = {choice: set() for choice in known}
         for text in only:

@@ -61,10 +61,7 @@ def batches(groups: Iterable[tuple[Trial, ...]], pace: Pace) -> Iterator[tuple[T
     """Groups of trials, each of one noisy log, put together to about `BATCH_SECONDS`.
 
     A group whose estimators are slow is taken apart: each then prepares its log for itself.
-
-    Args:
-        groups: nothing is taken of them before it is asked for.
-        pace: may learn on the way.
+    Nothing is taken of the groups before it is asked for: `pace` may learn on the way.
     """
     batch: list[Trial] = []
     seconds = 0.0
@@ -98,11 +95,7 @@ def run_trials(
 ) -> tuple[list[Row], float]:
     """Run trials; whatever one raises becomes part of its row.
 
-    Args:
-        trials: those of one noisy log together.
-        study: name of the study.
-        metrics: names.
-        code: fingerprint of the code that made the keys.
+    Trials of one noisy log stand together; `code` is the fingerprint that made their keys.
 
     Returns:
         Rows in the order of the trials, and the processor time they took [s].

@@ -11,30 +11,22 @@ import numpy as np
 import pytest
 
 from experiments.benchmarks import (
-    change_of_frame,
     fit_command,
     forward_simulation,
-    import_time,
     motion_noise,
     psd_fit,
     refusals,
-    rows_throughput,
     run as command,
-    statistics_throughput,
 )
-from experiments.benchmarks.measure import Effort, Line, Spread, consume, race
+from experiments.benchmarks.measure import Effort, Line, consume, race
 from experiments.benchmarks.mujoco_body import GRAVITY, mujoco_many, mujoco_rollout
 from experiments.benchmarks.processes import PEAK_MEMORY
 from experiments.benchmarks.registry import BENCHMARKS
-from identify.estimation import estimate_unknowns
-from identify.estimation.program import cone_program
-from identify.estimation.terms import Consistent
 from identify.inertia import InertialParameters
 from identify.logs import Noise, synthetic_recording
-from identify.regressors import ONE_BODY, block_statistics
+from identify.regressors import block_statistics
 from identify.signals import prepare
-from identify.simulation import State, fast_rollout
-from identify.spatial import Pose
+from identify.simulation import fast_rollout
 
 TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
 
@@ -75,42 +67,12 @@ def test_a_fit_without_noise_in_the_motion_is_of_the_same_rows():
     assert not exact.noise[..., :13].any()
 
 
-def test_spread_is_written_with_its_bounds():
-    assert Spread.of(np.array([3.0, 1.0, 2.0])).written("ms") == "2.00 ms (1.00 … 3.00)"
-    assert Spread.of(np.array([1234.0])).written() == "1.23e+03 (1.23e+03 … 1.23e+03)"
-
-
 @pytest.mark.parametrize("name", list(BENCHMARKS))
 def test_a_benchmark_runs(name):
     lines = BENCHMARKS[name](TINY)
     assert lines
     assert all(isinstance(line, Line) and line.measured for line in lines)
     assert name == "inspect" or any(line.reach for line in lines)  # for it there is no number
-
-
-def test_rows_and_statistics_hold_the_same_problem():
-    motion, wrench = statistics_throughput.samples(3000)
-    rows = statistics_throughput.factor_of_regressor_rows(motion, wrench)
-    problem = statistics_throughput.problem_of(motion, wrench)
-    np.testing.assert_allclose(
-        rows.T @ rows,
-        _gram(problem.A, problem.b, problem.floor),
-        rtol=1e-9,
-        atol=1e-9 * np.abs(rows).max() ** 2,
-    )
-
-
-@pytest.mark.parametrize("width", [19, 40])
-@pytest.mark.parametrize("length", [2000, 2003])
-def test_the_rows_that_are_timed_hold_the_slow_part_of_the_columns(width, length):
-    columns = rows_throughput.columns(3 * length, width)
-    statistics = rows_throughput.statistics_of_columns(columns, length)
-    moment = sum(R.T @ R for R in statistics.totals[0])
-    # White columns have the same share of their energy in every row: 101 of them in 10 s.
-    rows = 3 * 101
-    np.testing.assert_allclose(np.diag(moment)[1:] / rows, np.ones(width - 1), atol=0.5)
-    assert moment[0, 0] > 0.9 * 3 * length
-    assert statistics.samples.sum() == pytest.approx(3 * length)
 
 
 def test_the_fit_that_is_timed_needs_a_solver_and_agrees_with_plain_cvxpy():
@@ -122,20 +84,6 @@ def test_the_fit_that_is_timed_needs_a_solver_and_agrees_with_plain_cvxpy():
     plain = psd_fit.cvxpy_on_all_rows(log.motion, log.wrench)
     errors = np.sqrt(np.diag(log.estimate.covariance))
     assert np.abs((plain - log.estimate.parameters.phi) / errors).max() < 1.0
-
-
-def test_clarabel_alone_solves_what_the_fit_solves():
-    log = psd_fit.noisy_log(1000)
-    alone = psd_fit.clarabel_alone(log.blocks)
-    theta = alone()[cone_program(ONE_BODY, (Consistent(),)).theta]
-    np.testing.assert_allclose(log.fit.scaling.x(theta), log.estimate.parameters.phi, rtol=1e-9)
-
-
-def test_the_fit_of_two_bodies_that_is_timed_needs_a_solver():
-    estimate = estimate_unknowns(psd_fit.two_bodies(psd_fit.noisy_log(1000)))
-    assert estimate.certificate.solver == "Clarabel"
-    assert estimate.complete
-    assert estimate.others["carrier"].complete
 
 
 def test_both_modes_of_mujoco_integrate_what_the_fast_rollout_does():
@@ -150,36 +98,6 @@ def test_both_modes_of_mujoco_integrate_what_the_fast_rollout_does():
         np.testing.assert_allclose(theirs[:, :3], place, atol=1e-11)
         np.testing.assert_allclose(np.abs(np.sum(theirs[:, 3:] * q, axis=1)), 1.0, atol=1e-11)
     np.testing.assert_allclose(alone[1:4], place[0], atol=1e-11)
-
-
-def test_bodies_in_one_model_are_moved_by_their_own_wrenches():
-    """What half the steps push, the other half pulls: the centre of mass falls and is displaced."""
-    swarm = forward_simulation.swarm(2, 10)
-    rest = State(np.zeros((2, 3)), np.tile([0.0, 0, 0, 1], (2, 1)), *np.zeros((2, 2, 3)))
-    wrench = np.zeros((2, 10, 6))
-    wrench[1, :5, 0], wrench[1, 5:, 0] = 3.0, -3.0
-    theirs = mujoco_many(swarm.phi, rest, wrench, 0.01)()
-    body = InertialParameters(swarm.phi)
-    displaced = np.array([0.0, 3.0 * 0.05**2 / body.mass[1]])
-    expected = np.column_stack((displaced, np.zeros(2), np.full(2, 0.5 * GRAVITY[2] * 0.1**2)))
-    np.testing.assert_allclose(theirs[:, :3], expected, atol=1e-12)
-    np.testing.assert_allclose(theirs[:, 3:], rest.quaternion[:, [3, 0, 1, 2]], atol=1e-12)
-
-
-def test_moves_alone_move_every_number():
-    rng = np.random.default_rng(0)
-    phi = change_of_frame.bodies(rng, change_of_frame._CHUNK + 3)
-    X = Pose(np.tile(np.eye(3), (len(phi), 1, 1)), np.zeros((len(phi), 3)))
-    assert np.array_equal(change_of_frame.by_component_and_back(phi, X), phi)
-    swarm = forward_simulation.swarm(3, 40)
-    last = forward_simulation.memory_alone(swarm)()
-    assert np.array_equal(last, np.tile(swarm.wrench[:, -1, 0], (13, 1)))
-
-
-def test_a_fresh_interpreter_is_timed():
-    assert import_time.interpreter_seconds("pass") > 0.0
-    with pytest.raises(subprocess.CalledProcessError):
-        import_time.interpreter_seconds("raise SystemExit(3)")
 
 
 def test_peak_memory_is_that_of_the_command_and_not_of_its_parent():
@@ -226,9 +144,3 @@ def test_one_that_cannot_run_does_not_hide_the_others(monkeypatch, tmp_path, cap
     assert "linear algebra: " in text
     assert text.endswith("\n\nNot the whole list: some could not run.\n")
     assert text in capsys.readouterr().out
-
-
-def _gram(A: np.ndarray, b: np.ndarray, floor: float) -> np.ndarray:
-    factor = np.zeros((11, 11))
-    factor[:10, :10], factor[:10, 10], factor[10, 10] = A, b, floor
-    return factor.T @ factor

@@ -8,8 +8,6 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -29,6 +27,9 @@ from identify.experiments.keys import code_fingerprint
 from identify.experiments.rows import COLUMNS, RESULTS, table_of
 from identify.experiments.store import DATABASE, Store, StoreInfo, read_info, read_rows
 from tests.experiments.studies import quick
+
+FLIPS = 12 * int(os.environ.get("IDENTIFY_KILL_ROUNDS", "2"))
+"""Copies of a database with a flipped bit: 240 in a long run."""
 
 INFO = StoreInfo("test", {"estimator": ["ols"]})
 
@@ -93,31 +94,6 @@ def test_a_full_disk_leaves_no_half_row(tmp_path: Path) -> None:
     assert keys(tmp_path) == [row(1)["key"], row(2)["key"]]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs limits of a process")
-def test_a_real_limit_on_the_size_of_files(tmp_path: Path) -> None:
-    """The system itself refuses the write."""
-    code = f"""
-import resource, signal
-from pathlib import Path
-from identify.errors import StudyError
-from identify.experiments.store import Store, StoreInfo
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-store = Store(Path({str(tmp_path)!r}), StoreInfo("test"))
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-try:
-    for number in range(1000):
-        store.add([{{"key": str(number), "code": "c", "error": "x" * 200}}])
-except StudyError as error:
-    print(number, error)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=Path.cwd(), check=True
-    )
-    reported, message = done.stdout.split(" ", 1)
-    assert "cannot be written to" in message
-    assert len(keys(tmp_path)) == int(reported) > 0
-
-
 def test_a_table_that_cannot_be_written_costs_no_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,9 +119,10 @@ def test_a_table_that_cannot_be_written_costs_no_row(
     ]
 
 
-def test_the_later_row_of_a_key_counts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("passing", ["WorkerDied", "MemoryError"])
+def test_the_later_row_of_a_key_counts(tmp_path: Path, passing: str) -> None:
     with Store(tmp_path, INFO) as store:
-        store.add([row(1, error_type="WorkerDied", error="gone")])
+        store.add([row(1, error_type=passing, error="gone")])
         assert not store.has(row(1)["key"])
         assert store.failed(row(1)["key"])
         store.add([row(1, status="solved")])
@@ -153,13 +130,6 @@ def test_the_later_row_of_a_key_counts(tmp_path: Path) -> None:
     table = read_rows(tmp_path)
     assert table["status"].to_pylist() == ["solved"]
     assert table["error"].to_pylist() == [None]
-
-
-def test_a_failed_row_may_be_tried_again(tmp_path: Path) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1, error_type="SolveError", error="no")])
-        assert store.has(row(1)["key"])
-        assert not store.has(row(1)["key"], retry_failed=True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights")
@@ -182,13 +152,6 @@ def test_a_pipe_in_place_of_the_lock_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "lock")
     with pytest.raises(StudyError, match="lock is not a regular file, where a lock would be"):
         Store(tmp_path, INFO)
-
-
-def test_a_lack_of_memory_passes(tmp_path: Path) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1, error_type="MemoryError", error="")])
-        assert store.failed(row(1)["key"])
-        assert not store.has(row(1)["key"])
 
 
 def test_a_second_writer_is_refused_and_told_of_the_first(tmp_path: Path) -> None:
@@ -451,7 +414,7 @@ def test_flipped_bits_are_never_read_as_other_numbers(
     settled = ["seconds", "prepare_seconds", "finished"]
     frame = open_results(whole).frame.drop(columns=settled)
     lost = 0
-    for flip in range(120):
+    for flip in range(FLIPS):
         folder = tmp_path / str(flip)
         shutil.copytree(whole, folder)
         flipped(folder / DATABASE, rng)
@@ -464,8 +427,8 @@ def test_flipped_bits_are_never_read_as_other_numbers(
         assert all(row == expected[row["key"]] for row in found)
         assert len(found) == len(expected) or caplog.text, "rows are gone without a word"
         lost += len(found) < len(expected)
-        if flip % 6 == 0:
+        if flip % 8 == 0:
             run_study(quick(), folder, workers=0)
             again = open_results(folder).frame.drop(columns=settled)
             assert again.equals(frame)
-    assert lost > 20
+    assert lost >= FLIPS // 8

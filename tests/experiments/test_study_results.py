@@ -127,33 +127,9 @@ def test_pairs_that_lack_one_side_do_not_count() -> None:
 
 def test_an_estimator_that_always_fails_has_no_difference(results: Results) -> None:
     frame = compare(results, "ols", "bad", ["mass_error"])
+    assert frame["perturbation"].tolist() == ["none", "noise(force=0.05)", "noise(force=0.2)"]
     assert (frame["pairs"] == 0).all()
     assert frame["difference"].isna().all()
-
-
-def test_comparing_swaps_its_sign(results: Results) -> None:
-    forth, back = (
-        compare(results, *pair, ["mass_error"]) for pair in (("ols", "wls"), ("wls", "ols"))
-    )
-    assert_close(forth["difference"].to_numpy(), -back["difference"].to_numpy())
-    assert_close(forth["low"].to_numpy(), -back["high"].to_numpy())
-    assert forth["perturbation"].tolist() == ["none", "noise(force=0.05)", "noise(force=0.2)"]
-
-
-def test_intervals_of_the_difference_cover_as_they_say() -> None:
-    """Logs that differ, seeds that resemble each other within a log: 95 % all the same."""
-    rng = np.random.default_rng(4)
-    hits = 0
-    for _ in range(200):
-        errors = {}
-        for log in range(10):
-            effect = rng.normal(0.3, 1.0)
-            for seed in range(5):
-                errors["A", str(log), seed] = 0.0
-                errors["B", str(log), seed] = effect + 0.2 * rng.normal()
-        row = compare(made_up(errors), "A", "B", ["mass_error"]).iloc[0]
-        hits += row["low"] <= 0.3 <= row["high"]
-    assert 180 <= hits <= 198
 
 
 def test_a_repr_is_short(results: Results) -> None:

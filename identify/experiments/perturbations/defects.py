@@ -169,11 +169,7 @@ def _change_wrench(
     """The recording with force and torque changed as if at the sensor.
 
     A wrench in world axes is turned to body axes by the log's attitude, changed, and turned back.
-
-    Args:
-        recording: is not changed.
-        change: from "force" or "torque" and its values, shape (n, 3), to the new values.
-        what: the perturbation, for messages.
+    `change` takes "force" or "torque" and its values, shape (n, 3), to the new values.
 
     Raises:
         LogError: the log has no wrench, or has it in world axes and no attitude.

@@ -78,17 +78,14 @@ def scores(rows: StudyRows) -> str:
     ]
     heads += [f"{heading_of(_SELECTED).text}, common trials"] * compared
     lines = []
-    for perturbation in rows.labels("perturbation"):
-        part = rows.frame[rows.frame["perturbation"] == perturbation]
+    for perturbation, part in rows.parts("perturbation"):
         common = _common(part) if compared else None
-        for estimator in rows.labels("estimator"):
-            subset = part[part["estimator"] == estimator]
-            if len(subset):
-                cells = _cells(subset, rows.metrics, partial)
-                if common is not None:
-                    mean = float(common[estimator].mean()) if estimator in common else None
-                    cells.append(counted(shown(_SELECTED, mean), len(common)))
-                lines.append([code(perturbation), code(estimator), *cells])
+        for estimator, subset in rows.parts("estimator", part):
+            cells = _cells(subset, rows.metrics, partial)
+            if common is not None:
+                mean = float(common[estimator].mean()) if estimator in common else None
+                cells.append(counted(shown(_SELECTED, mean), len(common)))
+            lines.append([code(perturbation), code(estimator), *cells])
         if published is not None and perturbation in levels:
             for _, one in published[published["noise"] == levels[perturbation]].iterrows():
                 values: dict[str, Any] = {name: one[column] for name, column in COLUMN_OF.items()}
@@ -166,8 +163,7 @@ def by_log(rows: StudyRows) -> str:
     left = len(logs) - _MOST_LOGS
     more = f"\n\n… and {left} logs more in the Parquet file." if left > 0 else ""
     parts = ["## By log", said]
-    for estimator in rows.labels("estimator"):
-        frame = rows.frame[rows.frame["estimator"] == estimator]
+    for estimator, frame in rows.parts("estimator"):
         lines = []
         for log in logs[:_MOST_LOGS]:
             part = frame[frame["log"] == log]

@@ -53,8 +53,7 @@ def coverage(rows: StudyRows) -> str:
     """A table for each estimator that gives intervals: four lines a perturbation."""
     names = rows.interval_names
     tables = []
-    for estimator in rows.labels("estimator"):
-        ours = rows.frame[rows.frame["estimator"] == estimator]
+    for estimator, ours in rows.parts("estimator"):
         parts = [(label, ours[ours["perturbation"] == label]) for label in rows.noisy]
         judged = [_judged(part, label, names) for label, part in parts]
         lines = [line for label, part in parts for line in _lines(part, label, names)]

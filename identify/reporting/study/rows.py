@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -86,6 +86,16 @@ class StudyRows:
         there = dict.fromkeys(map(str, self.frame[column].unique()))
         listed = [label for label in self.results.info.order.get(column, ()) if label in there]
         return list(dict.fromkeys([*listed, *there]))
+
+    def parts(self, column: str, within: Any = None) -> Iterator[tuple[str, Any]]:
+        """The labels of a column that have rows, in the order of the study file, with those rows.
+
+        Args:
+            column: "log", "perturbation" or "estimator".
+            within: some of the rows; all where not given.
+        """
+        groups = dict(iter((self.frame if within is None else within).groupby(column)))
+        return ((label, groups[label]) for label in self.labels(column) if label in groups)
 
     @property
     def noisy(self) -> list[str]:
