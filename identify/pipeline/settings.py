@@ -47,7 +47,7 @@ class FitSettings(EstimatorSettings):
         parse_needs(self.needs)  # raises where they are none
         for code in self.apply:
             lookup(dict.fromkeys(CORRECTABLE), code, "code of a finding that can be corrected")
-        require_positive("cutoff_hz", self.cutoff_hz, "Hz")
+        require_positive("cut-off", self.cutoff_hz, "Hz")
         if self.gravity is not None and not _is_vector(self.gravity):
             raise SchemaError(f"gravity: expected three finite numbers [m/s²], got {self.gravity}")
 
