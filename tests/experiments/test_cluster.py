@@ -193,7 +193,9 @@ def test_something_else_that_listens_is_no_scheduler(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("address", ["nonsense://x", f"tcp://127.0.0.1:{free_port()}"])
+@pytest.mark.parametrize(
+    "address", ["nonsense://x", f"tcp://127.0.0.1:{free_port()}"], ids=["nonsense", "free"]
+)
 def test_an_address_at_which_no_scheduler_answers(address: str) -> None:
     with pytest.raises(StudyError, match=f"no Dask scheduler answers at {address}"):
         DaskCluster(address)
