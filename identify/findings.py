@@ -20,7 +20,7 @@ Usable: TypeAlias = Literal["yes", "with care", "no"]
 
 CODES = (
     "edited",  # the file of an estimate is not what was written
-    # causes: what may be wrong with the log, or with how it was read
+    # faults: what may be wrong with the log, or with how it was read
     "cutoff_low",
     *("wrench_sign", "force_sign", "torque_sign", "wrench_frame", "wrench_axes"),
     *("wrench_misaligned", "wrench_calibration", "force_unit", "torque_unit", "gain"),
@@ -33,7 +33,7 @@ CODES = (
     # symptoms: what shows that something is wrong, or that the log tells too little
     *("unexplained", "little_motion", "motion_noise", "completed"),
 )
-"""All codes: causes before symptoms, and those of equal evidence in this order."""
+"""All codes: faults before symptoms, and those of equal evidence in this order."""
 
 CORRECTABLE = CODES[CODES.index("wrench_sign") : CODES.index("logs_swapped")]
 """Those that a fit may be asked to correct: of how a log was read, of its signals, of its body."""
@@ -103,9 +103,9 @@ class Finding:
 
 
 def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Errors first, then warnings; of one severity causes before symptoms, the likeliest first.
+    """Errors first, then warnings; of one severity faults before symptoms, the likeliest first.
 
-    What a raw signal shows by itself comes before other causes, which it may look like.
+    What a raw signal shows by itself comes before other faults, which it may look like.
     """
     number = {code: place for place, code in enumerate(CODES)}
 

@@ -48,7 +48,7 @@ def excitation(fit: LeastSquaresFit, tests: Sequence[ScoreTest] = ()) -> Excitat
 
     Args:
         fit: of a body's wrench.
-        tests: of the hypotheses, for what of them the log does not tell.
+        tests: of faults with a size, for those that the log would not show.
     """
     rates, alpha, turned = _motion_of(fit)
     names, widths = fit.data.space.names, fit.identifiability.half_widths

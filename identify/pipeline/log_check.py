@@ -19,7 +19,7 @@ class LogCheck:
     """What was found of logs.
 
     Attributes:
-        findings: the gravest first, causes before symptoms.
+        findings: the gravest first, faults before symptoms.
         verdict: what they come to; "no" where there is no estimate.
         result: the fit, where there is one.
         failure: why there is none.

@@ -90,12 +90,12 @@ def _ranked(ranking: Ranking) -> Table:
 
 def _tested(diagnosis: Diagnosis) -> Table:
     rows = []
-    causes = {each.faults[0].name: each for each in diagnosis.found}
+    found_by_name = {each.faults[0].name: each for each in diagnosis.found}
     for test in diagnosis.tests:
         fault, scale = test.fault, test.fault.sizes
         assert scale is not None
         per = scale.per_unit
-        found = causes.get(fault.name)
+        found = found_by_name.get(fault.name)
         size, half, p_value = (
             (test.size, 1.96 * test.errors, test.p_value)
             if found is None
