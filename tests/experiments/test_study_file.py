@@ -15,7 +15,15 @@ import pytest
 from identify.catalog import DatasetLog
 from identify.commands.main import main
 from identify.errors import DatasetError, StudyError
-from identify.experiments import load_study, open_results, parse_study, run_study, sources, work
+from identify.experiments import (
+    document,
+    load_study,
+    open_results,
+    parse_study,
+    run_study,
+    sources,
+    work,
+)
 from identify.experiments.estimators import Consistent
 from identify.experiments.metrics import METRICS
 from identify.files import digest
@@ -113,7 +121,6 @@ WRONG: list[tuple[str, Any, str]] = [
     ("estimators", [{"kind": "psd", "mass": -1.0}], "mass: .* got -1.0"),
     ("logs", [SYNTHETIC | {"mass": {"from": 2.0, "to": 1.0}}], "from = 2 "),
     ("logs", [SYNTHETIC | {"number": 10**9}], "number: .*100000, got 1000000000"),
-    ("logs", [SYNTHETIC | {"number": 60_000, "mass": [1.0, 2.0]}], "more than 100000"),
     ("logs", [SYNTHETIC | {"duration": 1e6}], r"duration = 1e\+06 .* 1e\+08 rows"),
     ("logs", [SYNTHETIC | {"rate_hz": 1e300, "duration": 1e300}], "inf rows"),
     ("logs", [SYNTHETIC | {"rate_hz": 1e-3}], "0.02 rows"),
@@ -124,6 +131,12 @@ WRONG: list[tuple[str, Any, str]] = [
 def test_what_is_wrong_is_said_with_its_place(key: str, value: Any, message: str) -> None:
     with pytest.raises(StudyError, match=message):
         parse_study(QUICK | {key: value})
+
+
+def test_a_study_has_only_so_many_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "MOST_LOGS", 3)
+    with pytest.raises(StudyError, match=r"no\. 1: with these the study has more than 3 logs"):
+        quick(logs=[SYNTHETIC | {"number": 2, "mass": [1.0, 2.0]}])
 
 
 def test_the_older_names_are_read_as_well() -> None:

@@ -14,7 +14,6 @@ from identify.experiments.perturbations.defects import (
     Decimation,
     Delay,
     DroppedRows,
-    Nothing,
     OnlySignals,
     SensorOffset,
 )
@@ -180,12 +179,6 @@ def test_rows_are_lost_at_their_share_and_the_others_keep_their_times(burst: int
     assert (gaps[gaps > 1] - 1).min() >= burst
 
 
-def test_no_share_drops_nothing() -> None:
-    recording = log(duration=2.0)
-    assert len(DroppedRows(share=0.0).apply(recording, rng())) == len(recording)
-    assert not DroppedRows(share=0.0).random
-
-
 def test_decimation_keeps_every_so_many_rows() -> None:
     recording = log(duration=2.0)
     thin = Decimation(every=7).apply(recording, rng())
@@ -215,8 +208,3 @@ def test_a_perturbation_that_is_not_random_draws_nothing(kind: str) -> None:
     one, other = (perturbation.apply(log(duration=4.0), rng(seed)) for seed in (1, 2))
     for name in one.signals:
         np.testing.assert_array_equal(one.signals[name], other.signals[name])
-
-
-def test_nothing_is_the_log_itself() -> None:
-    recording = log(duration=2.0)
-    assert Nothing().apply(recording, rng()) is recording
