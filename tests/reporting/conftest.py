@@ -137,6 +137,5 @@ def long(result) -> FitResult:
         rows=rows,
         time=np.arange(count) / 1000.0,
         segment_ids=np.zeros(count, dtype=int),
-        effective=float(count),
     )
     return replace(result, logs=(stretched,))
