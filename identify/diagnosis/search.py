@@ -73,6 +73,9 @@ large delay or lag grows with it."""
 _FARTHEST_IN_MATTERS = 30.0
 """Largest size, in those that matter (.3 s, 60°): beyond it, what is wrong is not continuous."""
 
+_WRENCH = slice(W.start - 1, W.stop - 1)
+"""Columns of the wrench where the constant is left out."""
+
 Candidate = Sequence[Fault]
 """One fault as it is of each log."""
 
@@ -129,9 +132,10 @@ def find_faults(
         if step is None:
             break
         now, fit_now, found = step[0], step[1], [*found, step[2]]
-    if found and (map_of_all := calibration(fit, facts)) is not None:
-        before = Trial.of(fit, facts).cost
-        if before - now.cost + CLEAR_LEAD < map_of_all.gain:
+    if not exact and any(test.p_value < SCREEN for test in tests):
+        map_of_all = calibration(fit, facts)
+        gain = Trial.of(fit, facts).cost - now.cost + CLEAR_LEAD if found else 0.0
+        if map_of_all is not None and map_of_all.gain > gain:
             statistics = tuple(statistics for statistics, _ in fit.data.system.data)
             return Diagnosis((), tests, statistics, fit, map_of_all)
     if len(found) > 1:
@@ -279,12 +283,18 @@ class Trial:
                 weights = found.weights[first : first + len(Z)]
                 first += len(Z)
                 base = Z @ maps[log][1 : 1 + Z.shape[2], 1 : len(SCAN_LAYOUT.columns)]
+                r = base @ C
+                # What η does to the wrench is worked out with the predicted one: the noise of the
+                # measured one is that of the residual, and a smaller wrench explains no more.
+                predicted = Z.copy()
+                predicted[..., _WRENCH] -= r
                 of_body_part = -np.einsum("bkf,fmp->bkmp", base[..., :12], FEATURE_TENSOR)
                 slope = np.einsum("jfd,fm->jmd", tangents[log][1 : 1 + Z.shape[2], 1:], C)
-                J = np.concatenate((of_body_part, np.einsum("bkj,jmd->bkmd", Z, slope)), axis=-1)
+                of_sizes = np.einsum("bkj,jmd->bkmd", predicted, slope)
+                J = np.concatenate((of_body_part, of_sizes), axis=-1)
                 weighted = np.einsum("bmn,bknp->bkmp", weights, J)
                 N += np.tensordot(J, weighted, axes=((0, 1, 2), (0, 1, 2)))
-                g += np.tensordot(weighted, base @ C, axes=((0, 1, 2), (0, 1, 2)))
+                g += np.tensordot(weighted, r, axes=((0, 1, 2), (0, 1, 2)))
             to_phi = inverse_information(N[:10, :10]) @ N[:10, 10:]
             S += N[10:, 10:] - N[10:, :10] @ to_phi
             s += g[10:] - to_phi.T @ g[:10]
