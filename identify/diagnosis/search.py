@@ -32,7 +32,7 @@ from identify.diagnosis.score_test import (
 from identify.errors import ProblemError
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.terms import Term
-from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT, WIDE_LAYOUT, Statistics, System
+from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT, WIDE_LAYOUT, System
 from identify.regressors.wrench import DDW, DW, W
 from identify.signals.transform import band_middle
 
@@ -87,15 +87,13 @@ class Diagnosis:
     Attributes:
         found: at most three.
         tests: of the logs as read, one for each fault that makes sense for them.
-        statistics: of the logs with the faults corrected, extended, in the order of the fit's data.
-        fit: least squares of those; the fit as given where there is no fault.
+        fit: least squares of the logs with the faults corrected; as given where there is no fault.
         calibration: the linear map of the readings that explains more than any of the faults; then
             none of them is found.
     """
 
     found: tuple[Explanation, ...]
     tests: tuple[ScoreTest, ...]
-    statistics: tuple[Statistics, ...]
     fit: LeastSquaresFit
     calibration: Explanation | None = None
 
@@ -123,25 +121,26 @@ def find_faults(
     require_wide(fit, len(facts))
     candidates = sized_faults(facts, names)
     tests = score_tests(fit, candidates)
-    now, fit_now, found = Trial.of(fit, facts), fit, list[Explanation]()
-    for _ in range(0 if exact or not now.measured else MOST_FAULTS):
-        again = tests if not found else score_tests(fit_now, candidates)
+    read = Trial.of(fit, facts)
+    if exact or not read.measured:
+        return Diagnosis((), tests, fit)
+    now, fit_now, found, again = read, fit, list[Explanation](), tests
+    while len(found) < MOST_FAULTS:
         likely = {test.fault.name for test in again if test.p_value < SCREEN}
         open_ = likely - {each.faults[0].name for each in found}
         step = _likeliest(now, [c for c in candidates if c[0].name in open_], fit, terms)
         if step is None:
             break
         now, fit_now, found = step[0], step[1], [*found, step[2]]
-    if not exact and any(test.p_value < SCREEN for test in tests):
+        again = score_tests(fit_now, candidates)
+    if any(test.p_value < SCREEN for test in tests):
         map_of_all = calibration(fit, facts)
-        gain = Trial.of(fit, facts).cost - now.cost + CLEAR_LEAD if found else 0.0
+        gain = read.cost - now.cost + CLEAR_LEAD if found else 0.0
         if map_of_all is not None and map_of_all.gain > gain:
-            statistics = tuple(statistics for statistics, _ in fit.data.system.data)
-            return Diagnosis((), tests, statistics, fit, map_of_all)
+            return Diagnosis((), tests, fit, map_of_all)
     if len(found) > 1:
         now, fit_now, found = _together(now, found, candidates, fit, terms)
-    statistics = tuple(statistics for statistics, _ in fit_now.data.system.data)
-    return Diagnosis(tuple(found), tests, statistics, fit_now)
+    return Diagnosis(tuple(found), tests, fit_now)
 
 
 def sized_faults(

@@ -88,7 +88,7 @@ def test_a_fault_is_found_at_its_size_and_its_correction_gives_the_body(code):
     before, after = group_errors(fit.x, PHI), group_errors(found.fit.x, PHI)
     assert after.inertia < 0.2 * before.inertia
     mapped = [s.mapped(fault.faults[0].map_at(fault.size)) for s, _ in fit.data.system.data]
-    assert_close(found.statistics[0].totals, mapped[0].totals, 1e-9)
+    assert_close(found.fit.data.system.data[0][0].totals, mapped[0].totals, 1e-9)
 
 
 def test_gravity_that_was_tilted_is_put_back_by_the_line_of_the_schema():
