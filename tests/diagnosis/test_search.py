@@ -226,19 +226,24 @@ def crosstalk(log):
     return with_signals(log, force=loads[:, :3], torque=loads[:, 3:])
 
 
-def test_a_wrong_calibration_is_reported_and_a_right_one_is_not():
+@pytest.fixture(scope="module")
+def crossed():
+    return fitted(crosstalk(LOG))
+
+
+def test_a_wrong_calibration_is_reported_and_a_right_one_is_not(crossed):
     assert calibration(FIT, FACTS) is None
-    found = calibration(*fitted(crosstalk(LOG)))
+    found = calibration(*crossed)
     assert found is not None
     assert found.code == "wrench_calibration"
     assert found.gain > 500.0
 
 
-def test_the_map_of_a_calibration_takes_back_what_was_done_along_what_is_seen():
+def test_the_map_of_a_calibration_takes_back_what_was_done_along_what_is_seen(crossed):
     """By the residual of readings that are corrected and fitted again."""
     wrong = crosstalk(LOG)
-    before, _ = fitted(wrong)
-    found = calibration(*fitted(wrong))
+    before, _ = crossed
+    found = calibration(*crossed)
     assert found is not None
     loads = np.concatenate((wrong.signals["force"], wrong.signals["torque"]), axis=1)
     better = loads @ (np.eye(6) + found.size.reshape(6, 6)).T

@@ -13,6 +13,7 @@ from identify.inertia import PHI, InertialParameters
 from identify.logs import read_log
 from identify.pipeline import FitSettings, fit
 from tests.close import assert_close, group_errors
+from tests.thorough import THOROUGH
 
 TOOLS = [
     *("Adjustable_Wrench", "Allen_Key", "Bent_Jaw_Pliers", "Box_Wrench", "C_Clamp", "Clamp"),
@@ -33,15 +34,19 @@ def truth(shared_data: Path) -> dict[str, InertialParameters]:
     }
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_tool_with_the_published_noise_is_explained(shared_data, tool):
-    """However poor the held-out R² of an axis is, when what is left is noise."""
+@pytest.mark.parametrize(("number", "tool"), list(enumerate(TOOLS)))
+def test_a_tool_with_the_published_noise_is_explained(shared_data, number, tool):
+    """However poor the held-out R² of an axis is, when what is left is noise.
+
+    Of a few rounds, every other tool has four times the noise.
+    """
     noise = {"linear_acceleration": 0.025, "angular_acceleration": 0.25}
     noise |= {"force": 0.05, "torque": 0.0025}
     recording = read_log(
         shared_data / "stars_tools" / f"{tool}.csv", shared_data / "schemas" / "stars_tools.toml"
     )
-    for seed, level in enumerate((1.0, 4.0)):
+    levels = [(0, 1.0), (1, 4.0)]
+    for seed, level in levels if THOROUGH else [levels[number % 2]]:
         rng = np.random.default_rng(seed)
         signals = {
             name: signal + level * noise.get(name, 0.0) * rng.standard_normal(signal.shape)

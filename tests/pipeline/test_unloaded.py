@@ -54,6 +54,12 @@ def noisy():
     return identify.fit(loaded, unloaded=[empty], needs="mass 1%", truth=PAYLOAD)
 
 
+@pytest.fixture(scope="module")
+def separate():
+    """The estimate of each of those logs by itself."""
+    return tuple(identify.fit(one).estimate for one in both(PAYLOAD, 1))
+
+
 def test_without_noise_both_are_recovered_as_by_two_fits():
     loaded, empty = both(PAYLOAD, 1, noise=Noise())
     result = identify.fit(loaded, unloaded=empty)
@@ -68,9 +74,9 @@ def test_without_noise_both_are_recovered_as_by_two_fits():
     assert result.verdict.usable == result.carrier.verdict.usable == "yes"
 
 
-def test_where_nothing_is_active_noise_leaves_the_difference_of_two_fits(noisy):
+def test_where_nothing_is_active_noise_leaves_the_difference_of_two_fits(noisy, separate):
     """To a hundredth of a standard error, by which weights may still move when they settle."""
-    total, alone = (identify.fit(one).estimate for one in both(PAYLOAD, 1))
+    total, alone = separate
     found = noisy.estimate
     assert found.certificate.solver == "none"
     error = np.sqrt(np.diag(found.covariance))
@@ -187,9 +193,8 @@ def test_what_moved_is_held_out(noisy):
     assert noisy.estimate.r_squared == noisy.carrier.estimate.r_squared
 
 
-def test_the_covariance_of_what_moved_is_that_of_its_own_fit(noisy):
-    total, alone = (identify.fit(one).estimate.covariance for one in both(PAYLOAD, 1))
-    for number, expected in enumerate((total, alone)):
+def test_the_covariance_of_what_moved_is_that_of_its_own_fit(noisy, separate):
+    for number, expected in enumerate(one.covariance for one in separate):
         error = np.sqrt(np.diag(expected))
         found = noisy.estimate.moved_in(number).covariance
         assert_close(found, expected, 0.01, scale=np.outer(error, error))
