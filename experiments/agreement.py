@@ -53,7 +53,7 @@ def fitted(rng: np.random.Generator, factor: float) -> SavedEstimate:
         noise=NOISE,
         bias=rng.normal(size=6),
     )
-    return estimate_body([block_statistics(prepare(log))], EstimatorSettings()).saved
+    return estimate_body([block_statistics(prepare(log))], EstimatorSettings())
 
 
 def report(logs: int, of_one: Sequence[Sequence[str]], of_two: Sequence[Sequence[str]]) -> str:

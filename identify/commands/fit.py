@@ -151,7 +151,7 @@ class Fit(Command):
         if status:
             codes = ", ".join(result.verdict.reasons)
             line = f"identify: error: this estimate is not to be used ({codes})"
-            say(line, *reasons_of(result.estimate.saved) * self.quiet, file=sys.stderr)
+            say(line, *reasons_of(result.estimate) * self.quiet, file=sys.stderr)
         return status
 
     def _fit_each(self, invocation: str) -> int:

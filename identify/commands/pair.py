@@ -56,9 +56,9 @@ def write_pair(
             if report:
                 files[folder / REPORT] = text.encode("utf-8", errors="backslashreplace")
             if result.carrier is not None:
-                saved = estimate_text(result.carrier.estimate.saved)
+                saved = estimate_text(result.carrier.estimate)
                 files[folder / CARRIER] = saved.encode()
-            files[estimate] = estimate_text(result.estimate.saved).encode()
+            files[estimate] = estimate_text(result.estimate).encode()
             left = folder / CARRIER not in files and _names(folder / CARRIER)
             write_together(files)
             if left:

@@ -14,7 +14,6 @@ from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words
 
 if TYPE_CHECKING:
-    from identify.estimation import Estimate
     from identify.exchange import SavedEstimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
@@ -38,7 +37,7 @@ def print_summary(
 
 
 def print_parameters(
-    estimate: Estimate | SavedEstimate,
+    estimate: SavedEstimate,
     truth: InertialParameters | None = None,
     title: str | None = None,
 ) -> None:

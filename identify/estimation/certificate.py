@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class Certificate:
     margin: float
     condition: float
     rank: int
-    versions: tuple[tuple[str, str], ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
     build_time: float = 0.0
     solve_time: float = 0.0
 

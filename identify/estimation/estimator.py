@@ -32,6 +32,7 @@ from identify.estimation.settings import EstimatorSettings, IntervalRoute
 from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
 from identify.estimation.variance import VarianceParts
+from identify.exchange import SavedBias
 from identify.findings import completion
 from identify.inertia import PHI, InertialParameters
 from identify.inertia.parameters import DEFAULT_DENSITY, default_radius
@@ -335,8 +336,8 @@ def _assemble(
     )
     decided = _decide(fit, x, covariance)
     degrees, parts = uncertainty.degrees, VarianceParts.of(fit)
-    offsets = system.offsets(x, fit.weights)
-    offset_errors = offset_half_widths(fit, x, covariance)
+    found = zip(system.offsets(x, fit.weights), offset_half_widths(fit, x, covariance), strict=True)
+    offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
     estimates = {}
     for number, body in enumerate(space.bodies):
         block = space.of_body(number)
@@ -359,8 +360,7 @@ def _assemble(
             principal_axes=principal_axes_of(*own),
             decided_by=decided_by,
             default_body=default,
-            biases=offsets,
-            bias_half_widths=offset_errors,
+            bias=offsets,
             residual_rms=rms,
             samples=round(samples),
             effective_samples=sum(group.effective_samples for group in system.groups),

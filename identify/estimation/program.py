@@ -12,9 +12,9 @@ in the program's parameters; cvxpy's own map of them fills in later data without
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import version
@@ -79,7 +79,7 @@ class ConeSolution:
     solver: str = "none"
     status: str = ""
     iterations: int = 0
-    versions: tuple[tuple[str, str], ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
     build_time: float = 0.0
     solve_time: float = 0.0
 
@@ -268,8 +268,8 @@ def _compile(
 
 
 @lru_cache(maxsize=1)
-def _versions() -> tuple[tuple[str, str], ...]:
-    return tuple((name, version(name)) for name in ("clarabel", "cvxpy"))
+def _versions() -> Mapping[str, str]:
+    return {name: version(name) for name in ("clarabel", "cvxpy")}
 
 
 def _clarabel() -> Any:

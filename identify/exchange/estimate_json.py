@@ -85,7 +85,8 @@ class SavedEstimate(EstimateViews):
         samples: rows used.
         effective_samples: how many independent samples they are worth.
         dropped_rows: rows of the logs left out by the reader.
-        certificate: consistency and optimality as they were checked.
+        certificate: consistency and optimality as they were checked: a mapping as it is in the
+            file, or the `Certificate` of a fit.
         provenance: logs with sha256, schema, options, versions, command.
         findings: what is to know of it, the gravest first.
         r_squared: of the wrench on data held out, six axes; None for an axis without signal.
@@ -107,7 +108,7 @@ class SavedEstimate(EstimateViews):
     samples: int | None = None
     effective_samples: float | None = None
     dropped_rows: int | None = None
-    certificate: Mapping[str, object] = field(default_factory=dict)
+    certificate: Any = field(default_factory=dict)
     provenance: Mapping[str, object] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     r_squared: tuple[float | None, ...] | None = None

@@ -30,17 +30,12 @@ class EstimateViews:
 
     __slots__ = ()
 
-    frame: str = "body"
-    """What the body frame B is, in words."""
-
     if TYPE_CHECKING:
         parameters: InertialParameters
+        frame: str
         intervals: Mapping[str, tuple[float, float] | None]
         decided_by: Mapping[str, Any]
         frames: BodyFrame
-
-        @property
-        def saved(self) -> EstimateViews: ...  # noqa: D102
 
     @property
     def mass(self) -> float:
@@ -66,10 +61,6 @@ class EstimateViews:
         if known.tcp is not None:  # the log is of a tool point
             return "B (the flange)"
         return "B" if self.frame == "body" else f"B ({self.frame})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The content of the estimate.json: plain lists, numbers and words, SI."""
-        return self.saved.to_dict()
 
     def to_frame(self) -> pd.DataFrame:
         """The parameters by name: value, 95 % interval (low, high), SI unit, and what decided it.

@@ -157,7 +157,10 @@ def _of_logs(
         return replace(
             one,
             frames=recordings[0].body_frame,
-            log_ids=tuple(recording.sha256 for recording in recordings),
+            bias=tuple(
+                replace(offset, sha256=recording.sha256)
+                for offset, recording in zip(one.bias, recordings, strict=True)
+            ),
             dropped_rows=sum(recording.dropped.total for recording in recordings),
             provenance={"body": one.body, **provenance} if estimate.others else provenance,
             findings=ranked([*one.findings, *findings]),

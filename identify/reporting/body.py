@@ -179,7 +179,7 @@ def certificate_section(result: FitResult, truth: InertialParameters | None) -> 
             "therefore the optimum."
         )
     else:
-        versions = ", ".join(f"{name} {version}" for name, version in proof.versions)
+        versions = ", ".join(f"{name} {version}" for name, version in proof.versions.items())
         solver = (
             f"Solver: {proof.solver} ({versions}), status {proof.status!r} after "
             f"{proof.iterations} iterations; {1e3 * proof.build_time:.1f} ms to build the problem, "

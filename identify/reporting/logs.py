@@ -164,10 +164,10 @@ def provenance_section(result: FitResult, truth: InertialParameters | None) -> S
     rows = [row("Command", str(known["command"]))] if known.get("command") else []
     options = [f"{name} = {_said(value)}" for name, value in _items(known.get("options"))]
     rows.append(row("Options", "; ".join(options)))
-    digest = estimate_digest(result.estimate.saved)
+    digest = estimate_digest(result.estimate)
     rows.append(row("estimate.json", f"sha256 {digest}"))
     if result.carrier is not None:
-        digest = estimate_digest(result.carrier.estimate.saved)
+        digest = estimate_digest(result.carrier.estimate)
         rows.append(row("carrier.json", f"sha256 {digest}"))
     rows.append(row("Body frame", _spelled(result.estimate)))
     versions = ", ".join(f"{name} {version}" for name, version in _items(known.get("versions")))

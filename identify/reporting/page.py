@@ -103,8 +103,8 @@ def report_html(
         return template("report.html").render(
             title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
             names=names,
-            digest=estimate_digest(result.estimate.saved),
-            carrier=None if carrier is None else estimate_digest(carrier.estimate.saved),
+            digest=estimate_digest(result.estimate),
+            carrier=None if carrier is None else estimate_digest(carrier.estimate),
             samples=result.estimate.samples,
             effective=round(result.estimate.effective_samples),
             written=written or datetime.now().astimezone(),

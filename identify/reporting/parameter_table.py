@@ -28,7 +28,6 @@ from identify.texts import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from identify.estimation import Estimate
     from identify.exchange import SavedEstimate
 
 Group: TypeAlias = Literal[
@@ -145,7 +144,7 @@ class ParameterRow:
 
 
 def parameter_rows(
-    estimate: Estimate | SavedEstimate,
+    estimate: SavedEstimate,
     truth: InertialParameters | None = None,
     groups: Sequence[Group] = GROUPS,
 ) -> tuple[ParameterRow, ...]:
@@ -160,7 +159,7 @@ def parameter_rows(
 
 
 def _rows(
-    estimate: Estimate | SavedEstimate, truth: InertialParameters | None, group: Group
+    estimate: SavedEstimate, truth: InertialParameters | None, group: Group
 ) -> Iterator[ParameterRow]:
     quantity = _QUANTITIES[group]
     values = quantity.values(estimate.parameters)
@@ -234,7 +233,7 @@ def _digits(text: str) -> str:
 
 
 def parameter_rich_table(
-    estimate: Estimate | SavedEstimate,
+    estimate: SavedEstimate,
     truth: InertialParameters | None = None,
     groups: Sequence[Group] = ABOUT_COM,
     title: str | None = None,

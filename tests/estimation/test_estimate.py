@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from identify.estimation.estimator import solve_terms
 from identify.estimation.intervals import INTERVAL_KIND
 from identify.estimation.scaling import BodyScaling, Scaling
 from identify.estimation.terms import Consistent
+from identify.findings import Finding
 from identify.inertia import PHI, pseudo_inertia
 from identify.regressors import ParameterSpace, Scalar
 from tests.close import assert_close
@@ -67,10 +68,29 @@ def test_the_estimate_does_not_hold_signals(made):
     assert max(sizes) <= 100
 
 
-def test_without_log_ids_the_saved_biases_have_empty_ones(made):
+def test_rows_of_no_recording_have_empty_log_ids(made):
     _, _, estimate = made
-    assert [bias.sha256 for bias in estimate.saved.bias] == ["", ""]
-    assert_close(estimate.saved.bias[1].wrench, estimate.biases[1], 0.0)
+    assert [bias.sha256 for bias in estimate.bias] == ["", ""]
+    assert_close(estimate.bias[1].wrench, estimate.biases[1], 0.0)
+    assert estimate.log_ids == ("", "")
+    assert estimate.bias_half_widths.shape == (2, 6)
+
+
+def test_an_estimate_is_what_its_file_keeps(made):
+    _, _, estimate = made
+    assert estimate.saved is estimate
+
+
+def test_the_verdict_follows_the_findings_and_the_needs(made):
+    _, _, estimate = made
+    assert estimate.verdict.usable == "yes"
+    assert estimate.verdict.identifiable == tuple(PHI)
+    wrong = replace(estimate, findings=(Finding("unexplained", "error", "Wrong.", "Fit again."),))
+    assert wrong.verdict.usable == "no"
+    assert replace(wrong, findings=()).verdict == estimate.verdict
+    assert replace(estimate, needs={"mass 1%": False}).verdict.needs == {"mass 1%": False}
+    with pytest.raises(ValueError, match="verdict"):
+        replace(estimate, verdict=wrong.verdict)
 
 
 def test_the_theta_of_the_program_is_the_body_in_its_own_units(made):

@@ -26,7 +26,7 @@ def fitted() -> bytes:
     """The estimate.json of a fit."""
     rng, noise = np.random.default_rng(1), Noise(force=0.02, torque=0.002)
     log = synthetic_recording(_BODY.phi, rng=rng, duration=4.0, rate_hz=50.0, noise=noise)
-    return estimate_text(fit(log).estimate.saved).encode()
+    return estimate_text(fit(log).estimate).encode()
 
 
 def flips_read_as_other_contents(content: bytes, seed: int, count: int) -> list[tuple[int, int]]:

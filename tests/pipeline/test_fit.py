@@ -371,7 +371,7 @@ def test_a_wrench_in_other_axes_is_unexplained_and_not_to_be_used():
     assert found.evidence["r_squared_of_forces"] < 0.5
     verdict = wrong.verdict
     assert (verdict.usable, verdict.explains_data, verdict.possible) == ("no", False, True)
-    assert wrong.estimate.saved.verdict == verdict
+    assert wrong.estimate.verdict == verdict
 
 
 def test_a_push_that_leaves_the_forces_explained_is_a_warning():

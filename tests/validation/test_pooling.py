@@ -298,7 +298,7 @@ def test_fits_of_logs_agree_until_the_body_changes():
         phi = BODY.phi * (1.02 if k == 3 else 1.0)
         log = synthetic_recording(phi, rng=rng, duration=4.0, rate_hz=50.0, noise=noise)
         estimate = estimate_body([block_statistics(prepare(log))], EstimatorSettings())
-        several[f"log{k}"] = estimate.saved
+        several[f"log{k}"] = estimate
     assert pool_estimates(several).differing == ("log3",)
     del several["log3"]
     assert pool_estimates(several).verdict == "agree"
