@@ -214,7 +214,7 @@ def test_the_certificate_is_told(case, page):
     shown = [float(value) for value in eigenvalues.split(", ")]
     np.testing.assert_allclose(shown, proof.eigenvalues, rtol=0.01)
     assert ("No solver was needed" in page.text) == (proof.solver == "none")
-    for name, version in proof.versions:
+    for name, version in proof.versions.items():
         assert f"{name} {version}" in page.text
 
 
