@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
@@ -56,7 +58,8 @@ class Fault:
         code: of the finding.
         text: what is so, as the rest of a sentence; of one with sizes, its name.
         patch: keys of the schema, and their right values, at a size η.
-        change: M(η) of the columns that a fit reads, shape (40, 19).
+        change: M(η) of the columns that a fit reads, shape (40, 19); it, or what it gives, is None
+            where the log has to be read again.
         action: what to do where no line of the schema puts it right, at a size η.
         said: the schema as it was written.
         sizes: its parameters; None where there are none.
@@ -70,7 +73,7 @@ class Fault:
     code: str
     text: str
     patch: Callable[[Array], Patch] | None = None
-    change: Callable[[Array], Array] | None = None
+    change: Callable[[Array], Array | None] | None = None
     action: Callable[[Array], str] | None = None
     said: Mapping[str, object] | None = None
     sizes: Sizes | None = None
@@ -87,19 +90,24 @@ class Fault:
     @property
     def linear(self) -> bool:
         """Whether it is a linear map of the columns."""
-        return self.change is not None
+        return self.change is not None and (self.d > 0 or self.change(np.zeros(0)) is not None)
+
+    def fit_map(self, size: ArrayLike = ()) -> Array:
+        """M(η) of the columns that a fit reads, shape (40, 19), of a fault that is linear."""
+        assert self.change is not None
+        M = self.change(np.asarray(size, dtype=np.float64))
+        assert M is not None
+        return M
 
     def map_at(self, size: Array) -> Array:
         """M(η) of all extended columns, shape (40, 40): maps follow each other as products."""
-        assert self.change is not None
-        return of_all_columns(self.change(np.asarray(size, dtype=np.float64)))
+        return of_all_columns(self.fit_map(size))
 
     def tangent(self) -> Array:
         """∂M/∂η at zero, of the columns a fit reads, shape (40, 19, d), by central differences."""
-        assert self.change is not None
         assert self.sizes is not None
         steps = 1e-4 * self.sizes.matters * np.eye(self.d)
-        slopes = [(self.change(step) - self.change(-step)) / (2.0 * step.sum()) for step in steps]
+        slopes = [(self.fit_map(step) - self.fit_map(-step)) / (2.0 * step.sum()) for step in steps]
         return np.stack(slopes, axis=-1)
 
     def remedy_at(self, size: Array) -> str:
@@ -152,13 +160,17 @@ def slip(
         change: M, where it does not follow from the patch.
         clock: how many times as long as read the time runs.
     """
-    M = map_of_patch(patch, facts) if change is None else change
+
+    @lru_cache(maxsize=1)
+    def own_map() -> Array | None:  # made when it is looked at: there are many such faults
+        return map_of_patch(patch, facts) if change is None else change
+
     return Fault(
         text,
         code,
         text,
         lambda size: patch,
-        None if M is None else lambda size: M,
+        lambda size: own_map(),
         (lambda size: action) if action else None,
         facts.said,
         slips=slips,

@@ -10,7 +10,7 @@ import numpy as np
 from identify.arrays import Array, Phi
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.misfit import BandRows, Misfit, misfit
-from identify.regressors.wrench import SCAN_LAYOUT, W
+from identify.regressors.wrench import W
 
 SLIP = 12.0
 """Twice the log-likelihood that each mistake has to gain for itself."""
@@ -41,11 +41,6 @@ class Explanation:
     half_width: Array = field(default_factory=lambda: np.zeros(0))
     p_value: float = 0.0
     equivalent: tuple[str, ...] = ()
-
-    @property
-    def fault(self) -> Fault | None:
-        """As it is of the first log."""
-        return self.faults[0] if self.faults else None
 
     @property
     def sized(self) -> bool:
@@ -154,7 +149,7 @@ class Compared:
 
     def mapped(self, faults: Sequence[Fault]) -> Explanation:
         """The logs with a fault that is a linear map, without sizes."""
-        maps = [fault.change(np.zeros(0)) for fault in faults if fault.change is not None]
+        maps = [fault.fit_map() for fault in faults]
         return self.read_again([r.mapped(M) for r, M in zip(self.rows, maps, strict=True)], faults)
 
     def read_again(self, rows: Sequence[BandRows], faults: Sequence[Fault]) -> Explanation:
@@ -165,17 +160,14 @@ class Compared:
             faults: of each log.
         """
         fault, power = faults[0], 0.0
-        if fault.change is not None:
-            M = fault.change(np.zeros(0))
-            power = 2.0 * float(np.linalg.slogdet(M[W, W])[1])
+        if fault.linear:
+            power = 2.0 * float(np.linalg.slogdet(fault.fit_map()[W, W])[1])
         return self._explained(rows, faults, self.samples * power - SLIP * faults[0].slips)
 
     def sized(self, found: Explanation) -> Explanation:
         """An explanation with a size, compared with the others by these rows."""
-        maps = [fault.map_at(found.size) for fault in found.faults]
-        rows = [
-            r.mapped(M[:, : len(SCAN_LAYOUT.columns)]) for r, M in zip(self.rows, maps, strict=True)
-        ]
+        maps = [fault.fit_map(found.size) for fault in found.faults]
+        rows = [r.mapped(M) for r, M in zip(self.rows, maps, strict=True)]
         power = 2.0 * float(np.linalg.slogdet(maps[0][W, W])[1])
         paid = SLIP + len(found.size) * float(np.log(6.0 * self.samples))
         now = self._explained(rows, found.faults, self.samples * power - paid)

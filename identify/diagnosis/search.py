@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from identify.arrays import Array, Phi
 from identify.diagnosis.facts import LogFacts
@@ -314,6 +313,8 @@ def _log_power(M: Array, omega: float) -> float:
 
 def _settled(before: Trial, candidate: Candidate, bound: float = np.inf) -> Trial | None:
     """A fault at the size that fits best, beside those corrected before at theirs."""
+    from scipy.optimize import minimize_scalar  # kept out of a fit that finds nothing
+
     fault = candidate[0]
     start = before.at((*before.candidates, candidate), (*before.sizes, np.zeros(fault.d)))
     now = _stepped(start, bound)

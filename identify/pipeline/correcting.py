@@ -153,7 +153,9 @@ def _with_fault_corrected(reading: Reading, fault: Fault, size: Array) -> Readin
 
 def _read_otherwise(logs: Sequence[ScannedLog], best: Explanation) -> _Corrected:
     now = []
-    for log, fault in zip(logs, best.faults, strict=False):
+    carriers = len(logs) - len(best.faults)  # what loaded logs mean, those without the payload do
+    faults = (*best.faults, *best.faults[:1] * carriers)
+    for log, fault in zip(logs, faults, strict=True):
         # The rate, the cut-off and the noise of another unit are others too.
         again = log.timed(fault.clock) if fault.clock != 1.0 else None
         reading = _with_fault_corrected(log.summary.reading, fault, best.size)

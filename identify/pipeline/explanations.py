@@ -81,8 +81,7 @@ def _read_by(log: ScannedLog, fault: Fault) -> LogSummary:
 
 def _mapped(rows: BandRows, fault: Fault) -> BandRows:
     """Rows of few columns by a map of the wrench."""
-    assert fault.change is not None
-    return rows.mapped(fault.change(np.zeros(0))[: 1 + rows.factors.shape[2]])
+    return rows.mapped(fault.fit_map()[: 1 + rows.factors.shape[2]])
 
 
 def _to_be_read(

@@ -52,13 +52,6 @@ class Reading:
         return replace(self, maps=(*self.maps, tuple(map(tuple, M.tolist()))))
 
     @property
-    def corrects(self) -> bool:
-        """Whether the log is not read as its schema says."""
-        return bool(self.patch or self.maps or self.wrench_drift or self.left_out) or (
-            self.without_spikes
-        )
-
-    @property
     def delay(self) -> float | None:
         """The delay of the wrench that the patch sets [s]; None where it sets none."""
         return dict(self.patch).get("wrench.delay_s")

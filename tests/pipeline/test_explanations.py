@@ -142,13 +142,11 @@ def test_a_map_of_the_statistics_is_what_reading_the_changed_log_gives():
     for one in slips_of(with_signals()):
         if one.code not in ("force_sign", "torque_sign", "torque_unit"):
             continue
-        C = one.change(np.zeros(0))[13:19, 13:19].T
+        C = one.fit_map()[13:19, 13:19].T
         wrench = np.hstack((F, T)) @ C.T
         changed = with_signals(force=wrench[:, :3], torque=wrench[:, 3:])
         other = BandRows.of(scan(changed, wide=True).statistics)
-        mapped, read = (
-            rows.factors[:, :, :18] for rows in (wide.mapped(one.change(np.zeros(0))), other)
-        )
+        mapped, read = (rows.factors[:, :, :18] for rows in (wide.mapped(one.fit_map()), other))
         assert_close(np.swapaxes(mapped, 1, 2) @ mapped, np.swapaxes(read, 1, 2) @ read, 1e-9)
 
 

@@ -397,3 +397,11 @@ def test_a_step_of_rounding_is_no_step():
 
     assert drift_of(1e-7) is None
     assert drift_of(0.1).kind == "step"
+
+
+def test_what_loaded_logs_mean_is_corrected_in_those_without_the_payload_too():
+    logs = [scan_log(log(), Reading()) for _ in range(2)]
+    facts = LogFacts.of(logs[0].summary.recording)
+    (sign,) = (each for each in faults_of([facts]) if each[0].code == "torque_sign")
+    checks = correcting._read_otherwise(logs, Explanation(1.0, BODY, sign))[0]
+    assert [each.summary.reading.patch[0][0] for each in checks] == ["wrench.torque"] * 2
