@@ -130,13 +130,13 @@ class Linearised:
         offsets = system.offsets(x, fit.weights)
         first_log = np.cumsum([0, *(len(statistics.logs) for statistics, _ in system.data)])
         known, logs = to_y.shape[1], int(first_log[-1])
-        fitted = bool(system.owners)
+        fitted = len(system.arrays.offsets) > 0
         extra = known + 6 * logs * fitted
         q = extra + tangents[0].shape[-1] + 1
-        share = share_of_noise(fit)
+        share = fit.noise_fraction
         stacks, noises, scores, of_groups, cells = [], [], [], [], []
         meeting = np.zeros((q - 1, q - 1))
-        for (number, g), weight in zip(system.members, fit.weights, strict=True):
+        for (number, g), weight in zip(system.members.tolist(), fit.weights, strict=True):
             statistics, equations = system.data[number]
             root, parts, meetings, count = whitener(weight), [], [], 0
             for log in range(len(statistics.logs)):
@@ -155,9 +155,9 @@ class Linearised:
                 meetings.append(np.tensordot(weight, met, axes=1))
                 scores.append(_scores(statistics, (log, g), placed, weight, meetings[-1]))
                 count += len(scores[-1])
-            group = system.groups[len(of_groups)]
             V = sum(meetings)
-            meeting += np.einsum("mnp,nmq->pq", V, V) / group.effective_samples
+            effective = system.arrays.effective_samples[len(of_groups)]
+            meeting += np.einsum("mnp,nmq->pq", V, V) / effective
             rows = (root @ np.concatenate(parts)).reshape(-1, q)
             stacks.append(rows)
             of_groups.append(rows[:, :-1].T @ rows[:, :-1])
@@ -171,7 +171,7 @@ class Linearised:
             scores=np.concatenate(scores),
             of_groups=np.array(of_groups),
             cells=np.array(cells, dtype=np.float64),
-            degrees=np.array([g.channels * g.effective_samples for g in system.groups]),
+            degrees=system.arrays.channels.sum(axis=1) * system.arrays.effective_samples,
             extra=extra,
         )
 
@@ -249,7 +249,7 @@ def solve_extra(whole: Linearised, columns: slice) -> Extra | None:
     scaled[:, :-1] /= norms
     noise = whole.noise[:, taken].copy()
     noise[:, :-1] /= norms
-    A, b = without_noise(scaled, noise)
+    A, b = without_noise(scaled, noise.T @ noise)
     try:
         inverse = np.linalg.inv(A)
     except np.linalg.LinAlgError:
@@ -369,9 +369,3 @@ def _scores(
     moments = z.swapaxes(-1, -2) @ left.reshape(*z.shape[:2], 6)
     found = np.tensordot(moments, placed[..., :-1], axes=2)
     return found - samples[:, None] * (np.einsum("mmq->q", met) / max(samples.sum(), 1.0))
-
-
-def share_of_noise(fit: LeastSquaresFit) -> float:
-    """Share of the noise read off the signals that the fit took for real."""
-    whole = float(np.linalg.norm(fit.data.system.noise_rows(fit.weights)))
-    return float(np.linalg.norm(fit.noise)) ** 2 / whole**2 if whole > 0.0 else 0.0

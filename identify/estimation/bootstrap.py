@@ -107,22 +107,24 @@ class _Blocks:
         k, blocks = columns.shape[1], _numbered(system)
         count = 1 + max(int(numbers.max()) for numbers in blocks)
         maps, y = system.offset_maps(fit.weights), augmented(fit.x)
-        owner = {row: number for number, rows in enumerate(system.owners) for row in rows}
+        roots = whitener(fit.weights)
         free, samples = np.zeros((count, k + 1, k + 1)), np.zeros(count)
-        owned: list[list[tuple[Indices, Array]]] = [[] for _ in system.owners]
+        owned: list[list[tuple[Indices, Array]]] = [[] for _ in maps]
         for part in system.parts():
-            z, C, L = part.z, part.residual, whitener(fit.weights[part.group])
-            into = np.concatenate((C[..., 1:] @ columns, (C @ y)[..., None]), axis=-1)
+            z, C, L = part.z, part.residual, roots[part.group]
+            into = np.concatenate((C[..., :-1] @ columns, (C @ y)[..., None]), axis=-1)
             rows = np.einsum("bnz,zmj,lm->bnlj", z, into, L, optimize=True)
             block = blocks[part.data][part.cells]
             np.add.at(samples, block, system.data[part.data][0].samples[part.cells])
-            if (mine := owner.get((part.group, part.log))) is None:
-                np.add.at(free, block, _moments(rows))
-                continue
-            constant = z[..., 0, None, None] * L
-            rows[..., -1] -= constant @ (maps[mine] @ y)
-            rows[..., :-1] -= constant @ (maps[mine][:, 1:] @ columns)
-            owned[mine].append((block, _moments(np.concatenate((constant, rows), axis=-1))))
+            acted = (part.offset >= 0) & (z[..., 0] != 0.0).any(axis=1)
+            np.add.at(free, block[~acted], _moments(rows[~acted]))
+            for mine in np.unique(part.offset[acted]).tolist():
+                own = acted & (part.offset == mine)
+                constant = z[own][..., 0, None, None] * L
+                left = rows[own]
+                left[..., -1] -= constant @ (maps[mine] @ y)
+                left[..., :-1] -= constant @ (maps[mine][:, :-1] @ columns)
+                owned[mine].append((block[own], _moments(np.concatenate((constant, left), -1))))
         joined = tuple(
             (np.concatenate([b for b, _ in each]), np.concatenate([m for _, m in each]))
             for each in owned
@@ -184,7 +186,8 @@ class _Blocks:
 
 def _moments(rows: Array) -> Array:
     """Sums of products over the rows and channels of each cell, (b, n, m, j) to (b, j, j)."""
-    flat = rows.reshape(len(rows), -1, rows.shape[-1])
+    b, n, m, j = rows.shape
+    flat = rows.reshape(b, n * m, j)
     return flat.swapaxes(-1, -2) @ flat
 
 

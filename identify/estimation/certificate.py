@@ -167,7 +167,8 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
         SolveError: a term is violated or the optimum is not proved.
     """
     theta, multiplier, rows = solution.theta, solution.multiplier, solution.rows
-    violation = _violation(problem, solution)
+    violations = problem.violations(theta)
+    violation = _require_met(problem, solution, violations)
     dual_residual = 0.0
     if multiplier is not None and rows is not None:
         inside = in_dual(multiplier, rows.cones)
@@ -193,7 +194,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
         optimal_for=COMPLETED if problem.prior_completed else DATA,
         active=tuple(
             str(term)
-            for term, broken in zip(problem.terms, problem.violations(theta), strict=True)
+            for term, broken in zip(problem.terms, violations, strict=True)
             if broken > -_AT_THE_EDGE
         ),
         eigenvalues=tuple(scaled_eigenvalues(theta, len(problem.scaling.bodies))),
@@ -215,8 +216,10 @@ def scaled_eigenvalues(theta: Array, bodies: int) -> Sequence[float]:
     return np.linalg.eigvalsh(Pi.reshape(-1, 4, 4)).ravel().tolist()
 
 
-def _violation(problem: ScaledProblem, solution: ConeSolution) -> float:
-    violations = problem.violations(solution.theta)
+def _require_met(
+    problem: ScaledProblem, solution: ConeSolution, violations: Sequence[float]
+) -> float:
+    """The largest violation, or an error if it is more than a term allows."""
     said = f"{solution.solver} said {solution.status!r}"
     for term, broken in zip(problem.terms, violations, strict=True):
         if not broken <= term.tolerance:

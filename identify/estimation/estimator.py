@@ -22,9 +22,11 @@ from identify.estimation.intervals import (
     Interval,
     covariance_of,
     degrees_of_freedom,
+    interval_jacobian,
     intervals_of,
     offset_half_widths,
     principal_axes_of,
+    principal_spread,
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
@@ -280,18 +282,19 @@ def _contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
 
 
 def _scaled_problem(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> ScaledProblem:
-    completed, split = fit.prior_completed, fit.identifiability
+    split = fit.identifiability
+    A, b, floor = fit.prior_completed
     return ScaledProblem(
-        A=completed.A,
-        b=completed.b,
-        floor=completed.floor,
+        A=A,
+        b=b,
+        floor=floor,
         free=split.free,
         reference=fit.prior,
         terms=terms,
         scaling=fit.scaling,
         identifiable=split.identifiable,
         prior_completed=not split.complete,
-        equations=completed.equations,
+        equations=fit.problem.equations,
     )
 
 
@@ -322,21 +325,14 @@ def _assemble(
     system, space = fit.data.system, fit.data.space
     x = fit.scaling.x(theta)
     covariance = uncertainty.covariance
-    samples = sum(group.samples for group in system.groups)
-    moments = system.residual_moments(x, fit.weights)
-    rms = np.concatenate(
-        [
-            np.sqrt(
-                np.diag(sum(moments[g] for g in sensor))
-                / sum(system.groups[g].samples for g in sensor)
-            )
-            for sensors in system.sensors
-            for sensor in sensors
-        ]
-    )
+    arrays = system.arrays
+    power = np.diagonal(system.residual_moments(x, fit.weights), axis1=1, axis2=2)
+    of_sensors = np.zeros((len(arrays.sensors), 1 + power.shape[1]))
+    np.add.at(of_sensors, arrays.sensor, np.concatenate((arrays.samples[:, None], power), axis=1))
+    rms = np.sqrt(of_sensors[:, 1:] / of_sensors[:, :1])[arrays.channels[arrays.sensors[:, 0]]]
     decided = _decide(fit, x, covariance)
     degrees, parts = uncertainty.degrees, VarianceParts.of(fit)
-    found = zip(system.offsets(x, fit.weights), offset_half_widths(fit, x, covariance), strict=True)
+    found = zip(system.offsets(x, fit.weights), offset_half_widths(fit, covariance), strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
     estimates = {}
     for number, body in enumerate(space.bodies):
@@ -344,7 +340,10 @@ def _assemble(
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
         default = _default_in_words(float(x[block][0]), decided_by)
         own = x[block], covariance[block, block], degrees[block], decided_by
-        shares = {} if parts is None else parts.shares(block, x[block], own[1], decided_by)
+        spread = principal_spread(own[0], own[1])
+        shares = {}
+        if parts is not None:
+            shares = parts.shares(block, own[1], decided_by, interval_jacobian(own[0], spread))
         estimates[body] = Estimate(
             body=body,
             parameters=InertialParameters(x[block]),
@@ -354,16 +353,17 @@ def _assemble(
                 *own,
                 limits=_limits(terms, space, body),
                 simultaneous=uncertainty.simultaneous,
+                spread=spread,
             ),
             interval_kind=uncertainty.kind,
             variance_shares=shares,
-            principal_axes=principal_axes_of(*own),
+            principal_axes=principal_axes_of(*own, spread),
             decided_by=decided_by,
             default_body=default,
             bias=offsets,
             residual_rms=rms,
-            samples=round(samples),
-            effective_samples=sum(group.effective_samples for group in system.groups),
+            samples=round(float(arrays.samples.sum())),
+            effective_samples=float(arrays.effective_samples.sum()),
             certificate=certificate,
             findings=completion(decided_by, default),
         )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import solve_transposed, triangle, whitened
 
 HALF_WIDTH = 1.96
 """Standard errors in a 95 % half-width."""
@@ -66,7 +66,7 @@ class Identifiability:
 
 def identifiability(
     scaled_matrix: Array,
-    noise_rows: Array,
+    noise: Array,
     noise_scatter: Array,
     units: Array,
     free: Array,
@@ -80,7 +80,7 @@ def identifiability(
 
     Args:
         scaled_matrix: A of the whitened problem in scaled unknowns, shape (p, p).
-        noise_rows: a root of N in the same unknowns, shape (l, p).
+        noise: N in the same unknowns, shape (p, p).
         noise_scatter: scatter of the scores from the noise cross term, in the same, shape (p, p).
         units: the scale of each scaled unknown, shape (p,).
         free: columns that span what equalities leave open, in unknowns divided by `units`.
@@ -91,8 +91,8 @@ def identifiability(
     count = free.shape[1]
     weak = np.eye(count) / LEAST_KNOWN
     R = triangle(np.concatenate((along, weak)))
-    noise = np.linalg.solve(R.T, (noise_rows @ free).T)
-    shares, U = np.linalg.eigh(noise @ noise.T)
+    noise = free.T @ noise @ free
+    shares, U = np.linalg.eigh(whitened(noise, R))
     root = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))[:, None] * (U.T @ R)
     clean = root.T @ root - weak.T @ weak
     values, vectors = np.linalg.eigh(0.5 * (clean + clean.T))
@@ -102,7 +102,8 @@ def identifiability(
     scatter = along.T @ along + free.T @ noise_scatter @ free
     turned = vectors[:, resolved] / values[resolved]
     errors = np.full(count, np.inf)
-    of_level = _LEVEL_KNOWN * ((noise_rows @ free @ vectors[:, resolved]) ** 2).sum(axis=0)
+    known = vectors[:, resolved]
+    of_level = _LEVEL_KNOWN * (known * (noise @ known)).sum(axis=0)
     # X is no square: large, it could make less of H than nothing.
     of_rows = ((along @ turned) ** 2).sum(axis=0)
     by_chance = np.maximum(np.einsum("ij,ik,kj->j", turned, scatter, turned), of_rows)
@@ -123,7 +124,7 @@ def identifiability(
     )
 
 
-def without_noise(rows: Array, noise_rows: Array) -> tuple[Array, Array]:
+def without_noise(rows: Array, noise: Array) -> tuple[Array, Array]:
     """Equations whose noise in the columns is taken off: A y = b, least squares as before.
 
     AᵀA = RᵀR − N and Aᵀb = Rᵀr − q, with N and q what noise adds to the moments of the rows; in
@@ -131,7 +132,7 @@ def without_noise(rows: Array, noise_rows: Array) -> tuple[Array, Array]:
 
     Args:
         rows: [R | r], shape (n, k + 1), n ≥ k.
-        noise_rows: a root of the moment of its noise, shape (l, k + 1).
+        noise: the moment of its noise, shape (k + 1, k + 1).
 
     Returns:
         A, shape (k, k), and b, shape (k,).
@@ -139,13 +140,12 @@ def without_noise(rows: Array, noise_rows: Array) -> tuple[Array, Array]:
     k = rows.shape[1] - 1
     reduced = triangle(rows)
     R, r = reduced[:k, :k], reduced[:k, k]
-    if not noise_rows.any():
+    if not noise.any():
         return R, r
-    noise = np.linalg.solve(R.T, noise_rows[:, :k].T)
-    shares, U = np.linalg.eigh(noise @ noise.T)
+    shares, U = np.linalg.eigh(whitened(noise[:k, :k], R))
     kept = np.sqrt(1.0 - np.clip(shares, 0.0, _MOST_CORRECTED))
     taken = np.clip(shares, np.finfo(float).tiny, None)
-    pull = (U.T @ (noise @ noise_rows[:, k])) * np.minimum(1.0, _MOST_CORRECTED / taken)
+    pull = (U.T @ solve_transposed(R, noise[:k, k])) * np.minimum(1.0, _MOST_CORRECTED / taken)
     return kept[:, None] * (U.T @ R), (U.T @ r - pull) / kept
 
 

@@ -29,13 +29,13 @@ class FitData:
     Attributes:
         system: data and equations.
         scales: root mean square of what the sensor of each group measured, alike for channels of
-            one kind, shape (m,) each.
+            one kind, shape (G, m).
         equalities: rows E of what is known exactly, E x = values, shape (k, p).
         values: shape (k,).
     """
 
     system: System
-    scales: tuple[Array, ...]
+    scales: Array
     equalities: Array
     values: Array
 
@@ -43,6 +43,11 @@ class FitData:
     def space(self) -> ParameterSpace:
         """Of the unknowns."""
         return self.system.space
+
+    @property
+    def scale_weights(self) -> Array:
+        """W of each group by the scales alone, shape (G, m, m)."""
+        return self.scales[:, :, None] ** -2 * np.eye(self.scales.shape[1])
 
     @property
     def known(self) -> Array:
@@ -53,10 +58,10 @@ class FitData:
     @property
     def offsets_fitted(self) -> bool:
         """Whether sensor offsets are fitted."""
-        return bool(self.system.owners)
+        return len(self.system.arrays.offsets) > 0
 
 
-def measured_scales(system: System, *, masses_known: bool = False) -> tuple[Array, ...]:
+def measured_scales(system: System, *, masses_known: bool = False) -> Array:
     """Root mean square of what each group's sensor measured, alike within a kind.
 
     Offsets are included, and all bands of frequency.
@@ -66,47 +71,45 @@ def measured_scales(system: System, *, masses_known: bool = False) -> tuple[Arra
         masses_known: the mass of every body; channels of zero, as the force in free flight, are
             then observations like any others, and start from the largest scale of those.
 
+    Returns:
+        Shape (G, m); one for channels that a group does not have.
+
     Raises:
         ProblemError: channels of one kind are zero throughout.
     """
-    powers, scales = system.measured_power(), [np.zeros(0)] * len(system.groups)
-    sensors = [sensor for sensors in system.sensors for sensor in sensors]
-    for sensor in sensors:
-        samples = np.array([system.groups[g].samples for g in sensor])
-        power = samples @ np.array([powers[g] for g in sensor]) / samples.sum()
-        kinds = np.array(system.groups[sensor[0]].group.kinds)
-        scale = np.zeros(len(kinds))
-        for kind in dict.fromkeys(kinds.tolist()):
-            scale[kinds == kind] = np.sqrt(power[kinds == kind].mean())
-        for g in sensor:
-            scales[g] = scale
-    largest = max(float(scale.max()) for scale in scales)
-    for sensor in sensors:
-        scale, group = scales[sensor[0]], system.groups[sensor[0]].group
-        if masses_known and largest > 0.0:
-            scale[scale == 0.0] = largest
-        if not (scale > 0.0).all():
-            dead = group.kinds[int(np.argmin(scale > 0.0))]
-            of = f" of group {group.name!r}" if len(sensors) > 1 else ""
-            raise ProblemError(
-                f"the measured {dead}{of} is zero throughout: check its columns (those of a log in "
-                f"its schema)"
-            )
-    return tuple(scales)
+    arrays = system.arrays
+    squares = (arrays.kinds @ (system.measured_power() * arrays.samples[:, None])[..., None])[
+        ..., 0
+    ]
+    of_sensor = np.zeros((len(arrays.sensors), 1 + squares.shape[1]))
+    counted = np.concatenate((arrays.samples[:, None], squares), axis=1)
+    np.add.at(of_sensor, arrays.sensor, counted)
+    counts = np.maximum(arrays.kinds.sum(axis=-1), 1)
+    by_kind = np.sqrt(of_sensor[arrays.sensor, 1:] / of_sensor[arrays.sensor, :1] / counts)
+    largest, there = float(by_kind.max()), arrays.kind >= 0
+    if masses_known and largest > 0.0:
+        by_kind = np.where(by_kind > 0.0, by_kind, largest)
+    if not (by_kind[there] > 0.0).all():
+        number, kind = np.argwhere(there & ~(by_kind > 0.0))[0].tolist()
+        group = arrays.groups[number]
+        dead = group.kinds[int(np.argmax(arrays.kinds[number, kind]))]
+        of = f" of group {group.name!r}" if len(arrays.sensors) > 1 else ""
+        raise ProblemError(
+            f"the measured {dead}{of} is zero throughout: check its columns (those of a log in "
+            f"its schema)"
+        )
+    scales = (by_kind[:, None] @ arrays.kinds)[:, 0]
+    return np.where(arrays.channels, scales, 1.0)
 
 
 def initial_estimate(data: FitData) -> Array:
     """Unknowns by least squares of least norm, for the scaling to start from."""
     space = data.space
-    weights = [np.diag(scale**-2) for scale in data.scales]
-    problem = data.system.problem(weights)
+    problem = data.system.problem(data.scale_weights)
     norms = np.linalg.norm(problem.A, axis=0)
-    means = [
-        group.first[..., 1:] / scale[:, None]
-        for group, scale in zip(data.system.groups, data.scales, strict=True)
-    ]
-    whole = np.sqrt(sum((mean**2).sum(axis=(0, 1)) for mean in means))
-    excited = norms > _NOTHING * whole
+    offsets = data.system.arrays.offsets
+    means = offsets.rows[..., :-1] / data.scales[offsets.group][..., None]
+    excited = norms > _NOTHING * np.hypot(norms, np.sqrt((means**2).sum(axis=(0, 1, 2))))
     for body in range(len(space.bodies)):
         block = space.of_body(body)
         first = range(block.start, block.start + 4)

@@ -14,13 +14,13 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from identify.arrays import Array, Phi
-from identify.estimation.least_squares import LeastSquaresFit, leverages
+from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.principal import PrincipalSpread
 from identify.exchange import PrincipalAxis
 from identify.exchange.estimate_views import MOMENTS
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
-from identify.regressors.triangular import triangle
+from identify.regressors.triangular import triangle, whitened
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
 """What the intervals of the formula are, in the words every table and file repeats …"""
@@ -45,6 +45,8 @@ POSSIBLE: Mapping[str, Interval] = MappingProxyType(
 
 _FEWEST_DEGREES = 3.0
 """Below this Student's t has no variance."""
+
+_SIX = np.arange(3, 9)
 
 _LEVEL = 0.975
 
@@ -71,22 +73,14 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
     split, to_x = fit.identifiability, fit.scaling.to_x
     known = to_x @ split.identifiable
     root = triangle(fit.problem.A @ known)
-    whitened = np.linalg.solve(root.T, np.linalg.solve(root.T, known.T @ fit.scatter @ known).T)
     # X is read off the residuals and is no square: of chance alone it could leave nothing of H.
-    shares, U = np.linalg.eigh(0.5 * (whitened + whitened.T))
+    shares, U = np.linalg.eigh(whitened(known.T @ fit.scatter @ known, root))
     scores = np.sqrt(1.0 + np.maximum(shares, _LEAST_SCATTER))[:, None] * (U.T @ root)
-    along = scores @ _inverse_information(fit) @ split.identifiable.T
+    along = scores @ fit.inverse_along @ split.identifiable.T
     covariance = along.T @ along
     covariance = covariance + split.unidentifiable @ split.unidentifiable.T
     covariance = to_x @ covariance @ to_x.T
     return 0.5 * (covariance + covariance.T)
-
-
-def _inverse_information(fit: LeastSquaresFit) -> Array:
-    """B⁻¹ along the identifiable directions, shape (k, k)."""
-    A, _ = fit.corrected
-    inverse = np.linalg.inv(A)
-    return inverse @ inverse.T
 
 
 def degrees_of_freedom(fit: LeastSquaresFit, *, less_leverage: bool = True) -> Array:
@@ -100,27 +94,18 @@ def degrees_of_freedom(fit: LeastSquaresFit, *, less_leverage: bool = True) -> A
     Returns:
         Shape (p,).
     """
-    along, system = information_inverse(fit), fit.data.system
-    whole, squares = np.zeros(len(along)), np.zeros(len(along))
-    taken = leverages(fit.data, fit) if less_leverage else [0.0] * len(system.groups)
-    for group, information, leverage in zip(
-        system.groups, system.moments(fit.weights), taken, strict=True
-    ):
-        share = np.einsum("ij,jk,ik->i", along, information, along)
-        whole += share
-        # A size a kind of channel is what is learned of a group.
-        alike = group.channels / len(set(group.group.kinds))
-        squares += share**2 / max(alike * (group.effective_samples - leverage), 1.0)
+    along, arrays = fit.information_inverse, fit.data.system.arrays
+    information = fit.moments[:, :-1, :-1]
+    taken = fit.leverages if less_leverage else 0.0
+    shares = (along @ information @ along).diagonal(axis1=1, axis2=2)
+    # A size a kind of channel is what is learned of a group.
+    alike = arrays.channels.sum(axis=1) / (arrays.kind >= 0).sum(axis=1)
+    degrees = np.maximum(alike * (arrays.effective_samples - taken), 1.0)
+    whole, squares = shares.sum(axis=0), (shares**2 / degrees[:, None]).sum(axis=0)
     return np.where(squares > 0.0, whole**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
 
 
-def information_inverse(fit: LeastSquaresFit) -> Array:
-    """B⁻¹ in SI, zero along what the data do not identify, shape (p, p)."""
-    known = fit.scaling.to_x @ fit.identifiability.identifiable
-    return known @ _inverse_information(fit) @ known.T
-
-
-def offset_half_widths(fit: LeastSquaresFit, x: Array, covariance: Array) -> Array:
+def offset_half_widths(fit: LeastSquaresFit, covariance: Array) -> Array:
     """95 % half-widths of the sensor offsets of each log, in the order of `System.offsets`.
 
     An offset is the mean residual of its rows: it has the error of that mean, and what errors of
@@ -129,31 +114,21 @@ def offset_half_widths(fit: LeastSquaresFit, x: Array, covariance: Array) -> Arr
 
     Args:
         fit: the unconstrained estimate.
-        x: the unknowns, shape (p,).
         covariance: of the unknowns, shape (p, p).
 
     Returns:
         Shape (logs, m), zero where none is fitted.
     """
-    system, weights = fit.data.system, fit.weights
-    half = np.zeros_like(system.offsets(x, weights))
-    first_log = np.cumsum([0, *(len(statistics.logs) for statistics, _ in system.data)])
-    for rows, to_offset in zip(system.owners, system.offset_maps(weights), strict=True):
-        own = sum(system.groups[g].constant[log] ** 2 * weights[g] for g, log in rows)
-        J = to_offset[:, 1:]
-        errors = np.sqrt(np.diag(np.linalg.inv(own) + J @ covariance @ J.T))
-        data = system.members[rows[0][0]][0]
-        sensors = system.sensors[data]
-        sensor = next(groups for groups in sensors if rows[0][0] in groups)
-        kinds = system.groups[sensor[0]].group.kinds
-        alike = len(kinds) / len(set(kinds))
-        degrees = alike * sum(system.groups[g].effective_samples for g in sensor)
-        before = sensors[: sensors.index(sensor)]
-        column = sum(system.groups[groups[0]].channels for groups in before)
-        for log in {log for _, log in rows}:
-            width = stdtrit(max(degrees, _FEWEST_DEGREES), _LEVEL) * errors
-            half[first_log[data] + log, column : column + len(errors)] = width
-    return half
+    system, arrays = fit.data.system, fit.data.system.arrays
+    offsets, J = arrays.offsets, system.offset_maps(fit.weights)[..., :-1]
+    own = np.linalg.inv(system.offset_information(fit.weights))
+    errors = np.sqrt((own + J @ covariance @ J.swapaxes(-1, -2)).diagonal(axis1=1, axis2=2))
+    groups = arrays.sensors[offsets.sensor]
+    samples = np.where(groups >= 0, arrays.effective_samples[groups], 0.0).sum(axis=1)
+    first = groups[:, 0]
+    alike = arrays.channels[first].sum(axis=1) / (arrays.kind[first] >= 0).sum(axis=1)
+    levels = stdtrit(np.maximum(alike * samples, _FEWEST_DEGREES), _LEVEL)
+    return system.by_log(levels[:, None] * errors)
 
 
 def intervals_of(
@@ -164,6 +139,7 @@ def intervals_of(
     *,
     limits: Mapping[str, Interval] | None = None,
     simultaneous: bool = False,
+    spread: PrincipalSpread | None = None,
 ) -> dict[str, Interval | None]:
     """95 % intervals of the ten parameters, what is derived of them, and the principal moments.
 
@@ -178,10 +154,11 @@ def intervals_of(
         decided_by: what decided each of the ten; one that was not measured has no interval (None).
         limits: what is known of some by name; that of every body where not given.
         simultaneous: whether 95 % is that all of them hold at once.
+        spread: of the principal moments, where it is at hand.
     """
-    spread = principal_spread(phi, covariance)
+    spread = spread or principal_spread(phi, covariance)
     values = np.concatenate((phi, derived(phi), spread.moments))
-    jacobian = np.concatenate((np.eye(10), derived_jacobian(phi), _own(spread)))
+    jacobian = interval_jacobian(phi, spread)
     known = np.array(list(measured(decided_by).values()))
     errors = _errors(jacobian, covariance)
     level = _level_of_all(jacobian[known], covariance) if simultaneous else _LEVEL
@@ -202,14 +179,12 @@ def intervals_of(
 
 def level_at_once(phi: Phi, covariance: Array, decided_by: Mapping[str, str]) -> float:
     """One-sided level at which each interval of `intervals_of` stands where all hold at once."""
-    spread = principal_spread(phi, covariance)
-    jacobian = np.concatenate((np.eye(10), derived_jacobian(phi), _own(spread)))
-    return _level_of_all(jacobian[list(measured(decided_by).values())], covariance)
+    return _level_of_all(interval_jacobian(phi)[list(measured(decided_by).values())], covariance)
 
 
 def _errors(jacobian: Array, covariance: Array) -> Array:
     """Standard errors of some quantities, shape (q,)."""
-    return np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", jacobian, covariance, jacobian), 0.0))
+    return np.sqrt(np.maximum((jacobian @ covariance * jacobian).sum(axis=1), 0.0))
 
 
 def measured(decided_by: Mapping[str, str]) -> dict[str, bool]:
@@ -225,7 +200,11 @@ def measured(decided_by: Mapping[str, str]) -> dict[str, bool]:
 
 
 def principal_axes_of(
-    phi: Phi, covariance: Array, degrees: Array | float, decided_by: Mapping[str, str]
+    phi: Phi,
+    covariance: Array,
+    degrees: Array | float,
+    decided_by: Mapping[str, str],
+    spread: PrincipalSpread | None = None,
 ) -> tuple[PrincipalAxis, ...]:
     """Principal moments about the centre of mass, ascending, each with its axis and 95 % cone.
 
@@ -234,13 +213,14 @@ def principal_axes_of(
         covariance: of phi, shape (10, 10).
         degrees: of freedom of Student's t, as in `intervals_of`.
         decided_by: what decided each of the ten.
+        spread: of the principal moments, where it is at hand.
 
     Returns:
         Three; none where the inertia was not measured.
     """
     if not measured(decided_by)[MOMENTS[0]]:
         return ()
-    spread = principal_spread(phi, covariance)
+    spread = spread or principal_spread(phi, covariance)
     angles = spread.half_angles(float(_degrees_of_all(degrees)[-1]))
     return tuple(
         # ± is the same axis: the one shown has its largest component positive.
@@ -254,9 +234,9 @@ def principal_spread(phi: Phi, covariance: Array) -> PrincipalSpread:
     return PrincipalSpread.of(phi, covariance, derived_jacobian(phi)[3:])
 
 
-def interval_jacobian(phi: Phi) -> Array:
+def interval_jacobian(phi: Phi, spread: PrincipalSpread | None = None) -> Array:
     """∂(phi, c, I_c, principal moments)/∂phi, in the order of `NAMES`, shape (22, 10)."""
-    spread = principal_spread(phi, np.zeros((10, 10)))
+    spread = spread or principal_spread(phi, np.zeros((10, 10)))
     return np.concatenate((np.eye(10), derived_jacobian(phi), _own(spread)))
 
 
@@ -313,14 +293,18 @@ def derived(phi: Phi) -> Array:
 
 def derived_jacobian(phi: Phi) -> Array:
     """∂(c, I_c)/∂phi, shape (9, 10): c = h/m and I_c = I − (hᵀh 1 − h hᵀ)/m."""
-    m, h = phi[0], phi[1:4]
+    m, (x, y, z) = float(phi[0]), (phi[1:4] / phi[0]).tolist()
     jacobian = np.zeros((9, 10))
-    jacobian[:3, 0] = -h / m**2
-    jacobian[:3, 1:4] = np.eye(3) / m
-    jacobian[3:, 4:] = np.eye(6)
-    one = np.eye(3)
-    jacobian[3:, 0] = six_from_symmetric(h @ h * one - np.outer(h, h)) / m**2
-    along = one[:, :, None] * h  # along[k] = e_k hᵀ
-    change = 2.0 * h[:, None, None] * one - along - along.swapaxes(-1, -2)
-    jacobian[3:, 1:4] = -six_from_symmetric(change).T / m
+    jacobian[0, 0], jacobian[1, 0], jacobian[2, 0] = -x / m, -y / m, -z / m
+    jacobian[0, 1] = jacobian[1, 2] = jacobian[2, 3] = 1.0 / m
+    jacobian[_SIX, _SIX + 1] = 1.0
+    # ∂I_c/∂m and ∂I_c/∂h in the order xx, xy, xz, yy, yz, zz, with c = h/m.
+    jacobian[3:, :4] = (
+        (y * y + z * z, 0.0, -2.0 * y, -2.0 * z),
+        (-x * y, y, x, 0.0),
+        (-x * z, z, 0.0, x),
+        (x * x + z * z, -2.0 * x, 0.0, -2.0 * z),
+        (-y * z, 0.0, z, y),
+        (x * x + y * y, -2.0 * x, -2.0 * y, 0.0),
+    )
     return jacobian

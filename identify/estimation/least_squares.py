@@ -25,12 +25,18 @@ from identify.estimation.initial_estimate import (
     require_positive_masses,
     too_little,
 )
-from identify.estimation.residual_weights import RESOLUTION, noise_fraction, residual_weights
-from identify.estimation.scaling import Scaling
+from identify.estimation.residual_weights import (
+    RESOLUTION,
+    Bands,
+    noise_fraction,
+    residual_weights,
+)
+from identify.estimation.scaling import BodyScaling, Scaling
 from identify.estimation.terms import Term
 from identify.inertia import default_body
 from identify.inertia.parameters import default_radius
 from identify.regressors import LinearProblem, System
+from identify.regressors.triangular import triangle, whitened
 
 _RAMP = 4
 """Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
@@ -41,6 +47,24 @@ _DAMPED_FROM = 8
 _MOST_ROUNDS = 30
 _SETTLED = 1e-2
 """Standard errors a round may still move the estimate by when re-weighting stops."""
+
+_NEAR = 1e-5
+"""Standard errors that rounds without a split may end away from where they settle."""
+
+_ROUNDING = 1e-12
+"""Share of the data that those rounds may be away by, where that is more."""
+
+_MOST_APPROACHING = 15
+"""Rounds of those at the most …"""
+
+_MOST_EXTRAPOLATED = 0.5
+"""… and share of its way that a round may go of the last one's for both to be extended."""
+
+_MOST_FULL = 4
+"""Full rounds after those: where they move the estimate on, something is not clear."""
+
+_LITTLE_NOISE = 0.05
+"""Share of the information that is noise in the motion, up to which it is taken off at once."""
 
 _SIZE_RESOLVED = (2.0, 6.0)
 """Standard errors by which a body's size stands out where its scale begins to be taken from it, and
@@ -57,9 +81,10 @@ class LeastSquaresFit:
     Attributes:
         data: system and equalities.
         weights: W of each group, the inverse residual covariance times the share of independent
-            rows, so that (AᵀA)⁻¹ is the covariance of the unknowns.
+            rows, so that (AᵀA)⁻¹ is the covariance of the unknowns, shape (G, m, m).
         problem: the whitened problem in x.
-        noise: rows of the noise in the columns of that problem, [A | b], shape (n, p + 1).
+        noise_fraction: share of the noise read off the signals that was taken to be there.
+        noise: moment of that noise in the columns of the problem, [A | b], shape (p + 1, p + 1).
         scatter: of its scores beyond AᵀA: from the cross term of noise, and from residuals that
             are larger or smaller in some bands than the weights say, shape (p, p).
         scaling: of the bodies found.
@@ -67,21 +92,25 @@ class LeastSquaresFit:
         prior: scaled unknowns of the prior bodies, with what is known exactly.
         reference: what holds in the directions the data do not identify: the prior bodies, shrunk
             towards what the data say there, by its own error.
+        corrected: A y = b along the identifiable directions, θ = reference + identifiable · y, with
+            the noise in the columns taken off, shapes (k, k) and (k,).
         theta: scaled unknowns of the estimate.
-        regularised: the same with every direction free, each shrunk towards the reference by its
-            error: what weights are taken from, as what is not identifiable yet may be so with
-            better ones.
+        regularised: what weights are taken from: theta, if the data identify every direction.
+            Otherwise each is shrunk towards the reference by its error, as what is not identifiable
+            yet may be so with better weights.
     """
 
     data: FitData
-    weights: tuple[Array, ...]
+    weights: Array
     problem: LinearProblem
+    noise_fraction: float
     noise: Array
     scatter: Array
     scaling: Scaling
     identifiability: Identifiability
     prior: Array
     reference: Array
+    corrected: tuple[Array, Array]
     theta: Array
     regularised: Array
 
@@ -102,41 +131,53 @@ class LeastSquaresFit:
         return self.problem.A @ self.scaling.to_x
 
     @property
-    def prior_completed(self) -> LinearProblem:
-        """The problem in scaled unknowns with what the data do not identify completed by the prior.
+    def prior_completed(self) -> tuple[Array, Array, float]:
+        """A θ = b in scaled unknowns, with what the data do not identify completed by the prior.
 
         Of the data it keeps what they say along the identifiable directions. Along each other
         direction it asks for the prior body with a standard error of the body's own scale, so that
         constraints move what is not known before they move what is.
+
+        Returns:
+            A, shape (p, p), b, shape (p,), and the norm of the residual that no unknowns reach.
         """
         split = self.identifiability
         A, b = self.corrected
-        floor = self.problem.residual_norm(self.scaling.x(self.solved))
+        p, floor = len(self.theta), self.problem.residual_norm(self.scaling.x(self.solved))
         inverse = np.linalg.pinv(np.concatenate((split.identifiable, split.unidentifiable), axis=1))
         count = split.identifiable.shape[1]
         by_data, by_prior = A @ inverse[:count], inverse[count:]
         rows = np.concatenate((by_data, by_prior))
         target = np.concatenate((b + by_data @ self.reference, by_prior @ self.reference))
-        reduced = LinearProblem.from_rows(
-            np.concatenate((rows, target[:, None]), axis=1),
-            self.problem.equations,
-            nuisances=self.problem.nuisances,
-            names=self.problem.names,
-        )
-        return replace(reduced, floor=float(np.hypot(reduced.floor, floor)))
-
-    @cached_property
-    def corrected(self) -> tuple[Array, Array]:
-        """A y = b along the identifiable directions, shapes (k, k) and (k,)."""
-        return self.corrected_along(self.identifiability.identifiable)
+        reduced = triangle(np.concatenate((rows, target[:, None]), axis=1))
+        return reduced[:p, :p], reduced[:p, p], float(np.hypot(reduced[p, p], floor))
 
     def corrected_along(self, columns: Array) -> tuple[Array, Array]:
         """A y = b along some directions, θ = reference + columns · y; noise is taken off."""
         to_x = self.scaling.to_x
-        return without_noise(
-            _rows_along(columns, self.scaled_matrix, self.problem.b, self.reference),
-            _rows_along(columns, self.noise[:, :-1] @ to_x, self.noise[:, -1], self.reference),
-        )
+        return _corrected(self.problem, self.noise, to_x @ columns, to_x @ self.reference)
+
+    @cached_property
+    def inverse_along(self) -> Array:
+        """B⁻¹ along the identifiable directions, shape (k, k)."""
+        inverse = np.linalg.inv(self.corrected[0])
+        return inverse @ inverse.T
+
+    @cached_property
+    def information_inverse(self) -> Array:
+        """B⁻¹ in SI, zero along what the data do not identify, shape (p, p)."""
+        known = self.scaling.to_x @ self.identifiability.identifiable
+        return known @ self.inverse_along @ known.T
+
+    @cached_property
+    def moments(self) -> Array:
+        """Moments of the whitened rows [A | b] of each group, shape (G, p + 1, p + 1)."""
+        return self.data.system.moments(self.weights)
+
+    @cached_property
+    def leverages(self) -> Array:
+        """Effective samples that the unknowns and offsets take of each group, shape (G,)."""
+        return _leverages(self.data, self.information_inverse, self.moments)
 
 
 def weighted_least_squares(
@@ -158,28 +199,133 @@ def weighted_least_squares(
         TooLittleMotion: the data do not identify a mass or a centre of mass.
         ProblemError: a kind of channel is zero throughout.
     """
+    data = _fit_data(system, terms)
+    x = initial_estimate(data) if start is None else start
+    fit = _from_approached(data, x, ramp=start is None)
+    if fit is None:
+        fit = _in_full_rounds(data, x, ramp=start is None)
+    _require_masses_and_coms(fit)
+    return fit
+
+
+def _fit_data(system: System, terms: Sequence[Term]) -> FitData:
     space = system.space
     rows = [term.equalities(space) for term in terms]
     data = FitData(
         system=system,
-        scales=(),
+        scales=np.empty(0),
         equalities=np.concatenate([np.zeros((0, len(space))), *(E for E, _ in rows)]),
         values=np.concatenate([np.zeros(0), *(e for _, e in rows)]),
     )
     known = all(data.known[space.of_body(body).start] for body in range(len(space.bodies)))
-    data = replace(data, scales=measured_scales(system, masses_known=known))
-    x = initial_estimate(data) if start is None else start
-    masses = (float(x[space.of_body(body)][0]) for body in range(len(space.bodies)))
-    first = 1 if start is None else _RAMP
-    fit = _solve(data, x, [default_length(mass) for mass in masses], first / _RAMP, None)
+    return replace(data, scales=measured_scales(system, masses_known=known))
+
+
+def _in_full_rounds(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit:
+    """Rounds that split off what is not identifiable anew each time, until they settle."""
+    lengths = [default_length(mass) for mass in _masses(data, x)]
+    first = 1 if ramp else _RAMP
+    fit = _solve(data, x, lengths, first / _RAMP, _first_leverages(data))
     for number in range(first + 1 if _is_noisy(fit) else _RAMP, _MOST_ROUNDS):
         before, share = fit, min(1.0, number / _RAMP)
         lengths = _lengths(fit, damped=number > _DAMPED_FROM)
-        fit = _solve(data, fit.scaling.x(fit.regularised), lengths, share, fit)
-        if share == 1.0 and _settled(before, fit):
+        x = fit.scaling.x(fit.regularised)
+        fit = _solve(data, x, lengths, share, fit.leverages)
+        if share == 1.0 and _settled(fit, x, before):
             break
-    _require_masses_and_coms(fit)
     return fit
+
+
+def _from_approached(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit | None:
+    """The full round from where rounds without a split settle; None where that is not clear.
+
+    It is clear where every direction is identifiable and solved for as in those rounds, and the
+    full round does not move the estimate.
+    """
+    try:
+        found = _approached(data, x, ramp=ramp)
+        if found is None:
+            return None
+        x, inverse, leverage = found
+        fit = _solve(data, x, _lengths_of(data, x, inverse), 1.0, leverage)
+        for _ in range(_MOST_FULL):
+            if not fit.identifiability.complete:
+                return None
+            moved = fit.scaling.x(fit.regularised)
+            if _distance(fit.problem, moved - x) < max(_NEAR, _rounding(fit.problem, _ROUNDING)):
+                return fit
+            x = moved
+            lengths = _lengths_of(data, x, fit.information_inverse)
+            fit = _solve(data, x, lengths, 1.0, fit.leverages)
+    except (np.linalg.LinAlgError, ProblemError):
+        pass
+    return None
+
+
+def _approached(data: FitData, x: Array, *, ramp: bool) -> tuple[Array, Array, Array] | None:
+    """Where re-weighting settles if every direction that equalities leave open is solved for.
+
+    Returns:
+        The unknowns and B⁻¹ in SI and the groups' leverages, shapes (p,), (p, p) and (G,); None
+        where rounds do not settle.
+    """
+    masses = _masses(data, x)
+    if not min(masses) > 0.0:
+        return None
+    units = np.ones(len(data.space.scalars))
+    scaling = Scaling.of(data.space, x, [default_length(mass) for mass in masses], units)
+    columns = scaling.to_x @ (_body_units(scaling)[:, None] * _free(data, scaling))
+    reference = scaling.x(_prior_bodies(data, x, scaling))
+    into = _into(columns, reference)
+    system, leverage, before, rate = data.system, _first_leverages(data), np.zeros(0), 1.0
+    for number in range(1, _MOST_APPROACHING):
+        weights, fraction = _weights(data, x, leverage)
+        of_groups = system.moments(weights)
+        moment = of_groups.sum(axis=0) + system.offset_moment(weights)
+        R = np.linalg.cholesky(into.T @ moment @ into).T
+        noise = into.T @ (fraction * system.noise_moment(weights)) @ into
+        if number == 1 and ramp:
+            share = whitened(noise[:-1, :-1], R[:-1, :-1])
+            ramp = float(np.trace(share)) > _LITTLE_NOISE
+        part = min(1.0, number / _RAMP) if ramp else 1.0
+        A, b = without_noise(R, part * noise)
+        root = columns @ np.linalg.inv(A)
+        last, x = x, reference + root @ b
+        inverse, step = root @ root.T, x - last
+        leverage = _leverages(data, inverse, of_groups)
+        if not min(_masses(data, x)) > 0.0:
+            return None
+        if part < 1.0:
+            continue
+        information = moment[:-1, :-1]
+        moved = float(np.sqrt(step @ information @ step))
+        # Each round goes about the same share of the way of the one before, and is taken to the
+        # end of that way.
+        if len(before):
+            rate = float(before @ information @ step) / float(before @ information @ before)
+        ahead = moved * min(1.0, abs(rate) if rate else 1.0)
+        if ahead < max(_NEAR, _ROUNDING * float(np.sqrt(moment[-1, -1]))):
+            return x, inverse, leverage
+        before = step
+        if 0.0 < rate < _MOST_EXTRAPOLATED:
+            further = x + rate / (1.0 - rate) * step
+            if min(_masses(data, further)) > 0.0:
+                x, before = further, np.zeros(0)
+    return None
+
+
+def _distance(problem: LinearProblem, moved: Array) -> float:
+    """A change of the unknowns in standard errors."""
+    return float(np.linalg.norm(problem.A @ moved))
+
+
+def _rounding(problem: LinearProblem, share: float) -> float:
+    """What rounding of a share of the data moves the unknowns by, in standard errors."""
+    return share * float(np.linalg.norm(problem.b))
+
+
+def _masses(data: FitData, x: Array) -> list[float]:
+    return [float(x[data.space.of_body(body)][0]) for body in range(len(data.space.bodies))]
 
 
 def ordinary_least_squares(system: System) -> Phi:
@@ -188,7 +334,8 @@ def ordinary_least_squares(system: System) -> Phi:
     Raises:
         ProblemError: the data do not identify all unknowns.
     """
-    problem = system.problem([np.eye(group.channels) for group in system.groups])
+    G, m = system.arrays.channels.shape
+    problem = system.problem(np.broadcast_to(np.eye(m), (G, m, m)))
     norms = np.linalg.norm(problem.A, axis=0)
     if not (norms > 0.0).all() or np.linalg.cond(problem.A / norms) > 1e12:
         raise ProblemError(
@@ -207,7 +354,7 @@ def _solve(
     x: Array,
     lengths: Sequence[float],
     share: float,
-    before: LeastSquaresFit | None,
+    leverage: Array,
 ) -> LeastSquaresFit:
     """One round: weights, scaling and what is identifiable from the last x; then least squares.
 
@@ -216,51 +363,53 @@ def _solve(
         x: the last unknowns.
         lengths: of the bodies.
         share: of the noise in the columns that is taken off.
-        before: the last round, if any.
+        leverage: of each group, after the last round, shape (G,).
     """
     space = data.space
-    leverage = leverages(data, before)
-    moments = data.system.residual_moments(x, [np.diag(scale**-2) for scale in data.scales])
-    fraction = noise_fraction(data, x, moments, leverage)
-    weights, spreads = residual_weights(data, x, moments, leverage, fraction)
-    share = share * fraction
+    bands, fraction = _bands(data, x, leverage)
+    weights, covariance = residual_weights(data, bands)
+    spreads = weights @ (bands.own_covariance(data.system.arrays) - covariance) @ weights
     problem = data.system.problem(weights)
-    noise = np.sqrt(share) * data.system.noise_rows(weights)
-    scatter = share * data.system.noise_scatter(x, weights)
-    scatter = scatter + sum(data.system.moments(spreads))
+    noise = share * fraction * data.system.noise_moment(weights)
+    scatter = share * fraction * data.system.noise_scatter(x, weights)
+    scatter = scatter + data.system.moments(spreads).sum(axis=0)[:-1, :-1]
     scaling = Scaling.of(space, x, lengths, _units_of_scalars(problem, data))
     to_x = scaling.to_x
     split = identifiability(
         problem.A @ to_x,
-        noise[:, :-1] @ to_x,
+        to_x.T @ noise[:-1, :-1] @ to_x,
         to_x.T @ scatter @ to_x,
         _body_units(scaling),
         _free(data, scaling),
         len(space.bodies),
     )
     prior = _prior_bodies(data, x, scaling)
+    A, b = _corrected(problem, noise, to_x @ split.resolved, to_x @ prior)
+    y = np.linalg.solve(A, b)
+    little = HALF_WIDTH * split.errors >= 1.0
+    reference = prior + split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
+    corrected = _corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
+    theta = reference + split.identifiable @ np.linalg.solve(*corrected)
+    regularised = theta
+    if not split.complete:
+        regularised = prior + split.resolved @ (y / (1.0 + split.errors**2))
+        if not (regularised[: 10 * len(scaling.bodies) : 10] > 0.0).all():
+            regularised = theta
     fit = LeastSquaresFit(
         data=data,
         weights=weights,
         problem=problem,
+        noise_fraction=fraction,
         noise=noise,
         scatter=scatter,
         scaling=scaling,
         identifiability=split,
         prior=prior,
-        reference=prior,
-        theta=np.zeros(len(space)),
-        regularised=np.zeros(len(space)),
+        reference=reference,
+        corrected=corrected,
+        theta=theta,
+        regularised=regularised,
     )
-    A, b = fit.corrected_along(split.resolved)
-    y = np.linalg.solve(A, b)
-    regularised = fit.reference + split.resolved @ (y / (1.0 + split.errors**2))
-    little = HALF_WIDTH * split.errors >= 1.0
-    shrunk = split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
-    fit = replace(fit, reference=prior + shrunk)
-    fit = replace(fit, theta=fit.solved)
-    possible = (regularised[: 10 * len(scaling.bodies) : 10] > 0.0).all()
-    fit = replace(fit, regularised=regularised if possible else fit.theta)
     errors = np.zeros(len(space))
     for number, body in enumerate(scaling.bodies):
         width = split.half_widths[10 * number]
@@ -269,9 +418,41 @@ def _solve(
     return fit
 
 
-def _rows_along(columns: Array, A: Array, b: Array, reference: Array) -> Array:
-    """Rows of y, [A columns | b − A reference], of those of θ = reference + columns · y."""
-    return np.concatenate((A @ columns, (b - A @ reference)[:, None]), axis=1)
+def _corrected(
+    problem: LinearProblem, noise: Array, columns: Array, reference: Array
+) -> tuple[Array, Array]:
+    """A y = b of x = reference + columns · y, noise taken off.
+
+    Args:
+        problem: in x.
+        noise: its moment in the columns [A | b], shape (p + 1, p + 1).
+        columns: shape (p, k).
+        reference: shape (p,).
+    """
+    into = _into(columns, reference)
+    rows = np.concatenate((problem.A, problem.b[:, None]), axis=1)
+    return without_noise(rows @ into, into.T @ noise @ into)
+
+
+def _weights(data: FitData, x: Array, leverage: Array) -> tuple[Array, float]:
+    """Weights from the residuals at x, and the noise fraction."""
+    bands, fraction = _bands(data, x, leverage)
+    return residual_weights(data, bands)[0], fraction
+
+
+def _bands(data: FitData, x: Array, leverage: Array) -> tuple[Bands, float]:
+    """The residuals at x beside what noise makes of them, and the noise fraction."""
+    system = data.system
+    moments, predicted = system.residual_moments(x, data.scale_weights), system.noise_moments(x)
+    fraction = noise_fraction(system.arrays, moments, predicted, leverage)
+    return Bands.of_groups(system.arrays, moments, fraction * predicted, leverage), fraction
+
+
+def _into(columns: Array, reference: Array) -> Array:
+    """What turns rows of x, [A | b], into those of y, x = reference + columns · y."""
+    into = np.zeros((len(columns) + 1, columns.shape[1] + 1))
+    into[:-1, :-1], into[:-1, -1], into[-1, -1] = columns, -reference, 1.0
+    return into
 
 
 def _free(data: FitData, scaling: Scaling) -> Array:
@@ -298,6 +479,8 @@ def _prior_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
 
 def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
     """For each scalar the value that alone would explain everything: its scale."""
+    if not data.space.scalars:
+        return np.zeros(0)
     columns = problem.A[:, data.space.of_scalars]
     norms = np.linalg.norm(columns, axis=0)
     whole = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
@@ -307,45 +490,45 @@ def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
 def _is_noisy(fit: LeastSquaresFit) -> bool:
     """Whether noise in the motion is more than rounding of it."""
     columns = fit.scaling.to_x
-    noise = np.linalg.norm(fit.noise[:, :-1] @ columns, axis=0)
+    noise = np.sqrt(np.maximum(np.diag(columns.T @ fit.noise[:-1, :-1] @ columns), 0.0))
     return bool((noise > RESOLUTION * np.linalg.norm(fit.problem.A @ columns, axis=0)).any())
 
 
-def _settled(before: LeastSquaresFit, after: LeastSquaresFit) -> bool:
+def _settled(fit: LeastSquaresFit, x: Array, before: LeastSquaresFit) -> bool:
     """Whether a round moved the estimate by less than a small share of its standard error.
 
     Where nothing is noisy, residuals are those of the derivatives, and the standard error is as
     little: by less than rounding of what was measured is settled too. The units of length have to
     settle as well, where they decide what is identifiable.
     """
-    moved = after.scaling.x(after.regularised) - before.scaling.x(before.regularised)
+    moved = fit.scaling.x(fit.regularised) - x
     grown = [
         abs(new.length / old.length - 1.0)
-        for new, old in zip(after.scaling.bodies, before.scaling.bodies, strict=True)
+        for new, old in zip(fit.scaling.bodies, before.scaling.bodies, strict=True)
     ]
-    complete = before.identifiability.complete and after.identifiability.complete
-    moved_by = np.linalg.norm(after.problem.A @ moved)
-    near = moved_by < max(_SETTLED, RESOLUTION * np.linalg.norm(after.problem.b))
+    complete = before.identifiability.complete and fit.identifiability.complete
+    near = _distance(fit.problem, moved) < max(_SETTLED, _rounding(fit.problem, RESOLUTION))
     return bool(near and (complete or max(grown) < _SETTLED))
 
 
-def leverages(data: FitData, before: LeastSquaresFit | None) -> list[float]:
-    """Leverage of each group: effective samples that the unknowns and offsets take of it."""
-    system = data.system
-    found = [0.0] * len(system.groups)
-    for rows in system.owners:
-        constants = np.array([system.groups[g].constant[log] for g, log in rows])
-        for (g, _), share in zip(rows, constants**2 / (constants @ constants), strict=True):
-            found[g] += float(share)
-    if before is None:
-        share = len(data.space) / system.equations
-        return [n + share * g.effective_samples for n, g in zip(found, system.groups, strict=True)]
-    A, _ = before.corrected
-    inverse = before.scaling.to_x @ before.identifiability.identifiable @ np.linalg.inv(A)
-    for number, information in enumerate(system.moments(before.weights)):
-        leverage = float(np.einsum("ij,ik,kj->", inverse, information, inverse))
-        found[number] += leverage / system.groups[number].channels
-    return found
+def _first_leverages(data: FitData) -> Array:
+    """Leverage of each group where nothing is known of it: shares of the unknowns, shape (G,)."""
+    arrays = data.system.arrays
+    share = len(data.space) / data.system.equations
+    return arrays.offset_leverage + share * arrays.effective_samples
+
+
+def _leverages(data: FitData, inverse: Array, moments: Array) -> Array:
+    """Leverage of each group: effective samples that the unknowns and offsets take, shape (G,).
+
+    Args:
+        data: system and equalities.
+        inverse: B⁻¹, shape (p, p).
+        moments: of the rows [A | b] of each group, shape (G, p + 1, p + 1).
+    """
+    arrays, p = data.system.arrays, len(inverse)
+    by_unknowns = (moments[:, :p, :p] * inverse).sum(axis=(1, 2))
+    return arrays.offset_leverage + by_unknowns / arrays.channels.sum(axis=1)
 
 
 def _body_units(scaling: Scaling) -> Array:
@@ -376,6 +559,27 @@ def _lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
         found = body.length * float(np.sqrt(0.5 * trace)) if known > 0.0 else default
         taken = found**known * default ** (1.0 - known)
         lengths.append(float(np.sqrt(taken * body.length)) if damped else taken)
+    return lengths
+
+
+def _lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
+    """Each body's size as in `_lengths`, of unknowns that are all resolved.
+
+    Args:
+        data: system and equalities.
+        x: the unknowns, shape (p,).
+        inverse: B⁻¹ in SI, shape (p, p).
+    """
+    lengths = []
+    for body, mass in enumerate(_masses(data, x)):
+        block = data.space.of_body(body)
+        one = BodyScaling(mass, 1.0, x[block][1:4] / mass)
+        to_trace = TRACE @ one.to_theta
+        trace = float(to_trace @ x[block])
+        error = float(np.sqrt(to_trace @ inverse[block, block] @ to_trace))
+        known = float(np.interp(trace / error, _SIZE_RESOLVED, (0.0, 1.0))) if error > 0.0 else 1.0
+        found = float(np.sqrt(0.5 * trace)) if known > 0.0 else 1.0
+        lengths.append(found**known * default_length(mass) ** (1.0 - known))
     return lengths
 
 

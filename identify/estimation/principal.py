@@ -6,6 +6,7 @@ Fieller, "Some problems in interval estimation" (1954).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import fdtri
@@ -23,7 +24,7 @@ _WIDEST = 0.25 * np.pi
 """Half-angle of a cone beyond which two axes might as well be exchanged [rad]."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PrincipalSpread:
     """Principal moments, and the covariance of what error makes of the inertia in their axes.
 
@@ -56,18 +57,23 @@ class PrincipalSpread:
         in_axes = axes.T @ symmetric_from_six(np.eye(6)) @ axes
         return cls(moments, axes, np.tensordot(in_axes, inertia_jacobian, (0, 0)), covariance)
 
-    @property
+    @cached_property
+    def joint(self) -> Array:
+        """Covariance of all entries of G, shape (3, 3, 3, 3)."""
+        J = self.jacobian.reshape(9, 10)
+        return (J @ self.covariance @ J.T).reshape(3, 3, 3, 3)
+
+    @cached_property
     def errors(self) -> Array:
         """Standard errors of G, shape (3, 3)."""
-        variance = np.einsum("kji,im,kjm->kj", self.jacobian, self.covariance, self.jacobian)
-        return np.sqrt(np.maximum(variance, 0.0))
+        return np.sqrt(np.maximum(np.einsum("kjkj->kj", self.joint), 0.0))
 
-    @property
+    @cached_property
     def apart(self) -> Array:
         """Mean square gap that error alone makes of two equal moments, shape (3, 3) [kg² m⁴]."""
-        own = self.jacobian[np.arange(3), np.arange(3)]
-        between = own[:, None] - own
-        variance = np.einsum("kji,im,kjm->kj", between, self.covariance, between)
+        own = np.einsum("kkjj->kj", self.joint)
+        each = np.diag(own)
+        variance = each[:, None] + each - own - own.T
         return variance + 4.0 * self.errors**2 * (1.0 - np.eye(3))
 
     @property
@@ -100,19 +106,19 @@ class PrincipalSpread:
             freely in the plane of both.
         """
         degrees = min(degrees, _MANY)
-        return tuple(self._half_angle(k, degrees) for k in range(3))
-
-    def _half_angle(self, k: int, degrees: float) -> float | None:
-        others = [j for j in range(3) if j != k]
-        J = self.jacobian[k, others]
-        by_noise = self.apart[k, others] * fdtri(2, degrees, _LEVEL)
-        squares = (self.moments[k] - self.moments[others]) ** 2 - by_noise
-        if not (squares > 0.0).all():
-            return None
-        gaps = np.sqrt(squares) * np.sign(self.moments[k] - self.moments[others])
-        a, b = np.maximum(np.linalg.eigvalsh(J @ self.covariance @ J.T / np.outer(gaps, gaps)), 0.0)
-        if not a + b > 0.0:
-            return 0.0
-        alike = (a + b) ** 2 / (a**2 + b**2)
-        angle = float(np.sqrt((a + b) * fdtri(alike, degrees, _LEVEL)))
-        return angle if angle < _WIDEST else None
+        others = np.array([[1, 2], [0, 2], [0, 1]])
+        k = np.arange(3)[:, None]
+        away = self.moments[:, None] - self.moments[others]
+        squares = away**2 - self.apart[k, others] * fdtri(2, degrees, _LEVEL)
+        told = (squares > 0.0).all(axis=1)
+        gaps = np.sqrt(np.where(squares > 0.0, squares, 1.0)) * np.sign(away)
+        joint = self.joint[k[..., None], others[:, :, None], k[..., None], others[:, None, :]]
+        spread = np.linalg.eigvalsh(joint / (gaps[:, :, None] * gaps[:, None, :]))
+        total = np.maximum(spread, 0.0).sum(axis=1)
+        alike = total**2 / np.where(total > 0.0, (np.maximum(spread, 0.0) ** 2).sum(axis=1), 1.0)
+        # Directions without error have no degrees, and an angle of zero.
+        angles = np.sqrt(total * fdtri(np.maximum(alike, 1.0), degrees, _LEVEL))
+        return tuple(
+            float(angle) if there and angle < _WIDEST else None
+            for there, angle in zip(told.tolist(), angles.tolist(), strict=True)
+        )

@@ -8,16 +8,14 @@ Ayer, Brunk, Ewing, Reid and Silverman, "An empirical distribution function for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from identify.arrays import Array
+from identify.arrays import Array, Flags, Indices
 from identify.estimation.initial_estimate import FitData
-from identify.regressors.system import GroupEquations
+from identify.regressors.group_arrays import GroupArrays
 
 _PREDICTED = 100.0
 """Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
@@ -54,187 +52,225 @@ exact torque beside a noisy force would outweigh it by more than double precisio
 what the force alone tells, the mass."""
 
 
+_CONDITION = 1e9
+"""From where on directions of a predicted covariance count as nothing."""
+
+
 def noise_fraction(
-    data: FitData, x: Array, moments: Sequence[Array], leverages: Sequence[float]
+    arrays: GroupArrays, moments: Array, predicted: Array, leverages: Array
 ) -> float:
     """Share of the noise read off the signals that the residuals leave room for, at most one.
 
     A motion with fast parts of its own, and no noise, looks noisy; the residuals tell.
-    """
-    ratios: dict[str, list[tuple[float, float]]] = {}
-    for group, moment, predicted, leverage in zip(
-        data.system.groups, moments, data.system.noise_moments(x), leverages, strict=True
-    ):
-        left = group.effective_samples - leverage
-        kinds = np.array(group.group.kinds)
-        for kind in dict.fromkeys(group.group.kinds):
-            own = np.ix_(kinds == kind, kinds == kind)
-            made = np.trace(predicted[own]) / group.effective_samples
-            if made > 0.0 and left >= 1.0:
-                ratio = float(np.trace(moment[own])) / left / float(made)
-                ratios.setdefault(kind, []).append((ratio, left * float((kinds == kind).sum())))
-    largest = 0.0
-    for found in ratios.values():
-        ratio, degrees = np.array(found).T
-        mean = float(ratio @ degrees / degrees.sum())
-        largest = max(largest, mean * (1.0 + _SURELY * float(np.sqrt(2.0 / degrees.sum()))))
-    return min(1.0, largest) if ratios else 1.0
-
-
-def residual_weights(
-    data: FitData,
-    x: Array,
-    moments: Sequence[Array],
-    leverages: Sequence[float],
-    fraction: float,
-) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-    """W of each group from the residuals at x, and from what noise of the signals makes there.
 
     Args:
-        data: system and scales.
-        x: unknowns, shape (p,).
-        moments: Σ r rᵀ of each group at x, shape (m, m) each.
-        leverages: effective samples of each group that unknowns and offsets take.
-        fraction: of the noise read off the signals that is there.
+        arrays: of the system.
+        moments: Σ r rᵀ of each group, shape (G, m, m).
+        predicted: what noise of the signals makes of them, likewise.
+        leverages: effective samples of each group that unknowns and offsets take, shape (G,).
+    """
+    left = (arrays.effective_samples - leverages)[:, None]
+    made = _by_kind(arrays.kinds, predicted) / arrays.effective_samples[:, None]
+    compared = (made > 0.0) & (left >= 1.0)
+    if not compared.any():
+        return 1.0
+    degrees = (left * arrays.kinds.sum(axis=-1))[compared]
+    left_each = (_by_kind(arrays.kinds, moments) / np.maximum(left, 1.0))[compared]
+    kind, ratios = arrays.kind[compared], left_each / made[compared]
+    by_kind = np.bincount(kind, degrees)
+    degrees_of = np.where(by_kind > 0.0, by_kind, np.inf)
+    mean = np.bincount(kind, ratios * degrees) / degrees_of
+    return min(1.0, float((mean * (1.0 + _SURELY * np.sqrt(2.0 / degrees_of))).max()))
+
+
+def residual_weights(data: FitData, bands: Bands) -> tuple[Array, Array]:
+    """W of each group from its residuals, and from what noise of the signals makes of them.
 
     Returns:
-        The weights, and W (C − W⁻¹) W with the covariance C that each group has by itself: weights
-        are cautious, intervals are to hold.
+        The weights, and the covariances of residuals that they are the inverse of but for
+        rounding, shape (G, m, m) each.
     """
-    system = data.system
-    predicted = [fraction * moment for moment in system.noise_moments(x)]
-    covariances: list[Array] = [np.empty(0)] * len(system.groups)
-    found = list(covariances)
-    for sensor in (sensor for sensors in system.sensors for sensor in sensors):
-        bands = [_Band.of(system.groups[g], moments[g], predicted[g], leverages[g]) for g in sensor]
-        own_sizes = _at_lower_edges(_sizes(bands, alike=False))
-        sizes = zip(_sizes(bands, alike=True), own_sizes, strict=True)
-        for g, band, (size, own) in zip(sensor, bands, sizes, strict=True):
-            covariances[g], found[g] = band.covariance(size), band.covariance(own)
-    pairs = list(zip(covariances, data.scales, strict=True))
-    largest = max(float((np.diag(C) / scale**2).max()) for C, scale in pairs)
-    weights = []
-    for group, (covariance, scale) in zip(system.groups, pairs, strict=True):
-        # What was measured bounds a residual that is nothing but rounding.
-        rounding = (RESOLUTION * scale) ** 2 * group.samples / group.effective_samples
-        # Residuals of all channels that move as one would make the weight singular.
-        rounding = rounding + _LEAST_INDEPENDENT * np.diag(covariance)
-        rounding = rounding + _MOST_UNEVEN**2 * largest * scale**2
-        weights.append(_inverse(covariance + np.diag(rounding)))
-    spreads = tuple(
-        weight @ (own - covariance) @ weight
-        for weight, own, covariance in zip(weights, found, covariances, strict=True)
-    )
-    return tuple(weights), spreads
+    arrays = data.system.arrays
+    covariance = bands.cautious_covariance(arrays)
+    power, squares = _diagonal(covariance), data.scales**2
+    # What was measured bounds a residual that is nothing but rounding.
+    rounding = RESOLUTION**2 * squares * (arrays.samples / bands.effective_samples)[:, None]
+    # Residuals of all channels that move as one would make the weight singular.
+    rounding = rounding + _LEAST_INDEPENDENT * power
+    largest = float((power / squares).max(where=arrays.channels, initial=0.0))
+    rounding = rounding + _MOST_UNEVEN**2 * largest * squares
+    return _inverse(covariance, np.where(arrays.channels, power + rounding, 1.0)), covariance
 
 
 @dataclass(frozen=True)
-class _Band:
-    """The residuals of a group: what was found of them, and what was to be expected.
+class Bands:
+    """The residuals of all groups: what was found of them, and what was to be expected.
 
     Attributes:
-        found: their covariance, shape (m, m).
+        found: their covariance, shape (G, m, m).
         predicted: what noise of the signals makes of it, likewise.
-        of_wrench: what noise of the wrench alone makes of it, likewise.
-        effective_samples: how many they are.
-        kinds: of the channels, shape (m,).
+        excess: what there may be more of than is predicted, for each prediction more. Drift and
+            coloured noise are the sensor's: the more of a prediction is its noise, the more the
+            excess has that noise's shape. It has the power of the prediction, kind by kind.
+        effective_samples: how many they are, shape (G,).
+        kinds: of the channels, shape (G, K, m).
     """
 
     found: Array
     predicted: Array
-    of_wrench: Array
-    effective_samples: float
-    kinds: NDArray[np.str_]
+    excess: Array
+    effective_samples: Array
+    kinds: Flags
 
     @classmethod
-    def of(cls, group: GroupEquations, moment: Array, predicted: Array, leverage: float) -> _Band:
-        n = group.effective_samples
-        kinds = np.array(group.group.kinds)
-        rows = group.noise[..., 0]
-        return cls(moment / max(n - leverage, 1.0), predicted / n, rows.T @ rows / n, n, kinds)
+    def of(
+        cls,
+        found: Array,
+        predicted: Array,
+        of_wrench: Array,
+        effective_samples: Array,
+        kinds: Flags,
+    ) -> Bands:
+        """Residuals with the part of the prediction that noise of the wrench alone makes."""
+        whole = _by_kind(kinds, predicted)
+        share = _by_kind(kinds, of_wrench) / np.where(whole > 0.0, whole, np.inf)
+        root = np.sqrt(_by_channel(kinds, np.maximum(1.0 - share, 0.0)))
+        excess = of_wrench + root[:, :, None] * root[:, None, :] * predicted
+        return cls(found, predicted, excess, effective_samples, kinds)
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The kinds, each once."""
-        return tuple(dict.fromkeys(self.kinds.tolist()))
+    @classmethod
+    def of_groups(
+        cls, arrays: GroupArrays, moments: Array, predicted: Array, leverages: Array
+    ) -> Bands:
+        """Those of a system's groups.
 
-    @cached_property
-    def degrees(self) -> Array:
-        """Numbers behind each kind's ratio, shape (kinds,)."""
-        counts = [float((self.kinds == kind).sum()) for kind in self.names]
-        return np.array(counts) * self.effective_samples
-
-    @cached_property
-    def excess(self) -> Array:
-        """What there may be more of than is predicted, for each prediction more.
-
-        Drift and coloured noise are the sensor's: the more of a prediction is its noise, the more
-        the excess has that noise's shape. It has the power of the prediction, kind by kind.
+        Args:
+            arrays: of the system.
+            moments: Σ r rᵀ of each group, shape (G, m, m).
+            predicted: what the noise that is there makes of them, likewise.
+            leverages: effective samples of each group that unknowns and offsets take, (G,).
         """
-        left = np.ones(len(self.kinds))
-        for kind in self.names:
-            own = self.kinds == kind
-            whole = float(np.trace(self.predicted[np.ix_(own, own)]))
-            of_wrench = float(np.trace(self.of_wrench[np.ix_(own, own)]))
-            left[own] = max(1.0 - of_wrench / whole, 0.0) if whole > 0.0 else 1.0
-        return self.of_wrench + np.sqrt(np.outer(left, left)) * self.predicted
+        n = arrays.effective_samples
+        found = moments / np.maximum(n - leverages, 1.0)[:, None, None]
+        return cls.of(found, predicted / n[:, None, None], arrays.wrench_noise, n, arrays.kinds)
+
+    def cautious_covariance(self, arrays: GroupArrays) -> Array:
+        """The covariance of residuals where bands are taken to be alike, shape (G, m, m)."""
+        sizes = _sizes(self.ratios, self.degrees, arrays.sensors, alike=True)
+        return self.covariance(self.ratios, _of_groups(sizes, arrays.sensors))
+
+    def own_covariance(self, arrays: GroupArrays) -> Array:
+        """The covariance that each group has by itself: weights are cautious, intervals hold."""
+        apart = _sizes(self.ratios, self.degrees, arrays.sensors, alike=False)
+        sizes = _at_lower_edges(apart, (arrays.sensors >= 0).sum(axis=1))
+        return self.covariance(self.ratios, _of_groups(sizes, arrays.sensors))
+
+    @property
+    def degrees(self) -> Array:
+        """Numbers behind each kind's ratio, shape (G, K)."""
+        return self.kinds.sum(axis=-1) * self.effective_samples[:, None]
 
     @cached_property
     def ratios(self) -> Array:
-        """Size of what was found, in predictions, of each kind; NaN where nothing was predicted."""
-        ratios = np.full(len(self.names), np.nan)
-        for number, kind in enumerate(self.names):
-            own = np.ix_(self.kinds == kind, self.kinds == kind)
-            P, found, E = self.predicted[own], self.found[own], self.excess[own]
-            if np.trace(P) <= RESOLUTION * np.trace(found):
-                continue
-            size = 1.0
-            for _ in range(_SCORINGS):  # of the likelihood of a size (Fisher 1925)
-                V = P + max(size - 1.0, 0.0) * E
-                per = np.linalg.lstsq(V, E, rcond=1e-9)[0]
-                left = np.linalg.lstsq(V, found - P, rcond=1e-9)[0]
-                size = 1.0 + float(np.trace(per @ left) / np.trace(per @ per))
-            ratios[number] = max(size, 0.0)
+        """Size of what was found, in predictions, of each kind; NaN where nothing was predicted.
+
+        Returns:
+            Shape (G, K); one for kinds that a group does not have.
+        """
+        made, seen = _by_kind(self.kinds, self.predicted), _by_kind(self.kinds, self.found)
+        counts = self.kinds.sum(axis=-1)
+        ratios = np.where(counts > 0, np.nan, 1.0)
+        group, kind = np.nonzero((made > RESOLUTION * seen) & (counts > 0))
+        if not len(group):
+            return ratios
+        # The channels of each kind alone, where it has fewer than others one on the diagonal.
+        order = np.argsort(~self.kinds[group, kind], axis=1, kind="stable")[:, : int(counts.max())]
+        mine = np.arange(order.shape[1]) < counts[group, kind][:, None]
+        at = group[:, None, None], order[:, :, None], order[:, None, :]
+        own = mine[:, :, None] & mine[:, None, :]
+        P, E, found = (
+            np.where(own, of[at], 0.0) for of in (self.predicted, self.excess, self.found)
+        )
+        others = np.where(mine, 0.0, made[group, kind][:, None])[:, :, None] * np.eye(len(mine[0]))
+        beyond, size = found - P, np.ones(len(group))
+        for _ in range(_SCORINGS):  # of the likelihood of a size (Fisher 1925)
+            more = np.maximum(size - 1.0, 0.0)[:, None, None]
+            inverse = _pseudoinverse(P + more * E + others)
+            weight = inverse @ E @ inverse
+            size = 1.0 + (weight * beyond).sum(axis=(1, 2)) / (weight * E).sum(axis=(1, 2))
+        ratios[group, kind] = np.maximum(size, 0.0)
         return ratios
 
-    def covariance(self, sizes: Array) -> Array:
-        """What was found, shrunk towards the prediction at the size it has, or one size a kind."""
-        n = self.effective_samples
-        if np.isnan(self.ratios).any():
-            power = np.diag(self.found)
-            expected = np.diag([power[self.kinds == kind].mean() for kind in self.kinds])
-            return (_KINDS * expected + n * self.found) / (_KINDS + n)
-        size = np.array([sizes[self.names.index(kind)] for kind in self.kinds])
+    def covariance(self, ratios: Array, sizes: Array) -> Array:
+        """What was found, shrunk towards the prediction at the size it has, or one size a kind.
+
+        Args:
+            ratios: sizes found, shape (G, K).
+            sizes: taken, likewise.
+        """
+        n = self.effective_samples[:, None, None]
+        counts, channels = self.kinds.sum(axis=-1), self.kinds.any(axis=1)
+        size = np.where(channels, _by_channel(self.kinds, sizes), 1.0)
         more = np.sqrt(size - 1.0)
-        expected = self.predicted + self.excess * np.outer(more, more)
+        expected = self.predicted + self.excess * (more[:, :, None] * more[:, None, :])
         # The less of it is predicted, the less is known of its shape.
-        known = _KINDS + (_PREDICTED - _KINDS) * float(np.mean(1.0 / size))
+        settled = (channels / size).sum(axis=1) / channels.sum(axis=1)
+        known = _KINDS + (_PREDICTED - _KINDS) * settled[:, None, None]
+        unpredicted = np.isnan(ratios).any(axis=1)[:, None, None]
+        if unpredicted.any():
+            power = _by_kind(self.kinds, self.found) / np.maximum(counts, 1)
+            alike = _by_channel(self.kinds, power)[:, :, None] * np.eye(channels.shape[1])
+            expected = np.where(unpredicted, alike, expected)
+            known = np.where(unpredicted, _KINDS, known)
         return (known * expected + n * self.found) / (known + n)
 
 
-def _sizes(bands: Sequence[_Band], *, alike: bool) -> Array:
-    """Sizes of the residuals of each band, in predictions, by kind, shape (bands, kinds).
+def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> Array:
+    """Sizes of the residuals of each sensor's bands, in predictions, by kind.
 
     What noise of the signals does not predict, drift and coloured noise, is slow: sizes do not grow
     with frequency. Bands that would have it otherwise share one.
 
     Args:
-        bands: of one sensor, the mean of blocks first, then from slow to fast.
+        ratios: sizes found, in predictions; NaN where nothing was predicted, shape (G, K).
+        degrees: of freedom behind them, likewise.
+        sensors: groups of each, the mean of blocks first, then from slow to fast; −1 where a sensor
+            has fewer, shape (sensors, bands).
         alike: whether the bands are taken to be the more alike, the more there is that noise does
             not predict: it may be the model that fails, and then it fails in all of them.
+
+    Returns:
+        Shape (sensors, bands, K).
     """
-    ratios = np.array([band.ratios for band in bands])
-    if np.isnan(ratios).all():
+    there = (sensors >= 0)[..., None]
+    ratios = np.where(there, ratios[sensors], np.nan)
+    predicted = ~np.isnan(ratios)
+    if not predicted.any():
         return np.ones(ratios.shape)
-    degrees = np.where(np.isnan(ratios), 0.0, [band.degrees for band in bands])
-    ratios = np.nan_to_num(ratios)
-    common = np.maximum((degrees * ratios).sum(axis=0) / np.maximum(degrees.sum(axis=0), 1.0), 1.0)
-    known = _SIZE_KNOWN_ALIKE * common if alike else _degrees_of_common(ratios[1:], degrees[1:])
+    degrees, ratios = np.where(predicted, degrees[sensors], 0.0), np.nan_to_num(ratios)
+    total = np.maximum(degrees.sum(axis=1), 1.0)
+    common = np.maximum((degrees * ratios).sum(axis=1) / total, 1.0)[:, None]
+    if alike:
+        known = _SIZE_KNOWN_ALIKE * common
+    else:
+        known = _degrees_of_common(ratios[:, 1:], degrees[:, 1:])[:, None]
     total = known + degrees
     sizes = np.maximum((known * common + degrees * ratios) / total, 1.0)
-    for kind in range(len(common)):
-        sizes[1:, kind] = _not_growing(sizes[1:, kind], total[1:, kind])
-    return sizes
+    grows = ((sizes[:, 2:] > sizes[:, 1:-1]) & there[:, 2:]).any(axis=1)
+    for sensor, kind in np.argwhere(grows).tolist():
+        bands = np.flatnonzero(there[sensor, 1:, 0]) + 1
+        sizes[sensor, bands, kind] = _not_growing(
+            sizes[sensor, bands, kind], total[sensor, bands, kind]
+        )
+    return np.where(predicted.any(axis=(1, 2))[:, None, None], sizes, 1.0)
+
+
+def _of_groups(sizes: Array, sensors: Indices) -> Array:
+    """Sizes of each sensor's bands as those of each group, (sensors, bands, K) to (G, K)."""
+    there = sensors >= 0
+    found = np.ones((int(there.sum()), sizes.shape[-1]))
+    found[sensors[there]] = sizes[there]
+    return found
 
 
 def _degrees_of_common(ratios: Array, degrees: Array) -> Array:
@@ -244,38 +280,39 @@ def _degrees_of_common(ratios: Array, degrees: Array) -> Array:
     1986), and sizes that vary by τ² of their square are known as of 2 / τ² degrees of freedom.
 
     Args:
-        ratios: sizes found, in predictions, shape (bands, kinds).
+        ratios: sizes found, in predictions, shape (sensors, bands, K).
         degrees: of freedom behind them, likewise.
 
     Returns:
-        Shape (kinds,).
+        Shape (sensors, K).
     """
     least, most = _SIZE_KNOWN
-    known = np.full(ratios.shape[1], least)
-    for kind in np.flatnonzero((degrees > 0.0).sum(axis=0) > 1):
-        weights, ratio = 0.5 * degrees[:, kind], ratios[:, kind]
-        common = float(np.average(ratio, weights=weights))
-        if common > 0.0:
-            scatter = float(weights @ (ratio / common - 1.0) ** 2)
-            own = scatter - float((weights > 0.0).sum() - 1)
-            own /= float(weights.sum() - weights @ weights / weights.sum())
-            known[kind] = 2.0 / np.clip(own, 2.0 / most, 2.0 / least)
-    return known
+    weights, several = 0.5 * degrees, (degrees > 0.0).sum(axis=1)
+    total = weights.sum(axis=1)
+    total = np.where(total > 0.0, total, 1.0)
+    common = (weights * ratios).sum(axis=1) / total
+    compared = (several > 1) & (common > 0.0)
+    away = ratios / np.where(compared, common, 1.0)[:, None] - 1.0
+    own = (weights * away**2).sum(axis=1) - (several - 1.0)
+    own = own / np.where(compared, total - (weights**2).sum(axis=1) / total, 1.0)
+    return np.where(compared, 2.0 / np.clip(own, 2.0 / most, 2.0 / least), least)
 
 
-def _at_lower_edges(sizes: Array) -> Array:
+def _at_lower_edges(sizes: Array, bands: Indices) -> Array:
     """Sizes of bands at their lower edges: what motion there is stands there.
 
     Between the middles of bands sizes fall as those of neighbours do.
 
     Args:
-        sizes: the mean of blocks first, shape (bands, kinds).
+        sizes: of each sensor's bands, the mean of blocks first, shape (sensors, bands, K).
+        bands: how many of them each sensor has, shape (sensors,).
     """
-    if len(sizes) < 3:
+    if sizes.shape[1] < 3:
         return sizes
-    falls = sizes[1:-1] / sizes[2:]
-    grown = np.sqrt(np.concatenate((falls[:1], falls)))
-    return np.concatenate((sizes[:1], sizes[1:] * np.minimum(grown, _MOST_AT_EDGE)))
+    falls = sizes[:, 1:-1] / sizes[:, 2:]
+    grown = np.minimum(np.sqrt(np.concatenate((falls[:, :1], falls), axis=1)), _MOST_AT_EDGE)
+    grown = np.where((bands > 2)[:, None, None], grown, 1.0)
+    return np.concatenate((sizes[:, :1], sizes[:, 1:] * grown), axis=1)
 
 
 def _not_growing(values: Array, weights: Array) -> Array:
@@ -291,8 +328,44 @@ def _not_growing(values: Array, weights: Array) -> Array:
     return np.array([value for value, _, n in pools for _ in range(n)])
 
 
-def _inverse(covariance: Array) -> Array:
-    """Of a covariance whose entries differ by orders of magnitude: through the correlation."""
-    sigma = np.sqrt(np.diag(covariance))
-    inverse = np.linalg.inv(covariance / np.outer(sigma, sigma))
-    return 0.5 * (inverse + inverse.T) / np.outer(sigma, sigma)
+def _diagonal(matrices: Array) -> Array:
+    return np.diagonal(matrices, axis1=-2, axis2=-1)
+
+
+def _by_kind(kinds: Flags, moments: Array) -> Array:
+    """Traces of the channels of each kind, (G, m, m) to (G, K)."""
+    return (kinds @ _diagonal(moments)[..., None])[..., 0]
+
+
+def _by_channel(kinds: Flags, values: Array) -> Array:
+    """What each kind has as what each of its channels has, (G, K) to (G, m)."""
+    return (values[:, None] @ kinds)[:, 0]
+
+
+def _pseudoinverse(matrices: Array) -> Array:
+    """Of symmetric matrices; directions far below the largest count as nothing."""
+    try:
+        inverse = np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(matrices, 1.0 / _CONDITION, hermitian=True)
+    sizes = (np.abs(of).max(axis=(1, 2)) for of in (matrices, inverse))
+    poor = ~(np.multiply(*sizes) < _CONDITION)
+    if poor.any():
+        inverse[poor] = np.linalg.pinv(matrices[poor], 1.0 / _CONDITION, hermitian=True)
+    return inverse
+
+
+def _inverse(covariance: Array, power: Array) -> Array:
+    """Of covariances whose entries differ by orders of magnitude: through the correlation.
+
+    Args:
+        covariance: but for the diagonal, shape (G, m, m).
+        power: the diagonal, shape (G, m).
+    """
+    sigma = np.sqrt(power)
+    products = sigma[:, :, None] * sigma[:, None, :]
+    correlation = covariance / products
+    each = np.arange(power.shape[1])
+    correlation[:, each, each] = 1.0
+    inverse = np.linalg.inv(correlation)
+    return 0.5 * (inverse + inverse.swapaxes(-1, -2)) / products

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Phi
-from identify.estimation.intervals import NAMES, information_inverse, interval_jacobian, measured
+from identify.arrays import Array
+from identify.estimation.intervals import NAMES, measured
 from identify.estimation.least_squares import LeastSquaresFit
 
 SOURCES: tuple[str, ...] = ("wrench", "motion", "rest", "completion")
@@ -34,20 +34,17 @@ class VarianceParts:
         """
         system, split, to_x = fit.data.system, fit.identifiability, fit.scaling.to_x
         everything = system.noise_moments(fit.x)
-        if not any(moment.any() for moment in everything):
+        if not everything.any():
             return None
-        fraction = _noise_fraction(fit)
-        of_wrench = system.noise_moments(np.zeros(len(fit.x)))
-        along = information_inverse(fit)
+        fraction, n = fit.noise_fraction, system.arrays.effective_samples[:, None, None]
+        of_wrench = n * system.arrays.wrench_noise
+        along = fit.information_inverse
 
-        def covariance(moments: Sequence[Array]) -> Array:
-            weights = [
-                fraction / group.effective_samples * weight @ moment @ weight
-                for weight, moment, group in zip(fit.weights, moments, system.groups, strict=True)
-            ]
-            return along @ sum(system.moments(weights)) @ along
+        def covariance(moments: Array) -> Array:
+            weights = fraction / n * (fit.weights @ moments @ fit.weights)
+            return along @ system.moments(weights).sum(axis=0)[:-1, :-1] @ along
 
-        of_motion = [whole - wrench for whole, wrench in zip(everything, of_wrench, strict=True)]
+        of_motion = everything - of_wrench
         cross_term = fraction * system.noise_scatter(fit.x, fit.weights)
         unknown = to_x @ split.unidentifiable
         return cls(
@@ -57,7 +54,11 @@ class VarianceParts:
         )
 
     def shares(
-        self, block: slice, phi: Phi, covariance: Array, decided_by: Mapping[str, str]
+        self,
+        block: slice,
+        covariance: Array,
+        decided_by: Mapping[str, str],
+        jacobian: Array,
     ) -> dict[str, dict[str, float]]:
         """Shares of the variance of what has an interval, by name and source; each sums to one.
 
@@ -66,14 +67,13 @@ class VarianceParts:
 
         Args:
             block: of a body's ten among the unknowns.
-            phi: its parameters, shape (10,).
-            covariance: of phi, shape (10, 10).
+            covariance: of its parameters, shape (10, 10).
             decided_by: what decided each of the ten.
+            jacobian: of what has an interval, shape (22, 10).
         """
-        J = interval_jacobian(phi)
 
         def variance(of: Array) -> Array:
-            return np.einsum("ij,jk,ik->i", J, of, J)
+            return (jacobian @ of * jacobian).sum(axis=1)
 
         whole = variance(covariance)
         parts = np.array(
@@ -91,9 +91,3 @@ class VarianceParts:
             for k, name in enumerate(NAMES)
             if known[name] and total[k] > 0.0 and decided_by.get(name) != "given"
         }
-
-
-def _noise_fraction(fit: LeastSquaresFit) -> float:
-    """Share of the noise read off the signals that the fit took to be there."""
-    read = np.linalg.norm(fit.data.system.noise_rows(fit.weights))
-    return float((np.linalg.norm(fit.noise) / read) ** 2) if read > 0.0 else 0.0

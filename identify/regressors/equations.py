@@ -42,8 +42,8 @@ class Equations(ABC):
             Shape (fit, m, 1 + p) for m channels and p unknowns: r = Σ_k z_k (B0_k − B_k x).
         """
 
-    def same_as(self, log: int) -> object:
-        """Equal for logs whose equations are the same."""
+    def same_as(self, log: int, group: int) -> object:
+        """Equal for logs whose equations of a group are the same."""
         return None
 
     def check_offsets(self) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -149,14 +149,16 @@ class Statistics:
     @cached_property
     def totals(self) -> Array:
         """R of each log and group over all its blocks, shape (logs, groups, K, K)."""
-        K = len(self.layout.columns)
-        totals = np.zeros(self.noise.shape)
-        for number, of_log in enumerate(totals):
-            for group in range(len(of_log)):
-                cells = self.factors[self.cells_of(number, group)]
-                of_log[group] = triangle(cells.reshape(-1, K))
+        logs, groups, K, _ = self.noise.shape
+        owner = self.log * groups + self.group
+        order = np.argsort(owner, kind="stable")
+        edges = np.searchsorted(owner[order], np.arange(logs * groups + 1))
+        totals = np.zeros((logs * groups, K, K))
+        for number, (start, stop) in enumerate(pairwise(edges.tolist())):
+            if stop > start:
+                totals[number] = triangle(self.factors[order[start:stop]].reshape(-1, K))
         totals.flags.writeable = False
-        return totals
+        return totals.reshape(self.noise.shape)
 
     def cells_of(self, log: int, group: int) -> Flags | slice:
         """Which cells are of a log and a group."""
@@ -324,7 +326,7 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
         raise ValueError("statistics of different layouts do not add up")
     first = np.cumsum([0, *(len(part.logs) for part in parts)])
     k = max(part.factors.shape[1] for part in parts)
-    joined = Statistics(
+    joined = _of_checked(
         layout=parts[0].layout,
         factors=np.concatenate([_with_rows(part.factors, k) for part in parts]),
         log=np.concatenate([part.log + start for part, start in zip(parts, first, strict=False)]),
@@ -337,6 +339,16 @@ def join_logs(parts: Sequence[Statistics]) -> Statistics:
     )
     joined.__dict__["totals"] = np.concatenate([part.totals for part in parts])
     return joined
+
+
+def _of_checked(**attributes: Any) -> Statistics:
+    """Statistics of new arrays made of those of others, which need no check and no copy."""
+    statistics = object.__new__(Statistics)
+    for name, value in attributes.items():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        object.__setattr__(statistics, name, value)
+    return statistics
 
 
 def _noise_of_all(noise: Array, rows: Array) -> Array:
@@ -371,11 +383,11 @@ def absorb(factor: Array, z: Array) -> Array:
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     """The names, numbered where one was there before: `+` takes equal ones for one log."""
-    distinct: list[str] = []
+    distinct: dict[str, None] = {}
     for name in names:
         numbered = (f"{name} ({number})" for number in count(2))
         free = next(word for word in chain([name], numbered) if word not in distinct)
-        distinct.append(free)
+        distinct[free] = None
     return tuple(distinct)
 
 

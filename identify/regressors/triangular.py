@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from scipy.linalg.lapack import dgeqrf
+from scipy.linalg.lapack import dgeqrf, dtrtrs
 
 from identify.arrays import Array, Flags
 
@@ -27,6 +27,30 @@ def triangle(rows: Array) -> Array:
     if len(reduced) == width:
         return reduced
     return np.concatenate((reduced, np.zeros((width - len(reduced), width))))
+
+
+def solve_transposed(R: Array, right: Array) -> Array:
+    """R⁻ᵀ of a right side, R upper triangular, whatever the sizes of its columns.
+
+    Raises:
+        numpy.linalg.LinAlgError: R is singular.
+    """
+    if not right.size:
+        return right
+    found, info = dtrtrs(R, right, trans=1)
+    if info:
+        raise np.linalg.LinAlgError("a triangular factor is singular")
+    return found
+
+
+def whitened(moment: Array, R: Array) -> Array:
+    """R⁻ᵀ N R⁻¹ of a symmetric N and an upper triangular R, shape (k, k).
+
+    Raises:
+        numpy.linalg.LinAlgError: R is singular.
+    """
+    both = solve_transposed(R, solve_transposed(R, moment).T)
+    return 0.5 * (both + both.T)
 
 
 @lru_cache

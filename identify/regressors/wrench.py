@@ -101,7 +101,7 @@ class BodyWrench(Equations):
             C[PSI, :, 1 + where.start : 1 + where.stop] = FEATURE_TENSOR
         return C
 
-    def same_as(self, log: int) -> object:
+    def same_as(self, log: int, group: int) -> object:
         """What tells the equations of one log from those of another."""
         return self.bodies[log if len(self.bodies) > 1 else 0]
 

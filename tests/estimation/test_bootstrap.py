@@ -77,8 +77,9 @@ def test_a_refit_takes_off_the_noise_of_the_columns_as_the_fit_does():
     factors = statistics.factors * np.sqrt(weight)[statistics.block][:, None, None]
     again = System.of([(replace(statistics, factors=factors), equations)]).problem(fit.weights)
     rows = np.column_stack((again.A @ known, again.b))
-    made = np.sqrt(weight @ shares) * np.column_stack((fit.noise[:, :-1] @ known, fit.noise[:, -1]))
-    found, right = without_noise(rows, made)
+    into = np.pad(known, ((0, 1), (0, 1)))
+    into[-1, -1] = 1.0
+    found, right = without_noise(rows, weight @ shares * into.T @ fit.noise @ into)
     x = known @ np.linalg.solve(found, right)
     errors = np.sqrt(np.diag(covariance_of(fit)))
     assert_close((fit.x + columns @ moved) / errors, x / errors, 1e-3, scale=1.0)

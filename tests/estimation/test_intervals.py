@@ -182,11 +182,11 @@ def test_offsets_and_unknowns_are_as_uncertain_as_if_all_were_fitted_at_once(bia
     scaled = rows / units
     errors = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled))) / units
     factor = student.ppf(0.975, 3.0 * 250.0)
-    half = offset_half_widths(fit, fit.x, covariance_of(fit))
+    half = offset_half_widths(fit, covariance_of(fit))
     expected = factor * np.resize(errors[10:], (2, 6))
     assert_close(half / expected, np.ones((2, 6)), 1e-6)
     none = fit_of([log.blocks() for log in logs], EstimatorSettings(bias="none"))
-    assert not offset_half_widths(none, none.x, covariance_of(none)).any()
+    assert not offset_half_widths(none, covariance_of(none)).any()
 
 
 def test_terms_bound_the_intervals_of_what_they_are_about():
@@ -213,13 +213,11 @@ def test_degrees_are_those_of_the_bands_an_unknown_rests_on():
     degrees = degrees_of_freedom(fit)
     system = fit.data.system
     inverse = np.linalg.inv(fit.problem.A.T @ fit.problem.A)
-    informed = system.moments(fit.weights)
-    means = np.array([(group.constant**2).sum() for group in system.groups])
+    informed = system.moments(fit.weights)[:, :-1, :-1]
+    ((statistics, _),) = system.data
+    means = statistics.totals[0, system.members[:, 1], 0, 0] ** 2
     taken = means / means.sum() + [np.trace(inverse @ H) / 6.0 for H in informed]
-    each = [
-        max(3.0 * (group.effective_samples - lost), 1.0)
-        for group, lost in zip(system.groups, taken, strict=True)
-    ]
+    each = np.maximum(3.0 * (system.arrays.effective_samples - taken), 1.0)
     assert (degrees > min(each)).all()
     assert (degrees <= sum(each)).all()
     shares = np.array([np.diag(inverse @ H @ inverse) for H in informed])
@@ -236,7 +234,7 @@ def test_the_covariance_with_noise_in_the_motion_is_that_of_the_corrected_equati
     recording = record(Path.random(2), phi, time, ALL, noise=noise)
     fit = fit_of([block_statistics(prepare(recording, 5.0))])
     H = fit.problem.A.T @ fit.problem.A
-    B = H - fit.noise[:, :-1].T @ fit.noise[:, :-1]
+    B = H - fit.noise[:-1, :-1]
     expected = np.linalg.inv(B) @ (H + fit.scatter) @ np.linalg.inv(B)
     size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     assert_close(covariance_of(fit) / size, expected / size, 1e-6)

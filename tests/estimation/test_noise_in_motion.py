@@ -11,8 +11,8 @@ from hypothesis import given, settings, strategies as st
 from identify.estimation import estimate_body
 from identify.estimation.identifiability import without_noise
 from identify.estimation.residual_weights import (
+    Bands,
     _at_lower_edges,
-    _Band,
     _degrees_of_common,
     _not_growing,
     _sizes,
@@ -56,7 +56,7 @@ def random_rows(rng: np.random.Generator, share: float):
 @given(seeds(), st.floats(0.01, 0.94))
 def test_noise_that_is_taken_off_is_that_of_the_normal_equations(seed, share):
     rows, noise = random_rows(np.random.default_rng(seed), share)
-    A, b = without_noise(rows, noise)
+    A, b = without_noise(rows, noise.T @ noise)
     size = np.linalg.norm(rows, axis=0)
     scale = np.outer(size, size)
     whole = rows.T @ rows - noise.T @ noise
@@ -69,10 +69,10 @@ def test_without_noise_the_equations_are_the_rows(seed):
     rows, noise = random_rows(np.random.default_rng(seed), 0.5)
     expected = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
     for nothing in (0.0 * noise, 1e-12 * noise):
-        A, b = without_noise(rows, nothing)
+        A, b = without_noise(rows, nothing.T @ nothing)
         found = np.linalg.solve(A, b)
         assert_close(found / expected, np.ones(len(found)), 1e-6)
-    A, b = without_noise(rows, 0.0 * noise)
+    A, b = without_noise(rows, 0.0 * noise.T @ noise)
     assert_close(A.T @ A, rows[:, :-1].T @ rows[:, :-1], 1e-13)
 
 
@@ -80,7 +80,7 @@ def test_without_noise_the_equations_are_the_rows(seed):
 def test_more_noise_than_rows_leaves_a_twentieth(seed, share):
     """Along a direction of nothing but noise the equations stay definite, and draw to zero."""
     rows, noise = random_rows(np.random.default_rng(seed), share)
-    A, b = without_noise(rows, noise)
+    A, b = without_noise(rows, noise.T @ noise)
     root = np.linalg.qr(rows[:, :-1], mode="r")
     left = np.linalg.solve(root.T, A.T)
     assert np.linalg.eigvalsh(left @ left.T)[0] > 0.05 * (1.0 - 1e-8)
@@ -90,92 +90,112 @@ def test_more_noise_than_rows_leaves_a_twentieth(seed, share):
 # Sizes of bands ----------------------------------------------------------------------------------
 
 
-def band(ratio: float, effective: float, predicted: float = 2.0) -> _Band:
-    """Residuals of one kind in three channels, so many times what was predicted."""
-    kinds = np.array(["force"] * 3)
-    found = ratio * (predicted or 1.0) * np.eye(3)
-    return _Band(found, predicted * np.eye(3), 0.0 * found, effective, kinds)
+def bands_of(found, predicted, of_wrench, effective) -> Bands:
+    """Residuals of one kind in three channels, a band each."""
+    kinds = np.ones((len(found), 1, 3), dtype=np.bool_)
+    found, predicted, of_wrench = np.array(found), np.array(predicted), np.array(of_wrench)
+    return Bands.of(found, predicted, of_wrench, np.array(effective), kinds)
+
+
+def sizes_of(ratios, effective) -> np.ndarray:
+    """Sizes of bands of one sensor whose residuals are so many times what was predicted."""
+    predicted = np.array([2.0 * np.eye(3)] * len(ratios))
+    found = np.array(ratios)[:, None, None] * predicted
+    bands = bands_of(found, predicted, 0.0 * predicted, effective)
+    sensors = np.arange(len(ratios))[None]
+    return _sizes(bands.ratios, bands.degrees, sensors, alike=False)[0, :, 0]
 
 
 def test_sizes_are_those_of_long_bands_and_never_below_one():
     for ratio, size in ((4.0, 4.0), (1.0, 1.0), (0.3, 1.0)):
-        sizes = _sizes([band(ratio, 1e6), band(ratio, 1e6), band(ratio, 1e6)], alike=False)
-        assert_close(sizes, np.full((3, 1), size), 1e-4)
+        assert_close(sizes_of([ratio] * 3, [1e6] * 3), np.full(3, size), 1e-4)
 
 
 def test_sizes_do_not_grow_with_frequency_but_for_the_mean():
-    found = _sizes([band(1.0, 1e6), band(2.0, 1e6), band(6.0, 1e6), band(1.0, 1e6)], alike=False)[
-        :, 0
-    ]
+    found = sizes_of([1.0, 2.0, 6.0, 1.0], [1e6] * 4)
     assert_close(found, [1.0, 4.0, 4.0, 1.0], 1e-4)  # neighbours that grow share one
-    falling = _sizes([band(1.0, 1e6), band(9.0, 1e6), band(3.0, 1e6), band(1.0, 1e6)], alike=False)[
-        :, 0
-    ]
+    falling = sizes_of([1.0, 9.0, 3.0, 1.0], [1e6] * 4)
     assert_close(falling, [1.0, 9.0, 3.0, 1.0], 1e-4)
 
 
 def test_bands_of_few_rows_take_the_common_size():
-    bands = [band(4.0, 1e6), band(4.0, 1e6), band(40.0, 1e-3)]
-    assert_close(_sizes(bands, alike=False)[:, 0], [4.0, 4.0, 4.0], 0.01)
-    (alone,) = _sizes([band(4.0, 20.0)], alike=False)
-    assert_close(alone, [4.0], 1e-12)
+    assert_close(sizes_of([4.0, 4.0, 40.0], [1e6, 1e6, 1e-3]), [4.0, 4.0, 4.0], 0.01)
+    assert_close(sizes_of([4.0], [20.0]), [4.0], 1e-12)
+
+
+def test_sensors_of_fewer_bands_are_as_they_would_be_alone():
+    """Bands of two sensors in turn, one of which has a band less."""
+    rng = np.random.default_rng(8)
+    ratios, degrees = rng.uniform(0.5, 6.0, (5, 2)), rng.uniform(5.0, 90.0, (5, 2))
+    sensors = np.array([[0, 2, 4], [1, 3, -1]])
+    for alike in (True, False):
+        both = _sizes(ratios, degrees, sensors, alike=alike)
+        edges = _at_lower_edges(both, np.array([3, 2]))
+        for number, own in enumerate(([0, 2, 4], [1, 3])):
+            alone = _sizes(ratios[own], degrees[own], np.arange(len(own))[None], alike=alike)
+            assert_close(both[number, : len(own)], alone[0], 1e-14)
+            at_edges = _at_lower_edges(alone, np.array([len(own)]))
+            assert_close(edges[number, : len(own)], at_edges[0], 1e-14)
 
 
 def test_where_nothing_is_predicted_there_is_no_size_and_found_residuals_are_taken():
-    silent = band(3.0, 50.0, predicted=0.0)
-    assert np.isnan(silent.ratios).all()
-    sizes = _sizes([silent, silent], alike=False)
-    assert sizes.shape == (2, 1)
+    nothing = np.zeros((2, 3, 3))
+    silent = bands_of([3.0 * np.eye(3)] * 2, nothing, nothing, [50.0] * 2)
+    ratios = silent.ratios
+    assert np.isnan(ratios).all()
+    sizes = _sizes(ratios, silent.degrees, np.arange(2)[None], alike=False)
+    assert sizes.shape == (1, 2, 1)
     assert np.isfinite(sizes).all()
-    assert_close(silent.covariance(sizes[0]), 3.0 * np.eye(3), 1e-12)
+    assert_close(silent.covariance(ratios, sizes[0]), [3.0 * np.eye(3)] * 2, 1e-12)
 
 
 def test_excess_has_the_shape_of_the_sensors_noise_as_far_as_that_is_what_was_predicted():
-    kinds = np.array(["torque"] * 3)
     of_motion, of_wrench = np.diag([0.0, 5.0, 5.0]), np.eye(3)
     predicted = of_motion + of_wrench
     coloured = predicted + 8.0 * of_wrench
-    both = _Band(coloured, predicted, of_wrench, 60.0, kinds)
+    both = bands_of([coloured], [predicted], [of_wrench], [60.0])
+    excess, ratio = both.excess[0], float(both.ratios[0, 0])
     left = 1.0 - 3.0 / 13.0
-    assert_close(both.excess, of_wrench + left * predicted, 1e-12)
-    assert_close(np.trace(both.excess), np.trace(predicted), 1e-12)
+    assert_close(excess, of_wrench + left * predicted, 1e-12)
+    assert_close(np.trace(excess), np.trace(predicted), 1e-12)
     # Its size solves the score equation of that model: tr V⁻¹ E V⁻¹ (found − V) = 0.
-    V = predicted + (both.ratios[0] - 1.0) * both.excess
+    V = predicted + (ratio - 1.0) * excess
     inverse = np.linalg.inv(V)
-    score = np.trace(inverse @ both.excess @ inverse @ (coloured - V))
-    slope = np.trace(inverse @ both.excess @ inverse @ both.excess)
-    assert abs(score / slope) < 0.05 * both.ratios[0]
+    score = np.trace(inverse @ excess @ inverse @ (coloured - V))
+    slope = np.trace(inverse @ excess @ inverse @ excess)
+    assert abs(score / slope) < 0.05 * ratio
     # The noise alone: exact, whatever its size.
     for size in (0.5, 1.0, 9.0):
-        alone = _Band(size * of_wrench, of_wrench, of_wrench, 60.0, kinds)
-        assert_close(alone.ratios, [size], 1e-12)
+        alone = bands_of([size * of_wrench], [of_wrench], [of_wrench], [60.0])
+        assert_close(alone.ratios, [[size]], 1e-12)
     # Without noise in the wrench, an excess is one of all that was predicted.
-    exact = _Band(4.0 * of_wrench, of_wrench, 0.0 * of_wrench, 60.0, kinds)
-    assert_close(exact.covariance(np.array([4.0])), 4.0 * of_wrench, 1e-12)
+    exact = bands_of([4.0 * of_wrench], [of_wrench], [0.0 * of_wrench], [60.0])
+    sizes = np.array([[4.0]])
+    assert_close(exact.covariance(exact.ratios, sizes)[0], 4.0 * of_wrench, 1e-12)
 
 
 def test_bands_that_differ_by_chance_alone_take_the_common_size():
     rng = np.random.default_rng(3)
-    degrees = np.full((7, 1), 30.0)
+    degrees = np.full((1, 7, 1), 30.0)
     by_chance = [
-        _degrees_of_common(rng.chisquare(30.0, (7, 1)) / 30.0, degrees)[0] for _ in range(200)
+        _degrees_of_common(rng.chisquare(30.0, (1, 7, 1)) / 30.0, degrees)[0, 0] for _ in range(200)
     ]
     assert np.median(by_chance) == 100.0
-    differing = np.geomspace(20.0, 1.0, 7)[:, None] * rng.chisquare(30.0, (7, 1)) / 30.0
-    assert_close(_degrees_of_common(differing, degrees), [3.0], 1e-12)
+    differing = np.geomspace(20.0, 1.0, 7)[None, :, None] * rng.chisquare(30.0, (1, 7, 1)) / 30.0
+    assert_close(_degrees_of_common(differing, degrees), [[3.0]], 1e-12)
     # Sizes of variance τ² count as 2 / τ² degrees of freedom: many bands, known well.
-    spread = rng.gamma(10.0, 0.1, (4000, 1))
-    assert abs(_degrees_of_common(spread, np.full((4000, 1), 1e6))[0] / 20.0 - 1.0) < 0.1
+    spread = rng.gamma(10.0, 0.1, (1, 4000, 1))
+    assert abs(_degrees_of_common(spread, np.full((1, 4000, 1), 1e6))[0, 0] / 20.0 - 1.0) < 0.1
 
 
 def test_an_excess_that_falls_is_larger_at_the_lower_edge_of_its_band():
-    falling = np.array([[5.0], [8.0], [4.0], [1.0]])
+    falling = np.array([5.0, 8.0, 4.0, 1.0])[None, :, None]
     expected = [5.0, 8.0 * np.sqrt(2.0), 4.0 * np.sqrt(2.0), 2.0]
-    assert_close(_at_lower_edges(falling)[:, 0], expected, 1e-12)
-    steep = _at_lower_edges(np.array([[1.0], [100.0], [1.0]]))
-    assert_close(steep[:, 0], [1.0, 200.0, 2.0], 1e-12)
-    alone = np.array([[1.0], [3.0]])
-    assert_close(_at_lower_edges(alone), alone, 0.0)
+    assert_close(_at_lower_edges(falling, np.array([4]))[0, :, 0], expected, 1e-12)
+    steep = _at_lower_edges(np.array([1.0, 100.0, 1.0])[None, :, None], np.array([3]))
+    assert_close(steep[0, :, 0], [1.0, 200.0, 2.0], 1e-12)
+    alone = np.array([1.0, 3.0])[None, :, None]
+    assert_close(_at_lower_edges(alone, np.array([2])), alone, 0.0)
 
 
 @settings(max_examples=50)

@@ -36,7 +36,7 @@ def system_of(logs) -> System:
 def one_body(log, weight) -> tuple[np.ndarray, np.ndarray]:
     """Least squares of one log at a weight, and its sandwich covariance without small factors."""
     system = System.of([(log, BodyWrench())])
-    problem = system.problem([weight])
+    problem = system.problem(weight[None])
     phi = np.linalg.solve(problem.A, problem.b)
     inverse = np.linalg.inv(problem.A.T @ problem.A)
     return phi, inverse

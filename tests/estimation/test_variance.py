@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from identify.estimation import EstimatorSettings, estimate_body
-from identify.estimation.intervals import covariance_of
+from identify.estimation.intervals import covariance_of, interval_jacobian
 from identify.estimation.variance import SOURCES, VarianceParts
 from identify.inertia import PHI
 from identify.regressors import block_statistics
@@ -68,7 +68,7 @@ def test_parts_and_the_rest_are_the_covariance():
     fit = fit_of([statistics_of(WRENCH | MOTION)])
     parts, covariance = VarianceParts.of(fit), covariance_of(fit)
     decided = dict.fromkeys(PHI, "data")
-    shares = parts.shares(slice(0, 10), fit.x, covariance, decided)
+    shares = parts.shares(slice(0, 10), covariance, decided, interval_jacobian(fit.x))
     for k, name in enumerate(PHI):
         made = np.array([parts.wrench[k, k], parts.motion[k, k]])
         said = covariance[k, k] * np.array([shares[name]["wrench"], shares[name]["motion"]])

@@ -36,7 +36,7 @@ class Linear(Equations):
     def residual(self, log: int, group: int) -> np.ndarray:
         return self.coefficients[0 if self.alike else log, group].copy()
 
-    def same_as(self, log: int) -> object:
+    def same_as(self, log: int, group: int) -> object:
         return None if self.alike else log
 
 
@@ -216,6 +216,15 @@ def random_weights(rng: np.random.Generator, data: Data) -> list[np.ndarray]:
         B = rng.normal(size=(m, m))
         weights.append(B @ B.T + 0.1 * np.eye(m))
     return weights
+
+
+def padded(weights: Sequence[np.ndarray]) -> np.ndarray:
+    """Weights of groups as `System` takes them: one on the diagonal of channels there are not."""
+    m = max(map(len, weights))
+    found = np.tile(np.eye(m), (len(weights), 1, 1))
+    for own, weight in zip(found, weights, strict=True):
+        own[: len(weight), : len(weight)] = weight
+    return found
 
 
 def statistics_of_rows(

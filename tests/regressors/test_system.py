@@ -26,6 +26,7 @@ from tests.regressors.rows import (
     BLOCK,
     SPACE,
     brute,
+    padded,
     random_data,
     random_weights,
     residuals_of,
@@ -61,7 +62,7 @@ def test_problem_has_the_solution_and_cost_of_all_rows_stacked(
     data = random_data(rng, offsets, logs=logs, channels=channels, alike=alike)
     weights = random_weights(rng, data)
     rows = brute(data, weights)
-    problem = system_of(data).problem(weights)
+    problem = system_of(data).problem(padded(weights))
     x = np.linalg.solve(problem.A, problem.b)
     solution = rows.solution
     assert_close(x, solution[: len(SPACE)], 1e-8)
@@ -89,11 +90,13 @@ def test_offsets_and_residuals_are_those_of_all_rows(channels, offsets, seed, al
         np.concatenate([expected.get((n, s), zero) for s, zero in enumerate(zeros)])
         for n in range(3)
     ]
-    assert_close(system.offsets(x, weights), by_log, 1e-9, scale=10.0)
+    assert_close(system.offsets(x, padded(weights)), by_log, 1e-9, scale=10.0)
     residuals = residuals_of(data, x, expected)
-    for g, moment in enumerate(system.residual_moments(x, weights)):
+    for g, moment in enumerate(system.residual_moments(x, padded(weights))):
         r = np.concatenate([residuals[n, g] for n in range(3)])
-        assert_close(moment, r.T @ r, 1e-10)
+        m = r.shape[1]
+        assert_close(moment[:m, :m], r.T @ r, 1e-10)
+        assert not moment[m:].any()
 
 
 @all_kinds
@@ -128,7 +131,7 @@ def test_scores_of_blocks_are_those_of_their_rows(channels, offsets, seed):
             for b in range(blocks):
                 scores[b] += each[BLOCK * b : BLOCK * (b + 1)].sum(axis=0)
         expected.append(scores)
-    found = system.scores(x, weights)
+    found = system.scores(x, padded(weights))
     assert found.shape == (system.blocks, len(SPACE))
     assert_close(found, np.concatenate(expected), 1e-9)
 
@@ -139,11 +142,11 @@ def test_without_a_constant_no_offset_is_fitted(offsets, seed):
     rng = np.random.default_rng(seed)
     data = random_data(rng, offsets, constant=False)
     weights = random_weights(rng, data)
-    rows, problem = brute(data, weights), system_of(data).problem(weights)
+    rows, problem = brute(data, weights), system_of(data).problem(padded(weights))
     assert problem.nuisances == 0
     assert_close(np.linalg.solve(problem.A, problem.b), rows.solution, 1e-8)
     assert_close(problem.floor, rows.cost(rows.solution), 1e-11)
-    assert not system_of(data).offsets(rows.solution, weights).any()
+    assert not system_of(data).offsets(rows.solution, padded(weights)).any()
 
 
 @given(seed=seeds())
@@ -168,16 +171,18 @@ def test_statistics_of_different_layouts_are_one_problem(seed):
     columns = np.concatenate((one.columns, np.pad(others, ((0, 0), (0, free)))))
     target = np.concatenate((one.target, two.target, np.sqrt(2.0) * b))
     solution = np.linalg.lstsq(columns, target, rcond=None)[0]
-    problem = system.problem(weights)
+    problem = system.problem(padded(weights))
     x = np.linalg.solve(problem.A, problem.b)
     assert_close(x, solution[: len(SPACE)], 1e-8)
     assert_close(problem.floor, np.linalg.norm(columns @ solution - target), 1e-11)
-    offsets = system.offsets(x, weights)
+    offsets = system.offsets(x, padded(weights))
     assert offsets.shape == (4, 2)  # of two logs, one log and the rows; padded to the widest
     assert_close(offsets[:2].ravel(), solution[len(SPACE) :], 1e-8)
     assert not offsets[2:].any()
-    assert system.scores(x, weights).shape == (system.blocks, len(SPACE))
-    assert_close(system.scores(x, weights).sum(axis=0), np.zeros(len(SPACE)), 1e-8, scale=1e2)
+    assert system.scores(x, padded(weights)).shape == (system.blocks, len(SPACE))
+    assert_close(
+        system.scores(x, padded(weights)).sum(axis=0), np.zeros(len(SPACE)), 1e-8, scale=1e2
+    )
 
 
 @pytest.mark.parametrize("share", [1.0, 0.25, 0.04])
@@ -191,7 +196,7 @@ def test_equations_are_counted_by_effective_samples_and_not_by_rows(share):
     system = System.of([(log, BodyWrench()) for log in logs])
     expected = 6 * 2 * share * 200
     assert_close(system.equations, expected, 1e-14)
-    problem = system.problem([np.eye(6)] * 2)
+    problem = system.problem(np.tile(np.eye(6), (2, 1, 1)))
     assert_close(problem.equations, expected, 1e-14)
     assert problem.nuisances == 12
     assert_close(problem.degrees_of_freedom, expected - 10 - 12, 1e-14)
@@ -202,7 +207,7 @@ def test_groups_are_counted_each_by_its_own_channels_and_effective_samples():
     by_group = [sum(len(of_log[g]) for of_log in data.rows) for g in range(2)]
     system = system_of(data)
     assert_close(system.equations, 0.4 * (2 * by_group[0] + 3 * by_group[1]), 1e-13)
-    assert [group.samples for group in system.groups] == by_group
+    assert system.arrays.samples.tolist() == by_group
 
 
 def test_measured_power_is_the_mean_square_of_the_measured_columns():
@@ -214,7 +219,7 @@ def test_measured_power_is_the_mean_square_of_the_measured_columns():
                 for n, of_log in enumerate(data.rows)
             ]
         )
-        assert_close(power, np.mean(measured**2, axis=0), 1e-11)
+        assert_close(power[: measured.shape[1]], np.mean(measured**2, axis=0), 1e-11)
 
 
 def with_noise(data, rng: np.random.Generator, size: float = 1.0):
@@ -240,8 +245,8 @@ def test_noise_of_the_columns_enters_the_normal_equations_row_by_row(seed):
             C = np.roll(data.coefficients(n, g), -1, axis=-1)
             each = np.einsum("kl,kmp,mn,lnq->pq", covariances[n, g], C, weights[g], C)
             expected += len(rows) * each
-    found = system_of(data).noise_rows(weights)
-    assert_close(found.T @ found, expected, 1e-11)
+    found = system_of(data).noise_moment(padded(weights))
+    assert_close(found, expected, 1e-11)
 
 
 @given(seeds())
@@ -252,11 +257,12 @@ def test_noise_of_the_columns_makes_residuals_as_the_equations_have_it(seed):
     x = rng.normal(size=len(SPACE))
     lever = np.concatenate(([1.0], -x))
     for g, found in enumerate(system_of(data).noise_moments(x)):
-        expected = np.zeros_like(found)
+        m = data.coefficients(0, g).shape[1]
+        expected = np.zeros((m, m))
         for n, of_log in enumerate(data.rows):
             to_residual = data.coefficients(n, g) @ lever
             expected += len(of_log[g]) * to_residual.T @ covariances[n, g] @ to_residual
-        assert_close(found, expected, 1e-11)
+        assert_close(found[:m, :m], expected, 1e-11)
 
 
 def test_noise_that_meets_noise_scatters_the_scores_as_it_was_worked_out():
@@ -280,7 +286,7 @@ def test_noise_that_meets_noise_scatters_the_scores_as_it_was_worked_out():
     )
     of_B = np.einsum("kmp,kl,lnq->mpnq", C[..., 1:], covariance[:K, :K], C[..., 1:])
     first = n * np.einsum("mpnq,ms,st,tn->pq", of_B, weight, of_r, weight)
-    found = system_of(data).noise_scatter(x, [weight])
+    found = system_of(data).noise_scatter(x, weight[None])
     expected = np.cov(scores.T) - first
     scale = np.sqrt(np.outer(np.diag(first), np.diag(first)))
     assert_close(found / scale, expected / scale, 0.15)
@@ -302,10 +308,10 @@ def test_means_and_bands_are_as_all_rows_with_an_offset_of_their_own(offsets, se
     weights = random_weights(rng, data)
     left = [g for g in range(len(BANDS)) if g not in empty]
     rows, system = brute(data, weights), system_of(data)
-    assert [group.group.name for group in system.groups] == [f"group {g}" for g in left]
-    assert system.members == tuple((0, g) for g in left)
+    assert [group.name for group in system.arrays.groups] == [f"group {g}" for g in left]
+    assert system.members.tolist() == [[0, g] for g in left]
     mine = [weights[g] for g in left]
-    problem = system.problem(mine)
+    problem = system.problem(padded(mine))
     solution = rows.solution
     x = np.linalg.solve(problem.A, problem.b)
     assert_close(x, solution[: len(SPACE)], 1e-8)
@@ -316,9 +322,9 @@ def test_means_and_bands_are_as_all_rows_with_an_offset_of_their_own(offsets, se
     values = np.concatenate((x, rows.best_offsets(x)))
     expected = {key: values[at] for key, at in rows.where.items()}
     by_log = [expected.get((n, 0), np.zeros(2)) for n in range(2)]
-    assert_close(system.offsets(x, mine), by_log, 1e-9, scale=10.0)
+    assert_close(system.offsets(x, padded(mine)), by_log, 1e-9, scale=10.0)
     residuals = residuals_of(data, x, expected)
-    for g, moment in zip(left, system.residual_moments(x, mine), strict=True):
+    for g, moment in zip(left, system.residual_moments(x, padded(mine)), strict=True):
         r = np.concatenate([residuals[n, g] for n in range(2)])
         assert_close(moment, r.T @ r, 1e-10)
 
@@ -330,7 +336,7 @@ def test_information_of_bands_is_that_of_their_rows(seed):
     data = random_data(rng, "per_log", channels=BANDS, means=True, empty=(3,))
     weights = random_weights(rng, data)
     left = [0, 1, 2, 4]
-    found = system_of(data).moments([weights[g] for g in left])
+    found = system_of(data).moments(padded([weights[g] for g in left]))
     for g, information in zip(left, found, strict=True):
         expected = np.zeros((len(SPACE), len(SPACE)))
         for n, of_log in enumerate(data.rows):
@@ -340,7 +346,7 @@ def test_information_of_bands_is_that_of_their_rows(seed):
                 z = z - along @ (along.T @ z)
             B = np.tensordot(z, data.coefficients(n, g)[..., 1:], 1)
             expected += np.einsum("nmp,mk,nkq->pq", B, weights[g], B)
-        assert_close(information, expected, 1e-10)
+        assert_close(information[:-1, :-1], expected, 1e-10)
 
 
 def test_a_shared_offset_of_logs_zeroed_apart_spoils_what_one_a_log_gets_right():
@@ -348,7 +354,7 @@ def test_a_shared_offset_of_logs_zeroed_apart_spoils_what_one_a_log_gets_right()
     phi = random_body(rng, mass=1.0)
     offsets = np.array([[4.0, -3.0, 5.0, 0.3, 0.2, -0.4], [-3.0, 5, -4, -0.4, 0.1, 0.3]])
     data = random_wrench(rng, phi, offsets)
-    weights = [np.eye(6)]
+    weights = np.eye(6)[None]
     apart, shared = (
         System.of([(data, BodyWrench(offsets=which))]).problem(weights)
         for which in ("per_log", "shared")
@@ -390,7 +396,7 @@ def test_errors_say_what_is_wrong():
     motion = random_motion(rng, 20)
     one = wrench_statistics(motion, rng.normal(size=(20, 6)))
     with pytest.raises(ProblemError, match="weight of the residuals is not positive definite"):
-        System.of([(one, BodyWrench())]).problem([np.diag([1.0, 1, 1, 1, 1, -1])])
+        System.of([(one, BodyWrench())]).problem(np.diag([1.0, 1, 1, 1, 1, -1])[None])
     with pytest.raises(ProblemError, match="there are no data to fit"):
         System.of([])
     with pytest.raises(ProblemError, match="of different parameter spaces"):

@@ -100,14 +100,14 @@ def test_the_equations_of_a_sample_are_those_of_newton_and_euler():
         rows = np.tensordot(data.rows, equations.residual(log, 0), axes=1)
         assert_close(rows[..., 0], data.wrench, 1e-14)
         assert_close(rows[..., 1:], np.concatenate(columns, axis=-1), 1e-13)
-    assert equations.same_as(0) != equations.same_as(1)
+    assert equations.same_as(0, 0) != equations.same_as(1, 0)
 
 
 def test_a_body_that_is_not_of_the_space_is_named():
     log = statistics_of(samples(np.random.default_rng(5), 30))
     space = ParameterSpace(("payload", "carrier"))
     with pytest.raises(ProblemError, match="no body 'tool' among payload, carrier"):
-        System.of([(log, BodyWrench(space, bodies=(("tool",),)))]).problem([np.eye(6)])
+        System.of([(log, BodyWrench(space, bodies=(("tool",),)))]).problem(np.eye(6)[None])
 
 
 # Scans -------------------------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def test_statistics_in_another_frame_are_those_of_the_log_in_that_frame(offsets,
     here = in_frame(join_logs([statistics_of(log) for log in data]), X_CB)
     ours = System.of([(here, BodyWrench(offsets=offsets))])
     theirs = system_of([statistics_of(moved(log)) for log in data], offsets)
-    weights = [random_weight(rng)]
+    weights = random_weight(rng)[None]
     phi = random_body(rng)
     mine, expected = ours.problem(weights), theirs.problem(weights)
     assert_close(mine.floor, expected.floor, 1e-11)
@@ -304,8 +304,8 @@ def test_the_best_cost_does_not_depend_on_the_frame_when_the_weight_moves_along(
     X_CB = Pose.from_quaternion([0.1, 0.5, -0.3, 0.7], [0.2, -0.1, 0.3])
     weight = random_weight(rng)
     inverse = np.linalg.inv(coadjoint(X_CB))
-    before = system_of([statistics]).problem([weight])
-    after = system_of([in_frame(statistics, X_CB)]).problem([inverse.T @ weight @ inverse])
+    before = system_of([statistics]).problem(weight[None])
+    after = system_of([in_frame(statistics, X_CB)]).problem((inverse.T @ weight @ inverse)[None])
     assert_close(after.floor, before.floor, 1e-12)
     phi = np.linalg.solve(before.A, before.b)
     assert_close(np.linalg.solve(after.A, after.b), body_in_frame(phi, X_CB), 1e-10)
