@@ -18,6 +18,7 @@ from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.terms import Term
 from identify.regressors import Equations, Statistics, System
+from identify.regressors.group_arrays import coefficients
 
 ALARM = 1e-5
 """p of one body, of all places looked at: of 24 pairs of equal bodies the least was 1e-4."""
@@ -37,6 +38,12 @@ _HALVES_DIFFER = 1e-2
 
 _FEWEST_BLOCKS = 2
 """Blocks in each part."""
+
+_FITTED_APART = 12
+"""Logs that are fitted apart from all others at the most, those that look farthest away."""
+
+_NOTHING = 1e-9
+"""Share of the information below which a direction is not compared there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +126,28 @@ class _Parts:
             return self.equations
         return replace(self.equations, bodies=tuple(bodies[log] for log in logs.tolist()))  # type: ignore[type-var]
 
+    def farthest(self, logs: Sequence[int]) -> list[int]:
+        """Those of some logs that may be the farthest from all others together.
+
+        Of many logs only so many are fitted apart. Which, says the score of each log at the
+        estimate of the others, all with the weights of the fit of all.
+        """
+        fit = None
+        if len(logs) > _FITTED_APART:
+            fit = self.fit(np.isin(self.statistics.log, logs))
+        if fit is None:
+            return list(logs)
+        into = np.zeros((11, fit.identifiability.identifiable.shape[1] + 1))
+        into[:-1, :-1] = fit.scaling.to_x @ fit.identifiability.identifiable
+        into[:-1, -1], into[-1, -1] = -fit.x, 1.0
+        of_logs = into.T @ _moments_of_logs(fit) @ into
+        H, s = of_logs[:, :-1, :-1], of_logs[:, :-1, -1:]
+        others = np.linalg.pinv(H.sum(axis=0) - H, _NOTHING, hermitian=True)
+        away = s - H @ (others @ (s.sum(axis=0) - s))
+        spread = np.linalg.pinv(H + H @ others @ H, _NOTHING, hermitian=True)
+        distance = (away.swapaxes(-1, -2) @ spread @ away)[:, 0, 0]
+        return [logs[k] for k in np.argsort(-distance, kind="stable")[:_FITTED_APART].tolist()]
+
     def compared(self, first: Flags, second: Flags) -> _Pair | None:
         """Both parts fitted, and the test that they are one body."""
         fits = [self.fit(cells) for cells in (first, second)]
@@ -196,6 +225,33 @@ def _p_value(away: Array, covariances: Sequence[Array], degrees: Sequence[float]
     )
 
 
+def _moments_of_logs(fit: LeastSquaresFit) -> Array:
+    """Moments of the whitened rows [A | b] of each log of one statistics, noise taken off.
+
+    Rows that an offset acts on are left out.
+
+    Returns:
+        Shape (logs, p + 1, p + 1).
+    """
+    system = fit.data.system
+    ((statistics, equations),) = system.data
+    groups, columns = system.members[:, 1], statistics.layout.fit
+    _, m, _, q = system.arrays.rows.shape
+    moments = np.zeros((len(statistics.logs), q, q))
+    for logs, C in coefficients(equations, len(statistics.logs), groups.tolist(), m):
+        weighted = np.einsum("gab,gkap->gpkb", fit.weights, C).reshape(len(groups), q, -1)
+        for log in logs:
+            z = np.array(statistics.totals[log, groups, :columns, :columns])
+            if equations.offsets != "none":
+                z[z[:, 0, 0] != 0.0, 0] = 0.0
+            noise = statistics.noise_rows[log, groups, :, :columns]
+            Z = z.swapaxes(-1, -2) @ z
+            Z -= fit.noise_fraction * noise.swapaxes(-1, -2) @ noise
+            through = (Z @ C.reshape(len(groups), columns, -1)).reshape(len(groups), -1, q)
+            moments[log] = (weighted @ through).sum(axis=0)
+    return moments
+
+
 def _within(parts: _Parts, log: int) -> Change | None:
     """The likeliest time in a log from which on the body is another."""
     mine = parts.statistics.log == log
@@ -228,7 +284,7 @@ def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
     left = list(logs)
     while len(left) > 1:
         pairs = []
-        for log in left if len(left) > 2 else left[1:]:
+        for log in parts.farthest(left) if len(left) > 2 else left[1:]:
             mine = parts.statistics.log == log
             others = np.isin(parts.statistics.log, left) & ~mine
             pair = parts.compared(others, mine)
@@ -237,7 +293,7 @@ def _apart(parts: _Parts, logs: Sequence[int]) -> list[Change]:
         if not pairs:
             break
         pair, log = min(pairs, key=lambda one: one[0].p_value)
-        change = pair.change("bodies_differ", log, len(pairs))
+        change = pair.change("bodies_differ", log, len(left) if len(left) > 2 else 1)
         if change is None:
             break
         found.append(change)

@@ -12,8 +12,9 @@ one that says less decides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from identify.diagnosis.fault import Fault
 from identify.errors import ProblemError
 from identify.estimation.identifiability import without_noise
 from identify.estimation.least_squares import LeastSquaresFit
-from identify.regressors import WIDE_LAYOUT, WRENCH_LAYOUT, Statistics
+from identify.regressors import WIDE_LAYOUT, WRENCH_LAYOUT, Offsets, Statistics
 from identify.regressors.system import whitener
 from identify.regressors.triangular import triangle
 from identify.regressors.wrench import W
@@ -89,12 +90,12 @@ def score_tests(fit: LeastSquaresFit, faults: Sequence[Sequence[Fault]]) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class Linearised:
-    """Whitened equations in [y, offsets, η] at a fit; y is along its directions.
+    """Whitened equations in [y, η] at a fit, offsets eliminated; y is along its directions.
 
     Attributes:
         rows: triangular factor of [A | r], shape (q, q).
-        noise: rows of what noise adds, shape (n, q).
-        meeting: scatter of scores of noise that meets noise, shape (q − 1, q − 1).
+        noise: moment of what noise adds to them, shape (q, q).
+        cross_term: scatter of the scores from the noise cross term, shape (q − 1, q − 1).
         scores: of each cell, what noise adds on average taken off, shape (cells, q − 1).
         of_groups: AᵀA of each group, shape (groups, q − 1, q − 1).
         cells: how many cells each group has, shape (groups,).
@@ -104,7 +105,7 @@ class Linearised:
 
     rows: Array
     noise: Array
-    meeting: Array
+    cross_term: Array
     scores: Array
     of_groups: Array
     cells: Array
@@ -116,64 +117,143 @@ class Linearised:
         """The equations of a fit with further columns.
 
         Args:
-            fit: of wide statistics.
+            fit: of extended statistics.
             tangents: ∂M/∂η for each log, shape (40, 19, d).
 
         Raises:
-            ProblemError: the statistics are not wide, or there are not as many tangents as logs.
+            ProblemError: the statistics are not extended, or there are not as many tangents as
+                logs.
         """
         require_wide(fit, len(tangents))
-        system, split, x = fit.data.system, fit.identifiability, fit.x
-        directions = np.concatenate((split.identifiable, split.unidentifiable), axis=1)
-        to_y = fit.scaling.to_x @ directions
-        lever = np.concatenate(([1.0], -x))
-        offsets = system.offsets(x, fit.weights)
-        first_log = np.cumsum([0, *(len(statistics.logs) for statistics, _ in system.data)])
-        known, logs = to_y.shape[1], int(first_log[-1])
-        fitted = len(system.arrays.offsets) > 0
-        extra = known + 6 * logs * fitted
-        q = extra + tangents[0].shape[-1] + 1
-        share = fit.noise_fraction
-        stacks, noises, scores, of_groups, cells = [], [], [], [], []
-        meeting = np.zeros((q - 1, q - 1))
-        for (number, g), weight in zip(system.members.tolist(), fit.weights, strict=True):
-            statistics, equations = system.data[number]
-            root, parts, meetings, count = whitener(weight), [], [], 0
-            for log in range(len(statistics.logs)):
-                at = int(first_log[number]) + log
-                C = equations.residual(log, g)
-                coefficients = _coefficients(C, lever, offsets[at], tangents[at], to_y)
-                own = None
-                if fitted:
-                    own = known + (6 * at if equations.offsets == "per_log" else 0)
-                placed = _placed(coefficients, known, extra, own, offsets[at])
-                parts.append(np.tensordot(statistics.totals[log, g], placed, axes=1))
-                noise = np.sqrt(share) * statistics.noise_rows[log, g]
-                rows_of_noise = np.tensordot(noise[noise.any(axis=1)], placed, axes=1)
-                noises.append((root @ rows_of_noise).reshape(-1, q))
-                met = np.tensordot(rows_of_noise[..., -1], rows_of_noise[..., :-1], axes=(0, 0))
-                meetings.append(np.tensordot(weight, met, axes=1))
-                scores.append(_scores(statistics, (log, g), placed, weight, meetings[-1]))
-                count += len(scores[-1])
-            V = sum(meetings)
-            effective = system.arrays.effective_samples[len(of_groups)]
-            meeting += np.einsum("mnp,nmq->pq", V, V) / effective
-            rows = (root @ np.concatenate(parts)).reshape(-1, q)
-            stacks.append(rows)
-            of_groups.append(rows[:, :-1].T @ rows[:, :-1])
-            cells.append(count)
-        drawn = np.zeros((split.unidentifiable.shape[1], q))
-        drawn[:, split.identifiable.shape[1] : known] = np.eye(len(drawn))
+        split, system = fit.identifiability, fit.data.system
+        to_y = fit.scaling.to_x @ np.concatenate((split.identifiable, split.unidentifiable), axis=1)
+        extra, q = to_y.shape[1], to_y.shape[1] + tangents[0].shape[-1] + 1
+        groups, m = system.arrays.channels.shape
+        R, noise, cross = np.zeros((q, q)), np.zeros((q, q)), np.zeros((groups, m, m, q - 1))
+        of_groups, cells, scores = np.zeros((groups, q - 1, q - 1)), np.zeros(groups), []
+        for parts in _of_logs(fit, tangents, to_y):
+            for part in parts:
+                rows = part.rows.reshape(-1, q)
+                of_groups[part.group] += rows[:, :-1].T @ rows[:, :-1]
+                noise += part.noise
+                cross[part.group] += part.cross_term
+                cells[part.group] += len(part.scores)
+                scores.append(part.scores)
+            R = triangle(np.concatenate((R, *(part.rows.reshape(-1, q) for part in parts))))
+        completed = np.zeros((split.unidentifiable.shape[1], q))
+        completed[:, split.identifiable.shape[1] : extra] = np.eye(len(completed))
+        arrays = system.arrays
         return cls(
-            rows=triangle(np.concatenate((*stacks, drawn))),
-            noise=triangle(np.concatenate(noises)),
-            meeting=meeting,
+            rows=triangle(np.concatenate((R, completed))),
+            noise=noise,
+            cross_term=np.einsum(
+                "gmnp,gnmq->pq", cross, cross / arrays.effective_samples[:, None, None, None]
+            ),
             scores=np.concatenate(scores),
-            of_groups=np.array(of_groups),
-            cells=np.array(cells, dtype=np.float64),
-            degrees=system.arrays.channels.sum(axis=1) * system.arrays.effective_samples,
+            of_groups=of_groups,
+            cells=cells,
+            degrees=arrays.channels.sum(axis=1) * arrays.effective_samples,
             extra=extra,
         )
+
+
+class _GroupOfLog(NamedTuple):
+    """What a group of a log adds: whitened rows, moment of their noise, cross term and scores."""
+
+    group: int
+    rows: Array
+    noise: Array
+    cross_term: Array
+    scores: Array
+
+
+def _of_logs(
+    fit: LeastSquaresFit, tangents: Sequence[Array], to_y: Array
+) -> Iterator[list[_GroupOfLog]]:
+    """The groups of each log, log after log."""
+    system, first = fit.data.system, 0
+    lever, offsets = np.append(1.0, -fit.x), system.offsets(fit.x, fit.weights)
+    for number, (statistics, equations) in enumerate(system.data):
+        groups = np.flatnonzero(system.members[:, 0] == number)
+        own, logs = system.members[groups, 1], range(len(statistics.logs))
+        coefficients = np.array(
+            [
+                _coefficients(
+                    equations.residual(log, int(own[0])),
+                    lever,
+                    offsets[first + log],
+                    tangents[first + log],
+                    to_y,
+                )
+                for log in logs
+            ]
+        )
+        weights = fit.weights[groups]
+        maps = _offset_maps(statistics, own, weights, coefficients, equations.offsets)
+        coefficients[:, 0] -= maps
+        for log in logs:
+            yield [
+                _group_of_log(fit, statistics, (log, g), group, coefficients[log])
+                for g, group in zip(own.tolist(), groups.tolist(), strict=True)
+            ]
+        first += len(logs)
+
+
+def _offset_maps(
+    statistics: Statistics, groups: Indices, weights: Array, coefficients: Array, offsets: Offsets
+) -> Array:
+    """What offsets of least cost take of the coefficients of the constant, (logs, 6, q).
+
+    Args:
+        statistics: extended.
+        groups: of them that the fit has, shape (G,).
+        weights: of those, shape (G, 6, 6).
+        coefficients: of each log, shape (logs, 40, 6, q).
+        offsets: whose are fitted.
+    """
+    if offsets == "none":
+        return np.zeros_like(coefficients[:, 0])
+    first = statistics.totals[:, groups, 0]
+    constants = first[..., 0]
+    rows = np.einsum("lgk,lkmq->lgmq", first, coefficients)
+    normal = np.einsum("lg,gmn->lmn", constants**2, weights)
+    right = np.einsum("lg,gmn,lgnq->lmq", constants, weights, rows, optimize=True)
+    if offsets == "shared":
+        normal, right = (np.broadcast_to(of.sum(axis=0), of.shape) for of in (normal, right))
+    fitted = constants.any(axis=1)
+    normal = np.where(fitted[:, None, None], normal, np.eye(normal.shape[-1]))
+    return np.where(fitted[:, None, None], np.linalg.solve(normal, right), 0.0)
+
+
+def _group_of_log(
+    fit: LeastSquaresFit, statistics: Statistics, which: tuple[int, int], group: int, C: Array
+) -> _GroupOfLog:
+    """What a group of a log adds.
+
+    Args:
+        fit: at which.
+        statistics: extended.
+        which: log and group of them.
+        group: number of the group in the fit.
+        C: coefficients of [y | η | r], the offset eliminated, shape (40, 6, q).
+    """
+    weight = fit.weights[group]
+    root, (_, m, q) = whitener(weight), C.shape
+    rows = root @ np.tensordot(statistics.totals[which], C, axes=1)
+    noise = np.sqrt(fit.noise_fraction) * statistics.noise_rows[which]
+    noisy = np.tensordot(noise[noise.any(axis=1)], C, axes=1)
+    cross_term = weight @ np.tensordot(noisy[..., -1], noisy[..., :-1], axes=(0, 0)).reshape(m, -1)
+    cross_term = cross_term.reshape(m, m, q - 1)
+    whitened = (root @ noisy).reshape(-1, q)
+    mine = statistics.cells_of(*which)
+    z, samples = statistics.factors[mine], statistics.samples[mine]
+    left = (z.reshape(-1, z.shape[-1]) @ C[..., -1]) @ weight
+    moments = z.swapaxes(-1, -2) @ left.reshape(*z.shape[:2], m)
+    scores = np.tensordot(moments, C[..., :-1], axes=2)
+    expected = np.einsum("mmq->q", cross_term) / max(samples.sum(), 1.0)
+    return _GroupOfLog(
+        group, rows, whitened.T @ whitened, cross_term, scores - samples[:, None] * expected
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,16 +327,15 @@ def solve_extra(whole: Linearised, columns: slice) -> Extra | None:
         return None
     scaled = rows.copy()
     scaled[:, :-1] /= norms
-    noise = whole.noise[:, taken].copy()
-    noise[:, :-1] /= norms
-    A, b = without_noise(scaled, noise.T @ noise)
+    sizes = np.append(norms, 1.0)
+    A, b = without_noise(scaled, whole.noise[np.ix_(taken, taken)] / np.outer(sizes, sizes))
     try:
         inverse = np.linalg.inv(A)
     except np.linalg.LinAlgError:
         return None
     size = (inverse @ b)[-d:] / norms[-d:]
     to_size = (inverse[-d:] @ inverse.T) / norms / norms[-d:, None]
-    H = rows[:, :-1].T @ rows[:, :-1] + whole.meeting[np.ix_(kept, kept)]
+    H = rows[:, :-1].T @ rows[:, :-1] + whole.cross_term[np.ix_(kept, kept)]
     by_weights = to_size @ H @ to_size.T
     influence = whole.scores[:, kept] @ to_size.T
     degrees, cells = _freedom(whole, to_size, kept, by_weights)
@@ -338,34 +417,3 @@ def _coefficients(C: Array, lever: Array, offset: Array, tangent: Array, to_y: A
     whole[..., to_y.shape[1] : -1] = J
     whole[:fit, :, -1] = r
     return whole
-
-
-def _placed(coefficients: Array, known: int, extra: int, own: int | None, offset: Array) -> Array:
-    """Coefficients [y | η | r] among the columns of all logs' offsets, shape (40, 6, q).
-
-    Args:
-        coefficients: of one log.
-        known: how many columns y has.
-        extra: the first column of η.
-        own: the first column of the log's offset, where one is fitted.
-        offset: its value.
-    """
-    placed = np.zeros((len(coefficients), 6, extra + coefficients.shape[-1] - known))
-    placed[..., :known] = coefficients[..., :known]
-    placed[..., extra:] = coefficients[..., known:]
-    if own is not None:
-        placed[0, :, own : own + 6] = np.eye(6)
-        placed[0, :, -1] -= offset
-    return placed
-
-
-def _scores(
-    statistics: Statistics, which: tuple[int, int], placed: Array, weight: Array, met: Array
-) -> Array:
-    """AᵀWr of each cell of a log's group, less what noise adds, shape (cells, q − 1)."""
-    mine = statistics.cells_of(*which)
-    z, samples = statistics.factors[mine], statistics.samples[mine]
-    left = (z.reshape(-1, z.shape[-1]) @ placed[..., -1]) @ weight
-    moments = z.swapaxes(-1, -2) @ left.reshape(*z.shape[:2], 6)
-    found = np.tensordot(moments, placed[..., :-1], axes=2)
-    return found - samples[:, None] * (np.einsum("mmq->q", met) / max(samples.sum(), 1.0))

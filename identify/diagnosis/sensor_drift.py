@@ -12,7 +12,7 @@ least squares with the size of each of them unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -106,10 +106,8 @@ def drift(
     if not seen:
         return None
     best = max(seen, key=lambda each: each.gain)
-    corrected = statistics
-    for log, each in enumerate(found):
-        if each is not None:
-            corrected = without_drift(corrected, log, each.shape)
+    shapes = {log: each.shape for log, each in enumerate(found) if each is not None}
+    corrected = without_drift(statistics, shapes)
     try:
         after = weighted_least_squares(System.of([(corrected, equations)]), terms)
         refused = _refusal(fit, after)
@@ -144,28 +142,27 @@ class DriftShape:
         return np.cos(np.pi * middle[:, None] * np.arange(1, _COSINES + 1))
 
 
-def without_drift(statistics: Statistics, log: int, shape: DriftShape) -> Statistics:
+def without_drift(statistics: Statistics, shapes: Mapping[int, DriftShape]) -> Statistics:
     """Statistics that know of a drift: rows of block means, projected across it.
 
     Args:
         statistics: of rows by frequency or of still poses.
-        log: which of its logs.
-        shape: of the drift, whose sizes are unknown.
+        shapes: of the drift of some of the logs, whose sizes are unknown.
     """
-    cells = np.flatnonzero((statistics.log == log) & (statistics.group == CONSTANT))
-    cells = cells[np.argsort(statistics.block[cells], kind="stable")]
-    n = len(cells)
-    if n < 2:
-        return statistics
-    constants = statistics.factors[cells, 0, 0]
-    Q = _across(constants, constants[:, None] * shape.over(np.linspace(0.0, 1.0, n + 1)))
-    M = np.eye(n) - Q @ Q.T
     factors, noise = statistics.factors.copy(), statistics.noise.copy()
     effective = statistics.effective_samples.copy()
-    factors[cells, 0] = M @ factors[cells, 0]
-    kept = 1.0 - Q.shape[1] / n
-    noise[log, CONSTANT] *= np.sqrt(kept)
-    effective[cells] *= kept
+    for log, shape in shapes.items():
+        cells = np.flatnonzero((statistics.log == log) & (statistics.group == CONSTANT))
+        cells = cells[np.argsort(statistics.block[cells], kind="stable")]
+        n = len(cells)
+        if n < 2:
+            continue
+        constants = factors[cells, 0, 0]
+        Q = _across(constants, constants[:, None] * shape.over(np.linspace(0.0, 1.0, n + 1)))
+        factors[cells, 0] -= Q @ (Q.T @ factors[cells, 0])
+        kept = 1.0 - Q.shape[1] / n
+        noise[log, CONSTANT] *= np.sqrt(kept)
+        effective[cells] *= kept
     return replace(statistics, factors=factors, noise=noise, effective_samples=effective)
 
 

@@ -173,10 +173,12 @@ class Statistics:
         counts = np.bincount(owner, values, minlength=logs * groups).astype(np.float64)
         return counts.reshape(logs, groups)
 
-    @property
+    @cached_property
     def noise_rows(self) -> Array:
         """Roots of the noise in all rows of each log and group, shape (logs, groups, K, K)."""
-        return np.sqrt(self.counts(self.samples))[..., None, None] * self.noise
+        rows = np.sqrt(self.counts(self.samples))[..., None, None] * self.noise
+        rows.flags.writeable = False
+        return rows
 
     def __add__(self, other: Statistics) -> Statistics:
         """Statistics of both: cells of the same log, block and group become one.
@@ -212,14 +214,15 @@ class Statistics:
 
     def subset(self, cells: Indices | Flags | Sequence[int]) -> Statistics:
         """The cells of the given numbers, of the same logs."""
-        return Statistics(
+        chosen = slice(None) if isinstance(cells, slice) else np.asarray(cells)
+        return _of_checked(
             layout=self.layout,
-            factors=self.factors[cells],
-            log=self.log[cells],
-            block=self.block[cells],
-            group=self.group[cells],
-            samples=self.samples[cells],
-            effective_samples=self.effective_samples[cells],
+            factors=self.factors[chosen],
+            log=self.log[chosen],
+            block=self.block[chosen],
+            group=self.group[chosen],
+            samples=self.samples[chosen],
+            effective_samples=self.effective_samples[chosen],
             noise=self.noise,
             logs=self.logs,
         )

@@ -141,13 +141,22 @@ def noise_moments(
 def _mean_moments(
     J: Array, of_signals: Array, which: Indices, gains: Mapping[int, Array]
 ) -> Iterator[tuple[int, Array]]:
-    """Mean of J C Jᵀ over the samples, by group, C the covariance of the signals with its gains."""
-    count, columns, width = J.shape
-    by_column = np.ascontiguousarray(J.swapaxes(0, 1))
-    rows, flat = by_column.reshape(-1, width), by_column.reshape(columns, -1)
+    """Mean of J C Jᵀ over the samples, by group, C the covariance of the signals with its gains.
+
+    The gains are of pairs of derivatives: what each pair makes is summed once for all groups.
+    """
+    count, columns, _ = J.shape
+    by_column, orders = J.swapaxes(0, 1), range(int(which.max()) + 1)
+    parts = [np.ascontiguousarray(by_column[..., which == order]) for order in orders]
+    pairs = np.empty((len(parts), len(parts), columns, columns))
+    for one, first in enumerate(parts):
+        for other, second in enumerate(parts):
+            between = of_signals[np.ix_(which == one, which == other)]
+            pairs[one, other] = (first @ between).reshape(columns, -1) @ second.reshape(
+                columns, -1
+            ).T
     for group, gain in gains.items():
-        gained = of_signals * gain[np.ix_(which, which)]
-        yield group, (rows @ gained).reshape(columns, -1) @ flat.T / count
+        yield group, np.tensordot(gain, pairs, axes=2) / count
 
 
 _FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])

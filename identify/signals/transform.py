@@ -164,11 +164,14 @@ class BlockTransform:
         Returns:
             Shape (c, len(rows), n + taps − 1).
         """
+        from scipy.fft import next_fast_len  # kept out of `import identify`
+
         width = self.length + kernels.shape[1] - 1
-        through = np.zeros((len(kernels), len(rows), width))
-        spectrum = np.fft.rfft(self.cosines(rows), width, axis=1)
+        through, fast = np.zeros((len(kernels), len(rows), width)), next_fast_len(width, real=True)
+        spectrum = np.fft.rfft(self.cosines(rows), fast, axis=1)
         for number, kernel in enumerate(kernels):
-            through[number] = np.fft.irfft(spectrum * np.fft.rfft(kernel, width), width, axis=1)
+            summed = np.fft.irfft(spectrum * np.fft.rfft(kernel, fast), fast, axis=1)
+            through[number] = summed[:, :width]
         return through
 
     def gains(self, kernels: Array) -> dict[int, Array]:
@@ -230,8 +233,17 @@ def derivative_gains(
         return {group: np.ones((1, 1)) for group in np.unique(transform.groups).tolist()}
     identity = np.zeros((1, differentiator.kernels.shape[1]))
     identity[0, differentiator.half_window] = 1.0
-    kernels = np.concatenate((differentiator.kernels, identity))
-    return transform.gains(kernels[list(orders)])
+    kernels = np.concatenate((differentiator.kernels, identity))[list(orders)]
+    return _gains(transform, kernels.tobytes(), len(kernels))
+
+
+@lru_cache(maxsize=256)
+def _gains(transform: BlockTransform, kernels: bytes, count: int) -> dict[int, Array]:
+    """The gains of a transform, which logs of one rate and cut-off share."""
+    gains = transform.gains(np.frombuffer(kernels).reshape(count, -1))
+    for gain in gains.values():
+        gain.flags.writeable = False
+    return gains
 
 
 def block_edges(length: int, rate_hz: float) -> list[int]:

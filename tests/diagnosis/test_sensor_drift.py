@@ -102,7 +102,7 @@ def test_statistics_without_a_drift_are_generalised_least_squares(kind):
     inverse = np.linalg.inv(V)
     normal = np.einsum("tmp,ts,smq->pq", A, inverse, A)
     expected = np.linalg.solve(normal, np.einsum("tmp,ts,sm->p", A, inverse, b))[:4]
-    corrected = without_drift(statistics, 0, DriftShape(kind, 25 / POSES))
+    corrected = without_drift(statistics, {0: DriftShape(kind, 25 / POSES)})
     problem = System.of([(corrected, equations)]).problem([np.eye(6)])
     found = np.linalg.lstsq(problem.A[:, :4], problem.b, rcond=None)[0]
     assert_close(found, expected, 1e-5)

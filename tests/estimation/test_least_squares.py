@@ -15,16 +15,20 @@ from identify.estimation import (
     estimate_body,
     ordinary_least_squares,
 )
-from identify.estimation.least_squares import weighted_least_squares
+from identify.estimation.intervals import covariance_of
+from identify.estimation.least_squares import _solve, weighted_least_squares
 from identify.regressors import (
     BodyWrench,
     System,
+    block_statistics,
     in_frame,
     newton_euler_regressor,
     wrench_statistics,
 )
+from identify.signals import prepare
 from tests.close import assert_close, group_errors
-from tests.estimation.simulated import Samples, fitted, samples, wrench_noise
+from tests.estimation.simulated import Samples, fit_of, fitted, samples, wrench_noise
+from tests.recordings import POSE, Path, record
 from tests.regressors.rows import statistics_of_rows
 from tests.strategies import poses, random_body, seeds
 
@@ -251,3 +255,42 @@ def test_where_a_fit_begins_does_not_matter_for_where_it_ends(share):
     for begin in (alone.x, 1.2 * alone.x):
         again = weighted_least_squares(system, start=begin)
         assert_close(again.x, alone.x, 1e-5)
+
+
+# Where rounds settle -----------------------------------------------------------------------------
+
+NOISE = {"linear_acceleration": 0.3, "angular_acceleration": 1.0, "force": 0.3, "torque": 0.02}
+SETTLING = {
+    "one band": lambda rng, phi: [
+        samples(phi, rng, 300, noise=wrench_noise(phi, 0.05), bias=1.0).blocks()
+    ],
+    "bands, noise in the motion": lambda rng, phi: [banded(phi, 2, NOISE)],
+    "three logs of bands": lambda rng, phi: [banded(phi, seed, NOISE) for seed in (2, 3, 4)],
+}
+
+
+def banded(phi, seed, noise):
+    time = np.arange(0.0, 20.0, 0.01)
+    give = (*POSE, "linear_velocity", "angular_velocity", "linear_acceleration")
+    log = record(Path.random(seed), phi, time, (*give, "angular_acceleration"), noise=noise)
+    return block_statistics(prepare(log, 5.0))
+
+
+@pytest.mark.parametrize("bias", ["per_log", "shared", "none"])
+@pytest.mark.parametrize("case", SETTLING)
+def test_a_fit_is_where_its_rounds_settle(case, bias):
+    """Within 1e-5 standard errors of where full rounds stand still to 1e-8."""
+    rng = np.random.default_rng(4)
+    phi = random_body(rng)
+    fit = fit_of(SETTLING[case](rng, phi), EstimatorSettings(bias=bias))
+    errors = np.sqrt(np.diag(covariance_of(fit)))
+    settled, moved = fit, np.inf
+    for _ in range(40):
+        x = settled.x
+        lengths = [body.length for body in settled.scaling.bodies]
+        settled = _solve(settled.data, x, lengths, 1.0, settled.leverages)
+        moved = float(np.abs((settled.x - x) / errors).max())
+        if moved < 1e-8:
+            break
+    assert moved < 1e-8
+    assert np.abs((fit.x - settled.x) / errors).max() < 1e-5
