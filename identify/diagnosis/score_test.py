@@ -220,9 +220,9 @@ def _offset_maps(
     right = np.einsum("lg,gmn,lgnq->lmq", constants, weights, rows, optimize=True)
     if offsets == "shared":
         normal, right = (np.broadcast_to(of.sum(axis=0), of.shape) for of in (normal, right))
-    fitted = constants.any(axis=1)
-    normal = np.where(fitted[:, None, None], normal, np.eye(normal.shape[-1]))
-    return np.where(fitted[:, None, None], np.linalg.solve(normal, right), 0.0)
+    fitted = np.any(constants, axis=1, keepdims=True)[:, None]
+    normal = np.where(fitted, normal, np.eye(normal.shape[-1]))
+    return np.where(fitted, np.linalg.solve(normal, right), 0.0)
 
 
 def _group_of_log(

@@ -19,7 +19,7 @@ _MOST_CORRECTED = 0.95
 """Share of the excitation along a direction that is taken off as noise, at the most: with more the
 corrected equations would turn indefinite (Fuller 1987)."""
 
-_LEVEL_KNOWN = 0.3
+LEVEL_KNOWN = 0.3
 """Relative error of that noise: its level is itself read off the log."""
 
 LEAST_KNOWN = 3.0
@@ -103,7 +103,7 @@ def identifiability(
     turned = vectors[:, resolved] / values[resolved]
     errors = np.full(count, np.inf)
     known = vectors[:, resolved]
-    of_level = _LEVEL_KNOWN * (known * (noise @ known)).sum(axis=0)
+    of_level = LEVEL_KNOWN * (known * (noise @ known)).sum(axis=0)
     # X is no square: large, it could make less of H than nothing.
     of_rows = ((along @ turned) ** 2).sum(axis=0)
     by_chance = np.maximum(np.einsum("ij,ik,kj->j", turned, scatter, turned), of_rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,64 +14,52 @@ from identify.estimation.identifiability import (
     HALF_WIDTH,
     TRACE,
     Identifiability,
-    free_directions,
     identifiability,
     without_noise,
 )
 from identify.estimation.initial_estimate import (
     FitData,
     initial_estimate,
-    measured_scales,
     require_positive_masses,
     too_little,
 )
 from identify.estimation.residual_weights import (
     RESOLUTION,
-    Bands,
-    noise_fraction,
     residual_weights,
 )
-from identify.estimation.scaling import BodyScaling, Scaling
+from identify.estimation.rounds import (
+    NEAR,
+    RAMP,
+    ROUNDING,
+    SIZE_RESOLVED,
+    Way,
+    approached,
+    bands_at,
+    body_units,
+    default_length,
+    first_leverages,
+    fit_data,
+    free_columns,
+    into_directions,
+    leverages,
+    masses_of,
+    prior_bodies,
+)
+from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
-from identify.inertia import default_body
-from identify.inertia.parameters import default_radius
 from identify.regressors import LinearProblem, System
-from identify.regressors.triangular import triangle, whitened
-
-_RAMP = 4
-"""Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
+from identify.regressors.triangular import triangle
 
 _DAMPED_FROM = 8
 """Rounds after which bodies' sizes go half of the way."""
 
 _MOST_ROUNDS = 30
+
 _SETTLED = 1e-2
-"""Standard errors a round may still move the estimate by when re-weighting stops."""
-
-_NEAR = 1e-5
-"""Standard errors that rounds without a split may end away from where they settle."""
-
-_ROUNDING = 1e-12
-"""Share of the data that those rounds may be away by, where that is more."""
-
-_MOST_APPROACHING = 15
-"""Rounds of those at the most …"""
-
-_MOST_EXTRAPOLATED = 0.5
-"""… and share of its way that a round may go of the last one's for both to be extended."""
+"""Share by which a round may still change the units of length when re-weighting stops."""
 
 _MOST_FULL = 4
 """Full rounds after those: where they move the estimate on, something is not clear."""
-
-_LITTLE_NOISE = 0.05
-"""Share of the information that is noise in the motion, up to which it is taken off at once."""
-
-_SIZE_RESOLVED = (2.0, 6.0)
-"""Standard errors by which a body's size stands out where its scale begins to be taken from it, and
-where it is taken from it alone: a threshold would let rounds go to and fro."""
-
-_FARTHEST = 10.0
-"""Distance of the centre of mass from Bo, in body sizes, beyond which no scale is taken from it."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +83,9 @@ class LeastSquaresFit:
         corrected: A y = b along the identifiable directions, θ = reference + identifiable · y, with
             the noise in the columns taken off, shapes (k, k) and (k,).
         theta: scaled unknowns of the estimate.
-        regularised: what weights are taken from: theta, if the data identify every direction.
-            Otherwise each is shrunk towards the reference by its error, as what is not identifiable
-            yet may be so with better weights.
+        regularised: the same with every direction free, each shrunk towards the prior bodies by
+            its error: what weights are taken from, as what is not identifiable yet may be so with
+            better ones.
     """
 
     data: FitData
@@ -177,7 +165,7 @@ class LeastSquaresFit:
     @cached_property
     def leverages(self) -> Array:
         """Effective samples that the unknowns and offsets take of each group, shape (G,)."""
-        return _leverages(self.data, self.information_inverse, self.moments)
+        return leverages(self.data, self.information_inverse, self.moments)
 
 
 def weighted_least_squares(
@@ -199,7 +187,7 @@ def weighted_least_squares(
         TooLittleMotion: the data do not identify a mass or a centre of mass.
         ProblemError: a kind of channel is zero throughout.
     """
-    data = _fit_data(system, terms)
+    data = fit_data(system, terms)
     x = initial_estimate(data) if start is None else start
     fit = _from_approached(data, x, ramp=start is None)
     if fit is None:
@@ -208,31 +196,24 @@ def weighted_least_squares(
     return fit
 
 
-def _fit_data(system: System, terms: Sequence[Term]) -> FitData:
-    space = system.space
-    rows = [term.equalities(space) for term in terms]
-    data = FitData(
-        system=system,
-        scales=np.empty(0),
-        equalities=np.concatenate([np.zeros((0, len(space))), *(E for E, _ in rows)]),
-        values=np.concatenate([np.zeros(0), *(e for _, e in rows)]),
-    )
-    known = all(data.known[space.of_body(body).start] for body in range(len(space.bodies)))
-    return replace(data, scales=measured_scales(system, masses_known=known))
-
-
 def _in_full_rounds(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit:
     """Rounds that split off what is not identifiable anew each time, until they settle."""
-    lengths = [default_length(mass) for mass in _masses(data, x)]
-    first = 1 if ramp else _RAMP
-    fit = _solve(data, x, lengths, first / _RAMP, _first_leverages(data))
-    for number in range(first + 1 if _is_noisy(fit) else _RAMP, _MOST_ROUNDS):
-        before, share = fit, min(1.0, number / _RAMP)
-        lengths = _lengths(fit, damped=number > _DAMPED_FROM)
+    lengths = [default_length(mass) for mass in masses_of(data, x)]
+    first = 1 if ramp else RAMP
+    fit = _solve(data, x, lengths, first / RAMP, first_leverages(data))
+    way, x = Way(), fit.scaling.x(fit.regularised)
+    for number in range(first + 1 if _is_noisy(fit) else RAMP, _MOST_ROUNDS):
+        before, share = fit, min(1.0, number / RAMP)
+        lengths = lengths_of_fit(fit, damped=number > _DAMPED_FROM)
+        last, fit = x, _solve(data, x, lengths, share, fit.leverages)
         x = fit.scaling.x(fit.regularised)
-        fit = _solve(data, x, lengths, share, fit.leverages)
-        if share == 1.0 and _settled(fit, x, before):
-            break
+        if share == 1.0:
+            step = x - last
+            ahead = way.ahead(step, fit.problem.A.T @ fit.problem.A)
+            if ahead < max(NEAR, _rounding(fit.problem, RESOLUTION)) and _is_steady(fit, before):
+                break
+            further = way.extended(x, step)
+            x = further if min(masses_of(data, further)) > 0.0 else x
     return fit
 
 
@@ -243,89 +224,22 @@ def _from_approached(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit 
     full round does not move the estimate.
     """
     try:
-        found = _approached(data, x, ramp=ramp)
+        found = approached(data, x, ramp=ramp)
         if found is None:
             return None
-        x, inverse, leverage = found
-        fit = _solve(data, x, _lengths_of(data, x, inverse), 1.0, leverage)
+        x, fit = found.x, _solve(data, found.x, found.lengths, 1.0, found.leverage)
         for _ in range(_MOST_FULL):
             if not fit.identifiability.complete:
                 return None
-            moved = fit.scaling.x(fit.regularised)
-            if _distance(fit.problem, moved - x) < max(_NEAR, _rounding(fit.problem, _ROUNDING)):
+            last, x = x, fit.scaling.x(fit.regularised)
+            near = max(NEAR, _rounding(fit.problem, ROUNDING))
+            if found.rate * _distance(fit.problem, x - last) < near:
                 return fit
-            x = moved
-            lengths = _lengths_of(data, x, fit.information_inverse)
+            lengths = lengths_of_fit(fit, damped=False)
             fit = _solve(data, x, lengths, 1.0, fit.leverages)
     except (np.linalg.LinAlgError, ProblemError):
         pass
     return None
-
-
-def _approached(data: FitData, x: Array, *, ramp: bool) -> tuple[Array, Array, Array] | None:
-    """Where re-weighting settles if every direction that equalities leave open is solved for.
-
-    Returns:
-        The unknowns and B⁻¹ in SI and the groups' leverages, shapes (p,), (p, p) and (G,); None
-        where rounds do not settle.
-    """
-    masses = _masses(data, x)
-    if not min(masses) > 0.0:
-        return None
-    units = np.ones(len(data.space.scalars))
-    scaling = Scaling.of(data.space, x, [default_length(mass) for mass in masses], units)
-    columns = scaling.to_x @ (_body_units(scaling)[:, None] * _free(data, scaling))
-    reference = scaling.x(_prior_bodies(data, x, scaling))
-    into = _into(columns, reference)
-    system, leverage, before, rate = data.system, _first_leverages(data), np.zeros(0), 1.0
-    for number in range(1, _MOST_APPROACHING):
-        weights, fraction = _weights(data, x, leverage)
-        of_groups = system.moments(weights)
-        moment = of_groups.sum(axis=0) + system.offset_moment(weights)
-        R = np.linalg.cholesky(into.T @ moment @ into).T
-        noise = into.T @ (fraction * system.noise_moment(weights)) @ into
-        if number == 1 and ramp:
-            share = whitened(noise[:-1, :-1], R[:-1, :-1])
-            ramp = float(np.trace(share)) > _LITTLE_NOISE
-        part = min(1.0, number / _RAMP) if ramp else 1.0
-        A, b = without_noise(R, part * noise)
-        root = columns @ np.linalg.inv(A)
-        last, x = x, reference + root @ b
-        inverse, step = root @ root.T, x - last
-        leverage = _leverages(data, inverse, of_groups)
-        if not min(_masses(data, x)) > 0.0:
-            return None
-        if part < 1.0:
-            continue
-        information = moment[:-1, :-1]
-        moved = float(np.sqrt(step @ information @ step))
-        # Each round goes about the same share of the way of the one before, and is taken to the
-        # end of that way.
-        if len(before):
-            rate = float(before @ information @ step) / float(before @ information @ before)
-        ahead = moved * min(1.0, abs(rate) if rate else 1.0)
-        if ahead < max(_NEAR, _ROUNDING * float(np.sqrt(moment[-1, -1]))):
-            return x, inverse, leverage
-        before = step
-        if 0.0 < rate < _MOST_EXTRAPOLATED:
-            further = x + rate / (1.0 - rate) * step
-            if min(_masses(data, further)) > 0.0:
-                x, before = further, np.zeros(0)
-    return None
-
-
-def _distance(problem: LinearProblem, moved: Array) -> float:
-    """A change of the unknowns in standard errors."""
-    return float(np.linalg.norm(problem.A @ moved))
-
-
-def _rounding(problem: LinearProblem, share: float) -> float:
-    """What rounding of a share of the data moves the unknowns by, in standard errors."""
-    return share * float(np.linalg.norm(problem.b))
-
-
-def _masses(data: FitData, x: Array) -> list[float]:
-    return [float(x[data.space.of_body(body)][0]) for body in range(len(data.space.bodies))]
 
 
 def ordinary_least_squares(system: System) -> Phi:
@@ -342,11 +256,6 @@ def ordinary_least_squares(system: System) -> Phi:
             "the data do not identify all parameters; ordinary least squares needs it"
         )
     return np.linalg.solve(problem.A / norms, problem.b) / norms
-
-
-def default_length(mass: float) -> float:
-    """Root mean square distance of the default ball's mass from its centre [m]."""
-    return float(np.sqrt(0.6)) * default_radius(mass)
 
 
 def _solve(
@@ -366,7 +275,7 @@ def _solve(
         leverage: of each group, after the last round, shape (G,).
     """
     space = data.space
-    bands, fraction = _bands(data, x, leverage)
+    bands, fraction = bands_at(data, x, leverage)
     weights, covariance = residual_weights(data, bands)
     spreads = weights @ (bands.own_covariance(data.system.arrays) - covariance) @ weights
     problem = data.system.problem(weights)
@@ -379,22 +288,20 @@ def _solve(
         problem.A @ to_x,
         to_x.T @ noise[:-1, :-1] @ to_x,
         to_x.T @ scatter @ to_x,
-        _body_units(scaling),
-        _free(data, scaling),
+        body_units(scaling),
+        free_columns(data, scaling),
         len(space.bodies),
     )
-    prior = _prior_bodies(data, x, scaling)
+    prior = prior_bodies(data, x, scaling)
     A, b = _corrected(problem, noise, to_x @ split.resolved, to_x @ prior)
     y = np.linalg.solve(A, b)
     little = HALF_WIDTH * split.errors >= 1.0
     reference = prior + split.resolved[:, little] @ (y / (1.0 + split.errors**4))[little]
     corrected = _corrected(problem, noise, to_x @ split.identifiable, to_x @ reference)
     theta = reference + split.identifiable @ np.linalg.solve(*corrected)
-    regularised = theta
-    if not split.complete:
-        regularised = prior + split.resolved @ (y / (1.0 + split.errors**2))
-        if not (regularised[: 10 * len(scaling.bodies) : 10] > 0.0).all():
-            regularised = theta
+    regularised = prior + split.resolved @ (y / (1.0 + split.errors**2))
+    if not (regularised[: 10 * len(scaling.bodies) : 10] > 0.0).all():
+        regularised = theta
     fit = LeastSquaresFit(
         data=data,
         weights=weights,
@@ -418,75 +325,6 @@ def _solve(
     return fit
 
 
-def _corrected(
-    problem: LinearProblem, noise: Array, columns: Array, reference: Array
-) -> tuple[Array, Array]:
-    """A y = b of x = reference + columns · y, noise taken off.
-
-    Args:
-        problem: in x.
-        noise: its moment in the columns [A | b], shape (p + 1, p + 1).
-        columns: shape (p, k).
-        reference: shape (p,).
-    """
-    into = _into(columns, reference)
-    rows = np.concatenate((problem.A, problem.b[:, None]), axis=1)
-    return without_noise(rows @ into, into.T @ noise @ into)
-
-
-def _weights(data: FitData, x: Array, leverage: Array) -> tuple[Array, float]:
-    """Weights from the residuals at x, and the noise fraction."""
-    bands, fraction = _bands(data, x, leverage)
-    return residual_weights(data, bands)[0], fraction
-
-
-def _bands(data: FitData, x: Array, leverage: Array) -> tuple[Bands, float]:
-    """The residuals at x beside what noise makes of them, and the noise fraction."""
-    system = data.system
-    moments, predicted = system.residual_moments(x, data.scale_weights), system.noise_moments(x)
-    fraction = noise_fraction(system.arrays, moments, predicted, leverage)
-    return Bands.of_groups(system.arrays, moments, fraction * predicted, leverage), fraction
-
-
-def _into(columns: Array, reference: Array) -> Array:
-    """What turns rows of x, [A | b], into those of y, x = reference + columns · y."""
-    into = np.zeros((len(columns) + 1, columns.shape[1] + 1))
-    into[:-1, :-1], into[:-1, -1], into[-1, -1] = columns, -reference, 1.0
-    return into
-
-
-def _free(data: FitData, scaling: Scaling) -> Array:
-    """Columns that span what equalities leave open, in scaled unknowns divided by their units."""
-    if not len(data.values):
-        return np.eye(len(data.space))
-    return free_directions(data.equalities @ scaling.to_x * _body_units(scaling))
-
-
-def _prior_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
-    """Scaled unknowns of prior bodies of these masses and centres; scalars as they are."""
-    prior = np.zeros(len(x))
-    prior[data.space.of_scalars] = x[data.space.of_scalars] / scaling.units
-    for number, body in enumerate(scaling.bodies):
-        block = data.space.of_body(number)
-        prior[block] = default_body(body.mass, np.zeros(3)) / body.units
-    if len(data.values):  # x meets the equalities; a prior body of it need not
-        scaled = data.equalities @ scaling.to_x
-        missing = data.values - scaled @ prior
-        if np.abs(missing).max() > 1e-12 * np.abs(data.values).max():
-            return prior + np.linalg.lstsq(scaled, missing, rcond=None)[0]
-    return prior
-
-
-def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
-    """For each scalar the value that alone would explain everything: its scale."""
-    if not data.space.scalars:
-        return np.zeros(0)
-    columns = problem.A[:, data.space.of_scalars]
-    norms = np.linalg.norm(columns, axis=0)
-    whole = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
-    return whole / np.where(norms > 0.0, norms, whole)
-
-
 def _is_noisy(fit: LeastSquaresFit) -> bool:
     """Whether noise in the motion is more than rounding of it."""
     columns = fit.scaling.to_x
@@ -494,61 +332,22 @@ def _is_noisy(fit: LeastSquaresFit) -> bool:
     return bool((noise > RESOLUTION * np.linalg.norm(fit.problem.A @ columns, axis=0)).any())
 
 
-def _settled(fit: LeastSquaresFit, x: Array, before: LeastSquaresFit) -> bool:
-    """Whether a round moved the estimate by less than a small share of its standard error.
-
-    Where nothing is noisy, residuals are those of the derivatives, and the standard error is as
-    little: by less than rounding of what was measured is settled too. The units of length have to
-    settle as well, where they decide what is identifiable.
-    """
-    moved = fit.scaling.x(fit.regularised) - x
+def _is_steady(fit: LeastSquaresFit, before: LeastSquaresFit) -> bool:
+    """Whether the units of length have settled too, where they decide what is identifiable."""
     grown = [
         abs(new.length / old.length - 1.0)
         for new, old in zip(fit.scaling.bodies, before.scaling.bodies, strict=True)
     ]
     complete = before.identifiability.complete and fit.identifiability.complete
-    near = _distance(fit.problem, moved) < max(_SETTLED, _rounding(fit.problem, RESOLUTION))
-    return bool(near and (complete or max(grown) < _SETTLED))
+    return complete or max(grown) < _SETTLED
 
 
-def _first_leverages(data: FitData) -> Array:
-    """Leverage of each group where nothing is known of it: shares of the unknowns, shape (G,)."""
-    arrays = data.system.arrays
-    share = len(data.space) / data.system.equations
-    return arrays.offset_leverage + share * arrays.effective_samples
-
-
-def _leverages(data: FitData, inverse: Array, moments: Array) -> Array:
-    """Leverage of each group: effective samples that the unknowns and offsets take, shape (G,).
-
-    Args:
-        data: system and equalities.
-        inverse: B⁻¹, shape (p, p).
-        moments: of the rows [A | b] of each group, shape (G, p + 1, p + 1).
-    """
-    arrays, p = data.system.arrays, len(inverse)
-    by_unknowns = (moments[:, :p, :p] * inverse).sum(axis=(1, 2))
-    return arrays.offset_leverage + by_unknowns / arrays.channels.sum(axis=1)
-
-
-def _body_units(scaling: Scaling) -> Array:
-    """The body's scale in each scaled unknown: one, but for the first moment.
-
-    That is about Bo, and is known well if it is known to within the body's distance from there.
-    """
-    units = np.ones(len(scaling.space))
-    for number, body in enumerate(scaling.bodies):
-        distance = min(float(np.linalg.norm(body.com)) / body.length, _FARTHEST)
-        units[10 * number + 1 : 10 * number + 4] = np.hypot(1.0, distance)
-    return units
-
-
-def _lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
+def lengths_of_fit(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
     """Each body's size: from its inertia as far as the data resolve that, else the default ball's.
 
     Damped, half of the way is gone, as what is shrunk towards a larger body makes a larger one.
     """
-    split, low_high = fit.identifiability, _SIZE_RESOLVED
+    split, low_high = fit.identifiability, SIZE_RESOLVED
     A, b = fit.corrected_along(split.resolved)
     theta = fit.reference + split.resolved @ np.linalg.solve(A, b)
     lengths = []
@@ -559,27 +358,6 @@ def _lengths(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
         found = body.length * float(np.sqrt(0.5 * trace)) if known > 0.0 else default
         taken = found**known * default ** (1.0 - known)
         lengths.append(float(np.sqrt(taken * body.length)) if damped else taken)
-    return lengths
-
-
-def _lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
-    """Each body's size as in `_lengths`, of unknowns that are all resolved.
-
-    Args:
-        data: system and equalities.
-        x: the unknowns, shape (p,).
-        inverse: B⁻¹ in SI, shape (p, p).
-    """
-    lengths = []
-    for body, mass in enumerate(_masses(data, x)):
-        block = data.space.of_body(body)
-        one = BodyScaling(mass, 1.0, x[block][1:4] / mass)
-        to_trace = TRACE @ one.to_theta
-        trace = float(to_trace @ x[block])
-        error = float(np.sqrt(to_trace @ inverse[block, block] @ to_trace))
-        known = float(np.interp(trace / error, _SIZE_RESOLVED, (0.0, 1.0))) if error > 0.0 else 1.0
-        found = float(np.sqrt(0.5 * trace)) if known > 0.0 else 1.0
-        lengths.append(found**known * default_length(mass) ** (1.0 - known))
     return lengths
 
 
@@ -594,3 +372,39 @@ def _require_masses_and_coms(fit: LeastSquaresFit) -> None:
     ]
     if missing:
         raise too_little(missing, fit.data)
+
+
+def _corrected(
+    problem: LinearProblem, noise: Array, columns: Array, reference: Array
+) -> tuple[Array, Array]:
+    """A y = b of x = reference + columns · y, noise taken off.
+
+    Args:
+        problem: in x.
+        noise: its moment in the columns [A | b], shape (p + 1, p + 1).
+        columns: shape (p, k).
+        reference: shape (p,).
+    """
+    into = into_directions(columns, reference)
+    rows = np.concatenate((problem.A, problem.b[:, None]), axis=1)
+    return without_noise(rows @ into, into.T @ noise @ into)
+
+
+def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
+    """For each scalar the value that alone would explain everything: its scale."""
+    if not data.space.scalars:
+        return np.zeros(0)
+    columns = problem.A[:, data.space.of_scalars]
+    norms = np.linalg.norm(columns, axis=0)
+    whole = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
+    return whole / np.where(norms > 0.0, norms, whole)
+
+
+def _distance(problem: LinearProblem, moved: Array) -> float:
+    """A change of the unknowns in standard errors."""
+    return float(np.linalg.norm(problem.A @ moved))
+
+
+def _rounding(problem: LinearProblem, share: float) -> float:
+    """What rounding of a share of the data moves the unknowns by, in standard errors."""
+    return share * float(np.linalg.norm(problem.b))

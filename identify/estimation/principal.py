@@ -110,7 +110,7 @@ class PrincipalSpread:
         k = np.arange(3)[:, None]
         away = self.moments[:, None] - self.moments[others]
         squares = away**2 - self.apart[k, others] * fdtri(2, degrees, _LEVEL)
-        told = (squares > 0.0).all(axis=1)
+        told = np.all(squares > 0.0, axis=1)
         gaps = np.sqrt(np.where(squares > 0.0, squares, 1.0)) * np.sign(away)
         joint = self.joint[k[..., None], others[:, :, None], k[..., None], others[:, None, :]]
         spread = np.linalg.eigvalsh(joint / (gaps[:, :, None] * gaps[:, None, :]))

@@ -209,14 +209,14 @@ class Bands:
             sizes: taken, likewise.
         """
         n = self.effective_samples[:, None, None]
-        counts, channels = self.kinds.sum(axis=-1), self.kinds.any(axis=1)
+        counts, channels = self.kinds.sum(axis=-1), np.any(self.kinds, axis=1)
         size = np.where(channels, _by_channel(self.kinds, sizes), 1.0)
         more = np.sqrt(size - 1.0)
         expected = self.predicted + self.excess * (more[:, :, None] * more[:, None, :])
         # The less of it is predicted, the less is known of its shape.
         settled = (channels / size).sum(axis=1) / channels.sum(axis=1)
         known = _KINDS + (_PREDICTED - _KINDS) * settled[:, None, None]
-        unpredicted = np.isnan(ratios).any(axis=1)[:, None, None]
+        unpredicted = np.any(np.isnan(ratios), axis=1, keepdims=True)[:, None]
         if unpredicted.any():
             power = _by_kind(self.kinds, self.found) / np.maximum(counts, 1)
             alike = _by_channel(self.kinds, power)[:, :, None] * np.eye(channels.shape[1])
@@ -262,7 +262,7 @@ def _sizes(ratios: Array, degrees: Array, sensors: Indices, *, alike: bool) -> A
         sizes[sensor, bands, kind] = _not_growing(
             sizes[sensor, bands, kind], total[sensor, bands, kind]
         )
-    return np.where(predicted.any(axis=(1, 2))[:, None, None], sizes, 1.0)
+    return np.where(np.any(predicted, axis=(1, 2), keepdims=True), sizes, 1.0)
 
 
 def _of_groups(sizes: Array, sensors: Indices) -> Array:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from identify.arrays import Array, Flags, Indices
 from identify.regressors.equations import Equations
 from identify.regressors.statistics import Group, Statistics
+
+ScalarT = TypeVar("ScalarT", bound=np.generic)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -77,7 +80,8 @@ class GroupArrays:
         """Effective samples that the offsets take of each group, shape (G,)."""
         squares = self.offsets.constant**2
         shares = squares / squares.sum(axis=1, keepdims=True)
-        return np.bincount(self.offsets.group.ravel(), shares.ravel(), len(self.groups))
+        counts = np.bincount(self.offsets.group.ravel(), shares.ravel(), len(self.groups))
+        return counts.astype(np.float64)
 
     @property
     def wrench_noise(self) -> Array:
@@ -195,18 +199,20 @@ def coefficients(
     alike: dict[tuple[object, ...], list[int]] = {}
     for log in range(logs):
         alike.setdefault(tuple(equations.same_as(log, g) for g in groups), []).append(log)
-    return [
-        (same, _joined([_rolled(equations, same[0], g, m) for g in groups]))
-        for same in alike.values()
-    ]
+    return [(same, _of_groups(equations, same[0], groups, m)) for same in alike.values()]
 
 
-def _rolled(equations: Equations, log: int, group: int, m: int) -> Array:
-    residual = equations.residual(log, group)
-    fit, own, q = residual.shape
-    rolled = np.zeros((1, fit, m, q))
-    rolled[0, :, :own, :-1], rolled[0, :, :own, -1] = residual[..., 1:], residual[..., 0]
-    return rolled
+def _of_groups(equations: Equations, log: int, groups: Sequence[int], m: int) -> Array:
+    """[B | B0] of each group, made once where groups are of the same equations."""
+    made: dict[object, Array] = {}
+    for g in groups:
+        key = equations.same_as(log, g)
+        if key not in made:
+            residual = equations.residual(log, g)
+            fit, own, q = residual.shape
+            made[key] = np.zeros((fit, m, q))
+            made[key][:, :own, :-1], made[key][:, :own, -1] = residual[..., 1:], residual[..., 0]
+    return np.array([made[equations.same_as(log, g)] for g in groups])
 
 
 def _most_channels(data: Sequence[tuple[Statistics, Equations]]) -> int:
@@ -272,8 +278,10 @@ def _offsets(parts: Sequence[_Part], first: Indices, channels: Flags) -> OffsetR
     _, m, _, q = parts[0].rows.shape
     logs = sum(part.logs for part in parts)
     of_log, own = np.full((logs, len(channels)), -1), np.zeros((logs, *channels.shape), np.bool_)
-    rows, constant = [np.zeros((0, 1, m, q))], [np.zeros((0, 1))]
-    group, sensor = [np.zeros((0, 1), np.intp)], [np.zeros(0, np.intp)]
+    rows: list[Array] = [np.zeros((0, 1, m, q))]
+    constant: list[Array] = [np.zeros((0, 1))]
+    group: list[Indices] = [np.zeros((0, 1), np.intp)]
+    sensor: list[Indices] = [np.zeros(0, np.intp)]
     log, at, before = 0, 0, 0
     for part, start in zip(parts, first.tolist(), strict=False):
         mine = slice(log, log + part.logs)
@@ -298,7 +306,7 @@ def _offsets(parts: Sequence[_Part], first: Indices, channels: Flags) -> OffsetR
     )
 
 
-def _joined(parts: Sequence[Array], *, fill: int = 0) -> Array:
+def _joined(parts: Sequence[NDArray[ScalarT]], *, fill: int = 0) -> NDArray[ScalarT]:
     """Arrays one after the other along their first axis, others padded to the largest."""
     sizes = [part.shape[1:] for part in parts]
     largest = tuple(map(max, zip(*sizes, strict=True)))

@@ -156,7 +156,8 @@ class System:
         O, r, m, q = offsets.rows.shape
         own = roots[offsets.group]
         acted = np.concatenate((offsets.constant[..., None, None] * own, own @ offsets.rows), -1)
-        return np.linalg.qr(acted.reshape(O, r * m, -1), mode="r")[:, m:, m:].reshape(-1, q)
+        left = np.asarray(np.linalg.qr(acted.reshape(O, r * m, -1), mode="r"))
+        return left[:, m:, m:].reshape(-1, q)
 
     def offset_information(self, weights: Weights) -> Array:
         """Σ c² W over the rows that each offset acts on, shape (offsets, m, m)."""

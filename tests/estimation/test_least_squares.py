@@ -16,7 +16,7 @@ from identify.estimation import (
     ordinary_least_squares,
 )
 from identify.estimation.intervals import covariance_of
-from identify.estimation.least_squares import _solve, weighted_least_squares
+from identify.estimation.least_squares import _solve, lengths_of_fit, weighted_least_squares
 from identify.regressors import (
     BodyWrench,
     System,
@@ -286,10 +286,10 @@ def test_a_fit_is_where_its_rounds_settle(case, bias):
     errors = np.sqrt(np.diag(covariance_of(fit)))
     settled, moved = fit, np.inf
     for _ in range(40):
-        x = settled.x
-        lengths = [body.length for body in settled.scaling.bodies]
+        before, x = settled, settled.scaling.x(settled.regularised)
+        lengths = lengths_of_fit(settled, damped=False)
         settled = _solve(settled.data, x, lengths, 1.0, settled.leverages)
-        moved = float(np.abs((settled.x - x) / errors).max())
+        moved = float(np.abs((settled.x - before.x) / errors).max())
         if moved < 1e-8:
             break
     assert moved < 1e-8

@@ -37,7 +37,7 @@ class Linear(Equations):
         return self.coefficients[0 if self.alike else log, group].copy()
 
     def same_as(self, log: int, group: int) -> object:
-        return None if self.alike else log
+        return group if self.alike else (log, group)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,297 @@
+"""What every round of re-weighting is made of, and the rounds that solve for every direction.
+
+Those converge fast and know no split into what is identifiable and what is not; full rounds
+(`least_squares.py`) start where they settle, and go their own way where that is not clear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.identifiability import LEVEL_KNOWN, TRACE, free_directions, without_noise
+from identify.estimation.initial_estimate import FitData, measured_scales
+from identify.estimation.residual_weights import Bands, noise_fraction, residual_weights
+from identify.estimation.scaling import BodyScaling, Scaling
+from identify.estimation.terms import Term
+from identify.inertia.parameters import default_radius
+from identify.regressors import System
+from identify.regressors.triangular import whitened
+
+RAMP = 4
+"""Rounds over which the correction for noise in the motion comes in: at once, it may lead away."""
+
+NEAR = 1e-5
+"""Standard errors that rounds without a split may end away from where they settle."""
+
+ROUNDING = 1e-12
+"""Share of the data that those rounds may be away by, where that is more."""
+
+SIZE_RESOLVED = (2.0, 6.0)
+"""Standard errors by which a body's size stands out where its scale begins to be taken from it, and
+where it is taken from it alone: a threshold would let rounds go to and fro."""
+
+_FARTHEST = 10.0
+"""Distance of the centre of mass from Bo, in body sizes, beyond which no scale is taken from it."""
+
+_MOMENTS_OF_INERTIA = np.array([4, 7, 9])
+
+_RATE = 0.1
+"""Share of its way that a round is counted to go of the last one's at the least."""
+
+_MOST_APPROACHING = 20
+"""Rounds of those at the most …"""
+
+_MOVING = 3
+"""… of which the first move the scale and the centre of the bodies."""
+
+_MOST_EXTRAPOLATED = 0.5
+"""Share of its way that a round may go of the last one's for it to be extended to the end."""
+
+_LITTLE_NOISE = 0.05
+"""Share of the information that is noise in the motion, up to which it is taken off at once."""
+
+
+def fit_data(system: System, terms: Sequence[Term]) -> FitData:
+    """What stays the same from round to round; of the terms, their equalities."""
+    space = system.space
+    rows = [term.equalities(space) for term in terms]
+    data = FitData(
+        system=system,
+        scales=np.empty(0),
+        equalities=np.concatenate([np.zeros((0, len(space))), *(E for E, _ in rows)]),
+        values=np.concatenate([np.zeros(0), *(e for _, e in rows)]),
+    )
+    known = all(data.known[space.of_body(body).start] for body in range(len(space.bodies)))
+    return replace(data, scales=measured_scales(system, masses_known=known))
+
+
+@dataclass(slots=True)
+class Way:
+    """The steps of rounds, each of which goes about the same share of the one before.
+
+    Attributes:
+        rate: that share; one where two steps have not told it yet.
+    """
+
+    rate: float = 1.0
+    _before: Array | None = None
+
+    def ahead(self, step: Array, information: Array) -> float:
+        """Standard errors that the next round would go, of the step that was taken.
+
+        Args:
+            step: shape (p,).
+            information: of the unknowns, shape (p, p).
+        """
+        along = information @ step
+        if self._before is not None:
+            size = float(self._before @ information @ self._before)
+            self.rate = float(self._before @ along) / size if size > 0.0 else 1.0
+        return min(1.0, abs(self.rate)) * float(np.sqrt(step @ along))
+
+    def extended(self, x: Array, step: Array) -> Array:
+        """Where a step leads in the end, if it and the one before tell; else where it led."""
+        if self._before is None or not 0.0 < self.rate < _MOST_EXTRAPOLATED:
+            self._before = step
+            return x
+        self._before = None
+        return x + self.rate / (1.0 - self.rate) * step
+
+
+class Approached(NamedTuple):
+    """Where rounds settle in which every direction that equalities leave open is solved for.
+
+    Attributes:
+        x: what weights are taken from, shape (p,).
+        lengths: of the bodies.
+        leverage: of each group, shape (G,).
+        rate: share of the way of one round that the next one goes.
+    """
+
+    x: Array
+    lengths: list[float]
+    leverage: Array
+    rate: float
+
+
+def approached(data: FitData, x: Array, *, ramp: bool) -> Approached | None:
+    """Where re-weighting settles if every direction is solved for; None where it does not.
+
+    As in full rounds, each direction is shrunk towards the prior bodies by its error for the next
+    weights. Of that error the scatter of the scores beyond the information is left out.
+
+    Args:
+        data: system and equalities.
+        x: the unknowns to begin with.
+        ramp: whether noise in the motion is taken off little by little, where there is much of it.
+
+    Raises:
+        numpy.linalg.LinAlgError: the equations are singular.
+    """
+    system, leverage, way = data.system, first_leverages(data), Way()
+    if not min(masses_of(data, x)) > 0.0:
+        return None
+    lengths = [default_length(mass) for mass in masses_of(data, x)]
+    columns, reference = _directions(data, x, lengths)
+    into = into_directions(columns, reference)
+    for number in range(1, _MOST_APPROACHING):
+        weights, fraction = weights_at(data, x, leverage)
+        of_groups = system.moments(weights)
+        moment = of_groups.sum(axis=0) + system.offset_moment(weights)
+        if 1 < number <= _MOVING:
+            columns, reference = _directions(data, x, lengths)
+            into = into_directions(columns, reference)
+        R = np.linalg.cholesky(into.T @ moment @ into).T
+        noise = into.T @ (fraction * system.noise_moment(weights)) @ into
+        if number == 1 and ramp:
+            share = whitened(noise[:-1, :-1], R[:-1, :-1])
+            ramp = float(np.trace(share)) > _LITTLE_NOISE
+        part = min(1.0, number / RAMP) if ramp else 1.0
+        A, b = without_noise(R, part * noise)
+        inverse = np.linalg.inv(A)
+        y = inverse @ b
+        values, V = np.linalg.eigh(A.T @ A)
+        turned, N = V / values, part * noise[:-1, :-1]
+        level = LEVEL_KNOWN * (V * (N @ V)).sum(axis=0) / values
+        squares = ((R[:-1, :-1] @ turned) ** 2).sum(axis=0) + level**2
+        solved, shrunk = (
+            reference + columns @ y,
+            reference + columns @ V @ (V.T @ y / (1 + squares)),
+        )
+        if not min(*masses_of(data, solved), *masses_of(data, shrunk)) > 0.0:
+            return None
+        root = columns @ inverse
+        information_inverse = root @ root.T
+        leverage = leverages(data, information_inverse, of_groups)
+        if number < _MOVING:
+            lengths = lengths_of(data, solved, information_inverse)
+        step, x = shrunk - x, shrunk
+        if part < 1.0:
+            continue
+        ahead = way.ahead(step, moment[:-1, :-1])
+        if ahead < max(NEAR, ROUNDING * float(np.sqrt(moment[-1, -1]))):
+            return Approached(x, lengths, leverage, min(1.0, max(abs(way.rate), _RATE)))
+        further = way.extended(x, step)
+        x = further if min(masses_of(data, further)) > 0.0 else x
+    return None
+
+
+def _directions(data: FitData, x: Array, lengths: Sequence[float]) -> tuple[Array, Array]:
+    """Directions that equalities leave open, of one body scale each, from the prior bodies: SI."""
+    scaling = Scaling.of(data.space, x, lengths, np.ones(len(data.space.scalars)))
+    columns = scaling.to_x @ (body_units(scaling)[:, None] * free_columns(data, scaling))
+    return columns, scaling.x(prior_bodies(data, x, scaling))
+
+
+def bands_at(data: FitData, x: Array, leverage: Array) -> tuple[Bands, float]:
+    """The residuals at x beside what noise makes of them, and the noise fraction."""
+    system = data.system
+    moments, predicted = system.residual_moments(x, data.scale_weights), system.noise_moments(x)
+    fraction = noise_fraction(system.arrays, moments, predicted, leverage)
+    return Bands.of_groups(system.arrays, moments, fraction * predicted, leverage), fraction
+
+
+def weights_at(data: FitData, x: Array, leverage: Array) -> tuple[Array, float]:
+    """Weights from the residuals at x, and the noise fraction."""
+    bands, fraction = bands_at(data, x, leverage)
+    return residual_weights(data, bands)[0], fraction
+
+
+def first_leverages(data: FitData) -> Array:
+    """Leverage of each group where nothing is known of it: shares of the unknowns, shape (G,)."""
+    arrays = data.system.arrays
+    share = len(data.space) / data.system.equations
+    return arrays.offset_leverage + share * arrays.effective_samples
+
+
+def leverages(data: FitData, inverse: Array, moments: Array) -> Array:
+    """Leverage of each group: effective samples that the unknowns and offsets take, shape (G,).
+
+    Args:
+        data: system and equalities.
+        inverse: B⁻¹, shape (p, p).
+        moments: of the rows [A | b] of each group, shape (G, p + 1, p + 1).
+    """
+    arrays, p = data.system.arrays, len(inverse)
+    by_unknowns = (moments[:, :p, :p] * inverse).sum(axis=(1, 2))
+    return arrays.offset_leverage + by_unknowns / arrays.channels.sum(axis=1)
+
+
+def into_directions(columns: Array, reference: Array) -> Array:
+    """What turns rows of x, [A | b], into those of y, x = reference + columns · y."""
+    into = np.zeros((len(columns) + 1, columns.shape[1] + 1))
+    into[:-1, :-1], into[:-1, -1], into[-1, -1] = columns, -reference, 1.0
+    return into
+
+
+def free_columns(data: FitData, scaling: Scaling) -> Array:
+    """Columns that span what equalities leave open, in scaled unknowns divided by their units."""
+    if not len(data.values):
+        return np.eye(len(data.space))
+    return free_directions(data.equalities @ scaling.to_x * body_units(scaling))
+
+
+def prior_bodies(data: FitData, x: Array, scaling: Scaling) -> Array:
+    """Scaled unknowns of prior bodies of these masses and centres; scalars as they are."""
+    prior = np.zeros(len(x))
+    prior[data.space.of_scalars] = x[data.space.of_scalars] / scaling.units
+    for number, body in enumerate(scaling.bodies):
+        block = data.space.of_body(number)
+        # The default ball: its moment of inertia is two thirds of its mean square radius.
+        radius = default_length(body.mass) / body.length
+        prior[block.start] = 1.0
+        prior[block.start + _MOMENTS_OF_INERTIA] = 2.0 / 3.0 * radius**2
+    if len(data.values):  # x meets the equalities; a prior body of it need not
+        scaled = data.equalities @ scaling.to_x
+        missing = data.values - scaled @ prior
+        if np.abs(missing).max() > 1e-12 * np.abs(data.values).max():
+            return prior + np.linalg.lstsq(scaled, missing, rcond=None)[0]
+    return prior
+
+
+def masses_of(data: FitData, x: Array) -> list[float]:
+    """Mass of each body [kg]."""
+    return [float(x[data.space.of_body(body)][0]) for body in range(len(data.space.bodies))]
+
+
+def default_length(mass: float) -> float:
+    """Root mean square distance of the default ball's mass from its centre [m]."""
+    return float(np.sqrt(0.6)) * default_radius(mass)
+
+
+def lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
+    """Each body's size as in `lengths_of_fit`, of unknowns that are all resolved.
+
+    Args:
+        data: system and equalities.
+        x: the unknowns, shape (p,).
+        inverse: B⁻¹ in SI, shape (p, p).
+    """
+    lengths = []
+    for body, mass in enumerate(masses_of(data, x)):
+        block = data.space.of_body(body)
+        one = BodyScaling(mass, 1.0, x[block][1:4] / mass)
+        to_trace = TRACE @ one.to_theta
+        trace = float(to_trace @ x[block])
+        error = float(np.sqrt(to_trace @ inverse[block, block] @ to_trace))
+        known = float(np.interp(trace / error, SIZE_RESOLVED, (0.0, 1.0))) if error > 0.0 else 1.0
+        found = float(np.sqrt(0.5 * trace)) if known > 0.0 else 1.0
+        lengths.append(found**known * default_length(mass) ** (1.0 - known))
+    return lengths
+
+
+def body_units(scaling: Scaling) -> Array:
+    """The body's scale in each scaled unknown: one, but for the first moment.
+
+    That is about Bo, and is known well if it is known to within the body's distance from there.
+    """
+    units = np.ones(len(scaling.space))
+    for number, body in enumerate(scaling.bodies):
+        distance = min(float(np.linalg.norm(body.com)) / body.length, _FARTHEST)
+        units[10 * number + 1 : 10 * number + 4] = np.hypot(1.0, distance)
+    return units
