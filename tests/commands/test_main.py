@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typeguard
 
+import identify
 from identify.commands import main as entry
-from identify.commands.command import Command
+from identify.commands.command import Command, parse_command
 from identify.commands.doctor import own_version
 from identify.errors import LogError, ProblemError, SolveError
 
@@ -169,6 +171,30 @@ def test_it_starts_without_what_is_slow_to_import():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("imported []\n")
+
+
+def test_a_fit_loads_no_package_that_it_does_not_use(tmp_path):
+    folder = "datasets/payload_arm/"
+    words = [folder + "payload_arm.parquet", "--schema", folder + "schema.toml"]
+    unused = ["typeguard", "pandas", "cvxpy", "clarabel", "matplotlib", "jinja2", "scipy.sparse"]
+    unused += ["scipy.interpolate", "scipy.optimize", "pyarrow.compute", "numpy.f2py.crackfortran"]
+    program = (
+        "import sys; from identify.commands.main import main; "
+        f"assert main(['fit', *{words}, '-o', {str(tmp_path)!r}, '--no-report', '--quiet']) == 0; "
+        f"print('imported', [name for name in {unused} if name in sys.modules]); "
+        "import numpy; numpy.f2py.crackfortran, numpy.testing.assert_equal"
+    )
+    root = Path(identify.__path__[0]).parent
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=root)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "imported []\n", "")
+
+
+@pytest.mark.parametrize("name", entry.COMMANDS)
+def test_every_default_is_of_its_type(name):
+    """With typeguard loaded tyro warns of one that is not; a warning is an error here."""
+    assert typeguard.check_type(1, int) == 1
+    with pytest.raises(SystemExit):
+        parse_command(entry.COMMANDS[name], ["--help"], name)
 
 
 def test_text_that_the_output_cannot_encode_is_escaped():
