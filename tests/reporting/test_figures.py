@@ -23,7 +23,8 @@ from matplotlib.transforms import Bbox
 from identify.errors import ProblemError
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.reporting import plot
-from identify.reporting.canvas import Column, Panel, decades, name_rows, style, svg
+from identify.reporting.canvas import Column, Panel, decades, name_rows
+from identify.reporting.drawing import svg
 from identify.reporting.page import report_html
 from identify.reporting.precision import body_scales, excited
 from identify.reporting.timeline import timelines
@@ -318,10 +319,9 @@ def test_nothing_heavy_is_imported_until_it_is_used_and_pyplot_never(tmp_path):
 @pytest.mark.parametrize("remark", ["1.19991 ± 0.00050", "-10.024 ± 0.032", "wrench noise"])
 def test_there_is_room_for_text_as_wide_as_a_page_sets_it(remark):
     panel = Panel(lambda axes: name_rows(axes, ["run_00", "run_01"], [remark] * 2))
-    with style():
-        drawn = svg(Column("m", "m [kg]", (panel,)), "key")
+    drawn = svg(Column("m", "m [kg]", (panel,)), "key")
     (room,) = re.findall(r'viewBox="0 0 ([\d.]+) ', drawn)
-    sizes = re.findall(rf'font-size: ([\d.]+)px[^>]* x="([\d.]+)"[^>]*>{re.escape(remark)}<', drawn)
+    sizes = re.findall(rf'font-size="([\d.]+)" x="([\d.]+)"[^>]*>{re.escape(remark)}<', drawn)
     assert len(sizes) == 2
     for size, left in sizes:
         # Outlines of the glyphs, of which no pixel rounds the width.

@@ -247,10 +247,8 @@ def test_ids_are_unique_and_what_refers_to_them_finds_them(page):
     used = {
         target
         for _, attributes in page.tags
-        for value in attributes.values()
-        for target in re.findall(r"^#(.+)$|url\(#([^)]+)\)", value)
-        for target in target
-        if target
+        for name, value in attributes.items()
+        for target in re.findall(r"^#(.+)$" if "href" in name else r"url\(#([^)]+)\)", value)
     }
     assert used <= set(ids)
     assert any(name.startswith("wrench1-") for name in used)
