@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Flags, Phi, PhiLike, as_real
 from identify.errors import ModelError, SimulationError, did_you_mean
-from identify.inertia import check, is_consistent, spatial_inertia
+from identify.inertia import check, inertia_about_com, is_consistent, spatial_inertia
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
 """The load between samples: a straight line, or the last sample held."""
 
 _WORST_CONDITION = 1e13
+
+_CLEAR = 1e-10
+"""Determinant of a scaled inertia from which on its condition is far below the worst."""
 
 
 def require_simulable(phi: PhiLike) -> Phi:
@@ -27,16 +30,27 @@ def require_simulable(phi: PhiLike) -> Phi:
     """
     phi = as_numbers(phi, "phi", 10)
     require_possible(phi)
-    M = spatial_inertia(phi)
-    scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))
-    values = np.linalg.eigvalsh(M * scale[..., :, None] * scale[..., None, :])
-    thin = values[..., 0] * _WORST_CONDITION < values[..., -1]
+    thin = _are_thin(phi)
     if np.any(thin):
         raise SimulationError(
             f"the body{spell_index(first_of(thin))} has no inertia about some axis (a point or a "
             "rod): its rotation about it is not determined"
         )
     return phi
+
+
+def _are_thin(phi: Phi) -> Flags:
+    """Whether the 6×6 inertia, scaled to a diagonal of ones, is singular but for rounding."""
+    diagonal = phi[..., [4, 7, 9]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Its determinant, of which 2.5 times the least eigenvalue is no less: five others sum to 6.
+        share = np.linalg.det(inertia_about_com(phi)) / np.prod(diagonal, axis=-1)
+    thin = np.asarray(~(share > _CLEAR))
+    M = spatial_inertia(phi[thin])
+    scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))
+    values = np.linalg.eigvalsh(M * scale[..., :, None] * scale[..., None, :])
+    thin[thin] = values[..., 0] * _WORST_CONDITION < values[..., -1]
+    return thin
 
 
 def require_possible(phi: Phi, unit: Array | None = None) -> None:

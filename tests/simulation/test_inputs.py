@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, strategies as st
 
 from identify.errors import SimulationError
-from identify.inertia import InertialParameters, phi_from_inertia
+from identify.inertia import InertialParameters, phi_from_inertia, spatial_inertia
 from identify.simulation import (
     State,
     fast_rollout,
@@ -19,6 +20,7 @@ from identify.simulation import (
     simulate,
     single_shot,
 )
+from identify.simulation.checks import require_simulable
 from identify.simulation.divergence import Diverged
 from tests.close import assert_close
 
@@ -180,3 +182,23 @@ def test_simulate_says_time_and_index_as_attributes():
         simulate(TOP, spinning([1.0, 20.0]), duration=1.0, step=STEP)
     assert (caught.value.time, caught.value.index) == (0.0, (1,))
     assert caught.value.exit_code == 3
+
+
+@given(st.floats(-9.0, 0.0), st.floats(-9.0, 0.0), st.floats(0.0, 3.0), st.integers(0, 2**32 - 1))
+def test_what_is_thin_is_what_the_condition_says(width, height, away, seed):
+    """Boxes of any width and height, turned, near or far: by all eigenvalues of the 6×6 inertia."""
+    rng = np.random.default_rng(seed)
+    second = np.diag([1.0, 10.0**width, 10.0**height]) ** 2
+    R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    inertia = R @ (np.trace(second) * np.eye(3) - second) @ R.T
+    phi = InertialParameters.from_com(1.0, 10.0**away * rng.normal(size=3), inertia).phi
+    M = spatial_inertia(phi)
+    scale = 1.0 / np.sqrt(np.diag(M))
+    values = np.linalg.eigvalsh(M * np.outer(scale, scale))
+    margin = values[0] * 1e13 / values[-1]
+    assume(not 0.9 < margin < 1.1)
+    if margin < 1.0:
+        with pytest.raises(SimulationError, match="no inertia about some axis"):
+            require_simulable(np.stack([PHI, phi]))
+    else:
+        np.testing.assert_array_equal(require_simulable(phi), phi)

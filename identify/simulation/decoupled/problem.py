@@ -123,7 +123,7 @@ class Problem:
         shapes = {"phi": phi.shape[:-1], "start": first.shape[:-1], "gravity": g.shape[:-1]}
         shapes["wrench"] = () if samples is None else samples.shape[:-2]
         batch = broadcast_batches(shapes)
-        body = PrincipalBody.of(_flat(phi, batch))
+        body = _flat_body(PrincipalBody.of(phi), batch)
         if np.any(body.moments <= 0.0):
             raise SimulationError(
                 "a principal moment of inertia about the centre of mass is lost in rounding (it "
@@ -174,6 +174,13 @@ def require_finite_samples(wrench: Vec6) -> None:
     for first in range(0, wrench.shape[-2], rows):  # no array of flags as large as the samples
         if not np.isfinite(wrench[..., first : first + rows, :]).all():
             raise SimulationError("wrench: some samples are not finite")
+
+
+def _flat_body(body: PrincipalBody, batch: tuple[int, ...]) -> PrincipalBody:
+    """A body for each of the batch, whose axes are found once where one is shared."""
+    mass = _flat(body.mass[..., None], batch)[:, 0]
+    fields = (body.com, body.moments, body.quaternion)
+    return PrincipalBody(mass, *(_flat(field, batch) for field in fields))
 
 
 def _flat(array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:
