@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow.csv as pacsv
 import pytest
 
 from identify.errors import LogError, MissingColumn
@@ -421,3 +423,19 @@ def test_a_long_comment_line_is_no_row_without_end(write, schema, lines, rows):
     lines.insert(1, "#" + "x" * 2**19)
     lines.insert(2, "#" + "x" * 2**19)
     assert_is_small_log(read_log(write(lines), schema()), rows)
+
+
+def test_a_log_whose_first_stamp_has_no_point_is_parsed_once(
+    write, schema, lines, rows, monkeypatch
+):
+    parsed = []
+    parse = reader.pacsv.read_csv
+
+    def count(*options):
+        parsed.append(parse(*options))
+        return parsed[-1]
+
+    monkeypatch.setattr(reader, "pacsv", SimpleNamespace(**{**vars(pacsv), "read_csv": count}))
+    lines[1] = "0" + lines[1][lines[1].index(",") :]
+    assert_is_small_log(read_log(write(lines), schema()), rows)
+    assert len(parsed) == 1
