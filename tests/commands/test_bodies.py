@@ -150,6 +150,31 @@ def test_only_frames_that_are_known_to_differ_are_refused(cli, tmp_path, one, ot
     assert cli("add", *words, "--at", *AT).status == 0
 
 
+def test_a_pose_that_the_flange_of_both_contradicts_is_said(cli, tmp_path):
+    """A part may be held elsewhere now; a tool was on the flange with its payload."""
+    body = InertialParameters(TOOL)
+    one, other = (
+        write_estimate(SavedEstimate(body, frames=BodyFrame(flange=flange)), tmp_path / name)
+        for name, flange in (("one.json", NEAR), ("other.json", FAR))
+    )
+    out, known = tmp_path / "out.json", NEAR @ FAR.inverse()
+    turn = Rotation.from_matrix(known.rotation).as_rotvec()
+    pose = [round(x, 4) for x in (*known.position, *turn)]  # as a person copies it
+    wrong = [pose[0] + 0.01, *pose[1:]]
+    assert "on one flange" not in cli("add", one, other, "--at", *pose).out
+    added = cli("add", one, other, "--at", *wrong, "-o", out)
+    assert added.status == 0
+    asked = " ".join(f"{x:.9g}" for x in wrong[:3])
+    exact = " ".join(f"{x:.9g}" for x in known.position)
+    said = rf"{other} is put at {asked} .*, but on one flange with {one}, .* be at {exact} "
+    assert re.search(said, added.out)
+    out.unlink()
+    refused = cli("subtract", one, other, "--at", *wrong, "-o", out)
+    assert refused.status == 2
+    assert re.search(said, refused.message)
+    assert not out.exists()
+
+
 def test_a_link_of_a_model_is_a_body_for_every_command(cli, tool, urdf, tmp_path):
     link, out = f"{urdf}#hand", tmp_path / "out.json"
     status, printed, _ = cli("add", tool, link, "--at", *AT, "-o", out)
