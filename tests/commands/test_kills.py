@@ -193,7 +193,6 @@ def test_a_fit_that_is_killed_leaves_whole_files(logs, tmp_path, capsys, before)
         assert main(words_of_fit(logs, "a", out)) == 0
         assert checked_pair(out) == new
         assert report_is_of(out / ESTIMATE)
-        assert not (out / ".estimate.json.lock").exists()
     assert (torn > 0) == bool(before)  # the kills were at the renames too
 
 
