@@ -135,13 +135,11 @@ def _checked(name: str, values: ArrayLike) -> NDArray[Any]:
             return time
         values = time
     shape = (None, _WIDTHS[name]) if name in _WIDTHS else (None,)
-    try:
-        if is_masked(values):
-            masked = np.ma.asarray(values)
-            return np.ma.masked_array(seal(masked.filled(0), name, shape), masked.mask)
-        return seal(values, name, shape)
-    except ModelError as error:
-        raise LogError(f"{_WHERE}: {error}") from error
+    place = f"{_WHERE}: {name}"
+    if is_masked(values):
+        masked = np.ma.asarray(values)
+        return np.ma.masked_array(seal(masked.filled(0), place, shape, LogError), masked.mask)
+    return seal(values, place, shape, LogError)
 
 
 _POSES = MappingProxyType(

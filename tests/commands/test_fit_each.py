@@ -489,7 +489,7 @@ def test_a_log_over_its_time_is_a_row(cli, runs, tmp_path):
         (["{runs}/schema.toml"], r"schema.toml: no logs in it"),
         (["{runs}/a.parquet", "--unloaded", "x"], "--unloaded joins logs, and --each keeps them"),
         (["{runs}/a.parquet", "--shared-bias"], "--shared-bias joins logs"),
-        (["{runs}/a.parquet", "--timeout", "0"], "--timeout S: expected a positive number"),
+        (["{runs}/a.parquet", "--timeout", "0"], "--timeout S: expected a positive, finite number"),
         (["{runs}/a.parquet", "-o", "{runs}"], r"runs: holds a.parquet, b.parquet, c.parquet and"),
     ],
 )

@@ -63,15 +63,15 @@ def test_the_parameters_are_a_read_only_copy():
 @pytest.mark.parametrize(
     ("phi", "message"),
     [
-        (np.ones(9), r"phi: expected shape \(10\), got \(9,\)"),
+        (np.ones(9), r"phi: expected shape \(..., 10\), got \(9,\)"),
         (
             np.r_[np.ones(4), np.nan, np.ones(5)],
             r"phi: entry \(4,\) is nan; every entry must be fin",
         ),
         (np.r_[np.ones(9), np.inf], r"phi: entry \(9,\) is inf"),
-        (["one"] * 10, r"phi: expected numbers of shape \(10\)"),
-        ([1.0] * 9 + [[1.0]], r"phi: expected numbers of shape \(10\)"),
-        (None, r"phi: expected shape \(10\), got \(\)"),
+        (["one"] * 10, r"phi: expected numbers of shape \(..., 10\)"),
+        ([1.0] * 9 + [[1.0]], r"phi: expected numbers of shape \(..., 10\)"),
+        (None, r"phi: expected shape \(..., 10\), got \(\)"),
     ],
 )
 def test_what_is_not_ten_finite_numbers_is_refused(phi, message):
@@ -82,9 +82,9 @@ def test_what_is_not_ten_finite_numbers_is_refused(phi, message):
 @pytest.mark.parametrize(
     ("mass", "com", "inertia", "message"),
     [
-        (1.0, [0, 0], ICUB, r"com: expected shape \(3\), got \(2,\)"),
+        (1.0, [0, 0], ICUB, r"com: expected shape \(..., 3\), got \(2,\)"),
         (1.0, [0, 0, np.nan], ICUB, r"com: entry \(2,\) is nan"),
-        (1.0, [0, 0, 0], np.eye(2), r"inertia_about_com: expected shape \(3, 3\), got \(2, 2\)"),
+        (1.0, [0, 0, 0], np.eye(2), r"inertia_about_com: expected shape \(..., 3, 3\), got"),
         (1.0, [0, 0, 0], [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]], "expected a symmetric matrix"),
         (np.nan, [0, 0, 0], ICUB, r"phi: entry \(0,\) is nan"),
         (np.inf, [0, 0, 0], ICUB, "must be finite"),
@@ -292,7 +292,7 @@ def test_a_matrix_is_taken_for_its_pose(X):
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (np.eye(3), r"pose: expected shape \(4, 4\), got \(3, 3\)"),
+        (np.eye(3), r"pose: expected shape \(..., 4, 4\), got \(3, 3\)"),
         (2.0 * np.eye(4), r"last row is \[0, 0, 0, 1\], got \[0.0, 0.0, 0.0, 2.0\]"),
         (np.diag([1.0, 1.0, -1.0, 1.0]), "right-handed"),
         ("X", "pose: expected numbers"),

@@ -58,7 +58,7 @@ TWO = np.zeros((2, 6))
     [
         (lambda: ConstantLoad([1.0, 2.0]), r"load: force: expected shape \(..., 3\), got \(2,\)"),
         (lambda: ConstantLoad([1.0, np.nan, 0]), r"load: force: entry \(1,\) is nan"),
-        (lambda: ConstantLoad(torque=["a", 0, 0]), "load: torque: expected numbers: .*'a'"),
+        (lambda: ConstantLoad(torque=["a", 0, 0]), "load: torque: expected numbers .*'a'"),
         (lambda: ConstantLoad(frame="World"), r"frame: .* got 'World'; did you mean 'world'\?"),
         (lambda: ConstantLoad(start=2.0, end=1.0), "acts from 2.0 to 1.0 s"),
         (lambda: ConstantLoad(start=np.nan), "acts from nan to inf s"),

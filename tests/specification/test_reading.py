@@ -143,7 +143,7 @@ def test_an_estimate_alone_is_thrown(tmp_path):
     assert_close(
         state_at(motion), state_at(simulate(PARAMETERS, start, duration=0.1, step=1e-3)), 0.0
     )
-    with pytest.raises(SimulationError, match="angular: expected three numbers"):
+    with pytest.raises(SimulationError, match=r"angular: expected shape \(3\), got \(2, 3\)"):
         simulation_of_estimate(path, angular=np.zeros((2, 3)))
     with pytest.raises(SimulationError, match=r"linear: entry \(0,\) is nan"):
         simulation_of_estimate(path, linear=[np.nan, 0, 0])

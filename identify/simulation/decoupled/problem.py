@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Indices, PhiLike, Vec3, Vec6
+from identify.arrays import Array, Indices, PhiLike, Vec3, Vec6, as_array, positive
 from identify.errors import SimulationError
 from identify.simulation.checks import (
     Interpolation,
-    as_numbers,
     broadcast_batches,
-    require_positive,
     require_simulable,
     require_word,
 )
@@ -116,9 +114,9 @@ class Problem:
             SimulationError: an argument is not what it must be.
         """
         require_word(interpolation, Interpolation, "interpolation")
-        step = require_positive(step, "time step")
+        step = positive(step, "time step", "s", SimulationError)
         steps, samples = _steps_and_samples(wrench, steps)
-        phi, g = require_simulable(phi), as_numbers(gravity, "gravity", 3)
+        phi, g = require_simulable(phi), as_array(gravity, "gravity", (..., 3), SimulationError)
         first = start.vector
         shapes = {"phi": phi.shape[:-1], "start": first.shape[:-1], "gravity": g.shape[:-1]}
         shapes["wrench"] = () if samples is None else samples.shape[:-2]
@@ -150,7 +148,7 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
         if steps is None:
             raise SimulationError("without a wrench, steps must say how many are taken")
         return int(steps), None
-    samples = as_numbers(wrench, "wrench", None, 6, finite=False)
+    samples = as_array(wrench, "wrench", (..., None, 6), SimulationError, finite=False)
     available = samples.shape[-2] - 1
     if available < 0:
         raise SimulationError(f"wrench: expected shape (..., n, 6), got {samples.shape}")
