@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from identify.arrays import as_array, positive
+from identify.diagnosis.faults import codes_of_faults
 from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, IntervalRoute
@@ -44,7 +45,8 @@ class FitSettings(EstimatorSettings):
         EstimatorSettings.__post_init__(self)
         parse_needs(self.needs)  # raises where they are none
         for code in self.apply:
-            lookup(dict.fromkeys(CORRECTABLE), code, "code of a finding that can be corrected")
+            known = dict.fromkeys((*codes_of_faults(), *CORRECTABLE))
+            lookup(known, code, "code of a finding that can be corrected")
         if self.cutoff_hz is not None:
             positive(self.cutoff_hz, "cut-off", "Hz", SchemaError)
         if self.gravity is not None:
