@@ -13,7 +13,7 @@ from identify.arrays import is_masked, seal
 from identify.documents import validate
 from identify.errors import LogError, ModelError, SchemaError
 from identify.logs.schema import Schema
-from identify.logs.schema_tables import placement_of, tool_point_of
+from identify.logs.schema_poses import placement_of, tool_point_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.table import Arrays
 from identify.spatial import Pose
