@@ -1,7 +1,3 @@
-"""Progress as a person sees it: plain lines now and then, a live line on a terminal."""
-
-from __future__ import annotations
-
 import io
 
 import pytest
