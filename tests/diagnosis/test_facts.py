@@ -1,7 +1,3 @@
-"""Which faults make sense for a log."""
-
-from __future__ import annotations
-
 import json
 
 import numpy as np
