@@ -1,7 +1,3 @@
-"""Bodies as people have them: at poses of a pendant, as links of a model, added up."""
-
-from __future__ import annotations
-
 import json
 import re
 
@@ -166,11 +162,6 @@ def test_a_link_of_a_model_is_a_body_for_every_command(cli, tool, urdf, tmp_path
     assert "called differently, 'flange' and 'link hand of" in cli("add", tool, link).out
 
 
-def test_a_file_with_a_hash_in_its_name_is_itself(cli, ball, tmp_path):
-    odd = ball.rename(tmp_path / "ball#1.json")
-    assert cli("export", odd, "--to", "urdf").status == 0
-
-
 def test_export_at_a_pose_is_the_frame_the_other_way_round(cli, tool):
     """--frame is the pose of the frame in the body, --at that of the body in the frame."""
     back = POSE.inverse()
@@ -225,15 +216,6 @@ def test_digits(cli, ball, urdf, tmp_path):
 def test_bad_use(cli, tool, urdf, words, message):
     given = [str(word).format(tool=tool, urdf=urdf) for word in words]
     assert message.format(tool=tool, urdf=urdf) in cli.refused(*given)
-
-
-def test_an_impossible_sum_is_no_body(cli, ball, tmp_path):
-    path = tmp_path / "odd.json"
-    path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-1]}))
-    assert "together they are no possible body: triangle inequality" in cli.refused(
-        "add", ball, path, "-o", tmp_path / "out.json"
-    )
-    assert not (tmp_path / "out.json").exists()
 
 
 def test_a_file_is_written_before_anything_is_printed(cli, tool, ball, tmp_path, monkeypatch):

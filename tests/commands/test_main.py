@@ -1,7 +1,3 @@
-"""What is common to all subcommands: names, help, exit statuses, and how it ends badly."""
-
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -172,7 +168,6 @@ def test_it_starts_without_what_is_slow_to_import():
 
 
 def test_text_that_the_output_cannot_encode_is_escaped():
-    """A file name of odd bytes in a message, on a terminal that knows ASCII only."""
     words = ["fit", "x", "--schema", b"s\xff\xc3\xa9.toml", "-o", "out"]
     done = subprocess.run(
         [sys.executable, "-m", "identify", *words],

@@ -1,7 +1,3 @@
-"""The README says what the program does; its examples are run by `make docs`."""
-
-from __future__ import annotations
-
 import re
 import tomllib
 

@@ -1,7 +1,3 @@
-"""Separate fits side by side: what the page and the terminal say of few logs and of many."""
-
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,9 +16,7 @@ from identify.reporting.comparison import (
     FittedLog,
     answer,
     comparison_lines,
-    listed,
     reasons,
-    shortened,
 )
 from identify.reporting.comparison_page import comparison_html, forest_columns
 from tests.validation.test_pooling import BODY, BY_DATA, drawn
@@ -144,15 +138,3 @@ def test_the_numbers_under_a_forest_stand_apart(count):
             assert len(spans) >= 4
             gaps = np.diff(spans)[1::2]
             assert gaps.min() > 8.0  # an em
-
-
-def test_a_width_below_the_digits_shown_is_not_zero():
-    comparison = logs(2)
-    assert comparison.with_half_width("m", 1.2, 1e-9) == "1.200000 ± 1.0e-09"
-    assert comparison.with_half_width("m", 1.2, 0.0123) == "1.200 ± 0.012"
-
-
-def test_short_texts():
-    assert shortened("abcdefghij", 10) == "abcdefghij"
-    assert shortened("abcdefghijk", 10) == "abcd…ghijk"
-    assert listed(["a", "b", "c"], 2) == "a, b and 1 more"

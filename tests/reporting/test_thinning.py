@@ -1,7 +1,3 @@
-"""Thinning keeps peaks, order and ends."""
-
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, strategies as st
 
