@@ -1,7 +1,3 @@
-"""The schemas of other people's logs, on those logs."""
-
-from __future__ import annotations
-
 import tomllib
 
 import numpy as np

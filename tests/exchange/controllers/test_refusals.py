@@ -1,7 +1,3 @@
-"""Bodies that no controller is told of, and names that are none."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
