@@ -1,7 +1,3 @@
-"""What is no plain array of real numbers is refused wherever arrays come in."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,3 @@
-"""Findings: ranked, with causes before symptoms; the verdict that they come to."""
-
-from __future__ import annotations
-
 import pickle
 
 import pytest

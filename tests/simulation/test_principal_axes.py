@@ -1,7 +1,3 @@
-"""Diagonal storage: the same body, the same momentum, the same motion."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -78,13 +74,6 @@ def test_a_body_moves_the_same_in_its_principal_axes(seed):
     assert rotation_angle(diagonal.quaternion, full.quaternion).max() < 1e-10
     assert_close(diagonal.velocity, full.velocity, 1e-10)
     assert_close(diagonal.angular_velocity, full.angular_velocity, 1e-10)
-
-
-def test_a_batch_is_stored_at_once():
-    phis = np.stack([random_body(np.random.default_rng(k)) for k in range(4)]).reshape(2, 2, 10)
-    body = PrincipalBody.of(phis)
-    assert body.moments.shape == (2, 2, 3)
-    assert_close(body.phi, phis, 1e-13)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,3 @@
-"""Poses compose, invert and act on points as homogeneous transforms do."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,12 +19,6 @@ def test_inverse_is_that_of_the_matrix_and_undoes_the_pose(X):
     assert_close(X.inverse().matrix, np.linalg.inv(X.matrix), 1e-14, scale=10.0)
     assert_close((X @ X.inverse()).matrix, np.eye(4), 1e-14)
     assert_close((X.inverse() @ X).matrix, np.eye(4), 1e-14)
-
-
-@given(poses(), poses(), vectors())
-def test_points_go_through_one_frame_after_the_other(X_AB, X_BC, p_C):
-    assert_close((X_AB @ X_BC).apply(p_C), X_AB.apply(X_BC.apply(p_C)), 1e-14, scale=10.0)
-    assert_close(X_AB.inverse().apply(X_AB.apply(p_C)), p_C, 1e-14, scale=10.0)
 
 
 @given(quaternions(), vectors())

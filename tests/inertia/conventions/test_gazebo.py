@@ -1,7 +1,3 @@
-"""Against the blocks that the Gazebo text states, and Gazebo's maths library where it installs."""
-
-from __future__ import annotations
-
 import importlib
 
 import numpy as np

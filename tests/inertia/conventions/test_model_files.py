@@ -1,7 +1,3 @@
-"""URDF, SDF and ROS: what their numbers mean, each against moving the points of a body."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

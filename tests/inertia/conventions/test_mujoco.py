@@ -1,7 +1,3 @@
-"""Against MuJoCo's compiler, of MJCF and of URDF."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -97,17 +93,3 @@ def test_a_quaternion_of_any_length_is_a_rotation():
     assert_close(once.to_phi()[[4, 7, 9]], [2.0, 3.0, 1.5], 1e-15)
     with pytest.raises(ModelError, match="has no length"):
         MujocoInertial(1.0, np.zeros(3), np.zeros(4), np.ones(3)).to_phi()
-
-
-def test_a_mass_below_zero_is_refused():
-    phi = np.array([-1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
-    for form in ("mujoco", "mujoco_full"):
-        with pytest.raises(ModelError, match=f"{form}: a mass of -1 kg; it allows none below zero"):
-            find_convention(form).from_phi(phi)
-
-
-def test_fields_must_share_their_batch():
-    with pytest.raises(ModelError, match="one batch shape for all fields, got"):
-        MujocoInertial(np.ones(2), np.zeros((2, 3)), [1.0, 0, 0, 0], np.ones((2, 3)))
-    with pytest.raises(ModelError, match=r"MujocoInertial.pos: expected numbers of shape"):
-        MujocoInertial(1.0, [[0.0, 1.0], [0.0]], [1.0, 0, 0, 0], np.ones(3))

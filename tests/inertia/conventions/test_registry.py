@@ -1,7 +1,3 @@
-"""Every convention by its name: there and back, in batches, and what it cannot say."""
-
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

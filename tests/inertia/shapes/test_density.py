@@ -1,7 +1,3 @@
-"""A density as a function of position: known integrals, and the error that is promised."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st

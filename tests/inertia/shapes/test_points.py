@@ -1,7 +1,3 @@
-"""Point masses."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
