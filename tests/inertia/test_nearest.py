@@ -195,6 +195,11 @@ class TestMass:
         assert_same_body(found.phi, expected.phi, 1e-14)
         assert_close(found.distance, expected.distance, 1e-13)
 
+    def test_one_too_small_for_its_first_moment_is_refused(self):
+        phi = np.r_[1e-310, 0.1, 0, 0, 1.0, 0, 0, 1.0, 0, 1.0]
+        with pytest.raises(ModelError, match="a mass too small for its first moment"):
+            nearest_consistent(phi)
+
     def test_those_that_have_one_keep_it(self):
         body = random_body(np.random.default_rng(0))
         found = nearest_consistent(np.stack((body, np.r_[0.0, body[1:]])), mass=7.0)

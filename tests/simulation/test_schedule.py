@@ -5,12 +5,6 @@ from identify.simulation.schedule import schedule
 from tests.close import assert_close
 
 
-def test_the_grid_alone():
-    times = schedule(1.0, 0.25, 2, [])
-    assert times.instants.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert times.kept.tolist() == [True, False, True, False, True]
-
-
 def test_breaks_cut_steps_but_are_not_kept():
     times = schedule(1.0, 0.5, 1, [np.array([-1.0, 0.0, 0.2, 0.5, 2.0]), np.array([0.2, np.inf])])
     assert times.instants.tolist() == [0.0, 0.2, 0.5, 1.0]

@@ -88,14 +88,6 @@ def test_body_matrix_has_the_blocks_of_the_text(phi):
     assert_same_body(BODY_MATRIX.to_phi(matrix), phi, 1e-14)
 
 
-@pytest.mark.parametrize(("distance", "definite"), [(0.99, True), (1.01, False), (5.0, False)])
-def test_body_matrix_is_indefinite_beyond_a_radius_of_gyration(distance, definite):
-    radius = 0.1
-    phi = phi_from_inertia(2.0, np.array([distance * radius, 0.0, 0.0]), 0.02 * np.eye(3))
-    smallest = np.linalg.eigvalsh(BODY_MATRIX.from_phi(phi))[0]
-    assert (smallest > 0.0) == definite
-
-
 def test_spatial_matrix_adds_the_added_mass_as_it_is():
     phi = phi_from_inertia(1.0, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3))
     ours = GazeboInertial.from_phi(phi)

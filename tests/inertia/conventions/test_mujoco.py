@@ -93,3 +93,10 @@ def test_a_quaternion_of_any_length_is_a_rotation():
     assert_close(once.to_phi()[[4, 7, 9]], [2.0, 3.0, 1.5], 1e-15)
     with pytest.raises(ModelError, match="has no length"):
         MujocoInertial(1.0, np.zeros(3), np.zeros(4), np.ones(3)).to_phi()
+
+
+def test_a_mass_below_zero_is_refused():
+    phi = np.array([-1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
+    for form in ("mujoco", "mujoco_full"):
+        with pytest.raises(ModelError, match=f"{form}: a mass of -1 kg; it allows none below zero"):
+            find_convention(form).from_phi(phi)

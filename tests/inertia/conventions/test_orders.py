@@ -143,3 +143,10 @@ def test_a_matrix_of_printed_digits_is_read():
     phi = np.array([1.0 / 3.0, 0.1, -0.2, 0.3, 2.0 / 7.0, 0.01, 0.02, 0.3, -0.03, 0.4])
     printed = np.array([[float(f"{x:.12g}") for x in row] for row in featherstone.from_phi(phi)])
     assert_close(phi_from_spatial_matrix(printed, "angular first"), phi, 1e-11)
+
+
+def test_an_order_must_be_one_of_two():
+    with pytest.raises(ModelError, match="expected 'linear first' or 'angular first', got 'drake'"):
+        spatial_matrix(np.ones(10), "drake")
+    with pytest.raises(ModelError, match=r"spatial inertia: expected shape \(6, 6\), got \(3, 3\)"):
+        phi_from_spatial_matrix(np.eye(3), "linear first")

@@ -97,3 +97,8 @@ def test_solids_are_those_of_mujoco(mujoco, shape, geom):
 def test_a_mass_that_is_none_is_refused(arguments, message):
     with pytest.raises(ModelError, match=message):
         Box(1, 2, 3).body(**arguments)
+
+
+def test_a_body_beyond_all_numbers_is_refused():
+    with pytest.raises(ModelError, match="too large for a number"):
+        Box(1e59, 1e59, 1e59).body(mass=1e300)
