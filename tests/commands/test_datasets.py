@@ -78,3 +78,10 @@ def test_what_cannot_be_had_is_an_error_that_says_what_to_do(command, capsys):
         command("stars").run("")
     assert caught.value.exit_code == 2
     assert capsys.readouterr().out == ""
+
+
+def test_list_says_where_each_is(shared, capsys):
+    DatasetsList().run("")
+    out = capsys.readouterr().out
+    assert f"\t{shared / 'stars_tools'}\n" in out
+    assert f"\t{shared / 'tx40'}\n" in out

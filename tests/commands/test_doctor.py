@@ -158,3 +158,11 @@ def test_a_script_of_this_environment_is_ours():
     scripts = list(doctor._scripts())
     assert {script.stem for script in scripts} == {"identify", "inertia-identify"}
     assert all(doctor.is_ours(script) for script in scripts)
+
+
+def test_a_solver_that_fails(monkeypatch):
+    def fail() -> float:
+        raise ValueError("it gives no answer")
+
+    monkeypatch.setattr(doctor, "_clarabel_error", fail)
+    assert list(solvers())[-1].text.startswith("Clarabel failed: it gives no answer; pip install")

@@ -147,3 +147,11 @@ def test_bad_use(cli, urdf, tmp_path, words, message):
     assert outcome.status == 2
     assert message in outcome.message
     assert model.read_bytes() == before
+
+
+def test_a_good_model_is_repaired_to_itself(cli, urdf, tmp_path):
+    model, fixed = urdf(GOOD), tmp_path / "fixed.urdf"
+    status, out, _ = cli("inspect", model, "--repair", "-o", fixed)
+    assert status == 0
+    assert "Nothing to repair" in out
+    assert fixed.read_bytes() == model.read_bytes()

@@ -148,3 +148,9 @@ def test_a_body_that_was_not_measured_is_said(cli, tmp_path):
     words = ("--angular", 0, 1, 0, "--duration", 0.3, "--dt", 0.01, "-o", tmp_path / "out")
     out = cli("simulate", estimate, *words).out
     assert "Note: Iyy are those of a default body, not measured.\n" in out
+
+
+def test_exact_is_for_free_bodies(cli, spec, tmp_path):
+    spec.write_text(BODY + STATE + '[[impulses]]\ntime = 0.1\nlinear = [1, 0, 0]\nframe = "body"\n')
+    words = ("--duration", 1, "--dt", 0.1, "--integrator", "exact", "-o", tmp_path / "out")
+    assert "for a body without loads, impulses or fluid" in cli.refused("simulate", spec, *words)

@@ -47,21 +47,6 @@ def test_every_key_of_the_estimate_is_documented(cli, log, tmp_path):
         assert f"`{key}`" in rows["`provenance`"], key
 
 
-def _headings(page: str) -> set[str]:
-    """Headings of a page as they are linked to."""
-    lines = re.findall(r"^#+ (.+)$", page, flags=re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", line).strip().lower().replace(" ", "-") for line in lines}
-
-
-def test_its_files_are_there():
-    links = re.findall(r"\]\(([^)]+)\)", README)
-    assert len(links) >= 8
-    for link in links:
-        path, _, heading = link.partition("#")
-        assert (ROOT / path).exists(), link
-        assert not heading or heading in _headings((ROOT / path).read_text("utf-8")), link
-
-
 def test_its_schema_is_that_of_the_shipped_log(shipped):
     (schema,) = re.findall(r"```toml\n(.*?)```", README, flags=re.DOTALL)
     described = load_schema(tomllib.loads(schema))

@@ -17,10 +17,6 @@ def test_a_line_says_done_failed_rate_and_time_to_go() -> None:
     assert progress.left == 50
 
 
-def test_before_anything_is_done_no_time_is_claimed() -> None:
-    assert line(Progress(total=100, present=0)) == "0 of 100 trials, 0 failed"
-
-
 @pytest.mark.parametrize(
     ("seconds", "said"), [(3.2, "3 s"), (61, "1 min 1 s"), (3600 * 2 + 300, "2 h 5 min")]
 )
