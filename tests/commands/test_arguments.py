@@ -52,7 +52,6 @@ def test_the_last_of_an_option_counts():
 
 
 def test_other_words_may_stand_between_options():
-    """Numbers of an option are as many as it takes: what follows is not one of them."""
     shape = parse_command(Shape, ["--mass", "3", "box", "1", "--density", "2", "3", "4"], "shape")
     assert shape == Shape("box", ("1", "3", "4"), mass=3.0, density=2.0)
     words = "--frame 0 0 -1 0 0 0 1 e.json --to ur"
@@ -65,7 +64,6 @@ def test_other_words_may_stand_between_options():
 
 
 def test_names_that_look_like_options():
-    """After `--`, or behind the `=` of an option, a word that begins with a dash is a name."""
     fit = parse("--schema=-s.toml", "-o=--out", "--", "--mass", "-o")
     assert (fit.schema, fit.output) == (Path("-s.toml"), Path("--out"))
     assert fit.logs == (Path("--mass"), Path("-o"))

@@ -154,7 +154,6 @@ def test_no_program_on_the_path(monkeypatch, tmp_path):
 
 
 def test_a_script_of_this_environment_is_ours():
-    """However it is written: by its record in the doctor."""
     scripts = list(doctor._scripts())
     assert {script.stem for script in scripts} == {"identify", "inertia-identify"}
     assert all(doctor.is_ours(script) for script in scripts)

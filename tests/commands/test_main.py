@@ -143,7 +143,6 @@ def test_a_working_directory_that_is_gone_is_said(cli, tmp_path, monkeypatch):
 
 
 def test_a_broken_pipe_is_quiet():
-    """As in `identify doctor | head -1`, in a process of its own."""
     program = [sys.executable, "-m", "identify", "doctor"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -155,7 +154,6 @@ def test_a_broken_pipe_is_quiet():
 
 
 def test_it_starts_without_what_is_slow_to_import():
-    """Help must be there at once: what takes long is imported when it is used."""
     slow = ["numpy", "scipy", "pandas", "pyarrow", "cvxpy", "matplotlib", "pydantic", "jinja2"]
     program = (
         "import sys; from identify.commands.main import main; "

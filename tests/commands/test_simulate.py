@@ -61,7 +61,6 @@ def test_a_free_body_with_figures_and_the_construction(cli, spec, tmp_path):
 
 @pytest.mark.usefixtures("undrawn")
 def test_what_is_simulated_can_be_fitted(cli, spec, tmp_path, monkeypatch):
-    """The body that made the log comes back from it, with the command's own schema."""
     monkeypatch.setattr("identify.reporting.page.report_html", lambda *given: "")
     time = np.arange(0.0, 5.01, 0.01)
     rng = np.random.default_rng(0)

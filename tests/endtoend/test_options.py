@@ -96,7 +96,6 @@ class TestOptions:
         assert estimate["mass"] < 0.8 * BODY.mass
 
     def test_progress_is_shown_where_somebody_watches(self, cli, log, tmp_path, monkeypatch):
-        """On a terminal standard error says what is going on; elsewhere it says nothing."""
         shown = []
         monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
         monkeypatch.setattr(
@@ -161,7 +160,6 @@ NAMES = (
 @pytest.mark.skipif(os.name == "nt", reason="such names cannot be")
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
 def test_hostile_names(cli, log, tmp_path, monkeypatch, name):
-    """A file's name is text: not an option, not markup, not a formula, not a command."""
     folder = tmp_path / name.removesuffix(".csv")
     folder.mkdir()
     log.path.rename(folder / name)

@@ -12,7 +12,6 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_option_is_documented(cli):
-    """And none that there is not."""
     options = set(re.findall(r"--[a-z][a-z-]+", cli("fit", "--help").out)) - {"--help"}
     table = "".join(line for line in README.splitlines() if line.startswith("| `-"))
     assert set(re.findall(r"--[a-z][a-z-]+", table)) == options

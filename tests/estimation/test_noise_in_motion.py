@@ -253,7 +253,6 @@ def long_thin_tool() -> np.ndarray:
 
 
 def test_noise_of_the_pose_alone_does_not_end_at_the_default_body():
-    """The wrench is exact, and all there is to see is noise of 0.2 mm and 0.1°."""
     phi = long_thin_tool()
     time = np.arange(0.0, 20.0, 0.01)
     noise = {"position": 2e-4, "quaternion": 0.5 * np.deg2rad(0.1)}

@@ -119,7 +119,6 @@ def test_gif_has_its_frames_and_they_move():
 
 
 def test_the_ellipsoid_touches_the_floor():
-    """In the scene of the page: lowest point of the turned ellipsoid = floor = contact."""
     scene = data(poinsot_html(made("about the smallest")))
     inverse = np.diag(1.0 / np.array(scene["inertia"]))
     for rotation, contact in zip(scene["rotations"], scene["contact"], strict=True):

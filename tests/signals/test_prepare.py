@@ -509,3 +509,9 @@ def test_noise_that_the_schema_gives_replaces_what_is_read_off_the_log():
     assert (ratio > 20.0).all()
     assert not given.noise[15:].any()
     assert_close(given.noise[12:15], read.noise[12:15], 1e-9)
+
+
+def test_stamps_that_never_advance_are_refused():
+    recording = replace(record(PATH, PHI, TIME), time=np.zeros(len(TIME)))
+    with pytest.raises(LogError, match="log"):
+        prepare(recording)

@@ -245,6 +245,8 @@ def test_files_that_are_not_there_are_named(tmp_path):
     text = BODY + LOAD + '[[loads]]\nfile = "no.csv"\nframe = "world"\n'
     with pytest.raises(MissingFile, match=r"\[\[loads\]\] 2: file: .*no.csv: no such file"):
         read_simulation(write(tmp_path, text))
+    with pytest.raises(SchemaError, match="simulation_of_estimate"):
+        read_simulation(write(tmp_path, "{}", "estimate.json"))
 
 
 @pytest.mark.parametrize(
