@@ -5,12 +5,15 @@ The aliases carry the trailing shape in their name; leading dimensions are a bat
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Callable
+from numbers import Real
+from types import EllipsisType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from identify.errors import ModelError
+from identify.errors import IdentifyError, ModelError
 
 Array: TypeAlias = NDArray[np.floating]
 """Real numbers: float64 wherever the toolkit makes them."""
@@ -31,6 +34,11 @@ Mat33: TypeAlias = Array
 Mat44: TypeAlias = Array
 Mat66: TypeAlias = Array
 
+Shape: TypeAlias = tuple[int | EllipsisType | None, ...]
+"""Lengths of the axes of an array; None admits any length, `...` at the front any batch."""
+MakeError: TypeAlias = Callable[[str], IdentifyError]
+"""Makes an error of its message: a class of errors, or one with its file given."""
+
 
 def is_masked(values: object) -> bool:
     """Whether an array, or one in a list, has masked entries."""
@@ -39,7 +47,7 @@ def is_masked(values: object) -> bool:
     return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
 
 
-def as_real(values: ArrayLike, name: str) -> Array:
+def as_real(values: ArrayLike, name: str, error: MakeError = ModelError) -> Array:
     """An array of real numbers as float64, not copied where it is one.
 
     NumPy would drop imaginary parts, and take what lies beneath a mask for numbers.
@@ -47,64 +55,95 @@ def as_real(values: ArrayLike, name: str) -> Array:
     Args:
         values: anything NumPy makes an array of numbers from.
         name: what the array is, for the message.
+        error: makes what is raised of a message.
 
     Raises:
-        ModelError: complex numbers, or masked entries.
+        ModelError: (or `error`) complex numbers, or masked entries.
         TypeError, ValueError, OverflowError: no numbers.
     """
     if is_masked(values):
-        raise ModelError(
+        raise error(
             f"{name}: has masked entries, and none can be left out here; expected plain numbers"
         )
     array = np.asarray(values)
     if array.dtype.kind == "c":
-        raise ModelError(f"{name}: expected real numbers, got {array.dtype}; give .real")
+        raise error(f"{name}: expected real numbers, got {array.dtype}; give .real")
     return np.asarray(array, dtype=np.float64)
 
 
-def seal(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Array:
-    """A read-only float64 copy of `values`, checked to be finite and of the given shape.
+def as_array(
+    values: ArrayLike,
+    name: str,
+    shape: Shape,
+    error: MakeError = ModelError,
+    *,
+    finite: bool = True,
+) -> Array:
+    """An array of real numbers of a shape as float64, not copied where it is one.
 
     Args:
         values: anything NumPy makes an array of numbers from.
         name: what the array is, for the message.
-        shape: expected lengths; None admits any length.
+        shape: expected lengths; None admits any length, `...` at the front any batch.
+        error: makes what is raised of a message.
+        finite: whether every entry has to be.
 
     Raises:
-        ModelError: not real numbers, masked, not finite, or of another shape.
+        ModelError: (or `error`) not real numbers, masked, of another shape, or not finite.
     """
     try:
-        array = np.array(as_real(values, name))
-    except ModelError:
+        array = as_real(values, name, error)
+    except IdentifyError:
         raise
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(
-            f"{name}: expected numbers of shape {_spell(shape)}, got {error}"
-        ) from error
-    matches = array.ndim == len(shape) and all(
-        want is None or want == got for want, got in zip(shape, array.shape, strict=True)
-    )
-    if not matches:
-        raise ModelError(f"{name}: expected shape {_spell(shape)}, got {array.shape}")
-    if not np.isfinite(array).all():
+    except (TypeError, ValueError, OverflowError) as problem:
+        raise error(
+            f"{name}: expected numbers of shape {_spell(shape)}, got {problem}"
+        ) from problem
+    if not _fits(array.shape, shape):
+        raise error(f"{name}: expected shape {_spell(shape)}, got {array.shape}")
+    if finite and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ModelError(f"{name}: entry {where} is {array[where]}; every entry must be finite")
+        raise error(f"{name}: entry {where} is {array[where]}; every entry must be finite")
+    return array
+
+
+def _fits(got: tuple[int, ...], shape: Shape) -> bool:
+    if shape[:1] == (...,):
+        shape = shape[1:]
+        got = got[max(len(got) - len(shape), 0) :]
+    return len(got) == len(shape) and all(
+        want in (None, length) for want, length in zip(shape, got, strict=True)
+    )
+
+
+def seal(values: ArrayLike, name: str, shape: Shape, error: MakeError = ModelError) -> Array:
+    """A read-only copy of what `as_array` admits; arguments and errors are its own."""
+    array = np.array(as_array(values, name, shape, error))
     array.flags.writeable = False
     return array
 
 
-def seal_batch(values: ArrayLike, name: str, trailing: tuple[int, ...]) -> Array:
-    """A sealed copy of `values`, shape (..., *trailing) with any leading shape.
+def positive(value: Any, name: str, unit: str, error: MakeError = ModelError) -> float:
+    """A positive, finite number as a float.
+
+    Args:
+        value: a number, or an array of one.
+        name: what it is, for the message.
+        unit: of it, for the message.
+        error: makes what is raised of a message.
 
     Raises:
-        ModelError: not real numbers, masked, not finite, or of another trailing shape.
+        ModelError: (or `error`) it is another thing.
     """
-    try:
-        leading = max(np.ndim(values) - len(trailing), 0)
-    except ValueError:  # a ragged list: `seal` says what is wrong with it
-        leading = 0
-    return seal(values, name, (*(None,) * leading, *trailing))
+    is_number = isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    if not is_number:
+        raise error(f"{name}: expected a number [{unit}], got {value!r}")
+    number = float(value)
+    if not 0.0 < number < np.inf:
+        raise error(f"{name}: expected a positive, finite number [{unit}], got {number:g}")
+    return number
 
 
-def _spell(shape: tuple[int | None, ...]) -> str:
-    return "(" + ", ".join("n" if length is None else str(length) for length in shape) + ")"
+def _spell(shape: Shape) -> str:
+    words = {None: "n", ...: "..."}
+    return "(" + ", ".join(words.get(length, str(length)) for length in shape) + ")"

@@ -13,8 +13,8 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from glob import escape
 from pathlib import Path
 from typing import IO
@@ -27,8 +27,8 @@ _EXPANSION, _ALWAYS_FINE = 200, 256 * 2**20
 LARGEST_PART = 2**27
 """Bytes of the largest mesh, texture or other file of a model that is read."""
 
-_POLL = 0.02
-"""Seconds between two tries to take a lock."""
+_ABANDONED = 3600.0
+"""Age of a temporary file at which the process that wrote it is gone [s]."""
 
 
 def require_file(path: Path) -> None:
@@ -97,41 +97,27 @@ def check_expansion(
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write under a temporary name beside `path`, then rename; the folder is made if need be."""
-    _write_together({path: content}, ".tmp")
+    write_together({path: content})
 
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
-    """Write files that belong together, each as `write_bytes` does, under a lock of the caller.
+    """Write files that belong together, each under a temporary name beside it, then rename them.
 
-    None takes its name before all of them are on the disk; they take them in the order given.
+    None takes its name before all of them are on the disk; they take them in the order given. What
+    a process that was killed left under temporary names of theirs goes when it is an hour old.
 
     Raises:
         MissingFile: a folder has the name of one of them.
         OSError: one cannot be written.
     """
-    _write_together(contents, "")
-
-
-def remove_temporaries(*paths: Path) -> None:
-    """Remove what `write_together` left of files when its process was killed.
-
-    The caller holds the lock under which all of them are written: what is there is nobody's.
-    """
-    for path in paths:
-        for left in path.parent.glob(f".{escape(path.name)}.{8 * '[a-z0-9_]'}"):
-            if left.is_file():
-                left.unlink(missing_ok=True)
-
-
-def _write_together(contents: Mapping[Path, bytes], suffix: str) -> None:
-    """With temporary names `.NAME.XXXXXXXX` and a suffix, which says who may remove them."""
     staged: dict[Path, Path] = {}
     try:
         for path, content in contents.items():
             if path.is_dir():
                 raise MissingFile(f"{path}: is a folder; expected the name of a file", path=path)
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(suffix, f".{path.name}.", path.parent)
+            _remove_abandoned(path)
+            handle, temporary = tempfile.mkstemp("", f".{path.name}.", path.parent)
             staged[path] = Path(temporary)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
@@ -142,6 +128,14 @@ def _write_together(contents: Mapping[Path, bytes], suffix: str) -> None:
         for temporary in staged.values():
             temporary.unlink(missing_ok=True)
         raise
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove temporary files of a name that no living process can be writing any more."""
+    for left in path.parent.glob(f".{escape(path.name)}.{8 * '[a-z0-9_]'}"):
+        with suppress(OSError):  # another process may do the same, and it harms nobody
+            if left.is_file() and time.time() - left.stat().st_mtime > _ABANDONED:
+                left.unlink()
 
 
 def write_text(path: Path, content: str) -> None:
@@ -201,42 +195,6 @@ def try_lock(file: IO[str], *, shared: bool = False) -> bool:
     except (BlockingIOError, PermissionError):  # the second is what Windows says
         return False
     return True
-
-
-@contextmanager
-def locked(path: Path, patience: float) -> Iterator[None]:
-    """Hold the lock of a file that is there only while somebody holds or wants it.
-
-    Args:
-        path: of the lock file; its folder is made if need be.
-        patience: how long to wait for another process [s].
-
-    Raises:
-        TimeoutError: another process held it all that time.
-        OSError: the file cannot be written, or is a link.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    until = time.monotonic() + patience
-    while True:
-        with open_lock(path) as file:
-            if try_lock(file) and _is_at(file, path):
-                try:
-                    yield
-                finally:
-                    with suppress(OSError):  # Windows keeps a file that is open
-                        path.unlink()
-                return
-        if time.monotonic() > until:
-            raise TimeoutError(f"another process holds {path.name}")
-        time.sleep(_POLL)
-
-
-def _is_at(file: IO[str], path: Path) -> bool:
-    """Whether an open file still has its name: who held the lock before may have removed it."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), path.lstat())
-    except FileNotFoundError:
-        return False
 
 
 def _nearest(path: Path) -> str:

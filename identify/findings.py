@@ -6,6 +6,7 @@ fitted, travel with the estimate into its file, and are repeated by everything t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -18,30 +19,30 @@ Severity: TypeAlias = Literal["info", "warning", "error"]
 
 Usable: TypeAlias = Literal["yes", "with care", "no"]
 
-CODES = (
-    "edited",  # the file of an estimate is not what was written
-    # faults: what may be wrong with the log, or with how it was read
-    "cutoff_low",
-    *("wrench_sign", "force_sign", "torque_sign", "wrench_frame", "wrench_axes"),
-    *("wrench_misaligned", "wrench_calibration", "force_unit", "torque_unit", "gain"),
-    *("gravity_direction", "gravity_magnitude", "gravity_tilted", "already_compensated"),
-    *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
-    *("acceleration_kind", "kinematic_offset", "time_unit", "clock_rate", "delay", "sensor_lag"),
+CORRECTABLE = (
     *("contact", "drift", "bias_step", "spikes", "saturation", "frozen_pose", "frozen_wrench"),
-    *("body_changed", "bodies_differ", "logs_swapped", "rows_dropped", "rows_unused"),
-    *("counter_wrapped", "held_samples", "clocks_joined", "choice_contradicted"),
-    # symptoms: what shows that something is wrong, or that the log tells too little
-    *("unexplained", "little_motion", "motion_noise", "completed"),
+    *("body_changed", "bodies_differ"),
 )
-"""All codes: faults before symptoms, and those of equal evidence in this order."""
+"""Codes, besides those of log faults, that a fit may be asked to correct."""
 
-CORRECTABLE = CODES[CODES.index("wrench_sign") : CODES.index("logs_swapped")]
-"""Those that a fit may be asked to correct: of how a log was read, of its signals, of its body."""
+_SYMPTOMS = ("unexplained", "little_motion", "completed")
+"""Codes of what shows that something is wrong, or that the log tells too little."""
 
-_SYMPTOMS = CODES.index("unexplained")
+CODES = (
+    *("edited", "cutoff_low", *CORRECTABLE, "logs_swapped"),
+    *("rows_dropped", "rows_unused", "counter_wrapped", "held_samples", "clocks_joined"),
+    *("choice_contradicted", *_SYMPTOMS),
+)
+"""All codes but those of log faults, which `diagnosis.faults.FAMILIES` has: causes before symptoms,
+and those of equal evidence in this order."""
+
+_LOG_FAULT = CODES.index("cutoff_low") + 0.5
+"""Where log faults stand in that order."""
 
 _SEEN = ("spikes", "saturation", "frozen_pose", "frozen_wrench")
 """Codes of what a raw signal shows by itself."""
+
+_CODE = re.compile("[a-z]+(_[a-z]+)*")
 
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
@@ -51,7 +52,7 @@ class Finding:
     """One thing to know.
 
     Attributes:
-        code: one of `CODES`.
+        code: what was found, in a word: one of `CODES`, or of a log fault.
         severity: "info", "warning", or "error": do not use this estimate.
         text: what was found, in words.
         remedy: what to do: a line of the schema, or an action; may be empty.
@@ -67,8 +68,10 @@ class Finding:
     where: str = ""
 
     def __post_init__(self) -> None:
-        if self.code not in CODES:
-            raise ValueError(f"{self.code!r} is no code of a finding")
+        if not _CODE.fullmatch(self.code):
+            raise ValueError(
+                f"{self.code!r} is no code of a finding; expected a word of small letters and _"
+            )
         if self.severity not in _SEVERITIES:
             raise ValueError(f"{self.severity!r} is no severity of a finding")
         object.__setattr__(self, "evidence", MappingProxyType(dict(self.evidence)))
@@ -110,9 +113,9 @@ def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     number = {code: place for place, code in enumerate(CODES)}
 
     def key(finding: Finding) -> tuple[float, ...]:
-        place = number[finding.code]
+        place = number.get(finding.code, _LOG_FAULT)
         gain = float(finding.evidence.get("gain", 0.0))
-        kind = place >= _SYMPTOMS, finding.code not in _SEEN
+        kind = finding.code in _SYMPTOMS, finding.code not in _SEEN
         return _SEVERITIES.index(finding.severity), *kind, -gain, place
 
     return tuple(sorted(findings, key=key))

@@ -12,6 +12,7 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from importlib.util import LazyLoader, find_spec, module_from_spec
 from pathlib import Path
 
 
@@ -39,6 +40,27 @@ def attach(
 
     names = sorted(public)
     return load, lambda: sorted(names), names
+
+
+def defer(*modules: str) -> None:
+    """Let modules wait until something of them is used, though others import them.
+
+    SciPy imports every module of NumPy, those too that no fit uses. For the program's own process:
+    a library should leave the modules of others alone.
+
+    Args:
+        modules: of packages, by their full names; those that are loaded, or not there, are left as
+            they are.
+    """
+    for name in modules:
+        spec = None if name in sys.modules else find_spec(name)
+        if spec is None or spec.loader is None:
+            continue
+        package, _, own = name.rpartition(".")
+        spec.loader = LazyLoader(spec.loader)
+        module = sys.modules[name] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        setattr(sys.modules[package], own, module)
 
 
 def _read_stub(path: Path) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:

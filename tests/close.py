@@ -1,7 +1,5 @@
 """Comparisons that scale by the problem: NumPy's default `atol` passes any inertia below 1e-8."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

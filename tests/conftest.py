@@ -1,7 +1,5 @@
 """One profile for every property test: the same examples on every machine, and no stopwatch."""
 
-from __future__ import annotations
-
 import os
 import sys
 import types

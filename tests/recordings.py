@@ -5,12 +5,10 @@ derivatives are written out by hand. The wrench is Newton's and Euler's about th
 carried to Bo: another route than the toolkit's equations about Bo.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -35,7 +33,7 @@ class Sines:
     @classmethod
     def random(
         cls, rng: np.random.Generator, amplitude: float, fastest_hz: float, terms: int = 3
-    ) -> Sines:
+    ) -> Self:
         return cls(
             amplitude=amplitude * rng.uniform(0.4, 1.0, (3, terms)) / np.sqrt(terms),
             frequency_hz=fastest_hz * rng.uniform(0.3, 1.0, (3, terms)),
@@ -58,7 +56,7 @@ class Path:
     @classmethod
     def random(
         cls, seed: int = 0, *, fastest_hz: float = 0.8, distance: float = 0.3, angle: float = 0.9
-    ) -> Path:
+    ) -> Self:
         rng = np.random.default_rng(seed)
         return cls(Sines.random(rng, distance, fastest_hz), Sines.random(rng, angle, fastest_hz))
 
@@ -109,11 +107,8 @@ class Path:
     ) -> np.ndarray:
         """The wrench on the body at Bo in B, by way of its centre of mass."""
         motion = self.motion(time, gravity)
-        a, w, alpha = (
-            motion.proper_acceleration,
-            motion.angular_velocity,
-            motion.angular_acceleration,
-        )
+        a, w = motion.proper_acceleration, motion.angular_velocity
+        alpha = motion.angular_acceleration
         com, Ic = phi[1:4] / phi[0], inertia_about_com(phi)
         force = phi[0] * (a + np.cross(alpha, com) + np.cross(w, np.cross(w, com)))
         torque = alpha @ Ic + np.cross(w, w @ Ic) + np.cross(com, force)
@@ -121,6 +116,9 @@ class Path:
 
 
 POSE = ("position", "quaternion")
+TWIST = ("linear_velocity", "angular_velocity")
+ACCELERATIONS = ("linear_acceleration", "angular_acceleration")
+ALL = (*POSE, *TWIST, *ACCELERATIONS)
 
 
 def record(

@@ -1,7 +1,5 @@
 """Random bodies, poses and motions: from a gram to a hundred tonnes, degenerate ones among them."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays

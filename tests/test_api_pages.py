@@ -1,7 +1,3 @@
-"""What is public is said: each package has a page in `docs/api`, which has what the docs import."""
-
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,13 +1,13 @@
-"""What is no plain array of real numbers is refused wherever arrays come in."""
-
-from __future__ import annotations
+import re
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import identify
-from identify.arrays import as_real, is_masked, seal
-from identify.errors import IdentifyError, ModelError
+from identify.arrays import as_array, as_real, is_masked, positive, seal
+from identify.errors import IdentifyError, LogError, ModelError, SchemaError
 from identify.inertia import (
     InertialParameters,
     composite,
@@ -65,3 +65,57 @@ def test_the_message_names_the_array_once():
     with pytest.raises(ModelError) as error:
         identify.InertialParameters(IMAGINARY)
     assert str(error.value) == "phi: expected real numbers, got complex128; give .real"
+
+
+@pytest.mark.parametrize(
+    ("shape", "fits", "fits_not"),
+    [
+        ((3,), [(3,)], [(), (4,), (1, 3)]),
+        ((None, 3), [(0, 3), (5, 3)], [(3,), (3, 5), (1, 5, 3)]),
+        ((..., 3), [(3,), (2, 3), (0, 2, 3)], [(), (3, 2)]),
+        ((..., None, 3), [(2, 3), (4, 2, 3)], [(3,)]),
+        ((...,), [(), (2,), (2, 3)], []),
+    ],
+)
+def test_a_shape_has_lengths_that_may_be_free_and_a_batch(shape, fits, fits_not):
+    for lengths in fits:
+        assert as_array(np.zeros(lengths), "x", shape).shape == lengths
+    for lengths in fits_not:
+        spelled = ", ".join({None: "n", ...: "..."}.get(length, str(length)) for length in shape)
+        with pytest.raises(ModelError, match=re.escape(f"x: expected shape ({spelled}), got")):
+            as_array(np.zeros(lengths), "x", shape)
+
+
+def test_a_sealed_array_is_a_read_only_copy_and_another_is_the_one_given():
+    assert as_array(PHI, "phi", (10,)) is PHI
+    sealed = seal(PHI, "phi", (..., 10))
+    assert not np.shares_memory(sealed, PHI)
+    assert not sealed.flags.writeable
+
+
+def test_whoever_asks_says_what_is_raised():
+    path = Path("log.csv")
+    with pytest.raises(LogError, match=r"phi: entry \(4,\) is nan; every entry") as caught:
+        seal(np.where(np.arange(10) == 4, np.nan, PHI), "phi", (10,), partial(LogError, path=path))
+    assert caught.value.path == path
+    assert np.isnan(as_array([np.nan], "x", (1,), finite=False)).all()
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2.0), np.int64(2), np.array(2.0)])
+def test_a_positive_number_is_a_float(value):
+    number = positive(value, "mass", "kg")
+    assert type(number) is float
+    assert number == 2.0
+
+
+@pytest.mark.parametrize("value", [0.0, -1.0, np.nan, np.inf, np.array(-2.0)])
+def test_what_is_not_positive_and_finite_is_refused(value):
+    said = rf"^mass: expected a positive, finite number \[kg\], got {float(value):g}$"
+    with pytest.raises(ModelError, match=said):
+        positive(value, "mass", "kg")
+
+
+@pytest.mark.parametrize("value", ["2", None, [2.0], 2j, np.ones(1)])
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises(SchemaError, match=r"^mass: expected a number \[kg\], got"):
+        positive(value, "mass", "kg", SchemaError)

@@ -1,7 +1,3 @@
-"""The examples of CONTRIBUTING.md run as they stand there, and leave no registry changed."""
-
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

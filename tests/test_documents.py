@@ -1,7 +1,3 @@
-"""Documents that people write: every message says the place, the key, and the nearest known one."""
-
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

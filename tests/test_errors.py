@@ -1,7 +1,3 @@
-"""Every error of the toolkit: the whole tree, as it crosses from one process to another."""
-
-from __future__ import annotations
-
 import importlib
 import inspect
 import pickle

@@ -1,11 +1,10 @@
-"""Findings: ranked, with causes before symptoms; the verdict that they come to."""
-
-from __future__ import annotations
-
+import ast
 import pickle
+from pathlib import Path
 
 import pytest
 
+from identify.diagnosis.faults import FAMILIES, codes_of_faults
 from identify.findings import (
     CODES,
     Finding,
@@ -14,6 +13,9 @@ from identify.findings import (
     reasons_in_words,
     verdict_of,
 )
+from identify.pipeline import FitSettings
+
+ROOT = Path(__file__).parents[1]
 
 
 def finding(code: str, severity: str = "warning") -> Finding:
@@ -94,10 +96,34 @@ def test_a_finding_says_where_what_and_what_to_do_and_survives_a_process():
     assert str(one) == "a.csv: delay was found. Look at it."
     assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301
     assert one.record()["evidence"] == {"p": 0.5}
-    assert len(set(CODES)) == len(CODES)
+    known = (*CODES, *codes_of_faults())
+    assert len(set(known)) == len(known)
 
 
-@pytest.mark.parametrize(("code", "severity"), [("dely", "error"), ("delay", "fatal")])
+@pytest.mark.parametrize(
+    ("code", "severity"), [("De lay", "error"), ("", "error"), ("delay", "fatal")]
+)
 def test_a_code_or_severity_that_is_none_is_refused(code, severity):
     with pytest.raises(ValueError, match="of a finding"):
         finding(code, severity)
+
+
+def test_codes_are_spelt_as_they_are_listed_and_are_all_described():
+    """A finding takes any word for its code, so that a new fault is one line in `FAMILIES`."""
+    known = {*CODES, *codes_of_faults()}
+    made = set()
+    for path in (ROOT / "identify").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
+                made |= {code.value for code in node.args[:1] if isinstance(code, ast.Constant)}
+    assert {"completed", "edited", "rows_dropped"} <= made <= known
+    described = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    assert not [code for code in known if f"`{code}`" not in described]
+
+
+def test_a_new_fault_needs_no_other_line_than_that_of_its_family(monkeypatch):
+    monkeypatch.setitem(FAMILIES, lambda facts: iter(()), ("plugs_crossed",))
+    assert FitSettings(apply=("plugs_crossed",)).apply == ("plugs_crossed",)
+    found = [finding(code) for code in ("unexplained", "plugs_crossed", "spikes", "drift")]
+    codes = [one.code for one in ranked(found)]
+    assert codes == ["spikes", "plugs_crossed", "drift", "unexplained"]

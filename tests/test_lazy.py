@@ -86,24 +86,31 @@ def test_another_name_is_an_attribute_error():
         identify.nothing  # noqa: B018
 
 
-def test_a_fit_loads_what_it_needs():
-    """Modules of the project: no more than 160 for a fit, 190 with its report."""
-    code = """
-import sys, tempfile, identify
+def test_a_fit_and_its_figures_load_what_they_need(tmp_path):
+    """Of the project no more than 160 modules for a fit and 190 with its report; no pyplot."""
+    code = f"""
+import sys, numpy as np, identify
 
 count = lambda: len([name for name in sys.modules if name.split(".")[0] == "identify"])
 folder = "datasets/payload_arm/"
 recording = identify.read_log(folder + "payload_arm.parquet", folder + "schema.toml")
 result = identify.fit(recording)
 print(count())
-with tempfile.TemporaryDirectory() as out:
-    identify.report(result, out + "/report.html")
+from identify.reporting import plot, report
+print([m for m in ("matplotlib", "jinja2", "rich") if m in sys.modules])
+report(result, {str(tmp_path / "report.html")!r})
 print(count())
+from identify.reporting.poinsot_animation import poinsot_gif
+from identify.simulation.poinsot import poinsot_motion
+free = poinsot_motion(np.diag([1, 2, 2.5]), [0, 0, 0, 1], [1, 0.2, 0.3], np.arange(3.0))
+plot.poinsot(free), poinsot_gif(free, dpi=30)
+print("matplotlib.pyplot" in sys.modules, "matplotlib" in sys.modules)
 """
     root = Path(identify.__path__[0]).parent
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
-    )
-    fit, report = map(int, done.stdout.split())
-    assert fit <= 160
-    assert fit < report <= 190
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
+    fit, nothing, report, pyplot = done.stdout.splitlines()
+    assert nothing == "[]"
+    assert int(fit) <= 160
+    assert int(fit) < int(report) <= 190
+    assert pyplot == "False True"

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from scripts.size import HEADER, main
 
 FILES = {

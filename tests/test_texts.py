@@ -1,7 +1,3 @@
-"""Names of any origin do no harm where they are shown."""
-
-from __future__ import annotations
-
 import pytest
 
 from identify.findings import Finding, reasons_in_words

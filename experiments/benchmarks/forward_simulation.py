@@ -16,7 +16,7 @@ from identify.inertia import phi_from_inertia
 from identify.simulation import State, fast_rollout
 from tests.simulation.plain_rollout import plain_rollout
 
-BODIES, FEW_BODIES = 1000, 10
+BODIES, FEW_BODIES, CROWD = 1000, 10, 100_000
 STEPS = 2000
 STEP = 1e-3
 
@@ -57,6 +57,7 @@ def run(effort: Effort) -> list[Line]:
     """Body-steps a second and ratios."""
     steps = effort.scaled(STEPS, least=50)
     many, few = swarm(BODIES, steps), swarm(FEW_BODIES, steps)
+    crowd = swarm(CROWD, max(1, steps * BODIES // CROWD))
     phi, start, wrench = many.one()
     fewer = max(2, steps // _MUJOCO_SHARE)
     contenders = {
@@ -66,6 +67,8 @@ def run(effort: Effort) -> list[Line]:
         "free all": fast(many, free=True),
         "free last": fast(many, free=True, every=steps),
         "memory": memory_alone(many),
+        "crowd all": fast(crowd),
+        "crowd last": fast(crowd, every=crowd.wrench.shape[1] - 1),
         "few": fast(few),
         "plain few": plain(few),
         "mujoco": mujoco_rollout(phi, start, wrench[:-1], STEP),
@@ -74,6 +77,8 @@ def run(effort: Effort) -> list[Line]:
         "one model free": mujoco_many(many.phi, many.start, fewer, STEP),
     }
     body_steps = {
+        "crowd all": crowd.body_steps,
+        "crowd last": crowd.body_steps,
         "few": few.body_steps,
         "plain few": few.body_steps,
         "mujoco": steps,
@@ -97,6 +102,11 @@ def lines(each: dict[str, Array]) -> list[Line]:
         _rate("… wrench held, last state only", each["last"], REACH_MILLIONS),
         _rate("… free, all states", each["free all"]),
         _rate("… free, last state only", each["free last"], REACH_FREE_MILLIONS),
+        _rate(
+            f"… {CROWD} bodies, as many body-steps in all, wrench held, all states",
+            each["crowd all"],
+        ),
+        _rate("… last state only", each["crowd last"]),
         _rate(f"MuJoCo, {BODIES} bodies in one model, RK4, xfrc_applied", each["one model"]),
         _rate("… free", each["one model free"]),
         _ratio("… wrench held, all states, faster by", each, "one model", "all", REACH_RATIO),
@@ -124,9 +134,9 @@ def lines(each: dict[str, Array]) -> list[Line]:
 
 
 def swarm(bodies: int, steps: int) -> Swarm:
-    """Bodies of a kilogram and the size of a hand, tumbling."""
+    """Bodies of a kilogram and the size of a hand, tumbling; of a crowd some are alike."""
     rng = np.random.default_rng(0)
-    phi = np.array([_body(rng) for _ in range(bodies)])
+    phi = np.resize([_body(rng) for _ in range(min(bodies, BODIES))], (bodies, 10))
     q = rng.normal(size=(bodies, 4))
     position, velocity, spin = rng.normal(size=(3, bodies, 3))
     wrench = rng.normal(size=(bodies, steps + 1, 6)) * np.repeat([5.0, 0.3], 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -211,7 +212,7 @@ def _obeyed(logs: Sequence[Subject], first: Finding) -> tuple[str, FitResult | N
         return "applied", None
 
 
-_TABLE = re.compile(r"In the schema, \[([\w.]+)\],? ")
+_TABLE = re.compile(r"(?:^In the schema, |; in )\[([\w.]+)\],? ")
 _CHANGE = re.compile(r"`[^`]*` to `([^`]*)`|`([^`]*)`")
 
 
@@ -220,31 +221,35 @@ def obey(schema: Mapping[str, Any], remedy: str) -> dict[str, Any] | None:
 
     Args:
         schema: tables of keys.
-        remedy: such as "In the schema, [pose], set `maps = "world_to_body"`."
+        remedy: such as "In the schema, [wrench], set `frame = "body"` and leave `point` out; in
+            [pose], set `maps = "world_to_body"`."
 
     Raises:
         SchemaError: a line is no line of a schema.
     """
-    table = _TABLE.match(remedy)
-    lines = [new or only for new, only in _CHANGE.findall(remedy)]
-    lines = [line for line in lines if "=" in line]
-    if table is None or not lines or "sign of" in remedy:
-        return None
+    before, *tables = _TABLE.split(remedy)
+    whole = copy.deepcopy(dict(schema))
+    changed = False
+    for name, said in zip(tables[::2], tables[1::2], strict=True):
+        target = whole
+        for part in name.split("."):
+            target = target.setdefault(part, {})
+        for line in (new or only for new, only in _CHANGE.findall(said)):
+            if "=" in line:
+                target.update(_key_of(line, remedy))
+            elif f"leave `{line}` out" in said:
+                target.pop(line, None)
+            else:
+                return None
+            changed = True
+    return whole if changed and not before else None
+
+
+def _key_of(line: str, remedy: str) -> dict[str, Any]:
     try:
-        keys = tomllib.loads("\n".join(line.replace("\n", " ") for line in lines))
+        return tomllib.loads(line.replace("\n", " "))
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{remedy!r} names no lines of a schema: {error}") from error
-    whole = {name: dict(of_table) for name, of_table in schema.items()}
-    path = table[1].split(".")
-    target = whole.setdefault(path[0], {})
-    for name in path[1:]:
-        target[name] = dict(target.get(name, {}))
-        target = target[name]
-    if path == ["wrench", "mount"] and 'frame = "sensor"' in remedy:
-        whole["wrench"]["frame"] = "sensor"
-        target.setdefault("translation", [0.0, 0.0, 0.0])
-    target.update(keys)
-    return whole
 
 
 # --- whether a log can tell ---------------------------------------------------------------------

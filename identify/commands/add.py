@@ -16,6 +16,7 @@ from identify.commands.bodies import (
     covariances,
     decided_by_all,
     exact_notes,
+    flange_notes,
     frame_notes,
     moved,
     pose_of,
@@ -73,8 +74,10 @@ class Add(Command):
         bodies = list(read_bodies(*words))
         if not self.at:
             require_one_frame(words, bodies, "--at")
-        for number, at in enumerate(self.at, 1):
-            bodies[number] = moved(bodies[number], pose_of(at, "add"), bodies[0])
+        poses = [pose_of(at, "add") for at in self.at]
+        elsewhere = flange_notes(words, bodies, poses) if poses else []
+        for number, X_AB in enumerate(poses, 1):
+            bodies[number] = moved(bodies[number], X_AB, bodies[0])
         phi = composite(np.array([saved.parameters.phi for saved in bodies]))
         verdict = check(phi)
         if verdict.impossible:
@@ -83,4 +86,5 @@ class Add(Command):
         covariance = sum(known[1:], known[0]) if known else None
         names = [str(word) for word in words]
         total = combined(phi, bodies, names, covariance, decided_by_all(bodies), invocation)
-        return write_body(self.output, total, [*frame_notes(bodies), *exact_notes(words, bodies)])
+        notes = (*elsewhere, *frame_notes(bodies), *exact_notes(words, bodies))
+        return write_body(self.output, total, notes)

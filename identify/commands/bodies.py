@@ -30,6 +30,9 @@ BODY = "A body: an estimate.json, JSON with mass, com and an inertia, or model.u
 _SAME_FRAME = 1e-6
 """Difference of two poses of the flange up to which they are one [m, and entries of a rotation]."""
 
+_SAME_PLACE = 1e-3
+"""The same of a pose that a person gives, who may have rounded it."""
+
 _MODELS = (".urdf", ".sdf", ".xml", ".mjcf")
 _WEAKEST_FIRST = ("default", "constraint", "data", "given")
 UNIDENTIFIABLE = "what a log does not identify is that of its default body"
@@ -164,20 +167,14 @@ def require_one_frame(words: Sequence[Path], bodies: Sequence[SavedEstimate], at
     Raises:
         ModelError: names the two, and the pose of one in the other where the flange is in both.
     """
-    import numpy as np
-
-    from identify.spatial import log_rotation, quaternion_from_rotation
-
     first = bodies[0]
     for word, other in zip(words[1:], bodies[1:], strict=True):
         one, two = first.frames, other.frames
-        if one.flange is not None and two.flange is not None:
-            X_AB = one.flange @ two.flange.inverse()  # both on one flange
-            if np.allclose(X_AB.matrix, np.eye(4), rtol=0.0, atol=_SAME_FRAME):
+        X_AB = _on_one_flange(first, other)
+        if X_AB is not None:
+            if _apart(X_AB, X_AB.identity()) < _SAME_FRAME:
                 continue
-            turn = log_rotation(quaternion_from_rotation(X_AB.rotation))
-            pose = " ".join(f"{x:.9g}" for x in (*X_AB.position, *turn))
-            hint = f"on one flange, that is {at} {pose}"
+            hint = f"on one flange, that is {at} {_spelled(X_AB)}"
         elif None in (one.name, two.name) or one.name == two.name:
             continue
         else:
@@ -186,6 +183,43 @@ def require_one_frame(words: Sequence[Path], bodies: Sequence[SavedEstimate], at
             f"{word} is about {other.frame_in_words}, but {words[0]} about "
             f"{first.frame_in_words}, and their logs say that these differ: {hint}"
         )
+
+
+def flange_notes(
+    words: Sequence[Path], bodies: Sequence[SavedEstimate], poses: Sequence[Pose]
+) -> list[str]:
+    """That a body is not put where the flange that both logs know has it, a sentence each.
+
+    Args:
+        words: the files.
+        bodies: as they were read.
+        poses: that of each body but the first in the frame of the first, as it was asked for.
+    """
+    return [
+        f"{word} is put at {_spelled(X_AB)}, but on one flange with {words[0]}, as their logs say "
+        f"where it is, it would be at {_spelled(known)}"
+        for word, other, X_AB in zip(words[1:], bodies[1:], poses, strict=True)
+        if (known := _on_one_flange(bodies[0], other)) and _apart(known, X_AB) > _SAME_PLACE
+    ]
+
+
+def _on_one_flange(one: SavedEstimate, other: SavedEstimate) -> Pose | None:
+    """Pose of the other's frame in the first one's where both are on a flange that both know."""
+    X_AF, X_BF = one.frames.flange, other.frames.flange
+    return None if X_AF is None or X_BF is None else X_AF @ X_BF.inverse()
+
+
+def _apart(X_AB: Pose, X_AC: Pose) -> float:
+    """Largest difference of two poses [m, and entries of a rotation]."""
+    return float(abs(X_AB.matrix - X_AC.matrix).max())
+
+
+def _spelled(X_AB: Pose) -> str:
+    """A pose as `--at` takes it."""
+    from identify.spatial import log_rotation, quaternion_from_rotation
+
+    turn = log_rotation(quaternion_from_rotation(X_AB.rotation))
+    return " ".join(f"{x:.9g}" for x in (*X_AB.position, *turn))
 
 
 def frame_notes(bodies: Sequence[SavedEstimate]) -> list[str]:

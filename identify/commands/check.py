@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.command import Command, Flag, Number, Vector, option
+from identify.commands.command import Command, Flag, Number, Vector, defer_what_no_fit_uses, option
 from identify.commands.reasons import NOT_TO_BE_USED
 from identify.commands.terminal import say
 
@@ -56,6 +56,7 @@ class Check(Command):
 
     def run(self, invocation: str) -> int:
         """Check, and print what was found."""
+        defer_what_no_fit_uses()
         from identify.logs import load_schema, open_log
         from identify.pipeline import FitSettings, check_logs
 

@@ -6,15 +6,19 @@ how the help shows it.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
+from types import ModuleType
 from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
 
 import tyro
 from tyro.constructors import PrimitiveConstructorSpec
 
 from identify.errors import IdentifyError, did_you_mean
+from identify.lazy import defer
 
 C = TypeVar("C", bound="Command")
 
@@ -65,13 +69,14 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
         SystemExit: help was asked for and printed; or, with status 2, a value is missing or wrong,
             and that was printed.
     """
-    command, left = tyro.cli(
-        kind,
-        prog=f"identify {name}",
-        args=argv,
-        config=PARSING,
-        return_unknown_args=True,
-    )
+    with _unchecked_defaults():
+        command, left = tyro.cli(
+            kind,
+            prog=f"identify {name}",
+            args=argv,
+            config=PARSING,
+            return_unknown_args=True,
+        )
     plain = argv[argv.index("--") :] if "--" in argv else ()
     for word in left:
         if word.startswith("-") and word not in plain:
@@ -85,6 +90,29 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
         return command.with_more(left) if left else command
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from None
+
+
+@contextmanager
+def _unchecked_defaults() -> Iterator[None]:
+    """Keep tyro from holding the default of each option against its type, which a test does.
+
+    It would load typeguard for that, which takes longer than to parse the words.
+    """
+    name = "typeguard"
+    if name in sys.modules:
+        yield
+        return
+    stand_in = sys.modules[name] = ModuleType(name)
+    stand_in.__dict__.update(check_type=lambda value, kind: value, TypeCheckError=TypeError)
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
+def defer_what_no_fit_uses() -> None:
+    """Keep modules of NumPy out that SciPy imports and that take long to load."""
+    defer("numpy.f2py", "numpy.testing", "numpy.polynomial", "numpy.ctypeslib")
 
 
 def option(

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from tyro.conf import Positional, UseAppendAction
 
 from identify.commands.bodies import read_bodies
-from identify.commands.command import Command, Flag, Number, UsageError, Vector, numbers, option
+from identify.commands.command import (
+    Command,
+    Flag,
+    Number,
+    UsageError,
+    Vector,
+    defer_what_no_fit_uses,
+    numbers,
+    option,
+)
 from identify.commands.exclusion import without_fit_each
 from identify.commands.output import require_writable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, write_pair
@@ -125,6 +134,7 @@ class Fit(Command):
 
     def run(self, invocation: str) -> int:
         """Fit, write all files, print the tables."""
+        defer_what_no_fit_uses()
         if not self.logs:
             raise UsageError("fit: missing LOG [LOG ...]; see identify fit --help")
         if self.each:

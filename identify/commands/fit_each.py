@@ -33,7 +33,7 @@ from identify.experiments.rows import Row, failure, now
 from identify.experiments.runner import Work, choose_executor, run_work
 from identify.experiments.store import FolderInUse, Store, StoreInfo
 from identify.experiments.work import raise_if_interrupted
-from identify.files import digest, remove_temporaries, write_together
+from identify.files import digest, write_together
 from identify.logs import Schema, read_log
 from identify.pipeline import FitSettings, fit
 from identify.texts import plain_name
@@ -298,7 +298,6 @@ def _write(comparison: Comparison, output: Path) -> None:
         comparison_html(comparison, folder=str(output)).encode("utf-8", "backslashreplace"),
     )
     try:
-        remove_temporaries(*(output / name for name in RESERVED))
         write_together(
             {output / name: content for name, content in zip(RESERVED, contents, strict=True)}
         )

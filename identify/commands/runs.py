@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from pathlib import Path
 
+from identify.arrays import positive
 from identify.commands.command import UsageError
 from identify.commands.terminal import say
 
@@ -20,10 +20,8 @@ def require_workers(workers: int | None, command: str) -> None:
 
 def require_time_limit(seconds: float | None, command: str) -> None:
     """Raise `UsageError` where `--timeout` is no time."""
-    if seconds is not None and not 0.0 < seconds < math.inf:
-        raise UsageError(
-            f"{command}: --timeout S: expected a positive number of seconds, got {seconds:g}"
-        )
+    if seconds is not None:
+        positive(seconds, f"{command}: --timeout S", "s", UsageError)
 
 
 def interrupted(output: Path) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.arrays import positive
 from identify.commands.command import Command, Flag, UsageError, Vector, option
 from identify.commands.output import require_writable, unwritable, write_file
 from identify.commands.pair import note_torn_pair
@@ -88,10 +89,7 @@ class Simulate(Command):
         if self.every < 1:
             raise UsageError(f"simulate: --every N: expected 1 or more, got {self.every}")
         for name, value in (("duration", self.duration), ("dt", self.dt)):
-            if not 0.0 < value < math.inf:
-                raise UsageError(
-                    f"simulate: --{name} S: expected a positive number of seconds, got {value:g}"
-                )
+            positive(value, f"simulate: --{name} S", "s", UsageError)
         if self.duration / self.dt > _MOST_STEPS:
             raise UsageError(
                 f"simulate: {self.duration / self.dt:.3g} steps; take a longer --dt, or less than "

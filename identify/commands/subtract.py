@@ -16,6 +16,7 @@ from identify.commands.bodies import (
     covariances,
     decided_by_all,
     exact_notes,
+    flange_notes,
     frame_notes,
     moved,
     pose_of,
@@ -41,8 +42,8 @@ class Subtract(Command):
 
     Both must be about the same point in the same axes, or --at says where the second is. A body
     without a covariance counts as exact. Exit status: 2 where what is left is no possible body, by
-    more than the noise of the two, and where logs say that frames differ and --at is missing; 4
-    where one of the estimates is not to be used.
+    more than the noise of the two, where logs say that frames differ and --at is missing, and
+    where --at is not the pose that they say; 4 where one of the estimates is not to be used.
     """
 
     with_payload: Annotated[Path, Positional, option("WITH", "(required)")]
@@ -65,7 +66,10 @@ class Subtract(Command):
         words = (self.with_payload, self.without)
         both = read_bodies(*words)
         if self.at is not None:
-            both = both[0], moved(both[1], pose_of(self.at, "subtract"), both[0])
+            X_AB = pose_of(self.at, "subtract")
+            for note in flange_notes(words, both, [X_AB]):  # the tool was on it with the payload
+                raise ModelError(f"{note}: give that pose")
+            both = both[0], moved(both[1], X_AB, both[0])
         else:
             require_one_frame(words, both, "--at")
         left = difference(both[0].parameters.phi, both[1].parameters.phi, *covariances(both))

@@ -10,6 +10,7 @@ from identify.estimation.estimator import (
     solve,
 )
 from identify.estimation.least_squares import ordinary_least_squares, weighted_least_squares
+from identify.estimation.program import SolverRun
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "EstimatorSettings",
     "IntervalRoute",
     "NegativeMass",
+    "SolverRun",
     "TooLittleMotion",
     "body_system",
     "estimate_body",

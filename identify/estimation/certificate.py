@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.errors import SolveError
 from identify.estimation.cones import in_dual
-from identify.estimation.program import ConeSolution, ConicRows
+from identify.estimation.program import ConeSolution, ConicRows, SolverRun
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term
 from identify.estimation.terms.consistent import MARGIN
@@ -34,17 +34,16 @@ COMPLETED = "the data and the default body"
 them, and an optimum of the data alone is not what was looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
-    """What was checked, in scaled unknowns and in units of the noise.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate(SolverRun):
+    """What was checked of a solver's run, in scaled unknowns and in units of the noise.
 
     The objective is strongly convex, so a dual bound bounds the distance to the optimum as well:
     ‖A (θ − θ*)‖² ≤ 2 (primal − dual).
 
+    Beside what the run says of itself (`SolverRun`) it has:
+
     Attributes:
-        solver: "Clarabel", or "none": least squares met all terms already and so is the optimum.
-        status: the solver's word.
-        iterations: its iterations.
         primal_residual: largest violation of a term.
         dual_residual: how far the solver's multiplier was from the dual cone, relative.
         gap: primal less dual objective, relative to the data.
@@ -55,13 +54,8 @@ class Certificate:
         margin: least eigenvalue asked for.
         condition: of the scaled problem, over the directions that are identifiable.
         rank: number of those directions.
-        versions: of the solver and of cvxpy, where they ran.
-        build_time, solve_time: [s].
     """
 
-    solver: str
-    status: str
-    iterations: int
     primal_residual: float
     dual_residual: float
     gap: float
@@ -72,9 +66,6 @@ class Certificate:
     margin: float
     condition: float
     rank: int
-    versions: Mapping[str, str] = field(default_factory=dict)
-    build_time: float = 0.0
-    solve_time: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +174,11 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
     if not distance <= max(_STANDARD_ERRORS * max(1.0, excess), _RELATIVE * size):
         raise SolveError(
             f"the optimum is not proved: the solution may be {distance:.1e} standard errors away "
-            f"from it; {solution.solver} said {solution.status!r}"
+            f"from it; {solution.run.in_words}"
         )
     singular = np.linalg.svd(problem.A @ problem.identifiable, compute_uv=False)
     return Certificate(
+        **asdict(solution.run),
         primal_residual=violation,
         dual_residual=dual_residual,
         gap=abs(primal - dual) / (0.5 * size**2),
@@ -201,12 +193,6 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
         margin=MARGIN,
         condition=float(singular[0] / singular[-1]),
         rank=len(singular),
-        solver=solution.solver,
-        status=solution.status,
-        iterations=solution.iterations,
-        versions=solution.versions,
-        build_time=solution.build_time,
-        solve_time=solution.solve_time,
     )
 
 
@@ -220,7 +206,7 @@ def _require_met(
     problem: ScaledProblem, solution: ConeSolution, violations: Sequence[float]
 ) -> float:
     """The largest violation, or an error if it is more than a term allows."""
-    said = f"{solution.solver} said {solution.status!r}"
+    said = solution.run.in_words
     for term, broken in zip(problem.terms, violations, strict=True):
         if not broken <= term.tolerance:
             raise SolveError(

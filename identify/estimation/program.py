@@ -58,30 +58,46 @@ class ConicRows:
 
 
 @dataclass(frozen=True, slots=True)
-class ConeSolution:
-    """What the solver said, before anything of it is believed.
+class SolverRun:
+    """What a solver says of its own run.
 
     Attributes:
-        theta: scaled unknowns, shape (p,).
-        multiplier: dual of the terms' rows, for the objective ½‖A θ − b‖², shape (n,); None where
-            least squares met all terms already.
-        rows: the terms' rows it belongs to.
-        solver: "Clarabel", or "none" where there was no need of one.
+        solver: "Clarabel", or "none": least squares met all terms already and so is the optimum.
         status: the solver's own word.
         iterations: its iterations.
-        versions: of the solver and of cvxpy.
+        versions: of the solver and of cvxpy, where they ran.
         build_time, solve_time: [s].
     """
 
-    theta: Array
-    multiplier: Array | None = None
-    rows: ConicRows | None = None
     solver: str = "none"
     status: str = ""
     iterations: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
     build_time: float = 0.0
     solve_time: float = 0.0
+
+    @property
+    def in_words(self) -> str:
+        """What messages say of it."""
+        return f"{self.solver} said {self.status!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class ConeSolution:
+    """What the solver gave, before anything of it is believed.
+
+    Attributes:
+        theta: scaled unknowns, shape (p,).
+        multiplier: dual of the terms' rows, for the objective ½‖A θ − b‖², shape (n,); None where
+            least squares met all terms already.
+        rows: the terms' rows it belongs to.
+        run: of the solver.
+    """
+
+    theta: Array
+    multiplier: Array | None = None
+    rows: ConicRows | None = None
+    run: SolverRun = field(default_factory=SolverRun)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,12 +172,14 @@ class ConeProgram:
             theta=theta,
             multiplier=factor * np.asarray(solution.z)[self.rows],
             rows=ConicRows(rows[:, self.theta], rows[:, self.own], rows[:, -1], self.terms_cones),
-            solver="Clarabel",
-            status=status,
-            iterations=int(solution.iterations),
-            versions=_versions(),
-            build_time=built - started,
-            solve_time=finished - built,
+            run=SolverRun(
+                solver="Clarabel",
+                status=status,
+                iterations=int(solution.iterations),
+                versions=_versions(),
+                build_time=built - started,
+                solve_time=finished - built,
+            ),
         )
 
     def _form(self, A: Array, b: Array, scaling: Scaling) -> Array:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-import numpy as np
-
+from identify.arrays import positive
 from identify.errors import SchemaError
 from identify.estimation.terms import KnownMass, Term
 from identify.regressors import Offsets
@@ -49,7 +48,8 @@ class EstimatorSettings:
                 *first, last = (f'"{choice}"' for choice in choices)
                 expected = f"{', '.join(first)} or {last}"
                 raise SchemaError(f"{name}: expected {expected}, got {getattr(self, name)!r}")
-        require_positive("mass", self.mass, "kg")
+        if self.mass is not None:
+            positive(self.mass, "mass", "kg", SchemaError)
         if self.mass is not None:
             KnownMass(self.mass)  # raises where no log could tell of it
         if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
@@ -61,13 +61,3 @@ class EstimatorSettings:
     def all_terms(self) -> tuple[Term, ...]:
         """The terms, the known mass among them."""
         return self.terms if self.mass is None else (KnownMass(self.mass), *self.terms)
-
-
-def require_positive(name: str, value: object, unit: str) -> None:
-    """Raise `SchemaError` unless a choice is a positive finite number, or none was made."""
-    if value is None:
-        return
-    if not isinstance(value, int | float | np.number):
-        raise SchemaError(f"{name}: expected a number, got {value!r}")
-    if not (np.isfinite(value) and value > 0.0):
-        raise SchemaError(f"{name}: expected a positive number of {unit}, got {value}")

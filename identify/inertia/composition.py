@@ -8,9 +8,9 @@ from typing import overload
 
 import numpy as np
 
-from identify.arrays import Array, Phi, PhiLike, as_real, seal
+from identify.arrays import Array, Phi, PhiLike, as_array, as_real, seal
 from identify.errors import ModelError
-from identify.inertia.consistency import BodyKind, body_kinds, require_finite, which_body
+from identify.inertia.consistency import BodyKind, body_kinds, which_body
 from identify.inertia.parameters import BodyT, InertialParameters, like
 from identify.inertia.verdict import BodyVerdict, check
 
@@ -92,12 +92,11 @@ def subtract(with_: BodyT, without: BodyT) -> BodyT:
     Raises:
         ImpossibleDifference: a difference is no possible body; says which, why and by how much.
     """
-    return like(_subtract(as_real(with_, "with"), as_real(without, "without")), with_, without)
+    a, b = as_array(with_, "with", (..., 10)), as_array(without, "without", (..., 10))
+    return like(_subtract(a, b), with_, without)
 
 
 def _subtract(with_: Phi, without: Phi) -> Phi:
-    require_finite(with_)
-    require_finite(without)
     rest = with_ - without
     doubtful = body_kinds(rest) == BodyKind.IMPOSSIBLE
     if doubtful.any():

@@ -12,8 +12,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from identify.arrays import Array, Flags, Mat33, Phi, PhiLike, Vec3, as_real
-from identify.errors import ModelError
+from identify.arrays import Array, Flags, Mat33, PhiLike, Vec3, as_array, as_real
 from identify.inertia.matrices import rounding_about_com, second_moment_about_com
 
 ROUNDING = 1e-12
@@ -64,8 +63,7 @@ def central_spectrum(phi: PhiLike, tolerance: float = ROUNDING) -> tuple[Array, 
     Raises:
         ModelError: a number is not finite.
     """
-    phi = as_real(phi, "phi")
-    require_finite(phi)
+    phi = as_array(phi, "phi", (..., 10))
     with np.errstate(over="ignore", invalid="ignore"):
         safe = np.where(phi[..., :1] > 0.0, phi, np.eye(10)[0])
         Sc = second_moment_about_com(safe)
@@ -148,20 +146,6 @@ def within_reach(com: Vec3, Sc: Mat33) -> Flags:
     """
     near = np.all(np.abs(com) < _FARTHEST, axis=-1)
     return np.asarray(near & np.all(np.abs(Sc) < _LARGEST, axis=(-1, -2)))
-
-
-def require_finite(phi: Phi) -> None:
-    """Refuse ten parameters that are not finite numbers.
-
-    Raises:
-        ModelError: names the first of them.
-    """
-    finite = np.isfinite(phi)
-    if phi.shape[-1:] != (10,):
-        raise ModelError(f"phi: expected shape (..., 10), got {phi.shape}")
-    if not finite.all():
-        where = tuple(int(i) for i in np.argwhere(~finite)[0])
-        raise ModelError(f"phi: entry {where} is {phi[where]}; every entry must be finite")
 
 
 def which_body(index: Sequence[int] | Array) -> str:

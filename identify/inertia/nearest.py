@@ -20,14 +20,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Flags, Mat33, Mat44, Phi, PhiLike, as_real
+from identify.arrays import Array, Flags, Mat33, Mat44, Phi, PhiLike, as_array, as_real
 from identify.errors import ModelError
 from identify.inertia.consistency import (
     ROUNDING,
     BodyKind,
     body_kinds,
     central_spectrum,
-    require_finite,
     which_body,
 )
 from identify.inertia.matrices import (
@@ -89,7 +88,7 @@ def nearest_consistent(
         ModelError: m ≤ 0 and no mass is given, a nominal body that is not solid, a negative margin,
             a margin for a point mass, which has no size of its own, or numbers not finite.
     """
-    phi = as_real(phi, "phi")
+    phi = as_array(phi, "phi", (..., 10))
     if not 0.0 <= margin < np.inf:
         raise ModelError(f"nearest body: expected a margin of zero or more, got {margin}")
     given = _with_mass(phi, mass)
@@ -200,7 +199,6 @@ def _metric_body(
 
 def _with_mass(phi: Phi, mass: float | None) -> Phi:
     """The bodies with `mass` in the place of one that is not positive."""
-    require_finite(phi)
     missing = phi[..., 0] <= 0.0
     if not missing.any():
         return phi

@@ -19,7 +19,6 @@ from identify.arrays import (
     Vec3,
     as_real,
     seal,
-    seal_batch,
 )
 from identify.errors import ModelError
 from identify.inertia.consistency import is_consistent
@@ -67,7 +66,7 @@ class InertialParameters:
     phi: Phi
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "phi", seal_batch(self.phi, "phi", (10,)))
+        object.__setattr__(self, "phi", seal(self.phi, "phi", (..., 10)))
 
     @classmethod
     def from_com(
@@ -78,8 +77,8 @@ class InertialParameters:
         Raises:
             ModelError: another shape, not finite, or an inertia that is not symmetric.
         """
-        com = seal_batch(com, "com", (3,))
-        inertia = seal_batch(inertia_about_com, "inertia_about_com", (3, 3))
+        com = seal(com, "com", (..., 3))
+        inertia = seal(inertia_about_com, "inertia_about_com", (..., 3, 3))
         skew = np.abs(inertia - np.swapaxes(inertia, -1, -2)).max(axis=(-2, -1), initial=0.0)
         if (skew > _ASYMMETRY * np.abs(inertia).max(axis=(-2, -1), initial=0.0)).any():
             raise ModelError(

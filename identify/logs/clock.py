@@ -11,9 +11,8 @@ import numpy as np
 from identify.arrays import Array, Indices
 from identify.errors import LogError
 from identify.findings import Finding
-from identify.logs.rows import ValidRows
 from identify.logs.schema_tables import LogTable
-from identify.logs.table import Stamps
+from identify.logs.table import Stamps, Table
 from identify.logs.units import TICKS_PER_SECOND
 
 _FASTEST_HZ, _LONGEST_S = 1e9, 1e11
@@ -87,7 +86,7 @@ def wrapped_before(clocks: Sequence[Clock]) -> tuple[int, list[int]] | None:
     return None
 
 
-def read_clock(valid_rows: Sequence[ValidRows], layouts: Sequence[LogTable]) -> Clock | None:
+def read_clock(valid_rows: Sequence[Table], layouts: Sequence[LogTable]) -> Clock | None:
     """The time of each row; None where every row is a still pose.
 
     Stamps in whole numbers (nanoseconds since 1970 have nineteen digits) lose nothing: the first is
@@ -106,7 +105,7 @@ def read_clock(valid_rows: Sequence[ValidRows], layouts: Sequence[LogTable]) -> 
         return None
     if layout.rate_hz is not None:
         _require_two(valid_rows[0])
-        kept = valid_rows[0].kept
+        kept = valid_rows[0].numbers
         with np.errstate(over="ignore"):
             time = (kept - kept[0]) / layout.rate_hz
         _require_plausible(valid_rows[0], time, layout)
@@ -114,7 +113,7 @@ def read_clock(valid_rows: Sequence[ValidRows], layouts: Sequence[LogTable]) -> 
     for valid, own in zip(valid_rows, layouts, strict=True):
         if valid.stamps is not None:
             return _read_stamps(valid, valid.stamps, own)
-    path = valid_rows[0].table.path
+    path = valid_rows[0].path
     raise LogError(
         f"{path}: no file of the log has the column {layout.time!r} of time stamps; name it in "
         "[log] time, or give rate_hz",
@@ -123,7 +122,7 @@ def read_clock(valid_rows: Sequence[ValidRows], layouts: Sequence[LogTable]) -> 
     )
 
 
-def same_clock(first: ValidRows, layout: LogTable, other: ValidRows, its_layout: LogTable) -> bool:
+def same_clock(first: Table, layout: LogTable, other: Table, its_layout: LogTable) -> bool:
     """Whether the stamps of two tables of as many rows say that their rows are the same.
 
     They may start at zeros of their own; but where they run at the same time, it is the same zero.
@@ -142,15 +141,15 @@ def same_clock(first: ValidRows, layout: LogTable, other: ValidRows, its_layout:
     return not together or abs(float(np.median(its_time - time)) + apart) <= _APART * step
 
 
-def _read_stamps(valid: ValidRows, stamps: Stamps, layout: LogTable) -> Clock:
+def _read_stamps(valid: Table, stamps: Stamps, layout: LogTable) -> Clock:
     _require_two(valid)
     stamps, findings = unwrapped(valid, stamps, layout)
     require_order(valid, stamps, layout)
     if stamps[0] == stamps[-1]:
         raise LogError(
-            f"{valid.table.path}: time never advances: all {len(stamps)} rows are stamped "
+            f"{valid.path}: time never advances: all {len(stamps)} rows are stamped "
             f"{stamps[0]}; name another column, or give rate_hz",
-            path=valid.table.path,
+            path=valid.path,
             column=layout.time,
         )
     ticks = _ticks(valid, layout)
@@ -160,7 +159,7 @@ def _read_stamps(valid: ValidRows, stamps: Stamps, layout: LogTable) -> Clock:
     return Clock(time, _exactly(stamps[0], ticks), findings=findings, ticks=ticks)
 
 
-def require_order(valid: ValidRows, stamps: Stamps, layout: LogTable) -> None:
+def require_order(valid: Table, stamps: Stamps, layout: LogTable) -> None:
     """Raise where the stamps of the rows kept decrease."""
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
     if back.size:
@@ -173,9 +172,7 @@ def require_order(valid: ValidRows, stamps: Stamps, layout: LogTable) -> None:
         )
 
 
-def unwrapped(
-    valid: ValidRows, stamps: Stamps, layout: LogTable
-) -> tuple[Stamps, tuple[Finding, ...]]:
+def unwrapped(valid: Table, stamps: Stamps, layout: LogTable) -> tuple[Stamps, tuple[Finding, ...]]:
     """Stamps of a counter that started again go on, which is told; others are as they were."""
     back = np.flatnonzero(stamps[1:] < stamps[:-1]) + 1
     count = _range_of_counter(stamps, back) if back.size else None
@@ -186,8 +183,8 @@ def unwrapped(
     return stamps + np.cumsum(turns), (_wrapped(valid, stamps, back, count, layout),)
 
 
-def _ticks(valid: ValidRows, layout: LogTable) -> int:
-    return valid.table.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
+def _ticks(valid: Table, layout: LogTable) -> int:
+    return valid.ticks_per_second or TICKS_PER_SECOND[layout.time_unit]
 
 
 def _since_first(stamps: Stamps, ticks: int) -> Array:
@@ -225,9 +222,7 @@ def _range_of_counter(stamps: Stamps, back: Indices) -> int | None:
     return None
 
 
-def _wrapped(
-    valid: ValidRows, stamps: Stamps, back: Indices, count: int, layout: LogTable
-) -> Finding:
+def _wrapped(valid: Table, stamps: Stamps, back: Indices, count: int, layout: LogTable) -> Finding:
     i = int(back[0])
     fall = valid.error_at(i, f"time falls from {stamps[i - 1]} to {stamps[i]}", layout.time)
     return Finding(
@@ -239,34 +234,33 @@ def _wrapped(
     )
 
 
-def since(start: float, valid: ValidRows, stamps: Stamps, layout: LogTable) -> Array:
+def since(start: float, valid: Table, stamps: Stamps, layout: LogTable) -> Array:
     """Seconds since a stamp (whole where the stamps are), of rows whose stamps are in order."""
     with np.errstate(over="ignore"):
         return _since(start, stamps, _ticks(valid, layout))
 
 
-def _require_two(valid: ValidRows) -> None:
+def _require_two(valid: Table) -> None:
     if len(valid) < 2:
         raise LogError(
-            f"{valid.table.path}: has one sample only; a motion needs more. If each row is a "
+            f"{valid.path}: has one sample only; a motion needs more. If each row is a "
             "still pose, say still = true in [log]",
-            path=valid.table.path,
+            path=valid.path,
         )
 
 
-def _require_plausible(valid: ValidRows, time: Array, layout: LogTable) -> None:
+def _require_plausible(valid: Table, time: Array, layout: LogTable) -> None:
     span, rows = float(time[-1]), len(time)
     if (rows - 1) / _FASTEST_HZ <= span <= _LONGEST_S:
         return
     if layout.rate_hz is not None:
         key, said = "rate_hz", f"rate_hz = {layout.rate_hz:g}"
-    elif valid.table.ticks_per_second is None:
+    elif valid.ticks_per_second is None:
         key, said = layout.time, f'column {layout.time!r} with time_unit = "{layout.time_unit}"'
     else:
         key, said = layout.time, f"column {layout.time!r}"
     raise LogError(
-        f"{valid.table.path}: {said}: {rows} rows would be {span:.3g} s, which no log is; "
-        "check [log]",
-        path=valid.table.path,
+        f"{valid.path}: {said}: {rows} rows would be {span:.3g} s, which no log is; check [log]",
+        path=valid.path,
         column=key,
     )

@@ -8,16 +8,16 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.orientation import read_rotation, read_translation
 from identify.logs.parts import Frame
-from identify.logs.rows import ValidRows
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_tables import PoseTable
 from identify.logs.signal_table import SIGNALS
+from identify.logs.table import Table
 from identify.logs.tool_point import moved_motion, moved_noise
 from identify.logs.units import LENGTH
 from identify.spatial.rotations import quaternion_conjugate, rotate, rotation_from_quaternion
 
 
-def signals_of(valid_rows: Mapping[Group, ValidRows], schema: Schema) -> dict[str, Array]:
+def signals_of(valid_rows: Mapping[Group, Table], schema: Schema) -> dict[str, Array]:
     """The signals of some groups, by the names of a `Recording`, in SI.
 
     Raises:
@@ -33,7 +33,7 @@ def signals_of(valid_rows: Mapping[Group, ValidRows], schema: Schema) -> dict[st
         if columns is not None and signal.group in valid_rows:
             sign = acts_on_body if signal.group == "wrench" else 1.0
             factor = sign * signal.factor(table)
-            signals[signal.name] = valid_rows[signal.group].columns(columns) * factor
+            signals[signal.name] = valid_rows[signal.group].side_by_side(columns) * factor
     if (tcp := schema.body.tcp) is None:
         return signals
     try:
@@ -45,7 +45,7 @@ def signals_of(valid_rows: Mapping[Group, ValidRows], schema: Schema) -> dict[st
             still=schema.layout("wrench").still,
         )
     except LogError as error:
-        path = next(iter(valid_rows.values())).table.path
+        path = next(iter(valid_rows.values())).path
         raise LogError(f"{path}: {error}", path=path) from error
 
 
@@ -66,7 +66,7 @@ def noise_of(schema: Schema) -> dict[str, float]:
     return noise if tcp is None else moved_noise(noise, tcp.X_FT.inverse())
 
 
-def _pose(valid: ValidRows, pose: PoseTable) -> dict[str, Array]:
+def _pose(valid: Table, pose: PoseTable) -> dict[str, Array]:
     """`quaternion` of R_WB, and `position` p_WoBo_W where the log has it.
 
     A log that maps the world to the body has the inverse: R_WB = Rᵀ, p_WoBo_W = −Rᵀ p; unless its
@@ -76,7 +76,7 @@ def _pose(valid: ValidRows, pose: PoseTable) -> dict[str, Array]:
     if pose.homogeneous:
         p = read_translation(valid, pose) * LENGTH[pose.position_unit]
     elif pose.position is not None:
-        p = valid.columns(pose.position) * LENGTH[pose.position_unit]
+        p = valid.side_by_side(pose.position) * LENGTH[pose.position_unit]
     inverse = pose.maps == "world_to_body"
     if inverse:
         q = quaternion_conjugate(q)

@@ -18,10 +18,10 @@ from identify.logs.read import LogLike, describe_log, read_fields, sealed
 from identify.logs.readers import measure, rows_reader
 from identify.logs.readers.line_index import LineIndex
 from identify.logs.recording import Recording
-from identify.logs.rows import RowCounts, ValidRows, require_sane
+from identify.logs.rows import RowCounts, require_sane
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import checked, plan_sources
-from identify.logs.table import RowFault, RowsReader, Source, Stamps, Table
+from identify.logs.table import RowsReader, Source, Stamps, Table
 
 LONG = 131_072
 """Rows from which a log is not read whole."""
@@ -77,14 +77,14 @@ class LogFile:
     ) -> Excerpt:
         first, last = max(0, start - margin), min(self.rows, stop + margin)
         table = checked(read(first, last), source, alone=True)
-        valid = ValidRows(table, np.flatnonzero(table.faults == RowFault.NONE))
+        valid = table.whole()
         own = slice(start - first, stop - first)
         recording = self._recording(source, valid, first)
-        inside = np.searchsorted(valid.kept, (own.start, own.stop)).tolist()
+        inside = np.searchsorted(valid.numbers, (own.start, own.stop)).tolist()
         counts = RowCounts.of(table.faults[own], [_part(table, own)])
         return Excerpt(recording, span_of(recording, *inside), stop - start, counts)
 
-    def _recording(self, source: Source, valid: ValidRows, first: int) -> Recording:
+    def _recording(self, source: Source, valid: Table, first: int) -> Recording:
         path = source.path
         if len(valid):
             require_sane(valid)
@@ -159,12 +159,12 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
         return None
     rows, lines = found
     head = checked(rows_reader(source, lines)(0, _HEAD), source, alone=True)
-    valid = ValidRows(head, np.flatnonzero(head.faults == RowFault.NONE))
+    valid = head.whole()
     if 2 * len(valid) < len(head):  # rows of several streams may alternate
         return None
     if _starts_again(source, lines, valid, rows):
         return None
-    origin = int(valid.kept[0]) if source.layout.rate_hz else _stamps(valid)[0].item()
+    origin = int(valid.numbers[0]) if source.layout.rate_hz else _stamps(valid)[0].item()
     time = _time(source, valid, 0, origin)
     steps = np.diff(time)
     step = float(np.median(steps)) or float(np.mean(steps))
@@ -176,7 +176,7 @@ def _opened(path: Path, schema: Schema) -> LogFile | None:
     return replace(opened, recording=rows_of(opened.reader()(0, _HEAD, 0).recording, 0, 0))
 
 
-def _starts_again(source: Source, lines: LineIndex | None, head: ValidRows, rows: int) -> bool:
+def _starts_again(source: Source, lines: LineIndex | None, head: Table, rows: int) -> bool:
     """Whether the stamps are of a counter that starts again: such a log is read whole."""
     stamps = head.stamps
     if stamps is None or source.layout.rate_hz is not None or stamps.dtype != np.int64:
@@ -186,16 +186,16 @@ def _starts_again(source: Source, lines: LineIndex | None, head: ValidRows, rows
     return last is not None and float(last.max()) < 0.9 * ahead and ahead > min(COUNTERS)
 
 
-def _time(source: Source, valid: ValidRows, first: int, origin: float) -> Array:
+def _time(source: Source, valid: Table, first: int, origin: float) -> Array:
     layout = source.layout
     if layout.rate_hz is not None:
-        return (first + valid.kept - origin) / layout.rate_hz
+        return (first + valid.numbers - origin) / layout.rate_hz
     stamps = _stamps(valid)
     require_order(valid, stamps, layout)
     return since(origin, valid, stamps, layout)
 
 
-def _stamps(valid: ValidRows) -> Stamps:
+def _stamps(valid: Table) -> Stamps:
     stamps = valid.stamps
     return np.zeros(0) if stamps is None else stamps
 

@@ -13,7 +13,7 @@ from identify.arrays import is_masked, seal
 from identify.documents import validate
 from identify.errors import LogError, ModelError, SchemaError
 from identify.logs.schema import Schema
-from identify.logs.schema_tables import placement_of, tool_point_of
+from identify.logs.schema_poses import placement_of, tool_point_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.table import Arrays
 from identify.spatial import Pose
@@ -135,13 +135,11 @@ def _checked(name: str, values: ArrayLike) -> NDArray[Any]:
             return time
         values = time
     shape = (None, _WIDTHS[name]) if name in _WIDTHS else (None,)
-    try:
-        if is_masked(values):
-            masked = np.ma.asarray(values)
-            return np.ma.masked_array(seal(masked.filled(0), name, shape), masked.mask)
-        return seal(values, name, shape)
-    except ModelError as error:
-        raise LogError(f"{_WHERE}: {error}") from error
+    place = f"{_WHERE}: {name}"
+    if is_masked(values):
+        masked = np.ma.asarray(values)
+        return np.ma.masked_array(seal(masked.filled(0), place, shape, LogError), masked.mask)
+    return seal(values, place, shape, LogError)
 
 
 _POSES = MappingProxyType(

@@ -8,8 +8,8 @@ import numpy as np
 
 from identify.arrays import Array, Vec4
 from identify.findings import Finding
-from identify.logs.rows import ValidRows
 from identify.logs.schema_tables import PoseTable
+from identify.logs.table import Table
 from identify.logs.units import ANGLE
 from identify.spatial import exp_rotation, quaternion_from_rotation, quaternion_product
 
@@ -24,7 +24,7 @@ _TO_AND_FRO = 1.5
 """Way of an angle over its range beyond which it goes to and fro, and is not that of a spin."""
 
 
-def read_rotation(valid: ValidRows, pose: PoseTable) -> Vec4:
+def read_rotation(valid: Table, pose: PoseTable) -> Vec4:
     """The rotation as the log has it (not yet inverted), unit quaternions of shape (n, 4).
 
     Raises:
@@ -38,11 +38,11 @@ def read_rotation(valid: ValidRows, pose: PoseTable) -> Vec4:
         case "euler":
             return _from_euler(valid, pose)
         case _:
-            vector = valid.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
+            vector = valid.side_by_side(pose.rotation_columns) * ANGLE[pose.angle_unit]
             return exp_rotation(vector)
 
 
-def angles_in_degrees(valid: ValidRows, pose: PoseTable, time: Array | None) -> Iterator[Finding]:
+def angles_in_degrees(valid: Table, pose: PoseTable, time: Array | None) -> Iterator[Finding]:
     """The finding that angles said to be in radians must be in degrees, if they must.
 
     Radians of Euler angles and of rotation vectors go beyond a turn only where somebody unwrapped
@@ -51,7 +51,7 @@ def angles_in_degrees(valid: ValidRows, pose: PoseTable, time: Array | None) -> 
     """
     if pose.angle_unit != "rad" or pose.rotation_kind not in ("euler", "rotation_vector"):
         return
-    angles = valid.columns(pose.rotation_columns)
+    angles = valid.side_by_side(pose.rotation_columns)
     largest = float(np.abs(angles).max(initial=0.0))
     if largest <= _TURN:
         return
@@ -71,8 +71,8 @@ def angles_in_degrees(valid: ValidRows, pose: PoseTable, time: Array | None) -> 
     )
 
 
-def _from_quaternion(valid: ValidRows, pose: PoseTable) -> Vec4:
-    q = valid.columns(pose.rotation_columns)
+def _from_quaternion(valid: Table, pose: PoseTable) -> Vec4:
+    q = valid.side_by_side(pose.rotation_columns)
     if pose.rotation_order == "wxyz":
         q = q[:, [1, 2, 3, 0]]
     with np.errstate(over="ignore"):
@@ -91,7 +91,7 @@ def _from_quaternion(valid: ValidRows, pose: PoseTable) -> Vec4:
     return q / norm[:, None]
 
 
-def _from_matrix(valid: ValidRows, pose: PoseTable) -> Vec4:
+def _from_matrix(valid: Table, pose: PoseTable) -> Vec4:
     matrix = _transforms(valid, pose)
     rotation = matrix[:, :3, :3]
     first, last = pose.rotation_columns[0], pose.rotation_columns[-1]
@@ -119,9 +119,9 @@ def _from_matrix(valid: ValidRows, pose: PoseTable) -> Vec4:
     return quaternion_from_rotation(rotation)
 
 
-def _from_euler(valid: ValidRows, pose: PoseTable) -> Vec4:
+def _from_euler(valid: Table, pose: PoseTable) -> Vec4:
     """Euler angles as SciPy means them: "xyz" turns about fixed axes, "XYZ" about moving ones."""
-    angles = valid.columns(pose.rotation_columns) * ANGLE[pose.angle_unit]
+    angles = valid.side_by_side(pose.rotation_columns) * ANGLE[pose.angle_unit]
     order = pose.rotation_order
     q = np.tile([0.0, 0.0, 0.0, 1.0], (len(angles), 1))
     for k, axis in enumerate(order.lower()):
@@ -130,19 +130,19 @@ def _from_euler(valid: ValidRows, pose: PoseTable) -> Vec4:
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
-def read_translation(valid: ValidRows, pose: PoseTable) -> Array:
+def read_translation(valid: Table, pose: PoseTable) -> Array:
     """The position part of homogeneous transforms of sixteen columns, shape (n, 3)."""
     return np.ascontiguousarray(_transforms(valid, pose)[:, :3, 3])
 
 
-def _transforms(valid: ValidRows, pose: PoseTable) -> Array:
-    flat = valid.columns(pose.rotation_columns)
+def _transforms(valid: Table, pose: PoseTable) -> Array:
+    flat = valid.side_by_side(pose.rotation_columns)
     side = 4 if pose.homogeneous else 3
     matrix = flat.reshape(-1, side, side)
     return matrix if pose.rotation_order == "row" else np.swapaxes(matrix, -1, -2)
 
 
-def _require_bottom_row(valid: ValidRows, pose: PoseTable, matrix: Array) -> None:
+def _require_bottom_row(valid: Table, pose: PoseTable, matrix: Array) -> None:
     off = np.abs(matrix[:, 3, :] - [0.0, 0.0, 0.0, 1.0]).max(axis=-1)
     for row in np.flatnonzero(off > 1e-6).tolist():
         other = "column" if pose.rotation_order == "row" else "row"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, seal
-from identify.errors import LogError, ModelError
+from identify.errors import LogError
 from identify.files import digest
 from identify.findings import Finding
 from identify.logs.convert import axes_of, noise_of, signals_of
@@ -91,10 +92,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
 def sealed(log: Path, name: str, values: Array) -> Array:
     """The array read-only and contiguous; numbers so large that units overflow are refused."""
     values = np.ascontiguousarray(values)
-    try:
-        return seal(values, name, (None,) * values.ndim)
-    except ModelError as error:
-        raise LogError(f"{log}: {error}", path=log) from error
+    return seal(values, f"{log}: {name}", (None,) * values.ndim, partial(LogError, path=log))
 
 
 def digest_of_files(files: Sequence[SourceFile]) -> str:

@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.errors import TooManyBadRows
 from identify.logs.parts import DroppedRows
-from identify.logs.schema_fields import Column, bare
-from identify.logs.table import RowFault, Stamps, Table
+from identify.logs.schema_fields import Column
+from identify.logs.table import RowFault, Table
 
 _SHARE, _SHARE_IF_DROPPED = 0.1, 0.5
 """The share of unusable rows past which a log is refused, by default and with drop_bad_rows."""
@@ -24,45 +23,7 @@ _ABSURD = 1e30
 """No quantity of a log is as large, in whatever unit; its powers leave double precision."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValidRows:
-    """The rows kept of one table.
-
-    Attributes:
-        table: the table.
-        kept: the indices of the rows kept, in order.
-    """
-
-    table: Table
-    kept: NDArray[np.intp]
-
-    def __len__(self) -> int:
-        return len(self.kept)
-
-    def columns(self, names: Sequence[Column]) -> Array:
-        """Some columns side by side, those with a minus negated, shape (n, len(names))."""
-        whole = len(self.kept) == len(self.table)
-        parts = []
-        for name, factor in map(bare, names):
-            column = self.table.columns[name]
-            column = column if whole else column[self.kept]
-            parts.append(column if factor == 1.0 else -column)
-        return np.stack(parts, axis=-1)
-
-    @property
-    def stamps(self) -> Stamps | None:
-        """The time stamps of the rows kept."""
-        stamps = self.table.stamps
-        return None if stamps is None else stamps[self.kept]
-
-    def error_at(self, index: int, message: str, column: Column | None = None) -> LogError:
-        """A `LogError` about the row kept at `index`."""
-        return self.table.error_at(int(self.kept[index]), message, column)
-
-
-def select_rows(
-    tables: Sequence[Table], *, drop_bad_rows: bool
-) -> tuple[list[ValidRows], DroppedRows]:
+def select_rows(tables: Sequence[Table], *, drop_bad_rows: bool) -> tuple[list[Table], DroppedRows]:
     """The valid rows of each table of a log, and how many have a fault in any of them.
 
     Raises:
@@ -76,7 +37,7 @@ def select_rows(
     counts = replace(counts, dropped=counts.dropped + DroppedRows(cut_short=cut))
     kept = np.flatnonzero(faults == RowFault.NONE)
     counts.require_most(tables[0].path, len(kept), drop_bad_rows=drop_bad_rows)
-    valid_rows = [ValidRows(table, kept) for table in tables]
+    valid_rows = [table.some(kept) for table in tables]
     for valid in valid_rows:
         require_sane(valid)
     return valid_rows, counts.dropped
@@ -152,10 +113,9 @@ def describe(dropped: DroppedRows) -> str:
     )
 
 
-def require_sane(valid: ValidRows) -> None:
+def require_sane(valid: Table) -> None:
     """Raise where a number of the rows kept is absurd."""
-    for column in valid.table.columns:
-        values = valid.columns([column])[:, 0]
+    for column, values in valid.columns.items():
         if max(values.max(), -values.min()) >= _ABSURD:
             i = int(np.argmax(np.abs(values)))
             raise valid.error_at(
@@ -175,7 +135,7 @@ def same_length(tables: Sequence[Table]) -> tuple[Sequence[Table], int]:
     if len({len(table) for table in tables}) == 1:
         return tables, 0
     whole = [
-        table.without_last() if table.faults[-1] == RowFault.CUT_SHORT else table
+        table.some(np.arange(len(table) - 1)) if table.faults[-1] == RowFault.CUT_SHORT else table
         for table in tables
     ]
     if len({len(table) for table in whole}) == 1:

@@ -14,7 +14,7 @@ from identify.errors import LogError
 from identify.findings import Finding
 from identify.logs.clock import Clock, read_clock, same_clock, unwrapped, wrapped_before
 from identify.logs.parts import DroppedRows
-from identify.logs.rows import ValidRows, is_too_many, same_length, select_rows
+from identify.logs.rows import is_too_many, same_length, select_rows
 from identify.logs.schema import Group, Schema
 from identify.logs.table import RowFault, Source, Table
 
@@ -37,7 +37,7 @@ class StreamRows:
         rows: how many there were.
     """
 
-    valid_rows: dict[Group, ValidRows]
+    valid_rows: dict[Group, Table]
     clock: Clock | None
     dropped: DroppedRows
     rows: int
@@ -63,7 +63,7 @@ def read_streams(
     streams = []
     for part in _sharing_rows(parts):
         valid_rows, dropped = select_rows([t for _, t in part], drop_bad_rows=drop_bad_rows)
-        by_group: dict[Group, ValidRows] = {
+        by_group: dict[Group, Table] = {
             group: valid
             for (source, _), valid in zip(part, valid_rows, strict=True)
             for group in source.groups
@@ -92,7 +92,7 @@ def on_one_zero(streams: Sequence[StreamRows]) -> list[Array | None]:
     early = min(start + clock.time[-1] for start, clock in zip(since, clocks, strict=True))
     if len(streams) > 1 and late >= early:
         spans = ", ".join(
-            f"{stream.name} ({next(iter(stream.valid_rows.values())).table.path}) from "
+            f"{stream.name} ({next(iter(stream.valid_rows.values())).path}) from "
             f"{float(start):.12g} to {float(start) + clock.time[-1]:.12g} s"
             for stream, start, clock in zip(streams, starts, clocks, strict=True)
         )
@@ -131,7 +131,8 @@ def other_rates(streams: Sequence[StreamRows], times: Sequence[Array | None]) ->
     longest = max((seconds for _, seconds in of_stamps), default=0.0)
     for stream, seconds in of_rate if longest else ():
         if abs(seconds - longest) > _OTHER_LENGTH * longest:
-            rate = (len(next(iter(stream.valid_rows.values())).table) - 1) / longest
+            numbers = next(iter(stream.valid_rows.values())).numbers
+            rate = float(numbers[-1] - numbers[0]) / longest
             yield Finding(
                 "clock_rate",
                 "warning",
@@ -190,9 +191,7 @@ def _same_rows(first: _Part, other: _Part) -> bool:
     if one.stamps is None or two.stamps is None:
         return True
     sound = np.flatnonzero(np.maximum(one.faults, two.faults) == RowFault.NONE)
-    return same_clock(
-        ValidRows(one, sound), first[0].layout, ValidRows(two, sound), other[0].layout
-    )
+    return same_clock(one.some(sound), first[0].layout, two.some(sound), other[0].layout)
 
 
 def _told_apart(
@@ -268,9 +267,9 @@ def _unwrapped(source: Source, table: Table, told: Flags) -> tuple[Table, tuple[
     """The table with a counter of all its streams that goes on where it started again."""
     if table.stamps is None:
         return table, ()
-    valid = ValidRows(table, np.flatnonzero(told & _stamped(table)))
+    kept = np.flatnonzero(told & _stamped(table))
     stamps = table.stamps.copy()
-    stamps[valid.kept], findings = unwrapped(valid, stamps[valid.kept], source.layout)
+    stamps[kept], findings = unwrapped(table.some(kept), stamps[kept], source.layout)
     return replace(table, stamps=stamps), findings
 
 

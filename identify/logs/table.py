@@ -15,7 +15,7 @@ from identify.arrays import Array
 from identify.errors import LogError, MissingColumn
 from identify.logs.errors import MissingNumberedColumn
 from identify.logs.schema import Group
-from identify.logs.schema_fields import Column
+from identify.logs.schema_fields import Column, bare
 from identify.logs.schema_tables import LogTable
 
 Stamps: TypeAlias = NDArray[np.int64 | np.floating[Any]]
@@ -70,7 +70,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of one file, every row of it, faulty ones included.
+    """Columns of one file: every row of it, faulty ones included, or some of them.
 
     Attributes:
         path: the file.
@@ -81,6 +81,7 @@ class Table:
         ticks_per_second: unit of the stamps, where the file itself says so.
         lines: one-based line of each row, of a text file; None where rows are counted from zero.
         first: number of the first row in its file, where rows are counted.
+        kept: which of the rows read these are, in order; None where they are all.
     """
 
     path: Path
@@ -91,24 +92,43 @@ class Table:
     ticks_per_second: int | None = None
     lines: Sequence[int] | NDArray[np.int64] | None = None
     first: int = 0
+    kept: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.faults)
 
+    @property
+    def numbers(self) -> NDArray[np.intp]:
+        """Which of the rows read these are."""
+        return np.arange(len(self)) if self.kept is None else self.kept
+
+    def side_by_side(self, names: Sequence[Column]) -> Array:
+        """Some columns, those with a minus negated, shape (n, len(names))."""
+        columns = [(self.columns[name], factor) for name, factor in map(bare, names)]
+        return np.stack([x if factor == 1.0 else -x for x, factor in columns], axis=-1)
+
+    def some(self, kept: NDArray[np.intp]) -> Table:
+        """The table of some of the rows, in order; messages name them as they are in the file."""
+        if len(kept) == len(self):
+            return self
+        return replace(
+            self,
+            columns={name: column[kept] for name, column in self.columns.items()},
+            faults=self.faults[kept],
+            stamps=None if self.stamps is None else self.stamps[kept],
+            kept=self.numbers[kept],
+        )
+
+    def whole(self) -> Table:
+        """The table of the rows without a fault."""
+        return self.some(np.flatnonzero(self.faults == RowFault.NONE))
+
     def error_at(self, index: int, message: str, column: Column | None = None) -> LogError:
         """A `LogError` about one row."""
+        index = int(self.numbers[index])
         row = int(self.first + index if self.lines is None else self.lines[index])
         place = f"row {row} (counted from 0)" if self.lines is None else f"line {row}"
         return LogError(f"{self.path}: {place}: {message}", path=self.path, column=column, row=row)
-
-    def without_last(self) -> Table:
-        """The table less its last row."""
-        return replace(
-            self,
-            columns={name: column[:-1] for name, column in self.columns.items()},
-            faults=self.faults[:-1],
-            stamps=None if self.stamps is None else self.stamps[:-1],
-        )
 
 
 RowsReader: TypeAlias = Callable[[int, int], Table]

@@ -14,7 +14,7 @@ from identify.arrays import Array
 from identify.errors import LogError
 from identify.files import write_bytes, write_text
 from identify.logs.recording import Recording, moved_recording
-from identify.logs.schema_tables import placement_of, tool_point_of
+from identify.logs.schema_poses import placement_of, tool_point_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point
 from identify.spatial import BodyFrame

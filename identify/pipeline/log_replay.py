@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Phi, Vec6
+from identify.arrays import Phi, Vec6, positive
 from identify.errors import LogError, ModelError, SimulationError
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters, check
@@ -78,8 +78,7 @@ def replay_log(
         ModelError: an impossible body, or one of two that the log was fitted as.
         SimulationError: the estimate's motion leaves all bounds, in windows and in one shot.
     """
-    if not (np.isfinite(horizon) and horizon > 0.0):
-        raise LogError(f"horizon: expected a positive time [s], got {horizon!r}")
+    positive(horizon, "horizon", "s", LogError)
     phi = estimate.parameters.phi
     if (verdict := check(phi)).impossible:
         raise ModelError(

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
-import numpy as np
-
+from identify.arrays import as_array, positive
+from identify.diagnosis.faults import codes_of_faults
 from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, IntervalRoute
-from identify.estimation.settings import require_positive
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import CORRECTABLE
 from identify.pipeline.needs import parse_needs
@@ -46,10 +45,12 @@ class FitSettings(EstimatorSettings):
         EstimatorSettings.__post_init__(self)
         parse_needs(self.needs)  # raises where they are none
         for code in self.apply:
-            lookup(dict.fromkeys(CORRECTABLE), code, "code of a finding that can be corrected")
-        require_positive("cut-off", self.cutoff_hz, "Hz")
-        if self.gravity is not None and not _is_vector(self.gravity):
-            raise SchemaError(f"gravity: expected three finite numbers [m/s²], got {self.gravity}")
+            known = dict.fromkeys((*codes_of_faults(), *CORRECTABLE))
+            lookup(known, code, "code of a finding that can be corrected")
+        if self.cutoff_hz is not None:
+            positive(self.cutoff_hz, "cut-off", "Hz", SchemaError)
+        if self.gravity is not None:
+            as_array(self.gravity, "gravity", (3,), SchemaError)
 
     @property
     def mass_known(self) -> bool:
@@ -99,11 +100,3 @@ def chosen(settings: object, options: FitOptions) -> FitSettings:
         if isinstance(given.get(name), list):
             given[name] = tuple(given[name])
     return replace(settings or FitSettings(), **given)
-
-
-def _is_vector(value: object) -> bool:
-    try:
-        numbers = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        return False
-    return numbers.shape == (3,) and bool(np.isfinite(numbers).all())

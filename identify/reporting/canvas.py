@@ -1,4 +1,6 @@
-"""Figures without pyplot: columns of panels in one style, put side by side, as SVG or PNG.
+"""Figures of matplotlib without pyplot: columns of panels in one style, put side by side.
+
+Pages have the same columns as SVG by another way (`drawing`), which is quicker.
 
 Matplotlib's constrained layout finds the room for titles, legends and labels. Its settings are
 global to a process, so all drawing is done inside `style`, by one thread at a time; a figure that
@@ -8,12 +10,10 @@ Matplotlib is imported when a figure is drawn, not before.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
-from io import BytesIO, StringIO
+from io import BytesIO
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -36,6 +36,7 @@ names, as `matplotlib.pyplot.subplot_mosaic` gives them."""
 INK = "#1f2933"
 MUTED = "#66727f"
 GRID = "#e3e8ee"
+EDGE = "#b4bdc7"
 MEASURED = "#9aa5b1"
 ESTIMATE = "#0061a8"
 OTHER = "#d1530a"
@@ -52,7 +53,7 @@ SQUARE = 3.7
 _TITLE, _NOTE, _GAP, _BOTTOM = 0.34, 0.22, 0.13, 0.44
 """What a column has beside its panels [in]: a title, a note, a gap between two, a labelled axis."""
 
-_PAD = 0.08
+PAD = 0.08
 """Around a column [in]."""
 
 _DPI = 160
@@ -60,7 +61,7 @@ _LOCK = RLock()
 _STYLE: dict[str, object] = {
     "axes.axisbelow": True,
     "axes.formatter.useoffset": False,
-    "axes.edgecolor": "#b4bdc7",
+    "axes.edgecolor": EDGE,
     "axes.grid": True,
     "axes.labelcolor": INK,
     "axes.labelpad": 3.0,
@@ -90,10 +91,10 @@ _STYLE: dict[str, object] = {
     "text.color": INK,
     # Room is measured for text as a page sets it; hinted digits are up to a tenth narrower.
     "text.hinting": "no_hinting",
-    "xtick.color": "#b4bdc7",
+    "xtick.color": EDGE,
     "xtick.labelcolor": INK,
     "xtick.labelsize": 8.0,
-    "ytick.color": "#b4bdc7",
+    "ytick.color": EDGE,
     "ytick.labelcolor": INK,
     "ytick.labelsize": 8.0,
 }
@@ -216,39 +217,6 @@ def png(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def svg(column: Column, key: str) -> str:
-    """A column as an `svg` element for a page; its ids begin with `key`, which is of this figure.
-
-    To be called inside `style`, once around all figures of a page.
-
-    Returns:
-        Markup that is safe to put into a page: text was escaped when it was written.
-    """
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    figure = _arranged([column], 1)
-    stream = StringIO()
-    FigureCanvasSVG(figure).print_svg(stream, metadata=_NO_METADATA)
-    drawn = stream.getvalue()
-    drawn = drawn[drawn.index(">", drawn.index("<svg")) + 1 :]
-    for pattern, instead in _FOR_A_PAGE:
-        drawn = pattern.sub(instead.replace("KEY", key), drawn)
-    labels = "; ".join(panel.ylabel or panel.xlabel or column.xlabel for panel in column.panels)
-    width, height = 72.0 * figure.get_size_inches()
-    label = escape(f"{column.title}: {labels}")
-    return f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{label}">{drawn}'
-
-
-_NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-_FOR_A_PAGE = (
-    (re.compile(r"^([LM] -?\d+(?:\.\d\d?)?)\d* (-?\d+(?:\.\d\d?)?)\d* $", re.MULTILINE), r"\1 \2"),
-    (re.compile(r'<g id="[^"]*"'), "<g"),
-    (re.compile(r'(\bid="|url\(#|xlink:href="#)'), r"\g<1>KEY-"),
-)
-"""What is replaced in the SVG of a figure: coordinates to a hundredth of a point, names of groups,
-ids and what refers to them."""
-
-
 def _arranged(columns: Sequence[Column], across: int) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -257,7 +225,7 @@ def _arranged(columns: Sequence[Column], across: int) -> Figure:
     rows = [columns[start : start + across] for start in range(0, len(columns), across)]
     heights = [max(column.height for column in row) for row in rows]
     most = max(map(len, rows))
-    engine = ConstrainedLayoutEngine(w_pad=_PAD, h_pad=_PAD, wspace=0.0, hspace=0.0)
+    engine = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD, wspace=0.0, hspace=0.0)
     figure = Figure(figsize=(WIDTH * most, sum(heights)), layout=engine)
     FigureCanvasAgg(figure)
     grid = figure.subfigures(len(rows), most, squeeze=False, height_ratios=heights)
@@ -303,7 +271,7 @@ def _settle(place: SubFigure) -> None:
         # The last digits of the layout's solver differ from run to run.
         axes.set_position(np.round(axes.get_position(original=True).bounds, 6).tolist())
         in_line = blended_transform_factory(place.transSubfigure, axes.transAxes)
-        axes.yaxis.set_label_coords(_PAD / WIDTH, 0.5, transform=in_line)
+        axes.yaxis.set_label_coords(PAD / WIDTH, 0.5, transform=in_line)
         axes.yaxis.label.set_verticalalignment("top")
 
 
@@ -312,7 +280,7 @@ def _head(place: SubFigure, title: str, drawn: Sequence[Axes]) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     bold = {"weight": "bold", "size": 9.5}
-    above = place.suptitle(title, x=_PAD / WIDTH, ha="left", **bold)
+    above = place.suptitle(title, x=PAD / WIDTH, ha="left", **bold)
     found = [axes.get_legend_handles_labels() for axes in drawn]
     entries = {
         label: handle
@@ -326,7 +294,7 @@ def _head(place: SubFigure, title: str, drawn: Sequence[Axes]) -> None:
     canvas = place.figure.canvas
     assert isinstance(canvas, FigureCanvasAgg)
     renderer = canvas.get_renderer()
-    room = place.bbox.width * (1.0 - 2.0 * _PAD / WIDTH)
+    room = place.bbox.width * (1.0 - 2.0 * PAD / WIDTH)
     beside = place.legend(handles=handles, loc="outside upper right", ncols=len(handles))
     taken = above.get_window_extent(renderer).width + beside.get_window_extent(renderer).width
     if taken < 0.97 * room:
@@ -349,15 +317,16 @@ def _head(place: SubFigure, title: str, drawn: Sequence[Axes]) -> None:
 
 def decades(axes: Axes, *, upward: bool = False) -> None:
     """Make an axis logarithmic within its limits, with plain numbers where they are short."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
-
-    axis = axes.yaxis if upward else axes.xaxis
-    axes.set(**{"yscale" if upward else "xscale": "log"})
-    low, high = axis.get_view_interval()
+    low, high = axes.get_ylim() if upward else axes.get_xlim()
+    (axes.set_yscale if upward else axes.set_xscale)("log")
+    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
+    every = max(1, -(-(last - first) // (6 if upward else 8)))
     steps = (1.0, 2.0, 5.0) if high < 60.0 * low else (1.0,)
-    axis.set_major_locator(LogLocator(subs=steps, numticks=6 if upward else 8))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _power(value)))
-    axis.set_minor_locator(NullLocator())
+    places = [step * 10.0**power for power in range(first, last + 1, every) for step in steps]
+    set_ticks = axes.set_yticks if upward else axes.set_xticks
+    set_ticks(places, [_power(place) for place in places])
+    set_ticks([], minor=True)
+    (axes.set_ylim if upward else axes.set_xlim)(low, high)
 
 
 def _power(value: float) -> str:
@@ -388,7 +357,7 @@ def name_rows(axes: Axes, names: Sequence[str], remarks: Sequence[str]) -> Array
             xycoords=("axes fraction", "data"),
             textcoords="offset points",
             va="center",
-            size=7.5,
+            size=8.0,
             color=INK,
             annotation_clip=False,
         )

@@ -18,8 +18,6 @@ from identify.reporting.canvas import (
     Column,
     Panel,
     name_rows,
-    style,
-    svg,
 )
 from identify.reporting.comparison import (
     Comparison,
@@ -45,6 +43,7 @@ from identify.reporting.content import (
     table_of,
     template,
 )
+from identify.reporting.drawing import svg
 from identify.reporting.rounding import nines, significant
 
 if TYPE_CHECKING:
@@ -62,14 +61,13 @@ def comparison_html(
     from markupsafe import Markup
 
     sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
-    with style():
-        return template("comparison.html").render(
-            logs=len(comparison.logs),
-            folder=folder,
-            written=written or datetime.now().astimezone(),
-            sections=sections,
-            draw=lambda column, key: Markup(svg(column, key)),
-        )
+    return template("comparison.html").render(
+        logs=len(comparison.logs),
+        folder=folder,
+        written=written or datetime.now().astimezone(),
+        sections=sections,
+        draw=lambda column, key: Markup(svg(column, key)),
+    )
 
 
 def headline(comparison: Comparison) -> Section:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from identify.exchange.estimate_json import estimate_digest
 from identify.files import write_text
 from identify.reporting.body import certificate_section, parameters_section, principal_section
-from identify.reporting.canvas import style, svg
 from identify.reporting.content import Builder, Section, template
 from identify.reporting.diagnosis import diagnosis_section
+from identify.reporting.drawing import svg
 from identify.reporting.logs import data_section, offset_section, provenance_section
 from identify.reporting.precision import excitation_section, uncertainty_section
 from identify.reporting.replays import replay_section
@@ -99,19 +99,18 @@ def report_html(
     sections = [section for build in SECTIONS if (section := build(result, truth)) is not None]
     names = [log.name for log in result.logs]
     carrier = result.carrier
-    with style():
-        return template("report.html").render(
-            title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
-            names=names,
-            digest=estimate_digest(result.estimate),
-            carrier=None if carrier is None else estimate_digest(carrier.estimate),
-            samples=result.estimate.samples,
-            effective=round(result.estimate.effective_samples),
-            written=written or datetime.now().astimezone(),
-            version=_version(result),
-            sections=sections,
-            draw=lambda column, key: Markup(svg(column, key)),
-        )
+    return template("report.html").render(
+        title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
+        names=names,
+        digest=estimate_digest(result.estimate),
+        carrier=None if carrier is None else estimate_digest(carrier.estimate),
+        samples=result.estimate.samples,
+        effective=round(result.estimate.effective_samples),
+        written=written or datetime.now().astimezone(),
+        version=_version(result),
+        sections=sections,
+        draw=lambda column, key: Markup(svg(column, key)),
+    )
 
 
 def _version(result: FitResult) -> str:

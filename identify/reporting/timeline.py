@@ -138,9 +138,7 @@ def mark_logs(axes: Axes, timeline: Timeline, *, numbered: bool, lift: float = 3
     begin, end = timeline.spans[0][1], timeline.spans[-1][2]
     axes.set_xlim(begin, end if end > begin else begin + 1.0)
     if timeline.still:
-        from matplotlib.ticker import MaxNLocator
-
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True))
+        axes.locator_params("x", nbins=10, integer=True)
     if len(timeline.spans) == 1:
         return
     for _, first, _ in timeline.spans[1:]:
@@ -157,6 +155,6 @@ def mark_logs(axes: Axes, timeline: Timeline, *, numbered: bool, lift: float = 3
                 ha="center",
                 va="bottom",
                 color=MUTED,
-                size=7.5,
+                size=8.0,
                 annotation_clip=False,
             )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from identify.arrays import Array, Indices
+from identify.signals.spline import cubic_spline
 
 _GAP = 5.5
 """Stamps further apart than so many periods are a gap; smaller holes are interpolated."""
@@ -138,7 +139,7 @@ def _fill_holes(clock: _EvenClock, columns: Array) -> UniformRows:
     filled = np.empty((len(every), columns.shape[1]))
     filled[clock.slots - first] = columns
     holes = np.setdiff1d(every, clock.slots)
-    filled[holes - first] = _spline(clock.slots.astype(np.float64), columns, holes)
+    filled[holes - first] = cubic_spline(clock.slots.astype(float), columns, holes.astype(float))
     return UniformRows(time, rate, filled)
 
 
@@ -149,13 +150,7 @@ def _resample(time: Array, columns: Array) -> UniformRows:
     slots = np.floor((time - time[0]) / (_CLOSE * period))
     keep = np.concatenate(([True], np.diff(slots) > 0.0))
     grid = time[0] + period * np.arange(count)
-    return UniformRows(grid, 1.0 / period, _spline(time[keep], columns[keep], grid))
-
-
-def _spline(x: Array, columns: Array, at: Array | Indices) -> Array:
-    from scipy.interpolate import CubicSpline  # slow to import, and rarely needed
-
-    return CubicSpline(x, columns, axis=0)(at)
+    return UniformRows(grid, 1.0 / period, cubic_spline(time[keep], columns[keep], grid))
 
 
 def _roughness(columns: Array) -> float:

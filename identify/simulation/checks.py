@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Flags, Phi, PhiLike, as_real
-from identify.errors import ModelError, SimulationError, did_you_mean
-from identify.inertia import check, is_consistent, spatial_inertia
+from identify.arrays import Array, Flags, Phi, PhiLike, as_array
+from identify.errors import SimulationError, did_you_mean
+from identify.inertia import check, inertia_about_com, is_consistent, spatial_inertia
 
 Interpolation: TypeAlias = Literal["linear", "hold"]
 """The load between samples: a straight line, or the last sample held."""
 
 _WORST_CONDITION = 1e13
+
+_CLEAR = 1e-10
+"""Determinant of a scaled inertia from which on its condition is far below the worst."""
 
 
 def require_simulable(phi: PhiLike) -> Phi:
@@ -25,18 +26,29 @@ def require_simulable(phi: PhiLike) -> Phi:
     Raises:
         SimulationError: another shape, a body that no density realises, or one without extent.
     """
-    phi = as_numbers(phi, "phi", 10)
+    phi = as_array(phi, "phi", (..., 10), SimulationError)
     require_possible(phi)
-    M = spatial_inertia(phi)
-    scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))
-    values = np.linalg.eigvalsh(M * scale[..., :, None] * scale[..., None, :])
-    thin = values[..., 0] * _WORST_CONDITION < values[..., -1]
+    thin = _are_thin(phi)
     if np.any(thin):
         raise SimulationError(
             f"the body{spell_index(first_of(thin))} has no inertia about some axis (a point or a "
             "rod): its rotation about it is not determined"
         )
     return phi
+
+
+def _are_thin(phi: Phi) -> Flags:
+    """Whether the 6×6 inertia, scaled to a diagonal of ones, is singular but for rounding."""
+    diagonal = phi[..., [4, 7, 9]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Its determinant, of which 2.5 times the least eigenvalue is no less: five others sum to 6.
+        share = np.linalg.det(inertia_about_com(phi)) / np.prod(diagonal, axis=-1)
+    thin = np.asarray(~(share > _CLEAR))
+    M = spatial_inertia(phi[thin])
+    scale = 1.0 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1).clip(np.finfo(float).tiny))
+    values = np.linalg.eigvalsh(M * scale[..., :, None] * scale[..., None, :])
+    thin[thin] = values[..., 0] * _WORST_CONDITION < values[..., -1]
+    return thin
 
 
 def require_possible(phi: Phi, unit: Array | None = None) -> None:
@@ -59,59 +71,6 @@ def require_possible(phi: Phi, unit: Array | None = None) -> None:
         f"{'; '.join(check(given).reasons) or 'it has no mass'}. Simulate a consistent estimate, "
         "or repair the body first"
     )
-
-
-def as_numbers(values: ArrayLike, what: str, *last: int | None, finite: bool = True) -> Array:
-    """Values as float64.
-
-    Args:
-        values: anything NumPy makes an array of numbers from.
-        what: they are, for the message.
-        last: lengths of the last axes; None admits any.
-        finite: whether to look at each of them.
-
-    Raises:
-        SimulationError: not numbers, not finite, or of another shape.
-    """
-    try:
-        array = as_real(values, what)
-    except ModelError as error:
-        raise SimulationError(str(error)) from error
-    except (TypeError, ValueError) as error:
-        raise SimulationError(f"{what}: expected numbers: {error}") from error
-    got = array.shape[max(array.ndim - len(last), 0) :]
-    if len(got) != len(last) or any(
-        want not in (None, length) for want, length in zip(last, got, strict=True)
-    ):
-        spelled = ", ".join("n" if length is None else str(length) for length in last)
-        raise SimulationError(f"{what}: expected shape (..., {spelled}), got {array.shape}")
-    if finite and not np.isfinite(array).all():
-        where = first_of(~np.isfinite(array))
-        raise SimulationError(f"{what}: entry {where} is {array[where]}; expected finite numbers")
-    return array
-
-
-def sealed(values: ArrayLike, what: str, *last: int | None) -> Array:
-    """A read-only copy of what `as_numbers` admits.
-
-    Raises:
-        SimulationError: as `as_numbers`.
-    """
-    array = as_numbers(values, what, *last).copy()
-    array.flags.writeable = False
-    return array
-
-
-def require_positive(value: float, what: str) -> float:
-    """A length of time [s].
-
-    Raises:
-        SimulationError: not one number, not positive, or not finite.
-    """
-    number = isinstance(value, Real) or (isinstance(value, np.ndarray) and value.ndim == 0)
-    if not (number and np.isfinite(value) and value > 0.0):
-        raise SimulationError(f"the {what} must be positive and finite, got {value!r} s")
-    return float(value)
 
 
 def require_every(every: int) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, PhiLike
-from identify.simulation.checks import as_numbers, broadcast_batches, first_of
+from identify.arrays import Array, PhiLike, as_array
+from identify.errors import SimulationError
+from identify.simulation.checks import broadcast_batches, first_of
 from identify.simulation.divergence import LARGEST_TURN, diverged
 from identify.simulation.forced_body import Forces, jump_of
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
@@ -71,7 +72,7 @@ def simulate(
     """
     method = find_integrator(integrator)
     free = FreeBody.of(body, added_mass)
-    gravity = as_numbers(gravity, "gravity", 3)
+    gravity = as_array(gravity, "gravity", (..., 3), SimulationError)
     start = State() if start is None else start
     lines, laws = split_loads(loads)
     breaks = [*(load.breaks() for load in lines), np.array([one.time for one in impulses])]

@@ -9,9 +9,9 @@ from typing import Literal, Protocol, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Vec3, Vec6, as_real
+from identify.arrays import Array, Vec3, Vec6, as_array, as_real, seal
 from identify.errors import SimulationError
-from identify.simulation.checks import Interpolation, as_numbers, require_word, sealed
+from identify.simulation.checks import Interpolation, require_word
 from identify.simulation.state import State
 
 Frame: TypeAlias = Literal["body", "world"]
@@ -129,8 +129,8 @@ class SampledLoad:
     name: str = "load"
 
     def __post_init__(self) -> None:
-        time = sealed(self.time, f"{self.name}: time", None)
-        wrench = sealed(self.wrench, f"{self.name}: wrench", None, 6)
+        time = seal(self.time, f"{self.name}: time", (..., None), SimulationError)
+        wrench = seal(self.wrench, f"{self.name}: wrench", (..., None, 6), SimulationError)
         if time.ndim != 1 or len(time) < 2 or wrench.shape[-2] != len(time):
             raise SimulationError(
                 f"{self.name}: expected two or more samples, time (n,) and wrench (..., n, 6), "
@@ -224,7 +224,7 @@ class StateLoad:
                 that are not.
         """
         what = f"load: {getattr(self.law, '__name__', 'the law')} at {time:.6g} s"
-        return as_numbers(self.law(time, state), what, 6, finite=finite)
+        return as_array(self.law(time, state), what, (..., 6), SimulationError, finite=finite)
 
 
 def split_loads(
@@ -266,7 +266,9 @@ def _seal(one: Load | StateLoad | Impulse, what: str, *vectors: str) -> None:
     """Check the axes of a load or impulse, and its vectors, which are read-only from then on."""
     require_word(one.frame, Frame, f"{what}: frame")
     for name in vectors:
-        object.__setattr__(one, name, sealed(getattr(one, name), f"{what}: {name}", 3))
+        object.__setattr__(
+            one, name, seal(getattr(one, name), f"{what}: {name}", (..., 3), SimulationError)
+        )
 
 
 def _check_window(start: float, end: float, what: str = "load") -> None:

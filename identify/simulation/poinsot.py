@@ -17,9 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Vec3, Vec4, as_real
+from identify.arrays import Array, Mat33, Vec3, Vec4, as_array, as_real
 from identify.errors import SimulationError
-from identify.simulation.checks import as_numbers
 from identify.simulation.free_rotation import (
     Regime,
     RotationInvariants,
@@ -121,7 +120,7 @@ def poinsot_motion(
         SimulationError: as `rotate_freely`; several bodies, or a body at rest, which has no
             invariable plane.
     """
-    time = as_numbers(time, "time")
+    time = as_array(time, "time", (...,), SimulationError)
     inertia = checked_inertia(body)
     batch = inertia.shape[:-2]
     if batch or np.ndim(quaternion) != 1 or np.ndim(angular_velocity) != 1 or time.ndim != 1:

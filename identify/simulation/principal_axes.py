@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from identify.arrays import Array, Phi, PhiLike, Vec3, Vec4, as_real
-from identify.errors import ModelError
+from identify.arrays import Array, Phi, PhiLike, Vec3, Vec4, seal
 from identify.inertia import phi_from_inertia
 from identify.inertia.conventions import principal_frame
 from identify.inertia.conventions.central import central_inertia
@@ -50,15 +49,10 @@ class PrincipalBody:
 
     def __post_init__(self) -> None:
         for name, last in (("mass", ()), ("com", (3,)), ("moments", (3,)), ("quaternion", (4,))):
-            array = np.array(as_real(getattr(self, name), f"principal body: {name}"))
-            if array.shape[array.ndim - len(last) :] != last or not np.isfinite(array).all():
-                shape = "".join(f", {length}" for length in last)
-                raise ModelError(
-                    f"principal body: {name}: expected finite numbers (...{shape}), got "
-                    f"{array.tolist()}"
-                )
-            array = normalised_quaternion(array) if name == "quaternion" else array
-            array.flags.writeable = False
+            array = seal(getattr(self, name), f"principal body: {name}", (..., *last))
+            if name == "quaternion":
+                array = normalised_quaternion(array)
+                array.flags.writeable = False
             object.__setattr__(self, name, array)
 
     @classmethod

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Flags
+from identify.arrays import Array, Flags, positive
 from identify.errors import SimulationError
-from identify.simulation.checks import require_every, require_positive
+from identify.simulation.checks import require_every
 
 _SAME = 1e-9
 """Share of a step within which two instants are one: stamps are decimal numbers, rounded."""
@@ -49,8 +49,8 @@ def schedule(duration: float, step: float, every: int, breaks: Sequence[Array]) 
         SimulationError: a duration or step that is not positive and finite, more steps than
             memory holds, or `every` below one.
     """
-    step = require_positive(step, "time step")
-    duration = require_positive(duration, "duration")
+    step = positive(step, "time step", "s", SimulationError)
+    duration = positive(duration, "duration", "s", SimulationError)
     require_every(every)
     if duration / step > _MOST_STEPS:
         raise SimulationError(

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, PhiLike, Vec3, Vec4, Vec6, as_real
+from identify.arrays import Array, PhiLike, Vec3, Vec4, Vec6, as_array, as_real
+from identify.errors import SimulationError
 from identify.inertia import kinetic_energy, momentum_in_frame, spatial_momentum
-from identify.simulation.checks import as_numbers, broadcast_batches
+from identify.simulation.checks import broadcast_batches
 from identify.spatial import Pose
 from identify.spatial.rotations import (
     normalised_quaternion,
@@ -46,7 +47,7 @@ class State:
 
     def __post_init__(self) -> None:
         fields = {
-            name: as_numbers(getattr(self, name), f"state: {name}", length)
+            name: as_array(getattr(self, name), f"state: {name}", (..., length), SimulationError)
             for name, length in _LENGTHS
         }
         batch = broadcast_batches(
@@ -192,4 +193,4 @@ class Trajectory:
 
 def _in_time(body: PhiLike) -> Array:
     """Ten parameters that go with every time, shape (..., 1, 10)."""
-    return as_numbers(body, "body", 10)[..., None, :]
+    return as_array(body, "body", (..., 10), SimulationError)[..., None, :]

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from identify.arrays import Array, Mat33, Mat44, Vec3, as_real, seal_batch
+from identify.arrays import Array, Mat33, Mat44, Vec3, as_real, seal
 from identify.errors import ModelError
 from identify.spatial.rotations import rotation_from_quaternion
 
@@ -32,21 +32,13 @@ class Pose:
     position: Vec3
 
     def __post_init__(self) -> None:
-        rotation = np.array(as_real(self.rotation, "pose: the rotation"))
-        position = np.array(as_real(self.position, "pose: the position"))
-        if rotation.shape[-2:] != (3, 3) or position.shape[-1:] != (3,):
-            raise ModelError(
-                f"pose: expected a rotation (..., 3, 3) and a position (..., 3), "
-                f"got {rotation.shape} and {position.shape}"
-            )
+        rotation = seal(self.rotation, "pose: the rotation", (..., 3, 3))
+        position = seal(self.position, "pose: the position", (..., 3))
         error = np.abs(np.swapaxes(rotation, -1, -2) @ rotation - np.eye(3)).max(initial=0.0)
         if not (error <= _ORTHOGONALITY and (np.linalg.det(rotation) > 0.0).all()):
             raise ModelError(
                 f"pose: the rotation is not a right-handed orthonormal matrix (off by {error:.1e})"
             )
-        if not np.isfinite(position).all():
-            raise ModelError("pose: the position has entries that are not finite")
-        rotation.flags.writeable = position.flags.writeable = False
         object.__setattr__(self, "rotation", rotation)
         object.__setattr__(self, "position", position)
 
@@ -64,7 +56,7 @@ class Pose:
         """
         if isinstance(X_AB, Pose):
             return X_AB
-        T = seal_batch(X_AB, "pose", (4, 4))
+        T = seal(X_AB, "pose", (..., 4, 4))
         if (T[..., 3, :] != (0.0, 0.0, 0.0, 1.0)).any():
             raise ModelError(
                 f"pose: expected a Pose or a 4×4 matrix whose last row is [0, 0, 0, 1], got "

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Mat66, Vec3
+from identify.arrays import Mat66, Vec3, as_array
 from identify.documents import read_toml, spell_place, validate
 from identify.errors import (
     IdentifyError,
@@ -22,7 +22,7 @@ from identify.errors import (
 )
 from identify.exchange import read_parameters
 from identify.inertia import InertialParameters, checked_added_mass
-from identify.simulation.checks import as_numbers, require_simulable
+from identify.simulation.checks import require_simulable
 from identify.simulation.forward import simulate
 from identify.simulation.loads import ConstantLoad, Impulse, Load, SampledLoad
 from identify.simulation.state import State, Trajectory
@@ -142,10 +142,7 @@ def simulation_of_estimate(
     body = read_parameters(path)
     _require_simulable(body, str(path))
     vectors = {"linear": linear, "angular": angular, "gravity": gravity}
-    v, w, g = (as_numbers(values, name, 3) for name, values in vectors.items())
-    for name, vector in zip(vectors, (v, w, g), strict=True):
-        if vector.ndim != 1:
-            raise SimulationError(f"{name}: expected three numbers, got shape {vector.shape}")
+    v, w, g = (as_array(values, name, (3,), SimulationError) for name, values in vectors.items())
     return Simulation(body, State(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), v, w), g)
 
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +9,6 @@ from tests.catalog.serving import CONTENT, Site, serving
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch) -> Path:
-    """An empty cache of its own, no mirror, and no proxy between here and the loopback."""
     for name in ("IDENTIFY_DATA", "IDENTIFY_SHARED_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))

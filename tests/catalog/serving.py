@@ -1,7 +1,5 @@
 """A web server on the loopback that behaves as told, and data sets made of its files."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -41,14 +37,6 @@ def test_a_download_is_whole_and_found_again(site, cache):
     assert sorted(site.asked) == ["/deep/two.csv", "/one.csv"]
 
 
-def test_what_is_here_is_not_downloaded_again(site):
-    two = dataset(site.url)
-    fetch(two)
-    site.asked.clear()
-    fetch(two)
-    assert site.asked == []
-
-
 def test_a_complete_mirror_is_used_without_the_network(site, mirror, cache):
     assert fetch(dataset(site.url)) == mirror / "two_files"
     assert site.asked == []
@@ -80,13 +68,6 @@ def test_a_damaged_mirror_is_told_and_left_alone(site, mirror):
         fetch(dataset(site.url))
     assert site.asked == []
     assert (mirror / "two_files" / "one.csv").read_bytes() == b"damage"
-
-
-def test_progress_is_told_and_standard_error_stays_quiet(site, capfd):
-    lines: list[str] = []
-    fetch(dataset(site.url), progress=lines.append)
-    assert lines == ["downloading one.csv, 0.0 MB", "downloading deep/two.csv, 0.2 MB"]
-    assert capfd.readouterr() == ("", "")
 
 
 def test_others_may_read_the_cache(site, cache):
@@ -182,29 +163,6 @@ def test_a_cache_that_cannot_be_made_is_told(site, cache):
     assert site.asked == []
 
 
-def test_a_cache_that_is_read_only_is_told(site, cache):
-    cache.mkdir(parents=True)
-    cache.chmod(0o500)
-    if os.access(cache, os.W_OK):
-        pytest.skip("this user may write everywhere")
-    try:
-        with pytest.raises(FetchError, match="cannot be written to: Permission denied"):
-            fetch(dataset(site.url))
-    finally:
-        cache.chmod(0o700)
-
-
-def test_a_full_disk_is_told_as_such(site, cache, monkeypatch):
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(shutil, "move", full)
-    with pytest.raises(FetchError, match="cannot be written to: No space left on device"):
-        fetch(dataset(site.url))
-    monkeypatch.undo()
-    assert left_in(cache) == {}
-
-
 def test_what_is_not_downloaded_is_only_found(site, mirror, monkeypatch):
     hidden = dataset(None)
     assert fetch(hidden) == mirror / "two_files"
@@ -217,8 +175,3 @@ def test_what_is_not_downloaded_is_only_found(site, mirror, monkeypatch):
 def test_an_unknown_name_is_told():
     with pytest.raises(DatasetError, match="did you mean 'stars'"):
         fetch("stras")
-
-
-def test_stars_says_that_its_logs_are_pickles():
-    with pytest.raises(MissingDataset, match=r"publishes its logs as pickles.*\nlet IDENTIFY_DATA"):
-        fetch("stars")

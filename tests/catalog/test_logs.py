@@ -1,7 +1,3 @@
-"""What the logs of the registered data sets are, on copies where they are at hand."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -14,7 +10,6 @@ from identify.catalog import (
 )
 from identify.catalog.logs import JointLayout, to_joints
 from identify.errors import DatasetError
-from identify.logs import load_schema
 from tests.close import assert_close
 
 LAYOUT = JointLayout(
@@ -45,11 +40,6 @@ def test_stars_logs_have_schema_truth_and_points(shared):
         assert log.sides is not None
         assert log.sides.shape == (3,)
         assert not log.sides.flags.writeable
-
-
-def test_the_schema_of_stars_says_what_that_of_the_copy_says(shared):
-    theirs = load_schema(shared / "schemas" / "stars_tools.toml")
-    assert load_schema(find_dataset("stars").schema_path) == theirs
 
 
 def test_tx40_starts_at_rest_in_its_zero_position(shared):

@@ -1,7 +1,5 @@
 """The command line as a test calls it: words in; exit status, standard output and error out."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -33,8 +31,6 @@ class Outcome(NamedTuple):
 
 
 class Cli:
-    """Calls `main` in this process."""
-
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
         self._capsys = capsys
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.commands.calling import Cli
@@ -7,5 +5,4 @@ from tests.commands.calling import Cli
 
 @pytest.fixture
 def cli(capsys) -> Cli:
-    """The command line."""
     return Cli(capsys)

@@ -1,30 +1,18 @@
-"""Words into options: any order, what may be written, and what is said of a mistake."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from identify.commands.command import UsageError, parse_command
-from identify.commands.doctor import Doctor
 from identify.commands.export import Export
 from identify.commands.fit import Fit
 from identify.commands.shape import Shape
 from identify.commands.study_results import StudyCompare
-from identify.commands.study_run import StudyRun
 
 NEEDED = ("--schema", "s.toml", "-o", "out")
 
 
 def parse(*words: str) -> Fit:
     return parse_command(Fit, words, "fit")
-
-
-def test_defaults():
-    assert parse("a.csv", *NEEDED) == Fit(
-        logs=(Path("a.csv"),), schema=Path("s.toml"), output=Path("out")
-    )
 
 
 def test_every_option():
@@ -64,7 +52,6 @@ def test_the_last_of_an_option_counts():
 
 
 def test_other_words_may_stand_between_options():
-    """Numbers of an option are as many as it takes: what follows is not one of them."""
     shape = parse_command(Shape, ["--mass", "3", "box", "1", "--density", "2", "3", "4"], "shape")
     assert shape == Shape("box", ("1", "3", "4"), mass=3.0, density=2.0)
     words = "--frame 0 0 -1 0 0 0 1 e.json --to ur"
@@ -77,23 +64,10 @@ def test_other_words_may_stand_between_options():
 
 
 def test_names_that_look_like_options():
-    """After `--`, or behind the `=` of an option, a word that begins with a dash is a name."""
     fit = parse("--schema=-s.toml", "-o=--out", "--", "--mass", "-o")
     assert (fit.schema, fit.output) == (Path("-s.toml"), Path("--out"))
     assert fit.logs == (Path("--mass"), Path("-o"))
     assert parse("a.csv", *NEEDED, "--", "--mass").logs == (Path("a.csv"), Path("--mass"))
-
-
-def test_a_file_may_be_called_none():
-    fit = parse("None", "--schema", "None", "-o", "None", "--truth", "None")
-    assert fit.truth == fit.schema == fit.output == fit.logs[0] == Path("None")
-
-
-@pytest.mark.parametrize(
-    "name", ["[bold]x[/bold].csv", "a b.csv", "-", "é\n.csv", "%s{x}", "\udcff"]
-)
-def test_names_are_left_as_they_are(name):
-    assert parse(name, *NEEDED).logs == (Path(name),)
 
 
 @pytest.mark.parametrize(
@@ -138,35 +112,3 @@ def test_a_mistake_is_named_and_bad_use(cli, words, said):
     assert (status, out) == (2, "")
     for part in (*said, "identify fit --help"):
         assert part in err
-
-
-def test_a_command_without_arguments_takes_none():
-    assert parse_command(Doctor, [], "doctor") == Doctor()
-    with pytest.raises(UsageError, match=r"^doctor: unexpected x y; see --help$"):
-        parse_command(Doctor, ["x", "y"], "doctor")
-
-
-def test_help_lists_every_option(cli):
-    out = cli.done("fit", "--quiet", "--help")
-    assert "usage: identify fit" in out
-    for option in (
-        "LOG [LOG ...]",
-        "--schema S.toml",
-        "-o OUT, --output OUT",
-        "--truth FILE.json",
-        "--mass KG",
-        "--no-bias",
-        "--shared-bias",
-        "--cutoff HZ",
-        "--gravity X Y Z",
-    ):
-        assert option in out
-    assert "None" not in out
-
-
-def test_an_option_that_may_be_repeated_keeps_every_value_in_order():
-    words = ("a.toml", "--only", "log=x y", "-o", "out", "--only=estimator=psd", "--workers", "1")
-    command = parse_command(StudyRun, words, "study run")
-    assert command.only == ("log=x y", "estimator=psd")
-    assert command.workers == 1
-    assert parse_command(StudyRun, ("a.toml", "-o", "out"), "study run").only == ()

@@ -1,11 +1,6 @@
-"""`identify check`: findings with the line to change, a document, and the status."""
-
-from __future__ import annotations
-
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from identify.commands.main import main
@@ -18,7 +13,7 @@ def logged(tmp_path, said="body"):
     recording = synthetic_recording(
         random_body(np.random.default_rng(3)),
         rng=np.random.default_rng(3),
-        duration=12.0,
+        duration=8.0,
         rate_hz=100.0,
     )
     log, schema = tmp_path / "log.csv", tmp_path / "log.toml"
@@ -51,31 +46,6 @@ def test_findings_are_lines(tmp_path, capsys):
     assert "Error [wrench_sign]: the unconstrained mass is " in out
     assert "so a sign is wrong. Most likely the wrench has the other sign. In the schema, " in out
     assert out.count("so a sign is wrong") == 1
-
-
-def test_fit_refuses_to_correct_what_is_not_there(tmp_path, capsys):
-    words = ["fit", *logged(tmp_path), "-o", str(tmp_path / "out"), "--apply", "delay"]
-    assert main(words) == 3
-    assert "--apply delay: not found" in capsys.readouterr().err
-
-
-def test_what_was_corrected_before_a_fit_is_said_with_its_count(tmp_path, capsys):
-    words = logged(tmp_path)
-    path = tmp_path / "log.csv"
-    table = pd.read_csv(path)
-    force = table.columns[-6]
-    table.loc[30::60, force] += 100.0
-    table.to_csv(path, index=False)
-    out = tmp_path / "out"
-    assert main(["fit", *words, "-o", str(out), "--apply", "spikes"]) == 0
-    said = capsys.readouterr().out
-    spikes = f"spikes: {len(table.index[30::60])} rows put between their neighbours."
-    assert f"Before the fit: {spikes}" in said
-    page = (out / "report.html").read_text(encoding="utf-8")
-    assert "Corrections that were asked for, and made before the fit:" in page
-    assert spikes in page
-    done = json.loads((out / "estimate.json").read_text())["provenance"]
-    assert [one["code"] for one in done["applied"]] == ["spikes"]
 
 
 @pytest.mark.parametrize("more", [(), ("--each",)])

@@ -1,7 +1,3 @@
-"""The doctor names what is missing, what is broken and who else is called identify."""
-
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -121,16 +117,7 @@ def test_a_solver_that_lies(monkeypatch):
     )
 
 
-def test_a_solver_that_fails(monkeypatch):
-    def fail() -> float:
-        raise ValueError("it gives no answer")
-
-    monkeypatch.setattr(doctor, "_clarabel_error", fail)
-    assert list(solvers())[-1].text.startswith("Clarabel failed: it gives no answer; pip install")
-
-
 def test_the_package_of_pre_commit(cli, own_program, monkeypatch, tmp_path):
-    """PyPI's `identify`, whose files overwrite ours."""
     fake_distribution(tmp_path / "site", "identify", "2.6.1")
     monkeypatch.syspath_prepend(tmp_path / "site")
     status, out, _ = cli("doctor")
@@ -152,21 +139,11 @@ def test_another_package_of_the_same_name(monkeypatch):
 
 @pytest.mark.skipif(os.name == "nt", reason="programs are found by their extension there")
 def test_another_program_hides_ours(cli, own_program):
-    """ImageMagick's `identify`, earlier on the PATH; the alias still means ours."""
     other = write_program(own_program, "identify", "\x7fELF ImageMagick")
     status, out, _ = cli("doctor")
     assert status == 1
     assert f"!!  `identify` on the command line is another program, {other}" in out
     assert "use `inertia-identify`\n" in out
-
-
-@pytest.mark.skipif(os.name == "nt", reason="programs are found by their extension there")
-def test_another_program_and_no_alias(monkeypatch, tmp_path):
-    write_program(tmp_path, "identify", "\x7fELF ImageMagick")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    finding = list(names())[-1]
-    assert finding.mark == "!!"
-    assert finding.text.endswith(f"use `{sys.executable} -m identify`")
 
 
 def test_no_program_on_the_path(monkeypatch, tmp_path):
@@ -177,7 +154,14 @@ def test_no_program_on_the_path(monkeypatch, tmp_path):
 
 
 def test_a_script_of_this_environment_is_ours():
-    """However it is written: by its record in the doctor."""
     scripts = list(doctor._scripts())
     assert {script.stem for script in scripts} == {"identify", "inertia-identify"}
     assert all(doctor.is_ours(script) for script in scripts)
+
+
+def test_a_solver_that_fails(monkeypatch):
+    def fail() -> float:
+        raise ValueError("it gives no answer")
+
+    monkeypatch.setattr(doctor, "_clarabel_error", fail)
+    assert list(solvers())[-1].text.startswith("Clarabel failed: it gives no answer; pip install")

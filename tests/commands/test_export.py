@@ -1,7 +1,3 @@
-"""Bodies exported from the command line: to paste, and into robot models."""
-
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -35,14 +31,6 @@ def estimate(tmp_path) -> Path:
     path = tmp_path / "estimate.json"
     path.write_text(json.dumps({"phi": BODY.phi.tolist()}))
     return path
-
-
-@pytest.mark.parametrize("name", EXPORTS)
-def test_every_export_prints_the_mass(cli, estimate, name):
-    status, out, err = cli("export", estimate, "--to", name, *SAME)
-    assert status == 0
-    assert "1.25" in out
-    assert all(line.startswith("identify: note: ") for line in err.splitlines())
 
 
 def test_what_is_printed_is_the_body(cli, estimate, tmp_path):
@@ -162,30 +150,6 @@ def test_accepted_findings_are_repeated_in_a_model(cli, unusable, estimate, tmp_
     assert_close(read_model(path).links[0].phi, BODY.phi, 1e-7)
 
 
-def test_a_plate_is_lifted_and_that_is_said(cli, tmp_path):
-    path = tmp_path / "plate.json"
-    path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 2e-3]}))
-    status, _, err = cli("export", path, "--to", "mjcf")
-    assert status == 0
-    assert "a body without thickness: its smallest second moment was raised" in err
-
-
-def test_a_light_ball_is_raised_to_the_floor_and_that_is_said(cli, tmp_path):
-    path = tmp_path / "ball.json"
-    path.write_text(json.dumps({"phi": [1e-6, 0, 0, 0, 4e-16, 0, 0, 4e-16, 0, 4e-16]}))
-    status, _, err = cli("export", path, "--to", "mjcf")
-    assert status == 0
-    assert "thickness" not in err
-    assert "for no moment to be below 1e-15 kg m², the least that MuJoCo takes" in err
-
-
-@pytest.mark.parametrize("name", ["urdf", "sdf", "mjcf", "drake", "dart"])
-def test_a_massless_frame_has_nothing_to_export(cli, tmp_path, name):
-    path = tmp_path / "frame.json"
-    path.write_text(json.dumps({"phi": [0.0] * 10}))
-    assert "a massless frame has no inertia to export" in cli.refused("export", path, "--to", name)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -211,15 +175,6 @@ def test_bad_use(cli, estimate, tmp_path, words, message):
     assert message in cli.refused("export", estimate, *words)
     assert model.read_text() == URDF
 
-
-def test_an_impossible_body_is_refused(cli, tmp_path):
-    path = tmp_path / "bad.json"
-    path.write_text(json.dumps({"phi": [1.0, 0, 0, 0, 1e-3, 0, 0, 1e-3, 0, 5e-3]}))
-    for name in EXPORTS:
-        assert "impossible" in cli.refused("export", path, "--to", name, *SAME)
-
-
-# Where the flange is ------------------------------------------------------------------------------
 
 X_BF = Pose(Rotation.from_rotvec([0.3, -0.2, 0.5]).as_matrix(), [0.01, -0.02, -0.05])
 X_BT = Pose(Rotation.from_rotvec([0.0, 0.4, 0.1]).as_matrix(), [0.0, 0.03, 0.15])
@@ -275,12 +230,6 @@ def test_of_a_log_of_a_tool_point_both_frames_are_known(cli, tmp_path, name):
     assert out == payload_setting(name, body).text
     what = {"abb": "the tool point, from [body.tcp]", "ros": "B (the flange), in its axes"}
     assert f"identify: note: about {what.get(name, 'the flange, from [body.tcp]')}\n" in err
-
-
-def test_what_is_no_controller_gets_the_body_about_b(cli, tmp_path):
-    status, out, err = cli("export", saved(tmp_path, KNOWN), "--to", "urdf")
-    assert (status, out) == (0, export_body(BODY, "urdf").text)
-    assert "identify: note: about B (wrist sensor), in its axes\n" in err
 
 
 def test_estimates_in_python_go_where_those_in_files_do():

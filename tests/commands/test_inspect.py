@@ -1,7 +1,3 @@
-"""Robot models judged and mended from the command line."""
-
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -24,7 +20,6 @@ def link(name: str, ixx: str, iyy: str, izz: str, mass: str = "1.5", xyz: str = 
 
 GOOD = link("good", "0.002", "0.003", "0.004")
 BAD = link("bad", "0.001", "0.001", "0.005")
-ROUNDED = link("rounded", "0.0010", "0.0013", "0.00235")
 FRAME = '<link name="frame"/>'
 
 
@@ -62,13 +57,6 @@ def test_what_the_digits_explain_is_by_rounding_and_still_impossible(cli, urdf):
     assert "impossible by rounding" in out
 
 
-def test_quiet_shows_the_impossible_alone(cli, urdf):
-    status, out, _ = cli("inspect", urdf(GOOD, BAD), "--quiet")
-    assert status == 1
-    assert "good" not in out
-    assert "bad" in out
-
-
 def test_repair_keeps_mass_centre_and_every_other_byte(cli, urdf, tmp_path):
     model, fixed = urdf(FRAME, GOOD, BAD), tmp_path / "new" / "fixed.urdf"
     before = model.read_bytes()
@@ -86,14 +74,6 @@ def test_repair_keeps_mass_centre_and_every_other_byte(cli, urdf, tmp_path):
     assert cli("inspect", fixed).status == 0
 
 
-def test_a_good_model_is_repaired_to_itself(cli, urdf, tmp_path):
-    model, fixed = urdf(GOOD), tmp_path / "fixed.urdf"
-    status, out, _ = cli("inspect", model, "--repair", "-o", fixed)
-    assert status == 0
-    assert "Nothing to repair" in out
-    assert fixed.read_bytes() == model.read_bytes()
-
-
 def test_what_cannot_be_mended_stays_and_is_named(cli, urdf, tmp_path):
     """A link with inertia and no mass has no nearest body; the other one is mended all the same."""
     fixed = tmp_path / "fixed.urdf"
@@ -109,18 +89,6 @@ def test_what_cannot_be_mended_stays_and_is_named(cli, urdf, tmp_path):
     status, out, _ = cli(*words)
     assert status == 1
     assert "no density makes one (it has no geometry); write its mass into the file, or" in out
-
-
-def test_a_body_of_hardly_any_mass_is_mended_and_the_floor_is_said(cli, tmp_path):
-    """A microgram of even density has less inertia than MuJoCo tells from zero."""
-    model, fixed = tmp_path / "r.urdf", tmp_path / "fixed.urdf"
-    small = link("grain", "0", "1.35525e-20", "0", mass="1e-9")
-    model.write_text(f'<robot name="r">{small}</robot>')
-    status, out, _ = cli("inspect", model, "--repair", "-o", fixed)
-    assert status == 0
-    assert "Repaired grain" in out
-    assert "for no moment to be below 1e-14 kg m², the least that MuJoCo takes" in out
-    assert cli("inspect", fixed, "--for", "mujoco").status == 0
 
 
 def test_links_that_could_not_be_judged_are_counted(cli, tmp_path):
@@ -181,24 +149,9 @@ def test_bad_use(cli, urdf, tmp_path, words, message):
     assert model.read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("<robot>\n<link name='a'>\n</robot>", r":3: .*mismatched"),
-        (
-            '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>\n<robot>&b;</robot>',
-            r":1: .*entit",
-        ),
-        (f"<robot>\n{link('a', 'nan', '1', '1')}</robot>", ":2: "),
-        (f"<robot>\n{GOOD}\n{GOOD}</robot>", r":3: .*'good'"),
-        ("<robot>\n<link name='a'><inertial/></link></robot>", ":2: .*without <mass>"),
-        ("<robot><xacro:include filename='x'/></robot>", "xacro"),
-    ],
-)
-def test_a_bad_file_is_named_with_its_line(cli, tmp_path, text, message):
-    path = tmp_path / "bad.urdf"
-    path.write_text(text)
-    outcome = cli("inspect", path)
-    assert outcome.status == 2
-    assert outcome.message.startswith(str(path))
-    assert re.search(message, outcome.message)
+def test_a_good_model_is_repaired_to_itself(cli, urdf, tmp_path):
+    model, fixed = urdf(GOOD), tmp_path / "fixed.urdf"
+    status, out, _ = cli("inspect", model, "--repair", "-o", fixed)
+    assert status == 0
+    assert "Nothing to repair" in out
+    assert fixed.read_bytes() == model.read_bytes()

@@ -1,16 +1,14 @@
-"""What is common to all subcommands: names, help, exit statuses, and how it ends badly."""
-
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typeguard
 
+import identify
 from identify.commands import main as entry
-from identify.commands.command import Command
+from identify.commands.command import Command, parse_command
 from identify.commands.doctor import own_version
 from identify.errors import LogError, ProblemError, SolveError
 
@@ -147,7 +145,6 @@ def test_a_working_directory_that_is_gone_is_said(cli, tmp_path, monkeypatch):
 
 
 def test_a_broken_pipe_is_quiet():
-    """As in `identify doctor | head -1`, in a process of its own."""
     program = [sys.executable, "-m", "identify", "doctor"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -159,7 +156,6 @@ def test_a_broken_pipe_is_quiet():
 
 
 def test_it_starts_without_what_is_slow_to_import():
-    """Help must be there at once: what takes long is imported when it is used."""
     slow = ["numpy", "scipy", "pandas", "pyarrow", "cvxpy", "matplotlib", "pydantic", "jinja2"]
     program = (
         "import sys; from identify.commands.main import main; "
@@ -171,8 +167,32 @@ def test_it_starts_without_what_is_slow_to_import():
     assert done.stdout.endswith("imported []\n")
 
 
+def test_a_fit_loads_no_package_that_it_does_not_use(tmp_path):
+    folder = "datasets/payload_arm/"
+    words = [folder + "payload_arm.parquet", "--schema", folder + "schema.toml"]
+    unused = ["typeguard", "pandas", "cvxpy", "clarabel", "matplotlib", "scipy.sparse"]
+    unused += ["scipy.interpolate", "scipy.optimize", "pyarrow.compute", "numpy.f2py.crackfortran"]
+    program = (
+        "import sys; from identify.commands.main import main; "
+        f"assert main(['fit', *{words}, '-o', {str(tmp_path)!r}, '--quiet']) == 0; "
+        f"print('imported', [name for name in {unused} if name in sys.modules]); "
+        "import numpy; numpy.f2py.crackfortran, numpy.testing.assert_equal"
+    )
+    root = Path(identify.__path__[0]).parent
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=root)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "imported []\n", "")
+    assert "<svg" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", entry.COMMANDS)
+def test_every_default_is_of_its_type(name):
+    """With typeguard loaded tyro warns of one that is not; a warning is an error here."""
+    assert typeguard.check_type(1, int) == 1
+    with pytest.raises(SystemExit):
+        parse_command(entry.COMMANDS[name], ["--help"], name)
+
+
 def test_text_that_the_output_cannot_encode_is_escaped():
-    """A file name of odd bytes in a message, on a terminal that knows ASCII only."""
     words = ["fit", "x", "--schema", b"s\xff\xc3\xa9.toml", "-o", "out"]
     done = subprocess.run(
         [sys.executable, "-m", "identify", *words],

@@ -1,7 +1,3 @@
-"""The payload alone: tool with it less tool without."""
-
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import replace
@@ -91,17 +87,6 @@ def test_without_any_covariance_there_are_no_intervals(cli, files, tmp_path):
     assert not read_estimate(out).intervals
 
 
-def test_what_a_log_did_not_tell_stays_untold(cli, files, tmp_path):
-    out = tmp_path / "payload.json"
-    tool = replace(saved(TOOL), decided_by={**DECIDED, "Ixx": "default", "hx": "given"})
-    assert cli("subtract", *files(saved(TOOL + PAYLOAD), tool), "-o", out).status == 0
-    payload = read_estimate(out)
-    assert payload.decided_by["Ixx"] == "default"
-    assert payload.decided_by["hx"] == "data"
-    assert payload.intervals["Ixx"] is None
-    assert payload.intervals["Icxx"] is None
-
-
 def test_noise_that_makes_it_impossible_is_told_and_mended(cli, files, tmp_path):
     """A thin payload whose least second moment is below zero by less than its noise."""
     thin = np.array([0.5, 0, 0, 0, 1e-4, 0, 0, 1e-4, 0, 2.1e-4])
@@ -135,20 +120,9 @@ def test_the_wrong_way_round(cli, files):
     assert "the mass is -0.5 kg, not positive" in outcome.message
 
 
-def test_the_same_twice(cli, files):
-    outcome = cli("subtract", *files(saved(TOOL), saved(TOOL)))
-    assert outcome.status == 2
-    assert "there is no payload between them" in outcome.message
-
-
 def test_frames_of_other_names_are_pointed_out(cli, files):
     both = [replace(saved(TOOL + PAYLOAD), frame="flange"), replace(saved(TOOL), frame="sensor")]
     assert "called differently, 'flange' and 'sensor'" in cli("subtract", *files(*both)).out
-
-
-def test_two_files_are_needed(cli):
-    assert "Missing from identify subtract: WITHOUT" in cli("subtract", "a.json").message
-    assert "subtract: unexpected c" in cli("subtract", "a", "b", "c").message
 
 
 @pytest.mark.parametrize(("severity", "status"), [("error", 4), ("warning", 0)])
@@ -170,9 +144,3 @@ def test_findings_of_either_go_on_to_the_payload(cli, files, tmp_path, severity,
     assert payload.verdict.reasons == ("unexplained",)
     assert [one.where for one in payload.findings] == ["without it: tool.csv"]
     np.testing.assert_allclose(payload.parameters.phi, PAYLOAD, rtol=1e-12, atol=1e-15)
-
-
-def test_without_a_verdict_there_is_none_of_the_payload(cli, files, tmp_path):
-    out = tmp_path / "payload.json"
-    assert cli("subtract", *files(saved(TOOL + PAYLOAD), saved(TOOL)), "-o", out).status == 0
-    assert read_estimate(out).verdict is None

@@ -1,7 +1,5 @@
 """Synthetic logs with noise, and what may be wrong with them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

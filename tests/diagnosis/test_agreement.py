@@ -1,7 +1,3 @@
-"""One body or two: logs, and parts of a log."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

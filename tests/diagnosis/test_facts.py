@@ -1,13 +1,11 @@
-"""Which faults make sense for a log."""
-
-from __future__ import annotations
-
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from identify.diagnosis import LogFacts, sized_faults
+from identify.diagnosis.faults import FAMILIES
 from identify.spatial import Pose
 from tests.diagnosis.logs import PHI
 from tests.recordings import POSE, Path, record
@@ -48,3 +46,18 @@ def test_a_sensor_is_turned_where_it_stands():
     given = np.array([0.2, -0.5, 0.1, 0.8]) / np.linalg.norm([0.2, -0.5, 0.1, 0.8])
     said = np.array(json.loads(line.partition("= ")[2].partition("`")[0]))
     assert abs(said @ given) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_families_have_the_codes_of_their_faults():
+    """Of logs that differ in what they give, in their axes and in what their schema says."""
+    every = (*POSE, *TWIST, "linear_acceleration", "angular_acceleration")
+    logs = [
+        record(PATH, PHI, TIME, POSE),
+        record(PATH, PHI, TIME, POSE, wrench="world"),
+        record(PATH, PHI, TIME, every, kind="proper"),
+        record(PATH, PHI, TIME, every, kind="classical"),
+    ]
+    facts = [LogFacts.of(log) for log in logs]
+    facts.append(replace(facts[-1], fastest=(1.0, 100.0)))
+    for family, codes in FAMILIES.items():
+        assert {fault.code for of_log in facts for fault in family(of_log)} == set(codes)

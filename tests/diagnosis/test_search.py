@@ -1,7 +1,3 @@
-"""Faults with a size: found on logs that really have them, at their size, and on no clean one."""
-
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,3 @@
-"""Sensor drift: found, taken out as generalised least squares would, and refused."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

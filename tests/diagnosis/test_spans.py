@@ -1,7 +1,3 @@
-"""Times at which a log is not to be believed: raw signals, contacts, excitation."""
-
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from itertools import pairwise
@@ -176,15 +172,6 @@ def test_excitation_is_the_root_mean_square_of_the_motion():
     share = 1.0 - direction @ direction / (features[:, :3] ** 2).sum(axis=1).mean()
     assert found.turned == pytest.approx(np.arcsin(np.sqrt(share)), rel=0.1)
     assert found.missing == ()
-
-
-def test_slow_motion_is_told_in_words():
-    fit, facts = fitted(moving(2, 20.0, bandwidth_hz=0.05))
-    found = excitation(fit, score_tests(fit, sized_faults(facts)))
-    assert {"Ixx", "Iyy", "Izz"} <= set(found.missing)
-    text = " ".join(found.advice)
-    assert "Izz rests on the default body. Turn about z" in text
-    assert "clock rate: this log would not show 2 %" in text
 
 
 def test_a_sensors_range_and_a_freeze_are_seen_in_a_wrench_in_world_axes():

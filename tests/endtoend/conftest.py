@@ -1,7 +1,5 @@
 """The command line, the shipped log, and a small log that tests can spoil."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -24,21 +22,17 @@ BODY = InertialParameters.from_com(
 
 
 class Log(NamedTuple):
-    """A log and its schema."""
-
     path: Path
     schema: Path
 
 
 @pytest.fixture
 def cli(capsys) -> Cli:
-    """The command line."""
     return Cli(capsys)
 
 
 @pytest.fixture(scope="session")
 def shipped() -> Path:
-    """The folder of the shipped log."""
     return ROOT / "datasets" / "payload_arm"
 
 

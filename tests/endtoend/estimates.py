@@ -1,7 +1,5 @@
 """What a reader of an estimate.json may count on, checked on every one the tests make."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

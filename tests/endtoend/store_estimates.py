@@ -9,8 +9,6 @@ files given to `store` are of the same code under other kernels of linear algebr
 `OPENBLAS_CORETYPE=Haswell` and the like): what they differ by is what the test allows.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,3 @@
-"""The shipped log of a free flyer: no force acts, and the mass is given."""
-
-from __future__ import annotations
-
 import importlib.util
 import json
 

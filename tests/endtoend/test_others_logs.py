@@ -1,7 +1,3 @@
-"""Logs of others through the command line: simulated tools, and measurements on real arms."""
-
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -41,11 +37,6 @@ def test_a_tool_without_noise(cli, shared_data, tmp_path, tool):
     assert "default" not in estimate["decided_by"].values()
 
 
-def test_the_truth_file_names_the_tools(shared_data):
-    truth = json.loads((shared_data / "stars_tools" / "truth.json").read_text())
-    assert tuple(sorted(truth)) == TOOLS
-
-
 def test_a_real_arm(cli, shared_data, tmp_path):
     """Raw text at 1 kHz with repeated rows; the motion hardly excites the inertia."""
     log = shared_data / "panda_optoforce" / "run_11-32-28.txt"
@@ -60,47 +51,3 @@ def test_a_real_arm(cli, shared_data, tmp_path):
     assert 1.10 <= estimate["mass"] <= 1.20
     assert {estimate["decided_by"][name] for name in ("m", "hx", "hy", "hz")} == {"data"}
     assert "Low-pass: all signals alike at 5 Hz (default)." in out
-
-
-def test_seven_still_poses(cli, shared_data, tmp_path):
-    """They tell mass and centre of mass; the inertia is said to be unknown."""
-    log = shared_data / "axia80_static"
-    schema = shared_data / "schemas" / "axia80_static.toml"
-    out = cli.done("fit", log, "--schema", schema, "-o", tmp_path)
-    estimate = load(tmp_path)
-    assert estimate["mass"] == pytest.approx(1.10, abs=0.01)
-    assert estimate["com"][2] == pytest.approx(0.052, abs=0.001)
-    assert estimate["samples"] == 7
-    decided_by = estimate["decided_by"]
-    assert {decided_by[name] for name in ("m", "hx", "hy", "hz")} == {"data"}
-    for entry in ("xx", "xy", "xz", "yy", "yz", "zz"):
-        assert decided_by[f"I{entry}"] == "default"
-        assert estimate["intervals"][f"I{entry}"] is None
-        assert estimate["intervals"][f"Ic{entry}"] is None
-        for name in (f"I{entry}", f"Ic{entry}"):
-            (line,) = (line for line in out.splitlines() if line.split()[:1] == [name])
-            assert "unidentifiable" in line
-            assert "±" not in line
-            assert line.rstrip().endswith("default")
-    assert "solid ball of 1000 kg/m³" in estimate["default_body"]
-    assert "not identifiable" in out
-    assert "Low-pass: none, still poses are not filtered." in out
-    assert "No replay: Ixx" in out
-    # That they tell no inertia is to be known, and nothing is wrong with them.
-    assert estimate["verdict"]["usable"] == "with care"
-    out = cli.done("check", log, "--schema", schema)
-    assert "Note [completed]: " in out
-
-
-def test_two_logs_of_one_tool(cli, shared_data, tmp_path):
-    """One log in two files is fitted as two logs, each with its own bias."""
-    lines = (shared_data / "stars_tools" / "Hammer.csv").read_text().splitlines(keepends=True)
-    halves = [tmp_path / "first.csv", tmp_path / "second.csv"]
-    halves[0].write_text("".join(lines[:501]))
-    halves[1].write_text("".join([lines[0], *lines[501:]]))
-    schema = shared_data / "schemas" / "stars_tools.toml"
-    _ = cli.done("fit", *halves, "--schema", schema, "-o", tmp_path / "out")
-    truth = json.loads((shared_data / "stars_tools" / "truth.json").read_text())["Hammer"]
-    estimate = load(tmp_path / "out")
-    assert estimate["mass"] == pytest.approx(truth["mass"], rel=5e-6)
-    assert len(estimate["bias"]) == 2

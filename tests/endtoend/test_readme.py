@@ -1,7 +1,3 @@
-"""The README says what the program does; its examples are run by `make docs`."""
-
-from __future__ import annotations
-
 import re
 import tomllib
 
@@ -16,7 +12,6 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_option_is_documented(cli):
-    """And none that there is not."""
     options = set(re.findall(r"--[a-z][a-z-]+", cli("fit", "--help").out)) - {"--help"}
     table = "".join(line for line in README.splitlines() if line.startswith("| `-"))
     assert set(re.findall(r"--[a-z][a-z-]+", table)) == options
@@ -49,21 +44,6 @@ def test_every_key_of_the_estimate_is_documented(cli, log, tmp_path):
         assert f"`{key}`" in rows["`certificate`"], key
     for key in estimate["provenance"].keys() - {"logs"}:
         assert f"`{key}`" in rows["`provenance`"], key
-
-
-def _headings(page: str) -> set[str]:
-    """Headings of a page as they are linked to."""
-    lines = re.findall(r"^#+ (.+)$", page, flags=re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", line).strip().lower().replace(" ", "-") for line in lines}
-
-
-def test_its_files_are_there():
-    links = re.findall(r"\]\(([^)]+)\)", README)
-    assert len(links) >= 8
-    for link in links:
-        path, _, heading = link.partition("#")
-        assert (ROOT / path).exists(), link
-        assert not heading or heading in _headings((ROOT / path).read_text("utf-8")), link
 
 
 def test_its_schema_is_that_of_the_shipped_log(shipped):

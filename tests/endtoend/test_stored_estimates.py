@@ -3,8 +3,6 @@
 The file holds, for each log, how far kernels of linear algebra were seen to move its estimate.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,3 @@
-"""From the command line: a log whose rows are of several streams, and one in files."""
-
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""`identify fit LOADED --unloaded EMPTY`: a payload and its carrier, through the command."""
-
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path
@@ -53,7 +49,6 @@ def logs(tmp_path_factory) -> Logs:
 
 @pytest.fixture(scope="module")
 def out(logs, tmp_path_factory) -> Path:
-    """The folder of a fit with its report."""
     from identify.commands.main import main
 
     folder = tmp_path_factory.mktemp("both") / "out"
@@ -170,27 +165,6 @@ class TestCommand:
         tables = done.out[: done.out.index("Read:")].split("Carrier")
         assert ["truth" in table for table in tables] == [True, False]
 
-    def test_logs_of_both_kinds_repeat(self, cli, logs, tmp_path):
-        words = ("fit", logs.loaded, "--unloaded", logs.empty, "--unloaded", logs.empty)
-        done = cli(*words, "--schema", logs.schema, "-o", tmp_path / "out")
-        assert done.status == 2
-        assert "empty (unloaded): the same data as empty (unloaded)" in done.message
-
-    def test_a_light_payload_is_possible_where_subtract_has_to_mend(self, cli, logs, tmp_path):
-        ends = []
-        for log in (logs.light, logs.empty):
-            folder = tmp_path / log.stem
-            cli("fit", log, "--schema", logs.schema, "-o", folder)
-            ends.append(folder / "estimate.json")
-        subtracted = cli("subtract", *ends)
-        assert subtracted.status == 2 or "itself is impossible" in subtracted.out
-        words = ("fit", logs.light, "--unloaded", logs.empty, "--schema", logs.schema)
-        assert cli(*words, "-o", tmp_path / "out").status == 0
-        for name in ("estimate", "carrier"):
-            saved = read_estimate(tmp_path / "out" / f"{name}.json")
-            assert saved.parameters.consistent
-            assert saved.verdict.possible
-
     def test_what_is_known_is_of_the_payload(self, cli, logs, tmp_path):
         box = ("--com-box", -0.1, 0.1, -0.1, 0.1, 0.1, 0.2)
         words = (*fit_words(logs), "-o", tmp_path / "out", "--mass-between", 0.61, 0.7, *box)
@@ -198,21 +172,6 @@ class TestCommand:
         assert_close(read_estimate(tmp_path / "out" / "estimate.json").mass, 0.61, 1e-6)
         assert cli(*words[:-10], "--mass", 0.6).status == 0
         assert_close(read_estimate(tmp_path / "out" / "estimate.json").mass, 0.6, 1e-9)
-
-    @pytest.mark.parametrize(
-        ("swapped", "status", "said"),
-        [
-            (True, 3, "heavier than in those with the payload: swap them"),
-            (False, 2, "no log is both with the payload and without it"),
-        ],
-    )
-    def test_errors_leave_nothing(self, cli, logs, tmp_path, swapped, status, said):
-        one, other = (logs.empty, logs.loaded) if swapped else (logs.loaded, logs.loaded)
-        words = ("fit", one, "--unloaded", other, "--schema", logs.schema)
-        done = cli(*words, "-o", tmp_path / "out")
-        assert done.status == status
-        assert said in done.message
-        assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.usefixtures("no_report")

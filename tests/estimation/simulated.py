@@ -1,7 +1,5 @@
 """Block statistics of simulated samples: a body, a well exciting motion, a bias and white noise."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +15,6 @@ from tests.strategies import random_motion
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples in order of time."""
-
     motion: BodyMotion
     wrench: np.ndarray
 

@@ -1,7 +1,3 @@
-"""Refits to re-weighted blocks: the same as fits from scratch, and about the formula's spread."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -139,18 +135,6 @@ def test_what_differs_from_block_to_block_is_counted_whatever_it_is():
     assert "bootstrap" in bootstrap.interval_kind
     assert f"{blocks.block.max() + 1} blocks" in bootstrap.interval_kind
     assert np.array_equal(bootstrap.parameters.phi, formula.parameters.phi)
-
-
-def test_the_same_data_give_the_same_intervals():
-    rng = np.random.default_rng(6)
-    phi = random_body(rng)
-    blocks = logs_of(phi, rng, (200,))
-    settings = EstimatorSettings(interval="bootstrap", simultaneous=True)
-    one, other = (estimate_body(blocks, settings) for _ in range(2))
-    assert one.intervals == other.intervals
-    plain = estimate_body(blocks, EstimatorSettings(interval="bootstrap"))
-    assert plain.intervals["m"][1] < one.intervals["m"][1]
-    assert one.interval_kind == f"{plain.interval_kind}; all parameters of a body at once"
 
 
 def test_few_blocks_are_refused_with_what_to_do():

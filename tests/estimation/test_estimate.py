@@ -1,7 +1,3 @@
-"""`Estimate`: what it says of the data it was fitted to."""
-
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -10,11 +6,10 @@ import pytest
 from identify.estimation import estimate_body
 from identify.estimation.estimator import solve_terms
 from identify.estimation.intervals import INTERVAL_KIND
-from identify.estimation.scaling import BodyScaling, Scaling
+from identify.estimation.scaling import BodyScaling
 from identify.estimation.terms import Consistent
 from identify.findings import Finding
 from identify.inertia import PHI, pseudo_inertia
-from identify.regressors import ParameterSpace, Scalar
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of, residual_rows, samples, wrench_noise
 from tests.strategies import random_body
@@ -40,13 +35,6 @@ def test_residuals_are_those_of_the_samples_without_the_offset(made):
         ]
     )
     assert_close(estimate.residual_rms, np.sqrt(np.mean(residuals**2, axis=0)), 1e-10)
-
-
-def test_samples_are_counted(made):
-    _, _, estimate = made
-    assert estimate.samples == 500
-    assert_close(estimate.effective_samples, 250.0, 1e-12)
-    assert estimate.biases.shape == (2, 6)
 
 
 def test_all_is_decided_by_data_and_said_so(made):
@@ -118,21 +106,3 @@ def test_scaling_is_a_congruence_there_and_back(mass):
     units = mass * np.repeat([1.0, length, length**2], [1, 3, 6])
     assert_close(back, phi, 1e-14, scale=10.0 * units)
     assert_close(body.to_theta @ body.to_phi, np.eye(10), 1e-12)
-
-
-def test_the_scaling_of_a_space_is_that_of_each_body_and_scalar():
-    rng = np.random.default_rng(2)
-    space = ParameterSpace(("payload", "carrier"), (Scalar("friction"), Scalar("gain")))
-    bodies = random_body(rng, 2.0), random_body(rng, 30.0, 1.0)
-    x = np.concatenate((*bodies, [0.3, 500.0]))
-    scaling = Scaling.of(space, x, [0.1, 0.7], np.array([0.1, 1000.0]))
-    theta = scaling.theta(x)
-    for number, (phi, length) in enumerate(zip(bodies, [0.1, 0.7], strict=True)):
-        alone = BodyScaling(phi[0], length, phi[1:4] / phi[0])
-        assert scaling.bodies[number].mass == phi[0]
-        mine = theta[10 * number : 10 * number + 10]
-        assert_close(mine, alone.to_theta @ phi, 1e-13, scale=10.0)
-        assert_close(mine[:4], [1.0, 0.0, 0.0, 0.0], 1e-12)
-    assert_close(theta[20:], [3.0, 0.5], 1e-14)
-    assert_close(scaling.x(theta), x, 1e-13)
-    assert_close(scaling.to_theta @ scaling.to_x, np.eye(22), 1e-12)

@@ -1,7 +1,3 @@
-"""Intervals: they cover as often as they say, where the noise is that of the wrench."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -31,18 +27,10 @@ from identify.regressors import (
 from identify.signals import prepare
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of, fitted, samples, size_of, wrench_noise
-from tests.recordings import POSE, Path, record
-from tests.regressors.rows import statistics_of_rows
+from tests.recordings import ALL, Path, record
 from tests.strategies import bodies, random_body
 
 OFFSETS = tuple(f"{kind}{axis} offset" for kind in "ft" for axis in "xyz")
-ALL = (
-    *POSE,
-    "linear_velocity",
-    "angular_velocity",
-    "linear_acceleration",
-    "angular_acceleration",
-)
 
 
 @given(bodies(flat=False))
@@ -239,46 +227,6 @@ def test_the_covariance_with_noise_in_the_motion_is_that_of_the_corrected_equati
     size = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     assert_close(covariance_of(fit) / size, expected / size, 1e-6)
     assert np.abs(expected / size - np.linalg.inv(H) / size).max() > 0.03
-
-
-def test_more_data_narrow_the_intervals_by_the_root():
-    rng = np.random.default_rng(5)
-    phi = random_body(rng)
-    noise = wrench_noise(phi, 0.02)
-    few, many = (
-        np.sqrt(np.diag(estimate_body([samples(phi, rng, n, noise=noise).blocks()]).covariance))
-        for n in (500, 8000)
-    )
-    assert_close(few / many, np.full(10, 4.0), 0.35)
-
-
-def test_what_filtered_rows_are_worth_widens_the_intervals_where_blocks_are_few():
-    rng = np.random.default_rng(6)
-    phi = random_body(rng)
-    log = samples(phi, rng, 100, noise=wrench_noise(phi, 0.02))
-    worth = [np.sqrt(np.diag(estimate_body([log.blocks(n)]).covariance)) for n in (100.0, 25.0)]
-    assert (worth[1] > 1.3 * worth[0]).all()
-
-
-def test_the_covariance_is_symmetric_and_positive_semidefinite():
-    rng = np.random.default_rng(7)
-    phi = random_body(rng)
-    covariance = estimate_body(
-        [samples(phi, rng, 300, noise=wrench_noise(phi, 0.02)).blocks()]
-    ).covariance
-    assert_close(covariance, covariance.T, 1e-12)
-    scale = np.sqrt(np.diag(covariance))
-    assert np.linalg.eigvalsh(covariance / np.outer(scale, scale))[0] > 0.0
-
-
-def test_a_subset_of_the_blocks_makes_a_fit_of_their_own():
-    rng = np.random.default_rng(8)
-    phi = random_body(rng)
-    rows = samples(phi, rng, 400, noise=wrench_noise(phi, 0.02)).rows
-    blocks = statistics_of_rows(rows, 400.0)
-    half = estimate_body([blocks.subset(np.arange(40))]).parameters.phi
-    same = estimate_body([statistics_of_rows(rows[:200], 200.0)]).parameters.phi
-    assert_close(half, same, 1e-9)
 
 
 @pytest.mark.parametrize(

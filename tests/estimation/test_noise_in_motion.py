@@ -1,7 +1,3 @@
-"""Noise in the motion: taken off the equations, as far as it is there, and counted in intervals."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -22,23 +18,12 @@ from identify.regressors import block_statistics
 from identify.signals import prepare
 from tests.close import assert_close, assert_same_body, group_errors
 from tests.estimation.simulated import fit_of
-from tests.recordings import POSE, Path, Sines, record
+from tests.recordings import ALL, POSE, Path, Sines, record
 from tests.strategies import random_body, seeds
-
-ALL = (
-    *POSE,
-    "linear_velocity",
-    "angular_velocity",
-    "linear_acceleration",
-    "angular_acceleration",
-)
 
 
 def statistics_of(path, phi, time, give=POSE, **options):
     return block_statistics(prepare(record(path, phi, time, give, **options), 5.0))
-
-
-# The equations -----------------------------------------------------------------------------------
 
 
 def random_rows(rng: np.random.Generator, share: float):
@@ -64,18 +49,6 @@ def test_noise_that_is_taken_off_is_that_of_the_normal_equations(seed, share):
     assert_close(A.T @ b / scale[:-1, -1], whole[:-1, -1] / scale[:-1, -1], 1e-10, scale=1.0)
 
 
-@given(seeds())
-def test_without_noise_the_equations_are_the_rows(seed):
-    rows, noise = random_rows(np.random.default_rng(seed), 0.5)
-    expected = np.linalg.lstsq(rows[:, :-1], rows[:, -1], rcond=None)[0]
-    for nothing in (0.0 * noise, 1e-12 * noise):
-        A, b = without_noise(rows, nothing.T @ nothing)
-        found = np.linalg.solve(A, b)
-        assert_close(found / expected, np.ones(len(found)), 1e-6)
-    A, b = without_noise(rows, 0.0 * noise.T @ noise)
-    assert_close(A.T @ A, rows[:, :-1].T @ rows[:, :-1], 1e-13)
-
-
 @given(seeds(), st.floats(1.0, 100.0))
 def test_more_noise_than_rows_leaves_a_twentieth(seed, share):
     """Along a direction of nothing but noise the equations stay definite, and draw to zero."""
@@ -85,9 +58,6 @@ def test_more_noise_than_rows_leaves_a_twentieth(seed, share):
     left = np.linalg.solve(root.T, A.T)
     assert np.linalg.eigvalsh(left @ left.T)[0] > 0.05 * (1.0 - 1e-8)
     assert np.isfinite(b).all()
-
-
-# Sizes of bands ----------------------------------------------------------------------------------
 
 
 def bands_of(found, predicted, of_wrench, effective) -> Bands:
@@ -214,9 +184,6 @@ def test_pooled_values_are_the_nearest_that_do_not_grow(values, seed):
     assert_close(np.sum(weights * found), np.sum(weights * values), 1e-12)
 
 
-# Estimates ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["classical", "spatial", "proper"])
 @pytest.mark.parametrize("frame", ["body", "world"])
 def test_a_motion_in_closed_form_gives_back_its_body(kind, frame):
@@ -306,7 +273,6 @@ def long_thin_tool() -> np.ndarray:
 
 
 def test_noise_of_the_pose_alone_does_not_end_at_the_default_body():
-    """The wrench is exact, and all there is to see is noise of 0.2 mm and 0.1°."""
     phi = long_thin_tool()
     time = np.arange(0.0, 20.0, 0.01)
     noise = {"position": 2e-4, "quaternion": 0.5 * np.deg2rad(0.1)}

@@ -3,8 +3,6 @@
 The errors are drawn, not fitted: what an estimate of a known covariance would be.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -112,19 +110,6 @@ def test_intervals_of_principal_moments_cover_whatever_the_shape(kind, products)
     assert (held / 250 >= 0.92).all(), held / 250
 
 
-def test_plain_intervals_of_equal_moments_would_not_cover():
-    phi = body(BODIES["cube"])
-    covariance = spread_of(phi, 0.01, 3.0)
-    true = np.linalg.eigvalsh(inertia_about_com(phi))
-    estimates = drawn(phi, covariance, 400)
-    errors = np.array(
-        [np.diag(principal_spread(estimate, covariance).errors) for estimate in estimates]
-    )
-    moments = np.linalg.eigvalsh(inertia_about_com(estimates))
-    held = (np.abs(moments - true) <= 1.96 * errors).mean(axis=0)
-    assert held.min() < 0.85, held
-
-
 @pytest.mark.parametrize("kind", ["brick", "plate", "cylinder"])
 def test_cones_hold_the_true_axis(kind):
     phi = body(BODIES[kind])
@@ -168,16 +153,6 @@ def test_what_was_not_measured_has_neither_moments_nor_axes():
     assert found["I1"] is found["Icxy"] is None
     assert found["Icxx"] is not None
     assert principal_axes_of(phi, covariance, np.inf, decided) == ()
-
-
-def test_an_exact_body_has_axes_without_any_spread():
-    axes = principal_axes_of(body(BODIES["brick"]), np.zeros((10, 10)), np.inf, DATA)
-    assert [axis.half_angle for axis in axes] == [0.0, 0.0, 0.0]
-    turned = [axis.direction[np.argmax(np.abs(axis.direction))] for axis in axes]
-    assert min(turned) > 0.0
-
-
-# All at once -------------------------------------------------------------------------------------
 
 
 def test_the_level_of_independent_quantities_is_sidaks():

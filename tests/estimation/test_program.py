@@ -1,7 +1,3 @@
-"""The semidefinite program against one written otherwise, from all rows, for another solver."""
-
-from __future__ import annotations
-
 import warnings
 
 import cvxpy as cp
@@ -244,8 +240,6 @@ def test_data_without_numbers_or_contradictory_terms_raise():
         both.solve(np.eye(10), np.ones(10), UNITS)
     assert caught.value.exit_code == 3
 
-
-# Cones -------------------------------------------------------------------------------------------
 
 CONES = [Cone("zero", 3), Cone("nonnegative", 4), Cone("second_order", 5), Cone("semidefinite", 10)]
 

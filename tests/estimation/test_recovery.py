@@ -1,7 +1,3 @@
-"""Noise-free data give back the body that made them, whatever it weighs and however thin it is."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -15,7 +11,6 @@ from identify.signals import prepare
 from tests.close import assert_close, group_errors
 from tests.estimation.simulated import Samples, flat_body, samples, size_of
 from tests.recordings import Path
-from tests.regressors.rows import statistics_of_rows
 from tests.strategies import bodies, random_body, seeds
 
 BIASES = ["per_log", "shared", "none"]
@@ -34,7 +29,6 @@ def assert_recovered(estimate, phi: np.ndarray, rtol: float = EXACT) -> None:
 
 
 def random_bias(phi: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Of up to a few times the body's weight."""
     return 20.0 * phi[0] * rng.normal(size=6) * np.repeat([1.0, size_of(phi)], 3)
 
 
@@ -100,19 +94,6 @@ def test_several_logs_are_one_body_with_their_own_or_a_shared_bias(seed, count, 
     assert estimate.samples == 60 * count
 
 
-@settings(max_examples=20)
-@given(bodies(flat=False), seeds())
-def test_a_known_mass_is_kept_and_the_rest_recovered(phi, seed):
-    rng = np.random.default_rng(seed)
-    log = samples(phi, rng, 100, bias=random_bias(phi, rng)).blocks()
-    estimate = estimate_body([log], EstimatorSettings(mass=float(phi[0])))
-    assert_recovered(estimate, phi, 1e-9)
-    assert_close(estimate.parameters.mass, phi[0], 1e-14)
-    assert estimate.decided_by["m"] == "given"
-    low, high = estimate.intervals["m"]
-    assert_close([low, high], [phi[0]] * 2, 1e-12)
-
-
 def test_a_known_mass_tells_what_only_its_product_was_told_of():
     """Without gravity and without linear acceleration the motion does not tell the mass."""
     rng = np.random.default_rng(3)
@@ -135,16 +116,6 @@ def test_a_smooth_slow_motion_recovers_every_scale(mass):
     wrench = path.wrench(phi, time) + random_bias(phi, rng)
     log = Samples(path.motion(time), wrench).blocks(effective=600.0)
     assert_recovered(estimate_body([log]), phi, 1e-7)
-
-
-def test_samples_in_any_order_and_chunks_give_the_same_body():
-    rng = np.random.default_rng(6)
-    phi = random_body(rng)
-    rows = samples(phi, rng, 400, noise=0.05).rows
-    shuffled = rows[rng.permutation(400)]
-    one = estimate_body([statistics_of_rows(rows, 400.0)])
-    other = estimate_body([statistics_of_rows(shuffled, 400.0)])
-    assert_close(other.parameters.phi, one.parameters.phi, 1e-10)
 
 
 @pytest.mark.parametrize("exact", ["force", "torque"])

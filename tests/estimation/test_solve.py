@@ -1,7 +1,3 @@
-"""`solve`: rows of anybody's regressor, with groups, bounds and more bodies than one."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +23,7 @@ from identify.regressors import (
     stacked_statistics,
 )
 from tests.close import assert_close, assert_same_body, group_errors
-from tests.estimation.simulated import flat_body, samples, wrench_noise
+from tests.estimation.simulated import samples, wrench_noise
 from tests.strategies import bodies, random_body, seeds
 
 OFFSETS = tuple(Scalar(f"offset {name}") for name in ("fx", "fy", "fz", "tx", "ty", "tz"))
@@ -42,9 +38,6 @@ def stacked(log) -> tuple[np.ndarray, np.ndarray, list[str]]:
 
 def with_offsets(A: np.ndarray) -> np.ndarray:
     return np.concatenate((A, np.tile(np.eye(6), (len(A) // 6, 1))), axis=1)
-
-
-# The same as from a log --------------------------------------------------------------------------
 
 
 @settings(max_examples=10)
@@ -86,22 +79,6 @@ def test_any_body_is_recovered_from_rows_without_noise(phi, seed):
     assert set(estimate.decided_by) == set(PHI)
 
 
-def test_a_thin_body_is_certified_from_rows_as_from_a_log():
-    solved = 0
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        phi = flat_body(rng, (1.0, 0.5, 0.0))
-        A, b, groups = stacked(samples(phi, rng, 60, noise=wrench_noise(phi, 0.02)))
-        estimate = solve(A, b, groups=groups)
-        assert estimate.parameters.consistent
-        assert estimate.certificate.distance_to_optimum < 1e-2
-        assert estimate.certificate.primal_residual <= 1e-9
-        if not estimate.least_squares.consistent:
-            assert estimate.certificate.solver == "Clarabel"
-            solved += 1
-    assert solved >= 2
-
-
 def test_intervals_cover_the_truth_of_rows():
     rng = np.random.default_rng(2)
     phi = random_body(rng)
@@ -111,9 +88,6 @@ def test_intervals_cover_the_truth_of_rows():
         intervals = solve(A, b, groups=groups).intervals
         hits += [intervals[n][0] <= x <= intervals[n][1] for n, x in zip(PHI, phi, strict=True)]
     assert 0.9 <= hits.mean() / 60 <= 0.985
-
-
-# Groups ------------------------------------------------------------------------------------------
 
 
 def test_groups_of_different_noise_are_weighted_each_by_its_own():
@@ -131,19 +105,6 @@ def test_groups_of_different_noise_are_weighted_each_by_its_own():
         assert_close(estimate.residual_rms / noise, np.ones(6), 0.25)  # names in sorted order
     ratio = np.sqrt(np.mean(np.square(alike), axis=0) / np.mean(np.square(grouped), axis=0))
     assert (ratio > 3.0).all(), ratio
-
-
-def test_groups_may_be_numbers_or_words_in_any_order():
-    rng = np.random.default_rng(3)
-    phi = random_body(rng)
-    A, b, groups = stacked(samples(phi, rng, 100, noise=wrench_noise(phi, 0.02)))
-    words = solve(A, b, groups=groups)
-    numbers = solve(A, b, groups=np.array([7 if g == "force" else 3 for g in groups]))
-    assert_close(numbers.parameters.phi, words.parameters.phi, 1e-10)
-    assert_close(numbers.residual_rms, words.residual_rms[::-1], 1e-10)
-
-
-# Scalars and bodies ------------------------------------------------------------------------------
 
 
 def friction_rows(rng: np.random.Generator, phi: np.ndarray, friction: float, share: float):
@@ -212,25 +173,6 @@ def test_two_bodies_are_recovered_and_each_is_consistent():
     assert b1.shape == both[1].shape
 
 
-def test_a_known_mass_is_kept():
-    rng = np.random.default_rng(7)
-    phi = random_body(rng)
-    A, b, groups = stacked(samples(phi, rng, 100, noise=wrench_noise(phi, 0.02)))
-    estimate = solve(A, b, groups=groups, terms=[KnownMass(1.01)])
-    assert_close(estimate.parameters.mass, 1.01, 1e-12)
-    assert estimate.decided_by["m"] == "given"
-
-
-def test_the_estimate_is_kept_in_a_file(tmp_path):
-    rng = np.random.default_rng(8)
-    phi = random_body(rng)
-    A, b, groups = stacked(samples(phi, rng, 60))
-    assert solve(A, b, groups=groups).save(tmp_path / "estimate.json").is_file()
-
-
-# Refusals ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -271,9 +213,6 @@ def test_rows_that_do_not_identify_a_mass_or_have_another_sign_are_refused():
     nothing[:, 0] = 0.0
     with pytest.raises(TooLittleMotion, match="does not identify m"):
         solve(nothing, b - phi[0] * A[:, 0], groups=groups)
-
-
-# The verdict -------------------------------------------------------------------------------------
 
 
 def test_a_regressors_estimate_has_a_verdict():

@@ -1,14 +1,9 @@
-"""A payload on a carrier, and the carrier alone: one fit of both against two and a difference."""
-
-from __future__ import annotations
-
 import numpy as np
-import pytest
 from hypothesis import given, settings
 
-from identify.estimation import NegativeMass, estimate_body, estimate_unknowns
+from identify.estimation import estimate_body, estimate_unknowns
 from identify.estimation.least_squares import weighted_least_squares
-from identify.estimation.terms import Consistent, MassBetween
+from identify.estimation.terms import Consistent
 from identify.inertia import PHI
 from identify.regressors import BodyWrench, ParameterSpace, System, join_logs
 from tests.close import assert_close, assert_same_body, body_scale
@@ -101,19 +96,6 @@ def test_a_light_payload_is_possible_where_the_difference_is_not():
     assert impossible >= 4
 
 
-def test_terms_may_be_of_either_body():
-    rng = np.random.default_rng(1)
-    payload, carrier = random_body(rng, 1.0), random_body(rng, 3.0)
-    system = system_of(logs_of(rng, payload, carrier, share=0.005))
-    estimate = estimate_unknowns(
-        system, [MassBetween(1.1, 2.0, "payload"), MassBetween(0.0, 2.93, "carrier")]
-    )
-    assert_close(estimate.parameters.mass, 1.1, 1e-6)
-    assert_close(estimate.others["carrier"].parameters.mass, 2.93, 1e-6)
-    assert estimate.decided_by["m"] == "constraint"
-    assert estimate.certificate.distance_to_optimum < 0.1
-
-
 def test_what_neither_log_identifies_is_of_each_bodys_own_default():
     rng = np.random.default_rng(2)
     payload, carrier = random_body(rng, 1.0), random_body(rng, 3.0)
@@ -130,13 +112,3 @@ def test_what_neither_log_identifies_is_of_each_bodys_own_default():
         assert_close(one.parameters.mass, phi[0], 0.02)
         assert one.parameters.consistent
     assert estimate.certificate.rank == 8
-
-
-def test_a_negative_mass_names_its_body():
-    rng = np.random.default_rng(3)
-    light, heavy = random_body(rng, 1.0), random_body(rng, 3.0)
-    noise = wrench_noise(light, 0.002)
-    logs = [samples(phi, rng, 100, noise=noise).blocks() for phi in (light, heavy)]
-    with pytest.raises(NegativeMass, match="mass of the payload is -") as caught:
-        estimate_unknowns(system_of(logs))
-    assert caught.value.body == "payload"

@@ -1,7 +1,3 @@
-"""Where the variance of an estimate comes from: it adds up, and follows the noise that is there."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -15,16 +11,9 @@ from identify.regressors import block_statistics
 from identify.signals import prepare
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of, samples, wrench_noise
-from tests.recordings import POSE, Path, record
+from tests.recordings import ALL, Path, record
 from tests.strategies import random_body
 
-EVERYTHING = (
-    *POSE,
-    "linear_velocity",
-    "angular_velocity",
-    "linear_acceleration",
-    "angular_acceleration",
-)
 WRENCH = {"force": 0.1, "torque": 0.01}
 MOTION = {"linear_acceleration": 1.0, "angular_acceleration": 5.0}
 BODY = random_body(np.random.default_rng(4), 1.0, 0.1)
@@ -32,7 +21,7 @@ BODY = random_body(np.random.default_rng(4), 1.0, 0.1)
 
 def statistics_of(noise, seed=0):
     path, time = Path.random(3), np.arange(0.0, 20.0, 0.01)
-    recording = record(path, BODY, time, EVERYTHING, noise=noise, seed=seed)
+    recording = record(path, BODY, time, ALL, noise=noise, seed=seed)
     return block_statistics(prepare(recording, 5.0))
 
 
@@ -82,7 +71,7 @@ def test_parts_and_the_rest_are_the_covariance():
 def test_residuals_beyond_the_noise_are_the_rest():
     """A slow error of the force, ten times its noise, which no high band shows."""
     path, time = Path.random(3), np.arange(0.0, 40.0, 0.01)
-    recording = record(path, BODY, time, EVERYTHING, noise={"force": 0.02, "torque": 0.002})
+    recording = record(path, BODY, time, ALL, noise={"force": 0.02, "torque": 0.002})
     quiet = estimate_body([block_statistics(prepare(recording, 5.0))])
     rng = np.random.default_rng(0)
     wave = rng.normal(size=(len(time), 6))
@@ -103,7 +92,7 @@ def test_residuals_beyond_the_noise_are_the_rest():
 def test_what_is_completed_is_so_in_its_share_and_given_numbers_have_none():
     noise = {"force": 0.1, "torque": 0.01}
     time = np.arange(0.0, 20.0, 0.01)
-    slow = record(Path.random(3, fastest_hz=0.1), BODY, time, EVERYTHING, noise=noise)
+    slow = record(Path.random(3, fastest_hz=0.1), BODY, time, ALL, noise=noise)
     estimate = estimate_body(
         [block_statistics(prepare(slow, 5.0))], EstimatorSettings(mass=float(BODY[0]))
     )

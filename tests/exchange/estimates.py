@@ -1,7 +1,5 @@
 """An estimate with every field, and files of it that somebody changed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

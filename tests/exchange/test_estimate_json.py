@@ -1,7 +1,3 @@
-"""estimate.json: written to the last bit, whole or not at all."""
-
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -9,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from identify.errors import MissingFile, ModelError
+from identify.errors import ModelError
 from identify.estimation import estimate_body
 from identify.exchange import SCHEMA_VERSION, SavedEstimate, read_estimate, write_estimate
 from identify.exchange.estimate_json import estimate_text
@@ -93,26 +89,7 @@ def test_numbers_that_are_none_are_not_written_and_the_old_file_stays(path):
     assert [item.name for item in path.parent.iterdir()] == ["estimate.json"]
 
 
-def test_what_cannot_be_written_leaves_the_old_file(path, monkeypatch):
-    before = path.read_bytes()
-
-    def full_disk(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.replace", full_disk)
-    with pytest.raises(OSError, match="No space left"):
-        write_estimate(SavedEstimate(BODY), path)
-    assert path.read_bytes() == before
-    assert [item.name for item in path.parent.iterdir()] == ["estimate.json"]
-
-
 def test_a_written_file_has_the_permissions_of_any_other(path, tmp_path):
     plain = tmp_path / "plain"
     plain.write_text(json.dumps(1))
     assert path.stat().st_mode == plain.stat().st_mode
-
-
-def test_a_file_is_not_written_over_a_folder(tmp_path):
-    with pytest.raises(MissingFile, match="is a folder; expected the name of a file"):
-        write_estimate(FULL, tmp_path)
-    assert not list(tmp_path.parent.glob(f".{tmp_path.name}*"))

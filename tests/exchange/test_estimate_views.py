@@ -1,7 +1,3 @@
-"""What estimates and results show of themselves: a line, a table, plain data."""
-
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Estimators that misbehave: importable by workers, in no registry."""
 
-from __future__ import annotations
-
 import builtins
 import os
 import signal

@@ -1,7 +1,5 @@
 """Small studies of synthetic logs, and their results as compared between runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,3 @@
-"""The study of whether separate fits agree: it counts what its tables say."""
-
-from __future__ import annotations
-
 from experiments import agreement
 
 

@@ -1,7 +1,3 @@
-"""Benchmarks run, at a tiny size: what they time gives the right answers. No seconds are judged."""
-
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -27,8 +23,10 @@ from identify.logs import Noise, synthetic_recording
 from identify.regressors import block_statistics
 from identify.signals import prepare
 from identify.simulation import fast_rollout
+from tests.thorough import THOROUGH
 
 TINY = Effort(repetitions=2, size=0.01, seconds=0.0)
+SLOW = {"long-logs", "checks", "fit-command", "import"}
 
 
 def test_contenders_take_turns_in_alternating_order():
@@ -69,6 +67,8 @@ def test_a_fit_without_noise_in_the_motion_is_of_the_same_rows():
 
 @pytest.mark.parametrize("name", list(BENCHMARKS))
 def test_a_benchmark_runs(name):
+    if name in SLOW and not THOROUGH:
+        pytest.skip("takes long: `make bench` and `make fuzz` run it")
     lines = BENCHMARKS[name](TINY)
     assert lines
     assert all(isinstance(line, Line) and line.measured for line in lines)

@@ -1,7 +1,3 @@
-"""A Dask cluster on the loopback: the same rows, a worker lost on the way, nobody there."""
-
-from __future__ import annotations
-
 import gc
 import os
 import signal
@@ -23,13 +19,10 @@ from identify.experiments.dask_cluster import DaskCluster, _run_within
 from identify.experiments.executor import TimeLimit
 from tests.experiments.hostile import Hangs, Sleeps
 from tests.experiments.studies import assert_same_rows, quick, with_estimators
+from tests.thorough import many_processes
 
 distributed = pytest.importorskip(
     "distributed", reason="distributed (the extra 'cluster') is not installed"
-)
-
-many = pytest.mark.skipif(
-    "IDENTIFY_KILL_ROUNDS" not in os.environ, reason="one of many processes: `make fuzz` runs it"
 )
 
 # Dask's own threads, sockets and deprecations are not what is tested here.
@@ -91,14 +84,7 @@ class Cluster:
 
     def worker(self, number: int, nanny: str = "--no-nanny") -> subprocess.Popen[bytes]:
         local = self.folder / f"worker_{number}"
-        options = (
-            "--nthreads",
-            "1",
-            "--no-dashboard",
-            nanny,
-            "--local-directory",
-            str(local),
-        )
+        options = ("--nthreads", "1", "--no-dashboard", nanny, "--local-directory", str(local))
         return self._start("dask_worker", self.address, *options)
 
     def _start(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
@@ -128,6 +114,7 @@ def test_the_rows_are_those_of_this_process_to_the_bit(cluster: Cluster, tmp_pat
     assert_same_rows(tmp_path / "here", tmp_path / "there")
 
 
+@many_processes
 def test_a_worker_killed_on_the_way(cluster: Cluster, tmp_path: Path) -> None:
     tally = tmp_path / "tally"
     sleeps = Sleeps(seconds=0.01, tally=str(tally))
@@ -149,6 +136,7 @@ def test_a_worker_killed_on_the_way(cluster: Cluster, tmp_path: Path) -> None:
     cluster.workers[0] = cluster.worker(2)
 
 
+@many_processes
 def test_a_trial_over_the_time_limit_costs_no_worker(cluster: Cluster, tmp_path: Path) -> None:
     hangs = Hangs(tally=str(tmp_path / "tally"), times=1)
     study = with_estimators(quick(seeds=1, perturbations=["none"]), hangs=hangs)
@@ -160,7 +148,7 @@ def test_a_trial_over_the_time_limit_costs_no_worker(cluster: Cluster, tmp_path:
     assert all(worker.poll() is None for worker in cluster.workers)
 
 
-@many
+@many_processes
 def test_a_time_limit_on_every_worker_with_a_nanny_and_without(cluster: Cluster) -> None:
     with distributed.Client(cluster.address, set_as_default=False) as client:
         for address in client.nthreads():
@@ -192,16 +180,7 @@ def test_something_else_that_listens_is_no_scheduler(tmp_path: Path) -> None:
             DaskCluster(f"tcp://127.0.0.1:{mute.getsockname()[1]}")
 
 
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(
-    "address", ["nonsense://x", f"tcp://127.0.0.1:{free_port()}"], ids=["nonsense", "free"]
-)
-def test_an_address_at_which_no_scheduler_answers(address: str) -> None:
-    with pytest.raises(StudyError, match=f"no Dask scheduler answers at {address}"):
-        DaskCluster(address)
-
-
-@many
+@many_processes
 def test_a_scheduler_without_workers_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,7 +191,7 @@ def test_a_scheduler_without_workers_is_said(
             run_study(quick(), tmp_path / "out", scheduler=alone.address)
 
 
-@many
+@many_processes
 def test_a_scheduler_killed_on_the_way(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     tally = tmp_path / "tally"
     sleeps = Sleeps(seconds=0.02, tally=str(tally))

@@ -1,7 +1,3 @@
-"""The study of the integrators: what it measures, and that its tables land where they belong."""
-
-from __future__ import annotations
-
 import pytest
 
 from experiments.integrators_study.cases import DRIFTING, FREE, LOADED

@@ -3,8 +3,6 @@
 IDENTIFY_KILL_ROUNDS sets how many kills there are (20 in a long run).
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal
@@ -22,11 +20,12 @@ from identify.experiments import run_study
 from identify.experiments.store import read_rows
 from tests.experiments.hostile import Sleeps
 from tests.experiments.studies import quick, rows, with_estimators
+from tests.thorough import many_processes
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 
-ROUNDS = int(os.environ.get("IDENTIFY_KILL_ROUNDS", "2"))
-SEEDS = 10 * max(3, ROUNDS)
+ROUNDS = int(os.environ.get("IDENTIFY_KILL_ROUNDS", "1"))
+SEEDS = 10 * max(2, ROUNDS)
 SLEEP = 0.01
 WORKERS = 2
 
@@ -109,7 +108,7 @@ def test_runners_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> No
     for kill in range(ROUNDS):
         with started(tally, folder) as runner:
             reports = reported(runner)
-            last = next(reports, 0) if kill % 4 else 0  # while trials run; else while it starts
+            last = next(reports, 0) if kill % 4 != 3 else 0  # while it runs or starts
             time.sleep(rng.uniform(0.0, 0.6))
             runner.send_signal(signal.SIGKILL)
             last = max([last, *reports])
@@ -125,6 +124,7 @@ def test_runners_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> No
     assert kills > 0
 
 
+@many_processes
 def test_workers_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> None:
     tally, folder = tmp_path / "tally", tmp_path / "out"
     rng = random.Random(2)
@@ -145,6 +145,7 @@ def test_workers_killed_at_random_times(tmp_path: Path, undisturbed: Path) -> No
     same_but_for_the_tally(folder, undisturbed)
 
 
+@many_processes
 def test_workers_end_with_their_runner(tmp_path: Path) -> None:
     with started(tmp_path / "tally", tmp_path / "out") as runner:
         next(reported(runner))
@@ -158,9 +159,7 @@ def test_workers_end_with_their_runner(tmp_path: Path) -> None:
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
 
 
-@pytest.mark.skipif(
-    "IDENTIFY_KILL_ROUNDS" not in os.environ, reason="one of many processes: `make fuzz` runs it"
-)
+@many_processes
 def test_a_second_runner_is_refused(tmp_path: Path) -> None:
     tally, folder = tmp_path / "tally", tmp_path / "out"
     with started(tally, folder, 10) as first:

@@ -1,7 +1,3 @@
-"""Scores against formulas written another way, and their invariants."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,3 @@
-"""The study of public robot models: skipped where they are not, and its table on two robots."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 from experiments.models import main

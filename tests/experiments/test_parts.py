@@ -1,7 +1,3 @@
-"""The study of parts of logs: what it counts, and what it leaves out."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -73,11 +69,3 @@ def test_the_longest_part_that_nothing_touched_is_taken_by_itself(log):
     assert rest.time is not None
     assert rest.time[0] == 0.0
     assert 15.5 < rest.time[-1] <= 16.0
-
-
-def test_a_log_of_others_is_read_where_it_is_at_hand(shared_data, monkeypatch):
-    for name in parts.MIRROR_VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    assert [log.name for log in parts.logs()] == ["payload_arm"]
-    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    assert [log.name for log in parts.logs()] == ["payload_arm", "panda_optoforce"]

@@ -1,7 +1,3 @@
-"""Trees of merges: fixed by the parts, whoever finishes first."""
-
-from __future__ import annotations
-
 import random
 from concurrent.futures import Future
 
@@ -12,7 +8,7 @@ from identify.errors import StudyError
 from identify.experiments.executor import InProcess, reduce_statistics, tree_merge
 from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.work import log_statistics, merge_two_logs
-from identify.regressors import Statistics, join_logs
+from identify.regressors import Statistics
 from tests.close import assert_close
 from tests.experiments.studies import quick
 from tests.regressors.rows import statistics_of_rows
@@ -36,24 +32,10 @@ def test_neighbours_are_merged_first(parts: str, tree: str) -> None:
     assert tree_merge(list(parts), pair) == tree
 
 
-def test_no_parts_have_no_merge() -> None:
-    with pytest.raises(ValueError, match="at least one part"):
-        tree_merge([], pair)
-
-
 def logs_of(count: int):
     return quick(
         logs=[{"kind": "synthetic", "number": count, "duration": 4.0, "rate_hz": 50.0}]
     ).logs
-
-
-def test_statistics_of_logs_are_those_of_all_at_once() -> None:
-    logs = logs_of(5)
-    tree = reduce_statistics(logs, log_statistics, merge_two_logs, InProcess())
-    at_once = join_logs([log_statistics(log) for log in logs])
-    assert len(set(tree.logs)) == 5
-    assert tree.logs == at_once.logs
-    assert_close(tree.totals, at_once.totals)
 
 
 class OutOfOrder(InProcess):

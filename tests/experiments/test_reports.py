@@ -1,7 +1,3 @@
-"""Reports know the code whose numbers they show, and those of other code are written again."""
-
-from __future__ import annotations
-
 import argparse
 import re
 from dataclasses import replace

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ import pytest
 
 from experiments import silent
 from experiments.silent_study import cases, clean, faults, scoring, subjects, write
+from identify.diagnosis.fault import schema_lines
+from identify.errors import SchemaError
 from identify.estimation import Estimate
 from identify.inertia import InertialParameters
 from identify.pipeline import fit
@@ -169,11 +172,38 @@ def test_a_remedy_that_is_no_line_is_not_obeyed():
     assert scoring.obey({}, "In the schema, [pose], change the sign of its columns.") is None
 
 
-def test_a_turned_sensor_is_obeyed_with_its_frame():
-    remedy = "In the schema, [wrench.mount], set `quaternion = [0.0, 0.0, 1.0, 0.0]`"
-    whole = scoring.obey({"wrench": {"frame": "body"}}, f'{remedy} with [wrench] frame = "sensor".')
-    mount = {"translation": [0.0, 0.0, 0.0], "quaternion": [0.0, 0.0, 1.0, 0.0]}
-    assert whole == {"wrench": {"frame": "sensor", "mount": mount}}
+@pytest.mark.parametrize(
+    ("patch", "expected"),
+    [
+        (
+            {"twist.angle_unit": "deg", "acceleration.angle_unit": "deg"},
+            {"twist": {"angular": ["a"], "angle_unit": "deg"},
+             "acceleration": {"angle_unit": "deg"}},
+        ),
+        (
+            {"wrench.frame": "sensor", "wrench.mount.quaternion": [0.0, 0.0, 1.0, 0.0]},
+            {"wrench": {"frame": "sensor", "point": "flange",
+                        "mount": {"unit": "mm", "quaternion": [0.0, 0.0, 1.0, 0.0]}}},
+        ),
+        (
+            {"wrench.frame": "body", "wrench.point": None},
+            {"wrench": {"frame": "body", "mount": {"unit": "mm"}}},
+        ),
+    ],
+)  # fmt: skip
+def test_all_tables_of_a_remedy_are_obeyed(patch, expected):
+    schema = {
+        "twist": {"angular": ["a"]},
+        "wrench": {"frame": "world", "point": "flange", "mount": {"unit": "mm"}},
+    }
+    before = copy.deepcopy(schema)
+    assert scoring.obey(schema, schema_lines(patch, schema)) == {**schema, **expected}
+    assert schema == before
+
+
+def test_a_line_that_is_none_of_a_schema_is_an_error():
+    with pytest.raises(SchemaError, match="names no lines of a schema"):
+        scoring.obey({}, "In the schema, [pose], set `maps = world`.")
 
 
 def test_scores_say_what_is_silent_and_what_misleads():

@@ -1,7 +1,3 @@
-"""The published noise: of the stated size, white, where it belongs and nowhere else."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,3 @@
-"""The store: crashes, full disks, two writers, other versions, damaged files, odd texts."""
-
-from __future__ import annotations
-
 import errno
 import logging
 import os
@@ -46,18 +42,6 @@ def row(number: int, **values: Any) -> dict[str, Any]:
 
 def keys(folder: Path) -> list[str]:
     return read_rows(folder)["key"].to_pylist()
-
-
-def test_rows_are_there_after_a_crash_without_an_export(tmp_path: Path) -> None:
-    store = Store(tmp_path, INFO)
-    store.add([row(1, mass_error=0.1), row(2)])
-    store.close()
-    assert not (tmp_path / RESULTS).exists()
-    assert read_rows(tmp_path)["mass_error"].to_pylist() == [0.1, None]
-    with Store(tmp_path, INFO) as store:
-        assert len(store) == 2
-        assert store.has(row(1)["key"])
-        assert not store.has(row(3)["key"])
 
 
 def test_a_transaction_that_was_cut_off_costs_its_own_rows_alone(tmp_path: Path) -> None:
@@ -168,7 +152,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def older(folder: Path) -> None:
-    """As version 2 left it."""
     folder.mkdir()
     (folder / "store.json").write_text('{"schema_version": 2}')
     (folder / RESULTS).write_bytes(b"rows")
@@ -234,11 +217,6 @@ def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StudyError, match="cannot be written to"):
         Store(tmp_path / "file", INFO)
-
-
-def test_no_results(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match="holds no results; run a study with -o"):
-        read_rows(tmp_path)
 
 
 def test_the_codes_that_ran_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,15 +326,6 @@ def test_a_row_whose_checksum_does_not_hold_is_named_and_made_again(
     caplog.clear()
     assert read_rows(tmp_path)["mass_error"].to_pylist() == [1.0, 3.0]
     assert not caplog.text
-
-
-def test_a_row_that_is_damaged_while_the_store_is_open_is_not_given(tmp_path: Path) -> None:
-    with Store(tmp_path, INFO) as store:
-        store.add([row(1)])
-        store._db.execute("UPDATE results SET checksum = checksum + 1")
-        assert store.row(row(1)["key"]) is None
-        store._db.rollback()
-        assert store.row(row(1)["key"]) is not None
 
 
 def test_a_damaged_page_costs_no_row_of_another(

@@ -1,7 +1,3 @@
-"""Progress as a person sees it: plain lines now and then, a live line on a terminal."""
-
-from __future__ import annotations
-
 import io
 
 import pytest
@@ -19,10 +15,6 @@ def test_a_line_says_done_failed_rate_and_time_to_go() -> None:
     assert line(progress) == "50 of 100 trials, 20 were there, 2 failed, 3 a second, 17 s to go"
     assert progress.rate == 3.0
     assert progress.left == 50
-
-
-def test_before_anything_is_done_no_time_is_claimed() -> None:
-    assert line(Progress(total=100, present=0)) == "0 of 100 trials, 0 failed"
 
 
 @pytest.mark.parametrize(

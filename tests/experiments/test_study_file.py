@@ -1,9 +1,4 @@
-"""What a study file may say, and what is said of one that is wrong."""
-
-from __future__ import annotations
-
 import math
-import os
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -25,9 +20,8 @@ from identify.experiments import (
     work,
 )
 from identify.experiments.estimators import Consistent
-from identify.experiments.metrics import METRICS
 from identify.files import digest
-from identify.inertia import InertialParameters, is_consistent
+from identify.inertia import InertialParameters
 from identify.logs import load_schema
 from identify.logs.synthetic import synthetic_recording
 from identify.logs.writing import write_log
@@ -87,11 +81,6 @@ def test_every_trial_is_counted_and_what_draws_nothing_has_one_seed() -> None:
     trials = list(study.trials())
     assert len(trials) == len(study) == 2 * (1 + 2 * 3) * 2
     assert len({trial.key for trial in trials}) == len(trials)
-
-
-def test_all_metrics_where_none_are_named() -> None:
-    content = {key: value for key, value in QUICK.items() if key != "metrics"}
-    assert parse_study(content).metrics == tuple(METRICS)
 
 
 NOISE, SYNTHETIC = {"kind": "noise"}, {"kind": "synthetic"}
@@ -183,15 +172,6 @@ def test_logs_in_files_are_found_beside_the_study_file(two_logs: Path) -> None:
     assert truth.phi[0] == 1.0
 
 
-def test_a_truth_of_another_body_is_another_log(two_logs: Path) -> None:
-    text = 'pattern = "run_0.csv"\nschema = "schema.toml"\ntruth = "truth.json"'
-    path = study_file(two_logs, text)
-    before = load_study(path).logs[0]
-    (two_logs / "truth.json").write_text((two_logs / "truth.json").read_text() + " ")
-    after = load_study(path).logs[0]
-    assert (before.data, before.identity != after.identity) == (after.data, True)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -272,21 +252,6 @@ def test_a_file_of_a_log_that_changed_meanwhile_is_an_error(
     ]
 
 
-def test_a_log_that_lacks_one_of_its_files_is_said_before_anything_runs(two_logs: Path) -> None:
-    in_two_files(two_logs, named="wrench")
-    (two_logs / "runs" / "of.1" / "wrench.csv").unlink()
-    text = 'pattern = "runs/*/motion.csv"\nschema = "schema.toml"'
-    with pytest.raises(StudyError, match=r"\[\[logs\]\] no. 1: .*of.1/wrench.csv: no such file"):
-        load_study(study_file(two_logs, text))
-
-
-def test_a_schema_that_is_none_is_said_before_anything_runs(two_logs: Path) -> None:
-    (two_logs / "schema.toml").write_text("[pose]\n")
-    text = 'pattern = "run_*.csv"\nschema = "schema.toml"'
-    with pytest.raises(StudyError, match=r"\[\[logs\]\] no. 1: .*schema.toml"):
-        load_study(study_file(two_logs, text))
-
-
 @pytest.mark.parametrize(("text", "message"), [(None, "no such file"), ("name = ", "not a TOML")])
 def test_a_study_file_that_cannot_be_read(tmp_path: Path, text: str | None, message: str) -> None:
     if text is not None:
@@ -358,22 +323,3 @@ def test_a_sweep_of_synthetic_logs_keeps_bodies_and_motions() -> None:
     for name, signal in short[0].signals.items():
         np.testing.assert_array_equal(signal, long[0].signals[name][:count])
     assert not np.array_equal(short[1].phi, other[1].phi)
-
-
-def test_synthetic_bodies_are_possible_and_inside_their_box() -> None:
-    logs = [{"kind": "synthetic", "number": 20, "duration": 1.0, "rate_hz": 10.0}]
-    for log in quick(logs=logs).logs:
-        _, truth = log.load()
-        assert is_consistent(truth.phi)
-        assert (truth.sides > 0.0).all()
-
-
-def test_a_log_whose_name_is_no_text_is_run_like_any(two_logs: Path) -> None:
-    odd = Path(os.fsdecode(bytes(two_logs) + b"/bad\xff.csv"))
-    (two_logs / "run_0.csv").rename(odd)
-    text = 'pattern = "*.csv"\nschema = "schema.toml"'
-    study = load_study(study_file(two_logs, text))
-    assert [log.name for log in study.logs] == ["bad\\udcff", "run_1"]
-    done = run_study(study, two_logs / "out", workers=0)
-    assert (done.done, done.failed) == (2, 0)
-    assert set(open_results(two_logs / "out").frame["log"]) == {"bad\\udcff", "run_1"}

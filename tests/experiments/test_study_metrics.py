@@ -1,7 +1,3 @@
-"""Metrics of the registry: what they score, and what they leave empty."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -13,7 +9,6 @@ from identify.experiments.estimators import (
     Consistent,
     EstimatorOutput,
     TrialData,
-    WeightedLeastSquares,
 )
 from identify.experiments.metrics import METRICS
 from identify.experiments.study import Truth
@@ -137,19 +132,6 @@ def test_what_was_given_is_no_claim_to_be_tested() -> None:
     covered = score("covered", output)
     assert covered["covered_m"] is None
     assert covered["covered_hx"] == 1.0
-
-
-def test_the_consistent_estimate_has_intervals(data: TrialData) -> None:
-    output = Consistent().estimate(data)
-    assert set(output.intervals) == set(NAMES)
-    assert set(score("half_width", output)) == {f"half_width_{name}" for name in NAMES}
-    assert score("covered", output)["covered_m"] == 1.0
-
-
-@pytest.mark.parametrize("estimator", [WeightedLeastSquares, Consistent])
-def test_a_known_mass_is_kept(estimator: type, data: TrialData) -> None:
-    assert_close(estimator(mass="known").estimate(data).phi[0], TRUE.mass, rtol=1e-9)
-    assert_close(estimator(mass=0.7).estimate(data).phi[0], 0.7, rtol=1e-9)
 
 
 def test_a_mass_that_nobody_knows(data: TrialData) -> None:

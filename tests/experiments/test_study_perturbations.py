@@ -1,15 +1,8 @@
-"""Each perturbation against what it says it does, worked out another way."""
-
-from __future__ import annotations
-
-from dataclasses import fields
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.errors import LogError
-from identify.experiments.perturbations import PERTURBATIONS
 from identify.experiments.perturbations.defects import (
     Decimation,
     Delay,
@@ -20,10 +13,9 @@ from identify.experiments.perturbations.defects import (
 from identify.experiments.perturbations.noise import GaussianNoise, Quantisation
 from identify.experiments.perturbations.perturbation import PerturbationSequence
 from identify.logs import Recording
-from identify.logs.synthetic import Noise, synthetic_recording
+from identify.logs.synthetic import synthetic_recording
 from identify.spatial.rotations import rotation_angle
 from tests.close import assert_close
-from tests.recordings import synthetic_still_recording
 
 PHI = [1.0, 0.01, 0.02, 0.1, 0.02, 0.0, 0.0, 0.02, 0.0, 0.01]
 
@@ -60,21 +52,6 @@ def test_noise_of_the_attitude_turns_it_by_its_sigma() -> None:
     exact = Rotation.from_quat(recording.signals["quaternion"])
     turned = (exact.inv() * Rotation.from_quat(noisy.signals["quaternion"])).as_rotvec()
     assert_close(np.std(turned), 0.01, rtol=0.05)
-
-
-def test_a_scale_multiplies_the_same_draws() -> None:
-    recording = log()
-    once = GaussianNoise(force=0.1).apply(recording, rng()).signals["force"]
-    thrice = GaussianNoise(force=0.1, scale=3.0).apply(recording, rng()).signals["force"]
-    exact = recording.signals["force"]
-    assert_close(thrice - exact, 3.0 * (once - exact), rtol=1e-9)
-    assert not GaussianNoise(force=0.1, scale=0.0).random
-    assert not GaussianNoise().random
-
-
-def test_the_sigmas_are_those_of_synthetic_logs() -> None:
-    names = {field.name for field in fields(Noise)}
-    assert set(GaussianNoise.model_fields) == names | {"scale", "time_constant", "relative"}
 
 
 def test_noise_on_a_signal_that_is_not_there_is_an_error() -> None:
@@ -120,12 +97,6 @@ def test_a_delay_of_whole_samples_shifts_the_wrench_in_sensor_axes(frame: str, r
 def test_a_delay_longer_than_the_log_is_an_error() -> None:
     with pytest.raises(LogError, match=r"a delay of 9 s is longer than the log \(1\.98 s\)"):
         Delay(wrench=9.0).apply(log(duration=2.0), rng())
-
-
-def test_still_poses_have_no_delay() -> None:
-    still = synthetic_still_recording(PHI, rng=rng())
-    with pytest.raises(LogError, match="needs time"):
-        Delay(wrench=0.1).apply(still, rng())
 
 
 def test_coloured_noise_has_its_size_and_forgets_in_its_time() -> None:
@@ -196,15 +167,3 @@ def test_steps_follow_one_another_with_numbers_of_their_own() -> None:
     )
     added = [noisy.signals[name] - recording.signals[name] for name in ("force", "torque")]
     assert np.abs(added[0] - added[1]).min() > 0.0
-
-
-@pytest.mark.parametrize("kind", PERTURBATIONS)
-def test_a_perturbation_that_is_not_random_draws_nothing(kind: str) -> None:
-    needed = {"stars_noise": {"level": "none"}, "delay": {"wrench": 0.1}}
-    needed |= {"dropped_rows": {"share": 0.0}, "decimation": {"every": 2}}
-    needed |= {"only": {"keep": ("position", "quaternion")}}
-    perturbation = PERTURBATIONS[kind](**needed.get(kind, {}))
-    assert not perturbation.random
-    one, other = (perturbation.apply(log(duration=4.0), rng(seed)) for seed in (1, 2))
-    for name in one.signals:
-        np.testing.assert_array_equal(one.signals[name], other.signals[name])

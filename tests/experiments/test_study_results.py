@@ -1,11 +1,6 @@
-"""Tables and paired comparisons, against sums done by hand."""
-
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -69,12 +64,6 @@ def test_means_are_by_perturbation_and_estimator_in_the_studys_order(
     assert np.isnan(means.iloc[5]["mass_error"])
 
 
-def test_means_by_other_columns(results: Results) -> None:
-    means = table(results, ["mass_error"], by=["log", "estimator"])
-    assert len(means) == 9
-    assert list(means.columns) == ["log", "estimator", "cells", "failed", "mass_error"]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -132,11 +121,6 @@ def test_an_estimator_that_always_fails_has_no_difference(results: Results) -> N
     assert frame["difference"].isna().all()
 
 
-def test_a_repr_is_short(results: Results) -> None:
-    assert "63 trials" in repr(results)
-    assert len(repr(results)) < 300
-
-
 def test_duckdb_reads_the_store(results: Results) -> None:
     """In a process of its own: at its end DuckDB writes what it leaks."""
     if find_spec("duckdb") is None:
@@ -159,10 +143,3 @@ def test_an_estimate_that_is_no_number_is_a_failure(tmp_path: Path) -> None:
     failed = rows[rows["estimator"] == "none"]
     assert (failed["error_type"] == "StudyError").all()
     assert failed["error"].str.contains("not a number").all()
-
-
-def test_nothing_can_be_compared_where_every_trial_failed(tmp_path: Path) -> None:
-    study = replace(quick(seeds=1), estimators=())
-    run_study(with_estimators(study, a=Raises(), b=Raises()), tmp_path, workers=0)
-    with pytest.raises(StudyError, match="nothing to compare 'a' and 'b' by"):
-        compare(open_results(tmp_path), "a", "b")

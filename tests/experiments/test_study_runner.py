@@ -1,8 +1,5 @@
-"""Runs: resumed, restricted, failing, and with workers that die."""
-
-from __future__ import annotations
-
 import os
+import shutil
 import signal
 import time
 from contextlib import suppress
@@ -18,7 +15,6 @@ from identify.experiments import (
     RunSummary,
     estimate_time,
     open_results,
-    parse_study,
     run_study,
     runner,
 )
@@ -28,16 +24,29 @@ from identify.experiments.keys import CodeFingerprint
 from identify.experiments.local_processes import LocalProcesses
 from identify.experiments.store import Store, StoreInfo
 from identify.experiments.work import Pace, batches, by_noisy_log
-from identify.logs.writing import write_log
 from tests.experiments.hostile import Hangs, KillsItsWorker, Leaves, Raises, Warns, sleep_all
-from tests.experiments.studies import QUICK, assert_same_rows, quick, rows, with_estimators
+from tests.experiments.studies import assert_same_rows, quick, rows, with_estimators
+from tests.thorough import many_processes
 
 
-def test_a_run_writes_a_row_for_every_trial(tmp_path: Path) -> None:
-    study = quick()
-    summary = run_study(study, tmp_path, workers=0)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The rows of `quick()`, which is not to be changed."""
+    folder = tmp_path_factory.mktemp("whole")
+    summary = run_study(quick(), folder, workers=0)
     assert (summary.total, summary.done, summary.failed) == (28, 28, 0)
-    frame = open_results(tmp_path).frame
+    return folder
+
+
+@pytest.fixture
+def out(whole: Path, tmp_path: Path) -> Path:
+    """A copy of them."""
+    return Path(shutil.copytree(whole, tmp_path / "out"))
+
+
+def test_a_run_writes_a_row_for_every_trial(whole: Path) -> None:
+    study = quick()
+    frame = open_results(whole).frame
     assert set(frame["key"]) == {trial.key for trial in study.trials()}
     assert frame["mass_error"].notna().all()
     assert set(frame["noise_force"].dropna()) == {0.05, 0.2}
@@ -45,45 +54,38 @@ def test_a_run_writes_a_row_for_every_trial(tmp_path: Path) -> None:
     assert frame.groupby("estimator").size().to_dict() == {"ols": 14, "wls": 14}
 
 
-def test_a_grid_that_grew_adds_what_is_missing(tmp_path: Path) -> None:
-    run_study(quick(), tmp_path / "grown", workers=0)
+def test_a_grid_that_grew_adds_what_is_missing(tmp_path: Path, out: Path) -> None:
     larger = quick(seeds=5, estimators=["wls", "ols"])
-    summary = run_study(larger, tmp_path / "grown", workers=0)
+    summary = run_study(larger, out, workers=0)
     assert (summary.present, summary.done) == (28, 2 * 2 * 2 * 2)
     run_study(larger, tmp_path / "at_once", workers=0)
-    assert_same_rows(tmp_path / "grown", tmp_path / "at_once")
+    assert_same_rows(out, tmp_path / "at_once")
 
 
-def test_local_processes_give_the_same_to_the_bit(tmp_path: Path) -> None:
-    study = quick()
-    for workers in (0, 2):
-        run_study(study, tmp_path / str(workers), workers=workers)
-    assert_same_rows(tmp_path / "0", tmp_path / "2")
+def test_local_processes_give_the_same_to_the_bit(tmp_path: Path, whole: Path) -> None:
+    run_study(quick(), tmp_path, workers=2)
+    assert_same_rows(whole, tmp_path)
 
 
-def test_other_code_adds_rows_beside_the_old(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run_study(quick(), tmp_path, workers=0)
-    mine = open_results(tmp_path).code
+def test_other_code_adds_rows_beside_the_old(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = open_results(out).code
     other = CodeFingerprint("0" * 64, ())
     for module in ("study", "runner", "work", "results", "store"):
         monkeypatch.setattr(f"identify.experiments.{module}.code_fingerprint", lambda: other)
     with pytest.raises(
         StudyError, match=f"no results of this code, {other.short}; .* {mine} \\(28"
     ):
-        open_results(tmp_path)
-    run_study(quick(), tmp_path, workers=0)
-    assert len(open_results(tmp_path).frame) == len(open_results(tmp_path, code=mine).frame) == 28
-    assert len(open_results(tmp_path, code="all").frame) == 56
+        open_results(out)
+    run_study(quick(), out, workers=0)
+    assert len(open_results(out).frame) == len(open_results(out, code=mine).frame) == 28
+    assert len(open_results(out, code="all").frame) == 56
 
 
-def test_a_grid_that_shrank_shows_what_is_left_of_it(tmp_path: Path) -> None:
-    run_study(quick(), tmp_path, workers=0)
-    assert run_study(quick(seeds=[0, 2], estimators=["wls"]), tmp_path, workers=0).done == 0
-    results = open_results(tmp_path)
+def test_a_grid_that_shrank_shows_what_is_left_of_it(out: Path) -> None:
+    assert run_study(quick(seeds=[0, 2], estimators=["wls"]), out, workers=0).done == 0
+    results = open_results(out)
     assert len(results.frame) == 2 * (1 + 2 * 2)
-    assert len(open_results(tmp_path, code=results.code).frame) == 28
+    assert len(open_results(out, code=results.code).frame) == 28
 
 
 def test_a_worker_with_other_code_is_refused(
@@ -96,17 +98,20 @@ def test_a_worker_with_other_code_is_refused(
         run_study(quick(), tmp_path, workers=0)
 
 
-def test_a_failing_trial_is_a_row_with_its_error(tmp_path: Path) -> None:
-    study = with_estimators(quick(), bad=Raises())
-    summary = run_study(study, tmp_path, workers=0)
-    assert (summary.done, summary.failed) == (42, 14)
-    frame = open_results(tmp_path).frame.set_index("estimator")
+def test_a_failing_trial_is_a_row_with_its_error_and_warnings_are_kept_once_each(
+    out: Path,
+) -> None:
+    study = with_estimators(quick(), bad=Raises(), loud=Warns())
+    summary = run_study(study, out, workers=0)
+    assert (summary.present, summary.done, summary.failed) == (28, 28, 14)
+    frame = open_results(out).frame.set_index("estimator")
     assert set(frame.loc["bad", "error_type"]) == {"ProblemError"}
     assert set(frame.loc["bad", "error"]) == {"there is no estimate"}
     assert frame.loc["bad", "mass_error"].isna().all()
     assert frame.loc["ols", "error_type"].isna().all()
-    assert run_study(study, tmp_path, workers=0).done == 0
-    assert run_study(study, tmp_path, workers=0, retry_failed=True).done == 14
+    assert set(frame.loc["loud", "warnings"]) == {"RuntimeWarning: nearly singular"}
+    assert run_study(study, out, workers=0).done == 0
+    assert run_study(study, out, workers=0, retry_failed=True).done == 14
 
 
 def test_a_log_that_cannot_be_corrupted_fails_every_estimator_alone(tmp_path: Path) -> None:
@@ -125,23 +130,6 @@ def test_a_log_too_short_to_prepare_is_each_estimators_own_error(tmp_path: Path)
     frame = open_results(tmp_path).frame
     assert set(frame["error_type"]) == {"LogError"}
     assert frame["seconds"].notna().all()
-
-
-def test_a_file_that_changed_meanwhile_is_an_error(tmp_path: Path) -> None:
-    recording, _ = quick().logs[0].load()
-    write_log(recording, tmp_path / "a.csv", tmp_path / "schema.toml")
-    logs = [{"kind": "files", "pattern": str(tmp_path / "a.csv"), "schema": "schema.toml"}]
-    study = parse_study(QUICK | {"logs": logs}, tmp_path)
-    text = (tmp_path / "a.csv").read_text()
-    (tmp_path / "a.csv").write_text(text + text.splitlines()[-1] + "\n")
-    run_study(study, tmp_path / "out", workers=0)
-    assert open_results(tmp_path / "out").frame["error"].str.contains("the file changed").all()
-
-
-def test_warnings_are_kept_once_each(tmp_path: Path) -> None:
-    run_study(with_estimators(quick(), loud=Warns()), tmp_path, workers=0)
-    frame = open_results(tmp_path).frame.set_index("estimator")
-    assert set(frame.loc["loud", "warnings"]) == {"RuntimeWarning: nearly singular"}
 
 
 def test_only_some_trials(tmp_path: Path) -> None:
@@ -235,6 +223,7 @@ def test_a_worker_that_does_not_get_ready_counts_as_one_that_died(
             executor.require_alive()
 
 
+@many_processes
 def test_a_process_that_died_idle_is_replaced_and_nobody_is_to_blame() -> None:
     with LocalProcesses(1) as executor:
         first = executor.submit(os.getpid).result(60)
@@ -249,6 +238,7 @@ def test_a_process_that_died_idle_is_replaced_and_nobody_is_to_blame() -> None:
         assert second.result(60) != first
 
 
+@many_processes
 def test_a_trial_over_the_time_limit_is_a_row_and_the_rest_is_done(tmp_path: Path) -> None:
     """The limit is of each trial: those in one batch with it are run again, and kept."""
     hangs = Hangs(tally=str(tmp_path / "tally"))
@@ -290,8 +280,6 @@ def test_a_trial_that_leaves_is_a_failed_trial(tmp_path: Path) -> None:
     frame = open_results(tmp_path).frame.set_index("estimator")
     for by in ways:
         assert set(frame.loc[by, "error_type"]) == {by}
-    study = with_estimators(quick(), **{by: Leaves(by=by) for by in ways[:2]})
-    assert run_study(study, tmp_path / "here", workers=0).failed == 28
 
 
 def test_an_interrupt_in_this_process_is_the_keyboards(tmp_path: Path) -> None:
@@ -301,7 +289,7 @@ def test_an_interrupt_in_this_process_is_the_keyboards(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_ends_the_run_and_the_next_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     insert, calls = Store._insert, []
 
@@ -320,8 +308,7 @@ def test_a_full_disk_ends_the_run_and_the_next_goes_on(
     monkeypatch.undo()
     kept = calls[0]
     assert run_study(quick(), tmp_path / "full", workers=0).present == kept
-    run_study(quick(), tmp_path / "other", workers=0)
-    assert_same_rows(tmp_path / "full", tmp_path / "other")
+    assert_same_rows(tmp_path / "full", whole)
 
 
 def test_an_absent_cluster_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,30 +352,27 @@ def test_the_estimate_of_time_counts_every_trial() -> None:
     assert estimate_time(study, workers=2, only=["estimator=ols"]).trials == 14
 
 
-def test_a_seed_changed_and_changed_back_shows_the_study_that_was_run_last(tmp_path: Path) -> None:
+def test_a_seed_changed_and_changed_back_shows_the_study_that_was_run_last(out: Path) -> None:
     """Its rows were there, and finished before those of the other seed."""
-    for seed in (7, 8):
-        run_study(quick(seed=seed), tmp_path, workers=0)
-    again = quick(seed=7)
-    assert run_study(again, tmp_path, workers=0).present == 28
+    run_study(quick(seed=8), out, workers=0)
+    again = quick()
+    assert run_study(again, out, workers=0).present == 28
     keys = {trial.key for trial in again.trials()}
-    results = open_results(tmp_path)
+    results = open_results(out)
     assert set(results.frame["key"]) == keys
-    assert set(open_results(tmp_path, code=results.code).frame["key"]) == keys
-    assert len(open_results(tmp_path, code="all").frame) == 56
+    assert set(open_results(out, code=results.code).frame["key"]) == keys
+    assert len(open_results(out, code="all").frame) == 56
 
 
-def test_rows_of_a_study_run_in_parts_are_all_of_it(tmp_path: Path) -> None:
-    run_study(quick(seed=8), tmp_path, workers=0)
+def test_rows_of_a_study_run_in_parts_are_all_of_it(out: Path) -> None:
     for label in ("ols", "wls"):
-        run_study(quick(), tmp_path, workers=0, only=[f"estimator={label}"])
-        shown = open_results(tmp_path).frame
-    assert set(shown["key"]) == {trial.key for trial in quick().trials()}
+        run_study(quick(seed=8), out, workers=0, only=[f"estimator={label}"])
+        shown = open_results(out).frame
+    assert set(shown["key"]) == {trial.key for trial in quick(seed=8).trials()}
 
 
-def test_a_study_run_last_without_a_row_yet_shows_none_of_another(tmp_path: Path) -> None:
-    run_study(quick(), tmp_path, workers=0)
-    with Store(tmp_path, StoreInfo("other")) as store:
+def test_a_study_run_last_without_a_row_yet_shows_none_of_another(out: Path) -> None:
+    with Store(out, StoreInfo("other")) as store:
         store.select(trial.key for trial in quick(seed=8).trials())
     with pytest.raises(StudyError, match="no results yet of the study that was run last"):
-        open_results(tmp_path)
+        open_results(out)

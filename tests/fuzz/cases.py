@@ -1,7 +1,5 @@
 """Inputs of every kind that the commands read, damaged at random in ways that files are."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Single bits of an estimate.json turned over: what is read then is what was written, or edited."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from pathlib import Path

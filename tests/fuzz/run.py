@@ -1,7 +1,5 @@
 """`make fuzz`: many damaged inputs; exit status 1 where one escapes the errors that are ours."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

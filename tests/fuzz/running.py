@@ -1,7 +1,5 @@
 """A case run in a child of this process, or in a process of its own, and what must not happen."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

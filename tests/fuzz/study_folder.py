@@ -1,7 +1,5 @@
 """What holds of a damaged study folder: a row that is there still is the one that was written."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 

@@ -1,7 +1,3 @@
-"""A few damaged inputs of every kind; `make fuzz` runs thousands."""
-
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -9,14 +5,11 @@ import sys
 from itertools import islice
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from tests.fuzz.cases import Case, cases, originals
+from tests.fuzz.cases import Case, cases
 from tests.fuzz.estimate_flips import fitted, flips_read_as_other_contents
 from tests.fuzz.running import LIMIT, MEMORY, ROOT, escape, left_behind
-from tests.fuzz.study_folder import check_folder
 from tests.thorough import rounds
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -51,7 +44,7 @@ def test_other_contents_that_are_read_are_found() -> None:
 
 
 def test_a_seed_and_a_number_are_one_case() -> None:
-    first, second = (list(islice(cases(3), 22)) for _ in range(2))
+    first, second = (list(islice(cases(3), 11)) for _ in range(2))
     assert [(case.words, case.files) for case in first] == [
         (case.words, case.files) for case in second
     ]
@@ -84,12 +77,6 @@ def test_what_counts_as_an_escape(
     assert bool(found) == bool(what)
 
 
-def test_an_estimate_that_is_not_to_be_used_is_no_escape(tmp_path: Path) -> None:
-    (tmp_path / "estimate.json").write_text("{}")
-    assert escape(FIT, 4, 1.0, 100.0, "") == left_behind(FIT, tmp_path, {}, 4) == ""
-    assert escape(Case("", {}, ("shape",)), 4, 1.0, 100.0, "a word") == "status 4"
-
-
 def test_files_that_a_call_leaves_behind_are_found(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("1")
     before = {tmp_path / "log.csv": b"1"}
@@ -101,21 +88,3 @@ def test_files_that_a_call_leaves_behind_are_found(tmp_path: Path) -> None:
     assert left_behind(FIT, tmp_path, before, 0) == ".out.json.x was left"
     (tmp_path / "log.csv").write_text("2")
     assert left_behind(FIT, tmp_path, before, 0) == "log.csv was changed"
-
-
-def test_other_numbers_in_a_study_folder_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, content in originals().items():
-        if name.startswith("study/"):
-            (tmp_path / name).parent.mkdir(exist_ok=True)
-            (tmp_path / name).write_bytes(content)
-    table = (tmp_path / "study/results.parquet").read_bytes()
-    check_folder(table)
-    other = pq.read_table(pa.BufferReader(table))
-    column = other.column_names.index("mass_error")
-    doubled = pa.array([2.0 * x for x in other["mass_error"].to_pylist()])
-    pq.write_table(other.set_column(column, "mass_error", doubled), tmp_path / "written")
-    with pytest.raises(AssertionError, match="other numbers"):
-        check_folder((tmp_path / "written").read_bytes())

@@ -1,7 +1,3 @@
-"""Fluid added mass: its shift by congruence, both orders, and what is none."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,7 +18,6 @@ STRIPS = np.diag([1.0, 1.0, 0.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]) * 1000.0 * np.pi * 
 
 
 def random_added_mass(seed: int) -> np.ndarray:
-    """Any symmetric positive definite one, coupling about its point."""
     root = np.random.default_rng(seed).normal(size=(6, 8))
     return root @ root.T
 

@@ -1,7 +1,3 @@
-"""The log-Cholesky chart: there and back, its derivative, and its edge."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

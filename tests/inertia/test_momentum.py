@@ -1,7 +1,3 @@
-"""Momentum and kinetic energy: against moving points, and from frame to frame."""
-
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 
@@ -17,7 +13,6 @@ def size_of(phi: np.ndarray) -> float:
 
 
 def twist(phi: np.ndarray, unit: np.ndarray) -> np.ndarray:
-    """A twist whose linear part suits the body's size."""
     return unit * np.repeat([size_of(phi), 1.0], 3)
 
 

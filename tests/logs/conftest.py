@@ -1,7 +1,5 @@
 """A small log that every test can bend: time, seven columns of pose and six of wrench."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -54,7 +52,6 @@ def numbered(schema) -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture
 def rows() -> np.ndarray:
-    """Twenty samples at 100 Hz."""
     rng = np.random.default_rng(5)
     values = rng.standard_normal((20, 14))
     values[:, 0] = np.arange(20) / 100
@@ -64,7 +61,6 @@ def rows() -> np.ndarray:
 
 @pytest.fixture
 def lines(rows) -> list[str]:
-    """The small log as lines of CSV, header first."""
     return [",".join(NAMES), *(",".join(map(repr, map(float, row))) for row in rows)]
 
 

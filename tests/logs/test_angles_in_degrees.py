@@ -1,7 +1,3 @@
-"""Angles of a pose that are said to be in radians and cannot be."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation

@@ -1,12 +1,8 @@
-"""Logs in memory are read as the same numbers in a file, to the last bit."""
-
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 
-from identify.errors import IdentifyError, LogError, MissingColumn
+from identify.errors import IdentifyError, LogError
 from identify.logs import Recording, read_log
 from identify.spatial import Pose
 from tests.logs.conftest import NAMES
@@ -173,48 +169,6 @@ def test_an_error_names_the_argument(given, name, changes):
         Recording.from_arrays(**given | changes)
     for table in ("[log]", "[pose]", "[twist]", "[acceleration]", "[wrench", "[body"):
         assert table not in str(error.value)
-
-
-def test_what_tells_no_motion_is_refused_in_words_of_the_arguments(given):
-    no_pose = given | {"position": None, "quaternion": None}
-    no_pose |= {"acceleration": ROWS, "acceleration_frame": "body"}
-    with pytest.raises(IdentifyError, match=r'_kind = "classical" needs .* quaternion'):
-        Recording.from_arrays(**no_pose)
-    with pytest.raises(IdentifyError, match="give quaternion, or angular_velocity"):
-        Recording.from_arrays(**no_pose, acceleration_kind="proper")
-
-
-def test_a_tool_point_needs_rates_beside_a_velocity_in_words_of_the_arguments(given):
-    velocity = {"tcp": np.eye(4), "velocity": ROWS, "twist_frame": "body"}
-    with pytest.raises(IdentifyError, match=r"velocity is .* tcp, and needs angular_velocity"):
-        Recording.from_arrays(**given | velocity)
-    acceleration = {"tcp": np.eye(4), "acceleration": ROWS, "acceleration_frame": "body"}
-    both = "needs angular_acceleration and angular_velocity beside it.*flange in place of tcp"
-    with pytest.raises(IdentifyError, match=both):
-        Recording.from_arrays(**given | acceleration)
-
-
-def test_a_missing_column_is_named_with_the_nearest(table, schema):
-    with pytest.raises(MissingColumn, match=r"^table: .*'fx'"):
-        read_log(table.rename(columns={"fx": "f_x"}), schema())
-    with pytest.raises(MissingColumn, match="'t'"):
-        read_log(table.drop(columns="t"), schema())
-    with pytest.raises(MissingColumn, match="table: "):
-        read_log({}, schema())
-
-
-def test_columns_of_one_name_are_refused_unless_given_by_number(table, schema):
-    twice = table.rename(columns={"vx": "fx"})
-    with pytest.raises(LogError, match=r"columns \[8, 14\] are all called 'fx'"):
-        read_log(twice, schema())
-    got = read_log(twice, schema(wrench={"force": [8, "fy", "fz"]}))
-    np.testing.assert_array_equal(got.signals["force"], table[["fx", "fy", "fz"]])
-
-
-def test_objects_are_no_numbers(table, schema):
-    with pytest.raises(LogError, match=r"column 'fx': expected numbers, got Python objects"):
-        read_log(table.assign(fx=table["fx"].astype(object)), schema())
-    read_log(table.assign(vx="text"), schema())  # a column that is not asked for may be anything
 
 
 def test_an_empty_table_and_what_is_no_table(table, schema):

@@ -1,7 +1,3 @@
-"""Parquet and NPZ files."""
-
-from __future__ import annotations
-
 import io
 import zipfile
 from decimal import Decimal
@@ -13,7 +9,6 @@ import pytest
 
 from identify.errors import LogError, MissingColumn
 from identify.logs import LogFile, open_log, read_log
-from identify.logs.readers import READERS
 
 NAMES = ["t", "px", "py", "pz", "qx", "qy", "qz", "qw", "fx", "fy", "fz", "tx", "ty", "tz"]
 
@@ -49,19 +44,6 @@ def test_columns_by_name(save, schema, columns, rows, name):
     np.testing.assert_array_equal(recording.time, rows[:, 0])
     np.testing.assert_array_equal(recording.signals["force"], rows[:, 8:11])
     assert recording.rows == 20
-
-
-def test_columns_by_number(save, numbered, columns, rows, name):
-    recording = read_log(save(columns, name), numbered())
-    np.testing.assert_array_equal(recording.time, rows[:, 0])
-    np.testing.assert_array_equal(recording.signals["torque"], rows[:, 11:])
-
-
-@pytest.mark.parametrize("kind", [np.float32, np.int16, np.uint8, np.int64])
-def test_other_numbers(save, schema, columns, name, kind):
-    columns["fx"] = np.arange(20).astype(kind)
-    recording = read_log(save(columns, name), schema())
-    np.testing.assert_array_equal(recording.signals["force"][:, 0], np.arange(20.0))
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint64])
@@ -129,13 +111,6 @@ def test_junk(write, schema, name, junk):
     assert caught.value.exit_code == 2
 
 
-def test_files_cut_short(save, schema, columns, name):
-    path = save(columns, name)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(LogError, match="cannot be read as a"):
-        read_log(path, schema())
-
-
 # Parquet alone
 
 
@@ -145,14 +120,6 @@ def test_parquet_nulls_and_decimals(save, schema, columns):
     recording = read_log(save(columns, "log.parquet"), schema())
     np.testing.assert_array_equal(recording.signals["force"][:, 0], np.arange(1, 19) / 4)
     assert recording.dropped.not_finite == 2
-
-
-def test_parquet_durations_and_zones(save, schema, columns):
-    for kind in (pa.timestamp("us", tz="Asia/Tokyo"), pa.duration("us")):
-        columns["t"] = pa.array(range(0, 200_000, 10_000), kind)
-        np.testing.assert_array_equal(
-            read_log(save(columns, "log.parquet"), schema()).time, np.arange(20) / 100
-        )
 
 
 def test_parquet_names_with_dots_and_row_groups(tmp_path, schema, columns):
@@ -240,16 +207,6 @@ def test_npz_that_claims_more_than_it_has(tmp_path, schema, columns, monkeypatch
     np.savez_compressed(path, **(columns | {"fx": np.zeros(1_000_000)}))
     with pytest.raises(LogError, match=r"compressed bytes grow to \d+ or more"):
         read_log(path, schema())
-
-
-def test_npz_stamps_of_odd_units(tmp_path, schema, columns):
-    np.savez(tmp_path / "log.npz", **(columns | {"t": np.arange(20).astype("datetime64[D]")}))
-    with pytest.raises(LogError, match=r"time stamps of type datetime64\[D\]; expected seconds"):
-        read_log(tmp_path / "log.npz", schema())
-
-
-def test_every_format_has_a_line():
-    assert set(READERS) == {".npz", ".parquet", ".pq"}
 
 
 def still_log(path, rows, **options) -> None:

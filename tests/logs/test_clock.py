@@ -1,7 +1,3 @@
-"""Time: from stamps of any unit and size, from a rate, or none."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -11,7 +7,6 @@ from identify.logs.readers import text as reader
 
 
 def stamped(lines, stamps, name="t"):
-    """The small log with other time stamps, as text."""
     rest = [line.split(",", 1)[1] for line in lines]
     return [f"{name},{rest[0]}", *(f"{t},{x}" for t, x in zip(stamps, rest[1:], strict=False))]
 
@@ -50,20 +45,6 @@ def test_a_rate_leaves_the_gap_of_a_dropped_row(write, schema, lines):
     lines[6] = lines[6].rpartition(",")[0] + ",nan"
     recording = read_log(write(lines), schema(log={"time": None, "rate_hz": 1000}))
     np.testing.assert_array_equal(recording.time, np.delete(np.arange(20), 5) / 1000)
-
-
-def test_still_poses_have_no_time(write, schema, lines):
-    still = schema(log={"time": None, "still": True})
-    recording = read_log(write(lines), still)
-    assert recording.still
-    assert recording.time is None
-    assert len(read_log(write(lines[:2]), still)) == 1
-
-
-def test_equal_stamps_are_kept(write, schema, lines):
-    stamps = np.repeat(np.arange(10), 2) / 100
-    recording = read_log(write(stamped(lines, stamps)), schema())
-    np.testing.assert_array_equal(recording.time, stamps)
 
 
 def test_time_that_goes_back(write, schema, lines):
@@ -136,10 +117,4 @@ def test_a_clock_set_back_is_no_counter(write, schema, lines, fall):
     steps[12] = fall
     stamps = np.cumsum([60000, *steps])
     with pytest.raises(LogError, match=r"line 15: time goes back from 60048 to "):
-        read_log(write(stamped(lines, stamps.tolist())), schema(log={"time_unit": "ms"}))
-
-
-def test_stamps_with_fractions_are_no_counter(write, schema, lines):
-    stamps = (65530.5 + np.arange(20)) % 2**16
-    with pytest.raises(LogError, match=r"time goes back from 65535\.5 to 0\.5"):
         read_log(write(stamped(lines, stamps.tolist())), schema(log={"time_unit": "ms"}))

@@ -1,7 +1,3 @@
-"""A long log in a file, opened and read in part, against the same log read whole."""
-
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 
@@ -147,14 +143,6 @@ def test_a_bad_row_far_down_is_named_with_its_line(written, tmp_path):
     assert part.value.row == whole.value.row == 3001
 
 
-def test_a_row_of_a_parquet_file_is_named_with_its_number(written, tmp_path):
-    table = pq.read_table(written / "log.parquet").to_pandas()
-    table.loc[2500, "t"] = 0.0
-    table.to_parquet(tmp_path / "log.parquet")
-    with pytest.raises(LogError, match=r"row 2500 \(counted from 0\): time goes back"):
-        scan(opened(tmp_path / "log.parquet", written / "schema.toml"))
-
-
 def test_a_log_of_bad_rows_is_refused_as_a_whole(written, tmp_path):
     def edit(lines):
         for row in range(1500, 2300):
@@ -253,18 +241,3 @@ def test_line_ends_of_windows_and_a_last_line_without_one(written, tmp_path):
     assert len(log) == len(whole)
     last = log.reader()(3500, len(log), 0).recording
     assert_same_rows(last, excerpt(whole, 3500, len(whole), 0).recording)
-
-
-def test_a_short_log_is_read(written, monkeypatch):
-    monkeypatch.setattr(log_file, "LONG", 5000)
-    for name in ("log.csv", "log.parquet"):
-        assert isinstance(open_log(written / name, written / "schema.toml"), Recording)
-
-
-def test_a_time_no_log_takes_is_refused_before_anything_is_as_long(written, tmp_path):
-    def in_us(text):
-        return text.replace('"t"', '"t"\ntime_unit = "us"')
-
-    log, schema = edited(written, tmp_path, lambda lines: None, in_us)
-    with pytest.raises(LogError, match="which would be 6e-05 s"):
-        scan(opened(log, schema), Reading(cutoff_hz=5.0))

@@ -1,7 +1,3 @@
-"""A recording by a patched schema, against the log read with that schema."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,3 @@
-"""Every way to write a pose gives the same recording."""
-
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -140,12 +136,6 @@ def test_an_orientation_without_position(tmp_path, schema):
     signals = read_columns(tmp_path, schema, table, q, 4).signals
     assert "position" not in signals
     np.testing.assert_allclose(signals["quaternion"], q * [-1, -1, -1, 1], rtol=0, atol=1e-15)
-
-
-def test_signs_of_quaternions_are_left_as_they_are(tmp_path, schema):
-    q = np.array([[0, 0, 0, 1.0], [0, 0, 0, -1.0], [0.6, 0, 0, -0.8]])
-    signals = read_columns(tmp_path, schema, {"quaternion": [0, 1, 2, 3]}, q, 3).signals
-    np.testing.assert_array_equal(signals["quaternion"], q)
 
 
 def test_rounded_rotations_become_exact_ones(tmp_path, schema):

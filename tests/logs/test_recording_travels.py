@@ -1,7 +1,3 @@
-"""A recording sent to another process is the one that was sent."""
-
-from __future__ import annotations
-
 import copy
 import pickle
 from dataclasses import fields

@@ -1,7 +1,3 @@
-"""Every key of a schema, and what is said of a wrong one."""
-
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -192,39 +188,25 @@ WRONG = [
     ({"log": {"tme": "t"}}, r"\[log\] unknown key 'tme'; did you mean 'time'\?"),
     ({"pose": {"quaternions": QUATERNION}}, r"unknown key 'quaternions'; did you mean 'quaternion"),
     ({"pose": {"rate_hz": 100}}, r"unknown key 'rate_hz'; it belongs in \[log\]"),
-    ({"wrenches": {}}, r"unknown key 'wrenches'; did you mean 'wrench'"),
     ({"gravity": [0, 0, -9.81]}, r"unknown key 'gravity'; it belongs in \[world\]"),
     ({"streams": {"poses": {"file": "a"}}}, r"\[streams\] unknown key 'poses'; did you mean 'pose"),
-    ({"zzz": 1}, r"unknown key 'zzz'; known keys are log, streams"),
     # missing
     ({"wrench": None}, r"the table \[wrench\] is missing"),
     ({"wrench": {"force": None}}, r"\[wrench\] the key 'force' is missing"),
-    ({"wrench": {"frame": None}}, r"\[wrench\] the key 'frame' is missing"),
-    ({"wrench": {"acts_on": None}}, r"\[wrench\] the key 'acts_on' is missing"),
-    ({"pose": 3}, r"\[pose\] expected a table, got 3"),
     # the clock
     ({"log": {"time": None}}, r"exactly one of time .* rate_hz .* still = true .*got none"),
     ({"log": {"rate_hz": 100}}, r"\[log\] give exactly one of time, rate_hz and still"),
     ({"log": {"still": True}}, r"\[log\] give exactly one of .* got \('time', 'still'\)"),
     ({"log": {"time": None, "rate_hz": 0}}, r"\[log\] rate_hz: .*greater than 0.*got 0"),
-    ({"log": {"time": None, "rate_hz": "fast"}}, r"\[log\] rate_hz: .*number.*got 'fast'"),
-    ({"log": {"time": None, "rate_hz": True}}, r"\[log\] rate_hz: "),
     ({"log": {"time_unit": "min"}}, r"time_unit: expected one of 's', 'ms', 'us', 'ns', got 'min'"),
     # the layout
     ({"log": {"header_lines": -1}}, r"\[log\] header_lines: .*got -1"),
-    ({"log": {"header_lines": "1"}}, r"\[log\] header_lines: .*integer.*got '1'"),
     ({"log": {"separator": "tab"}}, r"\[log\] separator: expected one character.*got 'tab'"),
-    ({"log": {"separator": "."}}, r"\[log\] separator: expected one character"),
     ({"log": {"comment": "1"}}, r"\[log\] comment: expected a mark"),
-    ({"log": {"comment": ","}}, r"\[log\] comment: expected a mark"),
-    ({"log": {"drop_bad_rows": "yes"}}, r"\[log\] drop_bad_rows: .*got 'yes'"),
     # columns
     ({"pose": {"position": ["px", "py"]}}, r"\[pose\] position: expected 3 columns, got 2"),
-    ({"pose": {"position": "px"}}, r"\[pose\] position: expected a list of 3 columns, got 'px'"),
     ({"pose": {"position": [0, 1, -2]}}, r"name or its zero-based number, got -2"),
-    ({"pose": {"position": [0, 1, 2.5]}}, r"name or its zero-based number, got 2.5"),
     ({"pose": {"position": ["px", "py", "py"]}}, r"column 'py' is named twice"),
-    ({"pose": {"quaternion": ["a", "b", "c"]}}, r"quaternion: expected 4 columns, got 3"),
     ({"wrench": {"force": ["a", "b", ""]}}, r"\[wrench\] force: expected a column's name"),
     (
         {"wrench": {"torque": ["fx", "fy", "fz"], "force": ["fx", "fy", "fz"]}},
@@ -247,16 +229,12 @@ WRONG = [
     ({"pose": {"quaternion": None, "euler": [4, 5, 6], "order": "xYz"}}, r"order: expected the ax"),
     ({"pose": {"quaternion": None, "euler": [4, 5, 6], "order": "xxz"}}, r"no axis twice in a row"),
     ({"pose": {"quaternion": None, "euler": [4, 5], "order": "xyz"}}, r"euler names 2 columns, bu"),
-    ({"pose": {"maps": "world"}}, r"maps: expected one of 'body_to_world', 'world_to_body'"),
     ({"pose": {"position_unit": "cm"}}, r"position_unit: expected one of 'm', 'mm', got 'cm'"),
     # values
     ({"world": {"gravity": [0, 0]}}, r"\[world\] gravity: expected a list of 3 numbers, got 2: \["),
-    ({"world": {"gravity": [0, 0, float("nan")]}}, r"gravity: expected a finite number, got nan"),
-    ({"world": {"gravity": [0, 0, "9.81"]}}, r"gravity: expected a finite number, got '9.81'"),
     ({"wrench": {"frame": "tool"}}, r"frame: expected one of 'body', 'world', 'sensor', got 'tool"),
     ({"wrench": {"acts_on": "sensr"}}, r"got 'sensr'; did you mean 'sensor'\?"),
     ({"wrench": {"force_unit": "newton"}}, r"\[wrench\] force_unit: expected one of 'N'"),
-    ({"wrench": {"torque_unit": 3}}, r"\[wrench\] torque_unit: expected one of 'Nm'"),
     # the mount
     ({"wrench": {"frame": "sensor"}}, r'frame = "sensor" needs \[wrench.mount\]'),
     ({"wrench": {"mount": {}}}, r'\[wrench.mount\] is given, but \[wrench\] frame = "body"'),
@@ -318,11 +296,6 @@ def test_what_a_log_lacks_may_be_left_out(schema, changes):
     assert load_schema(schema(**changes)).wrench.frame == "body"
 
 
-def test_several_mistakes_are_all_named(schema):
-    with pytest.raises(SchemaError, match=r"'tme'.*; and .*got 'bdy'"):
-        load_schema(schema(log={"tme": "t"}, wrench={"frame": "bdy"}))
-
-
 def test_a_schema_file_that_is_missing_or_no_toml_is_named(tmp_path):
     (tmp_path / "arm.toml").write_text("[log\n")
     with pytest.raises(MissingFile, match=r"arn.toml: no such file; did you mean 'arm.toml'\?"):
@@ -340,10 +313,3 @@ def test_a_schema_file_that_is_missing_or_no_toml_is_named(tmp_path):
         load_schema(tmp_path / "arm.toml")
     with pytest.raises(MissingFile, match="is a folder"):
         load_schema(tmp_path)
-
-
-def test_the_file_of_a_wrong_schema_is_named(tmp_path):
-    path = tmp_path / "arm.toml"
-    path.write_text('[log]\ntme = "t"\n')
-    with pytest.raises(SchemaError, match=r"arm.toml: \[log\] unknown key 'tme'"):
-        load_schema(path)

@@ -1,7 +1,3 @@
-"""The schemas of other people's logs, on those logs."""
-
-from __future__ import annotations
-
 import tomllib
 
 import numpy as np
@@ -12,7 +8,6 @@ from identify.spatial import rotation_from_quaternion
 
 
 def test_panda_optoforce(shared_data):
-    """Raw text without time, the whole pose from world to link."""
     path = shared_data / "panda_optoforce" / "run_11-32-28.txt"
     recording = read_log(path, shared_data / "schemas" / "panda_optoforce.toml")
     raw = np.loadtxt(path, skiprows=1)
@@ -43,7 +38,6 @@ def test_axia80_static(shared_data):
 
 
 def test_stars_tools(shared_data):
-    """All quantities in world axes."""
     paths = sorted((shared_data / "stars_tools").glob("[A-Z]*.csv"))
     assert len(paths) == 20
     schema = shared_data / "schemas" / "stars_tools.toml"

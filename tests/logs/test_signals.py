@@ -1,7 +1,3 @@
-"""Units, signs and frames of twist, acceleration and wrench."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -31,7 +27,6 @@ def columns(name, n=3):
 
 @pytest.fixture
 def tables(schema):
-    """The schema of the archive."""
 
     def make(**changes):
         base = schema(

@@ -1,7 +1,3 @@
-"""Logs in several files or streams, and the account of files and rows."""
-
-from __future__ import annotations
-
 import hashlib
 import json
 
@@ -21,14 +17,12 @@ POSE, WRENCH = slice(1, 8), slice(8, 14)
 
 @pytest.fixture
 def halves(lines):
-    """The small log as two files, each with the time stamps."""
     fields = [line.split(",") for line in lines]
     return tuple([",".join([f[0], *f[part]]) for f in fields] for part in (POSE, WRENCH))
 
 
 @pytest.fixture
 def streams(schema):
-    """Its schema."""
 
     def make(**changes):
         files = {"pose": {"file": "pose.csv"}, "wrench": {"file": "wrench.csv"}}
@@ -113,7 +107,6 @@ def test_a_stream_may_name_its_own_stamps(write, streams, halves, rows, tmp_path
 
 
 def stamped(half: list[str], stamps) -> list[str]:
-    """A file with other time stamps."""
     pairs = zip(stamps, half[1:], strict=True)
     return [half[0], *(f"{stamp!r},{line.split(',', 1)[1]}" for stamp, line in pairs)]
 
@@ -193,22 +186,6 @@ def test_streams_without_time_in_common(write, streams, halves, tmp_path):
     assert caught.value.exit_code == 2
 
 
-def test_a_stream_whose_clock_runs_backwards(write, streams, halves, tmp_path):
-    write(halves[0], "pose.csv")
-    stamps = [i / 70 for i in range(20)]
-    stamps[7] = 0.01
-    write(stamped(halves[1], stamps), "wrench.csv")
-    with pytest.raises(LogError, match=r"wrench.csv: line 9: time goes back from .* to 0.01"):
-        read_log(tmp_path, streams())
-
-
-def test_a_stream_of_one_row(write, streams, halves, tmp_path):
-    write(halves[0], "pose.csv")
-    write(halves[1][:2], "wrench.csv")
-    with pytest.raises(LogError, match=r"wrench.csv: has one sample only"):
-        read_log(tmp_path, streams())
-
-
 def test_bad_rows_of_a_stream_are_left_out_of_it_alone(write, streams, halves, rows, tmp_path):
     pose = stamped(halves[0], [i / 64 for i in range(20)])
     pose[3] = pose[3].rpartition(",")[0] + ",nan"
@@ -217,9 +194,6 @@ def test_bad_rows_of_a_stream_are_left_out_of_it_alone(write, streams, halves, r
     recording = read_log(tmp_path, streams())
     assert (len(recording), len(recording.streams[0]), recording.rows) == (20, 19, 40)
     assert recording.dropped.not_finite == recording.dropped.total == 1
-
-
-# Rows that are now of one stream, now of another -------------------------------------------------
 
 
 def alternating(rows, kinds: str) -> list[str]:
@@ -237,7 +211,6 @@ def alternating(rows, kinds: str) -> list[str]:
 
 @pytest.fixture
 def many(rows):
-    """Eighty samples."""
     return np.tile(rows, (4, 1))
 
 
@@ -256,12 +229,6 @@ def test_rows_that_alternate_are_streams(write, schema, many):
     assert "log.csv: its rows are of several streams: 27 pose, 53 wrench" in finding.text
 
 
-def test_a_row_of_several_streams_is_of_each(write, schema, many):
-    recording = read_log(write(alternating(many, "wwwwwwwb" * 10)), schema())
-    assert len(recording) == 80
-    np.testing.assert_array_equal(recording.streams[0].time, np.arange(7.0, 80.0, 8.0))
-
-
 def test_flawed_rows_of_an_alternating_log_are_counted(write, schema, many):
     lines = alternating(many, "pw" * 20 + "n" + "w" + "pw" * 19)
     lines[2] = lines[2].rpartition(",")[0] + ","  # a wrench without its last field
@@ -269,13 +236,6 @@ def test_flawed_rows_of_an_alternating_log_are_counted(write, schema, many):
     recording = read_log(write(lines), schema())
     assert (recording.rows, len(recording), len(recording.streams[0])) == (80, 38, 39)
     assert (recording.dropped.not_finite, recording.dropped.cut_short) == (2, 1)
-
-
-def test_rows_at_a_rate_that_alternate_keep_their_time(write, schema, many):
-    lines = [line.split(",", 1)[1] for line in alternating(many, "pwww" * 20)]
-    recording = read_log(write(lines), schema(log={"time": None, "rate_hz": 10}))
-    assert_allclose(recording.time[:4], [0.0, 0.1, 0.2, 0.4])
-    assert_allclose(recording.streams[0].time[:2], [-0.1, 0.3])
 
 
 def test_a_counter_that_starts_again_does_so_for_all_streams(write, schema, many):
@@ -325,9 +285,6 @@ def test_parquet_and_tables_in_memory_alternate_too(schema, many, tmp_path):
         assert recording.dropped.total == 0
 
 
-# -------------------------------------------------------------------------------------------------
-
-
 def test_a_row_dropped_in_one_file_is_dropped_in_all(write, streams, halves, rows, tmp_path):
     pose, wrench = list(halves[0]), list(halves[1])
     pose[3] = pose[3].rpartition(",")[0] + ",nan"
@@ -342,26 +299,6 @@ def test_a_row_dropped_in_one_file_is_dropped_in_all(write, streams, halves, row
     np.testing.assert_array_equal(recording.signals["force"], rows[kept, 8:11])
     assert recording.rows == 20
     assert (recording.dropped.not_finite, recording.dropped.cut_short) == (2, 1)
-
-
-@pytest.mark.parametrize("cut_in", [0, 1])
-def test_a_row_cut_short_in_one_file_and_absent_in_the_other(
-    write, streams, halves, tmp_path, cut_in
-):
-    names = ["pose.csv", "wrench.csv"]
-    write("\n".join([*halves[cut_in][:-1], halves[cut_in][-1][:9]]), names[cut_in])
-    write(halves[1 - cut_in][:-1], names[1 - cut_in])
-    recording = read_log(tmp_path, streams())
-    assert (len(recording), recording.rows, recording.dropped.cut_short) == (19, 20, 1)
-
-
-def test_one_file_for_two_groups_is_read_once(write, streams, halves, tmp_path, schema, lines):
-    write(lines, "all.csv")
-    recording = read_log(
-        tmp_path, streams(streams={"pose": {"file": "all.csv"}, "wrench": {"file": "all.csv"}})
-    )
-    assert len(recording.sources) == 1
-    assert recording.sha256 == recording.sources[0].sha256
 
 
 def test_a_folder_without_streams(write, schema, streams, lines, tmp_path):

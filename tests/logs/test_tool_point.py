@@ -1,7 +1,3 @@
-"""A log of a tool point says the same of the body as one of the flange."""
-
-from __future__ import annotations
-
 import json
 from pathlib import Path as File
 
@@ -161,21 +157,6 @@ def test_arrays_of_a_tool_point_are_read_as_a_log_of_it():
     assert_close(recording.signals["position"], read.signals["position"], 1e-12)
     assert_close(recording.body_frame.tcp.matrix, read.body_frame.tcp.matrix, 1e-12)
     assert_close(recording.X_BS.matrix, read.X_BS.matrix, 1e-12)
-    by_matrix = Recording.from_arrays(
-        time=TIME,
-        quaternion=Rotation.from_rotvec(pose[:, 3:]).as_quat(),
-        position=pose[:, :3],
-        force=table[names("f")],
-        torque=table[names("m")],
-        wrench_frame="body",
-        acts_on="body",
-        flange=X_FT.matrix,
-    )
-    assert_close(by_matrix.body_frame.flange.matrix, X_FT.matrix, 1e-12)
-    assert by_matrix.body_frame.tcp is None
-
-
-# Velocities and accelerations --------------------------------------------------------------------
 
 
 def derivative(of, order: int, step: float = 2e-3) -> np.ndarray:
@@ -267,9 +248,6 @@ def test_an_acceleration_needs_the_rates_beside_it(missing):
         read_log(table, schema | {"body": {"tcp": TCP}})
 
 
-# Files -------------------------------------------------------------------------------------------
-
-
 def test_a_long_log_is_moved_in_parts(tmp_path, monkeypatch):
     monkeypatch.setattr(log_file, "LONG", 500)
     monkeypatch.setattr(log_file, "_HEAD", 100)
@@ -298,38 +276,6 @@ def test_a_wrench_with_a_clock_of_its_own(tmp_path):
     assert_same_body(identify.fit(recording).estimate.parameters.phi, PHI, 1e-4)
 
 
-def test_a_velocity_without_its_pose_in_the_same_rows_is_refused(tmp_path):
-    table, schema = of_rates(X_FT, "world", "world", "classical")
-    del schema["acceleration"]
-    table[["t", *names("p"), *names("r")]].iloc[::2].to_csv(tmp_path / "pose.csv", index=False)
-    table.drop(columns=[*names("p"), *names("r")]).to_csv(tmp_path / "rest.csv", index=False)
-    schema["streams"] = {
-        "pose": {"file": "pose.csv"},
-        "twist": {"file": "rest.csv"},
-        "wrench": {"file": "rest.csv"},
-    }
-    with pytest.raises(LogError, match=r"rest\.csv: \[body.tcp\]: the linear velocity .* the pose"):
-        read_log(tmp_path, schema | {"body": {"tcp": TCP}})
-
-
-def test_still_poses_of_a_tool_point(tmp_path):
-    rotations = Rotation.random(30, random_state=1)
-    up = rotations.inv().apply([0.0, 0.0, 9.80665])
-    loads = np.hstack((PHI[0] * up, np.cross(PHI[1:4], up)))
-    at_tool = _at_sensor(loads, Pose(np.eye(3), X_FT.position))
-    recording = Recording.from_arrays(
-        still=True,
-        quaternion=(rotations * TURN).as_quat(),
-        force=rotations.apply(at_tool[:, :3]),
-        torque=rotations.apply(at_tool[:, 3:]),
-        wrench_frame="world",
-        acts_on="body",
-        tcp={"pose": [*X_FT.position.tolist(), *TURN.as_rotvec().tolist()]},
-    )
-    found = identify.fit(recording).estimate.parameters
-    assert_close(found.phi[:4], PHI[:4], 1e-9)
-
-
 def test_what_is_written_is_read_back(tmp_path):
     table, schema = of_rates(X_FT, "world", "body", "proper")
     schema["wrench"]["frame"] = "world"
@@ -341,22 +287,6 @@ def test_what_is_written_is_read_back(tmp_path):
     assert again.body_frame.name == "flange"
     assert_close(again.body_frame.tcp.matrix, X_FT.matrix, 1e-12)
     assert_close(again.X_BS.matrix, recording.X_BS.matrix, 1e-12)
-    placed = Recording.from_arrays(
-        time=TIME,
-        quaternion=PATH.rotation(TIME).as_quat(),
-        position=PATH.position(TIME),
-        force=np.ones((len(TIME), 3)),
-        torque=np.ones((len(TIME), 3)),
-        wrench_frame="body",
-        acts_on="body",
-        flange=X_FT,
-    )
-    write_log(placed, tmp_path / "placed.csv")
-    again = read_log(tmp_path / "placed.csv", tmp_path / "placed.toml")
-    assert_close(again.body_frame.flange.matrix, X_FT.matrix, 1e-12)
-
-
-# Readings and noise ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -409,9 +339,6 @@ def test_the_noise_of_what_a_lever_moves():
     assert noise["position"] > 1.4 * sigma["position"]
 
 
-# Bad input ---------------------------------------------------------------------------------------
-
-
 def write_schema(folder: File, body: dict) -> File:
     _, schema = logged(X_FT)
     path = folder / "log.toml"
@@ -454,15 +381,6 @@ def test_what_is_no_frame_is_refused_with_its_file_and_key(tmp_path, body, said)
         identify.logs.load_schema(path)
 
 
-def test_an_argument_that_is_no_pose_is_named():
-    some = {"force": np.ones((9, 3)), "torque": np.ones((9, 3)), "wrench_frame": "body"}
-    some |= {"acts_on": "body", "still": True, "quaternion": np.tile([0.0, 0, 0, 1], (9, 1))}
-    with pytest.raises(LogError, match="tcp: expected the logged point's pose in the flange"):
-        Recording.from_arrays(**some, tcp=np.eye(3))
-    with pytest.raises(SchemaError, match=r"65 m from the flange"):
-        Recording.from_arrays(**some, tcp=Pose(np.eye(3), [0.0, 0.0, 65.0]))
-
-
 def test_logs_of_one_fit_have_one_body_frame():
     table, schema = logged(Pose.identity())
     first = read_log(table, schema | {"body": {"flange": {"translation": [0, 0, 0.1]}}})
@@ -474,3 +392,36 @@ def test_logs_of_one_fit_have_one_body_frame():
     ):
         with pytest.raises(LogError, match=rf"table: .* in table: the logs of one fit .*{what}"):
             identify.fit([first, read_log(shifted, schema | {"body": body})])
+
+
+def test_a_velocity_without_its_pose_in_the_same_rows_is_refused(tmp_path):
+    table, schema = of_rates(X_FT, "world", "world", "classical")
+    del schema["acceleration"]
+    table[["t", *names("p"), *names("r")]].iloc[::2].to_csv(tmp_path / "pose.csv", index=False)
+    table.drop(columns=[*names("p"), *names("r")]).to_csv(tmp_path / "rest.csv", index=False)
+    schema["streams"] = {
+        "pose": {"file": "pose.csv"},
+        "twist": {"file": "rest.csv"},
+        "wrench": {"file": "rest.csv"},
+    }
+    with pytest.raises(LogError, match=r"rest\.csv: \[body.tcp\]: the linear velocity .* the pose"):
+        read_log(tmp_path, schema | {"body": {"tcp": TCP}})
+
+
+def test_a_pose_in_the_flange_that_is_given_is_written_and_read_back(tmp_path):
+    loads = np.ones((len(TIME), 3))
+    placed = Recording.from_arrays(
+        time=TIME,
+        quaternion=PATH.rotation(TIME).as_quat(),
+        position=PATH.position(TIME),
+        force=loads,
+        torque=loads,
+        wrench_frame="body",
+        acts_on="body",
+        flange=X_FT.matrix,
+    )
+    write_log(placed, tmp_path / "log.csv")
+    again = read_log(tmp_path / "log.csv", tmp_path / "log.toml")
+    for one in (placed, again):
+        assert_close(one.body_frame.flange.matrix, X_FT.matrix, 1e-12)
+        assert one.body_frame.tcp is None

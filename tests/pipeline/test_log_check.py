@@ -1,7 +1,3 @@
-"""Checks of logs: what is found, what is corrected when asked, and what the provenance says."""
-
-from __future__ import annotations
-
 import json
 import pickle
 from dataclasses import replace
@@ -126,12 +122,6 @@ def test_the_gain_of_a_single_axis_is_reported_where_nothing_else_explains_it(as
     assert_refused(why, wrong, found.result, "wrench_calibration")
 
 
-def test_a_wrong_mass_that_was_given_is_not_the_calibration():
-    found = check_logs(log(), FitSettings(mass=2.0 * BODY[0]))
-    assert found.findings[0].code == "choice_contradicted"
-    assert "wrench_calibration" not in codes(found)
-
-
 def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
     right = log()
     assert right.time is not None
@@ -159,13 +149,11 @@ def test_another_reading_is_applied_as_it_was_found(apply):
 
 def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said():
     recording = log()
-    for factor, missing in ((1e3, []), (1.06, ["No replay: the log was corrected as asked"])):
-        signals = {**recording.signals, "position": factor * recording.signals["position"]}
-        wrong = replace(recording, signals=signals)
-        applied = fit(wrong, apply=("position_unit",))
-        assert applied.findings == ()
-        starts = zip(applied.validation.missing, missing, strict=True)
-        assert all(why.startswith(start) for why, start in starts)
+    signals = {**recording.signals, "position": 1.06 * recording.signals["position"]}
+    applied = fit(replace(recording, signals=signals), apply=("position_unit",))
+    assert applied.findings == ()
+    (why,) = applied.validation.missing
+    assert why.startswith("No replay: the log was corrected as asked")
 
 
 def test_what_is_not_found_or_no_code_is_refused(clean_check, assert_refused):
@@ -385,18 +373,6 @@ def test_force_and_torque_in_each_others_columns_are_told():
     assert first.code == "wrench_axes"
     assert "the columns of force and torque are swapped" in first.text
     assert_close(first.evidence["mass"], BODY[0], 0.01)
-
-
-def test_a_step_of_rounding_is_no_step():
-    time = np.arange(0.0, 60.0, 0.01)
-    exact = record(PATH, BODY, time)
-
-    def drift_of(step: float):
-        force = exact.signals["force"] + step * (time > 30.0)[:, None]
-        return fit(replace(exact, signals={**exact.signals, "force": force})).checks.drift
-
-    assert drift_of(1e-7) is None
-    assert drift_of(0.1).kind == "step"
 
 
 def test_what_loaded_logs_mean_is_corrected_in_those_without_the_payload_too():

@@ -1,7 +1,3 @@
-"""Findings of what was looked at offer a remedy that works."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""Needs: what is written, what the intervals reach, and what is no need."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""Fits of logs scanned in chunks: opened files, second scans, faults on thinned logs."""
-
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -10,7 +6,7 @@ import pytest
 
 from identify.estimation import NegativeMass
 from identify.logs import LogFile, Recording, log_file, open_log, read_log
-from identify.logs.synthetic import synthetic_recording
+from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
 from identify.pipeline import FitResult, fit
 from identify.pipeline.scanned_log import scan_log
@@ -44,6 +40,7 @@ def files(tmp_path):
         rng=np.random.default_rng(3),
         duration=35.0,
         rate_hz=RATE,
+        noise=Noise(force=0.05, torque=0.005),
     )
     write_log(recording, tmp_path / "log.csv", tmp_path / "schema.toml")
     return tmp_path / "log.csv", tmp_path / "schema.toml"
@@ -77,7 +74,6 @@ def test_a_wrong_sign_is_found_in_an_opened_file(files):
 
 
 def joined(first: Recording, second: Recording, pause: float) -> Recording:
-    """One log after the other."""
     assert first.time is not None
     assert second.time is not None
     signals = {
@@ -96,7 +92,7 @@ def test_a_later_part_that_is_faster_is_scanned_again_with_a_higher_cutoff():
     chosen = found.reading.cutoff_hz
     assert chosen is not None
     assert found.cutoff_hz == chosen > 5.0
-    assert fit(log, cutoff_hz=5.0).logs[0].cutoff_hz == 5.0
+    assert scan_log(log, Reading(cutoff_hz=5.0)).summary.cutoff_hz == 5.0
 
 
 def digest_of(result: FitResult) -> str:
@@ -110,26 +106,3 @@ def test_the_provenance_has_the_digest_of_the_reading():
     gravity = (0.0, 0.0, -9.8)
     read = Reading().with_patch({"world.gravity": gravity})
     assert digest_of(fit(log, gravity=gravity)) == read.digest
-
-
-def test_raw_signals_of_a_long_log_are_looked_at_as_those_of_a_short_one(tmp_path):
-    recording = moving(0.5, 60.0)
-    signals = {name: values.copy() for name, values in recording.signals.items()}
-    signals["force"][::100, 0] += 30.0
-    for name in ("force", "torque"):
-        signals[name][1150:1260] = signals[name][1149]  # over the end of a chunk
-    signals["position"][2300:2350] = signals["position"][2300]
-    signals["quaternion"][2300:2350] = signals["quaternion"][2300]
-    most = np.quantile(signals["force"][:, 2], 0.97)
-    signals["force"][:, 2] = np.minimum(signals["force"][:, 2], most)
-    write_log(replace(recording, signals=signals), tmp_path / "log.csv", tmp_path / "schema.toml")
-    found = []
-    for read in (open_log, read_log):
-        log = read(tmp_path / "log.csv", tmp_path / "schema.toml")
-        found.append(scan_log(log, Reading()).spans)
-        assert isinstance(log, LogFile) == (read is open_log)
-    assert found[0] == found[1]
-    codes = {span.code for span in found[0]}
-    assert codes == {"frozen_wrench", "frozen_pose", "saturation", "spikes"}
-    frozen = next(span for span in found[0] if span.code == "frozen_wrench")
-    assert_close([frozen.start, frozen.stop], np.array([1149, 1259]) / RATE, 1e-6)

@@ -1,7 +1,3 @@
-"""Logs of fewer than five blocks of ten seconds are checked in shorter ones."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -98,13 +94,3 @@ def test_a_contact_is_no_step_of_the_offset():
 def test_short_logs_with_nothing_wrong_have_nothing_to_be_told():
     for seed in range(2):
         assert graver(fit(moving(seed, 12.0), check=True)) == []
-
-
-def test_a_wrench_that_stands_still_is_frozen_and_no_contact():
-    log = moving(5, 20.0)
-    held = {name: log.signals[name].copy() for name in ("force", "torque")}
-    for column in held.values():
-        column[900:1000] = column[900]
-    codes = graver(fit(with_signals(log, **held)))
-    assert codes[0] == "frozen_wrench"
-    assert "contact" not in codes

@@ -1,7 +1,5 @@
 """Rows of several logs and groups, and the least squares of all of them with nothing eliminated."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

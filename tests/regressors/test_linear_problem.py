@@ -1,7 +1,3 @@
-"""`LinearProblem`: reduced rows that hold the whole cost."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,3 @@
-"""Maps of wide columns against the log itself, changed that way and prepared again."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +5,6 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from identify.errors import ProblemError
-from identify.estimation import estimate_body
 from identify.regressors import (
     SCAN_LAYOUT,
     WIDE_LAYOUT,
@@ -31,7 +26,6 @@ from identify.regressors.log_corrections import (
 )
 from identify.signals import prepare
 from identify.spatial import Pose, coadjoint
-from identify.validation import held_out_scores
 from tests.close import assert_close
 from tests.recordings import GRAVITY, POSE, Path, record, still_poses
 from tests.strategies import random_body
@@ -46,7 +40,6 @@ LOG = record(PATH, PHI, TIME, POSE)
 
 
 def with_wrench(loads: np.ndarray, log=LOG):
-    """The log with other readings of its sensor."""
     return with_signals(log, force=loads[:, :3], torque=loads[:, 3:])
 
 
@@ -151,20 +144,6 @@ def test_a_motion_of_another_scale():
     assert_maps(scaled_position(0.2, GRAVITY), LOG, meant, 1e-12)
 
 
-def test_none_of_them_does_anything_where_its_number_is_zero():
-    as_read = np.eye(40, 19)
-    for M in (
-        *(of(0.0) for of in (earlier_wrench, unlagged_wrench)),
-        *(of(0.0, X_BS) for of in (scaled_torque,)),
-        *(of(np.zeros(3)) for of in (turned_wrench, other_gravity, displaced_point)),
-        *(of(0.0, GRAVITY) for of in (other_clock, scaled_position)),
-    ):
-        assert_close(M, as_read, 1e-15)
-
-
-# Wide statistics ---------------------------------------------------------------------------------
-
-
 def test_noise_goes_along():
     """The noise of a torque of another gain is that of the torque, times it."""
     noise = {"force": 0.1, "torque": 0.01, "quaternion": 1e-4}
@@ -198,20 +177,6 @@ def test_a_fit_of_wide_statistics_is_that_of_narrow_ones(statistics_of):
     for one, other in zip(wide.noise_moments(x), narrow.noise_moments(x), strict=True):
         assert_close(one, other, 1e-10)
     assert_close(wide.noise_moment(weights), narrow.noise_moment(weights), 1e-10)
-
-
-def test_held_out_scores_of_wide_statistics_are_those_of_narrow_ones():
-    noise = {"force": 0.1, "torque": 0.01}
-    log = record(PATH, PHI, TIME, POSE, noise=noise)
-    wide, narrow = (
-        held_out_scores([fold_statistics(prepare(log, CUTOFF, wide=wide))], estimate_body)
-        for wide in (True, False)
-    )
-    assert wide is not None
-    assert narrow is not None
-    assert_close(wide.rms, narrow.rms, 1e-6)
-    assert_close(wide.r_squared, narrow.r_squared, 1e-6)
-    assert wide.carries_signal.tolist() == narrow.carries_signal.tolist()
 
 
 def test_wide_statistics_change_their_frame_as_the_log_does():

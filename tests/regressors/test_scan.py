@@ -1,7 +1,3 @@
-"""A log scanned in chunks against the same log prepared at once."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -20,16 +16,9 @@ from identify.regressors import (
 )
 from identify.signals import Reading, prepare
 from tests.close import assert_close
-from tests.recordings import POSE, Path, record, still_poses
+from tests.recordings import ALL, POSE, Path, record, still_poses
 from tests.strategies import random_body
 
-ALL = (
-    *POSE,
-    "linear_velocity",
-    "angular_velocity",
-    "linear_acceleration",
-    "angular_acceleration",
-)
 PHI = random_body(np.random.default_rng(4))
 BIAS = np.array([1.0, -2.0, 3.0, 0.1, 0.05, -0.1])
 NOISE = {"force": 0.2, "torque": 0.02}
@@ -46,7 +35,6 @@ def log(seconds: float, give=ALL, **options) -> Recording:
 
 
 def without(recording: Recording, gone: slice | np.ndarray) -> Recording:
-    """The recording less some rows."""
     kept = np.delete(np.arange(len(recording)), gone)
     assert recording.time is not None
     signals = {name: values[kept] for name, values in recording.signals.items()}
@@ -55,7 +43,6 @@ def without(recording: Recording, gone: slice | np.ndarray) -> Recording:
 
 @pytest.fixture
 def small_chunks(monkeypatch) -> None:
-    """Chunks of two blocks, 1200 rows."""
     monkeypatch.setattr(scanning, "CHUNK_ROWS", 2 * BLOCK)
 
 
@@ -149,15 +136,6 @@ def test_what_is_kept_is_bounded(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_progress_is_told_after_each_chunk():
-    told = []
-    scan(log(3600 / RATE), progress=lambda *pair: told.append(pair))
-    assert told == [(1200, 3600), (2400, 3600), (3600, 3600)]
-    scan(log(20.0), progress=lambda *pair: told.append(pair))
-    assert len(told) == 3
-
-
-@pytest.mark.usefixtures("small_chunks")
 def test_the_first_refusal_is_raised_where_no_chunk_can_be_used():
     gappy = broken(log(120.0, POSE), slice(0, None))
     with pytest.raises(LogError, match="long enough for a cut-off"):
@@ -172,15 +150,6 @@ def test_a_thinned_log_has_rows_of_all_of_it():
     assert found.time[0] < 20.0 < 380.0 < found.time[-1]
     few = log(40.0)
     assert round(scan(few, Reading(most_rows=4000)).statistics.samples.sum()) == len(few)
-
-
-def test_still_poses_are_one_chunk(monkeypatch):
-    monkeypatch.setattr(scanning, "CHUNK_ROWS", 4)
-    poses = still_poses(PHI, Rotation.random(12, random_state=0))
-    found = scan(poses)
-    assert len(found.statistics) == 12
-    assert found.duration == 0.0
-    assert found.cutoff_hz is None
 
 
 @pytest.mark.usefixtures("small_chunks")

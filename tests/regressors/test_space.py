@@ -1,7 +1,3 @@
-"""`ParameterSpace`: names and places of the unknowns."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,3 @@
-"""`Statistics`: every row is in them once, cut into blocks, added up, joined, mapped and kept."""
-
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from itertools import pairwise
 
@@ -52,18 +48,6 @@ def assert_same(one: Statistics, other: Statistics, rtol: float = 1e-12) -> None
         assert_close(mine, theirs, rtol)
 
 
-# Blocks of time ----------------------------------------------------------------------------------
-
-
-def test_still_poses_are_a_block_each():
-    rows = random_rows(np.random.default_rng(2), 7)
-    blocks = statistics(rows, 7.0, still=True)
-    assert len(blocks) == 7
-    assert blocks.independent
-    assert blocks.samples.tolist() == blocks.effective_samples.tolist() == [1.0] * 7
-    assert not statistics(rows, 7.0).independent
-
-
 def test_a_subset_of_the_blocks_is_a_log_of_its_own():
     rows = random_rows(np.random.default_rng(5), 100)
     noise = np.arange(19.0)
@@ -104,9 +88,6 @@ def test_the_triangle_of_few_rows_is_square_and_padded_with_zeros():
     assert R.shape == (7, 7)
     assert not R[4:].any()
     assert_close(R.T @ R, rows.T @ rows, 1e-14)
-
-
-# Sums --------------------------------------------------------------------------------------------
 
 
 def random_statistics(rng: np.random.Generator, logs: tuple[str, ...]) -> Statistics:
@@ -196,13 +177,6 @@ def test_chunks_of_a_log_add_up_to_the_whole_whatever_their_sizes_and_order(seed
     assert_close(moment(total), rows.T @ rows, 1e-12)
 
 
-def test_samples_worth_less_are_counted_less():
-    factor = factor_of_rows(random_rows(np.random.default_rng(0), 30))
-    parts = [Statistics.from_factor(WRENCH_LAYOUT, factor, 30, worth) for worth in (10.0, 0.0)]
-    assert (parts[0] + parts[1]).effective_samples.tolist() == [10.0]
-    assert Statistics.from_factor(WRENCH_LAYOUT, factor, 30).effective_samples.tolist() == [30.0]
-
-
 @given(seeds())
 def test_a_later_part_of_a_log_adds_its_blocks_behind_the_others(seed):
     rng = np.random.default_rng(seed)
@@ -213,9 +187,6 @@ def test_a_later_part_of_a_log_adds_its_blocks_behind_the_others(seed):
     expected = first + replace(later, block=blocks + later.block)
     order = np.lexsort((joined.group, joined.block))
     assert_same(joined.subset(order), expected)
-
-
-# Logs side by side -------------------------------------------------------------------------------
 
 
 def test_joined_logs_stay_apart_even_of_one_name_and_keep_their_order():
@@ -245,14 +216,6 @@ def test_logs_of_few_rows_and_of_many_join():
     joined = join_logs([statistics(few), statistics(many, 5.0)])
     assert_close(moment(joined, 0), few.T @ few, 1e-13)
     assert_close(moment(joined, 1), many.T @ many, 1e-13)
-
-
-def test_one_joined_log_is_the_log():
-    one = statistics(random_rows(np.random.default_rng(14), 40))
-    assert join_logs([one]) is one
-
-
-# Other columns, and files ------------------------------------------------------------------------
 
 
 @given(seeds())
@@ -289,9 +252,6 @@ def test_statistics_come_back_from_a_file(tmp_path):
         Statistics.load(path, WRENCH_LAYOUT)
 
 
-# Stacked rows ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("labels", [None, ["knee", "hip"], [7, 3, 5]])
 def test_stacked_rows_are_grouped_by_their_labels(labels):
     rng = np.random.default_rng(19)
@@ -308,14 +268,6 @@ def test_stacked_rows_are_grouped_by_their_labels(labels):
             assert found.layout.groups[number].name == str(name)
     assert not found.layout.has_constant
     assert_close(found.samples, found.effective_samples, 0.0)
-
-
-def test_stacked_rows_are_cut_in_order_of_time():
-    A, b = np.zeros((1000, 10)), np.arange(1000.0)
-    found = stacked_statistics(A, b)
-    assert len(found) == 200
-    heights = (found.factors**2).sum(axis=(1, 2))
-    assert_close(heights, (b.reshape(200, 5) ** 2).sum(axis=1), 1e-12)
 
 
 def test_errors_say_what_is_wrong():

@@ -1,7 +1,3 @@
-"""The wrench layout: factors straight from a motion, equations of bodies, and other frames."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -29,7 +25,7 @@ from identify.regressors.statistics import MOST_BLOCKS, factor_of_rows
 from identify.regressors.wrench import frame_change
 from identify.signals import prepare
 from identify.signals.prepared import BlockRows
-from identify.signals.transform import BAND_EDGES_HZ, CONSTANT, block_transform
+from identify.signals.transform import CONSTANT, block_transform
 from identify.spatial import BodyMotion, Pose, coadjoint
 from tests.close import assert_close
 from tests.estimation.simulated import Samples, residual_rows
@@ -80,16 +76,6 @@ def test_any_number_of_samples_around_the_chunk_length_is_counted_once(count):
         assert_close(statistics.effective_samples.sum(), count, 1e-14)
 
 
-def test_what_the_factor_is_made_of_is_left_as_it_was():
-    data = samples(np.random.default_rng(3), 50)
-    rows, wrench = data.rows, data.wrench.copy()
-    kept = rows.copy()
-    factor_of_rows(rows)
-    statistics_of(data)
-    assert_close(rows, kept, 0.0)
-    assert_close(data.wrench, wrench, 0.0)
-
-
 def test_the_equations_of_a_sample_are_those_of_newton_and_euler():
     rng = np.random.default_rng(4)
     data = samples(rng, 20)
@@ -108,9 +94,6 @@ def test_a_body_that_is_not_of_the_space_is_named():
     space = ParameterSpace(("payload", "carrier"))
     with pytest.raises(ProblemError, match="no body 'tool' among payload, carrier"):
         System.of([(log, BodyWrench(space, bodies=(("tool",),)))]).problem(np.eye(6)[None])
-
-
-# Scans -------------------------------------------------------------------------------------------
 
 
 def random_blocks(rng: np.random.Generator, count: int) -> list[BlockRows]:
@@ -170,33 +153,10 @@ def test_a_scan_keeps_its_blocks_in_order_and_no_more_than_two_hundred():
     assert_close(many.samples.sum(), 150 * sum(block.samples for block in blocks), 1e-12)
 
 
-def test_bands_of_the_layout_are_those_of_the_rows():
-    names = [group.name for group in SCAN_LAYOUT.groups]
-    assert names[:3] == ["mean", "0-0.5 Hz", "0.5-1 Hz"]
-    assert len(names) == len(BAND_EDGES_HZ)
-    assert len({group.channels for group in SCAN_LAYOUT.groups}) == 1
-
-
 def moments_of(statistics: Statistics) -> tuple[np.ndarray, np.ndarray]:
     """Of the signal and of the noise of all rows, by group, all logs together."""
     R, nu = statistics.totals, statistics.noise_rows
     return tuple((np.swapaxes(x, -1, -2) @ x).sum(axis=0) for x in (R, nu))
-
-
-@settings(max_examples=10)
-@given(seeds())
-def test_two_halves_of_a_scan_merge_to_the_whole_under_one_name_or_two(seed):
-    blocks = random_blocks(np.random.default_rng(seed), 8)
-    whole = moments_of(scan_statistics(blocks, "a"))
-    for names in (("a", "a"), ("a", "b")):
-        first, second = (
-            scan_statistics(half, name)
-            for half, name in zip((blocks[:3], blocks[3:]), names, strict=True)
-        )
-        for merged in (first + second, join_logs([first, second])):
-            for found, expected in zip(moments_of(merged), whole, strict=True):
-                assert_close(found, expected, 1e-11)
-            assert_close(merged.samples.sum(), sum(block.samples for block in blocks), 1e-12)
 
 
 @given(seeds(), poses(0.5))
@@ -249,9 +209,6 @@ def test_still_poses_are_means_each_a_block_of_its_own():
     assert_close(fold_statistics(log).factors, found.factors, 0.0)
 
 
-# Frames ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("offsets", OFFSETS)
 @given(seed=seeds(), X_CB=poses(0.5))
 def test_statistics_in_another_frame_are_those_of_the_log_in_that_frame(offsets, seed, X_CB):
@@ -296,19 +253,6 @@ def test_residuals_of_the_moved_body_are_the_moved_residuals(seed, X_CB):
     there[:, 1:] = rows[:, 1:] @ frame_change(X_CB).T
     moved = residual_rows(there, body_in_frame(phi, X_CB))
     assert_close(moved, residuals, 1e-11, scale=100.0)
-
-
-def test_the_best_cost_does_not_depend_on_the_frame_when_the_weight_moves_along():
-    rng = np.random.default_rng(9)
-    statistics = statistics_of(samples(rng, 100))
-    X_CB = Pose.from_quaternion([0.1, 0.5, -0.3, 0.7], [0.2, -0.1, 0.3])
-    weight = random_weight(rng)
-    inverse = np.linalg.inv(coadjoint(X_CB))
-    before = system_of([statistics]).problem(weight[None])
-    after = system_of([in_frame(statistics, X_CB)]).problem((inverse.T @ weight @ inverse)[None])
-    assert_close(after.floor, before.floor, 1e-12)
-    phi = np.linalg.solve(before.A, before.b)
-    assert_close(np.linalg.solve(after.A, after.b), body_in_frame(phi, X_CB), 1e-10)
 
 
 def test_statistics_of_other_rows_have_no_frame():

@@ -1,7 +1,5 @@
 """A report, taken apart by the parser of the standard library."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}

@@ -1,7 +1,3 @@
-"""Separate fits side by side: what the page and the terminal say of few logs and of many."""
-
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,17 +10,15 @@ from matplotlib.textpath import TextPath
 from identify.findings import verdict_of
 from identify.inertia import PHI
 from identify.reporting import comparison_page as page
-from identify.reporting.canvas import style, svg
 from identify.reporting.comparison import (
     Comparison,
     FittedLog,
     answer,
     comparison_lines,
-    listed,
     reasons,
-    shortened,
 )
 from identify.reporting.comparison_page import comparison_html, forest_columns
+from identify.reporting.drawing import svg
 from tests.validation.test_pooling import BODY, BY_DATA, drawn
 
 NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
@@ -120,39 +114,24 @@ def test_many_logs_are_listed_with_those_to_look_at(undrawn):
     [(logs(4, 1), ["run0000", "run0001"], []), (logs(90, 80, 81), ["run0080 …"], ["run0000"])],
 )
 def test_the_forest_has_a_mark_for_each_log(comparison, named, unnamed):
-    with style():
-        drawn_ = svg(forest_columns(comparison)[0], "key")
+    drawn_ = svg(forest_columns(comparison)[0], "key")
     for name in named:
         assert f">{name}<" in drawn_
     for name in unnamed:
         assert name not in drawn_
-    marks = drawn_.count("<use ") + drawn_.count("<path ")
-    assert marks > len(comparison.logs)
+    assert drawn_.count("M") > len(comparison.logs)
     assert "differs" in drawn_
 
 
 @pytest.mark.parametrize("count", [2, 4, 5, 30])
 def test_the_numbers_under_a_forest_stand_apart(count):
-    tick = re.compile(r'font-size: 8px[^>]*anchor: middle[^>]* x="([\d.]+)"[^>]*>([−\d.]+)<')
-    with style():
-        for column in forest_columns(logs(count)):
-            spans = [
-                float(x) + 0.5 * TextPath((0.0, 0.0), text, size=8.0).get_extents().width * sides
-                for x, text in tick.findall(svg(column, "key"))
-                for sides in (-1.0, 1.0)
-            ]
-            assert len(spans) >= 4
-            gaps = np.diff(spans)[1::2]
-            assert gaps.min() > 8.0  # an em
-
-
-def test_a_width_below_the_digits_shown_is_not_zero():
-    comparison = logs(2)
-    assert comparison.with_half_width("m", 1.2, 1e-9) == "1.200000 ± 1.0e-09"
-    assert comparison.with_half_width("m", 1.2, 0.0123) == "1.200 ± 0.012"
-
-
-def test_short_texts():
-    assert shortened("abcdefghij", 10) == "abcdefghij"
-    assert shortened("abcdefghijk", 10) == "abcd…ghijk"
-    assert listed(["a", "b", "c"], 2) == "a, b and 1 more"
+    tick = re.compile(r'font-size="8" x="([\d.]+)"[^>]*"middle">([−\d.]+)<')
+    for column in forest_columns(logs(count)):
+        spans = [
+            float(x) + 0.5 * TextPath((0.0, 0.0), text, size=8.0).get_extents().width * sides
+            for x, text in tick.findall(svg(column, "key"))
+            for sides in (-1.0, 1.0)
+        ]
+        assert len(spans) >= 4
+        gaps = np.diff(spans)[1::2]
+        assert gaps.min() > 8.0  # an em

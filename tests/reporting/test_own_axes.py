@@ -1,7 +1,3 @@
-"""Figures on axes of one's own."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure

@@ -1,7 +1,3 @@
-"""Rows say what the estimate says, rounded to what its intervals support."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""Numbers are shown with the digits that are known."""
-
-from __future__ import annotations
-
 import math
 
 import pytest

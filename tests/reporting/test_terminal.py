@@ -1,7 +1,3 @@
-"""The table in a terminal of 80 columns."""
-
-from __future__ import annotations
-
 import io
 
 from rich.console import Console

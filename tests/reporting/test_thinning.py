@@ -1,7 +1,3 @@
-"""Thinning keeps peaks, order and ends."""
-
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, strategies as st
 
@@ -29,17 +25,3 @@ def test_the_peaks_of_every_bucket_stay(buckets, size, seed):
     kept = set(thin_y)
     for part in y.reshape(buckets, size):
         assert {part.min(), part.max()} <= kept
-
-
-def test_short_signals_are_left_alone():
-    x, y = np.arange(10.0), np.arange(10.0) ** 2
-    thin_x, thin_y = thin(x, y, 5)
-    assert thin_x is x
-    assert thin_y is y
-
-
-def test_a_constant_signal():
-    x = np.arange(1000.0)
-    thin_x, thin_y = thin(x, np.ones(1000), 10)
-    assert (thin_y == 1.0).all()
-    assert (thin_x[0], thin_x[-1]) == (0.0, 999.0)

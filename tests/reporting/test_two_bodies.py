@@ -1,7 +1,3 @@
-"""Figures and tables of a payload and its carrier."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -40,7 +36,6 @@ def both() -> FitResult:
 
 
 def test_the_predicted_wrench_is_that_of_what_moved(both):
-    """What is left is noise, where the payload alone, or the carrier alone, leaves newtons."""
     for one in predict(both):
         assert np.sqrt(np.mean(one.residual[:, :3] ** 2)) < SENSOR.force
         assert np.abs(one.predicted[:, :3]).max() > 10.0

@@ -1,7 +1,3 @@
-"""Stamps that jitter, repeat, are quantised or leave gaps become one even clock."""
-
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np
@@ -16,7 +12,6 @@ FIRST = slice(0, 1)
 
 
 def smooth(time: np.ndarray) -> np.ndarray:
-    """Two slow signals."""
     return np.column_stack((np.sin(3.0 * time), np.cos(2.0 * time + 0.5)))
 
 

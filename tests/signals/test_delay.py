@@ -1,7 +1,3 @@
-"""A wrench that was logged late, taken back to its motion, against the log of the same motion."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +18,6 @@ TIME = np.arange(3000) / RATE
 
 
 def late(delay: float) -> Recording:
-    """A log whose wrench is that of an earlier time."""
     log = record(PATH, PHI, TIME)
     wrench = PATH.wrench(PHI, TIME - delay)
     signals = {**log.signals, "force": wrench[:, :3], "torque": wrench[:, 3:]}

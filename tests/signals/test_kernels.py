@@ -1,7 +1,3 @@
-"""The local polynomials: gains, exactness, length."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -17,7 +13,6 @@ RATES = [(50.0, 5.0), (100.0, 5.0), (500.0, 5.0), (1000.0, 2.0), (125.0, 12.5), 
 
 
 def response(differentiator: Differentiator, frequency_hz: np.ndarray, order: int) -> np.ndarray:
-    """Gain of a derivative at some frequencies."""
     taps = differentiator.kernels[order]
     angles = 2.0 * np.pi * frequency_hz / differentiator.rate_hz
     return np.abs(np.exp(-1j * np.outer(angles, np.arange(len(taps)))) @ taps)

@@ -1,7 +1,3 @@
-"""The noise read off a log's high band, and what it does to rows, against noise really there."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,20 +9,13 @@ from identify.signals.kernels import Differentiator
 from identify.signals.noise import SignalNoise, rate_offsets, signal_noise
 from identify.signals.transform import CONSTANT, SAMPLE
 from tests.close import assert_close
-from tests.recordings import POSE, Path, record
+from tests.recordings import ALL, POSE, Path, record
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(0))
 PATH = Path.random(3)
 SLOW = Path.random(3, fastest_hz=0.15)
 CUTOFF = 5.0
-ALL = (
-    *POSE,
-    "linear_velocity",
-    "angular_velocity",
-    "linear_acceleration",
-    "angular_acceleration",
-)
 COLUMNS = {
     "a'": slice(0, 3),
     "alpha": slice(3, 6),
@@ -198,9 +187,6 @@ def test_noise_in_the_rates_does_not_bias_their_squares(give, sigmas):
         assert_close(offset[:3], np.full(3, 0.04), 0.1)
 
 
-# What is read off the signals --------------------------------------------------------------------
-
-
 def of(noise: SignalNoise, name: str) -> np.ndarray:
     """Standard deviations of a signal's three components."""
     return np.sqrt(np.diag(noise.of(((name, SAMPLE),))))
@@ -252,12 +238,6 @@ def test_a_short_log_tells_its_noise_as_well_as_a_long_one():
     ]
     variance = np.mean([of(noise, "force") ** 2 for noise in found])
     assert_close(variance, 0.01, 0.06)
-
-
-def test_a_log_without_noise_has_next_to_none():
-    log = prepare(record(PATH, PHI, np.arange(0.0, 30.0, 0.01), ALL))
-    power = np.mean(log.rows[:, 1:] ** 2, axis=0)
-    assert (log.noise < 1e-9 * power).all()
 
 
 def test_a_line_of_vibration_is_not_counted_as_noise():

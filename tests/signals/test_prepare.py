@@ -1,7 +1,3 @@
-"""From a recording to rows: whatever a log gives, the same features come out."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -17,22 +13,28 @@ from identify.spatial import BodyMotion, Pose, coadjoint
 from identify.spatial.rotations import rotation_angle
 from tests.close import assert_close
 from tests.estimation.simulated import residual_rows
-from tests.recordings import GRAVITY, POSE, Path, filtered_truth, record, still_poses
+from tests.recordings import (
+    ACCELERATIONS,
+    ALL,
+    GRAVITY,
+    POSE,
+    TWIST,
+    Path,
+    filtered_truth,
+    record,
+    still_poses,
+)
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(0))
 PATH = Path.random(3)
 RATE = 200.0
 TIME = np.arange(0.0, 6.0, 1.0 / RATE)
-ACCELERATIONS = ("linear_acceleration", "angular_acceleration")
-TWIST = ("linear_velocity", "angular_velocity")
-ALL = (*POSE, *TWIST, *ACCELERATIONS)
 BIAS = np.array([3.0, -2.0, 5.0, 0.3, -0.2, 0.1])
 X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
 
 
 def rows_of(motion: BodyMotion, wrench: np.ndarray) -> np.ndarray:
-    """Rows z = [1, ψ, w]."""
     return np.column_stack((np.ones(len(wrench)), motion.features, wrench))
 
 
@@ -76,9 +78,6 @@ def assert_obeyed(log, rtol: float, bias: np.ndarray | float = 0.0) -> None:
     for block in (*log.blocks, *log.folds):
         rest = residual_rows(block.rows, PHI) - block.rows[:, :1] * bias
         assert_close(rest, np.zeros(rest.shape), rtol, scale=10.0 * np.sqrt(block.samples))
-
-
-# What a log gives --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("twist", ["body", "world"])
@@ -167,9 +166,6 @@ def test_gravity_is_a_vector_in_the_world(gravity):
     assert_obeyed(log, 3e-5)
 
 
-# The wrench --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("frame", ["body", "world", "sensor"])
 def test_the_wrench_is_the_same_whatever_axes_the_log_gives_it_in(frame):
     log = prepare(record(PATH, PHI, TIME, ALL, wrench=frame, X_BS=X_BS))
@@ -186,26 +182,6 @@ def test_a_bias_in_sensor_axes_is_constant_at_the_body_too():
     log = prepare(record(PATH, PHI, TIME, ALL, wrench="sensor", X_BS=X_BS, bias=BIAS))
     at_body = coadjoint(X_BS) @ BIAS
     assert_obeyed(log, 1e-12, at_body)
-
-
-def test_a_sensor_without_a_mount_is_at_the_bodys_origin():
-    log = prepare(record(PATH, PHI, TIME, ALL, wrench="sensor", X_BS=Pose.identity()))
-    bare = prepare(
-        replace(
-            record(PATH, PHI, TIME, ALL),
-            frames={"twist": "body", "acceleration": "body", "wrench": "sensor"},
-        )
-    )
-    assert_close(bare.wrench, log.wrench, 0.0)
-
-
-# Rows by frequency commute with the equation ----------------------------------------------------
-
-
-def test_rows_obey_the_equation_to_rounding():
-    log = prepare(record(PATH, PHI, TIME, ALL))
-    assert_obeyed(log, 1e-12)
-    assert_close(log.rows[:, 0], np.ones(len(log.rows)), 1e-14)
 
 
 def test_filtering_before_the_products_or_in_turning_axes_does_not_obey_it():
@@ -250,9 +226,6 @@ def test_any_cutoff_leaves_the_equation_exact(cutoff, rate):
     assert_obeyed(log, 1e-12)
 
 
-# Clocks ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("rate", "tick"), [(500.0, 1e-3), (300.0, 1e-3), (600.0, 1e-3), (90.0, 1e-2), (333.0, 1e-3)]
 )
@@ -291,17 +264,6 @@ def test_stamps_delayed_by_a_busy_computer_do_not_change_the_features(delay):
         assert_true_features(log, 1e-3, rate=rate, time=true_time(log, stamps, rate))
 
 
-def test_stamps_that_jitter_by_more_than_a_period_are_evened_or_refused():
-    rate = 100.0
-    time = np.arange(0.0, 12.0, 1.0 / rate)
-    stamps = np.sort(time + np.random.default_rng(8).uniform(-1.0, 1.0, len(time)) / rate)
-    try:
-        log = prepare(record(PATH, PHI, time, stamps=stamps))
-    except LogError:
-        return
-    assert_obeyed(log, 1e-2)
-
-
 @pytest.mark.parametrize("jitter", [0.05, 0.3, 0.8])
 def test_rows_taken_at_jittering_times_are_resampled(jitter):
     rng = np.random.default_rng(9)
@@ -318,14 +280,6 @@ def test_a_body_that_turns_about_a_fixed_point_is_resampled_by_what_moves(jitter
     time = TIME + rng.uniform(-0.5, 0.5, len(TIME)) * jitter / RATE
     log = prepare(record(Path.random(3, distance=0.0), PHI, time))
     assert_obeyed(log, 3e-4)
-
-
-@pytest.mark.parametrize("share", [0.02, 0.2])
-def test_missing_rows_do_not_change_the_features(share):
-    keep = np.random.default_rng(10).uniform(size=len(TIME)) > share
-    keep[[0, -1]] = True
-    log = prepare(record(PATH, PHI, TIME[keep]))
-    assert_true_features(log, 1e-4)
 
 
 def test_rows_whose_stamp_repeats_are_counted_and_left_out():
@@ -347,16 +301,6 @@ def test_held_rows_of_a_slower_sensor_are_as_good_as_its_own_rate(hold):
     assert_obeyed(log, 3e-3)
 
 
-def test_signs_of_quaternions_do_not_matter():
-    recording = record(PATH, PHI, TIME)
-    signs = np.random.default_rng(11).choice([-1.0, 1.0], (len(TIME), 1))
-    flipped = replace(
-        recording,
-        signals={**recording.signals, "quaternion": signs * recording.signals["quaternion"]},
-    )
-    assert_close(prepare(flipped).rows, prepare(recording).rows, 1e-12)
-
-
 def test_a_body_that_turns_over_and_over_has_smooth_features():
     """Five full turns: the quaternion runs through both halves of the double cover."""
     time = np.arange(0.0, 10.0, 0.01)
@@ -368,9 +312,6 @@ def test_a_body_that_turns_over_and_over_has_smooth_features():
     log = prepare(turned)
     assert_close(log.features[:, 8], np.full(len(log.rows), np.pi**2), 1e-5)
     assert_close(log.features[:, 3:6], np.zeros((len(log.rows), 3)), 1e-3, scale=1.0)
-
-
-# Gaps and jumps ----------------------------------------------------------------------------------
 
 
 def test_a_gap_splits_the_log_and_nothing_runs_across_it():
@@ -400,15 +341,6 @@ def test_a_segment_too_short_for_the_filter_is_left_out_and_counted():
     assert log.unused == 40
 
 
-@pytest.mark.parametrize("give", [ALL, POSE])
-def test_only_rows_of_segments_too_short_count_as_unused(give):
-    log = prepare(record(PATH, PHI, TIME, give))
-    assert log.unused == 0
-
-
-# Account -----------------------------------------------------------------------------------------
-
-
 def test_the_default_cutoff_and_the_rate_are_told():
     log = prepare(record(PATH, PHI, TIME))
     assert log.cutoff_hz == 5.0
@@ -434,17 +366,6 @@ def test_the_effective_count_is_two_a_second_and_hertz_and_less_where_edges_are_
     assert effective[1] < 0.97 * 2.0 * 5.0 * seconds
 
 
-def test_noise_of_rows_that_are_used_as_they_are_is_white():
-    """Rows of a filter would be alike; of noise, neighbours among these are not."""
-    recording = record(PATH, PHI, TIME, ALL, noise={"force": 1.0, "torque": 1.0})
-    (block,) = prepare(recording, 5.0).blocks
-    (clean,) = prepare(record(PATH, PHI, TIME, ALL), 5.0).blocks
-    noise = (block.rows - clean.rows)[:, 13:]
-    assert_close(noise.var(), 1.0, 0.15)
-    assert abs(np.mean(noise[1:] * noise[:-1])) < 0.2
-    assert_close(np.diag(block.noise[1])[12:], np.ones(6), 0.25)
-
-
 def test_a_log_is_cut_into_blocks_and_a_short_one_anew_into_five_folds():
     time = np.arange(0.0, 60.0, 1.0 / RATE)
     long, short = (prepare(record(PATH, PHI, t, ALL), 5.0) for t in (time, TIME))
@@ -463,7 +384,6 @@ def test_a_log_is_cut_into_blocks_and_a_short_one_anew_into_five_folds():
 
 
 def test_of_a_span_of_time_rows_are_made_and_all_else_serves_derivatives_alone():
-    """Two halves of a pose log, read with what is around them, are its rows without a seam."""
     time = np.arange(0.0, 20.0, 1.0 / RATE)
     recording = record(PATH, PHI, time)
     whole = prepare(recording, 5.0)
@@ -491,16 +411,6 @@ def test_segments_hold_the_states_at_full_rate():
     assert_close(segment.wrench, PATH.wrench(PHI, segment.time), 1e-9)
 
 
-def test_given_velocities_are_those_of_the_segments():
-    for frame in ("body", "world"):
-        (segment,) = prepare(record(PATH, PHI, TIME, ALL, twist=frame)).segments
-        assert_close(segment.velocity, PATH.velocity(segment.time), 1e-12)
-        assert_close(segment.angular_velocity, PATH.angular_velocity(segment.time), 1e-12)
-
-
-# Still poses -------------------------------------------------------------------------------------
-
-
 def test_still_poses_are_not_filtered_and_feel_gravity_alone():
     rotations = Rotation.random(7, random_state=0)
     for frame in ("body", "world"):
@@ -526,16 +436,6 @@ def test_an_accelerometer_says_where_down_is_where_no_pose_does():
         acceleration_kind="proper",
     )
     assert_close(prepare(recording).rows, prepare(full).rows, 1e-14)
-
-
-def test_still_poses_without_attitude_are_refused():
-    full = still_poses(PHI, Rotation.random(5, random_state=1))
-    signals = {name: full.signals[name] for name in ("force", "torque", "position")}
-    with pytest.raises(LogError, match="no quaternion"):
-        prepare(replace(full, signals=signals))
-
-
-# Errors ------------------------------------------------------------------------------------------
 
 
 def test_a_handful_of_rows_is_refused_with_the_line_for_still_poses():
@@ -582,18 +482,9 @@ def test_a_cutoff_that_cannot_be_had_is_refused_with_its_bounds(cutoff):
         prepare(record(PATH, PHI, TIME), cutoff)
 
 
-def test_stamps_that_never_advance_are_refused():
-    recording = replace(record(PATH, PHI, TIME), time=np.zeros(len(TIME)))
-    with pytest.raises(LogError, match="log"):
-        prepare(recording)
-
-
 def test_the_momentum_form_is_gone_and_the_error_says_what_to_do():
     with pytest.raises(SchemaError, match=r"form: .* got 'momentum'; .* leave `form` out"):
         prepare(record(PATH, PHI, TIME, POSE), form="momentum")
-
-
-# Noise -------------------------------------------------------------------------------------------
 
 
 def test_noise_that_the_schema_gives_replaces_what_is_read_off_the_log():
@@ -618,3 +509,9 @@ def test_noise_that_the_schema_gives_replaces_what_is_read_off_the_log():
     assert (ratio > 20.0).all()
     assert not given.noise[15:].any()
     assert_close(given.noise[12:15], read.noise[12:15], 1e-9)
+
+
+def test_stamps_that_never_advance_are_refused():
+    recording = replace(record(PATH, PHI, TIME), time=np.zeros(len(TIME)))
+    with pytest.raises(LogError, match="log"):
+        prepare(recording)

@@ -1,7 +1,3 @@
-"""First-order noise of the columns against finite differences of the whole way there."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

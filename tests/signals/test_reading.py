@@ -1,7 +1,3 @@
-"""How a log is read and corrected: what tells two readings apart."""
-
-from __future__ import annotations
-
 import numpy as np
 
 from identify.signals import Reading

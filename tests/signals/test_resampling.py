@@ -1,7 +1,3 @@
-"""From a fast clock to a slow one: slow signals exactly, fast ones not at all, noise as it was."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,3 @@
-"""Samples of a slower sensor among rows that hold them, told from rows that repeat by chance."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

@@ -1,7 +1,3 @@
-"""Poses that jump, told from motion."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -71,10 +67,6 @@ def test_held_rows_of_a_slower_sensor_do_not_jump():
     position, quaternion = moving(5)
     held = (np.arange(len(TIME)) // 10) * 10
     assert jump_starts(position[held], quaternion[held]).tolist() == []
-
-
-def test_a_log_without_pose_has_no_jump():
-    assert jump_starts(None, None).tolist() == []
 
 
 def test_a_body_that_starts_to_move_and_stops_again_does_not_jump():

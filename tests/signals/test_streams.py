@@ -1,7 +1,3 @@
-"""Streams with clocks of their own fit as one clock does."""
-
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 
@@ -171,7 +167,6 @@ def test_a_log_of_one_clock_is_returned_as_it_is():
 
 
 def test_parts_that_only_some_streams_have_are_left_out():
-    """The overlap is used."""
     rng = np.random.default_rng(0)
     clocks = {"pose": clock_of(100.0, 15.0, rng), "wrench": 5.0 + clock_of(700.0, 15.0, rng)}
     recording = streams_of(PHI, RATES[0], clocks=clocks)
@@ -195,18 +190,6 @@ def test_nothing_is_interpolated_across_a_gap_of_any_stream(gap_in):
     assert np.sum(np.diff(one.time) > 0.011) == 1
     off, _ = errors(recording, PHI)
     assert off.max() < 3e-4
-
-
-def test_a_jump_of_the_pose_is_not_interpolated_across():
-    recording = streams_of(PHI, {"pose": 400.0, "wrench": 120.0})
-    (pose,) = recording.streams
-    signals = {**pose.signals}
-    moved = np.array(signals["position"])
-    moved[len(moved) // 2 :] += 0.5
-    jumped = replace(recording, streams=(Stream("pose", pose.time, signals | {"position": moved}),))
-    one = on_one_clock(jumped)
-    assert np.sum(np.diff(one.time) > 0.1) == 1
-    assert errors(jumped, PHI)[0].max() < 3e-4
 
 
 def test_stamps_of_each_stream_are_repaired():
@@ -286,24 +269,14 @@ def test_streams_without_time_in_common():
         prepare(tiny)
 
 
-@pytest.mark.parametrize(("rows", "message"), [(2, "too little"), (5, "too little")])
-def test_a_stream_of_few_rows(rows, message):
+@pytest.mark.parametrize("rows", [[0, 1], [0, 1, 2, 3, 4], [0, -1]])
+def test_a_stream_of_few_rows(rows):
     recording = streams_of(PHI, RATES[0], seconds=5.0)
     (pose,) = recording.streams
-    signals = {name: values[:rows] for name, values in pose.signals.items()}
-    short = replace(recording, streams=(Stream("pose", pose.time[:rows], signals),))
-    with pytest.raises(LogError, match=rf"{message}.*pose .* in {rows} rows"):
+    signals = {name: values[rows] for name, values in pose.signals.items()}
+    short = replace(recording, streams=(Stream("pose", pose.time[rows], signals),))
+    with pytest.raises(LogError, match=rf"too little, in common: .*pose .* in {len(rows)} rows"):
         prepare(short)
-
-
-def test_a_slow_stream_of_few_rows_is_named():
-    recording = streams_of(PHI, RATES[0], seconds=5.0)
-    (pose,) = recording.streams
-    ends = [0, len(pose) - 1]
-    signals = {name: values[ends] for name, values in pose.signals.items()}
-    two = replace(recording, streams=(Stream("pose", pose.time[ends], signals),))
-    with pytest.raises(LogError, match=r"too little, in common: .*pose .* in 2 rows"):
-        prepare(two)
 
 
 def test_a_recording_of_streams_travels_and_is_not_written_as_one():

@@ -1,9 +1,3 @@
-"""Rows by cosine transform: plain sums, the constant in a row of its own, and what noise leaves."""
-
-from __future__ import annotations
-
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -78,13 +72,6 @@ def test_the_constant_acts_in_the_first_row_alone(length, tapered):
 
 
 @all_lengths
-def test_cosines_are_orthonormal_where_nothing_is_tapered(length):
-    transform = block_transform(length, RATE, 20.0, tapered=False)
-    u = transform.cosines(np.arange(transform.rows))
-    assert_close(u @ u.T, np.eye(transform.rows), 1e-12)
-
-
-@all_lengths
 @both
 def test_all_rows_together_have_the_energy_of_the_windowed_block(length, tapered):
     """Parseval: nothing is lost but what the cut-off leaves out."""
@@ -96,27 +83,6 @@ def test_all_rows_together_have_the_energy_of_the_windowed_block(length, tapered
     assert_close(rows.T @ rows, windowed.T @ windowed, 1e-11, scale=length)
 
 
-@both
-def test_a_slow_sine_is_all_in_the_rows_below_the_cutoff(tapered):
-    transform = block_transform(1000, RATE, 5.0, tapered=tapered)
-    time = np.arange(1000) / RATE
-    columns = np.column_stack((np.ones(1000), np.sin(2.0 * np.pi * 1.3 * time + 0.4)))
-    rows = transform.apply(columns)[:, 1]
-    windowed = columns[:, 1] * transform.window
-    # Without a taper the jump from end to start of an odd period leaks, as one over frequency.
-    assert_close(np.sum(rows**2), np.sum(windowed**2), 1e-5 if tapered else 2e-2)
-
-
-@both
-def test_any_linear_equation_of_the_columns_holds_for_the_rows(tapered):
-    rng = np.random.default_rng(1)
-    columns = rng.normal(size=(777, 5))
-    columns[:, 0] = 1.0
-    columns[:, 4] = columns[:, :4] @ [3.0, -2.0, 0.5, 1e3]
-    rows = block_transform(777, RATE, 30.0, tapered=tapered).apply(columns)
-    assert_close(rows[:, 4], rows[:, :4] @ [3.0, -2.0, 0.5, 1e3], 1e-12, scale=1e5)
-
-
 def test_the_taper_rises_over_a_twentieth_and_has_mean_square_one():
     window = block_transform(1000, RATE, 5.0, tapered=True).window
     assert_close(np.mean(window**2), 1.0, 1e-14)
@@ -125,9 +91,6 @@ def test_the_taper_rises_over_a_twentieth_and_has_mean_square_one():
     assert (np.diff(window[:50]) > 0.0).all()
     assert window[0] < 1e-3
     assert_close(block_transform(1000, RATE, 5.0, tapered=False).window, np.ones(1000), 0.0)
-
-
-# Groups ------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=60)
@@ -144,12 +107,6 @@ def test_rows_reach_the_cutoff_and_are_grouped_by_fixed_edges(length, rate, shar
         assert low < f <= high
 
 
-def test_edges_of_bands_grow_from_nothing_without_end():
-    assert BAND_EDGES_HZ[0] == 0.0
-    assert BAND_EDGES_HZ[-1] == np.inf
-    assert all(low < high for low, high in pairwise(BAND_EDGES_HZ))
-
-
 @pytest.mark.parametrize("rate", [10.0, 100.0, 333.3])
 @pytest.mark.parametrize("seconds", [0.5, 4.0, 14.9, 15.1, 100.0, 1234.5])
 def test_blocks_are_about_ten_seconds_long_and_leave_nothing_out(rate, seconds):
@@ -162,9 +119,6 @@ def test_blocks_are_about_ten_seconds_long_and_leave_nothing_out(rate, seconds):
         assert (np.abs(np.log(lengths / (BLOCK_SECONDS * rate))) <= np.log(1.5) + 0.01).all()
     else:
         assert len(lengths) == 1
-
-
-# What noise leaves -------------------------------------------------------------------------------
 
 
 def applied(kernel: np.ndarray, length: int) -> np.ndarray:

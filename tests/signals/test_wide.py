@@ -1,7 +1,3 @@
-"""Wide columns Rᵀ, ẇ and ẅ: what they are, that they leave the others alone, and their noise."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -12,7 +8,7 @@ from identify.signals.propagation import propagate
 from identify.signals.transform import CONSTANT, SAMPLE
 from identify.spatial import Pose
 from tests.close import assert_close
-from tests.recordings import POSE, Path, record, still_poses
+from tests.recordings import ALL, POSE, Path, record, still_poses
 from tests.signals.test_noise import noisy
 from tests.signals.test_propagation import columns_of, disturbed, slow_noise
 from tests.strategies import random_body
@@ -22,7 +18,6 @@ PATH = Path.random(3)
 RATE = 200.0
 TIME = np.arange(0.0, 6.0, 1.0 / RATE)
 X_BS = Pose.from_quaternion([0.2, -0.5, 0.1, 0.8], [0.02, -0.05, 0.08])
-ALL = (*POSE, "linear_velocity", "angular_velocity", "linear_acceleration", "angular_acceleration")
 FRAMES = [("body", None), ("sensor", X_BS), ("world", None)]
 RT, DW, DDW = slice(19, 28), slice(28, 34), slice(34, 40)
 
@@ -80,23 +75,12 @@ def test_where_all_was_measured_wide_columns_cost_edges():
     assert block.independent_share < 1.0
 
 
-def test_without_an_attitude_its_columns_are_zero():
-    log = record(PATH, PHI, TIME, ("angular_velocity", "linear_acceleration"), kind="proper")
-    prepared = prepare(log, 5.0, wide=True)
-    assert not prepared.blocks[0].rows[:, RT].any()
-    assert not prepared.blocks[0].noise[1][18:27].any()
-    assert prepared.blocks[0].noise[1].shape == (39, 39)
-
-
 def test_still_poses_have_an_attitude_and_a_wrench_that_does_not_change():
     rotations = Rotation.random(6, random_state=0)
     log = prepare(still_poses(PHI, rotations), wide=True)
     assert_close(log.rows[:, RT], rotations.inv().as_matrix().reshape(6, 9), 1e-13)
     assert not log.rows[:, 28:].any()
     assert_close(log.rows[:, :19], prepare(still_poses(PHI, rotations)).rows, 0.0)
-
-
-# Noise -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("frame", "pose"), FRAMES)

@@ -1,7 +1,5 @@
 """The motion by SciPy's DOP853 at 1e-13, in other unknowns: momenta about Bo in axes of B."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The plain rollout, an oracle: Newton-Euler about Bo and classical Runge-Kutta on 13 states."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@
 of a rigid body", by its equations.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 

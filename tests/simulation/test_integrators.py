@@ -1,7 +1,3 @@
-"""Each integrator: its order, what it keeps, and what it is exact for."""
-
-from __future__ import annotations
-
 import functools
 
 import numpy as np
@@ -16,7 +12,6 @@ from identify.simulation import (
     SampledLoad,
     State,
     Trajectory,
-    find_integrator,
     simulate,
 )
 from identify.simulation.forced_body import Forces
@@ -65,9 +60,6 @@ def energy(path: Trajectory, M: np.ndarray) -> np.ndarray:
     R = rotation_from_quaternion(path.quaternion)
     V = np.concatenate((np.einsum("nji,nj->ni", R, path.velocity), path.angular_velocity), axis=1)
     return 0.5 * np.sum(V * (V @ M), axis=1)
-
-
-# Order -------------------------------------------------------------------------------------------
 
 
 @functools.cache
@@ -131,9 +123,6 @@ def test_samples_between_steps_do_not_cost_the_order(interpolation):
     assert errors[0] / errors[1] > 8.0  # a step across a jump would be of first order
 
 
-# What is kept ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_free_rigid_body_keeps_its_momentum_to_the_last_bit(name):
     body = FreeBody.of(PHI)
@@ -195,9 +184,6 @@ def test_a_splitting_undoes_a_step_by_one_back_in_time(name):
     assert np.abs(there - phase).max() > 1e-2
 
 
-# What is exact -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("moments", [(1.0, 1.0, 1.6), (2.0, 1.1, 1.1), (1.0, 1.0, 1.0)])
 @pytest.mark.parametrize("name", SPLITTINGS)
 def test_a_splitting_is_exact_for_symmetric_tops(moments, name):
@@ -217,12 +203,6 @@ def test_a_splitting_is_exact_for_symmetric_tops(moments, name):
     assert rotation_angle(path.quaternion, q).max() < 1e-13
 
 
-# Semi-implicit Euler, as it is often printed and as it is here ------------------------------------
-
-
-# Rotation vectors --------------------------------------------------------------------------------
-
-
 @given(quaternions(), vectors(3, 2.0), st.floats(-9.0, 0.4))
 def test_the_rate_of_the_rotation_vector_is_that_of_the_attitude(q, w, exponent):
     """Difference quotient of log(exp(v) ⊗ exp(ω h)), across the change from series to cotangent."""
@@ -234,20 +214,6 @@ def test_the_rate_of_the_rotation_vector_is_that_of_the_attitude(q, w, exponent)
         log_rotation(quaternion_product(exp_rotation(v), exp_rotation(s * h * w))) for s in (1, -1)
     )
     assert_close(rotation_vector_rate(v, w), (ahead - back) / (2.0 * h), 1e-8, scale=10.0)
-
-
-def test_series_and_cotangent_meet():
-    w = np.array([0.3, -1.0, 0.7])
-    axis = np.array([2.0, 1, -2]) / 3.0
-    below, above = (rotation_vector_rate(0.1 * (1 + s) * axis, w) for s in (-1e-13, 1e-13))
-    assert_close(below, above, 1e-13)
-
-
-def test_an_unknown_integrator_names_the_nearest():
-    with pytest.raises(SimulationError, match=r"integrator 'rkmk5' .*; did you mean 'rkmk4'\?"):
-        find_integrator("rkmk5")
-    with pytest.raises(SimulationError, match=r"no integrator .* among semi-implicit-euler, rkmk4"):
-        find_integrator("leapfrog")
 
 
 @pytest.mark.parametrize(("gone", "instead"), [("rk4", "rkmk4"), ("strang", "suzuki")])

@@ -1,28 +1,22 @@
-"""Loads by a law of the state, states at rest, and the energy and momentum of trajectories."""
-
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from identify.errors import ModelError, SimulationError
+from identify.errors import SimulationError
 from identify.inertia import InertialParameters
 from identify.inertia.shapes import Sphere
 from identify.regressors import newton_euler_wrench
 from identify.simulation import (
     INTEGRATORS,
     ConstantLoad,
-    PrincipalBody,
     SampledLoad,
     State,
     StateLoad,
     Trajectory,
     simulate,
 )
-from identify.simulation.divergence import Diverged
 from identify.simulation.forced_body import total_wrench
 from identify.spatial import BodyMotion
 from identify.spatial.rotations import rotate, rotate_back, rotation_from_quaternion
@@ -182,20 +176,6 @@ def test_energy_and_momentum_are_those_of_the_points(seed):
     )
 
 
-def test_a_free_body_keeps_its_momentum_and_energy_and_batches_go_by_body():
-    bodies = InertialParameters(np.stack([BODY.phi, 2.0 * BODY.phi]))
-    g = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, -2.0]])
-    path = simulate(bodies, TUMBLING, duration=0.5, step=0.01, gravity=g)
-    momentum, energy = path.momentum(bodies), path.energy(bodies, g)
-    assert momentum.shape == (2, 51, 6)
-    assert energy.shape == (2, 51)
-    assert_close(momentum[0], np.tile(momentum[0, 0], (51, 1)), 1e-9)
-    assert_close(energy, np.repeat(energy[:, :1], 51, axis=1), 1e-9)
-    fallen = momentum[1, :, 2] - momentum[1, 0, 2]
-    assert_close(fallen, -2.0 * bodies.mass[1] * path.time, 1e-12)
-    assert_close(path.energy(PrincipalBody.of(bodies), g), energy, 1e-12)
-
-
 def test_a_state_is_at_rest_at_the_origin_where_nothing_else_is_said():
     rest = State()
     assert np.array_equal(rest.vector, [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0])
@@ -229,7 +209,10 @@ def test_laws_and_lines_act_together_in_a_sum():
     ("law", "message"),
     [
         (lambda t, s: np.zeros(3), r"load: <lambda> at 0 s: expected shape \(..., 6\), got \(3,\)"),
-        (lambda t, s: np.full(6, np.nan), r"at 0 s: entry \(0,\) is nan; expected finite"),
+        (
+            lambda t, s: np.full(6, np.nan),
+            r"at 0 s: entry \(0,\) is nan; every entry",
+        ),
         (lambda t, s: np.zeros((2, 6)), r"do not broadcast.*law 0 \(2,\)"),
         (lambda t, s: np.zeros(6 if t < 0.05 else 5), r"at 0\.05 s: expected shape"),
         ("drag", r"expected a law \(t, state\) → \[f; t\], or a load .* got 'drag'"),
@@ -239,23 +222,6 @@ def test_what_is_no_law_is_refused(law, message):
     three = InertialParameters(np.tile(BODY.phi, (3, 1)))
     with pytest.raises(SimulationError, match=message):
         simulate(three, duration=0.2, step=0.1, loads=[law])
-
-
-def test_a_law_that_drives_a_body_away_is_said_to_diverge():
-    def blow(time, state):
-        return 1e4 * state.twist
-
-    with pytest.raises(Diverged):
-        simulate(BODY, TUMBLING, duration=10.0, step=0.01, loads=[blow])
-
-
-def test_energies_are_of_ten_parameters():
-    path = simulate(BODY, TUMBLING, duration=0.1, step=0.05)
-    with pytest.raises((SimulationError, ModelError), match="body: expected shape"):
-        path.momentum(np.zeros(9))
-
-
-# The sum of loads along a motion -----------------------------------------------------------------
 
 
 def test_it_is_the_wrench_of_the_motion_it_makes():
@@ -279,12 +245,3 @@ def test_it_is_the_wrench_of_the_motion_it_makes():
     inner = slice(2, -2)
     expected = newton_euler_wrench(PHI, motion)[inner]
     assert_close(total_wrench(loads, path)[inner], expected, 2e-3)
-
-
-def test_a_load_is_there_while_it_acts():
-    load = ConstantLoad([1.0, 0, 0], start=0.25, end=0.5)
-    path = simulate(PHI, random_state(np.random.default_rng(0)), duration=1.0, step=0.01)
-    wrench = total_wrench((load,), path)
-    assert wrench[30, 0] == 1.0
-    assert not wrench[path.time < 0.25].any()
-    assert not wrench[path.time > 0.5].any()

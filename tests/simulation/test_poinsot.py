@@ -1,7 +1,3 @@
-"""Poinsot's construction: ellipsoid, invariable plane, polhode and herpolhode."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -111,20 +107,6 @@ def test_curves_lie_on_both_surfaces(effective):
     assert_close(pair[:, 0], pair[:, -1], 1e-12)
 
 
-@pytest.mark.parametrize("moments", [[1.0, 1.0, 1.8], [0.3, 2.0, 2.0], [1.5, 1.5, 1.5]])
-def test_curves_of_bodies_with_equal_moments(moments):
-    moments = np.array(moments)
-    for effective in {moments[0], 0.5 * (moments[0] + moments[2]), moments[2]}:
-        (pair,) = polhode_curves(moments, [effective])
-        assert_close(pair**2 @ moments, np.ones((2, 181)), 1e-12)
-        assert_close(pair**2 @ moments**2, np.full((2, 181), effective), 1e-12)
-
-
-def test_a_motion_that_the_body_has_not():
-    with pytest.raises(SimulationError, match=r"I_eff = .* = 3 kg m² is not between"):
-        polhode_curves(np.array([1.0, 2.0, 2.5]), [3.0])
-
-
 def test_errors():
     I, q, w, t = np.diag([1.0, 2.0, 2.5]), QUATERNION, [1.0, 0.0, 0.1], [0.0, 1.0]
     with pytest.raises(SimulationError, match="at rest"):
@@ -135,3 +117,17 @@ def test_errors():
         poinsot_motion(I, q, w, 1.0)
     with pytest.raises(SimulationError, match="triangle inequality"):
         poinsot_motion(np.diag([1.0, 1.0, 2.5]), q, w, t)
+
+
+def test_a_motion_that_the_body_has_not():
+    with pytest.raises(SimulationError, match=r"I_eff = .* = 3 kg m² is not between"):
+        polhode_curves(np.array([1.0, 2.0, 2.5]), [3.0])
+
+
+@pytest.mark.parametrize("moments", [[1.0, 1.0, 1.8], [0.3, 2.0, 2.0], [1.5, 1.5, 1.5]])
+def test_curves_of_bodies_with_equal_moments(moments):
+    moments = np.array(moments)
+    for effective in {moments[0], 0.5 * (moments[0] + moments[2]), moments[2]}:
+        (pair,) = polhode_curves(moments, [effective])
+        assert_close(pair**2 @ moments, np.ones((2, 181)), 1e-12)
+        assert_close(pair**2 @ moments**2, np.full((2, 181), effective), 1e-12)

@@ -1,7 +1,3 @@
-"""Polhode and herpolhode as smooth curves: on the exact motion, and bounded."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

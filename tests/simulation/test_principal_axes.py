@@ -1,7 +1,3 @@
-"""Diagonal storage: the same body, the same momentum, the same motion."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -80,19 +76,15 @@ def test_a_body_moves_the_same_in_its_principal_axes(seed):
     assert_close(diagonal.angular_velocity, full.angular_velocity, 1e-10)
 
 
-def test_a_batch_is_stored_at_once():
-    phis = np.stack([random_body(np.random.default_rng(k)) for k in range(4)]).reshape(2, 2, 10)
-    body = PrincipalBody.of(phis)
-    assert body.moments.shape == (2, 2, 3)
-    assert_close(body.phi, phis, 1e-13)
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"quaternion": np.zeros(4)}, "no length"),
-        ({"moments": [1.0, np.nan, 1.0]}, r"moments: expected finite numbers \(..., 3\)"),
-        ({"com": [0.0, 0.0]}, r"com: expected finite numbers \(..., 3\), got \[0.0, 0.0\]"),
+        (
+            {"moments": [1.0, np.nan, 1.0]},
+            r"moments: entry \(1,\) is nan; every entry",
+        ),
+        ({"com": [0.0, 0.0]}, r"com: expected shape \(..., 3\), got \(2,\)"),
     ],
 )
 def test_what_is_no_principal_body_is_refused(changed, message):

@@ -1,19 +1,8 @@
-"""The instants of a simulation: an even grid, cut at breaks, each instant once."""
-
-from __future__ import annotations
-
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
 from identify.simulation.schedule import schedule
 from tests.close import assert_close
-
-
-def test_the_grid_alone():
-    times = schedule(1.0, 0.25, 2, [])
-    assert times.instants.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert times.kept.tolist() == [True, False, True, False, True]
 
 
 def test_breaks_cut_steps_but_are_not_kept():
@@ -31,25 +20,12 @@ def test_stamps_a_rounding_off_the_grid_are_on_it():
     assert len(times.instants) == 1001
 
 
-def test_stamps_a_rounding_apart_are_one():
-    times = schedule(1.0, 0.5, 1, [np.array([0.1]), np.array([0.1 + 1e-13])])
-    assert len(times.instants) == 4
-
-
 @given(st.floats(1e-3, 1e3), st.integers(1, 5000))
 def test_a_duration_of_whole_steps_has_no_step_more(step, count):
     times = schedule(step * count, step, 1, [])
     assert len(times.instants) == count + 1
     assert_close(np.diff(times.instants), np.full(count, step), 1e-9)
     assert times.instants[-1] == step * count
-
-
-@pytest.mark.parametrize("count", [3_333_333, 7_000_001])
-def test_millions_of_steps_have_no_step_more(count):
-    step = 1.0 / 3.0 * 1e-6
-    times = schedule(step * count, step, 1000, [])
-    assert len(times.instants) == count + 1
-    assert (np.diff(times.instants) > 0.5 * step).all()
 
 
 @given(st.lists(st.floats(0.0, 1.0), max_size=20), st.floats(0.01, 2.0), st.integers(1, 5))

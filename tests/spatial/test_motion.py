@@ -1,7 +1,3 @@
-"""`BodyMotion` and its twelve features."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

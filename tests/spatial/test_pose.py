@@ -1,7 +1,3 @@
-"""Poses compose, invert and act on points as homogeneous transforms do."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,12 +19,6 @@ def test_inverse_is_that_of_the_matrix_and_undoes_the_pose(X):
     assert_close(X.inverse().matrix, np.linalg.inv(X.matrix), 1e-14, scale=10.0)
     assert_close((X @ X.inverse()).matrix, np.eye(4), 1e-14)
     assert_close((X.inverse() @ X).matrix, np.eye(4), 1e-14)
-
-
-@given(poses(), poses(), vectors())
-def test_points_go_through_one_frame_after_the_other(X_AB, X_BC, p_C):
-    assert_close((X_AB @ X_BC).apply(p_C), X_AB.apply(X_BC.apply(p_C)), 1e-14, scale=10.0)
-    assert_close(X_AB.inverse().apply(X_AB.apply(p_C)), p_C, 1e-14, scale=10.0)
 
 
 @given(quaternions(), vectors())
@@ -66,12 +56,12 @@ def test_a_pose_is_read_only_and_keeps_no_hold_of_its_arguments():
         (np.diag([1.0, 1.0, -1.0]), np.zeros(3), "not a right-handed orthonormal"),
         (1.001 * np.eye(3), np.zeros(3), "not a right-handed orthonormal"),
         (np.zeros((3, 3)), np.zeros(3), "not a right-handed orthonormal"),
-        (np.full((3, 3), np.nan), np.zeros(3), "not a right-handed orthonormal"),
-        (np.full((3, 3), np.inf), np.zeros(3), "not a right-handed orthonormal"),
-        (np.eye(3), np.array([0.0, np.nan, 0.0]), "position has entries that are not finite"),
-        (np.eye(3), np.array([0.0, np.inf, 0.0]), "position has entries that are not finite"),
-        (np.eye(4), np.zeros(3), r"expected a rotation \(..., 3, 3\)"),
-        (np.eye(3), np.zeros(4), r"got \(3, 3\) and \(4,\)"),
+        (np.full((3, 3), np.nan), np.zeros(3), r"the rotation: entry \(0, 0\) is nan"),
+        (np.full((3, 3), np.inf), np.zeros(3), r"the rotation: entry \(0, 0\) is inf"),
+        (np.eye(3), np.array([0.0, np.nan, 0.0]), r"the position: entry \(1,\) is nan"),
+        (np.eye(3), np.array([0.0, np.inf, 0.0]), r"the position: entry \(1,\) is inf"),
+        (np.eye(4), np.zeros(3), r"rotation: expected shape \(..., 3, 3\), got \(4, 4\)"),
+        (np.eye(3), np.zeros(4), r"position: expected shape \(..., 3\), got \(4,\)"),
     ],
 )
 def test_what_is_no_pose_is_refused(rotation, position, message):

@@ -1,7 +1,3 @@
-"""Twists and wrenches: adjoint, coadjoint and cross products against each other and motion."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -21,7 +17,6 @@ from tests.strategies import poses, vectors
 
 
 def twist_matrix(V: np.ndarray) -> np.ndarray:
-    """The twist as an element of se(3), a 4×4 matrix."""
     matrix = np.zeros((4, 4))
     matrix[:3, :3], matrix[:3, 3] = hat(V[3:]), V[:3]
     return matrix
@@ -69,19 +64,3 @@ def test_batches_of_poses_give_batches_of_matrices(map_):
     p = rng.normal(size=(5, 3))
     assert_close(map_(Pose(R, p))[3], map_(Pose(R[3], p[3])), 0.0)
     assert map_(Pose(R, p[0])).shape == (5, 6, 6)
-
-
-@pytest.mark.parametrize("map_", [adjoint, coadjoint])
-def test_one_rotation_with_many_positions_is_a_batch_of_poses_too(map_):
-    rng = np.random.default_rng(9)
-    R = rotation_from_quaternion(exp_rotation(rng.normal(size=3)))
-    p = rng.normal(size=(5, 3))
-    many = map_(Pose(R, p))
-    assert many.shape == (5, 6, 6)
-    assert_close(many[4], map_(Pose(R, p[4])), 0.0)
-
-
-def test_cross_products_take_batches():
-    V = np.random.default_rng(8).normal(size=(4, 2, 6))
-    assert_close(cross_motion(V)[3, 1], cross_motion(V[3, 1]), 0.0)
-    assert_close(cross_force(V)[0, 1], cross_force(V[0, 1]), 0.0)

@@ -1,8 +1,3 @@
-"""The file of a simulation: what it means, and what a person reads when it is wrong."""
-
-from __future__ import annotations
-
-import gzip
 import re
 from pathlib import Path
 
@@ -24,7 +19,6 @@ from identify.simulation import (
 from identify.spatial.rotations import rotation_from_quaternion
 from tests.close import assert_close
 from tests.simulation.exact import state_at
-from tests.strategies import random_body
 
 BODY = """
 [body]
@@ -143,37 +137,12 @@ def test_an_estimate_alone_is_thrown(tmp_path):
     assert_close(
         state_at(motion), state_at(simulate(PARAMETERS, start, duration=0.1, step=1e-3)), 0.0
     )
-    with pytest.raises(SimulationError, match="angular: expected three numbers"):
+    with pytest.raises(SimulationError, match=r"angular: expected shape \(3\), got \(2, 3\)"):
         simulation_of_estimate(path, angular=np.zeros((2, 3)))
     with pytest.raises(SimulationError, match=r"linear: entry \(0,\) is nan"):
         simulation_of_estimate(path, linear=[np.nan, 0, 0])
     with pytest.raises(MissingFile, match="no such file"):
         simulation_of_estimate(tmp_path / "nothing.json")
-
-
-def test_parquet_holds_the_same_samples_as_csv(tmp_path):
-    import pyarrow
-    from pyarrow import parquet
-
-    rng = np.random.default_rng(0)
-    time, wrench = np.linspace(0, 1, 5), rng.normal(size=(5, 6))
-    names = HEADER.strip().split(",")
-    table = np.column_stack((time, wrench))
-    columns = {"note": ["x"] * 5} | {n: table[:, k] for k, n in reversed(list(enumerate(names)))}
-    parquet.write_table(pyarrow.table(columns), tmp_path / "w.parquet")
-    rows = "\n".join(",".join(map(repr, row)) for row in table.tolist())
-    write(tmp_path, "\ufeff" + HEADER + rows + "\n", "w.csv")
-    loads = [
-        read_simulation(
-            write(tmp_path, BODY + f'[[loads]]\nfile = "{name}"\nframe = "body"\n')
-        ).loads[0]
-        for name in ("w.csv", "w.parquet")
-    ]
-    for load in loads:
-        assert isinstance(load, SampledLoad)
-        assert load.interpolation == "linear"
-        assert_close(load.time, time, 0.0)
-        assert_close(load.wrench, wrench, 0.0)
 
 
 def test_paths_are_from_the_folder_of_the_file(tmp_path, monkeypatch):
@@ -184,8 +153,6 @@ def test_paths_are_from_the_folder_of_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     assert_close(read_simulation(path).body.phi, PARAMETERS.phi, 0.0)
 
-
-# Errors ------------------------------------------------------------------------------------------
 
 LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
 
@@ -199,14 +166,10 @@ LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
         ("[body]\n", r"\[body\] give one of estimate, phi, or mass .*; got none of them"),
         ("[body]\nmass = 1\n", r"\[body\] com is missing beside mass"),
         (BODY + "phi = [1, 0, 0, 0, 1, 0, 0, 1, 0, 1]\n", r"got phi and mass \+ com"),
-        (BODY + "weight = 1\n", r"\[body\] unknown key 'weight'; known keys are estimate, phi"),
         (BODY + "addedmass = 1\n", r"unknown key 'addedmass'; did you mean 'added_mass'"),
         (BODY + "gravity = [0, 0, 0]\n", r"unknown key 'gravity'; it belongs in \[world\]"),
         (BODY.replace("2.0", "-2.0"), r"\[body\] mass: input should be greater than 0, got -2"),
-        (BODY.replace("2.0", '"2"'), r"\[body\] mass: expected a finite number, got '2'"),
-        (BODY.replace("2.0", "nan"), r"\[body\] mass: expected a finite number, got nan"),
         (BODY.replace("0.1, 0, 0]", "0.1, 0]"), r"com: expected a list of 3 numbers, got 2: \[0.1"),
-        ("[body]\nphi = [1, 2]\n", r"phi: expected a list of 10 numbers, got 2"),
         (
             "[body]\nmass = 1\ncom = [0, 0, 0]\ninertia_about_com = [1, 1, 1, 0, 0, 0]\n",
             "inertia_about_com: six numbers have no order that all agree on",
@@ -223,10 +186,7 @@ LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
         (BODY + "[state]\nlinear = [1, 0, 0]\n", r"\[state\] frame: missing; say in which axes"),
         (BODY + '[state]\nframe = "bdy"\n', r"\[state\] frame: .* got 'bdy'; did you mean 'body'"),
         (BODY + "[state]\nquaternion = [0, 0, 0, 0]\n", r"expected a unit quaternion .* of norm 0"),
-        (BODY + "[state]\nquaternion = [0, 0, 1]\n", "quaternion: expected a list of 4 numbers"),
-        (BODY + "[state]\nvelocity = [0, 0, 1]\n", r"\[state\] unknown key 'velocity'; known keys"),
         (BODY + "[world]\ngravity = -9.81\n", r"\[world\] gravity: expected a list of 3 numbers"),
-        (BODY + "[worlds]\n", "unknown key 'worlds'; did you mean 'world'"),
         (BODY + "[loads]\nforce = 1\n", r"expected tables \[\[loads\]\], got"),
         (BODY + LOAD + "[[loads]]\nforce = [1, 0, 0]\n", r"\[\[loads\]\] 2: the key 'frame' is"),
         (BODY + LOAD + "form = 1\n", r"\[\[loads\]\] 1: unknown key 'form'; did you mean 'from'"),
@@ -234,7 +194,6 @@ LOAD = '[[loads]]\nforce = [1, 0, 0]\nframe = "body"\n'
         (BODY + LOAD + 'interpolation = "hold"\n', "interpolation is for a file's samples"),
         (BODY + LOAD + 'file = "w.csv"\n', r"\[\[loads\]\] 1: give force, torque or both, or else"),
         (BODY + '[[loads]]\nframe = "body"\n', r"\[\[loads\]\] 1: give force, torque or both"),
-        (BODY + LOAD + "torque = [1, inf, 0]\n", r"torque: expected a finite number, got inf"),
         (BODY + '[[impulses]]\nlinear = [1, 0, 0]\nframe = "body"\n', "key 'time' is missing"),
         (BODY + '[[impulses]]\ntime = 1\nframe = "body"\n', "1: give linear, angular, or both"),
         (
@@ -288,21 +247,14 @@ def test_files_that_are_not_there_are_named(tmp_path):
         read_simulation(write(tmp_path, text))
     with pytest.raises(SchemaError, match="simulation_of_estimate"):
         read_simulation(write(tmp_path, "{}", "estimate.json"))
-    (tmp_path / "latin.toml").write_bytes(b"# \xe9\n")
-    with pytest.raises(SchemaError, match="save it as UTF-8"):
-        read_simulation(tmp_path / "latin.toml")
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "w.csv: is empty"),
         ("time,Fx,fy,fz,tx,ty,tz\n0,1,2,3,4,5,6\n", r"no 'fx' among .*; did you mean 'Fx'"),
         ("t,fx,fy,fz,tx,ty,tz\n0,1,2,3,4,5,6\n", "no column 'time'"),
         (HEADER + "0,1,2,3,4,5,6\n1,2,x,4,5,6,7\n", "line 3: expected seven finite numbers"),
-        (HEADER + "0,1,2,3,4,5,6\n1,2\n", "line 3: expected seven"),
-        (HEADER + "0," * 2**20, "longer than 1048576 characters"),
-        (HEADER, "no data rows"),
         (HEADER + "0,1,2,3,4,5,6\n", "two or more samples"),
         (HEADER + "0,1,2,3,4,5,6\n0,1,2,3,4,5,6\n", "time must increase"),
         (HEADER + "0,1,2,3,4,5,6\n1,1,nan,3,4,5,6\n", "line 3: expected seven finite numbers"),
@@ -317,56 +269,6 @@ def test_a_bad_file_of_samples_is_said_with_its_place(tmp_path, content, message
     assert str(caught.value).count("w.csv") == 1
 
 
-def test_a_compressed_file_of_samples_is_read(tmp_path):
-    content = HEADER + "0,1,2,3,4,5,6\n0.5,1,2,3,4,5,7\n"
-    (tmp_path / "w.csv.gz").write_bytes(gzip.compress(content.encode()))
-    text = BODY + '[[loads]]\nfile = "w.csv.gz"\nframe = "body"\n'
-    (load,) = read_simulation(write(tmp_path, text)).loads
-    assert_close(load.wrench[:, 5], [6.0, 7.0], 0.0)
-
-
-def test_stamps_of_a_parquet_file_in_nanoseconds_are_seconds(tmp_path):
-    import pandas as pd
-
-    columns = {key: [1.0, 2.0] for key in HEADER.strip().split(",")[1:]}
-    stamps = pd.to_timedelta([0, 250_000_000], unit="ns")
-    pd.DataFrame({"time": stamps} | columns).to_parquet(tmp_path / "w.parquet")
-    text = BODY + '[[loads]]\nfile = "w.parquet"\nframe = "body"\n'
-    (load,) = read_simulation(write(tmp_path, text)).loads
-    assert_close(load.time, [0.0, 0.25], 1e-15)
-
-
-def test_a_parquet_file_that_is_none_is_refused(tmp_path):
-    write(tmp_path, "no parquet", "w.parquet")
-    text = BODY + '[[loads]]\nfile = "w.parquet"\nframe = "body"\n'
-    with pytest.raises(SchemaError, match="cannot be read as a Parquet file"):
-        read_simulation(write(tmp_path, text))
-
-
-def test_a_damaged_page_of_a_parquet_file_is_refused(tmp_path):
-    import pyarrow
-    from pyarrow import parquet
-
-    columns = {name: np.linspace(0.25, 0.75, 50) for name in HEADER.strip().split(",")}
-    plain = {"use_dictionary": False, "compression": "none", "write_page_checksum": True}
-    parquet.write_table(pyarrow.table(columns), tmp_path / "w.parquet", **plain)
-    text = BODY + '[[loads]]\nfile = "w.parquet"\nframe = "body"\n'
-    assert read_simulation(write(tmp_path, text)).loads
-    content = (tmp_path / "w.parquet").read_bytes()
-    sample = columns["fx"][20].tobytes()
-    (tmp_path / "w.parquet").write_bytes(content.replace(sample, columns["fx"][40].tobytes()))
-    with pytest.raises(SchemaError, match=r"cannot be read as a Parquet file: .*checksum"):
-        read_simulation(write(tmp_path, text))
-
-
-def test_a_file_too_short_says_so_when_it_is_run(tmp_path):
-    write(tmp_path, HEADER + "0,1,2,3,0,0,0\n0.1,1,2,3,0,0,0\n", "w.csv")
-    text = BODY + '[[loads]]\nfile = "w.csv"\nframe = "body"\n'
-    simulation = read_simulation(write(tmp_path, text))
-    with pytest.raises(SimulationError, match=r"w.csv: the samples reach from 0 to 0.1 s, but"):
-        simulation.run(duration=0.2, step=0.01)
-
-
 def test_the_file_that_the_documentation_shows(tmp_path):
     page = Path(__file__).parents[2] / "docs" / "simulation.md"
     (block,) = re.findall(r"^```toml\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
@@ -375,9 +277,3 @@ def test_the_file_that_the_documentation_shows(tmp_path):
     simulation = read_simulation(write(tmp_path, block))
     assert len(simulation.loads) == 2
     assert simulation.run(duration=1.0, step=0.01).jumps[0].time == 0.75
-
-
-def test_random_bodies_survive_the_file(tmp_path):
-    phi = random_body(np.random.default_rng(3))
-    text = f"[body]\nphi = {phi.tolist()}\n"
-    assert_close(read_simulation(write(tmp_path, text)).body.phi, phi, 0.0)

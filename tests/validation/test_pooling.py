@@ -1,7 +1,3 @@
-"""Separate estimates: whether they agree, against formulas written otherwise and by simulation."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +6,9 @@ from scipy.special import chdtrc, fdtrc, stdtrit
 from scipy.stats import f as f_distribution
 
 from identify.errors import ModelError
-from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import intervals_of
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI, InertialParameters
-from identify.logs import Noise, synthetic_recording
-from identify.regressors import block_statistics
-from identify.signals import prepare
 from identify.validation import PooledEstimates, pool_estimates
 from identify.validation.pooling import LEVEL, same_mean
 from tests.close import assert_close
@@ -209,12 +201,6 @@ def test_a_good_log_beside_a_heavy_odd_one_is_not_named():
     assert abs(few.values["m"] - BODY.mass) < 6e-3
 
 
-def test_of_three_bodies_none_is_the_odd_one():
-    rng = np.random.default_rng(16)
-    pooled = pool_estimates({f"{k}": drawn(rng, (1.0 + 0.1 * k) * BODY.phi) for k in range(3)})
-    assert (pooled.verdict, pooled.differing) == ("differ", ())
-
-
 def test_of_two_that_differ_neither_is_the_odd_one():
     rng = np.random.default_rng(8)
     pooled = pool_estimates({"a": drawn(rng), "b": drawn(rng, 1.05 * BODY.phi)})
@@ -288,17 +274,3 @@ def test_what_one_log_alone_does_not_identify_is_left_to_the_others():
 def test_an_estimate_of_another_hand_is_refused():
     with pytest.raises(ModelError, match="body: an estimate without covariance"):
         pool_estimates({"body": SavedEstimate(BODY)})
-
-
-def test_fits_of_logs_agree_until_the_body_changes():
-    rng = np.random.default_rng(13)
-    noise = Noise(force=0.1, torque=0.01, position=1e-4, orientation=1e-3)
-    several = {}
-    for k in range(8):
-        phi = BODY.phi * (1.02 if k == 3 else 1.0)
-        log = synthetic_recording(phi, rng=rng, duration=4.0, rate_hz=50.0, noise=noise)
-        estimate = estimate_body([block_statistics(prepare(log))], EstimatorSettings())
-        several[f"log{k}"] = estimate
-    assert pool_estimates(several).differing == ("log3",)
-    del several["log3"]
-    assert pool_estimates(several).verdict == "agree"

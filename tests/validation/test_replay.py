@@ -1,9 +1,3 @@
-"""Replay: the true body stays near the measured motion, and a wrong one does not."""
-
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -15,18 +9,11 @@ from identify.regressors import scan
 from identify.signals import Segment
 from identify.validation import ESTIMATE, LEAST_SQUARES, replay, validate
 from tests.close import assert_close
-from tests.recordings import GRAVITY, POSE, Path, record, still_poses
+from tests.recordings import ALL, GRAVITY, Path, record, still_poses
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(0))
 BIAS = np.array([1.0, -2.0, 3.0, 0.1, 0.05, -0.1])
-ALL = (
-    *POSE,
-    "linear_velocity",
-    "angular_velocity",
-    "linear_acceleration",
-    "angular_acceleration",
-)
 
 
 def segment(
@@ -134,9 +121,6 @@ def test_replay_refuses_a_body_that_is_none():
         replay([(segment(100.0, 4.0), BIAS)], {})
 
 
-# Validation --------------------------------------------------------------------------------------
-
-
 def validated(recordings, settings: EstimatorSettings | None = None):
     settings = settings or EstimatorSettings()
     logs = [scan(recording) for recording in recordings]
@@ -201,16 +185,3 @@ def test_a_log_without_position_is_not_replayed_and_says_what_it_needs():
     assert (
         "No replay: it needs time stamps, attitude and position in the log." in validation.missing
     )
-    with_attitude = record(
-        Path.random(1), PHI, time, ("quaternion", "angular_velocity", "linear_acceleration")
-    )
-    assert validated([with_attitude]).replay is None
-
-
-def test_too_few_data_for_folds_have_no_scores():
-    time = np.arange(0.0, 1.6, 0.005)
-    recording = record(Path.random(1, fastest_hz=2.0), PHI, time, ALL)
-    log = scan(recording)
-    one = replace(log, folds=log.statistics.subset([0]))
-    validation = validate([one], estimate_body([log.statistics]), EstimatorSettings())
-    assert validation.scores is None

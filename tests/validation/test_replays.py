@@ -1,7 +1,3 @@
-"""All replays at once: a body whose motion is lost costs the others nothing."""
-
-from __future__ import annotations
-
 import sys
 
 import numpy as np

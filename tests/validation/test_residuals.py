@@ -1,7 +1,3 @@
-"""Noise, and what is not: against residuals made with a known correlation."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

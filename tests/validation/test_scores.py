@@ -1,7 +1,3 @@
-"""Held-out scores against the same thing worked out row by row."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -116,16 +112,6 @@ def test_folds_that_cannot_be_fitted_are_counted_and_not_scored():
     scores = held_out_scores(blocks, sometimes)
     assert (scores.folds, scores.refused, scores.unproved) == (3, 2, 1)
     assert np.isfinite(scores.rms).all()
-
-
-def test_other_errors_of_the_fit_are_not_swallowed():
-    _, rows = simulated(4, [100])
-
-    def broken(part):
-        raise ZeroDivisionError("a defect")
-
-    with pytest.raises(ZeroDivisionError, match="a defect"):
-        held_out_scores([statistics_of_rows(rows[0], 100.0)], broken)
 
 
 def test_without_two_folds_or_any_fit_there_are_no_scores():

@@ -1,7 +1,3 @@
-"""A segment in one shot, and bands of sampled bodies."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,3 @@
-"""Windows cut from segments of one or more rates."""
-
-from __future__ import annotations
-
 import numpy as np
 
 from identify.validation import replay

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault
@@ -11,13 +12,30 @@ from identify.diagnosis.faults.pose import pose_faults
 from identify.diagnosis.faults.timing import timing_faults
 from identify.diagnosis.faults.wrench import sign_faults, wrench_faults
 
-FAMILIES: list[Callable[[LogFacts], Iterator[Fault]]] = [
-    sign_faults,
-    wrench_faults,
-    gravity_faults,
-    pose_faults,
-    timing_faults,
-]
+Family: TypeAlias = Callable[[LogFacts], Iterator[Fault]]
+
+FAMILIES: dict[Family, tuple[str, ...]] = {
+    sign_faults: ("wrench_sign", "force_sign", "torque_sign"),
+    wrench_faults: (
+        *("wrench_frame", "wrench_axes", "wrench_misaligned", "wrench_calibration"),
+        *("force_unit", "torque_unit", "gain"),
+    ),
+    gravity_faults: (
+        *("gravity_direction", "gravity_magnitude", "gravity_tilted", "already_compensated"),
+        "acceleration_kind",
+    ),
+    pose_faults: (
+        *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
+        *("acceleration_kind", "kinematic_offset"),
+    ),
+    timing_faults: ("time_unit", "clock_rate", "delay", "sensor_lag"),
+}
+"""All families, each with the codes of its faults."""
+
+
+def codes_of_faults() -> tuple[str, ...]:
+    """All codes of log faults."""
+    return tuple(dict.fromkeys(code for codes in FAMILIES.values() for code in codes))
 
 
 def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from identify.arrays import Array
+from identify.arrays import Array, positive
 from identify.estimation.errors import TermError
 from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
 from identify.regressors import ParameterSpace
@@ -37,8 +37,7 @@ class KnownMass(Term):
     body: str | None = None
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.mass) and self.mass > 0.0):
-            raise TermError(f"a known mass must be positive and finite, got {self.mass} kg")
+        positive(self.mass, "mass", "kg", TermError)
         if not LIGHTEST <= self.mass <= HEAVIEST:
             raise TermError(
                 f"mass: {self.mass:g} kg would weigh {STANDARD_GRAVITY * self.mass:.3g} N, which "

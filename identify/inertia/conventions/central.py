@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Phi, PhiLike, Vec3, as_real, seal_batch
+from identify.arrays import Array, Mat33, Phi, PhiLike, Vec3, as_real, seal
 from identify.errors import ModelError
 from identify.inertia.conventions.axes import principal_frame
 from identify.inertia.matrices import inertia_about_com, phi_from_inertia
@@ -44,7 +44,7 @@ def seal_fields(what: str, fields: Mapping[str, ArrayLike], shapes: Shapes) -> d
         ModelError: a field of another shape or that is not finite, a matrix that is not symmetric,
             or fields of unlike batch shapes.
     """
-    arrays = {name: seal_batch(fields[name], f"{what}.{name}", shapes[name]) for name in shapes}
+    arrays = {name: seal(fields[name], f"{what}.{name}", (..., *shapes[name])) for name in shapes}
     batches = {
         name: array.shape[: array.ndim - len(shapes[name])] for name, array in arrays.items()
     }
@@ -63,7 +63,7 @@ def seal_fields(what: str, fields: Mapping[str, ArrayLike], shapes: Shapes) -> d
 
 def seal_phi(phi: PhiLike) -> Phi:
     """Ten parameters, sealed, shape (..., 10)."""
-    return seal_batch(phi, "phi", (10,))
+    return seal(phi, "phi", (..., 10))
 
 
 Axes: TypeAlias = Literal["body", "principal"] | Mat33

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Mat66, Phi, PhiLike, seal_batch
+from identify.arrays import Array, Mat33, Mat66, Phi, PhiLike, seal
 from identify.documents import lookup
 from identify.errors import ModelError
 from identify.inertia.conventions.central import require_mass, seal_phi
@@ -70,13 +70,13 @@ def matrix_from_six(six: ArrayLike, order: str, products: Products = "negative")
     Raises:
         ModelError: an unknown name, or not six finite numbers.
     """
-    six = seal_batch(six, f"six numbers ({order})", (6,))
+    six = seal(six, f"six numbers ({order})", (..., 6))
     return signed(symmetric_from_six(six[..., np.argsort(_positions(order))]), products)
 
 
 def six_in_order(matrix: ArrayLike, order: str, products: Products = "negative") -> Array:
     """The six entries of symmetric matrices in a named order; inverse of `matrix_from_six`."""
-    matrix = seal_batch(matrix, "inertia", (3, 3))
+    matrix = seal(matrix, "inertia", (..., 3, 3))
     return six_from_symmetric(signed(matrix, products))[..., _positions(order)]
 
 
@@ -129,7 +129,7 @@ def phi_from_spatial_matrix(matrix: ArrayLike, order: SpatialOrder, point: Point
         ModelError: no rigid body has this matrix (the mass block is not m 1, or the blocks beside
             it are not ±ĥ), as with fluid added mass.
     """
-    M = _linear_first(seal_batch(matrix, "spatial inertia", (6, 6)), order)
+    M = _linear_first(seal(matrix, "spatial inertia", (..., 6, 6)), order)
     six = six_from_symmetric(M[..., 3:, 3:])
     phi = np.concatenate((M[..., :1, 0], vee(M[..., 3:, :3]), six), axis=-1)
     blocks = np.stack((M[..., :3, :3], M[..., 3:, 3:]), axis=-3)

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from identify.arrays import Array, Phi, PhiLike, seal_batch
+from identify.arrays import Array, Phi, PhiLike, seal
 from identify.documents import lookup
 from identify.errors import ModelError
 from identify.inertia.conventions.central import (
@@ -82,7 +82,7 @@ class Convention:
         if self.spatial_order is not None:
             return phi_from_spatial_matrix(said, self.spatial_order, self.point)
         if self.form == "ten":
-            ten = seal_batch(said, f"ten numbers ({self.name})", (10,))
+            ten = seal(said, f"ten numbers ({self.name})", (..., 10))
             mass, com, inertia = ten[..., 0], ten[..., 1:4], ten[..., 4:]
         elif self.form == "properties":
             shapes = {"mass": (), "com": (3,), "inertia": (6,) if self.six else (3, 3)}

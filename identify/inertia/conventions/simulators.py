@@ -23,7 +23,7 @@ from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
-from identify.arrays import Array, Flags, Mat33, Mat66, Phi, PhiLike, Vec3, Vec4, seal_batch
+from identify.arrays import Array, Flags, Mat33, Mat66, Phi, PhiLike, Vec3, Vec4, seal
 from identify.errors import ModelError
 from identify.inertia.conventions.axes import (
     principal_frame,
@@ -245,4 +245,4 @@ class GazeboInertial(Record):
 
     def spatial_matrix(self, fluid_added_mass: Mat66) -> Mat66:
         """`Inertial::SpatialMatrix()`: the body matrix and an added mass, added up as they are."""
-        return self.body_matrix + seal_batch(fluid_added_mass, "fluid added mass", (6, 6))
+        return self.body_matrix + seal(fluid_added_mass, "fluid added mass", (..., 6, 6))

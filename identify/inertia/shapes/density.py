@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from identify.arrays import Array, Mat33, Mat44, Vec3, seal
+from identify.arrays import Array, Mat33, Mat44, Vec3, positive, seal
 from identify.errors import ModelError
-from identify.inertia.shapes.shape import Extent, Moments, Shape, positive
+from identify.inertia.shapes.shape import Extent, Moments, Shape
 
 DensityFunction = Callable[[Vec3], Array]
 """Density [kg/m³] at points (n, 3) [m], shape (n,); zero or more."""

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Vec3, seal
+from identify.arrays import Array, Indices, Vec3, positive, seal
 from identify.errors import MissingExtra, ModelError
 from identify.files import LARGEST_PART
-from identify.inertia.shapes.shape import Moments, Solid, positive
+from identify.inertia.shapes.shape import Moments, Solid
 
 _PARSER_ERRORS = (
     ArithmeticError,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from identify.arrays import Mat33, Vec3
+from identify.arrays import Mat33, Vec3, positive
 from identify.errors import ModelError
 from identify.inertia.matrices import phi_from_inertia
 from identify.inertia.parameters import InertialParameters
@@ -50,21 +50,6 @@ def sizes_of(shape: Any) -> tuple[Size, ...]:
         for entry in fields(shape)
         if "meaning" in entry.metadata
     )
-
-
-def positive(value: Any, what: str, unit: str) -> float:
-    """The value as a float.
-
-    Raises:
-        ModelError: no number, not finite, or not positive.
-    """
-    try:
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{what}: expected a number [{unit}], got {value!r}") from error
-    if not 0.0 < number < float("inf"):
-        raise ModelError(f"{what}: expected a positive, finite number [{unit}], got {number:g}")
-    return number
 
 
 class Moments(NamedTuple):

@@ -1,6 +1,7 @@
 """Arrow columns as NumPy arrays.
 
-Arrow's own `to_numpy` imports pandas, which takes longer than to read a log; DLPack does not.
+Arrow's own `to_numpy` imports pandas, which takes longer than to read a log; DLPack does not. Where
+nothing is to be computed, Arrow's compute functions are left alone, for they take long to load.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from identify.logs.table import Stamps
 
 def as_numbers(column: pa.ChunkedArray) -> Array:
     """A column of numbers as float64, nulls as NaN; `pa.ArrowException` if it cannot be cast."""
-    numbers = column.cast(pa.float64(), safe=False)
+    numbers = _cast(column, pa.float64(), safe=False)
     return _to_numpy(numbers.fill_null(math.nan) if numbers.null_count else numbers)
 
 
@@ -32,9 +33,15 @@ def as_stamps(column: pa.ChunkedArray) -> tuple[Stamps, NDArray[np.bool_]]:
     if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
         stamps = as_numbers(column)
         return stamps, np.isnan(stamps)
-    missing = _to_numpy(column.is_null().cast(pa.uint8())).astype(bool)
-    whole = column.cast(pa.int64())
-    return _to_numpy(whole.fill_null(0) if whole.null_count else whole), missing
+    whole = _cast(column, pa.int64())
+    if not whole.null_count:
+        return _to_numpy(whole), np.zeros(len(whole), dtype=np.bool_)
+    missing = _to_numpy(whole.is_null().cast(pa.uint8())).astype(bool)
+    return _to_numpy(whole.fill_null(0)), missing
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType, *, safe: bool = True) -> pa.ChunkedArray:
+    return column if column.type == kind else column.cast(kind, safe=safe)
 
 
 def _to_numpy(column: pa.ChunkedArray) -> NDArray:

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from identify.files import unreadable
 
-_BLOCK = 2**20
+_BLOCK = 2**18
+"""Bytes at a time, which stay in the cache while they are hashed and looked at."""
+
 _STEP = 4096
 """Lines from one noted offset to the next."""
 
@@ -42,20 +44,27 @@ class LineIndex:
 
     def lines(self, path: Path, start: int, stop: int) -> bytes:
         """The rows of the given numbers, as bytes."""
-        first, last = start // _STEP, -(-stop // _STEP)
+        first, last = start // _STEP, min(stop // _STEP, len(self.offsets) - 1)
         begin = int(self.offsets[first])
-        end = int(self.offsets[min(last, len(self.offsets) - 1)])
+        end = int(self.offsets[min(last + 1, len(self.offsets) - 1)])
         try:
             with path.open("rb") as file:
                 file.seek(begin)
                 content = file.read(end - begin)
         except OSError as error:
             raise unreadable(path, error) from error
-        ends = np.flatnonzero(np.frombuffer(content, np.uint8) == _NEWLINE)
-        skip, take = start - first * _STEP, stop - first * _STEP
-        begin = int(ends[skip - 1]) + 1 if skip else 0
-        end = int(ends[take - 1]) + 1 if take <= len(ends) else len(content)
-        return content[begin:end]
+        skip = _end_of(content, start - first * _STEP, 0)
+        take = _end_of(content, stop - last * _STEP, int(self.offsets[last]) - begin)
+        return content[skip:take]
+
+
+def _end_of(content: bytes, lines: int, start: int) -> int:
+    """Offset behind so many lines from an offset on, or the end of all."""
+    for _ in range(lines):
+        start = content.find(b"\n", start) + 1
+        if not start:
+            return len(content)
+    return start
 
 
 def index_lines(path: Path, begin: int, number: int, comment: bytes) -> LineIndex | None:

@@ -63,7 +63,8 @@ def text_rows(source: Source, index: LineIndex) -> RowsReader:
         number = index.number + start
         _require_lines(source.path, text, number)
         before = Line(number - 1, b"", 0)
-        return _read_sheet(replace(head, text=text, header=before, ends=stop >= index.rows))
+        sheet = replace(head, text=text, header=before, ends=stop >= index.rows)
+        return _read_sheet(sheet, min(stop, index.rows) - start)
 
     return read
 
@@ -78,11 +79,16 @@ def _head(path: Path, count: int) -> bytes:
     return content[: content.rfind(b"\n") + 1] or content
 
 
-def _read_sheet(sheet: Sheet) -> Table:
+def _read_sheet(sheet: Sheet, rows: int | None = None) -> Table:
+    """The rows of a sheet, of which it has so many lines where that is known."""
     text, start, line = sheet.text, sheet.header.end, sheet.header.number + 1
-    end = len(text.rstrip(b"\r\n"))
+    end = len(text)
+    while end and text[end - 1] in b"\r\n":
+        end -= 1
     last = max(text.rfind(b"\n", start, end), text.rfind(b"\r", start, end)) + 1
-    head = read_regular(sheet, start, last if sheet.ends else len(text))
+    stop = last if sheet.ends else len(text)
+    count = text.count(b"\n", start, stop) if rows is None else rows - sheet.ends
+    head = read_regular(sheet, start, stop, count)
     if head is None:
         return _read_one_by_one(sheet, start, line)
     if not sheet.ends:
@@ -159,15 +165,14 @@ def _unpacked(path: Path, packed: bytes) -> bytes:
     return b"".join(chunks)
 
 
-def read_regular(sheet: Sheet, start: int, stop: int) -> Table | None:
-    """Reads the rows between two offsets by Arrow, or None where they are not perfectly regular.
+def read_regular(sheet: Sheet, start: int, stop: int, count: int) -> Table | None:
+    """Reads so many lines between two offsets by Arrow, or None where not all are regular rows.
 
     Regular means: a row on every line, as many fields in each, only numbers (or nothing, or NaN)
     in the fields asked for, no comment, no blank line. Arrow reads these as `float` does, to the
     last bit.
     """
     text, comment = sheet.text, sheet.splitter.comment.encode()
-    count = text.count(b"\n", start, stop)
     if not count or (comment and text.find(comment, start, stop) >= 0):
         return None
     content = memoryview(text)[start:stop]
@@ -194,10 +199,15 @@ def read_regular(sheet: Sheet, start: int, stop: int) -> Table | None:
 
 def _may_be_whole(sheet: Sheet) -> bool:
     """Whether the stamps may be whole numbers; Arrow would take hexadecimal for some too."""
-    first = sheet.first[1]
-    if sheet.stamps is None or (sheet.stamps < len(first) and "." in first[sheet.stamps]):
+    if sheet.stamps is None:
         return False
-    return b"0x" not in sheet.text and b"0X" not in sheet.text
+    text = sheet.text
+    last = text.rfind(b"\n", 0, len(text) - 1) + 1
+    for fields in (sheet.first[1], sheet.splitter.fields(text[last:]) or ()):
+        if sheet.stamps < len(fields) and "." in fields[sheet.stamps]:
+            return False
+    # One letter is found many times quicker than two.
+    return not ((b"x" in text and b"0x" in text) or (b"X" in text and b"0X" in text))
 
 
 def _single_spaced(content: bytes) -> bytes:

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Indices, PhiLike, Vec3, Vec6
+from identify.arrays import Array, Indices, PhiLike, Vec3, Vec6, as_array, positive
 from identify.errors import SimulationError
 from identify.simulation.checks import (
     Interpolation,
-    as_numbers,
     broadcast_batches,
-    require_positive,
     require_simulable,
     require_word,
 )
@@ -116,14 +114,14 @@ class Problem:
             SimulationError: an argument is not what it must be.
         """
         require_word(interpolation, Interpolation, "interpolation")
-        step = require_positive(step, "time step")
+        step = positive(step, "time step", "s", SimulationError)
         steps, samples = _steps_and_samples(wrench, steps)
-        phi, g = require_simulable(phi), as_numbers(gravity, "gravity", 3)
+        phi, g = require_simulable(phi), as_array(gravity, "gravity", (..., 3), SimulationError)
         first = start.vector
         shapes = {"phi": phi.shape[:-1], "start": first.shape[:-1], "gravity": g.shape[:-1]}
         shapes["wrench"] = () if samples is None else samples.shape[:-2]
         batch = broadcast_batches(shapes)
-        body = PrincipalBody.of(_flat(phi, batch))
+        body = _flat_body(PrincipalBody.of(phi), batch)
         if np.any(body.moments <= 0.0):
             raise SimulationError(
                 "a principal moment of inertia about the centre of mass is lost in rounding (it "
@@ -150,7 +148,7 @@ def _steps_and_samples(wrench: Vec6 | None, steps: int | None) -> tuple[int, Vec
         if steps is None:
             raise SimulationError("without a wrench, steps must say how many are taken")
         return int(steps), None
-    samples = as_numbers(wrench, "wrench", None, 6, finite=False)
+    samples = as_array(wrench, "wrench", (..., None, 6), SimulationError, finite=False)
     available = samples.shape[-2] - 1
     if available < 0:
         raise SimulationError(f"wrench: expected shape (..., n, 6), got {samples.shape}")
@@ -174,6 +172,13 @@ def require_finite_samples(wrench: Vec6) -> None:
     for first in range(0, wrench.shape[-2], rows):  # no array of flags as large as the samples
         if not np.isfinite(wrench[..., first : first + rows, :]).all():
             raise SimulationError("wrench: some samples are not finite")
+
+
+def _flat_body(body: PrincipalBody, batch: tuple[int, ...]) -> PrincipalBody:
+    """A body for each of the batch, whose axes are found once where one is shared."""
+    mass = _flat(body.mass[..., None], batch)[:, 0]
+    fields = (body.com, body.moments, body.quaternion)
+    return PrincipalBody(mass, *(_flat(field, batch) for field in fields))
 
 
 def _flat(array: np.ndarray, batch: tuple[int, ...]) -> np.ndarray:

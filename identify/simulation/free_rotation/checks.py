@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, Mat33, Vec3, Vec4
+from identify.arrays import Array, Mat33, Vec3, Vec4, as_array
 from identify.errors import SimulationError
 from identify.inertia.matrices import inertia_about_com, six_from_symmetric
 from identify.simulation.checks import (
-    as_numbers,
     broadcast_batches,
     first_of,
     require_possible,
@@ -62,8 +61,8 @@ def checked_start(
         SimulationError: see `rotate_freely`.
     """
     inertia = checked_inertia(body)
-    q = as_numbers(quaternion, "quaternion", 4)
-    w = as_numbers(angular_velocity, "angular velocity", 3)
+    q = as_array(quaternion, "quaternion", (..., 4), SimulationError)
+    w = as_array(angular_velocity, "angular velocity", (..., 3), SimulationError)
     own = {"body": inertia.shape[:-2], "quaternion": q.shape[:-1], "angular velocity": w.shape[:-1]}
     batch = broadcast_batches({**own, "time": others})
     count = int(np.prod(batch))
@@ -93,7 +92,7 @@ def checked_inertia(body: ArrayLike) -> Mat33:
     Raises:
         SimulationError: see `rotate_freely`.
     """
-    body = as_numbers(body, "body")
+    body = as_array(body, "body", (...,), SimulationError)
     phi, unit, tensor = body, None, None
     if body.shape[-2:] == (3, 3):
         tensor = _symmetric(body)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array, PhiLike, Vec3, Vec4
+from identify.arrays import Array, PhiLike, Vec3, Vec4, as_array
 from identify.errors import SimulationError
-from identify.simulation.checks import as_numbers, broadcast_batches
+from identify.simulation.checks import broadcast_batches
 from identify.simulation.free_rotation.attitude import PolhodeRotation
 from identify.simulation.free_rotation.checks import (
     Start,
@@ -77,7 +77,7 @@ def rotate_freely(
             symmetric, a body that no density realises, one without inertia about an axis, a
             quaternion of zeros, or a time so far away that turns cannot be counted.
     """
-    times = as_numbers(time, "time")
+    times = as_array(time, "time", (...,), SimulationError)
     start = checked_start(body, quaternion, angular_velocity, times.shape[:-1])
     rows = np.atleast_1d(times)
     rows = np.broadcast_to(rows, (*start.batch, rows.shape[-1]))
@@ -149,11 +149,11 @@ def free_motion(
     Raises:
         SimulationError: as `rotate_freely`, or times that are not a list.
     """
-    time = as_numbers(time, "time")
+    time = as_array(time, "time", (...,), SimulationError)
     if time.ndim != 1:
         raise SimulationError(f"time: expected shape (n,), got {time.shape}")
-    phi = as_numbers(phi, "phi", 10)
-    g = as_numbers(gravity, "gravity", 3)
+    phi = as_array(phi, "phi", (..., 10), SimulationError)
+    g = as_array(gravity, "gravity", (..., 3), SimulationError)
     shapes = {"start": start.position.shape[:-1], "gravity": g.shape[:-1]}
     batch = broadcast_batches({"phi": phi.shape[:-1], **shapes})
     phi, g = np.broadcast_to(phi, (*batch, 10)), np.broadcast_to(g, (*batch, 3))[..., None, :]

@@ -1,7 +1,5 @@
 """The texts read back to ten parameters, by nothing of the package that wrote them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

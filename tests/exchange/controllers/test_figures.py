@@ -1,7 +1,3 @@
-"""Rounded moments that stay possible, and the principal axes nearest to the flange's."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

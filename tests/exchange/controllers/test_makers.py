@@ -1,7 +1,3 @@
-"""Each maker's own words: the examples of `docs/controllers.md`, limits, and what is lost."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -52,12 +48,6 @@ def test_abb_quaternion_has_its_scalar_first() -> None:
     )
 
 
-def test_abb_warns_of_a_centre_at_the_origin() -> None:
-    centred = InertialParameters.from_com(2.0, [0, 0, 0], 0.01 * np.eye(3))
-    assert any("[0, 0, 0]" in note for note in payload_setting("abb", centred).notes)
-    assert not any("[0, 0, 0]" in note for note in payload_setting("abb", box()).notes)
-
-
 def test_fanuc_units() -> None:
     one = InertialParameters.from_com(20.0, [0.1, 0.0, -0.25], np.eye(3))
     text = payload_setting("fanuc", one).text
@@ -82,20 +72,6 @@ def test_yaskawa_units() -> None:
 def test_a_screen_says_that_it_drops_the_products(name: str) -> None:
     assert any("products of inertia" in said for said in payload_setting(name, gripper()).lost)
     assert not any("products of inertia" in said for said in payload_setting(name, box()).lost)
-
-
-@pytest.mark.parametrize("name", ["fanuc", "yaskawa"])
-def test_a_screen_says_that_its_digits_are_few(name: str) -> None:
-    small = InertialParameters.from_com(0.2, [0, 0, 0.02], np.diag([2e-4, 2e-4, 1e-4]))
-    written = payload_setting(name, small)
-    assert any("100 % of the largest" in said for said in written.lost)
-    assert not READERS[name](written.text).inertia.any()
-
-
-@pytest.mark.parametrize("name", ["abb", "kuka"])
-def test_principal_axes_say_what_their_order_is(name: str) -> None:
-    assert any("order and directions" in said for said in payload_setting(name, gripper()).lost)
-    assert not any("order and directions" in said for said in payload_setting(name, box()).lost)
 
 
 @pytest.mark.parametrize("name", ["franka", "franka_desk", "ros", "ur"])

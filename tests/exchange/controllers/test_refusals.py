@@ -1,7 +1,3 @@
-"""Bodies that no controller is told of, and names that are none."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -53,8 +49,3 @@ def test_an_arm_s_own_limit_counts_and_must_be_one() -> None:
     for limit in (0.0, -1.0, float("nan")):
         with pytest.raises(ModelError, match="largest mass: expected a positive number"):
             payload_setting("ur", body, largest_mass=limit)
-
-
-def test_names_and_titles() -> None:
-    assert list(CONTROLLERS) == sorted(CONTROLLERS)
-    assert all(entry.name == name and entry.title for name, entry in CONTROLLERS.items())

@@ -1,7 +1,3 @@
-"""Every controller's text, read back by other code, is the body that made it, and possible."""
-
-from __future__ import annotations
-
 import re
 
 import numpy as np

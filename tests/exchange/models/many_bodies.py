@@ -1,7 +1,5 @@
 """Many consistent bodies from 1 g to 100 t: full, thin, and exact plates and rods."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from identify.inertia import phi_from_inertia

@@ -1,7 +1,3 @@
-"""The inertia of a link from its own shapes: against the shapes put together by hand."""
-
-from __future__ import annotations
-
 import importlib.util
 
 import numpy as np
@@ -79,14 +75,6 @@ def test_the_shapes_of_collisions_with_the_links_mass_about_its_centre_of_mass(t
     assert_close(phi[:4], [2.0, 0.02, 0.04, 0.06], 1e-15)
     assert repair.source.startswith("its collision geometry (box, sphere, capsule) with its mass")
     assert origin in path.read_text()
-
-
-def test_without_its_geometry_it_is_a_ball(tmp_path):
-    path = urdf(tmp_path / "r.urdf", f'<mass value="2"/>{ZERO}', SHAPES)
-    phi, repair = repaired(path, geometry=False, density=500.0)
-    ball = Sphere((3 * 2.0 / (4 * np.pi * 500.0)) ** (1 / 3)).body(mass=2.0).phi
-    assert_close(phi, ball, 1e-8)
-    assert "(geometry is not to be taken)" in repair.source
 
 
 def test_a_mass_alone_gets_an_inertia(tmp_path):

@@ -1,14 +1,7 @@
-"""What MuJoCo's compiler does to bodies, and what is said where it does nothing."""
-
-from __future__ import annotations
-
-import sys
-
 import numpy as np
 import pytest
 
 from identify.errors import ModelError
-from identify.exchange.mjcf_size import MOST_COPIES
 from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
 from identify.exchange.rewriting import rewrite_model
@@ -67,20 +60,6 @@ def test_an_impossible_body_counts_in_the_total_and_is_repaired_as_it_is_printed
         rewrite_model(path, {"a": a.phi})
 
 
-def test_without_geoms_a_total_mass_scales_too(in_folder, mujoco, monkeypatch):
-    text = TOTAL.replace("INERTIA", "1").replace(
-        ' type="box" size=".1 .2 .3" mass="10"', ' size="1"'
-    )
-    text = text.replace('<geom size="1"/>', '<inertial pos="0 0 0" mass="10" diaginertia="1 1 1"/>')
-    path = write(in_folder / "m.xml", text)
-    assert [link.phi[0] for link in read_model(path).links] == [7.5, 2.5]
-    monkeypatch.setitem(sys.modules, "mujoco", None)
-    a, _ = read_model(path).links
-    assert a.phi[0] == 30.0
-    assert "by how much is not known here" in a.note
-    assert "pip install mujoco" in a.note
-
-
 @pytest.mark.parametrize(
     ("geom", "reason"),
     [
@@ -112,18 +91,6 @@ def test_the_reason_is_that_of_the_file_not_of_what_was_made_of_it(in_folder, mu
     assert " ".join(str(caught.value).split())[:60] in link.note
 
 
-def test_a_replicate_without_end_is_not_compiled(in_folder, mujoco):
-    inner = '<body name="r"><geom size="0.1"/><joint/></body>'
-    for inside in (inner, f'<replicate count="{MOST_COPIES}">{inner}</replicate>'):
-        text = (
-            f'<mujoco><worldbody><replicate count="{MOST_COPIES}" offset="0 0 1">{inside}'
-            "</replicate></worldbody></mujoco>"
-        )
-        (link,) = read_model(write(in_folder / "m.xml", text)).links
-        assert link.verdict is None
-        assert "over 10000 bodies and geoms by <replicate>" in link.note
-
-
 def test_a_replicate_without_end_in_an_included_file_is_not_compiled(in_folder, mujoco):
     body = '<body name="r"><geom size="0.1"/></body>'
     write(
@@ -137,15 +104,6 @@ def test_a_replicate_without_end_in_an_included_file_is_not_compiled(in_folder, 
     )
     (link,) = read_model(write(in_folder / "m.xml", text)).links
     assert "over 10000 bodies and geoms" in link.note
-
-
-def test_a_warning_of_mujoco_is_a_note(in_folder, mujoco, capfd):
-    text = """<mujoco><worldbody><body name="a"><geom size="1" user="nan"/></body>
-      <body name="b"><geom size="1"/></body></worldbody></mujoco>"""
-    a, b = read_model(write(in_folder / "m.xml", text)).links
-    assert "MuJoCo warns: XML contains a 'NaN'" in a.note
-    assert b.note == "its inertia comes from its geoms"
-    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("sep", ["", ' sep="-"'])

@@ -1,7 +1,3 @@
-"""What MuJoCo would take gigabytes for is not given to its compiler, and that is said."""
-
-from __future__ import annotations
-
 import struct
 import zlib
 

@@ -1,7 +1,3 @@
-"""What each format's numbers mean, against the formats' own libraries and by hand."""
-
-from __future__ import annotations
-
 import re
 import sys
 
@@ -201,14 +197,6 @@ def test_replicated_bodies_are_found_by_name(tmp_path, mujoco):
     assert unnamed.phi is None
     assert "give it a name" in unnamed.note
     assert_close(b.phi[0], 2.0)
-
-
-def test_inertia_from_geoms_overrides_what_is_written(tmp_path, mujoco):
-    text = MJCF.replace("<worldbody>", '<compiler inertiafromgeom="true"/><worldbody>').replace(
-        'fullinertia="1 2 9 0.1 0.2 0.3"/>', 'fullinertia="1 1 1 0 0 0"/><geom size=".1" mass="3"/>'
-    )
-    a = read_model(write(tmp_path / "m.xml", text)).links[0]
-    assert_close(a.phi[0], 3.0)
 
 
 def test_without_mujoco_or_with_what_it_refuses_the_note_says_so(tmp_path, mujoco, monkeypatch):

@@ -1,7 +1,3 @@
-"""The nearest possible body in a file: nothing but the element of its inertia is touched."""
-
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -11,8 +7,7 @@ from identify.exchange.models import read_model
 from identify.exchange.repair import repair_model
 from identify.exchange.rewriting import rewrite_inertias
 from identify.exchange.rounding import MARGIN
-from identify.exchange.xml_document import read_xml
-from identify.inertia import check, nearest_consistent
+from identify.inertia import nearest_consistent
 from identify.inertia.matrices import second_moment_about_com
 from tests.close import assert_close, assert_same_body
 
@@ -164,22 +159,3 @@ def test_an_impossible_inertia_is_not_written(tmp_path):
     path = write(tmp_path / "f.urdf", '<robot name="r">\n<link name="a"/></robot>')
     with pytest.raises(ValueError, match=r"f.urdf:2: link 'a': its inertia is not written here"):
         rewrite_inertias(path, {"a": np.eye(3)})
-
-
-def test_entries_that_sdf_takes_for_granted_are_written(tmp_path):
-    text = SDF.replace("<ixx>0.0010</ixx>", "<ixx>0.001</ixx>").replace("<iyy>0.001</iyy>", "")
-    path = write(tmp_path / "m.sdf", text.replace("0.0050", "2.5"))
-    path.write_bytes(repair_model(path).content)
-    (link,) = read_model(path).links
-    assert not link.verdict.impossible
-    assert_close(link.printed[[5, 6, 8]], np.zeros(3), 0.0)
-    assert check(link.phi).mass == 1.0
-
-
-def test_what_else_an_inertial_says_stays(tmp_path):
-    text = DIAG.replace('mass="1.0"', 'mass="1.0" name="&lt;ü&quot;"')
-    path = write(tmp_path / "m.xml", text)
-    path.write_bytes(repair_model(path).content)
-    inertial = next(e for e in read_xml(path).root.walk() if e.tag == "inertial")
-    assert inertial.attributes["name"] == '<ü"'
-    assert inertial.attributes["euler"] == "10 20 -30"

@@ -1,7 +1,3 @@
-"""A link's inertia in an existing file: every other byte stays."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

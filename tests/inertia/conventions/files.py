@@ -1,7 +1,5 @@
 """Whole model files around one inertial, for the readers of other tools."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from identify.inertia.conventions import MassProperties, MujocoInertial, SdfInertial

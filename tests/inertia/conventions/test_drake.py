@@ -1,7 +1,3 @@
-"""Against Drake itself, its spatial inertia and its readers of URDF, SDF and MJCF."""
-
-from __future__ import annotations
-
 import types
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""URDF, SDF and ROS: what their numbers mean, each against moving the points of a body."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -71,7 +67,7 @@ def test_what_sdf_does_not_define_is_refused():
         SdfInertial(1.0, np.zeros(7), np.ones(6), "quat_xyzw", degrees=True)
     with pytest.raises(ModelError, match="expected 'euler_rpy' or 'quat_xyzw', got 'quat'"):
         SdfInertial(1.0, np.zeros(7), np.ones(6), "quat")
-    with pytest.raises(ModelError, match=r"SdfInertial.pose: expected shape \(6\), got \(7,\)"):
+    with pytest.raises(ModelError, match=r"SdfInertial.pose: expected shape \(..., 6\), got"):
         SdfInertial(1.0, np.zeros(7), np.ones(6))
 
 

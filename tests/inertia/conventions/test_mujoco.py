@@ -1,7 +1,3 @@
-"""Against MuJoCo's compiler, of MJCF and of URDF."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -104,10 +100,3 @@ def test_a_mass_below_zero_is_refused():
     for form in ("mujoco", "mujoco_full"):
         with pytest.raises(ModelError, match=f"{form}: a mass of -1 kg; it allows none below zero"):
             find_convention(form).from_phi(phi)
-
-
-def test_fields_must_share_their_batch():
-    with pytest.raises(ModelError, match="one batch shape for all fields, got"):
-        MujocoInertial(np.ones(2), np.zeros((2, 3)), [1.0, 0, 0, 0], np.ones((2, 3)))
-    with pytest.raises(ModelError, match=r"MujocoInertial.pos: expected numbers of shape"):
-        MujocoInertial(1.0, [[0.0, 1.0], [0.0]], [1.0, 0, 0, 0], np.ones(3))

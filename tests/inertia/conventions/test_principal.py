@@ -1,7 +1,3 @@
-"""Principal axes: right-handed, in order, near the body's own; and angles about fixed axes."""
-
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

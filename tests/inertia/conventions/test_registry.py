@@ -1,7 +1,3 @@
-"""Every convention by its name: there and back, in batches, and what it cannot say."""
-
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -67,7 +63,7 @@ def test_a_body_without_mass_is_refused_where_its_centre_is_needed(name):
 @pytest.mark.parametrize("name", sorted(CONVENTIONS))
 def test_what_is_not_ten_finite_numbers_is_refused(name):
     convention = find_convention(name)
-    with pytest.raises(ModelError, match=r"phi: expected shape \(10\), got \(9,\)"):
+    with pytest.raises(ModelError, match=r"phi: expected shape \(..., 10\), got \(9,\)"):
         convention.from_phi(np.ones(9))
     with pytest.raises(ModelError, match=r"phi: entry \(1, 4\) is nan"):
         convention.from_phi(np.array([np.ones(10), [1.0, 0, 0, 0, np.nan, 0, 0, 1, 0, 1]]))

@@ -1,7 +1,5 @@
 """Random shapes of every kind that sizes can say."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 from identify.inertia.shapes import SHAPES, Shape, shape_from_sizes, shape_sizes

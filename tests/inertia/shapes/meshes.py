@@ -1,7 +1,5 @@
 """Closed meshes of simple shapes."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.spatial import ConvexHull
 

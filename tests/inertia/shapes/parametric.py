@@ -1,7 +1,5 @@
 """Moments of shapes from their parametrisation: Gauss points, Jacobian by complex steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product

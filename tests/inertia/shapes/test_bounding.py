@@ -1,7 +1,3 @@
-"""Bounding ellipsoids: what they say of bodies, and the smallest around points against cvxpy."""
-
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -55,13 +51,6 @@ def test_it_holds_the_points_and_moves_with_every_affine_map(seed, count, X):
         1e-6,
         scale=1.0,
     )
-
-
-def test_corners_of_a_cube_and_of_a_regular_simplex():
-    cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-    assert_close(enclosing_ellipsoid(cube).Q, 3.0 * np.eye(3), 1e-10)
-    simplex = cube[[0, 3, 5, 6]]
-    assert_close(enclosing_ellipsoid(simplex).Q, 3.0 * np.eye(3), 1e-10)
 
 
 @given(poses())

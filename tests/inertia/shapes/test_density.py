@@ -1,16 +1,11 @@
-"""A density as a function of position: known integrals, and the error that is promised."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from identify.errors import ModelError
-from identify.inertia import in_frame, is_consistent, pseudo_inertia
-from identify.inertia.shapes import Box, DensityField
-from identify.spatial import Pose
-from tests.close import assert_close, assert_same_body
+from identify.inertia import is_consistent, pseudo_inertia
+from identify.inertia.shapes import DensityField
+from tests.close import assert_close
 from tests.strategies import poses
 
 UNIT = np.ones(3)
@@ -20,14 +15,6 @@ def gaussian(mass: float, mean: np.ndarray, covariance: np.ndarray):
     inverse = np.linalg.inv(covariance)
     peak = mass / np.sqrt((2.0 * np.pi) ** 3 * np.linalg.det(covariance))
     return lambda r: peak * np.exp(-0.5 * np.sum((r - mean) @ inverse * (r - mean), axis=1))
-
-
-def test_an_even_density_is_a_box():
-    lower, upper = np.array([-1.0, 0.0, 2.0]), np.array([1.0, 3.0, 2.5])
-    body = DensityField(lambda r: np.full(len(r), 700.0), lower, upper)
-    box = in_frame(Box(2.0, 3.0, 0.5).body(density=700.0), Pose(np.eye(3), 0.5 * (lower + upper)))
-    assert_same_body(body.body(), box, 1e-13)
-    assert body.error < 1e-12
 
 
 def test_a_polynomial_is_integrated_exactly_at_once():

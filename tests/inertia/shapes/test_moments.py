@@ -1,7 +1,3 @@
-"""Each shape's ten parameters: its picture integrated, the books' formulas, MuJoCo, and scaling."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -9,17 +5,13 @@ from hypothesis import given, strategies as st
 from identify.errors import ModelError
 from identify.inertia import in_frame, is_consistent, phi_from_inertia
 from identify.inertia.shapes import (
-    DENSITY_UNITS,
     SHAPES,
     Box,
-    BoxShell,
     Capsule,
     Cylinder,
     Ellipsoid,
     EllipsoidShell,
-    Rod,
     Sphere,
-    Tube,
     shape_from_sizes,
     shape_sizes,
 )
@@ -110,17 +102,3 @@ def test_a_mass_that_is_none_is_refused(arguments, message):
 def test_a_body_beyond_all_numbers_is_refused():
     with pytest.raises(ModelError, match="too large for a number"):
         Box(1e59, 1e59, 1e59).body(mass=1e300)
-
-
-def test_units_of_density():
-    assert DENSITY_UNITS[Tube(1, 1).extent] == "kg/m²"
-    assert DENSITY_UNITS[Rod(1).extent] == "kg/m"
-
-
-def test_shapes_are_values():
-    box = Box(1, 2, 3)
-    assert box == Box(1.0, 2.0, 3.0)
-    assert box != BoxShell(1, 2, 3)
-    assert isinstance(box.x, float)
-    with pytest.raises(AttributeError):
-        box.x = 5.0  # pyright: ignore[reportAttributeAccessIssue]

@@ -1,15 +1,10 @@
-"""Point masses."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 
 from identify.errors import ModelError
-from identify.inertia import pseudo_inertia
 from identify.inertia.shapes import Points
-from tests.close import assert_close, assert_same_body
+from tests.close import assert_same_body
 from tests.strategies import phi_of_points, seeds
 
 
@@ -22,19 +17,6 @@ def test_weights_are_masses_or_shares_of_one(seed):
     share = 3.0 / weights.sum() * weights
     assert_same_body(points.body(mass=3.0), phi_of_points(positions, share), 1e-13)
     assert_same_body(points.body(density=2.0), phi_of_points(positions, 2.0 * weights), 1e-13)
-
-
-def test_two_half_kilograms_on_the_x_axis():
-    points = Points(np.array([[1.0, 0, 0], [-1, 0, 0]]), np.array([0.5, 0.5]))
-    assert_close(points.body(), [1, 0, 0, 0, 0, 0, 0, 1, 0, 1], 0.0)
-    assert_close(pseudo_inertia(points.body()), np.diag([1.0, 0, 0, 1.0]), 0.0)
-    assert_close(points.body(mass=4.0).phi[9], 4.0, 0.0)
-
-
-def test_one_point_has_no_inertia_about_itself():
-    points = Points(np.array([[1.0, 2.0, 3.0]]), np.array([2.0]))
-    assert_close(points.covariance, np.zeros((3, 3)), 0.0)
-    assert_same_body(points.body(), phi_of_points(points.positions, points.weights), 1e-15)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,3 @@
-"""Shapes by name, and their sizes."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -82,8 +78,3 @@ def test_another_number_of_sizes_is_told_with_those_expected():
 def test_a_size_that_is_none_is_refused(value, message):
     with pytest.raises(ModelError, match=message):
         shape_from_sizes("box", [0.1, value, 0.3])
-
-
-def test_the_registry_cannot_be_changed():
-    with pytest.raises(TypeError):
-        SHAPES["box"] = Capsule  # pyright: ignore[reportIndexIssue]

@@ -1,7 +1,3 @@
-"""Shells as the limit of thin walls, and what the shell of an ellipsoid is."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

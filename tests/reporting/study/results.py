@@ -1,7 +1,5 @@
 """Rows of a study as if they had been run, for the sections and figures of its summary."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

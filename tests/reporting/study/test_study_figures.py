@@ -1,7 +1,3 @@
-"""Figures of a study: what stands where, and that they can be drawn."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from matplotlib.text import Text
@@ -39,12 +35,6 @@ def test_errors_stand_over_the_swept_value_with_their_spread():
     assert_close(consistent.get_lines()[0].get_ydata(), 100.0 * np.ones(3))
 
 
-def test_narrow_sweeps_are_linear_and_noise_is_an_axis_too():
-    (made,) = accuracy_figures(swept("noise_scale", {"small": 1.0, "large": 2.0}))
-    assert made.name == "accuracy_noise_scale"
-    assert made.figure.axes[0].get_xscale() == "linear"
-
-
 def test_without_a_sweep_the_corruptions_stand_side_by_side():
     def metrics(log, corruption, estimator, seed):
         return {"mass_error": 1.0}
@@ -53,17 +43,6 @@ def test_without_a_sweep_the_corruptions_stand_side_by_side():
     ticks = [text.get_text() for text in made.figure.axes[-1].get_xticklabels()]
     assert ticks == ["low", "high"]
     assert accuracy_figures(rows(metrics, corruptions=("low",))) == []
-
-
-def test_long_labels_are_numbered_and_told():
-    def metrics(log, corruption, estimator, seed):
-        return {"mass_error": 1.0}
-
-    names = ("psd(mass=known, bias=none)", "wls(mass=known, bias=none)")
-    (made,) = accuracy_figures(rows(metrics, corruptions=("low", "high"), estimators=names))
-    labels = [line.get_label() for line in made.figure.axes[0].get_lines()]
-    assert labels == ["1", "2"]
-    assert "1: `psd(mass=known, bias=none)`, 2: `wls" in made.caption
 
 
 def test_bars_are_the_coverage_and_lines_its_range_over_logs():
@@ -103,18 +82,6 @@ def test_points_of_selected_cells_are_hollow():
     assert [len(line.get_xdata()) for line in hollow] == [1]
     assert_close(hollow[0].get_xdata(), [distance.get_lines()[0].get_xdata()[0]])
     assert "hollow" in made.caption
-
-
-def test_failed_fits_are_not_consistent_in_the_figure():
-    def metrics(log, corruption, estimator, seed):
-        failed = estimator == "ols" and seed == 0
-        found = {"mass_error": None if failed else 1.0, "consistent": None if failed else 1.0}
-        return found | {"error_type": "SolveError" if failed else None}
-
-    (made,) = accuracy_figures(rows(metrics, corruptions=("low", "high"), seeds=4))
-    lines = {line.get_label(): line.get_ydata() for line in made.figure.axes[1].get_lines()}
-    assert_close(lines["ols"], [75.0, 75.0])
-    assert_close(lines["psd"], [100.0, 100.0])
 
 
 def test_exact_errors_do_not_stretch_the_axis():

@@ -1,7 +1,3 @@
-"""The summary of a study against its rows."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -31,7 +27,6 @@ from identify.reporting.study.summary import (
     failures,
     head,
     numerics_mark,
-    times,
 )
 from tests.reporting.study.results import rows
 
@@ -100,21 +95,6 @@ def test_means_of_selected_fits_have_their_number_and_a_mean_over_common_cells()
     assert heads == ["Riemannian", "consistent %", "failed", "Riemannian, common trials"]
     assert cells(text, "`low`", "`ols`") == [["1.00 / 1.00 (n 2)", "50.0", "0", "1.00 (n 2)"]]
     assert cells(text, "`low`", "`psd`") == [["4.00 / 4.00 (n 4)", "100", "0", "2.00 (n 2)"]]
-
-
-def test_without_a_common_cell_there_is_no_common_mean():
-    def metrics(log, corruption, estimator, seed):
-        return {"riemannian": 1.0 if estimator == "psd" else None}
-
-    text = scores(rows(metrics))
-    assert cells(text, "`low`", "`ols`") == [["–", "0", "–"]]
-    assert cells(text, "`low`", "`psd`") == [["1.00 / 1.00 (n 4)", "0", "–"]]
-
-
-def test_where_all_fits_have_all_metrics_no_numbers_are_told():
-    text = scores(rows(plain))
-    assert "(n " not in text
-    assert "ommon" not in text
 
 
 def test_failed_fits_are_not_consistent():
@@ -216,14 +196,6 @@ def test_the_published_scores_stand_beside(shared_data, monkeypatch):
     }
 
 
-def test_what_is_known_of_the_published_inertia_is_told(shared_data, monkeypatch):
-    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    text = scores(stars(0.1))
-    for fact in ("parallel axis twice", "14.1 %", "15.0 %", "11.4 %", "14.9 %", "whole numbers"):
-        assert fact in text
-        assert fact not in scores(rows(plain))
-
-
 def test_without_the_data_set_the_summary_says_so(monkeypatch):
     def missing(name: str) -> None:
         raise DatasetError("not here")
@@ -289,20 +261,6 @@ def test_a_swept_option_of_the_logs_has_a_table():
     assert by_setting(rows(plain)) == ""
 
 
-def test_options_that_vary_together_are_swept_once():
-    def metrics(log, corruption, estimator, seed):
-        factor = 2.0 if corruption == "low" else 1.0
-        return {"mass_error": 3.0, "noise_force": factor, "noise_torque": 3.0 * factor}
-
-    assert rows(metrics).swept == ("noise_force",)
-
-
-def test_times_are_quantiles_of_the_fits():
-    text = times(rows(plain))
-    assert cells(text, "`psd`") == [["1.00", "1.00", "none 8"]]
-    assert "median 10.0 ms" in text
-
-
 def test_all_cells_failed_is_a_summary_too(tmp_path):
     def nothing(log, corruption, estimator, seed):
         return {"error_type": "LogError", "error": "no such column", "consistent": None}
@@ -323,18 +281,6 @@ def test_the_summary_has_every_section_and_shows_its_figures(tmp_path):
     for figure in figures:
         assert f"]({figure.name})" in text
         assert figure.read_bytes().startswith(b"\x89PNG")
-
-
-def test_other_pages_beside_the_summary_are_linked(tmp_path):
-    def empty(log, corruption, estimator, seed):
-        return {"error_type": "LogError", "error": "no", "consistent": None}
-
-    write_summary(rows(empty), tmp_path)
-    assert "Beside it" not in (tmp_path / "summary.md").read_text(encoding="utf-8")
-    (tmp_path / "before.md").write_text("# Before")
-    write_summary(rows(empty), tmp_path)
-    text = (tmp_path / "summary.md").read_text(encoding="utf-8")
-    assert text.count("\n\nBeside it: [before](before.md)\n\n## ") == 1
 
 
 @pytest.mark.parametrize("name", ["`a|b`", "a\nb"])

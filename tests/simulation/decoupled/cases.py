@@ -1,7 +1,5 @@
 """Bodies, starts and loads of these tests, and the error of one trajectory against another."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

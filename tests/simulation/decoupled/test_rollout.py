@@ -1,7 +1,3 @@
-"""The fast rollout against the plain one, DOP853 and MuJoCo; invariants, batches, bad input."""
-
-from __future__ import annotations
-
 import tracemalloc
 import warnings
 from typing import Any
@@ -50,9 +46,6 @@ def resampled(step: float, way: str, duration: float = 0.4) -> np.ndarray:
     if way == "hold":
         return coarse[index.astype(int)]
     return np.stack([np.interp(index, np.arange(len(coarse)), c) for c in coarse.T], axis=-1)
-
-
-# Other ways to the same motion -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -130,9 +123,6 @@ def mjcf(phi: np.ndarray, step: float, gravity) -> str:
       </body></worldbody><actuator>{motors}</actuator></mujoco>"""
 
 
-# Invariants --------------------------------------------------------------------------------------
-
-
 @settings(max_examples=15)
 @given(bodies(flat=False, offset=10.0), seeds())
 def test_a_free_body_keeps_energy_and_momentum(phi, seed):
@@ -157,9 +147,6 @@ def test_gravity_alone_is_a_parabola_of_the_centre_of_mass():
     t = path.time[:, None]
     rate = (com[:, 1:2] - com[:, :1]) / 1e-2 - 0.5e-2 * GRAVITY
     assert_close(com, com[:, :1] + rate * t + 0.5 * GRAVITY * t**2, 1e-12)
-
-
-# Bodies and motions at the edge ------------------------------------------------------------------
 
 
 @settings(max_examples=20)
@@ -195,9 +182,6 @@ def test_a_spin_up_to_the_largest_turn_is_exact_about_a_principal_axis(count):
     exact = np.concatenate((half / np.maximum(angle, 1e-300) * np.sin(angle), np.cos(angle)), -1)
     exact[:, 0] = [0, 0, 0, 1]
     assert rotation_angle(path.quaternion, exact).max() < 1e-10
-
-
-# Batches, and what is kept -----------------------------------------------------------------------
 
 
 def test_whatever_varies_is_broadcast():
@@ -251,34 +235,12 @@ def test_memory_beside_the_output_does_not_grow_with_time():
     assert peak(8001) < 1.05 * peak(2001)
 
 
-def test_one_sample_is_the_start_itself():
-    start = some_states((3,))
-    path = fast_rollout(PHI, start, np.zeros((1, 6)), STEP)
-    assert path.position.shape == (3, 1, 3)
-    assert_close(path.position[:, 0], start.position, 0.0)
-
-
-def test_fewer_steps_than_samples():
-    wrench = wavy_wrench(STEP * np.arange(41), PHI)
-    path = fast_rollout(PHI, some_states(()), wrench, STEP, steps=10)
-    whole = fast_rollout(PHI, some_states(()), wrench, STEP)
-    assert_close(path.position, whole.position[:11], 1e-14)
-
-
-def test_no_bodies_at_all():
-    path = fast_rollout(np.empty((0, 10)), still((0,)), np.zeros((5, 6)), STEP)
-    assert path.position.shape == (0, 5, 3)
-
-
-# Errors ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("phi", "message"),
     [
         (-PHI, "not physically possible"),
         (np.array([1.0, 0, 0, 0, 1.0, 0, 0, 0.1, 0, 0.1]), "repair the body first"),
-        (np.full(10, np.nan), r"phi: entry \(0,\) is nan; expected finite"),
+        (np.full(10, np.nan), r"phi: entry \(0,\) is nan; every entry"),
         (phi_from_inertia(1.0, np.zeros(3), np.diag([0.0, 1.0, 1.0])), "a point or a rod"),
         (phi_from_inertia(1.0, np.ones(3), np.zeros((3, 3))), "a point or a rod"),
         (phi_from_inertia(1.0, np.array([1e7, 0, 0]), 1e-3 * np.eye(3)), "a point or a rod|lost"),
@@ -293,8 +255,8 @@ def test_a_body_that_cannot_be_simulated_is_refused(phi, message):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"step": 0.0}, "time step must be positive and finite"),
-        ({"step": np.nan}, "time step must be positive and finite"),
+        ({"step": 0.0}, r"time step: expected a positive, finite number \[s\]"),
+        ({"step": np.nan}, r"time step: expected a positive, finite number \[s\]"),
         ({"wrench": np.zeros((0, 6))}, r"wrench: expected shape \(..., n, 6\)"),
         ({"wrench": np.zeros((3, 5))}, r"wrench: expected shape \(..., n, 6\)"),
         ({"steps": 3}, "3 samples are enough for 2 steps, asked for 3"),
@@ -305,7 +267,10 @@ def test_a_body_that_cannot_be_simulated_is_refused(phi, message):
         ({"every": 1.5}, "every: expected a whole number"),
         ({"interpolation": "cubic"}, "cubic"),
         ({"gravity": np.zeros(2)}, r"gravity: expected shape"),
-        ({"gravity": [0.0, np.nan, 0.0]}, r"gravity: entry \(1,\) is nan; expected finite"),
+        (
+            {"gravity": [0.0, np.nan, 0.0]},
+            r"gravity: entry \(1,\) is nan; every entry",
+        ),
         ({"start": still((2,)), "wrench": np.zeros((3, 4, 6))}, "do not broadcast"),
     ],
 )

@@ -1,7 +1,3 @@
-"""One long log in one shot."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

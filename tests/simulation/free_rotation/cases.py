@@ -1,7 +1,5 @@
 """Free rotations of every kind, among them those where digits are easily lost."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ about L from Legendre's Π(n; φ, m) with the one base rate L/I₃, the attitude
 rotation matrices. Nothing is shared with the package.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,3 @@
-"""Against 60 digits: the error is that of rounded rates, near the separatrix and for rods too."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

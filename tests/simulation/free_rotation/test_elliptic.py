@@ -1,7 +1,3 @@
-"""Elliptic integrals and functions against SciPy's, quadrature, and their own identities."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st

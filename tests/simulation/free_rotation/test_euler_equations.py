@@ -1,7 +1,3 @@
-"""Euler's equations in axes of the body and of the world, and the attitude's rate: one motion."""
-
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, settings
 from scipy.integrate import solve_ivp
@@ -107,18 +103,3 @@ def test_euler_equations_in_principal_axes():
         (I[0] - I[1]) / I[2] * w[0] * w[1],
     ]
     assert_close(angular_acceleration(np.diag(I), w, np.zeros(3)), expected, 1e-15)
-
-
-def test_they_are_batched():
-    rng = np.random.default_rng(1)
-    I = np.array([inertia_about_com(random_body(rng)) for _ in range(4)])
-    q, w, tau = rng.normal(size=(4, 4)), rng.normal(size=(4, 3)), rng.normal(size=(4, 3))
-    L = rng.normal(size=(4, 3))
-    I_W = inertia_in_world(I, q)
-    for k in range(4):
-        assert_close(angular_acceleration(I, w, tau)[k], angular_acceleration(I[k], w[k], tau[k]))
-        assert_close(I_W[k], inertia_in_world(I[k], q[k]))
-        one = angular_velocity_of_momentum(I[k], q[k], L[k])
-        assert_close(angular_velocity_of_momentum(I, q, L)[k], one)
-        assert_close(I_W[k] @ one, L[k])
-        assert_close(inertia_rate_in_world(I_W, w)[k], inertia_rate_in_world(I_W[k], w[k]))

@@ -1,7 +1,3 @@
-"""Energy, momentum, regime, period, precession and flip time."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -139,20 +135,6 @@ def test_the_axis_of_a_steady_rotation_is_that_of_its_spin():
     assert_close(found.axis, [[0.0, 0.6, 0.8], [0.0, 0.0, 0.0]], 1e-15)
     assert_close(found.moment, [1.5, 0.0], 1e-15)
     assert_close(found.kinetic_energy, [18.75, 0.0], 1e-15)
-
-
-def test_they_broadcast_and_have_units():
-    inertia, w = body(ALL["about the largest"], turned=True)
-    one = rotation_invariants(inertia, w)
-    many = rotation_invariants(
-        np.array([1.0, 1e-3])[:, None, None, None] * inertia, np.array([[1.0], [2.0], [0.1]]) * w
-    )
-    scale_I, scale_w = np.array([[1.0], [1e-3]]), np.array([1.0, 2.0, 0.1])
-    assert many.axis.shape == (2, 3, 3)
-    assert_close(many.kinetic_energy, one.kinetic_energy * scale_I * scale_w**2, 1e-14)
-    assert_close(many.angular_momentum, one.angular_momentum * scale_I * scale_w, 1e-14)
-    assert_close(many.period, np.broadcast_to(one.period / scale_w, (2, 3)), 1e-13)
-    assert_close(many.precession, np.broadcast_to(one.precession, (2, 3)), 1e-13)
 
 
 def test_bad_input_says_so():

@@ -1,7 +1,3 @@
-"""The whole motion of a free body: against the plain rollout, and what it must keep."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -53,23 +49,6 @@ def test_the_centre_of_mass_flies_on_a_parabola(seed):
     assert_close(velocity, velocity[1] + g * s, 1e-13)
     assert_close(motion.position[1], start.position, 1e-14)
     assert_close(motion.velocity[1], start.velocity, 1e-13)
-
-
-def test_bodies_and_states_broadcast():
-    rng = np.random.default_rng(0)
-    phi = np.array([random_body(rng) for _ in range(2)])[:, None]
-    start, t = random_state(rng, (3,)), np.linspace(0.0, 2.0, 5)
-    whole = free_motion(phi, start, t)
-    assert whole.position.shape == (2, 3, 5, 3)
-    one = free_motion(
-        phi[1, 0],
-        State(*(getattr(start, name)[2] for name in State.__dataclass_fields__)),
-        t,
-    )
-    assert_close(whole.position[1, 2], one.position, 1e-14)
-    assert_close(whole.velocity[1, 2], one.velocity, 1e-14)
-    gravities = free_motion(phi[0, 0], start, t, np.zeros((4, 1, 3)))
-    assert gravities.position.shape == (4, 3, 5, 3)
 
 
 @pytest.mark.parametrize(

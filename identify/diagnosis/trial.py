@@ -1,0 +1,246 @@
+"""`Trial`: logs with some faults corrected, and the sizes of those that fit best.
+
+The likelihood `misfit` is minimised over the sizes η by Gauss and Newton: at weights W and a body φ
+the residual r = z M(η) (B0 − B φ) is linear in φ, and nearly so in η, and both step together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from identify.arrays import Array, Phi
+from identify.diagnosis.facts import LogFacts
+from identify.diagnosis.fault import Fault
+from identify.diagnosis.faults.wrench import CALIBRATION
+from identify.diagnosis.misfit import BandRows, Misfit, clear_bands, inverse_information, misfit
+from identify.estimation.least_squares import LeastSquaresFit
+from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT, WIDE_LAYOUT
+from identify.regressors.wrench import DDW, DW, W
+from identify.signals.transform import band_middle
+
+STEPS, _HALVINGS = 8, 4
+_TRIED = 2
+"""Steps after which a cost that is above a bound is given up."""
+
+SETTLED = 0.1
+"""Standard errors of a step after which no other is taken."""
+
+_UNOBSERVABLE = 1e-6
+"""Share of the information on a direction of η that body and offset have to leave."""
+
+_AMPLIFIED = (0.3, 8.0)
+"""Least and largest multiple of a size whose likelihood is compared, where steps fall short."""
+
+_FARTHEST_IN_MATTERS = 30.0
+"""Largest size, in those that matter (.3 s, 60°): beyond it, what is wrong is not continuous."""
+
+_WRENCH = slice(W.start - 1, W.stop - 1)
+"""Columns of the wrench where the constant is left out."""
+
+Candidate = Sequence[Fault]
+"""One fault as it is of each log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Logs with some faults corrected, and the bodies that explain them so.
+
+    Attributes:
+        rows: of each log, extended.
+        bodies: numbers of the logs of each body.
+        candidates: the faults that are corrected.
+        sizes: of each.
+        misfits: of each body.
+        directions: of η that the logs tell.
+    """
+
+    rows: tuple[BandRows, ...]
+    bodies: tuple[tuple[int, ...], ...]
+    candidates: tuple[Candidate, ...] = ()
+    sizes: tuple[Array, ...] = ()
+    misfits: tuple[Misfit, ...] = ()
+    directions: int = 0
+
+    @classmethod
+    def of(cls, fit: LeastSquaresFit, facts: Sequence[LogFacts]) -> Trial:
+        """Of the logs of a fit; logs with a payload and those without it are of two bodies."""
+        rows: list[BandRows] = []
+        bodies: list[tuple[int, ...]] = []
+        for statistics, _ in fit.data.system.data:
+            first = len(rows)
+            for log in range(len(statistics.logs)):
+                bands = clear_bands(statistics, facts[len(rows)].gravity, log)
+                rows.append(BandRows.of(statistics, bands, log))
+            bodies.append(tuple(range(first, len(rows))))
+        now = cls(tuple(rows), tuple(bodies))
+        return now.at((), ()) if now.measured else now
+
+    def at(self, candidates: Sequence[Candidate], sizes: Sequence[Array]) -> Trial:
+        """The same logs with other faults corrected, or sizes of them."""
+        maps = self.maps(candidates, sizes)
+        mapped = [
+            rows.mapped(M[:, : len(SCAN_LAYOUT.columns)])
+            for rows, M in zip(self.rows, maps, strict=True)
+        ]
+        misfits = tuple(misfit([mapped[log] for log in of_body]) for of_body in self.bodies)
+        directions = sum(len(size) for size in sizes)
+        return replace(
+            self,
+            candidates=tuple(candidates),
+            sizes=tuple(sizes),
+            misfits=misfits,
+            directions=directions,
+        )
+
+    def maps(self, candidates: Sequence[Candidate], sizes: Sequence[Array]) -> Array:
+        """M of all faults for each log, shape (logs, 40, 40)."""
+        whole = np.tile(np.eye(len(WIDE_LAYOUT.columns)), (len(self.rows), 1, 1))
+        for candidate, size in zip(candidates, sizes, strict=True):
+            whole = whole @ np.array([fault.map_at(size) for fault in candidate])
+        return whole
+
+    @property
+    def widths(self) -> list[int]:
+        """How many components each size has."""
+        return [len(size) for size in self.sizes]
+
+    @property
+    def measured(self) -> bool:
+        """Whether every body has a wrench to be explained."""
+        return all(
+            any(len(self.rows[log].samples) and self.rows[log].measures_wrench for log in of_body)
+            for of_body in self.bodies
+        )
+
+    @property
+    def phi(self) -> Phi:
+        """The first body."""
+        return self.misfits[0].phi
+
+    @property
+    def cost(self) -> float:
+        """Minus twice the log-likelihood of the wrench as it was read, sizes paid for."""
+        total, samples = sum(each.cost for each in self.misfits), 0.0
+        for rows, M in zip(self.rows, self.maps(self.candidates, self.sizes), strict=True):
+            samples += float(rows.samples.sum())
+            for band, n in zip(rows.bands, rows.samples, strict=True):
+                total -= float(n) * _log_power(M, band_middle(band))
+        return total + self.directions * float(np.log(6.0 * max(samples, 1.0)))
+
+    def tangents(self) -> Array:
+        """∂M/∂η of all sizes, of the columns as read, shape (logs, 40, 19, Σd)."""
+        width, columns = len(SCAN_LAYOUT.columns), []
+        for number, (candidate, size) in enumerate(zip(self.candidates, self.sizes, strict=True)):
+            sizes = candidate[0].sizes
+            assert sizes is not None
+            for step in 1e-4 * sizes.matters * np.eye(len(size)):
+                ends = []
+                for end in (size + step, size - step):
+                    moved = [*self.sizes[:number], end, *self.sizes[number + 1 :]]
+                    ends.append(self.maps(self.candidates, moved))
+                columns.append(((ends[0] - ends[1]) / (2.0 * step.sum()))[..., :width])
+        return np.stack(columns, axis=-1)
+
+    def step(self) -> tuple[Array, Array, int]:
+        """The Gauss-Newton step of all sizes, its covariance, and how many directions are told."""
+        maps, tangents = self.maps(self.candidates, self.sizes), self.tangents()
+        d = tangents.shape[-1]
+        S, s, whole = np.zeros((d, d)), np.zeros(d), np.zeros(d)
+        for of_body, found in zip(self.bodies, self.misfits, strict=True):
+            C = np.concatenate((-FEATURE_TENSOR @ found.phi, np.eye(6)))
+            N, g, first = np.zeros((10 + d, 10 + d)), np.zeros(10 + d), 0
+            for log in of_body:
+                Z = self.rows[log].factors
+                weights = found.weights[first : first + len(Z)]
+                first += len(Z)
+                base = Z @ maps[log][1 : 1 + Z.shape[2], 1 : len(SCAN_LAYOUT.columns)]
+                r = base @ C
+                # What η does to the wrench is worked out with the predicted one: the noise of the
+                # measured one is that of the residual, and a smaller wrench explains no more.
+                predicted = Z.copy()
+                predicted[..., _WRENCH] -= r
+                of_body_part = -np.einsum("bkf,fmp->bkmp", base[..., :12], FEATURE_TENSOR)
+                slope = np.einsum("jfd,fm->jmd", tangents[log][1 : 1 + Z.shape[2], 1:], C)
+                of_sizes = np.einsum("bkj,jmd->bkmd", predicted, slope)
+                J = np.concatenate((of_body_part, of_sizes), axis=-1)
+                weighted = np.einsum("bmn,bknp->bkmp", weights, J)
+                N += np.tensordot(J, weighted, axes=((0, 1, 2), (0, 1, 2)))
+                g += np.tensordot(weighted, r, axes=((0, 1, 2), (0, 1, 2)))
+            to_phi = inverse_information(N[:10, :10]) @ N[:10, 10:]
+            S += N[10:, 10:] - N[10:, :10] @ to_phi
+            s += g[10:] - to_phi.T @ g[:10]
+            whole += np.diag(N)[10:]
+        scale = np.sqrt(np.maximum(whole, np.finfo(float).tiny))
+        values, vectors = np.linalg.eigh(S / np.outer(scale, scale))
+        told = values > _UNOBSERVABLE
+        along = vectors[:, told] / scale[:, None]
+        covariance = (along / values[told]) @ along.T
+        return -covariance @ s, covariance, int(told.sum())
+
+
+def _log_power(M: Array, omega: float) -> float:
+    """log |det C|² of the map of the wrench at a frequency: what it makes of its noise."""
+    C = M[W, W] + 1j * omega * M[DW, W] - omega**2 * M[DDW, W]
+    return 2.0 * float(np.linalg.slogdet(C)[1])
+
+
+def settled(before: Trial, candidate: Candidate, bound: float = np.inf) -> Trial | None:
+    """A fault at the size that fits best, beside those corrected before at theirs."""
+    from scipy.optimize import minimize_scalar  # kept out of a fit that finds nothing
+
+    fault = candidate[0]
+    start = before.at((*before.candidates, candidate), (*before.sizes, np.zeros(fault.d)))
+    now = stepped(start, bound)
+    if now is None or not fault.amplifies:
+        return now
+
+    # Steps by the residual fall short where a correction makes noise larger; the likelihood of the
+    # wrench as it was read counts that.
+    def at(factor: float) -> Trial:
+        return now.at(now.candidates, (*now.sizes[:-1], factor * now.sizes[-1]))
+
+    found = minimize_scalar(
+        lambda factor: at(factor).cost, bounds=_AMPLIFIED, method="bounded", options={"xatol": 0.02}
+    )
+    return min((now, at(float(found.x))), key=lambda trial: trial.cost)
+
+
+def stepped(now: Trial, bound: float = np.inf) -> Trial | None:
+    """Steps of all sizes together until they are small or gain nothing.
+
+    None where there is no way on, or the cost after a few of them is still above a bound.
+    """
+    for number in range(STEPS):
+        try:
+            step, covariance, directions = now.step()
+        except np.linalg.LinAlgError:
+            return None
+        partial = any(c[0].name == CALIBRATION for c in now.candidates)
+        if not directions or (directions < len(step) and not partial):
+            return None
+        now = replace(now, directions=directions)
+        after = None
+        for _ in range(_HALVINGS):
+            sizes = np.split(np.concatenate(now.sizes) + step, np.cumsum(now.widths)[:-1])
+            if any(
+                np.abs(size).max() / c[0].sizes.matters > _FARTHEST_IN_MATTERS
+                for c, size in zip(now.candidates, sizes, strict=True)
+                if c[0].sizes is not None
+            ):
+                return None
+            trial = replace(now.at(now.candidates, sizes), directions=directions)
+            if trial.cost < now.cost:
+                after = trial
+                break
+            step = 0.5 * step
+        if after is None:
+            break
+        now = after
+        if number >= _TRIED - 1 and now.cost > bound:
+            return None
+        if (np.abs(step) <= SETTLED * np.sqrt(np.diag(covariance))).all():
+            break
+    return now

@@ -1,0 +1,139 @@
+"""Poses in a schema: of the sensor and the flange in the body, and of the tool point."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import BeforeValidator, Field, StrictStr, model_validator
+
+from identify.documents import Quaternion, Table, Vector, WrongValue, numbers, one_of
+from identify.logs.units import ANGLE, LENGTH
+from identify.spatial import (
+    BodyFrame,
+    Pose,
+    exp_rotation,
+    log_rotation,
+    quaternion_from_rotation,
+)
+from identify.spatial.rotations import LARGEST_TURN
+
+_FARTHEST = 5.0
+"""Farthest flange from the body's origin, and tool point from the flange [m]: no tool is longer."""
+
+
+class Placement(Table):
+    """`[wrench.mount]`, `[body.flange]`: the pose of the sensor, or of the flange, in B."""
+
+    translation: Vector = (0.0, 0.0, 0.0)
+    """Its origin, from the body's, in body axes."""
+    unit: Annotated[str, one_of(LENGTH)] = "m"
+    quaternion: Quaternion | None = None
+    """Turns its components into the body's, [x, y, z, w]."""
+    rotation_vector: Vector | None = None
+    """The same as axis times angle."""
+    angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
+
+    @model_validator(mode="after")
+    def _one_rotation(self) -> Placement:
+        if self.quaternion is not None and self.rotation_vector is not None:
+            raise ValueError("give quaternion or rotation_vector, not both")
+        _require_turn(self.rotation_vector or (), self.angle_unit)
+        return self
+
+    @property
+    def pose(self) -> Pose:
+        """X_BS of a sensor, X_BF of the flange."""
+        position = LENGTH[self.unit] * np.array(self.translation)
+        if self.rotation_vector is not None:
+            turn = ANGLE[self.angle_unit] * np.array(self.rotation_vector)
+            return Pose.from_quaternion(exp_rotation(turn), position)
+        return Pose.from_quaternion(self.quaternion or (0.0, 0.0, 0.0, 1.0), position)
+
+
+class ToolPoint(Table):
+    """`[body.tcp]`: the point that the log follows, in the flange."""
+
+    pose: Annotated[tuple[float, ...], BeforeValidator(numbers(6))]
+    """x, y, z and a rotation vector, as a pendant shows them."""
+    unit: Annotated[str, one_of(LENGTH)] = "m"
+    angle_unit: Annotated[str, one_of(ANGLE)] = "rad"
+
+    @model_validator(mode="after")
+    def _turns_once(self) -> ToolPoint:
+        _require_turn(self.pose[3:], self.angle_unit)
+        return self
+
+    @property
+    def X_FT(self) -> Pose:
+        """Where the tool point is in the flange."""
+        pose = np.array(self.pose)
+        turn = exp_rotation(ANGLE[self.angle_unit] * pose[3:])
+        return Pose.from_quaternion(turn, LENGTH[self.unit] * pose[:3])
+
+
+def placement_of(X_BS: Pose) -> dict[str, object]:
+    """The keys of a `Placement` that is said by a pose."""
+    quaternion = quaternion_from_rotation(X_BS.rotation)
+    return {"translation": X_BS.position.tolist(), "quaternion": quaternion.tolist()}
+
+
+def tool_point_of(X_FT: Pose) -> dict[str, object]:
+    """The keys of a `ToolPoint` that is said by a pose."""
+    turn = log_rotation(quaternion_from_rotation(X_FT.rotation))
+    return {"pose": [*X_FT.position.tolist(), *turn.tolist()]}
+
+
+class BodyTable(Table):
+    """`[body]`: what people call the body frame, and where the flange is in it.
+
+    With `tcp` the motion that is logged is that of the tool point, and B is the flange.
+    """
+
+    name: Annotated[StrictStr, Field(min_length=1, max_length=80)] | None = None
+    flange: Placement | None = None
+    tcp: ToolPoint | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> BodyTable:
+        if self.name is not None and not self.name.isprintable():
+            raise WrongValue("name", f"expected one line of text, got {self.name!r}")
+        if self.flange is not None and self.tcp is not None:
+            raise ValueError(
+                "give flange, where the flange is in B, or tcp, where the logged point is in the "
+                "flange (which then is B), not both"
+            )
+        if self.flange is not None:
+            _require_near("flange", "the flange", self.flange.pose, self.flange.unit)
+        if self.tcp is not None:
+            _require_near("tcp", "the tool point", self.tcp.X_FT, self.tcp.unit)
+        return self
+
+    @property
+    def frame(self) -> BodyFrame:
+        """What is said of B."""
+        if self.tcp is not None:
+            return BodyFrame(self.name, Pose.identity(), self.tcp.X_FT)
+        return BodyFrame(self.name, self.flange and self.flange.pose)
+
+
+def _require_near(key: str, what: str, pose: Pose, unit: str) -> None:
+    distance = float(np.linalg.norm(pose.position))
+    if distance > _FARTHEST:
+        from_where = "body's origin" if key == "flange" else "flange"
+        hint = 'if the numbers are in millimetres, set unit = "mm"' if unit == "m" else "check it"
+        raise WrongValue(
+            key,
+            f"{what} is {distance:.4g} m from the {from_where}, expected {_FARTHEST:g} m at the "
+            f"most; {hint}",
+        )
+
+
+def _require_turn(vector: tuple[float, ...], unit: str) -> None:
+    angle = float(np.linalg.norm(vector)) * ANGLE[unit]
+    if angle > LARGEST_TURN:
+        hint = 'if it is in degrees, set angle_unit = "deg"' if unit == "rad" else "check it"
+        raise ValueError(
+            f"the rotation vector turns by {angle:.4g} rad, expected a full turn at the most; "
+            f"{hint}"
+        )

@@ -1,0 +1,251 @@
+"""A column of panels as an SVG element of a page, its parts put in place by arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.reporting.canvas import EDGE, GRID, INK, MUTED, PAD, WIDTH, Column, Panel
+from identify.reporting.svg_axes import Mark, SvgAxes, Ticks, text_width, write_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_INCH = 72.0
+_TITLE, _LABEL, _SMALL = 9.5, 8.5, 8.0
+"""Sizes of text."""
+
+_BOLD = 1.12
+"""Width of bold text over that of plain text."""
+
+_LINE = 1.4
+"""From one line of text to the next, over its size."""
+
+_TICK, _GAP = 3.0, 3.5
+"""Length of a tick, and the gap between it and its number."""
+
+_HANDLE, _AFTER_HANDLE, _BETWEEN = 12.0, 4.0, 9.6
+"""Of a legend: width of a mark, and the gaps after it and after its word."""
+
+_LEFT, _RIGHT = _INCH * PAD, _INCH * (WIDTH - PAD)
+"""Where a column begins and ends."""
+
+
+def svg(column: Column, key: str) -> str:
+    """A column as an `svg` element for a page; its ids begin with `key`, which is of this figure.
+
+    Returns:
+        Markup that is safe to put into a page: all text is escaped.
+    """
+    panels = [_DrawnPanel.of(panel) for panel in column.panels]
+    parts, y = _head(column.title, [panel.axes for panel in panels])
+    left, right = _sides(panels)
+    for number, panel in enumerate(panels):
+        top = y + panel.above
+        box = _Box(left, top, right - left, panel.height, f"{key}-{number}")
+        labelled = not column.shared or panel is panels[-1]
+        parts += box.draw(panel, numbered=labelled)
+        y = top + panel.height
+        if labelled:
+            y += _TICK + _GAP + _SMALL + _LINE * _LABEL
+            xlabel = panel.xlabel or column.xlabel
+            parts.append(write_text(xlabel, 0.5 * (left + right), y, _LABEL, INK, _MIDDLE))
+    labels = "; ".join(panel.ylabel or panel.xlabel or column.xlabel for panel in panels)
+    label = escape(f"{column.title}: {labels}")
+    size = f"0 0 {_INCH * WIDTH:g} {y + _LEFT:.2f}"
+    return f'<svg viewBox="{size}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+
+
+_MIDDLE, _END = ' text-anchor="middle"', ' text-anchor="end"'
+
+
+@dataclass(frozen=True, slots=True)
+class _DrawnPanel:
+    """A panel with what was drawn on its axes; lengths in points."""
+
+    axes: SvgAxes
+    ylabel: str
+    xlabel: str
+    note: str
+    height: float
+    up: Ticks
+
+    @classmethod
+    def of(cls, panel: Panel) -> _DrawnPanel:
+        axes, height = SvgAxes(), _INCH * panel.height
+        panel.draw(cast("Axes", axes))  # panels of pages use what both have
+        up = axes.y.ticks(height, _SMALL, along=False)
+        return cls(axes, panel.ylabel, panel.xlabel, panel.note, height, up)
+
+    @property
+    def above(self) -> float:
+        """Room for what stands above the axes, and for half a number beside their upper end."""
+        notes = self.axes.notes
+        texts = [note.size - note.offset[1] for note in notes if note.at[1] == np.inf]
+        return max(0.5 * _SMALL, *texts, bool(self.note) * (_GAP + _SMALL)) + _SMALL
+
+
+def _sides(panels: Sequence[_DrawnPanel]) -> tuple[float, float]:
+    """Where the axes of a column begin and end."""
+    words = (text_width(label, _SMALL) for panel in panels for label in panel.up.labels)
+    left = _LEFT + max(words, default=0.0) + _TICK + _GAP
+    if any(panel.ylabel for panel in panels):
+        left += _LINE * _LABEL
+    notes = (note for panel in panels for note in panel.axes.notes if note.at[0] == np.inf)
+    beside = (note.offset[0] + text_width(note.text, note.size) for note in notes)
+    right = _RIGHT - max(beside, default=0.0)
+    found = (panel.axes.x.ticks(right - left, _SMALL, along=True).labels for panel in panels)
+    last = (0.5 * text_width(labels[-1], _SMALL) for labels in found if labels)
+    return left, min(right, _RIGHT - max(last, default=0.0))
+
+
+def _head(title: str, drawn: Sequence[SvgAxes]) -> tuple[list[str], float]:
+    """Title, and what the marks of all panels mean, each once: beside it, or in rows below it.
+
+    Returns:
+        Their markup, and where it ends.
+    """
+    y = _LEFT + _TITLE
+    parts = [write_text(title, _LEFT, y, _TITLE, INK, ' font-weight="bold"')]
+    legend = {label: marks for axes in drawn[::-1] for label, marks in axes.legend.items()}
+    order = dict.fromkeys(label for axes in drawn for label in axes.legend)
+    widths = {label: _HANDLE + _AFTER_HANDLE + text_width(label, _SMALL) for label in order}
+    if not order:
+        return parts, y
+    whole = sum(widths.values()) + _BETWEEN * (len(widths) - 1)
+    x = _RIGHT - whole
+    if x < _LEFT + _BOLD * text_width(title, _TITLE) + _BETWEEN:
+        x, y = _LEFT, y + _LINE * _SMALL
+    for label, width in widths.items():
+        if x > _LEFT and x + width > _RIGHT + 0.01:
+            x, y = _LEFT, y + _LINE * _SMALL
+        handle = _Box(x, y - 0.7 * _SMALL, _HANDLE, 0.7 * _SMALL, "")
+        parts += (handle.key_of(mark) for mark in legend[label])
+        parts.append(write_text(label, x + _HANDLE + _AFTER_HANDLE, y, _SMALL, INK))
+        x += width + _BETWEEN
+    return parts, y
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A rectangle that axes fill, from its upper left corner, and the id of its outline."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    key: str
+
+    def draw(self, panel: _DrawnPanel, *, numbered: bool) -> Iterator[str]:
+        """Grid, marks, axes with ticks, and texts."""
+        axes, bottom = panel.axes, self.top + self.height
+        across = axes.x.ticks(self.width, _SMALL, along=True)
+        xs = (self.left + self.width * axes.x.shares(across.places)).tolist()
+        ys = (bottom - self.height * axes.y.shares(panel.up.places)).tolist()
+        grid = [f"M{x:.2f} {self.top:.2f}v{self.height:.2f}" for x in xs if axes.x.grid]
+        grid += [f"M{self.left:.2f} {y:.2f}h{self.width:.2f}" for y in ys if axes.y.grid]
+        yield _stroke("".join(grid), GRID, 0.6)
+        where = f'x="{self.left:.2f}" y="{self.top:.2f}"'
+        size = f'width="{self.width:.2f}" height="{self.height:.2f}"'
+        yield f'<clipPath id="{self.key}"><rect {where} {size}/></clipPath>'
+        areas = [mark for mark in axes.marks if mark.kind == "area"]
+        others = [mark for mark in axes.marks if mark.kind != "area"]
+        clipped = [self._drawn(mark, axes) for mark in (*areas, *others) if mark.clipped]
+        yield f'<g clip-path="url(#{self.key})">{"".join(clipped)}</g>'
+        yield from (self._drawn(mark, axes) for mark in others if not mark.clipped)
+        ticks = [f"M{x:.2f} {bottom:.2f}v{_TICK:g}" for x in xs]
+        ticks += [f"M{self.left:.2f} {y:.2f}h{-_TICK:g}" for y in ys if axes.y_ticks_drawn]
+        corner = f"M{self.left:.2f} {self.top:.2f}V{bottom:.2f}H{self.left + self.width:.2f}"
+        yield _stroke(corner + "".join(ticks), EDGE, 0.8)
+        yield from self._texts(panel, (zip(ys, panel.up.labels, strict=True)))
+        if numbered:
+            y = bottom + _TICK + _GAP + 0.75 * _SMALL
+            for x, label in zip(xs, across.labels, strict=True):
+                yield write_text(label, x, y, _SMALL, INK, _MIDDLE)
+
+    def _texts(self, panel: _DrawnPanel, up: Iterable[tuple[float, str]]) -> Iterator[str]:
+        for y, label in up:
+            x = self.left - _TICK - _GAP
+            yield write_text(label, x, y + 0.36 * _SMALL, _SMALL, INK, _END)
+        if panel.ylabel:
+            x, y = _LEFT + 0.8 * _LABEL, self.top + 0.5 * self.height
+            turned = f'{_MIDDLE} transform="rotate(-90 {x:.2f} {y:.2f})"'
+            yield write_text(panel.ylabel, x, y, _LABEL, INK, turned)
+        if panel.note:
+            x, y = self.left + self.width, self.top - _GAP
+            yield write_text(panel.note, x, y, _SMALL, MUTED, _END)
+        for note in panel.axes.notes:
+            (x,), (y,) = self._place(panel.axes, *np.array(note.at)[:, None])
+            anchor = f' text-anchor="{note.anchor}"'
+            x, y = float(x) + note.offset[0], float(y) + note.offset[1]
+            yield write_text(note.text, x, y, note.size, note.color, anchor)
+
+    def key_of(self, mark: Mark) -> str:
+        """A mark of a legend."""
+        ends = (0.0, 1.0) if mark.kind == "line" else (0.5,)
+        x, y = self.left + self.width * np.array(ends), np.full(len(ends), self.top)
+        if mark.kind == "area":
+            x = self.left + self.width * np.array([0.0, 1.0, 1.0, 0.0])
+            y = self.top + self.height * np.array([0.0, 0.0, 1.0, 1.0])
+        else:
+            y += 0.5 * self.height
+        return _shape(mark, x, y)
+
+    def _drawn(self, mark: Mark, axes: SvgAxes) -> str:
+        return _shape(mark, *self._place(axes, mark.x, mark.y))
+
+    def _place(self, axes: SvgAxes, x: Array, y: Array) -> tuple[Array, Array]:
+        across, up = self.width * axes.x.shares(x), self.height * axes.y.shares(y)
+        return self.left + across, self.top + self.height - up
+
+
+def _shape(mark: Mark, x: Array, y: Array) -> str:
+    """A mark through points on the page."""
+    if mark.kind == "area":
+        outline = f' stroke="{mark.color}" stroke-width="{mark.width:g}"' if mark.width else ""
+        return f'<path d="{_path(x, y, "Z")}" fill="{mark.color}"{outline}{mark.look}/>'
+    if mark.kind == "line":
+        return _stroke(_path(x, y), mark.color, mark.width, mark.look)
+    r = mark.width * (0.7 if mark.kind == "D" else 0.5)  # a square on its corner
+    shape = _MARKERS[mark.kind].format(r=r, d=2.0 * r, minus=-r, back=-2.0 * r)
+    there = np.isfinite(x) & np.isfinite(y)
+    pairs = zip(x[there].tolist(), y[there].tolist(), strict=True)
+    d = "".join(f"M{a:.2f} {b:.2f}{shape}" for a, b in pairs)
+    if mark.kind in "x|":
+        return _stroke(d, mark.color, mark.stroke)
+    return f'<path d="{d}" fill="{mark.color}"{mark.look}/>'
+
+
+_MARKERS = {
+    "o": "m{minus:g} 0a{r:g} {r:g} 0 1 0 {d:g} 0a{r:g} {r:g} 0 1 0 {back:g} 0z",
+    "s": "m{minus:g} {minus:g}h{d:g}v{d:g}h{back:g}z",
+    "D": "m{minus:g} 0l{r:g} {minus:g}l{r:g} {r:g}l{minus:g} {r:g}z",
+    "x": "m{minus:g} {minus:g}l{d:g} {d:g}m0 {back:g}l{back:g} {d:g}",
+    "|": "m0 {minus:g}v{d:g}",
+    "<": "m{minus:g} 0l{d:g} {minus:g}v{d:g}z",
+    ">": "m{r:g} 0l{back:g} {minus:g}v{d:g}z",
+}
+"""Paths from the middle of each marker."""
+
+
+def _stroke(d: str, color: str, width: float, more: str = "") -> str:
+    """A path that is a line."""
+    return f'<path d="{d}" fill="none" stroke="{color}" stroke-width="{width:g}"{more}/>'
+
+
+def _path(x: Array, y: Array, end: str = "") -> str:
+    """Points as a path, in pieces between those that are not finite."""
+    there = np.isfinite(x) & np.isfinite(y)
+    points = np.stack((x, y), axis=-1)
+    cuts = np.flatnonzero(np.diff(there, prepend=False, append=False))
+    pieces = zip(cuts[::2].tolist(), cuts[1::2].tolist(), strict=True)
+    return "".join(
+        f"M{' '.join(['%.2f'] * (2 * (last - first)))}{end}"
+        % tuple(points[first:last].ravel().tolist())
+        for first, last in pieces
+    )
