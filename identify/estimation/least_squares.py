@@ -58,7 +58,10 @@ _MOST_ROUNDS = 30
 _SETTLED = 1e-2
 """Share by which a round may still change the units of length when re-weighting stops."""
 
-_MOST_FULL = 4
+_STEADY = 1e-4
+"""The same where every direction is identifiable and the size is still to be found."""
+
+_MOST_FULL = 12
 """Full rounds after those: where they move the estimate on, something is not clear."""
 
 
@@ -233,9 +236,13 @@ def _from_approached(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit 
                 return None
             last, x = x, fit.scaling.x(fit.regularised)
             near = max(NEAR, _rounding(fit.problem, ROUNDING))
-            if found.rate * _distance(fit.problem, x - last) < near:
-                return fit
             lengths = lengths_of_fit(fit, damped=False)
+            grown = max(
+                abs(length / body.length - 1.0)
+                for length, body in zip(lengths, fit.scaling.bodies, strict=True)
+            )
+            if found.rate * _distance(fit.problem, x - last) < near and grown < _STEADY:
+                return fit
             fit = _solve(data, x, lengths, 1.0, fit.leverages)
     except (np.linalg.LinAlgError, ProblemError):
         pass
@@ -348,8 +355,10 @@ def lengths_of_fit(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
     Damped, half of the way is gone, as what is shrunk towards a larger body makes a larger one.
     """
     split, low_high = fit.identifiability, SIZE_RESOLVED
-    A, b = fit.corrected_along(split.resolved)
-    theta = fit.reference + split.resolved @ np.linalg.solve(A, b)
+    theta = fit.theta
+    if not split.complete:
+        A, b = fit.corrected_along(split.resolved)
+        theta = fit.reference + split.resolved @ np.linalg.solve(A, b)
     lengths = []
     for number, body in enumerate(fit.scaling.bodies):
         default = default_length(float(fit.x[10 * number]))
