@@ -72,10 +72,12 @@ def lines_of(result: FitResult) -> Iterator[str]:
         else:
             why = "raised, as its segments are short" if log.cutoff_raised else origin
             yield f"Low-pass{name}: all signals alike at {log.cutoff_hz:.4g} Hz ({why})."
-    yield from validation.missing
-    yield from _replayed(validation.replay, "Replay")
-    if (alone := validation.unloaded) is not None:
-        yield from (f"Unloaded: {why}" for why in alone.missing)
+    replays = validation.replays.without_bands
+    yield from replays.missing_windows
+    yield from _replayed(replays.windows, "Replay")
+    if validation.unloaded is not None:
+        alone = validation.unloaded.without_bands
+        yield from (f"Unloaded: {why}" for why in alone.missing_windows)
         yield from _replayed(alone.windows, "Replay, unloaded")
 
 

@@ -20,9 +20,9 @@ from identify.validation import (
     HORIZON,
     TRUTH,
     Replay,
+    Replays,
     SingleShot,
     posterior_bodies,
-    replays,
 )
 
 _SEED = 0
@@ -96,19 +96,17 @@ def replay_log(
     if truth is not None:
         bodies[TRUTH] = truth.phi
     samples, missing = _samples(estimate)
-    done = replays(
-        [(segment, bias) for segment in log.segments],
-        bodies,
+    done = Replays(
+        segments=tuple((segment, bias) for segment in log.segments),
+        bodies=bodies,
         samples=samples,
         horizon=horizon,
         interpolation=interpolation,
         long_bands=True,
+        too_short=f"No windows: no uninterrupted segment is long enough for {horizon:g} s.",
     )
     if done.windows is None and done.single_shot is None:
-        raise SimulationError(" ".join(done.missing) or "no segment of two samples to replay")
-    if done.windows is None and not done.missing:
-        gone = f"No windows: no uninterrupted segment is long enough for {horizon:g} s."
-        missing = (*missing, gone)
+        raise SimulationError(" ".join(done.missing))
     return LogReplay(
         log=log,
         bodies=bodies,

@@ -6,7 +6,6 @@ from identify.validation.pooling import (
 from identify.validation.replaying import (
     Replays as Replays,
     posterior_bodies as posterior_bodies,
-    replays as replays,
 )
 from identify.validation.residuals import axes_beyond_noise as axes_beyond_noise
 from identify.validation.scores import (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -30,53 +31,117 @@ _TRIES = 20
 """Draws for each body that is wanted, of which most may be impossible."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Replays:
-    """What replays there are.
+    """Windows of logs simulated, and their longest segment in one shot, each when looked at.
 
     Attributes:
-        windows: from measured states, again and again; None where there are none.
-        single_shot: from the first state to the end of the longest segment; likewise.
-        missing: sentences on what is missing.
-    """
-
-    windows: Replay | None
-    single_shot: SingleShot | None
-    missing: tuple[str, ...]
-
-
-def replays(
-    segments: Sequence[OffsetSegment],
-    bodies: Mapping[str, Phi],
-    *,
-    samples: Phi | None = None,
-    horizon: float = HORIZON,
-    interpolation: Interpolation = "linear",
-    long_bands: bool = False,
-) -> Replays:
-    """Simulate windows of logs, and their longest segment in one shot.
-
-    Args:
         segments: of the logs at full rate, each with the sensor offset to take off.
         bodies: ten parameters by name, the estimate first.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
         horizon: length of a window [s].
         interpolation: the wrench between samples.
-        long_bands: work out the band in one shot of long segments too.
+        long_bands: whether the band in one shot of long segments is worked out too.
+        too_short: what is said where no segment is long enough for a window.
+        reasons: sentences on what is missing whatever the replays come to.
     """
-    missing: list[str] = []
 
-    def in_windows(some: Mapping[str, Phi], drawn: Phi | None) -> Replay | None:
-        return replay(segments, some, horizon=horizon, samples=drawn, interpolation=interpolation)
+    segments: tuple[OffsetSegment, ...] = ()
+    bodies: Mapping[str, Phi] = field(default_factory=dict)
+    samples: Phi | None = None
+    horizon: float = HORIZON
+    interpolation: Interpolation = "linear"
+    long_bands: bool = False
+    too_short: str = ""
+    reasons: tuple[str, ...] = ()
 
-    def in_one_shot(some: Mapping[str, Phi], drawn: Phi | None) -> SingleShot | None:
-        return replay_in_one_shot(segments, some, samples=drawn, interpolation=interpolation)
+    @property
+    def windows(self) -> Replay | None:
+        """From measured states, again and again; None where there are none."""
+        return self._windows[0]
 
-    longest = max((len(segment.time) for segment, _ in segments), default=0)
-    for_shot = samples if long_bands or longest <= _LONG else None
-    windows = _of_those_that_last(in_windows, bodies, samples, "in windows", missing)
-    shot = _of_those_that_last(in_one_shot, bodies, for_shot, "in one shot", missing)
-    return Replays(windows, shot, tuple(missing))
+    @property
+    def single_shot(self) -> SingleShot | None:
+        """From the first state to the end of the longest segment; likewise."""
+        return self._single_shot[0]
+
+    @property
+    def missing_windows(self) -> tuple[str, ...]:
+        """Sentences on windows that are missing, and on what is missing whatever they come to."""
+        windows, missing = self._windows
+        gone = windows is None and not missing and bool(self.too_short)
+        return (*missing, *([self.too_short] if gone else []), *self.reasons)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Sentences on all that is missing."""
+        of_windows, in_one_shot = self._windows[1], self._single_shot[1]
+        return (*of_windows, *in_one_shot, *self.missing_windows[len(of_windows) :])
+
+    @property
+    def without_bands(self) -> Replays:
+        """The same without bands, which take most of the time."""
+        return self if self.samples is None else replace(self, samples=None)
+
+    @cached_property
+    def _windows(self) -> tuple[Replay | None, tuple[str, ...]]:
+        def run(bodies: Mapping[str, Phi], drawn: Phi | None) -> Replay | None:
+            return replay(
+                self.segments,
+                bodies,
+                horizon=self.horizon,
+                samples=drawn,
+                interpolation=self.interpolation,
+            )
+
+        return self._of_those_that_last(run, self.samples, "in windows")
+
+    @cached_property
+    def _single_shot(self) -> tuple[SingleShot | None, tuple[str, ...]]:
+        def run(bodies: Mapping[str, Phi], drawn: Phi | None) -> SingleShot | None:
+            return replay_in_one_shot(
+                self.segments, bodies, samples=drawn, interpolation=self.interpolation
+            )
+
+        longest = max((len(segment.time) for segment, _ in self.segments), default=0)
+        samples = self.samples if self.long_bands or longest <= _LONG else None
+        return self._of_those_that_last(run, samples, "in one shot")
+
+    def _of_those_that_last(
+        self,
+        run: Callable[[Mapping[str, Phi], Phi | None], T | None],
+        samples: Phi | None,
+        how: str,
+    ) -> tuple[T | None, tuple[str, ...]]:
+        """The replay of all bodies, or of those whose motion stays within bounds, or None.
+
+        With it sentences on why a body, or the band, is missing.
+        """
+        if not self.segments:
+            return None, ()
+        try:
+            return run(self.bodies, samples), ()
+        except SimulationError:
+            pass
+        lasting: dict[str, Phi] = {}
+        missing: list[str] = []
+        for place, (name, phi) in enumerate(self.bodies.items()):
+            try:
+                run({name: phi}, None)
+            except SimulationError as error:
+                missing.append(f"No replay {how} with the {name}: {_reason(error)}.")
+                if place == 0:
+                    return None, tuple(missing)
+            else:
+                lasting[name] = phi
+        try:
+            return run(lasting, samples), tuple(missing)
+        except SimulationError:
+            missing.append(
+                f"No band {how}: some bodies within the estimate's uncertainty move beyond all "
+                "bounds."
+            )
+        return run(lasting, None), tuple(missing)
 
 
 def _reason(error: SimulationError) -> str:
@@ -88,40 +153,6 @@ def _reason(error: SimulationError) -> str:
         "start; this is not the body that moved so, or the offset or the signs of the wrench are "
         "wrong"
     )
-
-
-def _of_those_that_last(
-    run: Callable[[Mapping[str, Phi], Phi | None], T | None],
-    bodies: Mapping[str, Phi],
-    samples: Phi | None,
-    how: str,
-    missing: list[str],
-) -> T | None:
-    """The replay of all bodies, or of those whose motion stays within bounds; None for no estimate.
-
-    Why a body, or the band, is missing is added to `missing`.
-    """
-    try:
-        return run(bodies, samples)
-    except SimulationError:
-        pass
-    lasting: dict[str, Phi] = {}
-    for place, (name, phi) in enumerate(bodies.items()):
-        try:
-            run({name: phi}, None)
-        except SimulationError as error:
-            missing.append(f"No replay {how} with the {name}: {_reason(error)}.")
-            if place == 0:
-                return None
-        else:
-            lasting[name] = phi
-    try:
-        return run(lasting, samples)
-    except SimulationError:
-        missing.append(
-            f"No band {how}: some bodies within the estimate's uncertainty move beyond all bounds."
-        )
-    return run(lasting, None)
 
 
 def posterior_bodies(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.estimation.estimate import MovedBody
 from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import LogSummary
-from identify.validation.replaying import Replays, posterior_bodies, replays
+from identify.validation.replaying import Replays, posterior_bodies
 from identify.validation.scores import HeldOutScores, held_out_scores
 from identify.validation.single_shot import SingleShot
 from identify.validation.windowed import Replay
@@ -30,20 +30,33 @@ _SEED = 0
 class Validation:
     """How an estimate fares on data it was not fitted to, and in simulation.
 
+    Replays are simulated when they are first looked at.
+
     Attributes:
         scores: errors of predicting the wrench held out; None where the data are too few.
-        replay: errors of the regenerated motion, or None.
-        missing: why a replay is missing, a sentence each.
-        single_shot: the longest segment of the logs regenerated from its first state, or None.
-        unloaded: the replays of logs of the carrier alone, where some are; the others are then of
-            those with the payload, payload and carrier simulated as one body.
+        replays: of the logs; of a payload on its carrier, of those with the payload, payload and
+            carrier simulated as one body.
+        unloaded: of logs of the carrier alone, where some are.
     """
 
     scores: HeldOutScores | None
-    replay: Replay | None
-    missing: tuple[str, ...]
-    single_shot: SingleShot | None = None
+    replays: Replays = field(default_factory=Replays)
     unloaded: Replays | None = None
+
+    @property
+    def replay(self) -> Replay | None:
+        """Errors of the motion regenerated in windows, or None."""
+        return self.replays.windows
+
+    @property
+    def single_shot(self) -> SingleShot | None:
+        """The longest segment of the logs regenerated from its first state, or None."""
+        return self.replays.single_shot
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Why a replay is missing, a sentence each."""
+        return self.replays.missing
 
 
 def validate(
@@ -72,14 +85,14 @@ def validate(
     true = None if truth is None else truth.phi
     if true is not None and estimate.unloaded:
         true = true + estimate.moved_in(loaded).phi
-    done = _replay(logs[:loaded], estimate.moved_in(0), true, mapped)
+    done = _replays(logs[:loaded], estimate.moved_in(0), true, mapped)
     alone = None
     if estimate.unloaded:
-        alone = _replay(logs[loaded:], estimate.moved_in(loaded), None, mapped)
-    return Validation(scores, done.windows, done.missing, done.single_shot, alone)
+        alone = _replays(logs[loaded:], estimate.moved_in(loaded), None, mapped)
+    return Validation(scores, done, alone)
 
 
-def _replay(
+def _replays(
     logs: Sequence[tuple[LogSummary, Vec6]], moved: MovedBody, truth: Phi | None, mapped: bool
 ) -> Replays:
     """Replays of logs that one body moved in, each with the sensor offset to take off."""
@@ -109,15 +122,14 @@ def _replay(
         )
     if truth is not None:
         bodies[TRUTH] = truth
-    samples = posterior_bodies(moved.phi, moved.covariance, np.random.default_rng(_SEED))
-    done = replays(segments, bodies, samples=samples)
-    missing = list(done.missing)
-    if done.windows is None and not done.missing:
-        missing.append("No replay: no uninterrupted segment of the log is long enough.")
-    if reason:
-        missing.append(reason)
-    return Replays(done.windows, done.single_shot, tuple(missing))
+    return Replays(
+        segments=tuple(segments),
+        bodies=bodies,
+        samples=posterior_bodies(moved.phi, moved.covariance, np.random.default_rng(_SEED)),
+        too_short="No replay: no uninterrupted segment of the log is long enough.",
+        reasons=(reason,) if reason else (),
+    )
 
 
 def _none(why: str) -> Replays:
-    return Replays(None, None, (why,))
+    return Replays(reasons=(why,))

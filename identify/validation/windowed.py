@@ -8,11 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Phi, Vec3
+from identify.arrays import Array, Indices, Phi, Vec3
 from identify.errors import SimulationError
 from identify.simulation import fast_rollout
 from identify.simulation.checks import Interpolation
-from identify.spatial.rotations import rotation_angle
+from identify.spatial.rotations import (
+    log_rotation,
+    quaternion_conjugate,
+    quaternion_product,
+    rotation_angle,
+)
 from identify.validation.windows import OffsetSegment, Windows, cut_windows, first_state
 
 HORIZON = 1.0
@@ -23,6 +28,13 @@ BAND = (0.025, 0.975)
 
 _MOST_SHOWN = 100
 """Samples of a window at which a band is worked out."""
+
+_NEAR, _TRIED, _SAME = 0.01, 2, 0.02
+"""Share of the way to a sample at which a motion is differentiated; samples that are simulated to
+see whether that will do; and the share of the largest error that it may be off by."""
+
+_DEPENDENT = 1e-6
+"""Share of a row that others do not span, from which on it is one of its own."""
 
 _MOST_STATES = 200_000
 """States of sampled bodies held at a time, 100 bytes each."""
@@ -121,8 +133,7 @@ def replay(
     errors = _pooled(runs)
     band = None
     if samples is not None:
-        drawn = [_simulated_in_batches(windows, samples, interpolation) for windows in stacks]
-        band = ErrorBand.of(_pooled(drawn))
+        band = ErrorBand.of(_pooled(_of_samples(stacks, phi[0], samples, interpolation)))
     shown = min(len(run.horizon) for run in runs)
     picks = [np.linspace(0, len(run.horizon) - 1, shown).round().astype(int) for run in runs]
     return Replay(
@@ -192,6 +203,85 @@ def _at(run: _Run, squares: Array, horizon: Array) -> Array:
     if run.horizon is horizon:
         return squares
     return np.array([np.interp(horizon, run.horizon, row) for row in squares])
+
+
+def _of_samples(
+    stacks: Sequence[Windows], phi: Phi, samples: Phi, interpolation: Interpolation
+) -> list[_Run]:
+    """Errors of sampled bodies, by linearising the motions about the estimate's.
+
+    Of ten of the samples the motion is simulated a little way from the estimate towards each: the
+    bodies between are possible. The two farthest are simulated in full, and where linear motions do
+    not foretell their errors, all are.
+
+    Args:
+        stacks: windows of each rate.
+        phi: the estimate, shape (10,).
+        samples: shape (s, 10).
+        interpolation: the wrench between samples.
+    """
+    towards = samples - phi
+    scale = np.sqrt(np.mean(towards**2, axis=0))
+    scaled = towards / np.where(scale > 0.0, scale, 1.0)
+    chosen, tried = _independent(scaled), np.argsort(-np.linalg.norm(scaled, axis=1))[:_TRIED]
+    if len(chosen) + _TRIED < len(samples):
+        shares = np.linalg.lstsq(towards[chosen].T, towards.T, rcond=None)[0].T
+        near = np.concatenate((phi[None], phi + _NEAR * towards[chosen]))
+        runs = [_linear(windows, near, shares, interpolation) for windows in stacks]
+        full = [_simulated_in_batches(w, samples[tried], interpolation) for w in stacks]
+        if all(_agree(run, one, tried) for run, one in zip(runs, full, strict=True)):
+            return runs
+    return [_simulated_in_batches(windows, samples, interpolation) for windows in stacks]
+
+
+def _independent(rows: Array) -> Indices:
+    """Rows that span all of them, by pivoted elimination."""
+    left, chosen = rows, list[int]()
+    for _ in range(rows.shape[1]):
+        sizes = np.linalg.norm(left, axis=1)
+        best = int(np.argmax(sizes))
+        if sizes[best] <= _DEPENDENT * np.linalg.norm(rows[best]):
+            break
+        chosen.append(best)
+        unit = left[best] / sizes[best]
+        left = left - np.outer(left @ unit, unit)
+    return np.array(chosen, dtype=np.intp)
+
+
+def _linear(windows: Windows, near: Phi, shares: Array, interpolation: Interpolation) -> _Run:
+    """As `_simulated`, of bodies that are shares of steps from the first to each of the others."""
+    every = max(1, windows.time.shape[1] // _MOST_SHOWN)
+    path = fast_rollout(
+        near[:, None],
+        first_state(windows),
+        windows.wrench,
+        windows.step,
+        windows.gravity,
+        interpolation=interpolation,
+        every=every,
+    )
+    measured = quaternion_conjugate(windows.quaternion[:, ::every])
+    away = path.position - windows.position[:, ::every]
+    turned = log_rotation(quaternion_product(measured, path.quaternion))
+    weights = np.concatenate((np.ones((len(shares), 1)), shares), axis=1)
+    squares = []
+    for error in (away, turned):
+        error[1:] = (error[1:] - error[0]) / _NEAR
+        moments = np.einsum("bwkx,cwkx->kbc", error, error, optimize=True) / len(windows.time)
+        squares.append(np.maximum(np.einsum("sb,kbc,sc->sk", weights, moments, weights), 0.0))
+    return _Run(path.time, len(windows.time), squares[0], squares[1], path.position[0])
+
+
+def _agree(linear: _Run, full: _Run, tried: Indices) -> bool:
+    """Whether linear motions foretell the errors of some samples that were simulated."""
+    pairs = (
+        (linear.squared_distance[tried], full.squared_distance),
+        (linear.squared_angle[tried], full.squared_angle),
+    )
+    return all(
+        bool((np.abs(np.sqrt(one) - np.sqrt(other)) <= _SAME * np.sqrt(other.max())).all())
+        for one, other in pairs
+    )
 
 
 def _simulated_in_batches(windows: Windows, samples: Phi, interpolation: Interpolation) -> _Run:

@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from identify.validation import posterior_bodies, replays
+from identify.validation import Replays, posterior_bodies
 from tests.validation.test_replay import BIAS, PHI, segment
 from tests.validation.test_single_shot import SPREAD
 
@@ -13,7 +13,7 @@ TINY = PHI * 1e-9
 
 def test_all_bodies_in_both_ways_with_bands():
     samples = posterior_bodies(PHI, SPREAD, np.random.default_rng(0))
-    done = replays([(segment(200.0, 3.0), BIAS)], {"estimate": PHI, "b": PHI}, samples=samples)
+    done = Replays(((segment(200.0, 3.0), BIAS),), {"estimate": PHI, "b": PHI}, samples=samples)
     assert list(done.windows.errors) == list(done.single_shot.errors) == ["estimate", "b"]
     assert done.windows.band is not None
     assert done.single_shot.band is not None
@@ -21,7 +21,7 @@ def test_all_bodies_in_both_ways_with_bands():
 
 
 def test_a_body_that_is_lost_is_said_by_name_and_the_others_stay():
-    done = replays([(segment(200.0, 3.0), BIAS)], {"estimate": PHI, "truth": TINY})
+    done = Replays(((segment(200.0, 3.0), BIAS),), {"estimate": PHI, "truth": TINY})
     assert list(done.windows.errors) == list(done.single_shot.errors) == ["estimate"]
     assert len(done.missing) == 2
     assert done.missing[0].startswith("No replay in windows with the truth: ")
@@ -29,7 +29,7 @@ def test_a_body_that_is_lost_is_said_by_name_and_the_others_stay():
 
 
 def test_an_estimate_that_is_lost_has_no_replay_and_a_reason():
-    done = replays([(segment(200.0, 3.0), BIAS)], {"estimate": TINY, "truth": PHI})
+    done = Replays(((segment(200.0, 3.0), BIAS),), {"estimate": TINY, "truth": PHI})
     assert done.windows is None
     assert done.single_shot is None
     assert all("with the estimate: " in reason for reason in done.missing)
@@ -37,7 +37,7 @@ def test_an_estimate_that_is_lost_has_no_replay_and_a_reason():
 
 def test_a_band_that_is_lost_is_said():
     samples = np.concatenate((np.tile(PHI, (3, 1)), TINY[None]))
-    done = replays([(segment(200.0, 3.0), BIAS)], {"estimate": PHI}, samples=samples)
+    done = Replays(((segment(200.0, 3.0), BIAS),), {"estimate": PHI}, samples=samples)
     assert done.windows.band is None
     assert done.single_shot.band is None
     assert [reason.split(":")[0] for reason in done.missing] == [
@@ -47,11 +47,11 @@ def test_a_band_that_is_lost_is_said():
 
 
 def test_long_segments_have_a_band_in_one_shot_only_if_asked(monkeypatch):
-    monkeypatch.setattr(sys.modules[replays.__module__], "_LONG", 100)
+    monkeypatch.setattr(sys.modules[Replays.__module__], "_LONG", 100)
     samples = posterior_bodies(PHI, SPREAD, np.random.default_rng(0))
     parts = [(segment(200.0, 3.0), BIAS)]
-    assert replays(parts, {"estimate": PHI}, samples=samples).single_shot.band is None
-    longer = replays(parts, {"estimate": PHI}, samples=samples, long_bands=True)
+    assert Replays(tuple(parts), {"estimate": PHI}, samples=samples).single_shot.band is None
+    longer = Replays(tuple(parts), {"estimate": PHI}, samples=samples, long_bands=True)
     assert longer.single_shot.band is not None
 
 
@@ -59,6 +59,6 @@ def test_long_segments_have_a_band_in_one_shot_only_if_asked(monkeypatch):
 def test_the_wrench_between_samples(interpolation):
     """At 50 Hz a wrench that is held in place of a straight line is 10 ms late."""
     parts = [(segment(50.0, 4.0), BIAS)]
-    error = replays(parts, {"estimate": PHI}, interpolation=interpolation).windows.errors
+    error = Replays(tuple(parts), {"estimate": PHI}, interpolation=interpolation).windows.errors
     position = error["estimate"].position[-1]
     assert position < 0.02 if interpolation == "linear" else position > 0.02

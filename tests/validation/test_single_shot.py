@@ -68,3 +68,17 @@ def test_there_has_to_be_a_body_and_a_segment():
     with pytest.raises(SimulationError, match="at least one body"):
         replay_in_one_shot([(segment(100.0, 2.0), BIAS)], {})
     assert replay_in_one_shot([], {"true": PHI}) is None
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 20.0])
+def test_the_band_of_linear_motions_is_that_of_all_bodies(size):
+    """Within 5 % of its widest; where motions are not linear in the body, they are simulated."""
+    parts = [(segment(200.0, 4.0, 1), BIAS), (segment(200.0, 3.0, 2), BIAS)]
+    samples = posterior_bodies(PHI, size**2 * SPREAD, np.random.default_rng(0))
+    band = replay(parts, {"true": PHI}, samples=samples).band
+    full = replay(parts, {str(k): phi for k, phi in enumerate(samples)}).errors
+    for name in ("position", "attitude"):
+        each = np.array([getattr(one, name) for one in full.values()])
+        at = np.linspace(0, each.shape[1] - 1, getattr(band, name).shape[1]).astype(int)
+        expected = np.quantile(each[:, at], (0.025, 0.975), axis=0)
+        assert_close(getattr(band, name), expected, 0.05)
