@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from identify.arrays import positive
 from identify.commands.command import UsageError
 from identify.commands.terminal import say
 
@@ -21,6 +20,8 @@ def require_workers(workers: int | None, command: str) -> None:
 def require_time_limit(seconds: float | None, command: str) -> None:
     """Raise `UsageError` where `--timeout` is no time."""
     if seconds is not None:
+        from identify.arrays import positive
+
         positive(seconds, f"{command}: --timeout S", "s", UsageError)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
-from identify.arrays import positive
 from identify.commands.command import Command, Flag, UsageError, Vector, option
 from identify.commands.output import require_writable, unwritable, write_file
 from identify.commands.pair import note_torn_pair
@@ -86,6 +85,8 @@ class Simulate(Command):
         return 0
 
     def _require_steps(self) -> None:
+        from identify.arrays import positive
+
         if self.every < 1:
             raise UsageError(f"simulate: --every N: expected 1 or more, got {self.every}")
         for name, value in (("duration", self.duration), ("dt", self.dt)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -100,6 +100,20 @@ class ScaledProblem:
         """½‖A θ − b‖²."""
         residual = self.A @ theta - self.b
         return 0.5 * float(residual @ residual)
+
+    def about(self, x: Array) -> ScaledProblem:
+        """The same problem in units about the centres of mass of some unknowns."""
+        lengths = [body.length for body in self.scaling.bodies]
+        scaling = Scaling.of(self.scaling.space, x, lengths, self.scaling.units)
+        into, back = self.scaling.to_theta @ scaling.to_x, scaling.to_theta @ self.scaling.to_x
+        return replace(
+            self,
+            A=self.A @ into,
+            free=back @ self.free,
+            reference=back @ self.reference,
+            scaling=scaling,
+            identifiable=back @ self.identifiable,
+        )
 
     def violations(self, theta: Array) -> list[float]:
         """By how much each term is broken, in scaled units."""

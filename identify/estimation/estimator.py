@@ -252,7 +252,26 @@ def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, C
 
 
 def _solved(problem: ScaledProblem) -> tuple[Array, Certificate]:
+    """The solution and its proof, in units of the problem.
+
+    One that is far from the data is found again in units about itself, where the solver is exact.
+    """
     solution = _solution(problem, problem.terms)
+    x = problem.scaling.x(solution.theta)
+    try:
+        return _proved(problem, solution)
+    except SolveError as error:
+        if not (x[: 10 * len(problem.scaling.bodies) : 10] > 0.0).all():
+            raise
+        nearer = problem.about(x)
+        try:
+            theta, certificate = _proved(nearer, _solution(nearer, nearer.terms))
+        except SolveError:
+            raise error from None
+        return problem.scaling.theta(nearer.scaling.x(theta)), certificate
+
+
+def _proved(problem: ScaledProblem, solution: ConeSolution) -> tuple[Array, Certificate]:
     solution = replace(solution, theta=_moved_inside(solution.theta, problem))
     return solution.theta, certify(problem, solution)
 

@@ -111,7 +111,7 @@ class PrincipalSpread:
         away = self.moments[:, None] - self.moments[others]
         squares = away**2 - self.apart[k, others] * fdtri(2, degrees, _LEVEL)
         told = np.all(squares > 0.0, axis=1)
-        gaps = np.sqrt(np.where(squares > 0.0, squares, 1.0)) * np.sign(away)
+        gaps = np.where(squares > 0.0, np.sqrt(np.maximum(squares, 0.0)) * np.sign(away), 1.0)
         joint = self.joint[k[..., None], others[:, :, None], k[..., None], others[:, None, :]]
         spread = np.linalg.eigvalsh(joint / (gaps[:, :, None] * gaps[:, None, :]))
         total = np.maximum(spread, 0.0).sum(axis=1)
