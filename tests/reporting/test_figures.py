@@ -3,6 +3,7 @@ import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import matplotlib
@@ -218,7 +219,8 @@ def test_replay_with_two_bodies_far_apart(result):
     errors = done.errors["estimate"]
     other = replace(errors, position=50.0 * errors.position, attitude=50.0 * errors.attitude)
     both = replace(done, errors={"estimate": errors, "least squares": other})
-    figure = plot.replay(replace(result, validation=replace(result.validation, replay=both)))
+    replays = SimpleNamespace(windows=both, single_shot=None, missing=())
+    figure = plot.replay(replace(result, validation=replace(result.validation, replays=replays)))
     assert [axes.get_yscale() for axes in figure.axes[:2]] == ["log", "log"]
     named = [
         {text.get_text() for text in legend.get_texts()}

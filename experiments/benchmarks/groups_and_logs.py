@@ -1,0 +1,123 @@
+"""Fits of many groups and many logs, in calls of Clarabel; and many logs with all checks."""
+
+from __future__ import annotations
+
+import resource
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import identify
+from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.psd_fit import clarabel_alone, noisy_log
+from identify.estimation import estimate_body
+from identify.logs import Recording
+from identify.logs.synthetic import Noise, synthetic_recording
+from identify.regressors import Statistics, block_statistics
+from identify.signals import prepare
+
+LOG = Path(__file__).parents[2] / "datasets" / "payload_arm"
+LOGS, SECONDS, ROWS = 64, 10.0, 1000
+"""Of the fit of many logs."""
+
+_NOISE = Noise(force=0.2, torque=0.02)
+
+_REACH = {"the shipped log": 14.0, "its bands split": 17.0, "ten logs": 20.0}
+_REACH_SECONDS = 8.0
+
+
+def run(effort: Effort) -> list[Line]:
+    """Ratios to Clarabel, and seconds."""
+    log = noisy_log(effort.scaled(1000, least=300))
+    shipped = identify.read_log(LOG / "payload_arm.parquet", LOG / "schema.toml")
+    whole = block_statistics(prepare(shipped))
+    split = _split(whole)
+    fits = {
+        "the shipped log": [whole],
+        "its bands split": [split],
+        "ten logs": [whole] * 10,
+    }
+    contenders = {"clarabel": clarabel_alone(log.blocks)}
+    for name, logs in fits.items():
+        contenders[name] = lambda logs=logs: estimate_body(logs).parameters.phi
+    seconds = race(contenders, effort)
+    groups = {name: sum(map(_groups, logs[:1])) for name, logs in fits.items()}
+    lines = []
+    for name in fits:
+        ratio = Spread.of(seconds[name] / seconds["clarabel"])
+        milliseconds = Spread.of(1e3 * seconds[name]).written("ms")
+        lines.append(
+            Line(
+                f"estimate_body of {name}, {groups[name]} groups: {milliseconds}, times Clarabel",
+                ratio.written("×"),
+                f"≤ {_REACH[name]:g} ×",
+                ratio.median <= _REACH[name],
+            )
+        )
+    return [*lines, *_many_logs(effort)]
+
+
+def _many_logs(effort: Effort) -> list[Line]:
+    """One fit of many short logs with all checks, and how its time grows with their number."""
+    counts = [effort.scaled(count, least=4) for count in (LOGS // 4, LOGS)]
+    spent = []
+    for count in counts:
+        logs = [_log(seed) for seed in range(count)]
+        start = time.process_time()
+        identify.fit(logs)
+        spent.append(time.process_time() - start)
+    exponent = float(np.log(spent[1] / spent[0]) / np.log(max(counts[1] / counts[0], 1.0001)))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+    return [
+        Line(
+            f"fit of {counts[1]} logs of {SECONDS:g} s, {ROWS} rows each, with checks",
+            f"{spent[1]:.3g} s of processor time, {peak:.0f} MB at most so far in this process",
+            f"≤ {_REACH_SECONDS:g} s",
+            spent[1] <= _REACH_SECONDS,
+        ),
+        Line(
+            f"exponent of its time in the number of logs, from {counts[0]}",
+            f"{exponent:.2f}",
+            "≤ 1.1",
+            exponent <= 1.1,
+        ),
+    ]
+
+
+def _log(seed: int) -> Recording:
+    rng = np.random.default_rng(seed)
+    body = identify.InertialParameters.from_com(1.2, [0.01, 0.0, 0.1], np.diag([4e-3, 5e-3, 2e-3]))
+    return replace(
+        synthetic_recording(
+            body,
+            rng=rng,
+            duration=SECONDS,
+            rate_hz=ROWS / SECONDS,
+            noise=Noise(force=0.2, torque=0.02),
+        ),
+        name=f"log {seed}",
+    )
+
+
+def _groups(statistics: Statistics) -> int:
+    return len(np.unique(statistics.group))
+
+
+def _split(statistics: Statistics) -> Statistics:
+    """The same rows in more groups: each band in three parts of time, as if they were others."""
+    layout, K = statistics.layout, statistics.noise.shape[-1]
+    groups, noise, number = [], [], np.zeros(len(statistics), dtype=np.intp)
+    for g in np.unique(statistics.group).tolist():
+        cells = np.flatnonzero(statistics.group == g)
+        for part, own in enumerate(np.array_split(cells, 1 if g == 0 else 3)):
+            number[own] = len(groups)
+            groups.append(replace(layout.groups[g], name=f"{layout.groups[g].name}, {part}"))
+            noise.append(statistics.noise[:, g])
+    return replace(
+        statistics,
+        layout=replace(layout, groups=tuple(groups)),
+        group=number,
+        noise=np.stack(noise, axis=1).reshape(1, -1, K, K),
+    )
