@@ -2,11 +2,13 @@
 
 The likelihood `misfit` is minimised over the sizes η by Gauss and Newton: at weights W and a body φ
 the residual r = z M(η) (B0 − B φ) is linear in φ, and nearly so in η, and both step together.
+
+Kiefer, "Sequential minimax search for a maximum" (1953).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +34,10 @@ _UNOBSERVABLE = 1e-6
 """Share of the information on a direction of η that body and offset have to leave."""
 
 _AMPLIFIED = (0.3, 8.0)
-"""Least and largest multiple of a size whose likelihood is compared, where steps fall short."""
+"""Least and largest multiple of a size whose likelihood is compared, where steps fall short …"""
+
+_FACTOR_KNOWN = 0.02
+"""… and how well the likeliest is found."""
 
 _FARTHEST_IN_MATTERS = 30.0
 """Largest size, in those that matter (.3 s, 60°): beyond it, what is wrong is not continuous."""
@@ -189,8 +194,6 @@ def _log_power(M: Array, omega: float) -> float:
 
 def settled(before: Trial, candidate: Candidate, bound: float = np.inf) -> Trial | None:
     """A fault at the size that fits best, beside those corrected before at theirs."""
-    from scipy.optimize import minimize_scalar  # kept out of a fit that finds nothing
-
     fault = candidate[0]
     start = before.at((*before.candidates, candidate), (*before.sizes, np.zeros(fault.d)))
     now = stepped(start, bound)
@@ -202,10 +205,22 @@ def settled(before: Trial, candidate: Candidate, bound: float = np.inf) -> Trial
     def at(factor: float) -> Trial:
         return now.at(now.candidates, (*now.sizes[:-1], factor * now.sizes[-1]))
 
-    found = minimize_scalar(
-        lambda factor: at(factor).cost, bounds=_AMPLIFIED, method="bounded", options={"xatol": 0.02}
-    )
-    return min((now, at(float(found.x))), key=lambda trial: trial.cost)
+    return min((now, _likeliest(at, *_AMPLIFIED)), key=lambda trial: trial.cost)
+
+
+def _likeliest(at: Callable[[float], Trial], low: float, high: float) -> Trial:
+    """The trial of least cost within bounds, by golden section (Kiefer 1953)."""
+    share = 0.5 * (5.0**0.5 - 1.0)
+    inner = [high - share * (high - low), low + share * (high - low)]
+    trials = [at(factor) for factor in inner]
+    while high - low > _FACTOR_KNOWN:
+        if trials[0].cost < trials[1].cost:
+            high, inner = inner[1], [inner[1] - share * (inner[1] - low), inner[0]]
+            trials = [at(inner[0]), trials[0]]
+        else:
+            low, inner = inner[0], [inner[1], inner[0] + share * (high - inner[0])]
+            trials = [trials[1], at(inner[1])]
+    return min(trials, key=lambda trial: trial.cost)
 
 
 def stepped(now: Trial, bound: float = np.inf) -> Trial | None:
