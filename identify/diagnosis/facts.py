@@ -83,7 +83,7 @@ class LogFacts:
             wrench_frame=recording.frames["wrench"],
             acceleration_kind=recording.acceleration_kind,
             signals=frozenset(names),
-            said=recording.schema,
+            said=dict(recording.schema),
             schema=schema,
             fastest=fastest,
         )

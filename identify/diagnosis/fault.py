@@ -61,12 +61,13 @@ class Fault:
         change: M(η) of the columns that a fit reads, shape (40, 19); it, or what it gives, is None
             where the log has to be read again.
         action: what to do where no line of the schema puts it right, at a size η.
-        said: the schema as it was written.
+        facts: of the log; pickled, a fault is found again by its name among those of the log.
         sizes: its parameters; None where there are none.
         slips: how many mistakes it takes to make it.
         clock: how many times as long as read the time runs.
         amplifies: whether its correction makes noise of the wrench larger.
         undecided: what else may be wrong that looks the same, where a person has to say.
+        made_of: two faults that it is, where it is two.
     """
 
     name: str
@@ -75,12 +76,17 @@ class Fault:
     patch: Callable[[Array], Patch] | None = None
     change: Callable[[Array], Array | None] | None = None
     action: Callable[[Array], str] | None = None
-    said: Mapping[str, object] | None = None
+    facts: LogFacts | None = None
     sizes: Sizes | None = None
     slips: int = 1
     clock: float = 1.0
     amplifies: bool = False
     undecided: str = ""
+    made_of: tuple[Fault, Fault] | None = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Found again in place of its functions."""
+        return _recalled, (self.facts, self.name, self.made_of)
 
     @property
     def d(self) -> int:
@@ -115,7 +121,7 @@ class Fault:
         if self.action is not None:
             return self.action(size)
         assert self.patch is not None
-        return schema_lines(self.patch(size), self.said or {})
+        return schema_lines(self.patch(size), {} if self.facts is None else self.facts.said)
 
     def with_sign(self, sign: Fault) -> Fault:
         """Both: the log read again by this one's patch, and of that the map of a sign."""
@@ -132,9 +138,19 @@ class Fault:
             f"{self.text}, and {sign.text}",
             both,
             sign.change,
-            said=self.said,
+            facts=self.facts,
             slips=self.slips + sign.slips,
+            made_of=(self, sign),
         )
+
+
+def _recalled(facts: LogFacts, name: str, made_of: tuple[Fault, Fault] | None) -> Fault:
+    """A fault by its name among those of a log."""
+    from identify.diagnosis.faults import FAMILIES  # which are made of faults
+
+    if made_of is not None:
+        return made_of[0].with_sign(made_of[1])
+    return next(fault for family in FAMILIES for fault in family(facts) if fault.name == name)
 
 
 def slip(
@@ -172,7 +188,7 @@ def slip(
         lambda size: patch,
         lambda size: own_map(),
         (lambda size: action) if action else None,
-        facts.said,
+        facts,
         slips=slips,
         clock=clock,
     )

@@ -92,7 +92,7 @@ def _tilted(facts: LogFacts) -> Fault:
         "gravity tilted",
         patch,
         lambda size: other_gravity(tilt(size, facts.gravity)),
-        said=facts.said,
+        facts=facts,
         sizes=Sizes(
             ("first axis", "second axis"),
             *("deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
@@ -108,7 +108,7 @@ def _magnitude(facts: LogFacts) -> Fault:
         "gravity magnitude",
         lambda size: {"world.gravity": rounded((1.0 + float(size[0])) * facts.gravity)},
         lambda size: other_gravity(float(size[0]) * facts.gravity),
-        said=facts.said,
+        facts=facts,
         sizes=Sizes(
             *(("share",), "%", 1e-2, 0.5e-2, 4e-2),
             "move faster, so that accelerations are a good part of gravity",

@@ -138,7 +138,7 @@ def _scale(facts: LogFacts) -> Fault:
         lambda size: (
             f"Check the scale of [pose] position: lengths are {1.0 + float(size[0]):.4g} of it"
         ),
-        facts.said,
+        facts,
         Sizes(("scale",), "%", 1e-2, 1e-2, 4e-2, "accelerate more"),
     )
 
@@ -158,7 +158,7 @@ def _offset(facts: LogFacts) -> Fault:
         None,
         displaced_point,
         action,
-        facts.said,
+        facts,
         Sizes(("x", "y", "z"), "mm", 1e-3, 1e-3, 10e-3, "turn faster, about two axes"),
         undecided="" if facts.X_BS is None else "the point of the pose or the mount may be wrong",
     )

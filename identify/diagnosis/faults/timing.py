@@ -82,7 +82,7 @@ def _rate(facts: LogFacts) -> Fault:
             f"Check the rate of the log: its time runs at {1.0 / (1.0 + float(size[0])):.4g} of "
             "ours"
         ),
-        facts.said,
+        facts,
         Sizes(
             *(("rate",), "%", 1e-2, 0.25e-2, 2e-2),
             "move faster, so that accelerations are a good part of gravity",
@@ -98,7 +98,7 @@ def _delay(facts: LogFacts) -> Fault:
         "delay",
         lambda size: {"wrench.delay_s": rounded(before + float(size[0]))},
         lambda size: earlier_wrench(float(size[0])),
-        said=facts.said,
+        facts=facts,
         sizes=Sizes(("delay",), "ms", 1e-3, 0.5e-3, 10e-3, "move faster"),
     )
 
@@ -118,7 +118,7 @@ def _lag(facts: LogFacts) -> Fault:
         None,
         lambda size: unlagged_wrench(float(size[0])),
         action,
-        facts.said,
+        facts,
         Sizes(("time constant",), "ms", 1e-3, 0.5e-3, 10e-3, "move faster"),
         amplifies=True,
     )

@@ -131,7 +131,7 @@ def _misaligned(facts: LogFacts) -> Fault:
         (lambda size: "Turn the sensor's axes where the wrench is logged")
         if facts.wrench_frame == "world"
         else None,
-        facts.said,
+        facts,
         Sizes(
             ("about x", "about y", "about z"),
             *("deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
@@ -154,7 +154,7 @@ def _gain(facts: LogFacts) -> Fault:
         None,
         lambda size: scaled_torque(float(size[0]), facts.X_BS),
         action,
-        facts.said,
+        facts,
         Sizes(
             *(("gain",), "%", 1e-2, 1e-2, 5e-2),
             "turn faster, about axes across the centre of mass",
@@ -176,7 +176,7 @@ def _calibration(facts: LogFacts) -> Fault:
         None,
         lambda size: changed_readings(np.eye(6) + np.reshape(size, (6, 6)), facts.X_BS),
         lambda size: "Calibrate the sensor again, and log again",
-        facts.said,
+        facts,
         Sizes(tuple(f"{a}{b}" for a in "123456" for b in "123456"), "", 1.0, 0.0, 5e-2),
         undecided="the gain of single axes and crosstalk cannot be told from each other",
     )
