@@ -61,7 +61,7 @@ class Fault:
         change: M(η) of the columns that a fit reads, shape (40, 19); it, or what it gives, is None
             where the log has to be read again.
         action: what to do where no line of the schema puts it right, at a size η.
-        facts: of the log; pickled, a fault is found again by its name among those of the log.
+        facts: of the log.
         sizes: its parameters; None where there are none.
         slips: how many mistakes it takes to make it.
         clock: how many times as long as read the time runs.
@@ -83,10 +83,6 @@ class Fault:
     amplifies: bool = False
     undecided: str = ""
     made_of: tuple[Fault, Fault] | None = None
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Found again in place of its functions."""
-        return _recalled, (self.facts, self.name, self.made_of)
 
     @property
     def d(self) -> int:
@@ -142,15 +138,6 @@ class Fault:
             slips=self.slips + sign.slips,
             made_of=(self, sign),
         )
-
-
-def _recalled(facts: LogFacts, name: str, made_of: tuple[Fault, Fault] | None) -> Fault:
-    """A fault by its name among those of a log."""
-    from identify.diagnosis.faults import FAMILIES  # which are made of faults
-
-    if made_of is not None:
-        return made_of[0].with_sign(made_of[1])
-    return next(fault for family in FAMILIES for fault in family(facts) if fault.name == name)
 
 
 def slip(

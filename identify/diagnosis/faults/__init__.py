@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -49,3 +50,17 @@ def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
     ]
     names = [name for name in of_logs[0] if all(name in of_log for of_log in of_logs)]
     return [tuple(of_log[name] for of_log in of_logs) for name in names]
+
+
+def _recalled(facts: LogFacts, name: str, made_of: tuple[Fault, Fault] | None) -> Fault:
+    if made_of is not None:
+        return made_of[0].with_sign(made_of[1])
+    return next(fault for family in FAMILIES for fault in family(facts) if fault.name == name)
+
+
+def _reduced(fault: Fault) -> tuple[object, ...]:
+    """Pickled, a fault is found again by its name among those of the log: it has functions."""
+    return _recalled, (fault.facts, fault.name, fault.made_of)
+
+
+copyreg.pickle(Fault, _reduced)  # type: ignore[arg-type]
