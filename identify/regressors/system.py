@@ -118,14 +118,6 @@ class System:
         """How many independent scalar equations the data are."""
         return float(self.arrays.channels.sum(axis=1) @ self.arrays.effective_samples)
 
-    @property
-    def blocks(self) -> int:
-        """How many blocks of time the data have, over all logs."""
-        return sum(
-            len(np.unique(np.stack((statistics.log, statistics.block)), axis=1).T)
-            for statistics, _ in self.data
-        )
-
     def problem(self, weights: Weights) -> LinearProblem:
         """The least-squares problem in x, offsets eliminated.
 
@@ -214,27 +206,6 @@ class System:
         np.add.at(power, offsets.group, offsets.rows[..., -1] ** 2)
         return power / self.arrays.samples[:, None]
 
-    def scores(self, x: Array, weights: Weights) -> Array:
-        """Σ Bᵀ W r over the rows of each block of each log, offsets eliminated: (blocks, p).
-
-        Offsets follow x, so B here is what they leave of it. Groups of one block of time count as
-        one block.
-        """
-        y, m = augmented(x), self.arrays.rows.shape[1]
-        none = np.zeros((1, m, len(y)))
-        maps = np.concatenate((self.offset_maps(weights), none))
-        scores = [np.zeros((len(statistics), len(self.space))) for statistics, _ in self.data]
-        for part in self.parts():
-            z, C, to_offset = part.z, part.residual, maps[part.offset]
-            r = z @ (C @ y) - z[..., :1] * (to_offset @ y)[:, None]
-            moments = z.swapaxes(-1, -2) @ (r @ weights[part.group])
-            found = np.tensordot(moments, C[..., :-1], axes=2)
-            found -= (moments[:, 0, None] @ to_offset[..., :-1])[:, 0]
-            scores[part.data][part.cells] = found
-        return np.concatenate(
-            [_by_block(data[0], found) for data, found in zip(self.data, scores, strict=True)]
-        )
-
     def noise_moment(self, weights: Weights) -> Array:
         """What noise in the columns adds to the moment of the whitened rows [A | b], on average.
 
@@ -298,13 +269,3 @@ def whitener(weights: Array) -> Array:
         return np.linalg.cholesky(weights).swapaxes(-1, -2)
     except np.linalg.LinAlgError as error:
         raise ProblemError("the weight of the residuals is not positive definite") from error
-
-
-def _by_block(statistics: Statistics, scores: Array) -> Array:
-    if len(statistics.layout.groups) == 1:
-        return scores
-    blocks = np.stack((statistics.log, statistics.block), axis=1)
-    _, owner = np.unique(blocks, axis=0, return_inverse=True)
-    summed = np.zeros((owner.max() + 1, scores.shape[1]))
-    np.add.at(summed, owner.reshape(-1), scores)
-    return summed

@@ -23,7 +23,6 @@ from identify.regressors.system import whitener
 from identify.spatial import BodyMotion
 from tests.close import assert_close
 from tests.regressors.rows import (
-    BLOCK,
     SPACE,
     brute,
     padded,
@@ -99,43 +98,6 @@ def test_offsets_and_residuals_are_those_of_all_rows(channels, offsets, seed, al
         assert not moment[m:].any()
 
 
-@all_kinds
-@all_offsets
-@given(seed=seeds())
-def test_scores_of_blocks_are_those_of_their_rows(channels, offsets, seed):
-    """Σ Bᵀ W r of every block of time of every log, all groups together, offsets eliminated.
-
-    An offset follows x, so that of B is left what no offset explains.
-    """
-    rng = np.random.default_rng(seed)
-    data = random_data(rng, offsets, channels=channels)
-    weights = random_weights(rng, data)
-    rows, system = brute(data, weights), system_of(data)
-    p = len(SPACE)
-    x = rng.normal(size=p)
-    values = np.concatenate((x, rows.best_offsets(x)))
-    residuals = residuals_of(data, x, {key: values[at] for key, at in rows.where.items()})
-    still = rows.best_offsets(np.zeros(p))
-    follow = np.column_stack([still - rows.best_offsets(unit) for unit in np.eye(p)])
-    follow = np.concatenate((np.zeros((p, p)), follow))
-    expected = []
-    for n, of_log in enumerate(data.rows):
-        blocks = max(-(-len(rows_) // BLOCK) for rows_ in of_log)
-        scores = np.zeros((blocks, p))
-        for g, rows_ in enumerate(of_log):
-            B = np.tensordot(rows_[:, :-1], data.coefficients(n, g)[..., 1:], 1)
-            at = rows.where.get((n, data.sensors[g]))
-            if at is not None:
-                B = B - rows_[:, 0, None, None] * follow[at]
-            each = np.einsum("nmp,mk,nk->np", B, weights[g], residuals[n, g])
-            for b in range(blocks):
-                scores[b] += each[BLOCK * b : BLOCK * (b + 1)].sum(axis=0)
-        expected.append(scores)
-    found = system.scores(x, padded(weights))
-    assert found.shape == (system.blocks, len(SPACE))
-    assert_close(found, np.concatenate(expected), 1e-9)
-
-
 @all_offsets
 @given(seed=seeds())
 def test_without_a_constant_no_offset_is_fitted(offsets, seed):
@@ -179,10 +141,6 @@ def test_statistics_of_different_layouts_are_one_problem(seed):
     assert offsets.shape == (4, 2)  # of two logs, one log and the rows; padded to the widest
     assert_close(offsets[:2].ravel(), solution[len(SPACE) :], 1e-8)
     assert not offsets[2:].any()
-    assert system.scores(x, padded(weights)).shape == (system.blocks, len(SPACE))
-    assert_close(
-        system.scores(x, padded(weights)).sum(axis=0), np.zeros(len(SPACE)), 1e-8, scale=1e2
-    )
 
 
 @pytest.mark.parametrize("share", [1.0, 0.25, 0.04])
