@@ -491,7 +491,7 @@ def test_what_derivatives_make_of_exact_logs_is_no_other_body():
 def test_a_result_comes_out_of_a_pickle_with_its_faults_and_replays():
     """As from a worker process; what was not looked at yet is worked out there."""
     result = fit(log(5), check=True)
-    again = pickle.loads(pickle.dumps(result))
+    again = pickle.loads(pickle.dumps(result))  # noqa: S301
     assert again.estimate.parameters == result.estimate.parameters
     assert [f.code for f in again.checks.findings] == [f.code for f in result.checks.findings]
     for one, other in zip(
