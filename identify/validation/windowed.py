@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array, Indices, Phi, Vec3
 from identify.errors import SimulationError
-from identify.simulation import fast_rollout
+from identify.simulation import Trajectory, fast_rollout
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import (
     log_rotation,
@@ -167,15 +167,7 @@ class _Run(NamedTuple):
 
 def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: int = 1) -> _Run:
     """Bodies × windows in one batch, compared at every `every`-th sample."""
-    path = fast_rollout(
-        phi[:, None],
-        first_state(windows),
-        windows.wrench,
-        windows.step,
-        windows.gravity,
-        interpolation=interpolation,
-        every=every,
-    )
+    path = _paths(windows, phi, interpolation, every)
     distance = np.sum((path.position - windows.position[:, ::every]) ** 2, axis=-1)
     angle = rotation_angle(windows.quaternion[:, ::every], path.quaternion) ** 2
     return _Run(
@@ -184,6 +176,19 @@ def _simulated(windows: Windows, phi: Phi, interpolation: Interpolation, every: 
         distance.mean(axis=1),
         angle.mean(axis=1),
         path.position[0],
+    )
+
+
+def _paths(windows: Windows, phi: Phi, interpolation: Interpolation, every: int) -> Trajectory:
+    """Motions of bodies × windows, every so many samples."""
+    return fast_rollout(
+        phi[:, None],
+        first_state(windows),
+        windows.wrench,
+        windows.step,
+        windows.gravity,
+        interpolation=interpolation,
+        every=every,
     )
 
 
@@ -251,15 +256,7 @@ def _independent(rows: Array) -> Indices:
 def _linear(windows: Windows, near: Phi, shares: Array, interpolation: Interpolation) -> _Run:
     """As `_simulated`, of bodies that are shares of steps from the first to each of the others."""
     every = max(1, windows.time.shape[1] // _MOST_SHOWN)
-    path = fast_rollout(
-        near[:, None],
-        first_state(windows),
-        windows.wrench,
-        windows.step,
-        windows.gravity,
-        interpolation=interpolation,
-        every=every,
-    )
+    path = _paths(windows, near, interpolation, every)
     measured = quaternion_conjugate(windows.quaternion[:, ::every])
     away = path.position - windows.position[:, ::every]
     turned = log_rotation(quaternion_product(measured, path.quaternion))
