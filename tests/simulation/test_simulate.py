@@ -4,7 +4,6 @@ from hypothesis import given, settings
 
 from identify.errors import IdentifyError, SimulationError
 from identify.inertia import (
-    InertialParameters,
     added_mass_in_frame,
     in_frame,
     phi_from_inertia,
@@ -23,7 +22,7 @@ from identify.spatial import Pose, quaternion_from_rotation
 from identify.spatial.rotations import rotate_back, rotation_from_quaternion
 from tests.close import assert_close
 from tests.recordings import GRAVITY
-from tests.simulation.exact import distance, random_added_mass, random_state, state_at
+from tests.simulation.exact import distance, mjcf, random_added_mass, random_state, state_at
 from tests.strategies import bodies, poses, random_body, seeds, vectors
 
 PHI = random_body(np.random.default_rng(0), mass=2.0, size=0.3)
@@ -42,23 +41,15 @@ def twists(state: State | Trajectory) -> np.ndarray:
 def test_world_loads_move_a_body_as_in_mujoco(mujoco, name, gravity):
     """MuJoCo's xfrc_applied: a force at the centre of mass and a torque, both in world axes."""
     rng = np.random.default_rng(2)
-    body, step, count = InertialParameters(PHI), 2e-3, 250
-    Ic = body.inertia_about_com
-    six = " ".join(f"{x:.17g}" for x in (*np.diag(Ic), Ic[0, 1], Ic[0, 2], Ic[1, 2]))
-    com = " ".join(f"{x:.17g}" for x in body.com)
-    model = mujoco.MjModel.from_xml_string(
-        f"""<mujoco><option timestep="{step}" integrator="RK4"
-        gravity="{gravity[0]} {gravity[1]} {gravity[2]}"/>
-        <compiler boundmass="0" boundinertia="0"/><worldbody><body><freejoint/>
-        <inertial pos="{com}" mass="{body.mass:.17g}" fullinertia="{six}"/>
-        </body></worldbody></mujoco>"""
-    )
+    step, count = 2e-3, 250
+    model = mujoco.MjModel.from_xml_string(mjcf(PHI, step, gravity))
     data = mujoco.MjData(model)
     start = random_state(rng)
     x = start.vector
     data.qpos[:3], data.qpos[3:] = x[:3], x[[6, 3, 4, 5]]
     data.qvel[:] = x[7:]
-    load = ConstantLoad(rng.normal(size=3) * 8, rng.normal(size=3) * 0.5, body.com, "world")
+    com = PHI[1:4] / PHI[0]
+    load = ConstantLoad(rng.normal(size=3) * 8, rng.normal(size=3) * 0.5, com, "world")
     for _ in range(count):
         data.xfrc_applied[1] = np.r_[load.force, load.torque]
         mujoco.mj_step(model, data)

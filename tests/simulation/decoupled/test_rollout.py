@@ -9,7 +9,6 @@ from hypothesis import given, settings
 
 from identify.errors import SimulationError
 from identify.inertia import (
-    InertialParameters,
     inertia_about_com,
     kinetic_energy,
     phi_from_inertia,
@@ -31,7 +30,7 @@ from tests.simulation.decoupled.cases import (
     still,
     wavy_wrench,
 )
-from tests.simulation.exact import exact_end, state_at
+from tests.simulation.exact import exact_end, mjcf, state_at
 from tests.simulation.plain_rollout import plain_rollout
 from tests.strategies import bodies, seeds
 
@@ -128,21 +127,6 @@ def test_mujoco_moves_the_body_alike(mujoco, gravity, mass):
     assert rotation_angle(ours.quaternion[-1], data.qpos[[4, 5, 6, 3]]) < 1e-9
     assert_close(ours.velocity[-1], data.qvel[:3], 1e-8)
     assert_close(ours.angular_velocity[-1], data.qvel[3:], 1e-8)
-
-
-def mjcf(phi: np.ndarray, step: float, gravity) -> str:
-    body = InertialParameters(phi)
-    I = body.inertia_about_com
-    numbers = [" ".join(repr(float(x)) for x in row) for row in (
-        body.com, [I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]], gravity)]  # fmt: skip
-    motors = "".join(
-        f'<motor site="origin" gear="{" ".join(str(int(i == k)) for i in range(6))}"/>'
-        for k in range(6)
-    )
-    return f"""<mujoco><option timestep="{step}" integrator="RK4" gravity="{numbers[2]}"/>
-      <worldbody><body><freejoint/><site name="origin"/>
-        <inertial pos="{numbers[0]}" mass="{body.mass!r}" fullinertia="{numbers[1]}"/>
-      </body></worldbody><actuator>{motors}</actuator></mujoco>"""
 
 
 @settings(max_examples=15)
