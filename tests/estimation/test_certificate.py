@@ -222,10 +222,11 @@ def test_a_point_that_meets_all_terms_and_is_not_the_optimum_is_refused(name):
     solution = cone_program(SPACE, problem.terms).solve(problem.A, problem.b, problem.scaling)
     inside = problem.scaling.theta(feasible(rng, name))
     away = inside - solution.theta
-    size = np.linalg.norm(problem.A @ away)
-    assert size > 1.0
-    for distance in (0.1, 1.0, size):  # standard errors
-        worse = solution.theta + distance / size * away
+    step = problem.A @ away
+    slope, bend = step @ (problem.A @ solution.theta - problem.b), step @ step
+    for distance in (0.02, 0.1, 1.0, 10.0):  # standard errors: costs differ by half their square
+        share = (np.sqrt(slope**2 + bend * distance**2) - slope) / bend
+        worse = solution.theta + min(share, 1.0) * away
         with pytest.raises(SolveError, match=r"not proved: the solution may be .* standard err"):
             certify(problem, replace(solution, theta=worse, rows=rows))
 
