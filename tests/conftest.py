@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.commands.calling import Cli
+
 settings.register_profile(
     "fixed",
     max_examples=40,
@@ -29,6 +31,18 @@ def shared_data() -> Path:
     if not Path(folder).is_dir():
         pytest.skip(f"IDENTIFY_SHARED_DATA is {folder!r}, which is not a folder")
     return Path(folder)
+
+
+@pytest.fixture
+def shared(shared_data, monkeypatch) -> Path:
+    """That folder as the one of public data sets."""
+    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
+    return shared_data
+
+
+@pytest.fixture
+def cli(capsys) -> Cli:
+    return Cli(capsys)
 
 
 @pytest.fixture(scope="session")

@@ -255,6 +255,16 @@ def still_poses(
     )
 
 
+def with_signals(log: Recording, **signals: np.ndarray) -> Recording:
+    return replace(log, signals={**log.signals, **signals})
+
+
+def with_wrench(log: Recording, added: np.ndarray) -> Recording:
+    """The recording with [f; t] added to its wrench."""
+    force, torque = log.signals["force"] + added[:, :3], log.signals["torque"] + added[:, 3:]
+    return with_signals(log, force=force, torque=torque)
+
+
 def filtered_truth(
     path: Path,
     time: np.ndarray,

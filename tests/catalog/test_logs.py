@@ -22,12 +22,6 @@ LAYOUT = JointLayout(
 )
 
 
-@pytest.fixture
-def shared(shared_data, monkeypatch):
-    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    return shared_data
-
-
 def test_stars_logs_have_schema_truth_and_points(shared):
     logs = dataset_logs("stars")
     assert len(logs) == 20

@@ -13,12 +13,6 @@ def nothing_here(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-@pytest.fixture
-def shared(shared_data, monkeypatch):
-    monkeypatch.setenv("IDENTIFY_DATA", str(shared_data))
-    return shared_data
-
-
 def test_list_is_plain_where_nobody_watches(capsys):
     assert DatasetsList().run("") == 0
     header, *rows = capsys.readouterr().out.splitlines()

@@ -144,9 +144,6 @@ def test_other_settings_fit_again_and_go_to_each_log(cli, runs, out):
     assert "1.2 given" in done.out
 
 
-"""Another value of each setting of a fit."""
-
-
 def asked(made: Path, settings: FitSettings | None = None) -> EachFit:
     schema = load_schema(made / "schema.toml")
     return EachFit(schema, settings or FitSettings(), None, made, report=True, invocation="")

@@ -1,7 +1,3 @@
-"""estimate.json and report.html of one fit, whatever happens while they are written."""
-
-from __future__ import annotations
-
 import hashlib
 import multiprocessing
 import os
@@ -67,6 +63,13 @@ def rewrite(folder: Path, result, stop: float) -> None:
 
 
 def die_between_the_renames(folder: Path, result) -> None:
+    """In a process of its own."""
+    dying = spawned(_write_and_die, folder, result)
+    dying.join(60)
+    assert dying.exitcode == -signal.SIGKILL
+
+
+def _write_and_die(folder: Path, result) -> None:
     replace, before = os.replace, []
 
     def dying(source, target):
@@ -101,8 +104,7 @@ def test_both_are_there_and_other_files_stay(results, tmp_path, capsys):
 @forking
 def test_what_a_kill_left_goes_when_it_is_old(results, tmp_path):
     write_pair(tmp_path, results[0], None)
-    dying = spawned(die_between_the_renames, tmp_path, results[1])
-    dying.join(60)
+    die_between_the_renames(tmp_path, results[1])
     (left,) = set(names(tmp_path)) - {ESTIMATE, REPORT}
     others = [f".{ESTIMATE}.abcd_123", f".{REPORT}.0a1b2c3d"]
     mine = [f".{ESTIMATE}.backup", f".{ESTIMATE}.abcd1234.txt", ".notes.txt.abcd1234", "a.json"]
@@ -133,9 +135,7 @@ def test_writers_at_the_same_time_leave_whole_files(results, tmp_path):
 @forking
 def test_a_pair_torn_by_a_crash_is_said_and_the_next_fit_is_whole(results, tmp_path, cli):
     write_pair(tmp_path, results[0], None)
-    dying = spawned(die_between_the_renames, tmp_path, results[1])
-    dying.join(60)
-    assert dying.exitcode == -signal.SIGKILL
+    die_between_the_renames(tmp_path, results[1])
     estimate, named = pair(tmp_path)
     assert estimate != named
     path, log = tmp_path / ESTIMATE, tmp_path / "log.csv"
@@ -187,6 +187,10 @@ def test_a_carrier_goes_with_the_report_that_names_it(results, both, tmp_path, c
     carrier = (tmp_path / CARRIER).read_bytes()
     note_torn_pair(tmp_path / CARRIER, tmp_path / ESTIMATE)
     assert capsys.readouterr().err == ""
+    (tmp_path / CARRIER).write_bytes(carrier + b" ")
+    note_torn_pair(tmp_path / CARRIER)
+    assert f"is not the report of {tmp_path / CARRIER}" in capsys.readouterr().err
+    (tmp_path / CARRIER).write_bytes(carrier)
     write_pair(tmp_path, results[0], None)
     assert names(tmp_path) == [ESTIMATE, REPORT]
     (tmp_path / CARRIER).write_bytes(carrier)  # a file of one's own
@@ -194,14 +198,6 @@ def test_a_carrier_goes_with_the_report_that_names_it(results, both, tmp_path, c
     note_torn_pair(tmp_path / CARRIER)
     assert (tmp_path / CARRIER).read_bytes() == carrier
     assert capsys.readouterr().err == ""
-
-
-def test_a_carrier_of_another_fit_is_said(both, tmp_path, capsys):
-    write_pair(tmp_path, both, None)
-    path = tmp_path / CARRIER
-    path.write_text(path.read_text() + " ")
-    note_torn_pair(path)
-    assert f"is not the report of {path}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("fails", [1, 2, 3])

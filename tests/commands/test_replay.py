@@ -101,7 +101,6 @@ def test_reasons_are_repeated_and_the_status_says_not_to_use_it(cli, log, estima
     [
         (("--estimate", "none.json"), "none.json: no such file"),
         (("--horizon", "0"), "horizon: expected a positive, finite number"),
-        (("--horizon", "nan"), "horizon: expected a positive, finite number"),
     ],
 )
 def test_bad_use(cli, log, estimate, tmp_path, words, message):

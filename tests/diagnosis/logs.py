@@ -1,7 +1,5 @@
 """Synthetic logs with noise, and what may be wrong with them."""
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.interpolate import CubicSpline
 
@@ -13,7 +11,7 @@ from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.synthetic_motion import random_motion
 from identify.regressors import block_statistics
 from identify.signals import prepare
-from tests.recordings import still_poses
+from tests.recordings import still_poses, with_signals, with_wrench
 from tests.strategies import random_body
 
 NOISE = Noise(position=1e-4, orientation=5e-4, force=0.03, torque=0.003)
@@ -44,15 +42,6 @@ def still(seed: int, poses: int, drift: np.ndarray | None = None) -> Recording:
 def time_of(log: Recording) -> np.ndarray:
     assert log.time is not None
     return log.time
-
-
-def with_wrench(log: Recording, added: np.ndarray) -> Recording:
-    force, torque = log.signals["force"] + added[:, :3], log.signals["torque"] + added[:, 3:]
-    return with_signals(log, force=force, torque=torque)
-
-
-def with_signals(log: Recording, **signals: np.ndarray) -> Recording:
-    return replace(log, signals={**log.signals, **signals})
 
 
 def late(log: Recording, delay: float) -> Recording:

@@ -207,11 +207,7 @@ def test_noise_of_the_attitude_makes_no_spikes_of_a_wrench_in_world_axes():
     wave = np.sin(TIME[:, None] + np.arange(3.0))
     gusts = 1.0 + 60.0 * np.exp(-(((TIME % 10.0 - 5.0) / 0.4) ** 2))
     tilt = exp_rotation(2e-3 * np.random.default_rng(1).normal(size=(ROWS, 3)))
-    signals = {
-        **LOG.signals,
-        "force": gusts[:, None] * wave,
-        "torque": wave,
-        "quaternion": quaternion_product(LOG.signals["quaternion"], tilt),
-    }
-    log = replace(LOG, signals=signals, frames={**LOG.frames, "wrench": "world"})
+    attitude = quaternion_product(LOG.signals["quaternion"], tilt)
+    log = with_signals(LOG, force=gusts[:, None] * wave, torque=wave, quaternion=attitude)
+    log = replace(log, frames={**LOG.frames, "wrench": "world"})
     assert "spikes" not in [span.code for span in signal_spans(log)]

@@ -1,4 +1,4 @@
-"""The command line, the shipped log, and a small log that tests can spoil."""
+"""The shipped log, and a small log that tests can spoil."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +10,6 @@ import pytest
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import Noise, synthetic_recording
 from identify.logs.writing import write_log
-from tests.commands.calling import Cli
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,11 +23,6 @@ BODY = InertialParameters.from_com(
 class Log(NamedTuple):
     path: Path
     schema: Path
-
-
-@pytest.fixture
-def cli(capsys) -> Cli:
-    return Cli(capsys)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,4 @@
-"""The certificate: proves what is right, and refuses what is not."""
-
-from __future__ import annotations
-
+from contextlib import suppress
 from dataclasses import replace
 from unittest import mock
 
@@ -41,7 +38,7 @@ from identify.regressors import ParameterSpace, Scalar
 from tests.close import assert_close
 from tests.estimation.simulated import fitted, flat_body, samples, wrench_noise
 from tests.estimation.test_terms import ComInBall, ComInDiamond
-from tests.strategies import random_body, seeds, vectors
+from tests.strategies import random_body, seeds
 
 
 def terms_of(fit) -> tuple[Term, ...]:
@@ -56,15 +53,22 @@ def problem_of(fit) -> ScaledProblem:
     return asked.call_args.args[0]
 
 
-def fit_of(seed: int, sides=(1.0, 0.5, 0.0), mass_known: bool = False):
-    """A fit to a noisy plate whose least squares is no possible body."""
+def fit_of(seed: int, mass_known: bool = False, short: bool = False):
+    """A fit to a noisy plate whose least squares is no possible body.
+
+    A short one leaves directions open, and draws what it takes for them out of the cone.
+    """
     rng = np.random.default_rng(seed)
+    sides, count, noise = ((1.0, 0.2, 0.0), 40, 0.3) if short else ((1.0, 0.5, 0.0), 60, 0.02)
     while True:
         phi = flat_body(rng, sides)
-        log = samples(phi, rng, 60, noise=wrench_noise(phi, 0.02))
-        fit = fitted(log, EstimatorSettings(mass=float(phi[0]) if mass_known else None))
-        if fit.identifiability.complete and smallest_pseudo_eigenvalue(fit.x) < -1e-3:
-            return fit
+        log = samples(phi, rng, count, noise=wrench_noise(phi, noise))
+        with suppress(ProblemError):
+            fit = fitted(log, EstimatorSettings(mass=float(phi[0]) if mass_known else None))
+            if short and least_eigenvalue(fit.reference) < -1e-3:
+                return fit
+            if fit.identifiability.complete and smallest_pseudo_eigenvalue(fit.x) < -1e-3:
+                return fit
 
 
 def solved(fit):
@@ -72,8 +76,6 @@ def solved(fit):
     program = cone_program(problem.scaling.space, problem.terms)
     return problem, program.solve(problem.A, problem.b, problem.scaling)
 
-
-# The dual bound ----------------------------------------------------------------------------------
 
 SPACE = ParameterSpace(
     ("payload", "carrier"), (Scalar("friction", low=0.0, high=1.0), Scalar("gain"))
@@ -213,37 +215,19 @@ def test_eigenvalues_are_those_of_each_body():
         assert_close(values, expected, 1e-12)
 
 
-# Refusals ----------------------------------------------------------------------------------------
-
-
-@settings(max_examples=25)
-@given(seeds(), vectors(10).filter(lambda v: np.linalg.norm(v) > 0.3), st.floats(0.1, 100.0))
-def test_a_body_that_is_not_the_optimum_is_refused(seed, direction, distance):
-    """Moved by so many standard errors into the cone: consistent, but not the best."""
-    fit = fit_of(seed % 5)
-    problem, solution = solved(fit)
-    step = direction / np.linalg.norm(problem.A @ direction)
-    worse = solution.theta + distance * step
-    ball = np.array([1.0, 0, 0, 0, 2 / 3, 0, 0, 2 / 3, 0, 2 / 3])
-    smallest = np.linalg.eigvalsh((PSEUDO_INERTIA_BASIS @ worse).reshape(4, 4))[0]
-    margin = Consistent().violation(fit.scaling.x(worse), fit.scaling) + smallest
-    if smallest < margin:
-        worse = worse + (margin - smallest) * 4.0 * ball
-    with pytest.raises(
-        SolveError, match=r"not proved: the solution may be .* standard errors away"
-    ):
-        certify(problem, replace(solution, theta=worse))
-
-
 @pytest.mark.parametrize("name", TERMS)
 def test_a_point_that_meets_all_terms_and_is_not_the_optimum_is_refused(name):
     rng = np.random.default_rng(3)
     problem, rows = random_problem(rng, name)
     solution = cone_program(SPACE, problem.terms).solve(problem.A, problem.b, problem.scaling)
     inside = problem.scaling.theta(feasible(rng, name))
-    for share in (1e-2, 0.1, 1.0):
-        worse = solution.theta + share * (inside - solution.theta)
-        with pytest.raises(SolveError, match="not proved"):
+    away = inside - solution.theta
+    step = problem.A @ away
+    slope, bend = step @ (problem.A @ solution.theta - problem.b), step @ step
+    for distance in (0.02, 0.1, 1.0, 10.0):  # standard errors: costs differ by half their square
+        share = (np.sqrt(slope**2 + bend * distance**2) - slope) / bend
+        worse = solution.theta + min(share, 1.0) * away
+        with pytest.raises(SolveError, match=r"not proved: the solution may be .* standard err"):
             certify(problem, replace(solution, theta=worse, rows=rows))
 
 
@@ -263,7 +247,7 @@ def test_the_term_that_is_broken_is_named(name):
     x = feasible(rng, name)
     x[0] *= 2.0 if name == "mass between" else 1.0
     x[1:4] += 0.5 * x[0] * (name == "com in ball")
-    x[10] *= 1.1 if name == "known mass" else 1.0
+    x[10] *= 1.0 + 1e-6 * (name == "known mass")
     x[11:14] += 1.0 * x[10] * (name == "com in box")
     x[4:10] *= 10.0  # consistent still
     x[14:20] += 10.0 * x[10] * np.array([1, 0, 0, 1, 0, 1])
@@ -272,33 +256,14 @@ def test_the_term_that_is_broken_is_named(name):
     assert f"violates {TERMS[name][0]} by" in str(caught.value)
 
 
-def test_a_mass_that_was_given_may_not_move():
-    fit = fit_of(2, mass_known=True)
-    problem, solution = solved(fit)
-    good = certify(problem, solution)
-    assert good.rank == 9
-    moved = solution.theta + 1e-6 * np.eye(10)[0]
-    with pytest.raises(SolveError, match="violates mass = "):
-        certify(problem, replace(solution, theta=moved))
-
-
 def test_wrong_multipliers_prove_nothing():
-    fit = fit_of(3)
-    problem, solution = solved(fit)
+    """What one has outside the dual cone is cut off and counted."""
+    problem, solution = solved(fit_of(3))
+    assert certify(problem, solution).dual_residual < 1e-6
     z = solution.multiplier
-    for multiplier in (np.zeros(len(z)), 3.0 * z, -z):
+    for multiplier in (np.zeros(len(z)), 3.0 * z, -z, z - 0.1 * np.abs(z).max()):
         with pytest.raises(SolveError, match="not proved"):
             certify(problem, replace(solution, multiplier=multiplier))
-
-
-def test_what_a_multiplier_has_outside_the_dual_cone_is_cut_off_and_counted():
-    fit = fit_of(0)
-    problem, solution = solved(fit)
-    good = certify(problem, solution)
-    assert good.dual_residual < 1e-6
-    shifted = solution.multiplier - 0.1 * np.abs(solution.multiplier).max()
-    with pytest.raises(SolveError, match="not proved"):
-        certify(problem, replace(solution, multiplier=shifted))
 
 
 def test_numbers_that_are_none_are_refused():
@@ -316,9 +281,6 @@ def test_cones_that_cannot_be_certified_are_refused():
     with pytest.raises(SolveError, match="exponential or power cones cannot be certified"):
         cones_of(dims)
     assert Cone("semidefinite", 10).order == 4
-
-
-# What the estimator says -------------------------------------------------------------------------
 
 
 def test_a_least_squares_body_that_is_possible_needs_no_solver():
@@ -358,27 +320,10 @@ def test_a_body_that_the_default_body_completes_is_no_optimum_of_the_data_alone(
     assert certificate.rank == 4
 
 
-# What is left of a solver's tolerance ------------------------------------------------------------
-
-
-def little_told(seed: int):
-    """A fit that leaves directions open, and draws what it takes for them out of the cone."""
-    rng = np.random.default_rng(seed)
-    while True:
-        phi = flat_body(rng, (1.0, 0.2, 0.0))
-        log = samples(phi, rng, 40, noise=wrench_noise(phi, 0.3))
-        try:
-            fit = fitted(log)
-        except ProblemError:
-            continue
-        if least_eigenvalue(fit.reference) < -1e-3:
-            return fit
-
-
 @given(seeds(), st.floats(1e-12, 1e-8))
 @settings(max_examples=5)
 def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside):
-    fit = little_told(seed)
+    fit = fit_of(seed, short=True)
     problem = problem_of(fit)
     edge, _ = solve_terms(fit, terms_of(fit))
     away, inside = edge.copy(), fit.prior[:10]

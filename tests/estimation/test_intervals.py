@@ -27,7 +27,7 @@ from identify.regressors import (
 from identify.signals import prepare
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of, fitted, samples, size_of, wrench_noise
-from tests.recordings import ALL, Path, record
+from tests.recordings import ALL, Path, record, with_wrench
 from tests.strategies import bodies, random_body
 
 OFFSETS = tuple(f"{kind}{axis} offset" for kind in "ft" for axis in "xyz")
@@ -111,12 +111,7 @@ def coloured_log(phi, seed: int):
         slow[k] = keep * slow[k - 1] + np.sqrt(1.0 - keep**2) * white[0, k]
     recording = record(Path.random(2), phi, time, ALL)
     noise = (slow + white[1]) * wrench_noise(phi, 0.01)
-    signals = {**recording.signals}
-    signals["force"], signals["torque"] = (
-        signals["force"] + noise[:, :3],
-        signals["torque"] + noise[:, 3:],
-    )
-    return block_statistics(prepare(replace(recording, signals=signals), 5.0))
+    return block_statistics(prepare(with_wrench(recording, noise), 5.0))
 
 
 def test_noise_that_remembers_widens_the_intervals_as_much_as_it_moves_the_estimate():

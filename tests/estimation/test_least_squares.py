@@ -1,7 +1,3 @@
-"""Least squares: plain and re-weighted, and what they refuse."""
-
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -75,51 +71,20 @@ def test_the_fit_is_the_weighted_least_squares_of_all_rows_at_its_own_weight(see
     assert_close(fit.x, np.linalg.lstsq(A, b, rcond=None)[0], 1e-8)
 
 
-def test_the_weight_is_the_inverse_covariance_of_its_own_residuals():
-    rng = np.random.default_rng(1)
-    phi = random_body(rng)
-    mixing = rng.normal(size=(6, 6)) * wrench_noise(phi, 0.02)[:, None]
-    log = samples(phi, rng, 4000)
-    log = Samples(log.motion, log.wrench + rng.normal(size=(4000, 6)) @ mixing.T)
-    fit = fitted(log)
-    assert_close(np.linalg.inv(fit.weights[0]), mixing @ mixing.T, 0.1)
-    (residuals,) = fit.data.system.residual_moments(fit.x, fit.weights)
-    assert_close(np.linalg.inv(fit.weights[0]), residuals / (4000 - 16 / 6), 1e-2)
-
-
-def test_a_row_counts_by_its_share_of_independent_ones():
-    rng = np.random.default_rng(2)
-    phi = random_body(rng)
-    log = samples(phi, rng, 1000, noise=wrench_noise(phi, 0.02))
-    whole, half = fitted(log), fitted(log, effective=500.0)
-    assert_close(half.weights[0], 0.5 * whole.weights[0], 0.02)
-    assert_close(half.x, whole.x, 1e-3)
-
-
 @pytest.mark.parametrize("effective", [30.0, 199.0, 300.0])
 def test_the_weight_is_drawn_to_one_size_a_kind_by_as_much_as_thirty_samples(effective):
     rng = np.random.default_rng(3)
     phi = random_body(rng)
-    noise = wrench_noise(phi, 0.02) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
-    fit = fitted(samples(phi, rng, 300, noise=noise), effective=effective)
+    log = samples(phi, rng, 300)
+    mixing = rng.normal(size=(6, 6)) * wrench_noise(phi, 0.02)[:, None]
+    log = Samples(log.motion, log.wrench + rng.normal(size=(300, 6)) @ mixing.T)
+    fit = fitted(log, effective=effective)
     (moment,) = fit.data.system.residual_moments(fit.x, fit.weights)
     found = moment / (effective - 16.0 / 6.0)
     power = np.diag(found).reshape(2, 3).mean(axis=1)
     expected = (30.0 * np.diag(np.repeat(power, 3)) + effective * found) / (30.0 + effective)
     scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     assert_close(np.linalg.inv(fit.weights[0]) / scale, expected / scale, 1e-2)
-
-
-def test_a_few_more_samples_change_the_weight_by_little():
-    """No switch from one form of the weight to another."""
-    rng = np.random.default_rng(3)
-    phi = random_body(rng)
-    noise = wrench_noise(phi, 0.02) * [1.0, 2.0, 3.0, 1.0, 2.0, 3.0]
-    log = samples(phi, rng, 300, noise=noise)
-    for count in (60.0, 199.5, 250.0):
-        one, other = (fitted(log, effective=n).weights[0] for n in (count, count + 1.0))
-        size = np.sqrt(np.outer(np.diag(one), np.diag(one)))
-        assert np.abs((other / (count + 1.0) - one / count) * count / size).max() < 0.01
 
 
 def test_weighting_by_the_residuals_pays_where_the_axes_differ_in_noise():
@@ -165,9 +130,6 @@ def test_the_fit_moves_with_the_frame(seed, X_CB):
     here = estimate_body([log.blocks()])
     apart = moved.parameters.in_frame(X_CB.inverse()).phi - here.parameters.phi
     assert (np.abs(apart) < 0.02 * np.sqrt(np.diag(here.covariance))).all()
-
-
-# Signs and dead signals --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bias", ["per_log", "none"])
@@ -229,9 +191,6 @@ def test_a_dead_sensor_is_named(dead, columns):
     "choice",
     [
         {"mass": 0.0},
-        {"mass": -1.0},
-        {"mass": np.nan},
-        {"mass": np.inf},
         {"mass": "1"},
         {"bias": "per_day"},
         {"interval": "jackknife"},
@@ -256,8 +215,6 @@ def test_where_a_fit_begins_does_not_matter_for_where_it_ends(share):
         again = weighted_least_squares(system, start=begin)
         assert_close(again.x, alone.x, 1e-5)
 
-
-# Where rounds settle -----------------------------------------------------------------------------
 
 NOISE = {"linear_acceleration": 0.3, "angular_acceleration": 1.0, "force": 0.3, "torque": 0.02}
 SETTLING = {

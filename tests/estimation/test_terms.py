@@ -40,6 +40,7 @@ class ComInBall(Term):
     """The centre of mass is within a ball: ‖h − c m‖ ≤ r m."""
 
     kind: ClassVar[str] = "com_in_ball"
+    order: ClassVar[int] = 2
 
     centre: tuple[float, float, float]
     radius: float
@@ -50,31 +51,24 @@ class ComInBall(Term):
         return [cp.SOC(self.radius * body.inverse_length * body.mass, away)]
 
     def violation(self, x: np.ndarray, scaling: Scaling) -> float:
-        away = np.linalg.norm(x[1:4] - np.array(self.centre) * x[0])
+        away = np.linalg.norm(x[1:4] - np.array(self.centre) * x[0], self.order)
         unit = scaling.bodies[0]
         return float(away - self.radius * x[0]) / (unit.mass * unit.length)
 
 
 @dataclass(frozen=True, slots=True)
-class ComInDiamond(Term):
+class ComInDiamond(ComInBall):
     """‖h − c m‖₁ ≤ r m, written with variables of its own: |h − c m| ≤ u, Σ u ≤ r m."""
 
     kind: ClassVar[str] = "com_in_diamond"
+    order: ClassVar[int] = 1
     own_bound: ClassVar[float | None] = 10.0
-
-    centre: tuple[float, float, float]
-    radius: float
 
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
         body = x.body(None)
         away = body.moment - cp.multiply(body.point(np.array(self.centre)), body.mass)
         u = cp.Variable(3)
         return [away <= u, -away <= u, cp.sum(u) <= self.radius * body.inverse_length * body.mass]
-
-    def violation(self, x: np.ndarray, scaling: Scaling) -> float:
-        away = np.abs(x[1:4] - np.array(self.centre) * x[0]).sum()
-        unit = scaling.bodies[0]
-        return float(away - self.radius * x[0]) / (unit.mass * unit.length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,10 +245,7 @@ def plain_constraints(term: Term, phi: Any, phi_units: np.ndarray, theta: Any) -
             return [h / hu - m * (low / hu) >= 0, m * (high / hu) - h / hu >= 0]
         case ComInBall():
             c = np.array(term.centre)
-            return [cp.norm(h / hu - m * (c / hu)) <= m * (term.radius / hu)]
-        case ComInDiamond():
-            c = np.array(term.centre)
-            return [cp.norm1(h / hu - m * (c / hu)) <= m * (term.radius / hu)]
+            return [cp.norm(h / hu - m * (c / hu), term.order) <= m * (term.radius / hu)]
         case FullOfNumbers():
             half = (theta[4] + theta[7] + theta[9]) / 2.0
             Sxx, Syy = half - theta[4], half - theta[7]

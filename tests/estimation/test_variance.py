@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from identify.regressors import block_statistics
 from identify.signals import prepare
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of, samples, wrench_noise
-from tests.recordings import ALL, Path, record
+from tests.recordings import ALL, Path, record, with_wrench
 from tests.strategies import random_body
 
 WRENCH = {"force": 0.1, "torque": 0.01}
@@ -77,10 +75,7 @@ def test_residuals_beyond_the_noise_are_the_rest():
     wave = rng.normal(size=(len(time), 6))
     slow = np.cumsum(wave - wave.mean(axis=0), axis=0)
     slow *= np.repeat([0.3, 0.03], 3) / slow.std(axis=0)
-    signals = dict(recording.signals)
-    signals["force"] = signals["force"] + slow[:, :3]
-    signals["torque"] = signals["torque"] + slow[:, 3:]
-    drifting = estimate_body([block_statistics(prepare(replace(recording, signals=signals), 5.0))])
+    drifting = estimate_body([block_statistics(prepare(with_wrench(recording, slow), 5.0))])
     before, after = (
         np.median([of["rest"] for of in estimate.variance_shares.values()])
         for estimate in (quiet, drifting)

@@ -151,8 +151,6 @@ NEEDED: dict[str, dict[str, Any]] = {
 }
 """Options that a kind does not do without."""
 
-"""Another value of every option of synthetic logs, but for how many there are."""
-
 
 def options(kind: type[Options], **values: Any) -> Options:
     return kind(**NEEDED.get(kind.kind, {}) | values)

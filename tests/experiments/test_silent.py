@@ -1,7 +1,3 @@
-"""The study of what is silently wrong: it counts what its table says, and its scores are right."""
-
-from __future__ import annotations
-
 import copy
 import json
 from dataclasses import replace
@@ -167,9 +163,11 @@ def test_a_remedy_is_obeyed_as_it_is_written(remedy, table, keys):
     assert schema["pose"] == {"maps": "a", "order": "xyzw"}
 
 
-def test_a_remedy_that_is_no_line_is_not_obeyed():
+def test_a_remedy_that_is_no_line_is_not_obeyed_and_one_of_no_schema_is_an_error():
     assert scoring.obey({}, "Change the sign of force and torque.") is None
     assert scoring.obey({}, "In the schema, [pose], change the sign of its columns.") is None
+    with pytest.raises(SchemaError, match="names no lines of a schema"):
+        scoring.obey({}, "In the schema, [pose], set `maps = world`.")
 
 
 @pytest.mark.parametrize(
@@ -199,11 +197,6 @@ def test_all_tables_of_a_remedy_are_obeyed(patch, expected):
     before = copy.deepcopy(schema)
     assert scoring.obey(schema, schema_lines(patch, schema)) == {**schema, **expected}
     assert schema == before
-
-
-def test_a_line_that_is_none_of_a_schema_is_an_error():
-    with pytest.raises(SchemaError, match="names no lines of a schema"):
-        scoring.obey({}, "In the schema, [pose], set `maps = world`.")
 
 
 def test_scores_say_what_is_silent_and_what_misleads():

@@ -20,7 +20,7 @@ from identify.signals import Reading
 from identify.spatial import Pose
 from tests.close import assert_close, group_errors
 from tests.pipeline.test_fit import BODY, NOISE
-from tests.recordings import Path, record
+from tests.recordings import Path, record, with_signals, with_wrench
 
 PATH = Path.random(21)
 TIME = np.arange(0.0, 12.0, 0.01)
@@ -31,10 +31,7 @@ def log(wrench=None, path=PATH, **options) -> Recording:
     recording = record(path, BODY, TIME, noise=NOISE, bias=np.full(6, 0.2), **options)
     if wrench is None:
         return recording
-    change = wrench - path.wrench(BODY, TIME)
-    force = recording.signals["force"] + change[:, :3]
-    torque = recording.signals["torque"] + change[:, 3:]
-    return replace(recording, signals={**recording.signals, "force": force, "torque": torque})
+    return with_wrench(recording, wrench - path.wrench(BODY, TIME))
 
 
 def turned_by(angle: float) -> np.ndarray:
@@ -149,8 +146,8 @@ def test_another_reading_is_applied_as_it_was_found(apply):
 
 def test_of_a_corrected_log_neither_the_schemas_look_nor_a_false_reason_is_said():
     recording = log()
-    signals = {**recording.signals, "position": 1.06 * recording.signals["position"]}
-    applied = fit(replace(recording, signals=signals), apply=("position_unit",))
+    larger = with_signals(recording, position=1.06 * recording.signals["position"])
+    applied = fit(larger, apply=("position_unit",))
     assert applied.findings == ()
     (why,) = applied.validation.missing
     assert why.startswith("No replay: the log was corrected as asked")
@@ -189,12 +186,10 @@ def test_a_time_in_another_unit_is_named_before_anything_is_made_of_it(factor, u
 
 def test_a_frozen_wrench_is_left_out_when_asked(apply, assert_refused):
     recording = log()
-    signals = dict(recording.signals)
-    for name in ("force", "torque"):
-        values = signals[name].copy()
+    signals = {name: recording.signals[name].copy() for name in ("force", "torque")}
+    for values in signals.values():
         values[800:950] = values[800]
-        signals[name] = values
-    frozen = replace(recording, signals=signals)
+    frozen = with_signals(recording, **signals)
     found = check_logs(frozen)
     assert "frozen_wrench" in codes(found)
     applied = apply(frozen, found.result, "frozen_wrench")
@@ -212,7 +207,7 @@ def spiked(recording: Recording) -> Recording:
     signals = {name: recording.signals[name].copy() for name in ("force", "torque")}
     for values, size in zip(signals.values(), (100.0, 10.0), strict=True):
         values[at] += size * rng.choice([-1.0, 1.0], size=(int(at.sum()), 3))
-    return replace(recording, signals={**recording.signals, **signals})
+    return with_signals(recording, **signals)
 
 
 def errors(found):
@@ -282,7 +277,7 @@ def test_what_is_carried_for_a_while_is_left_out_as_a_contact(apply):
     )
     more = 1.0 + 0.3 * ((clean.time > 31.0) & (clean.time < 39.0))[:, None]
     signals = {name: clean.signals[name] * more for name in ("force", "torque")}
-    rows = replace(clean, signals={**clean.signals, **signals})
+    rows = with_signals(clean, **signals)
     plain = fit(rows)
     without = apply(rows, plain, "contact")
     assert errors(without).mass < 0.01 * errors(plain).mass
@@ -298,7 +293,7 @@ def test_robust_weights_are_gone_and_the_error_says_what_to_use():
 def test_faults_of_rounding_are_not_looked_for_but_those_of_a_wrong_exact_log_are(monkeypatch):
     exact = record(PATH, BODY, TIME)
     w = PATH.wrench(BODY, TIME - LATE)
-    wrong = replace(exact, signals={**exact.signals, "force": w[:, :3], "torque": w[:, 3:]})
+    wrong = with_signals(exact, force=w[:, :3], torque=w[:, 3:])
     tried: list[str] = []
 
     def only_noted(now, some, *_) -> None:

@@ -20,7 +20,7 @@ from identify.signals import prepare
 from identify.spatial import Pose
 from identify.validation import ESTIMATE, TRUTH
 from tests.close import assert_close, assert_same_body, body_scale
-from tests.recordings import synthetic_still_recording
+from tests.recordings import synthetic_still_recording, with_signals
 
 GRIPPER = InertialParameters.from_com(1.5, [0.01, 0.0, 0.05], np.diag([5e-3, 6e-3, 4e-3]))
 PAYLOAD = InertialParameters.from_com(0.6, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3, 0.8e-3]))
@@ -180,9 +180,8 @@ def test_swapped_logs_say_so():
 @pytest.mark.parametrize(("wrong", "body"), [(0, "payload and carrier"), (1, "carrier")])
 def test_a_sign_in_one_kind_of_log_is_that_kinds(wrong, body):
     logs = list(both(PAYLOAD, 1))
-    signals = dict(logs[wrong].signals)
-    signals |= {name: -signals[name] for name in ("force", "torque")}
-    logs[wrong] = replace(logs[wrong], signals=signals)
+    loads = {name: -logs[wrong].signals[name] for name in ("force", "torque")}
+    logs[wrong] = with_signals(logs[wrong], **loads)
     with pytest.raises(NegativeMass, match=f"mass of the {body} is -.* a sign is wrong"):
         identify.fit(logs[0], unloaded=logs[1])
 

@@ -27,7 +27,7 @@ from identify.regressors.log_corrections import (
 from identify.signals import prepare
 from identify.spatial import Pose, coadjoint
 from tests.close import assert_close
-from tests.recordings import GRAVITY, POSE, Path, record, still_poses
+from tests.recordings import GRAVITY, POSE, Path, record, still_poses, with_signals
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(0))
@@ -41,10 +41,6 @@ LOG = record(PATH, PHI, TIME, POSE)
 
 def with_wrench(loads: np.ndarray, log=LOG):
     return with_signals(log, force=loads[:, :3], torque=loads[:, 3:])
-
-
-def with_signals(log, **signals: np.ndarray):
-    return replace(log, signals={**log.signals, **signals})
 
 
 def assert_maps(M: np.ndarray, read, meant, rtol: float, cutoff: float = CUTOFF) -> None:

@@ -1,7 +1,3 @@
-"""`System` against all rows stacked: any weights, offsets, logs, groups and statistics together."""
-
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -14,13 +10,10 @@ from identify.regressors import (
     ParameterSpace,
     StackedRows,
     System,
-    join_logs,
-    newton_euler_wrench,
     stacked_statistics,
     wrench_statistics,
 )
 from identify.regressors.system import whitener
-from identify.spatial import BodyMotion
 from tests.close import assert_close
 from tests.regressors.rows import (
     SPACE,
@@ -30,85 +23,63 @@ from tests.regressors.rows import (
     random_weights,
     residuals_of,
 )
-from tests.strategies import random_body, random_motion, seeds
+from tests.strategies import random_motion, seeds
 
-OFFSETS = ["per_log", "shared", "none"]
-ONE_SENSOR = (("x", "y"), ("x", "y"))
-"""Two groups of rows of one sensor, such as two bands of frequency: one offset acts on both."""
 TWO_SENSORS = (("x", "y"), ("u", "v", "w"))
 """Groups of different channels are of two sensors, each with an offset of its own."""
 KINDS = {
     "one group": (("x", "y", "z"),),
-    "two groups of one sensor": ONE_SENSOR,
+    "two groups of one sensor": (("x", "y"), ("x", "y")),
     "two sensors": TWO_SENSORS,
     "two sensors, one of two groups": (("x", "y"), ("u", "v", "w"), ("x", "y")),
 }
 all_kinds = pytest.mark.parametrize("channels", KINDS.values(), ids=KINDS)
-all_offsets = pytest.mark.parametrize("offsets", OFFSETS)
+all_offsets = pytest.mark.parametrize("offsets", ["per_log", "shared", "none"])
 
 
 def system_of(data) -> System:
     return System.of([(data.statistics, data.equations)])
 
 
-@all_kinds
-@all_offsets
-@given(seed=seeds(), logs=st.integers(1, 3), alike=st.booleans())
-def test_problem_has_the_solution_and_cost_of_all_rows_stacked(
-    channels, offsets, seed, logs, alike
-):
-    rng = np.random.default_rng(seed)
-    data = random_data(rng, offsets, logs=logs, channels=channels, alike=alike)
+def assert_as_all_rows(rng, data, empty=()) -> System:
+    """Solution, cost, offsets and residuals are those of all rows stacked."""
     weights = random_weights(rng, data)
-    rows = brute(data, weights)
-    problem = system_of(data).problem(padded(weights))
-    x = np.linalg.solve(problem.A, problem.b)
+    rows, system = brute(data, weights), system_of(data)
+    left = [g for g in range(len(weights)) if g not in empty]
+    mine = padded([weights[g] for g in left])
+    problem = system.problem(mine)
     solution = rows.solution
-    assert_close(x, solution[: len(SPACE)], 1e-8)
+    assert_close(np.linalg.solve(problem.A, problem.b), solution[: len(SPACE)], 1e-8)
     assert_close(problem.floor, rows.cost(solution), 1e-11)
-    other = rng.normal(size=len(SPACE))
-    best = np.concatenate((other, rows.best_offsets(other)))
-    assert_close(problem.residual_norm(other), rows.cost(best), 1e-11)
     assert problem.nuisances == rows.columns.shape[1] - len(SPACE)
     assert problem.names == SPACE.names
 
-
-@all_kinds
-@all_offsets
-@given(seed=seeds(), alike=st.booleans())
-def test_offsets_and_residuals_are_those_of_all_rows(channels, offsets, seed, alike):
-    rng = np.random.default_rng(seed)
-    data = random_data(rng, offsets, logs=3, channels=channels, alike=alike)
-    weights = random_weights(rng, data)
-    rows, system = brute(data, weights), system_of(data)
     x = rng.normal(size=len(SPACE))
     values = np.concatenate((x, rows.best_offsets(x)))
+    assert_close(problem.residual_norm(x), rows.cost(values), 1e-11)
     expected = {key: values[at] for key, at in rows.where.items()}
     zeros = [np.zeros(width) for width in rows.widths]
     by_log = [
         np.concatenate([expected.get((n, s), zero) for s, zero in enumerate(zeros)])
-        for n in range(3)
+        for n in range(len(data.rows))
     ]
-    assert_close(system.offsets(x, padded(weights)), by_log, 1e-9, scale=10.0)
+    assert_close(system.offsets(x, mine), by_log, 1e-9, scale=10.0)
     residuals = residuals_of(data, x, expected)
-    for g, moment in enumerate(system.residual_moments(x, padded(weights))):
-        r = np.concatenate([residuals[n, g] for n in range(3)])
+    for g, moment in zip(left, system.residual_moments(x, mine), strict=True):
+        r = np.concatenate([residuals[n, g] for n in range(len(data.rows))])
         m = r.shape[1]
         assert_close(moment[:m, :m], r.T @ r, 1e-10)
         assert not moment[m:].any()
+    return system
 
 
+@all_kinds
 @all_offsets
-@given(seed=seeds())
-def test_without_a_constant_no_offset_is_fitted(offsets, seed):
+@given(seed=seeds(), logs=st.integers(1, 3), alike=st.booleans(), constant=st.booleans())
+def test_a_fit_is_that_of_all_rows_stacked(channels, offsets, seed, logs, alike, constant):
     rng = np.random.default_rng(seed)
-    data = random_data(rng, offsets, constant=False)
-    weights = random_weights(rng, data)
-    rows, problem = brute(data, weights), system_of(data).problem(padded(weights))
-    assert problem.nuisances == 0
-    assert_close(np.linalg.solve(problem.A, problem.b), rows.solution, 1e-8)
-    assert_close(problem.floor, rows.cost(rows.solution), 1e-11)
-    assert not system_of(data).offsets(rows.solution, padded(weights)).any()
+    kind = {"logs": logs, "channels": channels, "alike": alike, "constant": constant}
+    assert_as_all_rows(rng, random_data(rng, offsets, **kind))
 
 
 @given(seed=seeds())
@@ -180,10 +151,10 @@ def test_measured_power_is_the_mean_square_of_the_measured_columns():
         assert_close(power[: measured.shape[1]], np.mean(measured**2, axis=0), 1e-11)
 
 
-def with_noise(data, rng: np.random.Generator, size: float = 1.0):
+def with_noise(data, rng: np.random.Generator):
     """Give the data roots of noise, in all columns but the constant; returns its covariances."""
     logs, groups, K, _ = data.statistics.noise.shape
-    roots = size * rng.normal(size=(logs, groups, K, K))
+    roots = rng.normal(size=(logs, groups, K, K))
     roots[..., 0] = 0.0
     object.__setattr__(data.statistics, "noise", roots)
     return np.swapaxes(roots, -1, -2) @ roots
@@ -235,13 +206,12 @@ def test_noise_that_meets_noise_scatters_the_scores_as_it_was_worked_out():
     C = data.coefficients(0, 0)
     n, K = int(counts.sum()), len(C)
     noise = rng.multivariate_normal(np.zeros(K), covariance[:K, :K], (3000, n))
-    r = noise @ (C @ np.concatenate(([1.0], -x)))
+    to_residual = C @ np.concatenate(([1.0], -x))
+    r = noise @ to_residual
     scores = np.einsum("snkp,ki,sni->sp", np.tensordot(noise, C[..., 1:], 1), weight, r)
     # Of Gaussian noise tr(WΣ_BB WΣ_rr) and tr(W Σ_Br W Σ_Br): what the estimate counts beside H is
     # the second alone, as H has the first already.
-    of_r = (
-        (C @ np.concatenate(([1.0], -x))).T @ covariance[:K, :K] @ (C @ np.concatenate(([1.0], -x)))
-    )
+    of_r = to_residual.T @ covariance[:K, :K] @ to_residual
     of_B = np.einsum("kmp,kl,lnq->mpnq", C[..., 1:], covariance[:K, :K], C[..., 1:])
     first = n * np.einsum("mpnq,ms,st,tn->pq", of_B, weight, of_r, weight)
     found = system_of(data).noise_scatter(x, weight[None])
@@ -252,8 +222,6 @@ def test_noise_that_meets_noise_scatters_the_scores_as_it_was_worked_out():
     assert found.shape == (p, p)
 
 
-# Bands of frequency ------------------------------------------------------------------------------
-
 BANDS = (("x", "y"),) * 5
 """A group that has the constant, and bands that know nothing of it, as a scan makes them."""
 
@@ -263,28 +231,10 @@ BANDS = (("x", "y"),) * 5
 def test_means_and_bands_are_as_all_rows_with_an_offset_of_their_own(offsets, seed, empty):
     rng = np.random.default_rng(seed)
     data = random_data(rng, offsets, channels=BANDS, means=True, empty=empty)
-    weights = random_weights(rng, data)
     left = [g for g in range(len(BANDS)) if g not in empty]
-    rows, system = brute(data, weights), system_of(data)
+    system = assert_as_all_rows(rng, data, empty)
     assert [group.name for group in system.arrays.groups] == [f"group {g}" for g in left]
     assert system.members.tolist() == [[0, g] for g in left]
-    mine = [weights[g] for g in left]
-    problem = system.problem(padded(mine))
-    solution = rows.solution
-    x = np.linalg.solve(problem.A, problem.b)
-    assert_close(x, solution[: len(SPACE)], 1e-8)
-    assert_close(problem.floor, rows.cost(solution), 1e-11)
-    assert problem.nuisances == rows.columns.shape[1] - len(SPACE)
-
-    x = rng.normal(size=len(SPACE))
-    values = np.concatenate((x, rows.best_offsets(x)))
-    expected = {key: values[at] for key, at in rows.where.items()}
-    by_log = [expected.get((n, 0), np.zeros(2)) for n in range(2)]
-    assert_close(system.offsets(x, padded(mine)), by_log, 1e-9, scale=10.0)
-    residuals = residuals_of(data, x, expected)
-    for g, moment in zip(left, system.residual_moments(x, padded(mine)), strict=True):
-        r = np.concatenate([residuals[n, g] for n in range(2)])
-        assert_close(moment, r.T @ r, 1e-10)
 
 
 @given(seeds())
@@ -305,40 +255,6 @@ def test_information_of_bands_is_that_of_their_rows(seed):
             B = np.tensordot(z, data.coefficients(n, g)[..., 1:], 1)
             expected += np.einsum("nmp,mk,nkq->pq", B, weights[g], B)
         assert_close(information[:-1, :-1], expected, 1e-10)
-
-
-def test_a_shared_offset_of_logs_zeroed_apart_spoils_what_one_a_log_gets_right():
-    rng = np.random.default_rng(11)
-    phi = random_body(rng, mass=1.0)
-    offsets = np.array([[4.0, -3.0, 5.0, 0.3, 0.2, -0.4], [-3.0, 5, -4, -0.4, 0.1, 0.3]])
-    data = random_wrench(rng, phi, offsets)
-    weights = np.eye(6)[None]
-    apart, shared = (
-        System.of([(data, BodyWrench(offsets=which))]).problem(weights)
-        for which in ("per_log", "shared")
-    )
-    exact = np.linalg.solve(apart.A, apart.b)
-    spoiled = np.linalg.solve(shared.A, shared.b)
-    assert_close(exact, phi, 1e-10)
-    assert abs(spoiled[0] - phi[0]) > 0.05 * phi[0]
-    assert np.linalg.norm(spoiled[4:] - phi[4:]) > 0.1 * np.linalg.norm(phi[4:])
-    found = System.of([(data, BodyWrench())]).offsets(exact, weights)
-    assert_close(found, offsets, 1e-9)
-
-
-def random_wrench(rng, phi, offsets):
-    """Each log keeps to its own side of gravity, as logs of one task do."""
-    logs = []
-    for offset, attitude in zip(offsets, (0.0, 2.0), strict=True):
-        motion = random_motion(rng, 400)
-        motion = BodyMotion(
-            0.2 * motion.proper_acceleration
-            + 9.81 * np.array([np.sin(attitude), 0, np.cos(attitude)]),
-            0.3 * motion.angular_velocity,
-            0.2 * motion.angular_acceleration,
-        )
-        logs.append(wrench_statistics(motion, newton_euler_wrench(phi, motion) + offset))
-    return join_logs(logs)
 
 
 @given(seeds())

@@ -1,7 +1,3 @@
-"""Figures of pages: as matplotlib draws the same panels, no text small, cut off or on another."""
-
-from __future__ import annotations
-
 import itertools
 import re
 

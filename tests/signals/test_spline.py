@@ -1,7 +1,3 @@
-"""Cubic splines, against those of SciPy."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.signal import lfilter
@@ -7,7 +5,7 @@ from scipy.spatial.transform import Rotation
 
 from identify.regressors import scan
 from identify.validation import axes_beyond_noise
-from tests.recordings import POSE, Path, record, still_poses
+from tests.recordings import POSE, Path, record, still_poses, with_signals, with_wrench
 from tests.strategies import random_body
 
 PHI = random_body(np.random.default_rng(4))
@@ -19,8 +17,7 @@ NOISE = {"force": 0.2, "torque": 0.02}
 def log(seed: int, extra=None):
     recording = record(Path.random(seed), PHI, TIME, POSE, bias=BIAS, noise=NOISE, seed=seed)
     if extra is not None:
-        force = recording.signals["force"] + extra
-        recording = replace(recording, signals={**recording.signals, "force": force})
+        recording = with_signals(recording, force=recording.signals["force"] + extra)
     return scan(recording)
 
 
@@ -47,12 +44,7 @@ def test_a_late_wrench_goes_with_the_rate_of_the_motion():
     path = Path.random(3)
     late = record(path, PHI, TIME, POSE, bias=BIAS, noise=NOISE)
     wrench = path.wrench(PHI, TIME - 0.05) - path.wrench(PHI, TIME)
-    signals = {
-        "force": late.signals["force"] + wrench[:, :3],
-        "torque": late.signals["torque"] + wrench[:, 3:],
-    }
-    late = replace(late, signals={**late.signals, **signals})
-    assert axes_beyond_noise([scan(late)], PHI, BIAS[None]).all()
+    assert axes_beyond_noise([scan(with_wrench(late, wrench))], PHI, BIAS[None]).all()
 
 
 @pytest.mark.parametrize(

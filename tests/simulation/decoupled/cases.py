@@ -1,15 +1,10 @@
 """Bodies, starts and loads of these tests, and the error of one trajectory against another."""
 
-from itertools import pairwise
-
 import numpy as np
-from scipy.integrate import solve_ivp
-from scipy.interpolate import interp1d
 
 from identify.inertia import inertia_about_com
 from identify.simulation import State, Trajectory
 from identify.spatial.rotations import rotation_angle
-from tests.simulation.plain_rollout import state_rate
 from tests.strategies import random_body
 
 STATE = ("position", "quaternion", "velocity", "angular_velocity")
@@ -58,24 +53,3 @@ def errors(path: Trajectory, other: Trajectory) -> np.ndarray:
     p, _, v, w = (np.abs(getattr(path, n) - getattr(other, n)).max() for n in STATE)
     angle = rotation_angle(path.quaternion, other.quaternion).max()
     return np.array([p, angle, v, w])
-
-
-def by_dop853(phi, start: State, wrench, step: float, interpolation: str) -> np.ndarray:
-    """Last state [p, q, v, ω] by SciPy's DOP853 at 1e-13, from one sample to the next."""
-    rate = state_rate(phi, GRAVITY)
-    time = step * np.arange(len(wrench))
-    kind = "linear" if interpolation == "linear" else "previous"
-    load = interp1d(time, wrench, axis=0, kind=kind)
-    y = start.vector
-    for a, b in pairwise(time):
-        inside = (lambda t, a=a: load(a)) if kind == "previous" else load
-        y = solve_ivp(
-            lambda t, y, f=inside: rate(y, f(min(t, time[-1]))),
-            (a, b), y, method="DOP853", rtol=1e-13, atol=1e-13,
-        ).y[:, -1]  # fmt: skip
-    y[3:7] /= np.linalg.norm(y[3:7])
-    return y
-
-
-def last_vector(path: Trajectory) -> np.ndarray:
-    return np.concatenate([getattr(path, name)[..., -1, :] for name in STATE], axis=-1)

@@ -93,13 +93,3 @@ def test_rates_of_the_quaternion(seed):
     x, y, z = w
     matrix = np.array([[0, -x, -y, -z], [x, 0, z, -y], [y, -z, 0, x], [z, y, -x, 0]])
     assert_close(0.5 * matrix @ np.roll(q, 1), np.roll(rate, 1), 1e-14)  # scalar first
-
-
-def test_euler_equations_in_principal_axes():
-    I, w = np.array([1.0, 2.0, 2.5]), np.array([0.3, -0.7, 1.1])
-    expected = [
-        (I[1] - I[2]) / I[0] * w[1] * w[2],
-        (I[2] - I[0]) / I[1] * w[2] * w[0],
-        (I[0] - I[1]) / I[2] * w[0] * w[1],
-    ]
-    assert_close(angular_acceleration(np.diag(I), w, np.zeros(3)), expected, 1e-15)

@@ -4,28 +4,16 @@ from hypothesis import given
 
 from identify.errors import SimulationError
 from identify.simulation.free_rotation import free_motion
-from identify.simulation.state import State
 from identify.spatial.rotations import cross, rotate, rotation_angle, rotation_from_quaternion
 from tests.close import assert_close
+from tests.recordings import GRAVITY
+from tests.simulation.exact import random_state
 from tests.simulation.plain_rollout import plain_rollout
 from tests.strategies import random_body, seeds
 
-GRAVITY = np.array([0.0, 0.0, -9.80665])
 
-
-def random_state(rng: np.random.Generator, batch: tuple[int, ...] = ()) -> State:
-    q = rng.normal(size=(*batch, 4))
-    return State(
-        position=rng.normal(size=(*batch, 3)),
-        quaternion=q / np.linalg.norm(q, axis=-1, keepdims=True),
-        velocity=rng.normal(size=(*batch, 3)),
-        angular_velocity=3.0 * rng.normal(size=(*batch, 3)),
-    )
-
-
-@pytest.mark.parametrize("seed", [0])
-def test_it_agrees_with_the_plain_rollout(seed):
-    rng = np.random.default_rng(seed)
+def test_it_agrees_with_the_plain_rollout():
+    rng = np.random.default_rng(0)
     phi, start, step = random_body(rng), random_state(rng), 5e-4
     plain = plain_rollout(phi, start, np.zeros((2001, 6)), step, GRAVITY)
     exact = free_motion(phi, start, plain.time[::400], GRAVITY)
