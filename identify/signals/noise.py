@@ -61,7 +61,8 @@ def signal_noise(
     """Read the noise of evenly sampled signals off the band where nothing moves.
 
     What the differentiator's smoothing takes off a signal is its noise there. Sizes come from the
-    median of its power spectrum, so that lines of vibration do not count.
+    median of its power spectrum, so that lines of vibration do not count. Of rows too few to have
+    such a band it is zero: what a fit leaves is all there is to go by.
 
     Args:
         signals: by name, shape (n, 3), quaternions (n, 4).
@@ -82,6 +83,9 @@ def signal_noise(
     taken_off = np.abs(1.0 - _real_response(value, frequency / rate_hz)) ** 2
     seen = (taken_off > _SEEN) & (frequency <= _BELOW_NYQUIST * 0.5 * rate_hz)
     seen &= frequency < _OCTAVES * frequency[np.argmax(taken_off > _SEEN)] + 0.5 * frequency[1]
+    if not seen.any():  # so few rows that no frequency is above the motion's
+        width = rest.shape[1]
+        return SignalNoise(tuple(signals), np.zeros((width, width)))
     # Averaged over few windows, a median is below the mean (Wilson and Hilferty 1931).
     level = np.median(power[seen] / taken_off[seen, None], axis=0)
     variance = level / (1.0 - 1.0 / (9.0 * averaged)) ** 3 * (0.5 * rate_hz)

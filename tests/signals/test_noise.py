@@ -268,3 +268,11 @@ def test_noise_that_a_controller_smoothed_is_read_where_the_motion_ends():
     assert np.std(smoothed) < 0.5
     assert (found > 0.07).all()
     assert (found < 0.105).all()
+
+
+@pytest.mark.parametrize("rows", [14, 30])
+def test_rows_too_few_for_a_band_above_the_motion_have_no_noise_that_is_not_a_number(rows):
+    recording = record(PATH, PHI, np.arange(rows) / 50.0, ALL, noise={"force": 0.1})
+    log = prepare(recording)
+    assert np.isfinite(log.signal_noise.covariance).all()
+    assert all(np.isfinite(moment).all() for block in log.blocks for moment in block.noise.values())
