@@ -10,7 +10,7 @@ LOCK := requirements.lock
 ORACLES := requirements-oracles.lock
 PIP_QUIET := --quiet --quiet --disable-pip-version-check
 READY := $(VENV)/ready.stamp
-STUDIES = $(sort $(basename $(notdir $(wildcard experiments/*.toml experiments/*.py))))
+STUDIES = $(filter-out reports,$(sort $(basename $(notdir $(wildcard experiments/*.toml experiments/*.py)))))
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 # Logs of others, used by some tests where they are at hand (skipped with a reason elsewhere).

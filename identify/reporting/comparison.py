@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from os.path import commonprefix
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
@@ -189,8 +190,25 @@ _TYPES = {
 }
 
 
-def shortened(name: str, most: int) -> str:
-    """A name with its middle left out where it is longer."""
+def shortened(names: Sequence[str], most: int) -> dict[str, str]:
+    """Names with their middle left out where they are longer, or what they have in common.
+
+    They stay different: where nothing else helps, by their numbers.
+    """
+    short = {name: _without_middle(name, most) for name in names}
+    if len(set(short.values())) == len(short):
+        return short
+    begin = len(commonprefix(names))  # noqa: RUF071 - of characters
+    end = len(commonprefix([name[begin:][::-1] for name in names]))  # noqa: RUF071
+    for name in short:
+        own = f"…{name[begin:]}" if begin else name
+        short[name] = _without_middle(f"{own[: len(own) - end]}…" if end else own, most)
+    if len(set(short.values())) == len(short):
+        return short
+    return {name: _without_middle(f"{number} {name}", most) for number, name in enumerate(short, 1)}
+
+
+def _without_middle(name: str, most: int) -> str:
     if len(name) <= most:
         return name
     return f"{name[: most // 2 - 1]}…{name[len(name) - most + most // 2 :]}"
@@ -331,9 +349,10 @@ def _table(comparison: Comparison, fitted: tuple[FittedLog, ...]) -> Iterator[st
     # Those that somebody has to look at are among the listed.
     first = [log for log in fitted if log.name in pooled.differing or log.usable == "no"]
     kept = [*dict.fromkeys(log.name for log in (*first, *fitted))][:_MOST_LOGS]
+    names = shortened([log.name for log in fitted], _LONGEST_NAME)
     lines = [
         row(
-            shortened(log.name, _LONGEST_NAME) + "*" * (log.name in pooled.differing),
+            names[log.name] + "*" * (log.name in pooled.differing),
             *(comparison.shown(log.parameters[name]) for name in _SHOWN),
             log.usable,
         )

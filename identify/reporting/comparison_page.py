@@ -292,10 +292,11 @@ def _named(
     axes: Axes, comparison: Comparison, fitted: tuple[FittedLog, ...], name: str
 ) -> np.ndarray:
     """Rows with the names of the logs, or of few of very many; where they are."""
+    names = shortened([log.name for log in fitted], _LONGEST_NAME)
     if len(fitted) <= _MOST_NAMED:
         return name_rows(
             axes,
-            [shortened(log.name, _LONGEST_NAME) for log in fitted],
+            [names[log.name] for log in fitted],
             [comparison.shown(log.parameters[name]) for log in fitted],
         )
     places = np.arange(len(fitted), dtype=np.float64)[::-1]
@@ -305,7 +306,7 @@ def _named(
         if log.name in comparison.pooled.differing:
             last = min(marked, default=np.inf)
             if last - place >= apart:
-                marked[place] = shortened(log.name, _LONGEST_NAME)
+                marked[place] = names[log.name]
             else:  # no room for another name
                 marked[last] = marked[last].removesuffix(" …") + " …"
     axes.set_yticks(list(marked), list(marked.values()))

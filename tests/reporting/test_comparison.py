@@ -16,6 +16,7 @@ from identify.reporting.comparison import (
     answer,
     comparison_lines,
     reasons,
+    shortened,
 )
 from identify.reporting.comparison_page import comparison_html, forest_columns
 from identify.reporting.drawing import svg
@@ -135,3 +136,26 @@ def test_the_numbers_under_a_forest_stand_apart(count):
         assert len(spans) >= 4
         gaps = np.diff(spans)[1::2]
         assert gaps.min() > 8.0  # an em
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["abcdefghij", "b"], ["abcdefghij", "b"]),
+        (["abcdefghijklm", "xyz"], ["abcd…ijklm", "xyz"]),
+        (["cell_payload_v0_grasped", "cell_payload_v1_grasped"], ["…0…", "…1…"]),
+        (["left-0000000-right", "left-0000001-right"], ["…0…", "…1…"]),
+        (["a0000xxxxxxxx0b", "a0000yyyyyyyy0b"], ["a000…xxx0b", "a000…yyy0b"]),
+    ],
+)
+def test_names_that_are_shortened_stay_different(names, expected):
+    found = shortened(names, 10)
+    assert list(found) == names
+    assert list(found.values()) == expected
+    assert max(map(len, found.values())) <= 10
+
+
+def test_names_that_nothing_tells_apart_are_numbered():
+    names = ["a" * 9 + str(k) + "b" * 9 + str(k % 2) + "c" for k in range(3)]
+    found = shortened([f"{n}{k}{'d' * 40}" for k, n in enumerate(names)], 6)
+    assert len(set(found.values())) == 3
