@@ -42,7 +42,8 @@ demo: $(READY)  ## fit the shipped log; print the parameters beside their truth,
 	$(PY) -m identify fit datasets/payload_arm/payload_arm.parquet \
 		--schema datasets/payload_arm/schema.toml --truth datasets/payload_arm/truth.json -o reports/demo
 
-test: lint types layers browser tests  ## everything that must pass: lint, types, layers, tests
+test: $(READY)  ## everything that must pass: lint, types, layers, tests, types beside the tests
+	@$(MAKE) --no-print-directory -j 2 lint types layers browser tests
 	-@$(PY) scripts/write_reports.py --list
 
 lint: $(READY)  ## ruff: rules and format
