@@ -20,8 +20,8 @@ from identify.estimation import (
     estimate_unknowns,
     weighted_least_squares,
 )
-from identify.estimation.estimator import solve_terms
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.solving import solve_terms
 from identify.estimation.terms import Consistent
 from identify.inertia import phi_from_inertia
 from identify.logs.synthetic_motion import random_motion

@@ -22,11 +22,10 @@ from identify.commands.command import (
     numbers,
     option,
 )
-from identify.commands.exclusion import without_fit_each
 from identify.commands.output import require_writable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, write_pair
 from identify.commands.reasons import reasons_of, status_of
-from identify.commands.runs import require_time_limit, require_workers
+from identify.commands.runs import require_time_limit, require_workers, without_fit_each
 from identify.commands.terminal import say
 from identify.texts import printable
 

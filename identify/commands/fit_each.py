@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from identify.commands.each_logs import RESERVED, LogJob, find_logs
-from identify.commands.exclusion import EACH_STORE
 from identify.commands.output import OutputError, require_writable, unwritable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, report_is_of, write_pair
 from identify.commands.reasons import NOT_TO_BE_USED
-from identify.commands.runs import interrupted
+from identify.commands.runs import EACH_STORE, interrupted
 from identify.commands.terminal import say
 from identify.errors import IdentifyError, LogError
 from identify.exchange import read_estimate

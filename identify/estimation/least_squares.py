@@ -31,7 +31,6 @@ from identify.estimation.rounds import (
     NEAR,
     RAMP,
     ROUNDING,
-    SIZE_RESOLVED,
     Way,
     approached,
     bands_at,
@@ -42,6 +41,7 @@ from identify.estimation.rounds import (
     free_columns,
     into_directions,
     leverages,
+    likely_length,
     masses_of,
     prior_bodies,
 )
@@ -106,20 +106,9 @@ class LeastSquaresFit:
     regularised: Array
 
     @property
-    def solved(self) -> Array:
-        """Scaled unknowns that solve the corrected equations, the reference in the others."""
-        A, b = self.corrected
-        return self.reference + self.identifiability.identifiable @ np.linalg.solve(A, b)
-
-    @property
     def x(self) -> Array:
         """The unknowns in SI."""
         return self.scaling.x(self.theta)
-
-    @property
-    def scaled_matrix(self) -> Array:
-        """A of the whitened problem in scaled unknowns."""
-        return self.problem.A @ self.scaling.to_x
 
     @property
     def prior_completed(self) -> tuple[Array, Array, float]:
@@ -134,7 +123,7 @@ class LeastSquaresFit:
         """
         split = self.identifiability
         A, b = self.corrected
-        p, floor = len(self.theta), self.problem.residual_norm(self.scaling.x(self.solved))
+        p, floor = len(self.theta), self.problem.residual_norm(self.x)
         inverse = np.linalg.pinv(np.concatenate((split.identifiable, split.unidentifiable), axis=1))
         count = split.identifiable.shape[1]
         by_data, by_prior = A @ inverse[:count], inverse[count:]
@@ -213,7 +202,10 @@ def _in_full_rounds(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit:
         if share == 1.0:
             step = x - last
             ahead = way.ahead(step, fit.problem.A.T @ fit.problem.A)
-            if ahead < max(NEAR, _rounding(fit.problem, RESOLUTION)) and _is_steady(fit, before):
+            # Sizes have to settle too, where they decide what is identifiable.
+            complete = before.identifiability.complete and fit.identifiability.complete
+            steady = complete or _grown(lengths, before) < _SETTLED
+            if ahead < max(NEAR, _rounding(fit.problem, RESOLUTION)) and steady:
                 break
             further = way.extended(x, step)
             x = further if min(masses_of(data, further)) > 0.0 else x
@@ -237,14 +229,14 @@ def _from_approached(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit 
             last, x = x, fit.scaling.x(fit.regularised)
             near = max(NEAR, _rounding(fit.problem, ROUNDING))
             lengths = lengths_of_fit(fit, damped=False)
-            grown = max(
-                abs(length / body.length - 1.0)
-                for length, body in zip(lengths, fit.scaling.bodies, strict=True)
-            )
-            if found.rate * _distance(fit.problem, x - last) < near and grown < _STEADY:
+            ahead = found.rate * float(np.linalg.norm(fit.problem.A @ (x - last)))
+            if ahead < near and _grown(lengths, fit) < _STEADY:
                 return fit
             fit = _solve(data, x, lengths, 1.0, fit.leverages)
-    except (np.linalg.LinAlgError, ProblemError):
+    except (
+        np.linalg.LinAlgError,
+        ProblemError,
+    ):  # full rounds from the beginning may do, or say why
         pass
     return None
 
@@ -339,14 +331,10 @@ def _is_noisy(fit: LeastSquaresFit) -> bool:
     return bool((noise > RESOLUTION * np.linalg.norm(fit.problem.A @ columns, axis=0)).any())
 
 
-def _is_steady(fit: LeastSquaresFit, before: LeastSquaresFit) -> bool:
-    """Whether the units of length have settled too, where they decide what is identifiable."""
-    grown = [
-        abs(new.length / old.length - 1.0)
-        for new, old in zip(fit.scaling.bodies, before.scaling.bodies, strict=True)
-    ]
-    complete = before.identifiability.complete and fit.identifiability.complete
-    return complete or max(grown) < _SETTLED
+def _grown(lengths: Sequence[float], fit: LeastSquaresFit) -> float:
+    """By what share sizes differ from those that a fit was scaled by, at the most."""
+    bodies = fit.scaling.bodies
+    return max(abs(a / b.length - 1.0) for a, b in zip(lengths, bodies, strict=True))
 
 
 def lengths_of_fit(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
@@ -354,7 +342,7 @@ def lengths_of_fit(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
 
     Damped, half of the way is gone, as what is shrunk towards a larger body makes a larger one.
     """
-    split, low_high = fit.identifiability, SIZE_RESOLVED
+    split = fit.identifiability
     theta = fit.theta
     if not split.complete:
         A, b = fit.corrected_along(split.resolved)
@@ -363,9 +351,7 @@ def lengths_of_fit(fit: LeastSquaresFit, *, damped: bool) -> list[float]:
     for number, body in enumerate(fit.scaling.bodies):
         default = default_length(float(fit.x[10 * number]))
         trace = float(TRACE @ theta[10 * number : 10 * number + 10])
-        known = float(np.interp(trace / split.size_errors[number], low_high, (0.0, 1.0)))
-        found = body.length * float(np.sqrt(0.5 * trace)) if known > 0.0 else default
-        taken = found**known * default ** (1.0 - known)
+        taken = likely_length(trace, split.size_errors[number], body.length, default)
         lengths.append(float(np.sqrt(taken * body.length)) if damped else taken)
     return lengths
 
@@ -407,11 +393,6 @@ def _units_of_scalars(problem: LinearProblem, data: FitData) -> Array:
     norms = np.linalg.norm(columns, axis=0)
     whole = float(np.hypot(np.linalg.norm(problem.b), problem.floor))
     return whole / np.where(norms > 0.0, norms, whole)
-
-
-def _distance(problem: LinearProblem, moved: Array) -> float:
-    """A change of the unknowns in standard errors."""
-    return float(np.linalg.norm(problem.A @ moved))
 
 
 def _rounding(problem: LinearProblem, share: float) -> float:

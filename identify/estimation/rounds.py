@@ -31,7 +31,7 @@ NEAR = 1e-5
 ROUNDING = 1e-12
 """Share of the data that those rounds may be away by, where that is more."""
 
-SIZE_RESOLVED = (2.0, 6.0)
+_SIZE_RESOLVED = (2.0, 6.0)
 """Standard errors by which a body's size stands out where its scale begins to be taken from it, and
 where it is taken from it alone: a threshold would let rounds go to and fro."""
 
@@ -137,39 +137,26 @@ def approached(data: FitData, x: Array, *, ramp: bool) -> Approached | None:
     if not min(masses_of(data, x)) > 0.0:
         return None
     lengths = [default_length(mass) for mass in masses_of(data, x)]
-    columns, reference = _directions(data, x, lengths)
-    into = into_directions(columns, reference)
+    directions = _Directions.of(data, x, lengths)
     for number in range(1, _MOST_APPROACHING):
         weights, fraction = weights_at(data, x, leverage)
         of_groups = system.moments(weights)
         moment = of_groups.sum(axis=0) + system.offset_moment(weights)
         if 1 < number <= _MOVING:
-            columns, reference = _directions(data, x, lengths)
-            into = into_directions(columns, reference)
+            directions = _Directions.of(data, x, lengths)
+        into = directions.into
         R = np.linalg.cholesky(into.T @ moment @ into).T
         noise = into.T @ (fraction * system.noise_moment(weights)) @ into
         if number == 1 and ramp:
             share = whitened(noise[:-1, :-1], R[:-1, :-1])
             ramp = float(np.trace(share)) > _LITTLE_NOISE
         part = min(1.0, number / RAMP) if ramp else 1.0
-        A, b = without_noise(R, part * noise)
-        inverse = np.linalg.inv(A)
-        y = inverse @ b
-        values, V = np.linalg.eigh(A.T @ A)
-        turned, N = V / values, part * noise[:-1, :-1]
-        level = LEVEL_KNOWN * (V * (N @ V)).sum(axis=0) / values
-        squares = ((R[:-1, :-1] @ turned) ** 2).sum(axis=0) + level**2
-        solved, shrunk = (
-            reference + columns @ y,
-            reference + columns @ V @ (V.T @ y / (1 + squares)),
-        )
+        solved, shrunk, inverse = directions.solved(R, part * noise)
         if not min(*masses_of(data, solved), *masses_of(data, shrunk)) > 0.0:
             return None
-        root = columns @ inverse
-        information_inverse = root @ root.T
-        leverage = leverages(data, information_inverse, of_groups)
+        leverage = leverages(data, inverse, of_groups)
         if number < _MOVING:
-            lengths = lengths_of(data, solved, information_inverse)
+            lengths = lengths_of(data, solved, inverse)
         step, x = shrunk - x, shrunk
         if part < 1.0:
             continue
@@ -181,11 +168,45 @@ def approached(data: FitData, x: Array, *, ramp: bool) -> Approached | None:
     return None
 
 
-def _directions(data: FitData, x: Array, lengths: Sequence[float]) -> tuple[Array, Array]:
-    """Directions that equalities leave open, of one body scale each, from the prior bodies: SI."""
-    scaling = Scaling.of(data.space, x, lengths, np.ones(len(data.space.scalars)))
-    columns = scaling.to_x @ (body_units(scaling)[:, None] * free_columns(data, scaling))
-    return columns, scaling.x(prior_bodies(data, x, scaling))
+class _Directions(NamedTuple):
+    """What equalities leave open, from the prior bodies: x = reference + columns · y.
+
+    Attributes:
+        columns: of one body scale each, shape (p, k).
+        reference: prior bodies, shape (p,).
+    """
+
+    columns: Array
+    reference: Array
+
+    @classmethod
+    def of(cls, data: FitData, x: Array, lengths: Sequence[float]) -> _Directions:
+        """About bodies of some masses, centres and sizes."""
+        scaling = Scaling.of(data.space, x, lengths, np.ones(len(data.space.scalars)))
+        columns = scaling.to_x @ (body_units(scaling)[:, None] * free_columns(data, scaling))
+        return cls(columns, scaling.x(prior_bodies(data, x, scaling)))
+
+    @property
+    def into(self) -> Array:
+        """What turns rows of x into those of y."""
+        return into_directions(self.columns, self.reference)
+
+    def solved(self, R: Array, noise: Array) -> tuple[Array, Array, Array]:
+        """The unknowns that solve rows [A | b] of y, the same shrunk, and B⁻¹ in x.
+
+        Args:
+            R: triangular, shape (k + 1, k + 1).
+            noise: moment of the noise in them, likewise.
+        """
+        A, b = without_noise(R, noise)
+        inverse = np.linalg.inv(A)
+        y, root = inverse @ b, self.columns @ inverse
+        values, V = np.linalg.eigh(A.T @ A)
+        level = LEVEL_KNOWN * (V * (noise[:-1, :-1] @ V)).sum(axis=0) / values
+        squares = ((R[:-1, :-1] @ (V / values)) ** 2).sum(axis=0) + level**2
+        shrunk = V @ (V.T @ y / (1.0 + squares))
+        solved, nearer = (self.reference + self.columns @ each for each in (y, shrunk))
+        return solved, nearer, root @ root.T
 
 
 def bands_at(data: FitData, x: Array, leverage: Array) -> tuple[Bands, float]:
@@ -279,10 +300,23 @@ def lengths_of(data: FitData, x: Array, inverse: Array) -> list[float]:
         to_trace = TRACE @ one.to_theta
         trace = float(to_trace @ x[block])
         error = float(np.sqrt(to_trace @ inverse[block, block] @ to_trace))
-        known = float(np.interp(trace / error, SIZE_RESOLVED, (0.0, 1.0))) if error > 0.0 else 1.0
-        found = float(np.sqrt(0.5 * trace)) if known > 0.0 else 1.0
-        lengths.append(found**known * default_length(mass) ** (1.0 - known))
+        lengths.append(likely_length(trace, error, 1.0, default_length(mass)))
     return lengths
+
+
+def likely_length(trace: float, error: float, length: float, default: float) -> float:
+    """A body's size [m]: from its inertia as far as that is resolved, else the default ball's.
+
+    Args:
+        trace: of the inertia about the centre of mass, in units of a length.
+        error: its standard error, likewise.
+        length: that unit [m].
+        default: size of the default ball [m].
+    """
+    known = float(np.interp(trace, np.multiply(error, _SIZE_RESOLVED), (0.0, 1.0)))
+    if known == 0.0:
+        return default
+    return (length * float(np.sqrt(0.5 * trace))) ** known * default ** (1.0 - known)
 
 
 def body_units(scaling: Scaling) -> Array:

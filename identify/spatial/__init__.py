@@ -1,8 +1,7 @@
 """Rotations, poses, spatial vectors (linear first) and the motion of a body."""
 
-from identify.spatial.frames import BodyFrame
 from identify.spatial.motion import BodyMotion
-from identify.spatial.pose import Pose, PoseLike
+from identify.spatial.pose import BodyFrame, Pose, PoseLike
 from identify.spatial.rotations import (
     exp_rotation,
     hat,

@@ -104,3 +104,18 @@ class Pose:
 
 PoseLike: TypeAlias = Pose | ArrayLike
 """What a function takes for a pose: a `Pose`, or its 4×4 matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyFrame:
+    """What is known of the body frame B besides its motion.
+
+    Attributes:
+        name: what people call it, such as "wrist sensor"; None where nobody said.
+        flange: X_BF, the pose of the robot's flange in B; None where it is unknown.
+        tcp: X_BT, the pose of the tool point in B; None where it is unknown.
+    """
+
+    name: str | None = None
+    flange: Pose | None = None
+    tcp: Pose | None = None

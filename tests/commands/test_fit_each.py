@@ -19,10 +19,10 @@ import pytest
 from identify import Recording
 from identify.commands import fit_each, pair
 from identify.commands.each_logs import find_logs, names_of
-from identify.commands.exclusion import without_fit_each
 from identify.commands.fit import Fit
 from identify.commands.fit_each import EachFit
 from identify.commands.main import main
+from identify.commands.runs import without_fit_each
 from identify.exchange import SavedEstimate
 from identify.experiments.keys import CodeFingerprint
 from identify.experiments.store import FolderLock

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from identify.errors import ProblemError, SolveError
-from identify.estimation import EstimatorSettings, estimate_body, estimator
+from identify.estimation import EstimatorSettings, estimate_body, solving
 from identify.estimation.certificate import (
     COMPLETED,
     DATA,
@@ -17,9 +17,9 @@ from identify.estimation.certificate import (
     scaled_eigenvalues,
 )
 from identify.estimation.cones import Cone, cones_of, in_dual
-from identify.estimation.estimator import solve_terms
 from identify.estimation.program import ConeSolution, ConicRows, cone_program
 from identify.estimation.scaling import Scaling
+from identify.estimation.solving import solve_terms
 from identify.estimation.terms import (
     ComInBox,
     Consistent,
@@ -48,7 +48,7 @@ def terms_of(fit) -> tuple[Term, ...]:
 
 def problem_of(fit) -> ScaledProblem:
     """The problem that the estimator has its solution certified against."""
-    with mock.patch.object(estimator, "certify", wraps=certify) as asked:
+    with mock.patch.object(solving, "certify", wraps=certify) as asked:
         solve_terms(fit, terms_of(fit))
     return asked.call_args.args[0]
 
@@ -330,6 +330,6 @@ def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside)
     beyond = least_eigenvalue(edge) - MARGIN + outside
     away[:10] -= beyond / least_eigenvalue(inside) * inside
     assert least_eigenvalue(away) < MARGIN
-    moved = estimator._moved_inside(away, problem)
+    moved = solving._moved_inside(away, problem)
     assert least_eigenvalue(moved) >= MARGIN - 1e-15
     assert np.abs(moved - away).max() < 1e2 * (MARGIN - least_eigenvalue(away))

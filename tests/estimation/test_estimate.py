@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from identify.estimation import estimate_body
-from identify.estimation.estimator import solve_terms
 from identify.estimation.intervals import INTERVAL_KIND
 from identify.estimation.scaling import BodyScaling
+from identify.estimation.solving import solve_terms
 from identify.estimation.terms import Consistent
 from identify.findings import Finding
 from identify.inertia import PHI, pseudo_inertia

@@ -1,0 +1,126 @@
+"""From least squares to the unknowns nearest to the data that meet the terms, and their proof."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+from identify.arrays import Array
+from identify.errors import SolveError
+from identify.estimation.certificate import Certificate, ScaledProblem, certify
+from identify.estimation.errors import ContradictoryTerms
+from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.program import ConeSolution, Infeasible, cone_program
+from identify.estimation.terms import Consistent, Term
+from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
+
+_MET = 1e-12
+"""Violation of a term, in scaled units, that is rounding: least squares meets it."""
+
+_NOTICEABLE = 1e-6
+"""Scaled mass from which on a body counts where terms are searched for a contradiction."""
+
+
+def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
+    """The unknowns nearest to the data that meet the terms, and the proof.
+
+    Returns:
+        Scaled unknowns theta, shape (p,), and the certificate.
+
+    Raises:
+        ContradictoryTerms: two terms exclude each other.
+        SolveError: the solver failed, or its solution is not proved.
+    """
+    problem = _scaled_problem(fit, terms)
+    if max(problem.violations(fit.theta)) <= _MET:
+        return fit.theta, certify(problem, ConeSolution(fit.theta))
+    try:
+        return _solved(problem)
+    except SolveError as error:
+        contradiction = _contradiction(problem)
+        if contradiction is None:
+            raise
+        raise contradiction from error
+
+
+def _solved(problem: ScaledProblem) -> tuple[Array, Certificate]:
+    """The solution and its proof, in units of the problem.
+
+    One that is far from the data is found again in units about itself, where the solver is exact.
+    """
+    solution = _solution(problem, problem.terms)
+    x = problem.scaling.x(solution.theta)
+    try:
+        return _proved(problem, solution)
+    except SolveError as error:
+        if not (x[: 10 * len(problem.scaling.bodies) : 10] > 0.0).all():
+            raise
+        nearer = problem.about(x)
+        try:
+            theta, certificate = _proved(nearer, _solution(nearer, nearer.terms))
+        except SolveError:
+            raise error from None
+        return problem.scaling.theta(nearer.scaling.x(theta)), certificate
+
+
+def _proved(problem: ScaledProblem, solution: ConeSolution) -> tuple[Array, Certificate]:
+    solution = replace(solution, theta=_moved_inside(solution.theta, problem))
+    return solution.theta, certify(problem, solution)
+
+
+def _solution(problem: ScaledProblem, terms: tuple[Term, ...]) -> ConeSolution:
+    program = cone_program(problem.scaling.space, terms)
+    return program.solve(problem.A, problem.b, problem.scaling)
+
+
+def _contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
+    """The first terms that no body of noticeable mass meets, if there are such.
+
+    Bodies of hardly any mass are left out: they meet terms that no other body does, as two boxes
+    for the centre of mass that are apart.
+    """
+    consistent = Consistent(least_mass=_NOTICEABLE)
+    others = [term for term in problem.terms if not isinstance(term, Consistent)]
+    for said in (*((term,) for term in others), *combinations(others, 2)):
+        try:
+            _solution(problem, (consistent, *said))
+        except Infeasible:
+            pair = said if len(said) > 1 else (consistent, *said)
+            return ContradictoryTerms(tuple(map(str, pair)))
+        except SolveError:  # says nothing of a contradiction
+            continue
+    return None
+
+
+def _scaled_problem(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> ScaledProblem:
+    split = fit.identifiability
+    A, b, floor = fit.prior_completed
+    return ScaledProblem(
+        A=A,
+        b=b,
+        floor=floor,
+        free=split.free,
+        reference=fit.prior,
+        terms=terms,
+        scaling=fit.scaling,
+        identifiable=split.identifiable,
+        prior_completed=not split.complete,
+        equations=fit.problem.equations,
+    )
+
+
+def _moved_inside(theta: Array, problem: ScaledProblem) -> Array:
+    """The last step to a solver's solution that is outside the cone by its tolerance.
+
+    The least eigenvalue is concave, so a step towards a body well inside the cone raises it at
+    least in proportion.
+    """
+    moved = theta.copy()
+    for body in range(len(problem.scaling.bodies)):
+        block = slice(10 * body, 10 * body + 10)
+        outside, inside = theta[block], problem.reference[block]
+        least = least_eigenvalue(outside)
+        if least < MARGIN:
+            share = (MARGIN - least) / (least_eigenvalue(inside) - least)
+            moved[block] = outside + share * (inside - outside)
+    return moved
