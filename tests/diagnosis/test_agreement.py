@@ -63,3 +63,19 @@ def test_equal_spreads_are_compared_as_by_hotelling():
     expected = f.sf(distance * (40 - 2) / (40 * 3), 3, 40 - 2)
     assert_close(agreement._p_value(away, [covariance] * 2, [20.0] * 2), expected, 1e-9)
     assert agreement._p_value(0.0 * away, [covariance] * 2, [20.0] * 2) == 1.0
+
+
+def test_of_many_logs_those_that_are_fitted_apart_are_those_that_differ(monkeypatch):
+    """Fitted apart the few that are farthest, or all of them: the same is found."""
+    bodies = {3: 1.003 * PHI, 13: 1.006 * PHI}
+    fit, _ = fitted(*(moving(k, 10.0, phi=bodies.get(k, PHI)) for k in range(16)))
+    found = changed(fit)
+    assert {(change.code, change.log) for change in found} == {
+        ("bodies_differ", 3),
+        ("bodies_differ", 13),
+    }
+    monkeypatch.setattr(agreement, "_FITTED_APART", 16)
+    for one, other in zip(found, changed(fit), strict=True):
+        assert (one.code, one.log) == (other.code, other.log)
+        assert_close(one.second, other.second, 1e-12)
+        assert one.p_value == pytest.approx(other.p_value, rel=1e-9)

@@ -333,3 +333,18 @@ def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside)
     moved = solving._moved_inside(away, problem)
     assert least_eigenvalue(moved) >= MARGIN - 1e-15
     assert np.abs(moved - away).max() < 1e2 * (MARGIN - least_eigenvalue(away))
+
+
+def test_a_problem_about_other_bodies_has_the_same_cost_and_the_same_solution():
+    problem = problem_of(fit_of(3))
+    x = problem.scaling.x(problem.reference)
+    x[1:4] += x[0] * np.array([0.3, -0.2, 0.5])
+    nearer = problem.about(x)
+    rng = np.random.default_rng(0)
+    for theta in rng.normal(size=(5, len(problem.b))):
+        other = nearer.scaling.theta(problem.scaling.x(theta))
+        assert_close(nearer.objective(other), problem.objective(theta), 1e-9)
+        assert nearer.off_plane(other) < 1e-9 * np.abs(other).max()
+    first, second = (solving._solved(each) for each in (problem, nearer))
+    found = [each.scaling.x(theta) for each, (theta, _) in ((problem, first), (nearer, second))]
+    assert_close(found[1], found[0], 1e-6)
