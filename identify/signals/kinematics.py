@@ -94,9 +94,9 @@ class Samples:
         product = quaternion_product(quaternion_conjugate(value), self._signal(name, order))
         return 2.0 * product[:, :3] / np.sum(value**2, axis=1, keepdims=True)
 
-    @cached_property
+    @property
     def in_body(self) -> BodyAxes:
-        """The same in body axes."""
+        """The same in body axes; not kept here, as each would keep the other's arrays alive."""
         return BodyAxes(self.recording, self.signals, self, self.attitude)
 
     @cached_property

@@ -204,7 +204,8 @@ def _prepare_segment(
     differentiator = Differentiator.design(segment.rate_hz, cutoff_hz)
     samples = Samples(recording, segment.signals, differentiator, wide=wide)
     time = segment.time[samples.half_window : len(segment) - samples.half_window]
-    columns = _columns(samples.in_body, time, wide=wide)
+    axes = samples.in_body
+    columns = _columns(axes, time, wide=wide)
     quaternion, position, velocity = samples.quaternion, samples.position, samples.velocity
     states = None
     if not (quaternion is None or position is None or velocity is None):
@@ -213,7 +214,7 @@ def _prepare_segment(
             position=position,
             velocity=velocity,
             quaternion=quaternion,
-            angular_velocity=samples.in_body.rates,
+            angular_velocity=axes.rates,
             wrench=columns[:, 13:19].copy(),
             gravity=recording.gravity,
         )

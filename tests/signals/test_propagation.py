@@ -1,3 +1,5 @@
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -36,6 +38,19 @@ def columns_of(recording, *, wide=False):
     for where, values in samples.in_body.vectors(wide=wide):
         columns[:, where] = values
     return samples, columns
+
+
+def test_the_arrays_of_a_segment_are_free_when_it_is_left():
+    # A long log is read in chunks: what waited for the garbage collector would add up.
+    gc.collect()
+    gc.disable()
+    try:
+        samples, _ = columns_of(record(PATH, PHI, TIME, POSE))
+        left = weakref.ref(samples)
+        del samples
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def slow_noise(name: str, seed: int) -> Sines:
