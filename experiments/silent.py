@@ -1,6 +1,7 @@
 """Whether anything is silently wrong: logs made wrong in known ways, and clean ones, checked.
 
-python experiments/silent.py -o reports/silent.md [--only delay] [--logs arm,fast-1] [--clean 300]
+python experiments/silent.py -o reports/silent.md [--only delay] [--logs arm,fast-1] [--clean 400]
+    [--several 300]
 
 Rows are kept in a folder beside the report, of its name: what was interrupted goes on there.
 """
@@ -30,11 +31,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what is missing of the study and write its report; returns the exit status."""
     parser = _parser()
     options = parser.parse_args(arguments)
-    line = numerics_line("silent", parser, options, "only", "logs", "clean", "seed")
+    line = numerics_line("silent", parser, options, "only", "logs", "clean", "several", "seed")
     logs = options.logs.split(",") if options.logs else list(makers())
     if unknown := [name for name in logs if name not in makers()]:
         raise SystemExit(f"silent: there is no log {unknown[0]!r}; there are {', '.join(makers())}")
-    cases = list(all_cases(logs, options.only, options.clean, options.seed))
+    cases = list(all_cases(logs, options.only, options.clean, options.several, options.seed))
     folder = options.output.with_suffix("")
     try:
         rows = _run(cases, folder, options.workers)
@@ -72,7 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("-o", "--output", type=Path, default=Path("reports/silent.md"))
     parser.add_argument("--only", default="", help="what is done to logs has this in its name")
     parser.add_argument("--logs", default="", help="names of logs, with commas; all by default")
-    parser.add_argument("--clean", type=int, default=300, help="how many clean logs")
+    parser.add_argument("--clean", type=int, default=400, help="how many clean logs")
+    parser.add_argument("--several", type=int, default=300, help="how many of several at once")
     parser.add_argument("--workers", type=int, help="processes; 0 runs in this one")
     parser.add_argument("--seed", type=int, default=102)
     return parser

@@ -14,6 +14,7 @@ from experiments.reports import PIPELINE, ROOT, SHIPPED_LOG
 from experiments.silent_study.clean import CleanScore, clean_scored
 from experiments.silent_study.faults import faults
 from experiments.silent_study.scoring import Score, scored
+from experiments.silent_study.several import PREFIX
 from identify.experiments.executor import hold_threads
 from identify.experiments.keys import code_fingerprint
 from identify.experiments.options import canonical
@@ -23,7 +24,7 @@ from identify.reporting.study.summary import numerics_mark
 
 STUDY = "silent"
 _CLEAN = "clean"
-_DECIDING = ("cases.py", "clean.py", "faults.py", "scoring.py", "subjects.py")
+_DECIDING = ("cases.py", "clean.py", "faults.py", "scoring.py", "several.py", "subjects.py")
 """Of the files here, those that can change a score."""
 
 
@@ -50,13 +51,25 @@ class Case:
         return scored(self.log, self.fault, self.seed)
 
 
-def all_cases(logs: Sequence[str], only: str, clean: int, seed: int) -> Iterator[Case]:
-    """Every fault with `only` in its name, of every log of these, then so many clean logs."""
+def all_cases(
+    logs: Sequence[str], only: str, clean: int, at_once: int, seed: int
+) -> Iterator[Case]:
+    """The cases of a study.
+
+    Args:
+        logs: names of those that are made wrong.
+        only: in the name of what is done to each of them in turn.
+        clean: how many clean logs.
+        at_once: how many times several things are done at once, to one log after the other.
+        seed: of all of them.
+    """
     here = Path(__file__).parent
     files = [*(here / name for name in _DECIDING), *(ROOT / name for name in SHIPPED_LOG)]
     made_by = [numerics_mark(PIPELINE, files), list(code_fingerprint().versions)]
     pairs = [(log, fault.name) for log in logs for fault in faults() if only in fault.name]
-    for log, fault in (*pairs, *((_CLEAN, str(number)) for number in range(clean))):
+    pairs += [(logs[number % len(logs)], f"{PREFIX}{number}") for number in range(at_once)]
+    pairs += [(_CLEAN, str(number)) for number in range(clean)]
+    for log, fault in pairs:
         text = canonical([log, fault, seed, made_by])
         yield Case(log, fault, seed, hashlib.sha256(text.encode()).hexdigest())
 

@@ -5,16 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.signal import lfilter
 
 from experiments.silent_study.scoring import largest_error
 from experiments.silent_study.subjects import random_body, random_offset
-from identify.arrays import Phi
+from identify.arrays import Array, Phi
 from identify.errors import IdentifyError
 from identify.logs import Noise, Recording, synthetic_recording
 from identify.logs.synthetic_motion import random_motion
 from identify.pipeline import check_logs
 
 _MOST_ROWS = 30_000
+_KINDS = ("white", "white", "white", "coloured", "rounded")
+"""Noise of the wrench, log after log: of no memory, of some, or below the steps of a register."""
+
+_MEMORY_S = 0.25
+"""Memory of coloured noise [s]."""
+
+_STEP = 5.0
+"""Step of a register, in standard deviations of the noise."""
+
 _EXCITATION = ("little_motion", "motion_noise", "completed")
 """Findings that say, of a clean log too, what it does not show."""
 
@@ -28,12 +38,14 @@ class CleanScore:
         alarms: codes of warnings and errors, of those but for what its motion does not show.
         shown: codes of those.
         off: largest error of a reported parameter, in half-widths; NaN without an estimate.
+        usable: what a fit says of its estimate; "none" where it has none.
     """
 
     name: str
     alarms: tuple[str, ...]
     shown: tuple[str, ...]
     off: float
+    usable: str = "none"
 
 
 def clean_recording(number: int, seed: int) -> tuple[Recording, Phi]:
@@ -43,9 +55,12 @@ def clean_recording(number: int, seed: int) -> tuple[Recording, Phi]:
     rate, bandwidth = np.exp(rng.uniform(np.log([50.0, 0.4]), np.log([2000.0, 2.0])))
     duration = min(float(rng.uniform(15.0, 60.0)), _MOST_ROWS / rate)
     size = np.exp(rng.uniform(np.log(0.3), np.log(3.0), size=4))
+    kind = _KINDS[number % len(_KINDS)]
+    of_wrench = np.repeat([0.05 * size[0], 0.005 * size[1]], 3)
+    white = kind != "coloured"
     noise = Noise(
-        force=0.05 * size[0],
-        torque=0.005 * size[1],
+        force=white * of_wrench[0],
+        torque=white * of_wrench[3],
         position=5e-5 * size[2],
         orientation=1e-4 * size[3],
         linear_velocity=1e-3 * size[2],
@@ -64,13 +79,28 @@ def clean_recording(number: int, seed: int) -> tuple[Recording, Phi]:
         bias=random_offset(rng),
         include=include,
     )
+    wrench = np.concatenate([log.signals["force"], log.signals["torque"]], axis=1)
+    if kind == "coloured":
+        wrench = wrench + of_wrench * _coloured(rng, len(wrench), rate)
+    if kind == "rounded":
+        wrench = _STEP * of_wrench * np.round(wrench / (_STEP * of_wrench))
+    signals = {**log.signals, "force": wrench[:, :3], "torque": wrench[:, 3:]}
     schema = {
         "log": {"time": "t"},
         "pose": {"position": list("xyz"), "quaternion": list("abcd")},
         "wrench": {"acts_on": "body"},
     }
-    name = f"clean {number}: {include}, {rate:.0f} Hz, {duration:.0f} s"
-    return replace(log, name=name, schema=schema), phi
+    name = f"clean {number}: {include}, {rate:.0f} Hz, {duration:.0f} s, {kind} noise"
+    return replace(log, name=name, schema=schema, signals=signals), phi
+
+
+def _coloured(rng: np.random.Generator, rows: int, rate_hz: float) -> Array:
+    """Six channels of AR(1) noise of variance one, shape (rows, 6)."""
+    keep = float(np.exp(-1.0 / (_MEMORY_S * rate_hz)))
+    steps = rng.normal(size=(rows, 6))
+    first = steps[:1] * (1.0 - (1.0 - keep**2) ** 0.5)
+    gain = [(1.0 - keep**2) ** 0.5]
+    return np.asarray(lfilter(gain, [1.0, -keep], steps, axis=0, zi=first)[0])
 
 
 def clean_scored(number: int, seed: int) -> CleanScore:
@@ -85,5 +115,7 @@ def clean_scored(number: int, seed: int) -> CleanScore:
         codes.append(f"no estimate: {found.failure[:60]}")
     alarms = tuple(code for code in codes if code not in _EXCITATION)
     shown = tuple(code for code in codes if code in _EXCITATION)
-    off = np.nan if found.result is None else largest_error(found.result.estimate, phi)
-    return CleanScore(log.name, alarms, shown, off)
+    if found.result is None:
+        return CleanScore(log.name, alarms, shown, np.nan)
+    off = largest_error(found.result.estimate, phi)
+    return CleanScore(log.name, alarms, shown, off, found.result.verdict.usable)

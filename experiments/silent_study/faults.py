@@ -20,7 +20,7 @@ from identify.spatial.rotations import (
     rotation_from_quaternion,
 )
 
-Kind = Literal["observable", "exempt", "harmless"]
+Kind = Literal["observable", "exempt", "harmless", "several"]
 
 Make = Callable[[Subject, np.random.Generator], Sequence[Subject]]
 """A clean log made wrong: one log, or several."""
@@ -36,7 +36,7 @@ class Fault:
         make: what does it.
         log_power: log |det C|² of what it makes of the wrench at a frequency [rad/s].
         kind: "exempt" where no log tells it or it cannot be named, "harmless" where nothing is to
-            be said.
+            be said, "several" of several at once, of which no name is asked.
     """
 
     name: str
@@ -64,18 +64,18 @@ def faults() -> Iterator[Fault]:
 
 def _of_time() -> Iterator[Fault]:
     for seconds in (0.005, 0.020, 0.050):
-        yield Fault(f"wrench late {1e3 * seconds:g} ms", ("delay",), one(_late(seconds)))
+        yield Fault(f"wrench late {1e3 * seconds:g} ms", ("delay",), one(late(seconds)))
     for corner in (10.0, 5.0, 3.0):
         T = 1.0 / (2.0 * np.pi * corner)
         yield Fault(
             f"wrench through a low-pass of {corner:g} Hz",
             ("sensor_lag",),
-            one(_lagged(T)),
+            one(lagged(T)),
             lambda omega, T=T: -6.0 * float(np.log(1.0 + (omega * T) ** 2)),
         )
     for rate in (1.01, 1.05, 0.95):
-        yield Fault(f"clock x {rate:g}", ("clock_rate",), one(_clock(rate)))
-    yield Fault("time x 2", ("time_unit", "clock_rate"), one(_clock(2.0)))
+        yield Fault(f"clock x {rate:g}", ("clock_rate",), one(clock(rate)))
+    yield Fault("time x 2", ("time_unit", "clock_rate"), one(clock(2.0)))
     yield Fault(
         "us as ms", ("time_unit",), one(lambda subject: subject.said("log", time_unit="ms"))
     )
@@ -111,10 +111,12 @@ def _of_wrench() -> Iterator[Fault]:
     yield _scaled("torque in N mm", ("torque_unit",), 1.0, 1e3)
     yield _scaled("force in kgf", ("force_unit",), 1.0 / 9.80665, 1.0)
     for share in (0.02, 0.05, 0.1):
-        yield Fault(f"drift, linear, {share:g} of the weight", ("drift",), _drift(share, "linear"))
+        yield Fault(
+            f"drift, linear, {share:g} of the weight", ("drift",), drifting(share, "linear")
+        )
     for share in (0.05, 0.1):
-        yield Fault(f"offset steps by {share:g}", ("bias_step",), _drift(share, "step"))
-        yield Fault(f"offset walks by {share:g}", ("drift",), _drift(share, "walk"))
+        yield Fault(f"offset steps by {share:g}", ("bias_step",), drifting(share, "step"))
+        yield Fault(f"offset walks by {share:g}", ("drift",), drifting(share, "walk"))
 
 
 def _of_schema() -> Iterator[Fault]:
@@ -132,7 +134,7 @@ def _of_schema() -> Iterator[Fault]:
         one(lambda s: s.said("world", gravity=[-g for g in s.schema["world"]["gravity"]])),
     )
     for degrees in (0.5, 1.5, 3.0):
-        yield Fault(f"gravity tilted {degrees:g} deg", ("gravity_tilted",), one(_tilted(degrees)))
+        yield Fault(f"gravity tilted {degrees:g} deg", ("gravity_tilted",), one(tilted(degrees)))
     yield Fault("weight already compensated", ("already_compensated",), one(_compensated))
     yield Fault(
         "quaternion order",
@@ -175,17 +177,17 @@ _ACROSS = np.array([0.64, 0.48, 0.6])
 
 def _of_rows() -> Iterator[Fault]:
     for share in (0.9, 0.75):
-        yield Fault(f"saturated at {share:g} of the peak", ("saturation",), one(_saturated(share)))
+        yield Fault(f"saturated at {share:g} of the peak", ("saturation",), one(saturated(share)))
     for seconds, share in ((0.5, 0.8), (2.0, 0.8), (2.0, 0.15), (10.0, 0.25)):
         yield Fault(
             f"contact of {seconds:g} s, {share:g} of the weight",
             ("contact",),
-            one(_touched(seconds, share)),
+            one(touched(seconds, share)),
         )
-    yield Fault("pose frozen for 1 s", ("frozen_pose",), one(_frozen("p", "q")))
-    yield Fault("wrench frozen for 1 s", ("frozen_wrench",), one(_frozen("f", "tau")))
-    yield Fault("spikes, 1 % of rows, either sign", ("spikes",), _spiked(either=True))
-    yield Fault("spikes, 1 % of rows set to 100 N", ("spikes",), _spiked(either=False))
+    yield Fault("pose frozen for 1 s", ("frozen_pose",), one(frozen("p", "q")))
+    yield Fault("wrench frozen for 1 s", ("frozen_wrench",), one(frozen("f", "tau")))
+    yield Fault("spikes, 1 % of rows, either sign", ("spikes",), spiked(either=True))
+    yield Fault("spikes, 1 % of rows set to 100 N", ("spikes",), spiked(either=False))
 
 
 def _of_bodies() -> Iterator[Fault]:
@@ -193,7 +195,7 @@ def _of_bodies() -> Iterator[Fault]:
         yield Fault(
             f"payload x {factor:g} from half-time",
             ("body_changed",),
-            one(lambda s, k=factor: _heavier(s, k, s.seconds > 0.5 * s.seconds[-1])),
+            one(lambda s, k=factor: heavier(s, k, s.seconds > 0.5 * s.seconds[-1])),
         )
     for factor in (1.05, 1.5):
         yield Fault(f"two logs, the second of {factor:g}", ("bodies_differ",), _two(factor))
@@ -228,7 +230,7 @@ def _columns(Q: Array) -> Callable[[Subject], Subject]:
     return lambda s: s.with_columns(f=s.columns["f"] @ Q.T, tau=s.columns["tau"] @ Q.T)
 
 
-def _late(seconds: float) -> Callable[[Subject], Subject]:
+def late(seconds: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         then = np.maximum(s.seconds - seconds, 0.0)
         return s.with_wrench(CubicSpline(s.seconds, s.wrench)(then))
@@ -236,7 +238,7 @@ def _late(seconds: float) -> Callable[[Subject], Subject]:
     return change
 
 
-def _lagged(T: float) -> Callable[[Subject], Subject]:
+def lagged(T: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         # Exactly, for a wrench that goes straight between twenty points a sample.
         time = s.seconds
@@ -251,7 +253,7 @@ def _lagged(T: float) -> Callable[[Subject], Subject]:
     return change
 
 
-def _clock(rate: float) -> Callable[[Subject], Subject]:
+def clock(rate: float) -> Callable[[Subject], Subject]:
     return lambda s: s.with_columns(t=np.round(rate * s.columns["t"]))
 
 
@@ -263,7 +265,7 @@ def _in_body(s: Subject) -> Subject:
     return s.said("wrench", frame="body").with_wrench(s.wrench).said("wrench", frame="world")
 
 
-def _tilted(degrees: float) -> Callable[[Subject], Subject]:
+def tilted(degrees: float) -> Callable[[Subject], Subject]:
     R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * np.array([0.8, -0.6, 0.0])))
     return lambda s: s.said("world", gravity=(R @ s.schema["world"]["gravity"]).tolist())
 
@@ -305,7 +307,7 @@ def _push(s: Subject) -> float:
     return float(s.phi[0] * np.linalg.norm(s.schema["world"]["gravity"]))
 
 
-def _drift(share: float, shape: str) -> Make:
+def drifting(share: float, shape: str) -> Make:
     def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
         along = np.linspace(0.0, 1.0, len(s.seconds))
         if shape == "step":
@@ -328,7 +330,7 @@ def _inertia(s: Subject) -> Array:
     return InertialParameters(s.phi).inertia_about_com
 
 
-def _saturated(share: float) -> Callable[[Subject], Subject]:
+def saturated(share: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         w = s.wrench
         most = share * np.abs(w[:, :3]).max()
@@ -337,7 +339,7 @@ def _saturated(share: float) -> Callable[[Subject], Subject]:
     return change
 
 
-def _touched(seconds: float, share: float) -> Callable[[Subject], Subject]:
+def touched(seconds: float, share: float) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         length = min(seconds, s.seconds[-1] / 6.0)
         inside = (s.seconds > 0.4 * s.seconds[-1]) & (s.seconds < 0.4 * s.seconds[-1] + length)
@@ -348,7 +350,7 @@ def _touched(seconds: float, share: float) -> Callable[[Subject], Subject]:
     return change
 
 
-def _frozen(*names: str) -> Callable[[Subject], Subject]:
+def frozen(*names: str) -> Callable[[Subject], Subject]:
     def change(s: Subject) -> Subject:
         time = s.seconds
         first = int(0.45 * len(time))
@@ -361,7 +363,7 @@ def _frozen(*names: str) -> Callable[[Subject], Subject]:
     return change
 
 
-def _spiked(*, either: bool) -> Make:
+def spiked(*, either: bool) -> Make:
     def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
         f = s.columns["f"].copy()
         hit = rng.random(len(f)) < 0.01
@@ -372,7 +374,7 @@ def _spiked(*, either: bool) -> Make:
     return make
 
 
-def _heavier(s: Subject, factor: float, rows: Array) -> Subject:
+def heavier(s: Subject, factor: float, rows: Array) -> Subject:
     w = s.wrench
     heavier = s.offset + factor * (w - s.offset)
     return s.with_wrench(np.where(rows[:, None], heavier, w))
@@ -381,7 +383,7 @@ def _heavier(s: Subject, factor: float, rows: Array) -> Subject:
 def _two(factor: float) -> Make:
     def make(s: Subject, rng: np.random.Generator) -> Sequence[Subject]:
         half = len(s.seconds) // 2
-        second = _heavier(s, factor, np.ones(len(s.seconds), dtype=bool))
+        second = heavier(s, factor, np.ones(len(s.seconds), dtype=bool))
         return s.rows(slice(None, half)), second.rows(slice(half, None))
 
     return make

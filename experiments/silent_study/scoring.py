@@ -14,12 +14,13 @@ from zlib import crc32
 import numpy as np
 
 from experiments.silent_study.faults import Fault, faults
+from experiments.silent_study.several import PREFIX, several
 from experiments.silent_study.subjects import Subject, subject
 from identify.arrays import Array, Phi
 from identify.errors import IdentifyError, SchemaError
 from identify.estimation import Estimate
 from identify.findings import Finding
-from identify.inertia import InertialParameters
+from identify.inertia import PHI, InertialParameters
 from identify.logs import Recording
 from identify.pipeline import FitResult, FitSettings, check_logs, fit
 from identify.pipeline.correcting import NotCorrected
@@ -32,6 +33,9 @@ SYMPTOMS = ("unexplained", "choice_contradicted", "little_motion", "motion_noise
 
 TELLS = 20.0
 """Twice the log-likelihood from which on a log can tell what was done to it."""
+
+EXIT_ZERO = ("yes", "with care")
+"""What is said of an estimate that a shell takes for a success."""
 
 _ROUNDS = 5
 
@@ -53,6 +57,8 @@ class Score:
         after_usable, after_off: of the fit after that.
         inertia_ratio: its error of inertia over that of the clean log, or over the clean log's
             interval, if that is larger.
+        covered, reported: of the ten parameters how many are in their intervals, and how many have
+            one, of all estimates that a shell takes for a success.
     """
 
     log: str
@@ -67,6 +73,8 @@ class Score:
     after_usable: str = ""
     after_off: float = np.nan
     inertia_ratio: float = np.nan
+    covered: int = 0
+    reported: int = 0
 
     @property
     def tellable(self) -> bool:
@@ -75,13 +83,13 @@ class Score:
 
     @property
     def silent(self) -> bool:
-        """Whether the estimate is called usable and is wrong by a whole interval."""
-        return self.usable == "yes" and self.off > 2.0
+        """Whether an estimate that a shell takes for a success is wrong by a whole interval."""
+        return self.usable in EXIT_ZERO and self.off > 2.0
 
     @property
     def misled(self) -> bool:
-        """Whether the hint, obeyed, gives an estimate that is called usable and is wrong."""
-        return bool(self.obeyed) and self.after_usable == "yes" and self.after_off > 2.0
+        """Whether the hint, obeyed, gives such an estimate."""
+        return bool(self.obeyed) and self.after_usable in EXIT_ZERO and self.after_off > 2.0
 
 
 def scored(log: str, fault: str, seed: int) -> Score:
@@ -92,7 +100,7 @@ def scored(log: str, fault: str, seed: int) -> Score:
         fault: name of what is done.
         seed: of the log, and of what is done.
     """
-    done = next(each for each in faults() if each.name == fault)
+    done = fault_of(fault, seed)
     clean = subject(log, seed)
     rng = np.random.default_rng([seed, crc32(f"{log} {fault}".encode())])
     wrong = tuple(done.make(clean, rng))
@@ -103,13 +111,16 @@ def scored(log: str, fault: str, seed: int) -> Score:
     codes = () if first is None else (first.code, *first.evidence.get("equivalent", ()))
     right = bool(set(codes) & set(done.codes))
     usable, off = _of_fit(plain, clean.phi)
-    score = Score(log, fault, done.kind, gain, codes, right, usable, off)
+    counts = coverage([plain], clean.phi)
+    score = Score(log, done.name, done.kind, gain, codes, right, usable, off)
+    score = replace(score, covered=counts[0], reported=counts[1])
     if first is None or first.evidence.get("equivalent"):
         return score
     obeyed, after = _obeyed(wrong, first)
     if not obeyed:
         return score
     after_usable, after_off = _of_fit(after, clean.phi)
+    counts = coverage([plain, after], clean.phi)
     ratio = np.nan
     if after is not None:
         ratio = _inertia_error(after.estimate, clean.phi) / max(_clean(log, seed))
@@ -119,7 +130,16 @@ def scored(log: str, fault: str, seed: int) -> Score:
         after_usable=after_usable,
         after_off=after_off,
         inertia_ratio=float(ratio),
+        covered=counts[0],
+        reported=counts[1],
     )
+
+
+def fault_of(name: str, seed: int) -> Fault:
+    """What is done to a log, by its name."""
+    if name.startswith(PREFIX):
+        return several(int(name.removeprefix(PREFIX).partition(":")[0]), seed)
+    return next(each for each in faults() if each.name == name)
 
 
 def _looked_at(logs: Sequence[Subject]) -> tuple[FitResult | None, tuple[Finding, ...]]:
@@ -148,6 +168,19 @@ def _of_fit(result: FitResult | None, phi: Phi) -> tuple[str, float]:
     if result is None:
         return "none", np.nan
     return result.verdict.usable, largest_error(result.estimate, phi)
+
+
+def coverage(results: Sequence[FitResult | None], phi: Phi) -> tuple[int, int]:
+    """How many of the ten parameters are in their intervals, and how many have one, at exit 0."""
+    inside = [
+        bool(interval[0] <= truth <= interval[1])
+        for result in results
+        if result is not None and result.verdict.usable in EXIT_ZERO
+        for name, truth in zip(PHI, phi, strict=True)
+        if (interval := result.estimate.intervals.get(name)) is not None
+        and interval[1] > interval[0]
+    ]
+    return sum(inside), len(inside)
 
 
 def largest_error(estimate: Estimate, phi: Phi) -> float:

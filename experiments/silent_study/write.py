@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
+from scipy.stats import beta
 
 from experiments.silent_study.clean import CleanScore
-from experiments.silent_study.scoring import TELLS, Score
+from experiments.silent_study.scoring import EXIT_ZERO, TELLS, Score
 from identify.experiments.rows import Row
 
 _T = TypeVar("_T")
@@ -19,17 +20,19 @@ WITHIN = 1.5
 that of the clean log."""
 
 _HOW = f"""\
-Logs are made wrong one way at a time, fitted, and checked. A log *can tell* where its wrench, as it
-was, is likelier than as it was made, by the residuals of the best body without any limit on it:
+Logs are made wrong one way at a time, and in two or three ways at once, of sizes that are drawn;
+then fitted, and checked. A log *can tell* where its wrench, as it was, is likelier than as it was
+made, by the residuals of the best body without any limit on it:
 n (log det Σ′ − log det Σ − log |det C|²) ≥ {TELLS:g}, with n effective samples and C what was done
-to the wrench; or where that body has a negative mass. *Silently wrong*: the fit calls its estimate
-usable, and a parameter is off by more than its whole interval. *Named*: the first finding of a
+to the wrench; or where that body has a negative mass. *Silently wrong*: the fit ends with exit
+status 0, and a parameter is off by more than its whole interval. *Named*: the first finding of a
 cause, or one that it says to be its equal, is what was done. *Misled*: what the finding says is
-done, and the estimate, then called usable, is wrong so. *Corrected*: named alone, and done: all
-parameters within {WITHIN:g} half-widths; the error of inertia within {WITHIN:g} times that of the
-clean log or its interval, the larger of both."""
+done, the fit ends with exit status 0, and its estimate is wrong so. *Corrected*: named alone, and
+done: all parameters within {WITHIN:g} half-widths; the error of inertia within {WITHIN:g} times
+that of the clean log or its interval, the larger of both. *At most*: the one-sided 95 % bound of a
+share (Clopper and Pearson 1934); of intervals that hold, the end of the two-sided one."""
 
-_CRITERIA = ("what is asked", "asked", "found")
+_CRITERIA = ("what is asked", "asked", "found", "at most")
 
 
 def report(
@@ -53,26 +56,57 @@ def report(
 def _criteria(scores: Sequence[Score], clean: Sequence[CleanScore]) -> list[list[str]]:
     seen = [s for s in scores if s.kind == "observable"]
     told = [s for s in seen if s.tellable]
+    several = [s for s in scores if s.kind == "several"]
+    both = [s for s in several if s.tellable]
     corrected = [s for s in told if s.right and s.obeyed]
     harmless = [s for s in scores if s.kind == "harmless"]
     return [
-        ["silently wrong, of what the log can tell", "0", _of(told, lambda s: s.silent)],
-        ["silently wrong, of what it cannot", "–", _of(_but(seen, told), lambda s: s.silent)],
-        ["named, of what the log can tell", "≥ 93 %", _of(told, lambda s: s.right)],
-        ["misled", "0", _of(seen, lambda s: s.misled)],
+        ["silently wrong, of what the log can tell", "0", *_bound(told, lambda s: s.silent)],
+        ["silently wrong, of what it cannot", "–", *_bound(_but(seen, told), lambda s: s.silent)],
+        ["silently wrong, several at once", "0", *_bound(both, lambda s: s.silent)],
+        ["named, of what the log can tell", "≥ 95 %", _of(told, lambda s: s.right), ""],
+        ["misled", "0", *_bound(seen, lambda s: s.misled)],
+        ["misled, several at once", "0", *_bound(both, lambda s: s.misled)],
         [
             f"every parameter within {WITHIN:g} half-widths when corrected",
-            "≥ 92 %",
-            _of(corrected, _within),
+            *("≥ 97 %", _of(corrected, _within), ""),
         ],
         [
             f"error of inertia within {WITHIN:g} x the clean log's when corrected",
-            "–",
-            _of(corrected, lambda s: s.inertia_ratio <= WITHIN),
+            *("–", _of(corrected, lambda s: s.inertia_ratio <= WITHIN), ""),
         ],
-        ["harmless, and an alarm", "–", _of(harmless, lambda s: bool(s.said))],
-        ["clean logs with a warning or an error", "≤ 1 %", _of(clean, lambda s: bool(s.alarms))],
+        [
+            "the ten parameters in their intervals, of logs with a finding and exit status 0",
+            *("95 %", *_covered([s for s in (*seen, *several, *harmless) if s.said])),
+        ],
+        ["harmless, and exit status 0", "≥ 95 %", _of(harmless, _succeeds), ""],
+        ["harmless, and an alarm", "–", _of(harmless, lambda s: bool(s.said)), ""],
+        [
+            "clean logs with a warning or an error",
+            *("≤ 1 %", *_bound(clean, lambda s: bool(s.alarms))),
+        ],
+        ["clean logs with exit status 0", "≥ 99 %", _of(clean, _succeeds), ""],
     ]
+
+
+def _succeeds(score: Score | CleanScore) -> bool:
+    return score.usable in EXIT_ZERO
+
+
+def _bound(scores: Sequence[_T], holds: Callable[[_T], bool]) -> tuple[str, str]:
+    """How many, and the one-sided bound of their share."""
+    count, n = sum(holds(score) for score in scores), len(scores)
+    most = beta.ppf(0.95, count + 1, n - count) if count < n else 1.0
+    return _of(scores, holds), f"{most:.1%}" if n else ""
+
+
+def _covered(scores: Sequence[Score]) -> tuple[str, str]:
+    """Share of intervals that hold, and the upper end of its two-sided 95 % interval."""
+    inside, n = sum(s.covered for s in scores), sum(s.reported for s in scores)
+    if not n:
+        return "0 of 0", ""
+    most = beta.ppf(0.975, inside + 1, n - inside) if inside < n else 1.0
+    return f"{inside} of {n} ({inside / n:.1%})", f"{most:.1%}"
 
 
 def _but(all_: Sequence[Score], some: Sequence[Score]) -> list[Score]:
@@ -90,8 +124,11 @@ def _of(scores: Sequence[_T], holds: Callable[[_T], bool]) -> str:
 
 
 def _of_faults(scores: Sequence[Score]) -> list[str]:
+    wrong = [s for s in scores if s.kind == "several" and (s.silent or s.misled)]
+    at_once = [s for s in scores if s.kind == "several"]
+    scores = [s for s in scores if s.kind != "several"]
     if not scores:
-        return []
+        return _of_several(at_once, wrong)
     heads = (
         *("what was done", "logs", "can tell", "named", "silently wrong", "misled"),
         *("corrected", "inertia"),
@@ -112,7 +149,32 @@ def _of_faults(scores: Sequence[Score]) -> list[str]:
         _table(heads, by_fault),
         "## The logs",
         _table(("log", *heads[1:]), by_log),
+        *_of_several(at_once, wrong),
     ]
+
+
+def _of_several(scores: Sequence[Score], wrong: Sequence[Score]) -> list[str]:
+    if not scores:
+        return []
+    first = Counter(s.said[0] if s.said else "nothing" for s in scores)
+    zero = sum(map(_succeeds, scores))
+    lines = [
+        "## Several at once",
+        f"{len(scores)} logs, of which {zero} end with exit status 0. First said of them: "
+        + ", ".join(f"{code} {count}" for code, count in first.most_common())
+        + ".",
+    ]
+    rows = [
+        [s.log, s.fault.partition(": ")[2], s.said[0] if s.said else "nothing", *_offs(s)]
+        for s in wrong
+    ]
+    heads = ("log", "what was done", "first said", "off, half-widths", "off when obeyed")
+    return [*lines, *((_table(heads, rows),) if rows else ())]
+
+
+def _offs(score: Score) -> list[str]:
+    both = (score.off, score.usable), (score.after_off, score.after_usable)
+    return ["" if np.isnan(off) else f"{off:.2g} ({usable})" for off, usable in both]
 
 
 def _row(scores: Sequence[Score]) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments import silent
-from experiments.silent_study import cases, clean, faults, scoring, subjects, write
+from experiments.silent_study import cases, clean, faults, scoring, several, subjects, write
 from identify.diagnosis.fault import schema_lines
 from identify.errors import SchemaError
 from identify.estimation import Estimate
@@ -22,13 +22,16 @@ def subject() -> subjects.Subject:
 
 def test_a_fault_is_counted_as_named_and_as_corrected(tmp_path, capsys):
     path = tmp_path / "silent.md"
-    chosen = ["--only", "torque's sign", "--logs", "fast-2", "--clean", "1", "--workers", "0"]
-    assert silent.main(["-o", str(path), *chosen]) == 0
+    chosen = ["--only", "torque's sign", "--logs", "fast-2", "--clean", "1", "--several", "1"]
+    assert silent.main(["-o", str(path), *chosen, "--workers", "0"]) == 0
     text = path.read_text(encoding="utf-8")
-    assert "| clean logs with a warning or an error | ≤ 1 % | 0 of 1 (0.0%) |" in text
+    assert "| clean logs with a warning or an error | ≤ 1 % | 0 of 1 (0.0%) | 95.0% |" in text
+    assert "\n1 logs, of which " in text
     assert "| torque's sign | 1 | 1 | 1 |  |  | 1/1 | 1/1 |  |" in text
-    assert "(seed 102); nothing is entered by hand. 2 cases." in text
-    assert text.splitlines()[-1].startswith("Not the whole study: with other only, logs, clean")
+    assert "(seed 102); nothing is entered by hand. 3 cases." in text
+    assert text.splitlines()[-1].startswith(
+        "Not the whole study: with other only, logs, clean, several"
+    )
     assert capsys.readouterr().out == text + "\n"
     with pytest.raises(SystemExit, match="there is no log 'fest-2'"):
         silent.main(["-o", str(path), "--logs", "fest-2"])
@@ -39,6 +42,7 @@ def test_cases_that_were_done_are_kept_and_one_that_fails_is_named_and_tried_aga
 ):
     path, tried = tmp_path / "silent.md", []
     chosen = ["-o", str(path), "--only", "'s sign", "--logs", "fast-2", "--clean", "2"]
+    chosen += ["--several", "0"]
 
     def score(case: cases.Case) -> scoring.Score | clean.CleanScore:
         tried.append(case.fault)
@@ -65,7 +69,7 @@ def test_cases_that_were_done_are_kept_and_one_that_fails_is_named_and_tried_aga
 
 def test_a_case_is_done_again_where_what_decides_it_changes(monkeypatch):
     def keys() -> list[str]:
-        return [case.key for case in cases.all_cases(["arm"], "late", 2, 1)]
+        return [case.key for case in cases.all_cases(["arm"], "late", 2, 0, 1)]
 
     before = keys()
     assert len(set(before)) == len(before) == 5
@@ -208,7 +212,8 @@ def test_scores_say_what_is_silent_and_what_misleads():
     assert not replace(fine, off=2.1, usable="no").silent
     led = replace(fine, obeyed="schema", after_usable="yes", after_off=2.1)
     assert led.misled
-    assert not replace(led, after_usable="with care").misled
+    assert replace(led, after_usable="with care").misled
+    assert not replace(led, after_usable="no").misled
     assert not replace(led, obeyed="").misled
     assert not replace(fine, gain=19.0).tellable
 
@@ -227,3 +232,48 @@ def test_clean_logs_are_of_all_rates_and_possible_bodies():
     assert all(InertialParameters(phi).consistent for _, phi in logs)
     rates = {round(1.0 / float(np.median(np.diff(log.time)))) for log, _ in logs}
     assert len(rates) == 4
+
+
+def test_several_at_once_are_drawn_alike_for_a_number_and_done_one_after_another(subject):
+    names = [several.several(number, 3).name for number in range(40)]
+    assert names == [several.several(number, 3).name for number in range(40)]
+    assert len(set(names)) == 40
+    assert all(1 <= name.count(", ") <= 3 for name in names)
+    done = scoring.fault_of("several 7", 3)
+    assert done.kind == "several"
+    (wrong,) = done.make(subject, np.random.default_rng(0))
+    same = [np.array_equal(wrong.columns[name], of) for name, of in subject.columns.items()]
+    assert wrong.schema != subject.schema or not all(same)
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_power_of_several_is_that_of_their_maps(subject, number):
+    parts = [draw(np.random.default_rng(number)) for draw in (several._gain, several._turned)]
+    changed = subject
+    for _, change, _ in parts:
+        changed = change(changed, np.random.default_rng(0))
+    G = np.linalg.lstsq(subject.wrench, changed.wrench, rcond=None)[0].T
+    power = sum(power(1.0) for _, _, power in parts)
+    assert_close(power, 2.0 * np.linalg.slogdet(G)[1], 1e-6)
+
+
+def test_clean_logs_have_noise_of_all_kinds():
+    kinds = []
+    for number in range(5):
+        log, _ = clean.clean_recording(number, 3)
+        steps = np.unique(np.diff(np.unique(log.signals["force"][:, 0])))
+        kinds.append(log.name.split(", ")[-1])
+        assert (len(steps) < len(log.signals["force"]) / 2) == (kinds[-1] == "rounded noise")
+    assert kinds.count("white noise") == 3
+    assert {"coloured noise", "rounded noise"} <= set(kinds)
+
+
+def test_an_interval_counts_where_a_shell_takes_the_fit_for_a_success(subject):
+    plain = fit(subject.read())
+    inside, reported = scoring.coverage([plain, None], subject.phi)
+    assert reported == 10
+    assert inside >= 8
+    assert scoring.coverage([plain], 2.0 * subject.phi) == (0, 10)
+    bad = scoring.Score("log", "fault", "observable", 30.0, (), False, "with care", 2.5)
+    assert bad.silent
+    assert not replace(bad, usable="no").silent

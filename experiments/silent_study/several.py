@@ -1,0 +1,204 @@
+"""Logs made wrong in two or three ways at once, of sizes that are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from experiments.silent_study import faults as single
+from experiments.silent_study.faults import Fault
+from experiments.silent_study.subjects import Subject
+from identify.arrays import Array
+from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
+
+PREFIX = "several "
+
+Power: TypeAlias = Callable[[float], float]
+"""log |det C|² of what a change makes of the wrench, at a frequency [rad/s]."""
+
+Change: TypeAlias = Callable[[Subject, np.random.Generator], Subject]
+
+Drawn: TypeAlias = tuple[str, Change, Power]
+"""What is done, in words; what does it; and its power."""
+
+_GRAVES = 0.25
+"""Share of what is drawn that is a slip without a size: a sign, a unit, an order."""
+
+
+def several(number: int, seed: int) -> Fault:
+    """Two or three ways at once, the same for a number and a seed."""
+    rng = np.random.default_rng([seed, 5000 + number])
+    count = int(rng.integers(2, 4))
+    kinds = list(_SIZED) if rng.random() > _GRAVES else [*_SIZED, *_SLIPS, *_SLIPS]
+    chosen = rng.choice(len(kinds), size=count, replace=False)
+    drawn = [kinds[k](rng) for k in sorted(set(chosen.tolist()))]
+
+    def make(subject: Subject, rng: np.random.Generator) -> Sequence[Subject]:
+        for _, change, _ in drawn:
+            subject = change(subject, rng)
+        return (subject,)
+
+    return Fault(
+        f"{PREFIX}{number}: {', '.join(words for words, _, _ in drawn)}",
+        (),
+        make,
+        lambda omega: sum(power(omega) for _, _, power in drawn),
+        "several",
+    )
+
+
+def _size(rng: np.random.Generator, least: float, most: float) -> float:
+    """Log-uniform."""
+    return float(np.exp(rng.uniform(np.log(least), np.log(most))))
+
+
+def _signed(rng: np.random.Generator, least: float, most: float) -> float:
+    return float(rng.choice([-1.0, 1.0])) * _size(rng, least, most)
+
+
+def _axis(rng: np.random.Generator) -> Array:
+    axis = rng.normal(size=3)
+    return np.asarray(axis / np.linalg.norm(axis))
+
+
+def _nothing(omega: float) -> float:
+    return 0.0
+
+
+def _alone(change: Callable[[Subject], Subject]) -> Change:
+    return lambda subject, rng: change(subject)
+
+
+def _delay(rng: np.random.Generator) -> Drawn:
+    seconds = _size(rng, 3e-3, 60e-3)
+    return f"wrench late {1e3 * seconds:.3g} ms", _alone(single.late(seconds)), _nothing
+
+
+def _lag(rng: np.random.Generator) -> Drawn:
+    T = _size(rng, 3e-3, 50e-3)
+
+    def power(omega: float) -> float:
+        return -6.0 * float(np.log(1.0 + (omega * T) ** 2))
+
+    return f"low-pass of {1e3 * T:.3g} ms", _alone(single.lagged(T)), power
+
+
+def _clock(rng: np.random.Generator) -> Drawn:
+    rate = 1.0 + _signed(rng, 0.005, 0.1)
+    return f"clock x {rate:.4g}", _alone(single.clock(rate)), _nothing
+
+
+def _gain(rng: np.random.Generator) -> Drawn:
+    gains = np.ones(2)
+    which = int(rng.integers(2))
+    gains[which] += _signed(rng, 0.01, 0.2)
+    name = ("force", "torque")[which]
+    return _map(f"{name} x {gains[which]:.4g}", np.diag(np.repeat(gains, 3)))
+
+
+def _gain_of_axis(rng: np.random.Generator) -> Drawn:
+    axis, gain = int(rng.integers(6)), 1.0 + _signed(rng, 0.01, 0.2)
+    G = np.eye(6)
+    G[axis, axis] = gain
+    return _map(f"axis {axis + 1} x {gain:.4g}", G)
+
+
+def _crosstalk(rng: np.random.Generator) -> Drawn:
+    share = _size(rng, 0.005, 0.05)
+    off = np.kron(np.eye(2), rng.normal(size=(3, 3)) * (1.0 - np.eye(3)))
+    return _map(f"crosstalk {100.0 * share:.2g} %", np.eye(6) + share * off)
+
+
+def _turned(rng: np.random.Generator) -> Drawn:
+    degrees = _size(rng, 0.5, 30.0)
+    R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * _axis(rng)))
+    return _map(f"wrench turned {degrees:.3g} deg", np.kron(np.eye(2), R))
+
+
+def _map(words: str, G: Array) -> Drawn:
+    power = 2.0 * float(np.linalg.slogdet(G)[1])
+    return words, _alone(lambda s: s.with_wrench(s.wrench @ G.T)), lambda omega: power
+
+
+def _tilt(rng: np.random.Generator) -> Drawn:
+    degrees = _size(rng, 0.3, 5.0)
+    return f"gravity tilted {degrees:.3g} deg", _alone(single.tilted(degrees)), _nothing
+
+
+def _offset(rng: np.random.Generator) -> Drawn:
+    metres, axis = _size(rng, 2e-3, 40e-3), _axis(rng)
+
+    def change(s: Subject) -> Subject:
+        return s.with_columns(p=s.columns["p"] + s.rotation @ (metres * axis))
+
+    return f"pose {1e3 * metres:.3g} mm off", _alone(change), _nothing
+
+
+def _drift(rng: np.random.Generator) -> Drawn:
+    shape = ("linear", "step", "walk")[int(rng.integers(3))]
+    share = _size(rng, 0.01, 0.2)
+    make = single.drifting(share, shape)
+    return f"offset: {shape} of {share:.3g}", lambda s, rng: make(s, rng)[0], _nothing
+
+
+def _contact(rng: np.random.Generator) -> Drawn:
+    seconds, share = _size(rng, 0.5, 20.0), _size(rng, 0.05, 1.0)
+    words = f"contact of {seconds:.3g} s with {share:.3g} of the weight"
+    return words, _alone(single.touched(seconds, share)), _nothing
+
+
+def _heavier(rng: np.random.Generator) -> Drawn:
+    factor, part = 1.0 + _signed(rng, 0.01, 0.5), float(rng.uniform(0.2, 0.8))
+
+    def change(s: Subject) -> Subject:
+        return single.heavier(s, factor, s.seconds > part * s.seconds[-1])
+
+    return f"payload x {factor:.4g} from {part:.2g} on", _alone(change), _nothing
+
+
+def _frozen(rng: np.random.Generator) -> Drawn:
+    names = (("p", "q"), ("f", "tau"))[int(rng.integers(2))]
+    return f"{'/'.join(names)} frozen for 1 s", _alone(single.frozen(*names)), _nothing
+
+
+def _spikes(rng: np.random.Generator) -> Drawn:
+    make = single.spiked(either=bool(rng.integers(2)))
+    return "spikes", lambda s, rng: make(s, rng)[0], _nothing
+
+
+def _saturation(rng: np.random.Generator) -> Drawn:
+    share = float(rng.uniform(0.6, 0.95))
+    return f"saturated at {share:.2g}", _alone(single.saturated(share)), _nothing
+
+
+def _slip(name: str) -> Callable[[np.random.Generator], Drawn]:
+    """One of the single ways that have no size, by its name."""
+
+    def draw(rng: np.random.Generator) -> Drawn:
+        done = next(fault for fault in single.faults() if fault.name == name)
+        return name, lambda s, rng: done.make(s, rng)[0], done.log_power
+
+    return draw
+
+
+_SIZED: tuple[Callable[[np.random.Generator], Drawn], ...] = (
+    *(_delay, _lag, _clock, _gain, _gain_of_axis, _crosstalk, _turned, _tilt, _offset, _drift),
+    *(_contact, _heavier, _frozen, _spikes, _saturation),
+)
+
+_SLIPS = tuple(
+    _slip(name)
+    for name in (
+        *("wrench's axes turned 90 deg about z", "wrench's sign", "force's sign", "torque's sign"),
+        *("torque in N mm", "force in kgf", "wrench in world axes, called body"),
+        *(
+            "gravity upwards",
+            "weight already compensated",
+            "quaternion order",
+            "pose the other way",
+        ),
+        *("rotation alone the other way", "position in body axes", "time x 2"),
+    )
+)
