@@ -16,6 +16,7 @@ from identify.errors import IdentifyError
 from identify.experiments.keys import key_of
 from identify.experiments.sources import is_of_files, source_files
 from identify.files import require_file
+from identify.logs.readers import READERS
 from identify.texts import plain_name
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 RESERVED = ("table.parquet", "table.csv", "comparison.html")
 """Names in the folder of the results that no log's folder has."""
 
-_DATA = (".csv", ".tsv", ".txt", ".dat", ".log", ".parquet", ".pq", ".npz")
+_DATA = (".csv", ".tsv", ".txt", ".dat", ".log", *READERS)
 """Suffixes of the files that a folder is searched for; a pattern or a name says what it means."""
 
 _LONGEST_NAME = 200

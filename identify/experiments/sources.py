@@ -32,6 +32,7 @@ from identify.inertia import InertialParameters
 from identify.logs import Recording, Schema, load_schema, read_log
 from identify.logs.parts import SourceFile
 from identify.logs.read import digest_of_files
+from identify.logs.readers import files_of
 from identify.logs.sources import plan_sources
 from identify.logs.synthetic import MOST_ROWS, synthetic_recording
 from identify.logs.synthetic_motion import random_motion
@@ -79,7 +80,8 @@ def source_files(log: Path, schema: Schema) -> list[SourceFile]:
         LogError: the log is a folder and the schema does not say which file has what, or a file
             cannot be read.
     """
-    paths = dict.fromkeys(source.path for source in plan_sources(log, schema))
+    held = (part for source in plan_sources(log, schema) for part in files_of(source.path))
+    paths = dict.fromkeys(held)
     return [SourceFile(path, digest(path)) for path in paths]
 
 

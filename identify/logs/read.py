@@ -20,6 +20,7 @@ from identify.logs.convert import axes_of, noise_of, signals_of
 from identify.logs.memory import hold
 from identify.logs.orientation import angles_in_degrees
 from identify.logs.parts import AccelerationKind, DroppedRows, SourceFile, Stream
+from identify.logs.readers import files_of
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
 from identify.logs.streams import StreamRows, on_one_zero, other_rates, read_streams
@@ -42,7 +43,8 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
     streams, findings = read_streams(sources, tables, schema)
     with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
         signals = [signals_of(stream.valid_rows, schema) for stream in streams]
-    paths = dict.fromkeys(source.path for source in sources) if isinstance(log, Path) else ()
+    held = (part for source in sources for part in files_of(source.path))
+    paths = dict.fromkeys(held) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
     path = log if isinstance(log, Path) else Path(log.name)
     described = describe_log(path, schema, files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Annotated, TypeAlias
 
@@ -41,13 +42,33 @@ def bare_names(columns: Iterable[str | int]) -> tuple[str | int, ...]:
     return tuple(bare(column)[0] for column in columns)
 
 
+_RANGE = re.compile(r"(?P<name>.+)\[(?P<first>\d+):(?P<stop>\d+)\]")
+
+
+def _entries(value: str, counts: tuple[int, ...]) -> list[str | int]:
+    """The columns of an array: `"pose[0:3]"`, end exclusive; of a bare name as many as fit."""
+    if (found := _RANGE.fullmatch(value.strip())) is None:
+        return [f"{value.strip()}[{k}]" for k in range(max(counts))]
+    first, stop = int(found["first"]), int(found["stop"])
+    if not first < stop <= first + 1000:
+        raise ValueError(f"expected a range such as [0:3], whose end is exclusive, got {value!r}")
+    return [f"{found['name']}[{k}]" for k in range(first, stop)]
+
+
 def _columns(*counts: int) -> BeforeValidator:
-    """A list of as many different columns as one of `counts`; a minus before a name negates it."""
+    """A list of as many different columns as one of `counts`; a minus before a name negates it.
+
+    A single name in place of the list stands for the columns of an array, `name[0]` and so on.
+    """
     wanted = " or ".join(map(str, counts))
 
     def check(value: object) -> tuple[str | int, ...]:
+        if isinstance(value, str) and value.strip():
+            value = _entries(value, counts)
         if not isinstance(value, list | tuple):
-            raise ValueError(f"expected a list of {wanted} columns, got {value!r}")
+            raise ValueError(
+                f"expected a list of {wanted} columns, or a range of them, got {value!r}"
+            )
         if len(value) not in counts:
             raise ValueError(f"expected {wanted} columns, got {len(value)}: {list(value)}")
         columns = tuple(_column(item) for item in value)

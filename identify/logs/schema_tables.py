@@ -52,6 +52,8 @@ class LogTable(Table):
     """Rows a second, of a log without time stamps."""
     still: StrictBool = False
     """Every row is a still pose: no time is needed."""
+    topic: Annotated[StrictStr, Field(min_length=1)] | None = None
+    """Of a file that holds several tables, such as a bag or an HDF5 file, which one."""
     header_lines: Annotated[StrictInt, Field(ge=0)] = 1
     """Lines before the first data row; where columns are named, the last of them has the names."""
     separator: StrictStr = ","

@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.errors import LogError, MissingColumn, MissingFile
 from identify.files import require_file
-from identify.logs.readers import read_table
+from identify.logs.readers import is_bag, read_table
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_tables import LogTable
 from identify.logs.table import Arrays, RowFault, Source, Table
@@ -73,7 +73,7 @@ def _file(log: Path | Arrays, schema: Schema, group: Group) -> Path:
         path = (log if log.is_dir() else log.parent) / stream.file
         require_file(path)
         return path
-    if log.is_dir():
+    if log.is_dir() and not is_bag(log):
         raise LogError(
             f"{log}: is a folder, and the schema does not say which of its files has the {group}; "
             f"add [streams.{group}] with file = …, or give the file instead of the folder",

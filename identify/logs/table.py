@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
@@ -131,6 +132,9 @@ class Table:
         return LogError(f"{self.path}: {place}: {message}", path=self.path, column=column, row=row)
 
 
+_ENTRY = re.compile(r"(?P<name>.+)\[(?P<number>\d+)\]")
+"""An entry of an array, as schemas name it; files have `x[0]`, `x_0` or `x0`."""
+
 RowsReader: TypeAlias = Callable[[int, int], Table]
 """Reads the rows of a file from one number to another."""
 
@@ -146,7 +150,7 @@ def locate(path: Path, names: Sequence[str], column: Column) -> int:
         if column >= len(names):
             raise MissingNumberedColumn(path, column, len(names))
         return column
-    places = [number for number, name in enumerate(names) if name == column]
+    places = places_of(names, column)
     if not places:
         raise MissingColumn(path, column, names)
     if len(places) > 1:
@@ -157,6 +161,15 @@ def locate(path: Path, names: Sequence[str], column: Column) -> int:
             column=column,
         )
     return places[0]
+
+
+def places_of(names: Sequence[str], column: str) -> list[int]:
+    """Where a name stands among those of a file; that of an entry as the file spells it."""
+    places = [number for number, name in enumerate(names) if name == column]
+    if places or (entry := _ENTRY.fullmatch(column)) is None:
+        return places
+    spelled = {entry["name"] + join + entry["number"] for join in ("_", "")}
+    return [number for number, name in enumerate(names) if name in spelled]
 
 
 def locate_stamps(path: Path, names: Sequence[str], column: Column | None) -> int | None:

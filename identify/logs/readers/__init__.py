@@ -8,41 +8,91 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
+from identify.errors import LogError
 from identify.files import require_file
 from identify.logs.readers.line_index import LineIndex
 from identify.logs.table import RowsReader, Source, Table
 
 Reader: TypeAlias = Callable[[Source], Table]
 
+_WITH_TOPICS = ("bag", "hdf5", "ulog")
+"""Formats of files that hold several tables."""
+
 READERS: Mapping[str, str] = MappingProxyType(
-    {".npz": "npz", ".parquet": "parquet", ".pq": "parquet"}
+    {
+        ".npz": "npz",
+        ".parquet": "parquet",
+        ".pq": "parquet",
+        ".h5": "hdf5",
+        ".hdf5": "hdf5",
+        ".mat": "mat",
+        ".ulg": "ulog",
+        ".bag": "bag",
+        ".mcap": "bag",
+        ".db3": "bag",
+    }
 )
-"""The module here of each suffix, which has `read_…`; any other file is delimited text. Arrays in
-memory are read by `arrays`."""
+"""The module here of each suffix, which has `read_…`; a folder with the `metadata.yaml` of ROS 2 is
+a bag, and any other file delimited text. Arrays in memory are read by `arrays`."""
+
+
+def format_of(path: Path) -> str:
+    """The name of the reader of a file."""
+    if is_bag(path):
+        return "bag"
+    return READERS.get(path.suffix.lower(), "text")
+
+
+def is_bag(path: Path) -> bool:
+    """Whether a folder is a bag of ROS 2."""
+    return path.is_dir() and (path / "metadata.yaml").is_file()
+
+
+def files_of(path: Path) -> list[Path]:
+    """The files whose contents a log is: one, but of a bag that is a folder all that it holds."""
+    if not is_bag(path):
+        return [path]
+    return sorted(part for part in path.iterdir() if part.is_file())
 
 
 def read_table(source: Source) -> Table:
-    """The columns asked for, by the reader of the file's format, loaded when first used."""
+    """The columns asked for, by the reader of the file's format, loaded when first used.
+
+    Raises:
+        LogError: the schema names a topic, and the format has none.
+    """
     path = source.path
     if source.arrays is None:
-        require_file(path)
-        name = READERS.get(path.suffix.lower(), "text")
+        if not is_bag(path):
+            require_file(path)
+        name = format_of(path)
     else:
         name = "arrays"
+    if source.layout.topic is not None and name not in _WITH_TOPICS:
+        raise LogError(
+            f"{path}: the schema names the topic {source.layout.topic!r}, but the file holds one "
+            "table; leave topic out",
+            path=path,
+        )
     reader: Reader = getattr(import_module(f"{__name__}.{name}"), f"read_{name}")
     return reader(source)
 
 
 def measure(source: Source, least: int) -> tuple[int, LineIndex | None] | None:
     """The number of rows of a file of at least so many, and its lines; None: it is read whole."""
-    match READERS.get(source.path.suffix.lower(), "text"):
+    match format_of(source.path):
         case "parquet":
-            from identify.logs.readers.parquet import count_rows
+            from identify.logs.readers import parquet
 
-            rows, lines = count_rows(source.path), None
+            rows, lines = parquet.count_rows(source.path), None
+        case "hdf5":
+            from identify.logs.readers import hdf5
+
+            rows, lines = hdf5.count_rows(source), None
         case "text":
             from identify.logs.readers.text import index_text
 
@@ -55,6 +105,10 @@ def measure(source: Source, least: int) -> tuple[int, LineIndex | None] | None:
 
 def rows_reader(source: Source, lines: LineIndex | None) -> RowsReader:
     """What reads some rows of a long file, of which `measure` says where the lines are."""
+    if format_of(source.path) == "hdf5":
+        from identify.logs.readers.hdf5 import hdf5_rows
+
+        return hdf5_rows(source)
     if lines is None:
         from identify.logs.readers.parquet import parquet_rows
 

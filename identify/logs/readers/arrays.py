@@ -70,14 +70,10 @@ def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[An
     `load` gives the array of a slot's key and is called once for each array in use.
     """
     path, names = source.path, tuple(slot.name for slot in slots)
-    wanted = {column: slots[locate(path, names, column)] for column in source.columns}
-    place, stamps, ticks = locate_stamps(path, names, source.layout.time), None, None
-    used = list(wanted.values())
-    if place is not None and source.layout.time is not None:
+    wanted, place = _wanted(source, slots)
+    stamps, ticks, used = None, None, list(wanted.values())
+    if place is not None:
         used.append(slots[place])
-        _require_kind(path, source.layout.time, slots[place], "iufmM")
-    for column, slot in wanted.items():
-        _require_kind(path, column, slot, "iuf")
     faults = np.zeros(_rows(path, used), dtype=np.uint8)
     arrays = {key: load(key) for key in dict.fromkeys(slot.key for slot in used)}
     columns = {column: _numbers(arrays[slot.key][slot.index]) for column, slot in wanted.items()}
@@ -90,6 +86,24 @@ def table_of(source: Source, slots: list[Slot], load: Callable[[Any], NDArray[An
         if raw.dtype.kind in "mM":
             faults[np.isnat(raw)] = RowFault.NOT_FINITE
     return Table(path, names, columns, faults, stamps, ticks)
+
+
+def rows_of(source: Source, slots: list[Slot]) -> int:
+    """How many rows the columns asked for have; errors as of `table_of`."""
+    wanted, place = _wanted(source, slots)
+    return _rows(source.path, [*wanted.values(), *(() if place is None else (slots[place],))])
+
+
+def _wanted(source: Source, slots: list[Slot]) -> tuple[dict[Column, Slot], int | None]:
+    """The columns asked for, and the number of the time stamps, all of them of numbers."""
+    path, names, time = source.path, tuple(slot.name for slot in slots), source.layout.time
+    wanted = {column: slots[locate(path, names, column)] for column in source.columns}
+    place = locate_stamps(path, names, time)
+    if place is not None and time is not None:
+        _require_kind(path, time, slots[place], "iufmM")
+    for column, slot in wanted.items():
+        _require_kind(path, column, slot, "iuf")
+    return wanted, place
 
 
 def _numbers(raw: NDArray[Any]) -> Array:

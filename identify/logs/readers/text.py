@@ -129,7 +129,9 @@ def _require_text(path: Path, content: bytes) -> bytes:
     if b"\0" in content[:65536]:
         raise LogError(
             f"{path}: is not text but a binary file; expected delimited text, or a file whose name "
-            "ends in .parquet or .npz",
+            "ends in .parquet, .npz, .h5, .mat, .bag, .mcap, .db3 or .ulg. Of another format, read "
+            "it into a pandas DataFrame, and give that to identify.read_log in Python or write it "
+            "with to_parquet",
             path=path,
         )
     return content

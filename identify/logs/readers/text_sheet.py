@@ -12,7 +12,7 @@ from identify.errors import LogError
 from identify.logs.errors import MisnamedColumns, MissingNumberedColumn
 from identify.logs.readers.text_lines import Line, Row, Splitter, is_number, read_lines
 from identify.logs.schema_fields import Column
-from identify.logs.table import Source, locate, locate_stamps
+from identify.logs.table import Source, locate, locate_stamps, places_of
 
 _SURVEYED = 1000
 """Rows looked at to learn how many fields a row has."""
@@ -124,7 +124,7 @@ def _find_header(
     places = _places(lines, count, splitter)
     for line in places:
         names = splitter.names(line.content)
-        if set(wanted or [time]) <= set(names):
+        if all(places_of(names, str(name)) for name in wanted or [time]):
             return line, names
     if wanted:
         raise _misnamed(path, lines, places, splitter, wanted)

@@ -1,0 +1,216 @@
+"""Bags of ROS 1 and ROS 2 (`.bag`, a folder, `.mcap`, `.db3`), read without ROS.
+
+A topic is a table: a row a message, its columns the numbers in it by the names of the fields, as
+`wrench.force.x` or `covariance[0]`; of joint states `position[0]`, too, by the joint's name. Two
+columns are times: `receive_time`, and the stamp of the header, `header.stamp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from identify.arrays import Array
+from identify.errors import IdentifyError, LogError, MissingColumn, MissingExtra
+from identify.files import check_expansion, unreadable
+from identify.logs.readers.arrays import Slot, table_of
+from identify.logs.readers.topics import topic_of
+from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
+from identify.logs.table import Source, Table
+
+RECEIVED = "receive_time"
+
+_MOST_ENTRIES = 256
+"""Entries of an array, or of a list of messages, that are columns."""
+
+Messages = Iterator[tuple[int, Any]]
+"""Time of receipt [ns] and message, in order."""
+
+
+def read_bag(source: Source) -> Table:
+    """Reads the fields asked for of one topic, message by message."""
+    with opened(source.path) as bag:
+        topics = {
+            name: of.msgtype or "several types" for name, of in bag.topics.items() if of.msgcount
+        }
+        wanted = source.layout.topic
+        frames = None if wanted is None else _frames(wanted)
+        if frames is not None:
+            arrays = _transforms(source, bag, topics, *frames)
+        else:
+            topic = topic_of(source, topics)
+            if topics[topic] in TF_TYPES:
+                raise LogError(
+                    f"{source.path}: {topic} holds transforms between frames: give topic = "
+                    '"PARENT -> CHILD" with the names of two frames, such as "base -> tool0"',
+                    path=source.path,
+                )
+            arrays = _columns(source, topic, messages_of(bag, [topic]))
+    slots = [Slot(name, name, len(array), array.dtype) for name, array in arrays.items()]
+    return table_of(source, slots, lambda name: arrays[name])
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Any]:
+    """A bag, opened; whatever a damaged one makes the library raise is a `LogError`.
+
+    Raises:
+        MissingExtra: rosbags is not installed.
+        LogError: it is no bag, or a damaged one.
+    """
+    try:
+        from rosbags.highlevel import AnyReader
+        from rosbags.typesys import Stores, get_typestore
+    except ImportError as error:
+        raise MissingExtra("a ROS bag", "bags", "rosbags") from error
+    try:
+        # Bags of ROS 2 before 2023 do not say what their messages are.
+        with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as bag:
+            for reader in bag.readers:
+                _require_bounded(path, reader)
+            yield bag
+    except IdentifyError:
+        raise
+    except Exception as error:
+        raise unreadable(path, error, "ROS bag") from error
+
+
+def _require_bounded(path: Path, reader: Any) -> None:
+    """Raise where chunks of an MCAP file become far larger than they are."""
+    inner = getattr(reader, "reader", reader)
+    for storage in (inner, *getattr(inner, "storages", getattr(inner, "readers", ()))):
+        chunks = getattr(storage, "chunks", ())
+        for chunk in chunks if isinstance(chunks, list) else ():
+            check_expansion(path, chunk.compressed_size, chunk.uncompressed_size)
+
+
+def messages_of(bag: Any, topics: Sequence[str]) -> Messages:
+    """The messages of some topics of an opened bag."""
+    connections = [of for of in bag.connections if of.topic in topics]
+    for connection, received, raw in bag.messages(connections=connections):
+        yield received, bag.deserialize(raw, connection.msgtype)
+
+
+def _columns(source: Source, topic: str, messages: Messages) -> dict[str, NDArray[Any]]:
+    """The columns asked for of the messages of a topic, and the others, of which no row is kept."""
+    path, time = source.path, source.layout.time
+    received, first = next(messages)
+    known = flattened(first)
+    names = (RECEIVED, *known)
+    asked = [str(column) for column in source.columns]
+    if missing := [name for name in asked if name not in known]:
+        raise MissingColumn(Path(f"{path}: {topic}"), missing[0], names)
+    getters = [known[name] for name in asked]
+    stamp = known.get(str(time)) if time not in (None, RECEIVED) else None
+    times, rows = [received], [[get(first) for get in getters]]
+    stamps = [] if stamp is None else [stamp(first)]
+    for number, (received, message) in enumerate(messages, start=1):
+        try:
+            rows.append([get(message) for get in getters])
+            if stamp is not None:
+                stamps.append(stamp(message))
+        except (LookupError, AttributeError, TypeError) as error:
+            raise LogError(
+                f"{path}: {topic}: message {number} has not all of {', '.join(asked)}, which the "
+                "first one has",
+                path=path,
+                row=number,
+            ) from error
+        times.append(received)
+    values: Array = np.array(rows, dtype=np.float64)
+    empty = np.zeros(len(times))
+    arrays: dict[str, NDArray[Any]] = {RECEIVED: np.array(times, dtype="timedelta64[ns]")}
+    arrays |= dict.fromkeys(known, empty)
+    arrays |= {name: values[:, k] for k, name in enumerate(asked)}
+    if stamp is not None:
+        kind = "timedelta64[ns]" if isinstance(stamps[0], int) else "float64"
+        arrays[str(time)] = np.array(stamps, dtype=kind)
+    return arrays
+
+
+def flattened(message: Any) -> dict[str, Callable[[Any], Any]]:
+    """The numbers in a message by the names of their fields, and what gets each."""
+    found: dict[str, Callable[[Any], Any]] = {}
+    _flatten("", message, lambda whole: whole, found)
+    return found
+
+
+def _flatten(
+    prefix: str, value: Any, get: Callable[[Any], Any], found: dict[str, Callable[[Any], Any]]
+) -> None:
+    if isinstance(value, bool | int | float | np.number):
+        found[prefix] = get
+    elif isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
+        for k in range(min(value.size, _MOST_ENTRIES)):
+            found[f"{prefix}[{k}]"] = lambda whole, k=k: get(whole)[k]
+    elif isinstance(value, list | tuple):
+        for k, entry in enumerate(value[:_MOST_ENTRIES]):
+            _flatten(f"{prefix}[{k}]", entry, lambda whole, k=k: get(whole)[k], found)
+    elif is_dataclass(value):
+        if hasattr(value, "sec") and hasattr(value, "nanosec"):
+            found[prefix] = lambda whole: _nanoseconds(get(whole))
+            return
+        joints = getattr(value, "name", None)
+        for field in fields(value):
+            of = attrgetter(field.name)
+            own = getattr(value, field.name)
+            name = f"{prefix}.{field.name}" if prefix else field.name
+            _flatten(name, own, lambda whole, of=of: of(get(whole)), found)
+            if isinstance(joints, list) and isinstance(own, np.ndarray) and len(own) == len(joints):
+                for k, joint in enumerate(joints):
+                    found[f"{name}[{joint}]"] = lambda whole, of=of, k=k: of(get(whole))[k]
+
+
+def _nanoseconds(stamp: Any) -> int:
+    return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def _frames(topic: str) -> tuple[str, str] | None:
+    """The names of two frames, where a topic is "PARENT -> CHILD"."""
+    parent, arrow, child = topic.partition("->")
+    return (parent.strip().strip("/"), child.strip().strip("/")) if arrow else None
+
+
+def _transforms(
+    source: Source, bag: Any, topics: Mapping[str, str], parent: str, child: str
+) -> dict[str, NDArray[Any]]:
+    """The columns of the pose of one frame in another, by the transforms of a bag."""
+    of_frames = [name for name, kind in topics.items() if kind in TF_TYPES]
+    if not of_frames:
+        raise LogError(
+            f"{source.path}: holds no transforms between frames (/tf), so none from {parent!r} to "
+            f"{child!r}; name the topic of a pose",
+            path=source.path,
+        )
+    static = [name for name in of_frames if "static" in name]
+    moving = [name for name in of_frames if name not in static]
+    poses = read_transform(
+        source.path,
+        (_edges(messages_of(bag, static)) if static else iter(())),
+        (_edges(messages_of(bag, moving)) if moving else iter(())),
+        parent,
+        child,
+    )
+    columns = {name: poses.values[:, k] for k, name in enumerate(TRANSFORM_COLUMNS)}
+    stamps = poses.stamps.astype("timedelta64[ns]")
+    return {"header.stamp": stamps, RECEIVED: stamps, **columns}
+
+
+def _edges(messages: Messages) -> Iterator[tuple[int, str, str, tuple[float, ...]]]:
+    """Stamp [ns], parent, child, and translation with quaternion [x, y, z, w] of each transform."""
+    for _, message in messages:
+        for each in message.transforms:
+            t, q = each.transform.translation, each.transform.rotation
+            yield (
+                _nanoseconds(each.header.stamp),
+                each.header.frame_id.strip("/"),
+                each.child_frame_id.strip("/"),
+                (t.x, t.y, t.z, q.x, q.y, q.z, q.w),
+            )

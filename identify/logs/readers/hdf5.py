@@ -1,0 +1,124 @@
+"""HDF5 files: data sets are columns, and groups the tables that a schema calls topics.
+
+A data set of two dimensions gives `name[0]`, `name[1]` and so on, one of a compound type its
+fields. Only the wanted ones are read; links to other files are not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from identify.errors import IdentifyError, LogError, MissingExtra
+from identify.files import check_expansion, unreadable
+from identify.logs.readers.arrays import Slot, rows_of, slots_of, table_of
+from identify.logs.readers.topics import topic_of
+from identify.logs.table import RowsReader, Source, Table
+
+if TYPE_CHECKING:
+    import h5py
+
+_MOST_SETS = 10_000
+"""Data sets of a file that are looked at."""
+
+
+def read_hdf5(source: Source) -> Table:
+    """Reads the data sets asked for; those of one log have the same rows."""
+    return _read(source, slice(None))
+
+
+def count_rows(source: Source) -> int:
+    """How many rows the data sets asked for have."""
+    with open_hdf5(source.path) as file:
+        return rows_of(source, _slots(source, file, slice(None)))
+
+
+def hdf5_rows(source: Source) -> RowsReader:
+    """What reads some rows of a file."""
+    return lambda start, stop: replace(_read(source, slice(start, stop)), first=start)
+
+
+def open_hdf5(path: Path) -> h5py.File:
+    """The file, opened to read; the caller closes it.
+
+    Raises:
+        MissingExtra: h5py is not installed.
+        LogError: it is no HDF5 file.
+    """
+    try:
+        import h5py
+    except ImportError as error:
+        raise MissingExtra("an HDF5 file", "hdf5", "h5py") from error
+    try:
+        return h5py.File(path, "r")
+    except (OSError, ValueError, RuntimeError) as error:
+        raise unreadable(path, error, "HDF5 file") from error
+
+
+def data_sets(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
+    """The data sets below a group by their names in it; links to other files are left out."""
+    import h5py
+
+    pending = [("", group)]
+    count = 0
+    while pending and count < _MOST_SETS:
+        prefix, now = pending.pop(0)
+        for name in now:
+            if not isinstance(now.get(name, getlink=True), h5py.HardLink):
+                continue  # a link may go round, or to any file
+            below = now[name]
+            if isinstance(below, h5py.Group):
+                pending.append((f"{prefix}{name}/", below))
+            elif isinstance(below, h5py.Dataset):
+                count += 1
+                yield f"{prefix}{name}", below
+
+
+def _read(source: Source, rows: slice) -> Table:
+    path = source.path
+    with open_hdf5(path) as file:
+        try:
+            slots = _slots(source, file, rows)
+
+            def load(key: tuple[str, str | None]) -> NDArray[Any]:
+                name, field = key
+                data: Any = file[name]
+                return np.asarray(data[rows] if field is None else data.fields(field)[rows])
+
+            return table_of(source, slots, load)
+        except IdentifyError:
+            raise
+        except Exception as error:  # what a damaged file makes the library raise is of any type
+            raise unreadable(path, error, "HDF5 file") from error
+
+
+def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot]:
+    """The columns of the group that the schema names, or of the whole file."""
+    path, topic = source.path, source.layout.topic
+    group = file
+    if topic is not None:
+        import h5py
+
+        group = file.get(topic)
+        if not isinstance(group, h5py.Group):
+            names = {name.rpartition("/")[0]: "" for name, _ in data_sets(file) if "/" in name}
+            topic_of(source, names, "group")
+            raise LogError(f"{path}: {topic!r} is no group of data sets", path=path)
+    slots: list[Slot] = []
+    for name, data in data_sets(group):
+        if not data.shape:
+            continue
+        check_expansion(path, data.id.get_storage_size(), data.nbytes)
+        shape = (len(range(*rows.indices(data.shape[0]))), *data.shape[1:])
+        if data.dtype.names is None:
+            slots += slots_of(name, (data.name, None), shape, data.dtype)
+        for field in data.dtype.names or ():
+            of_field = data.dtype[field]
+            whole = (*shape, *of_field.shape)
+            slots += slots_of(f"{name}.{field}", (data.name, field), whole, of_field.base)
+    return slots

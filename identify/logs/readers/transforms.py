@@ -1,0 +1,175 @@
+"""Chains of transforms between frames, as robots broadcast them (`tf2_msgs/TFMessage`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from identify.arrays import Array, Vec3, Vec4
+from identify.errors import LogError, did_you_mean
+from identify.spatial.rotations import (
+    exp_rotation,
+    log_rotation,
+    normalised_quaternion,
+    quaternion_conjugate,
+    quaternion_product,
+    rotate,
+    rotation_from_quaternion,
+)
+
+TF_TYPES = ("tf2_msgs/msg/TFMessage", "tf/msg/tfMessage")
+
+TRANSFORM_COLUMNS = tuple(
+    [f"translation.{axis}" for axis in "xyz"] + [f"rotation.{axis}" for axis in "xyzw"]
+)
+
+_SHOWN = 40
+"""Frames that a message names."""
+
+Edge: TypeAlias = tuple[int, str, str, tuple[float, ...]]
+"""Stamp [ns], parent, child, and [x, y, z, qx, qy, qz, qw]: where the child is in the parent."""
+
+
+class Poses(NamedTuple):
+    """Where a frame is in another at some times.
+
+    Attributes:
+        stamps: of the fastest transform on the way [ns], shape (n,).
+        values: [x, y, z, qx, qy, qz, qw], shape (n, 7).
+    """
+
+    stamps: NDArray[np.int64]
+    values: Array
+
+
+class _Track(NamedTuple):
+    """A transform over time; one that is static has a single row."""
+
+    stamps: NDArray[np.int64]
+    values: Array
+    static: bool
+
+
+def read_transform(
+    path: Path, static: Iterable[Edge], moving: Iterable[Edge], parent: str, child: str
+) -> Poses:
+    """The pose of `child` in `parent` along the tree of frames.
+
+    Its times are those of the transform on the way that comes most often, within what all of them
+    span; the others are interpolated there, along the line and the shortest turn.
+
+    Args:
+        path: of the log, for messages.
+        static: transforms of which the last one holds.
+        moving: transforms, in order of time.
+        parent: name of the frame that the pose is in.
+        child: name of the frame whose pose it is.
+
+    Raises:
+        LogError: a frame is not there, or none leads to the other.
+    """
+    tracks = {**_tracks(moving, static=False), **_tracks(static, static=True)}
+    up = {below: above for above, below in tracks}
+    frames = sorted({frame for edge in tracks for frame in edge})
+    for frame in (parent, child):
+        if frame not in frames:
+            hint = did_you_mean(frame, frames)
+            raise LogError(f"{path}: no frame {frame!r}{hint}. {_tree(up)}", path=path)
+    above, below = _lineage(up, parent), _lineage(up, child)
+    common = next((frame for frame in below if frame in above), None)
+    if common is None:
+        raise LogError(
+            f"{path}: no transform leads from {parent!r} to {child!r}: their trees end at "
+            f"{above[-1]!r} and {below[-1]!r}. {_tree(up)}",
+            path=path,
+        )
+    down = [(up[frame], frame) for frame in below[: below.index(common)]][::-1]
+    back = [(up[frame], frame) for frame in above[: above.index(common)]]
+    way = [tracks[edge] for edge in (*back, *down)]
+    times = [track.stamps for track in way if not track.static]
+    if not times:
+        raise LogError(
+            f"{path}: {child!r} does not move in {parent!r}: all transforms between them are "
+            "static. Name frames between which a joint moves",
+            path=path,
+        )
+    first, last = max(t[0] for t in times), min(t[-1] for t in times)
+    stamps = max(times, key=len)
+    stamps = stamps[(stamps >= first) & (stamps <= last)]
+    if not len(stamps):
+        raise LogError(
+            f"{path}: the transforms from {parent!r} to {child!r} have no time in common", path=path
+        )
+    p, q = np.zeros((len(stamps), 3)), np.tile([0.0, 0.0, 0.0, 1.0], (len(stamps), 1))
+    for number, track in enumerate(way):
+        step_p, step_q = _at(track, stamps)
+        if number < len(back):
+            step_q = quaternion_conjugate(step_q)
+            step_p = -rotate(rotation_from_quaternion(step_q), step_p)
+        p = p + rotate(rotation_from_quaternion(q), step_p)
+        q = quaternion_product(q, step_q)
+    return Poses(stamps, np.concatenate((p, q), axis=1))
+
+
+def _tracks(edges: Iterable[Edge], *, static: bool) -> dict[tuple[str, str], _Track]:
+    found: dict[tuple[str, str], tuple[list[int], list[tuple[float, ...]]]] = {}
+    for stamp, parent, child, values in edges:
+        stamps, rows = found.setdefault((parent, child), ([], []))
+        if static:  # the last one holds
+            stamps.clear()
+            rows.clear()
+        stamps.append(stamp)
+        rows.append(values)
+    tracks = {}
+    for edge, (stamps, rows) in found.items():
+        order = np.unique(np.array(stamps, dtype=np.int64), return_index=True)[1]
+        whole = np.array(rows, dtype=np.float64)[order]
+        whole[:, 3:] = normalised_quaternion(whole[:, 3:])
+        tracks[edge] = _Track(np.array(stamps, dtype=np.int64)[order], whole, static)
+    return tracks
+
+
+def _at(track: _Track, stamps: NDArray[np.int64]) -> tuple[Vec3, Vec4]:
+    """Translation and quaternion of a transform at some times [ns]."""
+    values = track.values
+    if track.static:
+        whole = np.broadcast_to(values[-1], (len(stamps), 7))
+        return whole[:, :3], whole[:, 3:]
+    after = np.clip(np.searchsorted(track.stamps, stamps), 1, max(1, len(track.stamps) - 1))
+    after = np.minimum(after, len(track.stamps) - 1)
+    before = np.maximum(after - 1, 0)
+    step = np.maximum(track.stamps[after] - track.stamps[before], 1)
+    share = ((stamps - track.stamps[before]) / step)[:, None]
+    p = values[before, :3] + share * (values[after, :3] - values[before, :3])
+    q = values[before, 3:]
+    turn = log_rotation(quaternion_product(quaternion_conjugate(q), values[after, 3:]))
+    turned = quaternion_product(q, exp_rotation(share * turn))
+    there = track.stamps[after] == stamps
+    p[there], turned[there] = values[after[there], :3], values[after[there], 3:]
+    return p, turned
+
+
+def _lineage(up: dict[str, str], frame: str) -> list[str]:
+    """A frame and those above it, as far as they lead."""
+    line = [frame]
+    while (above := up.get(line[-1])) is not None and above not in line:
+        line.append(above)
+    return line
+
+
+def _tree(up: dict[str, str]) -> str:
+    """The frames as a tree, in a line."""
+
+    def below(frame: str) -> Iterator[str]:
+        children = [child for child, parent in up.items() if parent == frame]
+        inside = ", ".join(text for child in sorted(children) for text in below(child))
+        yield f"{frame} ({inside})" if inside else frame
+
+    roots = sorted({above for above in up.values() if above not in up})
+    if len(up) > _SHOWN:
+        return f"There are {len(up)} frames below {', '.join(roots)}"
+    return f"The tree is {'; '.join(text for root in roots for text in below(root))}"

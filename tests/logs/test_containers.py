@@ -1,0 +1,386 @@
+import shutil
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.errors import LogError, MissingColumn, MissingExtra, MissingFile, SchemaError
+from identify.logs import LogFile, open_log, read_log
+from identify.logs.readers.mat import LARGEST
+from identify.logs.schema import load_schema
+from identify.spatial.rotations import quaternion_product, rotate, rotation_from_quaternion
+from tests.close import assert_close
+
+h5py = pytest.importorskip("h5py")
+pytest.importorskip("rosbags")
+pytest.importorskip("pyulog")
+from tests.logs import containers  # noqa: E402
+
+ARM = Path(__file__).parents[2] / "datasets" / "payload_arm"
+WRENCH = {"frame": "body", "acts_on": "sensor"}
+START = 1_700_000_000_123_456_789
+
+
+@pytest.fixture(scope="module")
+def columns() -> dict[str, np.ndarray]:
+    """Some rows of the shipped log: t [ns], p, q, f, tau."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(ARM / "payload_arm.parquet").slice(0, 6000).to_pandas()[::12]
+    return {
+        "t": START + 1000 * table["t_us"].to_numpy(),
+        "p": table[["px", "py", "pz"]].to_numpy(),
+        "q": table[["qx", "qy", "qz", "qw"]].to_numpy(),
+        "f": table[["fx", "fy", "fz"]].to_numpy(),
+        "tau": table[["tx", "ty", "tz"]].to_numpy(),
+    }
+
+
+@pytest.fixture(scope="module")
+def reference(columns):
+    """The same rows from memory."""
+    schema = {
+        "log": {"time": "t", "time_unit": "ns"},
+        "pose": {"position": "p", "quaternion": "q"},
+        "wrench": {"force": "f", "torque": "tau", **WRENCH},
+    }
+    return read_log(columns, schema)
+
+
+def assert_same(log, reference, time: float = 1e-9) -> None:
+    """The same signals, of one stream or of several on the clock of one."""
+    assert not log.streams or all(len(s.time) == len(log.time) for s in log.streams)
+    signals = {**log.signals, **{k: v for s in log.streams for k, v in s.signals.items()}}
+    assert set(signals) == set(reference.signals)
+    for name, values in reference.signals.items():
+        assert_close(signals[name], values, 1e-15)
+    assert_close(log.time, reference.time, time)
+
+
+BAG_SCHEMA = {
+    "log": {"time": "header.stamp"},
+    "streams": {"pose": {"topic": "/pose"}, "wrench": {"topic": "/ft/wrench"}},
+    "pose": {
+        "position": [f"pose.position.{a}" for a in "xyz"],
+        "quaternion": [f"pose.orientation.{a}" for a in "xyzw"],
+    },
+    "wrench": {
+        "force": [f"wrench.force.{a}" for a in "xyz"],
+        "torque": [f"wrench.torque.{a}" for a in "xyz"],
+        **WRENCH,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def bags(columns, tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("bags")
+    made = {
+        "ros1": containers.write_bag(folder / "one.bag", "ros1", columns),
+        "sqlite3": containers.write_bag(folder / "two", "sqlite3", columns),
+        "mcap": containers.write_bag(folder / "three", "mcap", columns),
+    }
+    (alone,) = made["mcap"].glob("*.mcap")
+    made["one mcap"] = Path(shutil.copy(alone, folder / "alone.mcap"))
+    (alone,) = made["sqlite3"].glob("*.db3")
+    made["one db3"] = Path(shutil.copy(alone, folder / "alone.db3"))
+    return made
+
+
+@pytest.mark.parametrize("kind", ["ros1", "sqlite3", "mcap", "one mcap", "one db3"])
+def test_a_bag_is_the_log_that_was_written_into_it(bags, reference, kind):
+    log = read_log(bags[kind], BAG_SCHEMA)
+    assert_same(log, reference)
+    assert log.dropped.total == 0
+    assert len(log.sha256) == 64
+    changed = {**BAG_SCHEMA, "log": {"time": "receive_time"}}
+    received = read_log(bags[kind], changed)
+    # The wrench was received 1 ms after its stamp, the pose 2 ms.
+    assert len(received.streams) == 1 or received.rows
+
+
+def test_a_bag_in_a_folder_changes_its_digest_with_any_file(bags, tmp_path):
+    copy = Path(shutil.copytree(bags["mcap"], tmp_path / "copy"))
+    assert read_log(copy, BAG_SCHEMA).sha256 == read_log(bags["mcap"], BAG_SCHEMA).sha256
+    with (copy / "metadata.yaml").open("a") as file:
+        file.write("\n")
+    assert read_log(copy, BAG_SCHEMA).sha256 != read_log(bags["mcap"], BAG_SCHEMA).sha256
+
+
+def without_topics(**log) -> dict:
+    return {k: v for k, v in BAG_SCHEMA.items() if k != "streams"} | {
+        "log": {"time": "header.stamp", **log}
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        (without_topics(), r"holds 2 topics, .* /pose \(geometry_msgs/msg/PoseStamped\)"),
+        (without_topics(topic="/poze"), r"no topic '/poze'; did you mean '/pose'"),
+        (without_topics(topic="/pose"), r"/pose: no column 'wrench.force.x' among"),
+        (without_topics(topic="base -> tool0"), r"no transforms between frames"),
+    ],
+)
+def test_a_bag_without_what_is_asked_for_says_what_there_is(bags, schema, words):
+    with pytest.raises(LogError, match=words):
+        read_log(bags["mcap"], schema)
+
+
+@pytest.mark.parametrize("kind", ["ros1", "one mcap", "one db3"])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_a_bag_cut_short_is_an_error_that_names_it(bags, tmp_path, kind, share):
+    whole = bags[kind].read_bytes()
+    cut = tmp_path / f"cut{bags[kind].suffix}"
+    cut.write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(LogError, match=str(cut)):
+        read_log(cut, BAG_SCHEMA)
+
+
+def test_frames_are_chained_through_moving_and_static_transforms(columns, reference, tmp_path):
+    p, q, t = columns["p"], columns["q"], columns["t"]
+    grip = np.array([0.1, -0.2, 0.3]), np.array([0.5, 0.5, -0.5, 0.5])
+    path = tmp_path / "tf"
+    with containers.Bag(path, "mcap") as bag:
+        bag.transform("/tf_static", int(t[0]), "flange", "grip", *grip)
+        bag.transform("/tf_static", int(t[0]), "lonely", "island", *grip)
+        for ns, one_p, one_q, f, tau in zip(t, p, q, columns["f"], columns["tau"], strict=True):
+            bag.transform("/tf", int(ns), "base", "flange", one_p, one_q)
+            bag.wrench("/ft/wrench", int(ns), f, tau)
+
+    def schema(frames: str) -> dict:
+        return {
+            "log": {"time": "header.stamp"},
+            "streams": {"pose": {"topic": frames}, "wrench": {"topic": "/ft/wrench"}},
+            "pose": {
+                "position": [f"translation.{a}" for a in "xyz"],
+                "quaternion": [f"rotation.{a}" for a in "xyzw"],
+            },
+            "wrench": BAG_SCHEMA["wrench"],
+        }
+
+    assert_same(read_log(path, schema("base -> flange")), reference)
+    log = read_log(path, schema("base -> grip"))
+    signals = {**log.signals, **{k: v for s in log.streams for k, v in s.signals.items()}}
+    R = rotation_from_quaternion(q)
+    assert_close(signals["position"], p + rotate(R, np.broadcast_to(grip[0], p.shape)), 1e-14)
+    unit = q / np.linalg.norm(q, axis=1, keepdims=True)
+    expected = quaternion_product(unit, np.broadcast_to(grip[1], q.shape))
+    assert_close(signals["quaternion"] * np.sign(signals["quaternion"][:, :1]),
+                 expected * np.sign(expected[:, :1]), 1e-14)  # fmt: skip
+    back = read_log(path, schema("grip -> base"))
+    there = {**back.signals, **{k: v for s in back.streams for k, v in s.signals.items()}}
+    R_back = rotation_from_quaternion(there["quaternion"])
+    assert_close(rotate(R_back, signals["position"]), -there["position"], 1e-13)
+    for frames, words in (
+        ("base -> grib", r"no frame 'grib'; did you mean 'grip'.*base \(flange \(grip\)\)"),
+        ("base -> island", "no transform leads from 'base' to 'island'"),
+        ("flange -> grip", "does not move in 'flange'"),
+        ("/tf", 'give topic = "PARENT -> CHILD"'),
+    ):
+        with pytest.raises(LogError, match=words):
+            read_log(path, schema(frames))
+
+
+HDF5_SCHEMA = {
+    "log": {"time": "t", "time_unit": "ns"},
+    "streams": {"pose": {"topic": "arm"}, "wrench": {"topic": "/ft"}},
+    "pose": {"position": "pose[0:3]", "quaternion": "pose[3:7]"},
+    "wrench": {"force": "wrench.force", "torque": "wrench.torque[0:3]", **WRENCH},
+}
+
+
+def test_an_hdf5_file_is_the_log_that_was_written_into_it(columns, reference, tmp_path):
+    path = containers.write_hdf5(tmp_path / "log.h5", columns)
+    assert_same(read_log(path, HDF5_SCHEMA), reference)
+    whole = {
+        "log": {"time": "arm/t", "time_unit": "ns"},
+        "pose": {"position": "arm/pose[0:3]", "quaternion": "arm/pose[3:7]"},
+        "wrench": {"force": "ft/wrench.force", "torque": "ft/wrench.torque", **WRENCH},
+    }
+    assert_same(read_log(path, whole), reference)
+    for schema, words in (
+        ({**whole, "log": {"time": "arm/t", "topic": "arms"}}, "no group 'arms'; did you mean"),
+        ({**whole, "pose": {"position": "notes", "quaternion": "arm/pose[3:7]"}}, "no column"),
+        ({**whole, "pose": {"position": "arm/pos[0:3]", "quaternion": "arm/pose[3:7]"}}, "no col"),
+    ):
+        with pytest.raises(LogError, match=words):
+            read_log(path, schema)
+    broken = tmp_path / "broken.h5"
+    broken.write_bytes(path.read_bytes()[:3000])
+    with pytest.raises(LogError, match=r"broken\.h5: cannot be read as a HDF5 file"):
+        read_log(broken, whole)
+
+
+def test_a_long_hdf5_file_is_read_in_part(tmp_path):
+    rows = 140_000
+    path = tmp_path / "long.h5"
+    angle = 1e-4 * np.arange(rows)
+    with h5py.File(path, "w") as file:
+        file["t"] = np.arange(rows)
+        pose = np.zeros((rows, 7))
+        pose[:, 5], pose[:, 6] = np.sin(angle), np.cos(angle)
+        file["pose"] = pose
+        file["w"] = np.random.default_rng(0).normal(size=(rows, 6))
+    schema = {
+        "log": {"time": "t", "time_unit": "ms"},
+        "pose": {"position": "pose[0:3]", "quaternion": "pose[3:7]"},
+        "wrench": {"force": "w[0:3]", "torque": "w[3:6]", **WRENCH},
+    }
+    opened = open_log(path, schema)
+    assert isinstance(opened, LogFile)
+    whole = read_log(path, schema)
+    part = opened.reader()(70_000, 70_100, 7).recording
+    for name, values in whole.signals.items():
+        assert_close(part.signals[name], values[69_993:70_107], 0.0)
+    assert_close(part.time, whole.time[69_993:70_107], 1e-12)
+
+
+def test_a_data_set_that_grows_as_no_log_does_is_refused(columns, tmp_path):
+    path = tmp_path / "bomb.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("t", (10**9,), dtype="f8", chunks=(10**6,), compression="gzip")
+    schema = {
+        "log": {"time": "t"},
+        "pose": {"quaternion": "q", "position": "p"},
+        "wrench": {"force": "f", "torque": "tau", **WRENCH},
+    }
+    with pytest.raises(LogError, match="which no log does"):
+        read_log(path, schema)
+
+
+MAT_SCHEMA = {
+    "log": {"time": "log.t", "time_unit": "ns"},
+    "pose": {"position": "log.p", "quaternion": "log.q"},
+    "wrench": {"force": "log.ft.force", "torque": "tau", **WRENCH},
+}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_mat_file_is_the_log_that_was_written_into_it(columns, reference, tmp_path, compressed):
+    from scipy.io import savemat
+
+    path = tmp_path / "log.mat"
+    log = {"t": columns["t"][:, None], "p": columns["p"], "q": columns["q"]}
+    log["ft"] = {"force": columns["f"], "name": "a text"}
+    savemat(path, {"log": log, "tau": columns["tau"]}, do_compression=compressed)
+    assert_same(read_log(path, MAT_SCHEMA), reference)
+    with pytest.raises(MissingColumn, match=r"log\.pp"):
+        read_log(path, {**MAT_SCHEMA, "pose": {"position": "log.pp", "quaternion": "log.q"}})
+    cut = tmp_path / "cut.mat"
+    cut.write_bytes(path.read_bytes()[:-500])
+    with pytest.raises(LogError, match=r"cut\.mat"):
+        read_log(cut, MAT_SCHEMA)
+
+
+def test_a_mat_file_of_version_7_3_has_its_arrays_the_other_way_round(columns, reference, tmp_path):
+    path = tmp_path / "log.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        file["log/t"] = columns["t"][None]
+        file["log/p"], file["log/q"] = columns["p"].T, columns["q"].T
+        file["log/ft/force"], file["tau"] = columns["f"].T, columns["tau"].T
+    assert_same(read_log(path, MAT_SCHEMA), reference)
+
+
+def test_a_variable_that_claims_to_be_huge_is_refused(tmp_path):
+    path = tmp_path / "huge.mat"
+    header = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x100) + b"IM"
+    inner = zlib.compress(struct.pack("<II", 14, LARGEST + 8) + bytes(100))
+    path.write_bytes(header + struct.pack("<II", 15, len(inner)) + inner)
+    with pytest.raises(LogError, match="which no log does"):
+        read_log(path, MAT_SCHEMA)
+
+
+def test_a_ulog_is_the_log_that_was_written_into_it(columns, reference, tmp_path):
+    micro = ((columns["t"] - START) // 1000).astype(np.uint64)
+    path = containers.write_ulog(
+        tmp_path / "log.ulg",
+        {
+            "vehicle_pose": {
+                "timestamp": ("uint64_t", micro),
+                "position": ("double", columns["p"]),
+                "q": ("double", columns["q"]),
+            },
+            "ft": {
+                "timestamp": ("uint64_t", micro),
+                "force": ("double", columns["f"]),
+                "torque": ("double", columns["tau"]),
+            },
+        },
+    )
+    schema = {
+        "log": {"time": "timestamp"},
+        "streams": {"pose": {"topic": "vehicle_pose"}, "wrench": {"topic": "ft"}},
+        "pose": {"position": "position", "quaternion": "q"},
+        "wrench": {"force": "force", "torque": "torque", **WRENCH},
+    }
+    assert_same(read_log(path, schema), reference)
+    wrong = {**schema, "streams": {**schema["streams"], "wrench": {"topic": "fd"}}}
+    with pytest.raises(
+        LogError, match=r"no message 'fd'.*There are: ft \(500 rows\), vehicle_pose"
+    ):
+        read_log(path, wrong)
+    path.write_bytes(b"no ulog at all")
+    with pytest.raises(LogError, match="cannot be read as a ULog file"):
+        read_log(path, schema)
+
+
+def test_a_range_names_the_columns_of_an_array_however_the_file_numbers_them(tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(20, 6))
+    matrix = np.tile(np.eye(4).T.reshape(-1), (20, 1))
+    matrix[:, 12:15] = rng.normal(size=(20, 3))
+    heads = {"{}_{}": "a", "{}{}": "b", "{}[{}]": "c"}
+    for pattern, name in heads.items():
+        names = ["t", *(pattern.format("O_T_EE", k) for k in range(16))]
+        names += [pattern.format("F", k) for k in range(6)]
+        path = tmp_path / f"{name}.csv"
+        rows = np.column_stack((np.arange(20) * 0.01, matrix, values))
+        np.savetxt(path, rows, "%.17g", ",", header=",".join(names), comments="")
+        log = read_log(
+            path,
+            {
+                "log": {"time": "t", "comment": ""},
+                "pose": {"matrix": "O_T_EE", "order": "column"},
+                "wrench": {"force": "F[0:3]", "torque": "F[3:6]", **WRENCH},
+            },
+        )
+        assert_close(log.signals["position"], matrix[:, 12:15], 0.0)
+        assert_close(log.signals["force"], -values[:, :3], 0.0)
+    for given, words in (
+        ("F[3:3]", "whose end is exclusive"),
+        ("F[0:4]", "expected 3 columns, got 4"),
+        ("", "expected a list of 3 columns, or a range"),
+    ):
+        with pytest.raises(SchemaError, match=words):
+            load_schema(
+                {
+                    "log": {"time": "t"},
+                    "pose": {"matrix": "O_T_EE"},
+                    "wrench": {"force": given, "torque": "F[3:6]", **WRENCH},
+                }
+            )
+
+
+def test_a_topic_is_for_files_that_hold_several_tables(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,a\n0,1\n")
+    with pytest.raises(LogError, match="names the topic 'x', but the file holds one table"):
+        read_log(path, {**MAT_SCHEMA, "log": {"time": "t", "topic": "x"}})
+    with pytest.raises(MissingFile, match="no such file"):
+        read_log(tmp_path / "none.mcap", BAG_SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "extra"),
+    [("h5py", "a.h5", "hdf5"), ("rosbags.highlevel", "a.bag", "bags"), ("pyulog", "a.ulg", "px4")],
+)
+def test_a_format_whose_library_is_missing_names_the_extra(
+    tmp_path, monkeypatch, module, name, extra
+):
+    monkeypatch.setitem(__import__("sys").modules, module, None)
+    (tmp_path / name).write_bytes(b"something")
+    with pytest.raises(MissingExtra, match=rf"inertia-identify\[{extra}\]"):
+        read_log(tmp_path / name, BAG_SCHEMA)
