@@ -69,11 +69,12 @@ class Check(Command):
         if self.json:
             say(json.dumps(found.record(), indent=2, allow_nan=False))
         else:
-            say(*_lines(found))
+            say(*lines_of(found))
         return 0 if found.clear else NOT_TO_BE_USED
 
 
-def _lines(found: LogCheck) -> Iterator[str]:
+def lines_of(found: LogCheck) -> Iterator[str]:
+    """What a check found, as the terminal has it."""
     if found.failure:
         said = "the logs give none as they are read." if found.findings else found.failure
         yield f"No estimate: {said}"

@@ -26,6 +26,7 @@ from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 from identify.commands.doctor import Doctor, own_version
 from identify.commands.export import Export
 from identify.commands.fit import Fit
+from identify.commands.init import Init
 from identify.commands.inspect import Inspect
 from identify.commands.replay import Replay
 from identify.commands.shape import Shape
@@ -39,6 +40,7 @@ from identify.errors import IdentifyError, did_you_mean
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
     {
         "fit": Fit,
+        "init": Init,
         "check": Check,
         "replay": Replay,
         "simulate": Simulate,

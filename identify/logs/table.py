@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -67,6 +67,23 @@ class Source:
     columns: tuple[Column, ...]
     own_clock: bool
     arrays: Arrays | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A table in a log, before a schema says what it means.
+
+    Attributes:
+        names: of its columns.
+        topic: what it is called in a file that holds several; else None.
+        kind: of its messages, where they have a type.
+        layout: keys of `[log]` by which it is read, of a text file.
+    """
+
+    names: tuple[str, ...]
+    topic: str | None = None
+    kind: str = ""
+    layout: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from identify.errors import LogError
 from identify.files import require_file
 from identify.logs.readers.line_index import LineIndex
-from identify.logs.table import RowsReader, Source, Table
+from identify.logs.table import Contents, RowsReader, Source, Table
 
 Reader: TypeAlias = Callable[[Source], Table]
 
@@ -80,6 +80,20 @@ def read_table(source: Source) -> Table:
         )
     reader: Reader = getattr(import_module(f"{__name__}.{name}"), f"read_{name}")
     return reader(source)
+
+
+def contents_of(path: Path) -> tuple[Contents, ...]:
+    """What a log of any format holds: one table, or several.
+
+    Raises:
+        MissingFile: there is no such file.
+        LogError: it cannot be read.
+    """
+    if not is_bag(path):
+        require_file(path)
+    contents: Callable[[Path], tuple[Contents, ...]]
+    contents = import_module(f"{__name__}.{format_of(path)}").contents
+    return contents(path)
 
 
 def measure(source: Source, least: int) -> tuple[int, LineIndex | None] | None:

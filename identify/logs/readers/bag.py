@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,15 @@ from identify.files import check_expansion, unreadable
 from identify.logs.readers.arrays import Slot, table_of
 from identify.logs.readers.topics import topic_of
 from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
-from identify.logs.table import Source, Table
+from identify.logs.table import Contents, Source, Table
 
 RECEIVED = "receive_time"
 
 _MOST_ENTRIES = 256
 """Entries of an array, or of a list of messages, that are columns."""
+
+_LOOKED_AT = 2000
+"""Messages of transforms by which frames are listed."""
 
 Messages = Iterator[tuple[int, Any]]
 """Time of receipt [ns] and message, in order."""
@@ -55,6 +59,27 @@ def read_bag(source: Source) -> Table:
             arrays = _columns(source, topic, messages_of(bag, [topic]))
     slots = [Slot(name, name, len(array), array.dtype) for name, array in arrays.items()]
     return table_of(source, slots, lambda name: arrays[name])
+
+
+def contents(path: Path) -> tuple[Contents, ...]:
+    """Its topics; of transforms between frames those from the root to each frame that moves."""
+    found: list[Contents] = []
+    with opened(path) as bag:
+        kinds = {name: of.msgtype or "" for name, of in bag.topics.items() if of.msgcount}
+        for name, kind in kinds.items():
+            if kind not in TF_TYPES:
+                _, first = next(messages_of(bag, [name]))
+                found.append(Contents((RECEIVED, *flattened(first)), name, kind))
+        if edges := [name for name, kind in kinds.items() if kind in TF_TYPES]:
+            few = islice(messages_of(bag, edges), _LOOKED_AT)
+            up = {child: parent for _, parent, child, _ in _edges(few)}
+            for child in up:
+                root = child
+                while root in up and up[root] != child:
+                    root = up[root]
+                names = ("header.stamp", *TRANSFORM_COLUMNS)
+                found.append(Contents(names, f"{root} -> {child}", TF_TYPES[0]))
+    return tuple(found)
 
 
 @contextmanager

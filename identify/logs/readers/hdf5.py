@@ -18,7 +18,7 @@ from identify.errors import IdentifyError, LogError, MissingExtra
 from identify.files import check_expansion, unreadable
 from identify.logs.readers.arrays import Slot, rows_of, slots_of, table_of
 from identify.logs.readers.topics import topic_of
-from identify.logs.table import RowsReader, Source, Table
+from identify.logs.table import Contents, RowsReader, Source, Table
 
 if TYPE_CHECKING:
     import h5py
@@ -30,6 +30,24 @@ _MOST_SETS = 10_000
 def read_hdf5(source: Source) -> Table:
     """Reads the data sets asked for; those of one log have the same rows."""
     return _read(source, slice(None))
+
+
+def contents(path: Path) -> tuple[Contents, ...]:
+    """Its data sets, by the groups that hold them."""
+    with open_hdf5(path) as file:
+        try:
+            names = [slot.name for slot in _columns(path, file)]
+        except IdentifyError:
+            raise
+        except Exception as error:  # what a damaged file makes the library raise is of any type
+            raise unreadable(path, error, "HDF5 file") from error
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        group, _, own = name.rpartition("/")
+        groups.setdefault(group, []).append(own)
+    if len(groups) < 2 or "" in groups:
+        return (Contents(tuple(names)),)
+    return tuple(Contents(tuple(own), group) for group, own in groups.items())
 
 
 def count_rows(source: Source) -> int:
@@ -109,6 +127,10 @@ def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot]:
             names = {name.rpartition("/")[0]: "" for name, _ in data_sets(file) if "/" in name}
             topic_of(source, names, "group")
             raise LogError(f"{path}: {topic!r} is no group of data sets", path=path)
+    return _columns(path, group, rows)
+
+
+def _columns(path: Path, group: h5py.Group, rows: slice = slice(None)) -> list[Slot]:
     slots: list[Slot] = []
     for name, data in data_sets(group):
         if not data.shape:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,7 +18,7 @@ from identify.errors import IdentifyError, LogError
 from identify.files import check_expansion, unreadable
 from identify.logs.readers.arrays import Slot, slots_of, table_of
 from identify.logs.readers.hdf5 import data_sets, open_hdf5
-from identify.logs.table import Source, Table
+from identify.logs.table import Contents, Source, Table
 
 LARGEST = 2**31
 """Bytes of arrays that are read whole."""
@@ -31,12 +32,23 @@ _MOST_NESTED = 8
 
 def read_mat(source: Source) -> Table:
     """Reads the arrays asked for; a row or a column of numbers is one column."""
-    path = source.path
+    slots, load = _opened(source.path)
+    return table_of(source, slots, load)
+
+
+def contents(path: Path) -> tuple[Contents, ...]:
+    """Its arrays of numbers."""
+    slots, _ = _opened(path)
+    return (Contents(tuple(slot.name for slot in slots)),)
+
+
+def _opened(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[Any]]]:
+    """The columns of a file, and what loads them."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER + 512)
             if _HDF5_MARK in head:
-                return table_of(source, *_of_hdf5(path))
+                return _of_hdf5(path)
             _require_bounded(path, file)
             from scipy.io import loadmat
 
@@ -45,7 +57,7 @@ def read_mat(source: Source) -> Table:
         raise
     except Exception as error:  # what a damaged file makes the library raise is of any type
         raise unreadable(path, error, "MAT file") from error
-    return table_of(source, _slots(arrays), lambda name: arrays[name])
+    return _slots(arrays), lambda name: arrays[name]
 
 
 def _slots(arrays: dict[str, NDArray[Any]]) -> list[Slot]:
@@ -77,7 +89,7 @@ def _column(array: NDArray[Any]) -> NDArray[Any]:
     return array.reshape(-1) if 1 in array.shape and array.ndim == 2 else array
 
 
-def _of_hdf5(path: Path) -> tuple[list[Slot], Any]:
+def _of_hdf5(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[Any]]]:
     """The columns of a file of version 7.3, and what loads them."""
     arrays: dict[str, NDArray[Any]] = {}
     whole = 0

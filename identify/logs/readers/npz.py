@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from identify.errors import LogError
 from identify.files import check_expansion, unreadable
 from identify.logs.readers.arrays import Slot, slots_of, table_of
-from identify.logs.table import Source, Table
+from identify.logs.table import Contents, Source, Table
 
 _UNREADABLE = (
     zipfile.BadZipFile,
@@ -55,6 +55,18 @@ def read_npz(source: Source) -> Table:
         raise
     except _UNREADABLE as error:
         raise unreadable(source.path, error, "NPZ archive") from error
+
+
+def contents(path: Path) -> tuple[Contents, ...]:
+    """Its arrays."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            slots = [slot for info in archive.infolist() for slot in _slots(path, archive, info)]
+    except LogError:
+        raise
+    except _UNREADABLE as error:
+        raise unreadable(path, error, "NPZ archive") from error
+    return (Contents(tuple(slot.name for slot in slots)),)
 
 
 def _slots(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> list[Slot]:

@@ -15,7 +15,7 @@ from identify.errors import LogError
 from identify.files import check_expansion, unreadable
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.schema_fields import Column
-from identify.logs.table import RowFault, RowsReader, Source, Table, locate, locate_stamps
+from identify.logs.table import Contents, RowFault, RowsReader, Source, Table, locate, locate_stamps
 from identify.logs.units import TICKS_PER_SECOND
 
 _UNREADABLE = (pa.ArrowException, OSError, MemoryError, OverflowError, ValueError)
@@ -40,6 +40,11 @@ def read_parquet(source: Source) -> Table:
         return columns.table(columns.file.read(columns=columns.names))
     except (*_UNREADABLE, KeyError) as error:
         raise unreadable(source.path, error, "Parquet file") from error
+
+
+def contents(path: Path) -> tuple[Contents, ...]:
+    """Its columns."""
+    return (Contents(tuple(_open(path).schema_arrow.names)),)
 
 
 def count_rows(path: Path) -> int:

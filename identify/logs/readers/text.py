@@ -15,6 +15,7 @@ import zlib
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +28,20 @@ from identify.files import check_expansion, read_bytes, unreadable
 from identify.logs.errors import BadValue, RaggedRow
 from identify.logs.readers.arrow_columns import as_numbers, as_stamps
 from identify.logs.readers.line_index import HEAD, LineIndex, index_lines
-from identify.logs.readers.text_lines import Line, Row, is_missing, is_number, numbers_of
+from identify.logs.readers.text_lines import (
+    Line,
+    Row,
+    Splitter,
+    is_missing,
+    is_number,
+    numbers_of,
+    read_lines,
+)
 from identify.logs.readers.text_sheet import Sheet, suggest_separator, survey
-from identify.logs.table import RowFault, RowsReader, Source, Stamps, Table
+from identify.logs.table import Contents, RowFault, RowsReader, Source, Stamps, Table
 
 _CHUNK = 2**24
+_LOOKED_AT = 200
 _LONGEST_LINE = 2**20
 _NULLS = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+([eE][+-]?[0-9]+)?")
@@ -41,6 +51,43 @@ _DATE = re.compile(r"[0-9]{1,4}[-/:.][0-9]{1,2}[-/:.][0-9]{1,4}.*")
 def read_text(source: Source) -> Table:
     """Reads the columns asked for."""
     return _read_sheet(survey(source, _content(source.path)))
+
+
+def contents(path: Path) -> tuple[Contents, ...]:
+    """Its columns, by the first lines: the separator that gives most numbers, and the header.
+
+    Raises:
+        LogError: no line of its beginning holds several numbers.
+    """
+    text = (
+        _content(path) if path.suffix.lower() == ".gz" else _require_text(path, _head(path, HEAD))
+    )
+    lines = list(islice(read_lines(text), _LOOKED_AT))
+    best: tuple[int, Splitter, int] | None = None
+    for splitter in Splitter(",", "#").others():
+        split = [splitter.fields(line.content) or [] for line in lines]
+        data = next((k for k, row in enumerate(split) if len(row) > 1 and _numeric(row)), None)
+        if data is not None and (best is None or len(split[data]) > best[0]):
+            best = len(split[data]), splitter, data
+    if best is None:
+        raise LogError(
+            f"{path}: none of its first {len(lines)} lines holds numbers with a comma, semicolon, "
+            "tab or blank between them",
+            path=path,
+        )
+    width, splitter, data = best
+    names = splitter.names(lines[data - 1].content) if data else ()
+    named = len(names) == width and not _numeric(names)
+    layout: dict[str, object] = {} if data == 1 else {"header_lines": data}
+    if splitter.separator != ",":
+        layout["separator"] = splitter.separator
+    return (Contents(names if named else tuple(map(str, range(width))), layout=layout),)
+
+
+def _numeric(fields: Sequence[str]) -> bool:
+    """Whether fields are numbers, or missing, and most of them there."""
+    there = [field for field in fields if not is_missing(field)]
+    return 2 * len(there) > len(fields) and all(map(is_number, there))
 
 
 def index_text(source: Source, least: int) -> LineIndex | None:

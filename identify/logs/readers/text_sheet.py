@@ -157,7 +157,7 @@ def _misnamed(
 ) -> LogError:
     def missing(line: Line, split: Splitter = splitter) -> list[str]:
         known = split.names(line.content)
-        return [name for name in wanted if name not in known]
+        return [name for name in wanted if not places_of(known, name)]
 
     remedy = ""
     if elsewhere := next((line.number for line in lines if not missing(line)), None):

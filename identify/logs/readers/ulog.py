@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import io
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
 from identify.files import unreadable
 from identify.logs.readers.arrays import Slot, slots_of, table_of
 from identify.logs.readers.topics import topic_of
-from identify.logs.table import Source, Table
+from identify.logs.table import Contents, Source, Table
 
 LARGEST = 2**31
 """Bytes of a file, which is read whole."""
@@ -22,7 +25,22 @@ _STAMPS = ("timestamp", "timestamp_sample")
 
 def read_ulog(source: Source) -> Table:
     """Reads the fields asked for of one message; of several instances `NAME.1` is the second."""
-    path = source.path
+    topics = _topics(source.path)
+    counts = {name: f"{len(arrays['timestamp'])} rows" for name, arrays in topics.items()}
+    arrays = topics[topic_of(source, counts, "message")]
+    return table_of(source, _slots(arrays), lambda name: arrays[name])
+
+
+def contents(path: Path) -> tuple[Contents, ...]:
+    """Its messages."""
+    return tuple(
+        Contents(tuple(slot.name for slot in _slots(arrays)), name)
+        for name, arrays in _topics(path).items()
+    )
+
+
+def _topics(path: Path) -> dict[str, dict[str, NDArray[Any]]]:
+    """The fields of all messages, by name."""
     try:
         from pyulog import ULog
     except ImportError as error:
@@ -39,18 +57,19 @@ def read_ulog(source: Source) -> Table:
             log = ULog(file)
     except Exception as error:  # what a damaged file makes the library raise is of any type
         raise unreadable(path, error, "ULog file") from error
-    topics = {
-        data.name if data.multi_id == 0 else f"{data.name}.{data.multi_id}": data
-        for data in log.data_list
-    }
-    counts = {name: f"{len(data.data['timestamp'])} rows" for name, data in topics.items()}
-    arrays = dict(topics[topic_of(source, counts, "message")].data)
-    for name in _STAMPS:
-        if name in arrays:
-            arrays[name] = np.asarray(arrays[name], dtype="timedelta64[us]")
-    slots: list[Slot] = [
+    topics: dict[str, dict[str, NDArray[Any]]] = {}
+    for data in log.data_list:
+        name = data.name if data.multi_id == 0 else f"{data.name}.{data.multi_id}"
+        topics[name] = {
+            field: np.asarray(values, dtype="timedelta64[us]" if field in _STAMPS else None)
+            for field, values in data.data.items()
+        }
+    return topics
+
+
+def _slots(arrays: dict[str, NDArray[Any]]) -> list[Slot]:
+    return [
         slot
         for name, array in arrays.items()
-        for slot in slots_of(name, name, np.shape(array), np.asarray(array).dtype)
+        for slot in slots_of(name, name, array.shape, array.dtype)
     ]
-    return table_of(source, slots, lambda name: np.asarray(arrays[name]))

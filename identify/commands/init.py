@@ -1,0 +1,89 @@
+"""`identify init`: a first schema of a log."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional
+
+from identify.commands.command import Command, Flag, UsageError, option
+from identify.commands.terminal import say
+from identify.errors import IdentifyError
+
+_TCP = "The tool point as the pendant shows it, X Y Z [m] RX RY RZ [rad] (empty: 0 0 0 0 0 0): "
+
+_HELD = "The payload that was set there, mass [kg] and centre of mass X Y Z [m] (empty: none): "
+
+
+@dataclass(frozen=True, slots=True)
+class Init(Command):
+    """Write a first schema of a log, guessed from its columns or topics, and check the log with it.
+
+    Each line says what it was guessed from; those with (?) are for a person to check. Exit status:
+    0 where the log was read with it, 2 where something is missing that has to be filled in, or
+    the file is there already.
+    """
+
+    log: Annotated[Path, Positional, option("LOG", "(required)")]
+    """The log: a file of any format that is read, or the folder of a bag."""
+
+    preset: Annotated[str | None, option("NAME", "(default: found by the columns)")] = None
+    """Robot or sensor that wrote it: ur_rtde, franka, kuka_rsi, ros_wrench, ati, robotiq."""
+
+    output: Annotated[Path, option("S.toml", short="-o")] = Path("schema.toml")
+    """The schema to write; an existing file is left alone."""
+
+    yes: Flag = False
+    """Ask nothing, and write zeros for what only a person knows."""
+
+    def run(self, invocation: str) -> int:
+        """Guess, write, and say what a check finds."""
+        from identify.files import write_bytes
+        from identify.logs.first_schema import UNSURE, first_schema
+
+        if self.output.exists():
+            raise UsageError(f"init: {self.output} exists; give another name with -o")
+        asks = not self.yes and sys.stdin.isatty()
+        found = first_schema(self.log, self.preset)
+        if asks and "[body.tcp]" in found.text:
+            tcp, held = _asked(_TCP, 6), _asked(_HELD, 4)
+            found = first_schema(self.log, self.preset, tcp, held)
+        write_bytes(self.output, found.text.encode())
+        marked = found.text.count(UNSURE) - 1
+        say(f"Wrote {self.output}; {marked} lines in it are marked {UNSURE}: check them.")
+        if found.missing:
+            say(f"Nothing in the log looks like {', '.join(found.missing)}: fill that in.")
+            return UsageError.exit_code
+        return self._checked()
+
+    def _checked(self) -> int:
+        """Read the log with it, and say what a check finds; the status of the command."""
+        from identify.commands.check import lines_of
+        from identify.logs import open_log
+        from identify.pipeline import check_logs
+
+        try:
+            say(*lines_of(check_logs([open_log(self.log, self.output)])))
+        except IdentifyError as error:
+            say(f"With it the log is not read yet: {error}")
+            return error.exit_code
+        return 0
+
+
+def _asked(question: str, count: int) -> list[float]:
+    """So many numbers that a person gives, however they are separated; zeros for nothing.
+
+    Raises:
+        UsageError: they are not so many numbers.
+    """
+    words = input(question).strip()
+    try:
+        numbers = [float(word) for word in words.replace(",", " ").split()]
+    except ValueError:
+        numbers = []
+    if words and len(numbers) != count:
+        raise UsageError(f"init: expected {count} numbers, got {words!r}")
+    return numbers or [0.0] * count

@@ -1,0 +1,396 @@
+"""A first schema of a log, guessed from the names of its columns; for a person to check."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from identify.errors import LogError, SchemaError, did_you_mean
+from identify.logs.readers import contents_of, read_table
+from identify.logs.schema_fields import Column
+from identify.logs.schema_tables import LogTable
+from identify.logs.table import Contents, Source, Table, places_of
+
+UNSURE = "(?)"
+"""What marks a line that only a person can know."""
+
+_CHECK = f"# Check the lines with {UNSURE}, then: identify check LOG --schema THIS"
+
+_PRESETS = Path(__file__).with_name("presets.toml")
+
+_NUMBERED = re.compile(r"(?P<stem>.*?)[_.]?(?P<open>\[)?(?P<part>\d+)(?(open)\])")
+_LETTERED = re.compile(
+    r"(?P<stem>.*?)[_./ ]?(?P<part>[xyzwXYZW])(?:[_ ]?\[?(?:m|mm|N|Nm|rad|deg)\]?)?"
+)
+_TIMES = re.compile(
+    r"(.*[./])?(t|time|stamp|time_?stamp|seconds|sec|ipoc|header\.stamp)(_?(s|ms|us|ns))?", re.I
+)
+_UNIT_IN_NAME = re.compile(r".*_(us|ms|ns)")
+
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "force": ("f", "force", "forces"),
+    "torque": ("t", "tau", "torque", "torques", "m", "moment", "trq"),
+    "position": ("p", "pos", "position", "translation", "xyz", "", "tcp"),
+    "quaternion": ("q", "quat", "quaternion", "orientation", "rotation", ""),
+    "rotation_vector": ("r", "rot", "rotvec", "rotation_vector", "axis_angle"),
+    "linear": ("v", "vel", "velocity", "linear_velocity", "linear"),
+    "angular": ("w", "omega", "gyro", "angular_velocity", "angular"),
+    "acceleration": ("a", "acc", "accel", "acceleration", "linear_acceleration"),
+    "wrench": ("wrench", "ft", "force_torque", "ft_raw_wrench", "tcp_force"),
+    "pose": ("pose", "tcp_pose"),
+}
+"""What vectors are called, by the last word of their names."""
+
+_POSITION_FAR, _FULL_TURN = 20.0, 2.0 * np.pi + 0.1
+_RATES_HZ = 5.0, 2e4
+"""Rates at which logs are written."""
+
+Line: TypeAlias = tuple[str, object, str]
+"""Key, value and why, of a line of a schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """The first schema of the logs of a robot or a sensor.
+
+    Attributes:
+        name: of the preset.
+        title: what it is of.
+        columns: that such a log has.
+        template: the schema, with fields in braces; empty where it is guessed from the names.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    template: str
+
+    def fits(self, names: Sequence[str]) -> bool:
+        """Whether a table has its columns."""
+        return all(places_of(names, c) or places_of(names, f"{c}[0]") for c in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstSchema:
+    """A schema that was guessed.
+
+    Attributes:
+        text: of the file, with comments.
+        missing: what no column looked like.
+    """
+
+    text: str
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The vectors of a table by what they look like, likeliest first."""
+
+    contents: Contents
+    vectors: dict[str, list[list[str]]] = field(default_factory=dict)
+
+    def first(self, role: str) -> list[str] | None:
+        return next(iter(self.vectors.get(role, ())), None)
+
+    @property
+    def posed(self) -> bool:
+        """Whether it has a pose."""
+        return any(self.vectors.get(of) for of in ("quaternion", "rotation_vector", "matrix"))
+
+
+def presets() -> dict[str, Preset]:
+    """All presets by name."""
+    found = tomllib.loads(_PRESETS.read_text(encoding="utf-8"))
+    return {
+        name: Preset(name, of["title"], tuple(of["columns"]), of["schema"].lstrip("\n"))
+        for name, of in found.items()
+    }
+
+
+def first_schema(
+    log: Path,
+    preset: str | None = None,
+    tcp: Sequence[float] | None = None,
+    held: Sequence[float] | None = None,
+) -> FirstSchema:
+    """The first schema of a log.
+
+    Args:
+        log: the file, or the folder of a bag.
+        preset: name of a preset; where not given, the one whose columns the log has, if any.
+        tcp: the tool point as a pendant shows it, x, y, z [m] and a rotation vector [rad].
+        held: mass [kg] and centre of mass in the flange [m] of the payload that was set on it.
+
+    Raises:
+        SchemaError: there is no such preset, or the log has not its columns.
+        LogError: the log cannot be read.
+    """
+    tables = contents_of(log)
+    chosen = _chosen(log, tables, preset)
+    if chosen is not None and chosen.template:
+        table = next(table for table in tables if chosen.fits(table.names))
+        found = _of_preset(chosen, _found(table), tcp)
+        if held is None or not held[0] > 0.0:
+            return found
+        mass, *com = map(float, held)
+        taken = f"\n[wrench.compensated]\nmass = {mass}\ncom = {json.dumps(com)}\n"
+        return replace(found, text=found.text + taken)
+    return _guessed(log, [_found(table) for table in tables])
+
+
+def _chosen(log: Path, tables: Sequence[Contents], name: str | None) -> Preset | None:
+    known = presets()
+    if name is None:
+        found = (p for p in known.values() if any(p.fits(table.names) for table in tables))
+        return next(found, None)
+    if name not in known:
+        raise SchemaError(
+            f"no preset {name!r}{did_you_mean(name, known)}; there are {', '.join(known)}"
+        )
+    chosen = known[name]
+    if not any(chosen.fits(table.names) for table in tables):
+        got = "; ".join(", ".join(table.names[:20]) for table in tables[:5])
+        raise SchemaError(
+            f"{log}: is no log of {chosen.title}: it would have {', '.join(chosen.columns)}, but "
+            f"has {got}; leave --preset out to have the columns guessed"
+        )
+    return chosen
+
+
+def _of_preset(preset: Preset, found: _Found, tcp: Sequence[float] | None) -> FirstSchema:
+    """A preset with its fields put in."""
+    times = [name for name in found.contents.names if _TIMES.fullmatch(name)]
+    missing: list[str] = []
+    pose = _lines(_pose(found, None), missing, "the pose")
+    wrench = (
+        _lines(_wrench(found), missing, "force and torque") if "{wrench}" in preset.template else ""
+    )
+    fields = {
+        "{time}": times[0] if times else "time",
+        "{tcp}": json.dumps([float(x) for x in (tcp if tcp is not None else [0.0] * 6)]),
+        "{pose}": pose,
+        "{wrench}": wrench,
+    }
+    text = preset.template
+    if "{pose}" not in text:
+        missing = [one for one in missing if one != "the pose"]
+    for name, value in fields.items():
+        text = text.replace(name, value)
+    layout = "".join(
+        f"{key} = {json.dumps(value)}\n" for key, value in found.contents.layout.items()
+    )
+    text = text.replace("[log]\n", f"[log]\n{layout}", 1)
+    if "{time}" in preset.template and not times:
+        missing.append("time")
+    head = f"# {preset.title}.\n{_CHECK}\n"
+    return FirstSchema(f"{head}\n{text}", tuple(missing))
+
+
+def _found(contents: Contents) -> _Found:
+    """The vectors among the columns of a table."""
+    parts: dict[tuple[str, bool], dict[str, str]] = {}
+    for name in contents.names:
+        for pattern in (_NUMBERED, _LETTERED):
+            if (match := pattern.fullmatch(name)) is not None:
+                key = (match["stem"], pattern is _NUMBERED)
+                parts.setdefault(key, {}).setdefault(match["part"].lower(), name)
+                break
+    found = _Found(contents)
+
+    def add(role: str, names: list[str]) -> None:
+        found.vectors.setdefault(role, []).append(names)
+
+    for (stem, numbered), of in parts.items():
+        whole = re.split(r"[./ ]", stem)[-1].lower().strip("_")
+        words = {whole, whole.rpartition("_")[2], _without_prefix(whole)}
+        roles = [role for role, said in _WORDS.items() if words & set(said)]
+        if numbered:
+            names = [of[k] for k in sorted(of, key=int)]
+            _add_numbered(len(names), names, roles, add)
+        elif {"x", "y", "z"} <= set(of):
+            if "w" in of:
+                add("quaternion", [of[k] for k in "xyzw"])
+            for role in roles:
+                if role not in ("quaternion", "wrench", "pose"):
+                    add(role, [of[k] for k in "xyz"])
+    return found
+
+
+def _without_prefix(word: str) -> str:
+    """The last word of one in camel case or behind an index, as `wrenchForce`, `tcp_force`."""
+    return re.split(r"[_\d]", word)[-1]
+
+
+def _add_numbered(count: int, names: list[str], roles: Sequence[str], add) -> None:
+    match count:
+        case 3:
+            for role in roles:
+                if role not in ("quaternion", "wrench", "pose"):
+                    add(role, names)
+        case 4 if "quaternion" in roles:
+            add("quaternion", names)
+        case 6 if "wrench" in roles or "force" in roles:
+            add("force", names[:3])
+            add("torque", names[3:])
+        case 6 if "pose" in roles:
+            add("position", names[:3])
+            add("rotation_vector", names[3:])
+        case 7 if "pose" in roles:
+            add("position", names[:3])
+            add("quaternion", names[3:])
+        case 9 | 16:
+            add("matrix", names)
+        case _:
+            pass
+
+
+def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
+    """A schema of what the names look like."""
+    wrenches = [t for t in tables if t.first("force") and t.first("torque")]
+    poses = [t for t in tables if t.posed]
+    wrench = next(iter(wrenches), None)
+    pose = wrench if wrench in poses else next(iter(sorted(poses, key=_depth, reverse=True)), None)
+    missing: list[str] = []
+    main = wrench or pose or tables[0]
+    out = [
+        "# A first schema, guessed from the names of the columns.",
+        _CHECK,
+        "",
+        "[log]",
+    ]
+    values = _values(log, main, [main.first("force"), main.first("torque")])
+    out += _written(_time(main, values, missing))
+    for name, table in (("pose", pose), ("wrench", wrench)):
+        if table is not None and table.contents.topic is not None:
+            others = [t.contents.topic for t in (poses if name == "pose" else wrenches)]
+            also = ", ".join(str(t) for t in others if t != table.contents.topic)
+            why = f"{UNSURE} also: {also}" if also else table.contents.kind
+            out += ["", f"[streams.{name}]", *_written([("topic", table.contents.topic, why)])]
+    upright = f"{UNSURE} the way things fall in the world's axes"
+    out += ["", "[world]", *_written([("gravity", [0.0, 0.0, -9.80665], upright)]), "", "[pose]"]
+    out.append(_lines(None if pose is None else _pose(pose, log), missing, "the pose"))
+    out += ["", "[wrench]"]
+    out.append(_lines(None if wrench is None else _wrench(wrench), missing, "force and torque"))
+    out += _written(
+        [
+            (
+                "frame",
+                "body",
+                f'{UNSURE} axes and point of the pose; "world", or "sensor" with a mount',
+            ),
+            ("acts_on", "sensor", f"{UNSURE} `identify check` says if the sign is the other"),
+        ]
+    )
+    return FirstSchema("\n".join(out) + "\n", tuple(missing))
+
+
+def _depth(table: _Found) -> int:
+    """How late among the frames of a tree a transform is; of others nothing."""
+    return len(table.contents.topic or "") if "->" in (table.contents.topic or "") else 0
+
+
+def _time(table: _Found, values: Table | None, missing: list[str]) -> list[Line]:
+    lines: list[Line] = [(key, value, "") for key, value in table.contents.layout.items()]
+    times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
+    if not times:
+        missing.append("time")
+        return [*lines, ("rate_hz", 100.0, f"{UNSURE} no column looks like time stamps")]
+    also = f"{UNSURE} also: {', '.join(times[1:4])}" if len(times) > 1 else ""
+    lines.append(("time", times[0], also))
+    if values is None or values.stamps is None or values.ticks_per_second is not None:
+        return lines
+    steps = np.diff(values.stamps.astype(np.float64))
+    step = float(np.median(steps[steps > 0.0])) if (steps > 0.0).any() else 0.0
+    named = _UNIT_IN_NAME.fullmatch(times[0].lower())
+    units = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+    fitting = [u for u, n in units.items() if step > 0.0 and _RATES_HZ[0] < n / step < _RATES_HZ[1]]
+    unit = named[1] if named else next(iter(fitting), "s")
+    rate = f"{units[unit] / step:.4g} rows a second" if step > 0.0 else ""
+    if unit != "s" or len(fitting) != 1:
+        unsure = "" if named or len(fitting) == 1 else f"{UNSURE} "
+        lines.append(("time_unit", unit, f"{unsure}{rate}"))
+    return lines
+
+
+def _pose(table: _Found, log: Path | None) -> list[Line] | None:
+    """The lines of `[pose]`; of values, where there is a log, the units."""
+    lines: list[Line] = []
+    position, rotation = table.first("position"), None
+    for kind in ("quaternion", "rotation_vector", "matrix"):
+        rotation = table.first(kind)
+        if rotation is not None:
+            break
+    else:
+        return None
+    values = None if log is None else _values(log, table, [position, rotation])
+    if position is not None and not (kind == "matrix" and len(rotation) == 16):
+        lines.append(("position", position, _also(table, "position")))
+        if _largest(values, position) > _POSITION_FAR:
+            lines.append(("position_unit", "mm", f"{UNSURE} as large as no arm in metres"))
+    lines.append((kind, rotation, _also(table, kind)))
+    if kind == "quaternion" and not rotation[-1].lower().endswith("w"):
+        lines.append(("order", "xyzw", f'{UNSURE} or "wxyz"'))
+    if kind == "matrix":
+        lines.append(("order", "row", f'{UNSURE} or "column"'))
+    if kind == "rotation_vector" and _largest(values, rotation) > _FULL_TURN:
+        lines.append(("angle_unit", "deg", f"{UNSURE} larger than a full turn in radians"))
+    return lines
+
+
+def _wrench(table: _Found) -> list[Line] | None:
+    force, torque = table.first("force"), table.first("torque")
+    if force is None or torque is None:
+        return None
+    return [("force", force, _also(table, "force")), ("torque", torque, _also(table, "torque"))]
+
+
+def _also(table: _Found, role: str) -> str:
+    others = [names[0] for names in table.vectors[role][1:4]]
+    return f"{UNSURE} also: {', '.join(others)} …" if others else ""
+
+
+def _lines(lines: list[Line] | None, missing: list[str], what: str) -> str:
+    if lines is None:
+        missing.append(what)
+        return f"# {UNSURE} no columns look like {what}: name them here"
+    return "\n".join(_written(lines))
+
+
+def _written(lines: Sequence[Line]) -> list[str]:
+    """Lines of TOML, each with why behind it."""
+    out = []
+    for key, value, why in lines:
+        text = f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        out.append(f"{text:<37} # {why}" if why else text)
+    return out
+
+
+def _values(log: Path, table: _Found, wanted: Sequence[list[str] | None]) -> Table | None:
+    """Some columns of a table with its time stamps; None where they cannot be read."""
+    columns: list[Column] = [name for names in wanted for name in names or ()]
+    if not columns:
+        return None
+    times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
+    keys = {"topic": table.contents.topic, "time": times[0] if times else None}
+    layout = LogTable(**{**keys, **table.contents.layout})  # pyright: ignore[reportArgumentType]
+    source = Source(log, layout, ("wrench",), tuple(columns), own_clock=False)
+    try:
+        return read_table(source)
+    except LogError:  # what is wrong with its rows is said when it is read with the schema
+        return None
+
+
+def _largest(values: Table | None, names: list[str] | None) -> float:
+    """Largest absolute value among some columns."""
+    if values is None or names is None:
+        return 0.0
+    found = np.abs(values.side_by_side(names))
+    return float(np.nanmax(found)) if np.isfinite(found).any() else 0.0

@@ -1,0 +1,70 @@
+import sys
+
+import numpy as np
+import pytest
+
+from identify.commands.main import main
+from identify.logs import load_schema, synthetic_recording
+from identify.logs.writing import write_log
+from tests.strategies import random_body
+
+
+@pytest.fixture
+def log(tmp_path):
+    recording = synthetic_recording(
+        random_body(np.random.default_rng(3)),
+        rng=np.random.default_rng(3),
+        duration=8.0,
+        rate_hz=100.0,
+    )
+    write_log(recording, tmp_path / "log.csv", tmp_path / "written.toml")
+    return tmp_path / "log.csv"
+
+
+def test_a_first_schema_is_written_and_the_log_checked_with_it(log, tmp_path, capsys):
+    made = tmp_path / "s.toml"
+    assert main(["init", str(log), "-o", str(made), "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert f"Wrote {made}" in out
+    assert "[wrench_sign]" in out  # the log's wrench acts on the body
+    text = made.read_text()
+    made.write_text(text.replace('acts_on = "sensor"', 'acts_on = "body"'))
+    assert main(["check", str(log), "--schema", str(made)]) == 0
+    assert main(["init", str(log), "-o", str(made), "--yes"]) == 2
+    assert "exists; give another name with -o" in capsys.readouterr().err
+
+
+def test_what_is_missing_is_said_and_the_file_is_there_to_be_filled_in(tmp_path, capsys):
+    path, made = tmp_path / "odd.csv", tmp_path / "s.toml"
+    path.write_text("when,alpha\n" + "".join(f"{k},1\n" for k in range(20)))
+    assert main(["init", str(path), "-o", str(made), "--yes"]) == 2
+    assert "Nothing in the log looks like time, the pose, force and torque" in (
+        capsys.readouterr().out
+    )
+    assert "name them here" in made.read_text()
+    assert main(["init", str(tmp_path / "none.csv"), "-o", str(tmp_path / "t.toml")]) == 2
+    assert "no such file" in capsys.readouterr().err
+    assert not (tmp_path / "t.toml").exists()
+
+
+def test_a_person_is_asked_for_what_only_the_pendant_shows(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    names = ["timestamp", *(f"actual_TCP_pose_{k}" for k in range(6))]
+    names += [f"actual_TCP_force_{k}" for k in range(6)]
+    rows = np.column_stack((np.arange(400) / 100.0, 0.3 * rng.normal(size=(400, 12))))
+    path = tmp_path / "rtde.csv"
+    np.savetxt(path, rows, "%.6f", ",", header=",".join(names), comments="")
+    answers = iter(["0, 0, 0.12, 0, 0, 0", "1.4 0 0 0.05"])
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda question: next(answers))
+    made = tmp_path / "s.toml"
+    main(["init", str(path), "-o", str(made)])
+    text = made.read_text()
+    assert "pose = [0.0, 0.0, 0.12, 0.0, 0.0, 0.0]" in text
+    assert "mass = 1.4\ncom = [0.0, 0.0, 0.05]" in text
+    assert load_schema(made).body.tcp is not None
+    monkeypatch.setattr("builtins.input", lambda question: "1 2 three")
+    assert main(["init", str(path), "-o", str(tmp_path / "t.toml")]) == 2
+    assert "expected 6 numbers, got '1 2 three'" in capsys.readouterr().err
+    assert main(["init", str(path), "--preset", "francka", "--yes"]) == 2
+    assert "did you mean 'franka'" in capsys.readouterr().err

@@ -1,0 +1,207 @@
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.errors import LogError, SchemaError
+from identify.logs import load_schema, read_log
+from identify.logs.first_schema import UNSURE, first_schema, presets
+from identify.signals.kinematics import still_in_body
+from identify.spatial.rotations import log_rotation, rotate, rotation_from_quaternion
+from tests.close import assert_close
+
+ARM = Path(__file__).parents[2] / "datasets" / "payload_arm"
+TCP = [0.0, 0.02, 0.12, 0.3, -0.1, 0.2]
+
+
+@pytest.fixture(scope="module")
+def arm() -> dict[str, np.ndarray]:
+    """Some rows of the shipped log, on the sensor: t [s], p, q, f, tau."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(ARM / "payload_arm.parquet").slice(0, 3000).to_pandas()[::10]
+    of = {name: table[[f"{name}{a}" for a in "xyz"]].to_numpy() for name in "pft"}
+    q = table[["qx", "qy", "qz", "qw"]].to_numpy()
+    time = table["t_us"].to_numpy() * 1e-6
+    return {"t": time, "p": of["p"], "q": q, "f": of["f"], "tau": of["t"]}
+
+
+@pytest.fixture(scope="module")
+def reference(arm):
+    schema = {
+        "log": {"time": "t"},
+        "world": {"gravity": [0, 0, -9.80665]},
+        "pose": {"position": "p", "quaternion": "q"},
+        "wrench": {"force": "f", "torque": "tau", "frame": "body", "acts_on": "sensor"},
+    }
+    return read_log(arm, schema)
+
+
+def write_csv(path: Path, columns: dict[str, np.ndarray], before: str = "") -> Path:
+    """A CSV file; an array (n, k) is `name_0`, `name_1`, …"""
+    flat = {}
+    for name, values in columns.items():
+        parts = {name: values} if values.ndim == 1 else {}
+        parts |= {f"{name}_{k}": values[:, k] for k in range(values.shape[1])} if not parts else {}
+        flat |= parts
+    rows = np.column_stack(list(flat.values()))
+    np.savetxt(path, rows, "%.17g", ",", header=before + ",".join(flat), comments="")
+    return path
+
+
+def in_body(log) -> dict[str, np.ndarray]:
+    """The signals, force and torque at Bo in B."""
+    force, torque = still_in_body(log).wrench
+    return {**log.signals, "force": force, "torque": torque}
+
+
+def assert_same(log, reference, tolerance: float) -> None:
+    assert set(log.signals) == set(reference.signals)
+    for name, values in in_body(reference).items():
+        got = in_body(log)[name]
+        if name == "quaternion":
+            got, values = map(rotation_from_quaternion, (got, values))
+        assert_close(got, values, tolerance)
+
+
+def world(arm, name: str) -> np.ndarray:
+    return rotate(rotation_from_quaternion(arm["q"]), arm[name])
+
+
+def tool_pose(arm) -> tuple[np.ndarray, np.ndarray]:
+    """Position and rotation of a tool point that the pendant shows as `TCP`."""
+    from scipy.spatial.transform import Rotation
+
+    R = rotation_from_quaternion(arm["q"])
+    p = arm["p"] + rotate(R, np.broadcast_to(TCP[:3], arm["p"].shape))
+    return p, R @ Rotation.from_rotvec(TCP[3:]).as_matrix()
+
+
+def test_a_log_of_universal_robots_is_read_at_the_flange(arm, reference, tmp_path):
+    from scipy.spatial.transform import Rotation
+
+    p, R = tool_pose(arm)
+    columns = {
+        "timestamp": arm["t"],
+        "actual_TCP_pose": np.hstack((p, Rotation.from_matrix(R).as_rotvec())),
+        "actual_TCP_force": np.hstack((world(arm, "f"), world(arm, "tau"))),
+    }
+    path = write_csv(tmp_path / "rtde.csv", columns)
+    found = first_schema(path, tcp=TCP)
+    assert found.text.startswith("# Universal Robots")
+    assert found.missing == ()
+    (tmp_path / "s.toml").write_text(found.text)
+    log = read_log(path, tmp_path / "s.toml")
+    assert log.body_frame.name == "flange"
+    assert_same(log, reference, 1e-12)
+
+
+def test_a_log_of_franka_is_read_at_the_flange(arm, tmp_path, reference):
+    p, R = tool_pose(arm)
+    matrix = np.tile(np.eye(4), (len(p), 1, 1))
+    matrix[:, :3, :3], matrix[:, :3, 3] = R, p
+    f, tau = world(arm, "f"), world(arm, "tau")
+    about_tool = tau + np.cross(arm["p"] - p, f)
+    columns = {
+        "time": arm["t"],
+        "O_T_EE": matrix.swapaxes(1, 2).reshape(len(p), 16),
+        "O_F_ext_hat_K": np.hstack((f, about_tool)),
+    }
+    path = write_csv(tmp_path / "franka.csv", columns)
+    found = first_schema(path, "franka", TCP)
+    (tmp_path / "s.toml").write_text(found.text)
+    assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-12)
+
+
+def test_a_log_of_kuka_is_read_in_millimetres_and_its_angles(arm, reference, tmp_path):
+    from scipy.spatial.transform import Rotation
+
+    angles = Rotation.from_quat(arm["q"]).as_euler("ZYX", degrees=True)
+    columns = {"IPOC": np.round(1e3 * arm["t"])}
+    columns |= {f"RIst.{a}": 1e3 * arm["p"][:, k] for k, a in enumerate("XYZ")}
+    columns |= {f"RIst.{a}": angles[:, k] for k, a in enumerate("ABC")}
+    columns |= {f"F{a}": arm["f"][:, k] for k, a in enumerate("xyz")}
+    columns |= {f"T{a}": arm["tau"][:, k] for k, a in enumerate("xyz")}
+    path = write_csv(tmp_path / "rsi.csv", columns)
+    found = first_schema(path)
+    assert "KUKA" in found.text
+    (tmp_path / "s.toml").write_text(found.text)
+    assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["ati", "robotiq"])
+def test_a_sensor_beside_a_pose_is_read(arm, reference, tmp_path, name):
+    torque = "T" if name == "ati" else "M"
+    columns = {"time": arm["t"]}
+    columns |= {f"F{a}": arm["f"][:, k] for k, a in enumerate("xyz")}
+    columns |= {f"{torque}{a}": arm["tau"][:, k] for k, a in enumerate("xyz")}
+    columns |= {f"pos_{a}": arm["p"][:, k] for k, a in enumerate("xyz")}
+    columns |= {f"quat_{a}": arm["q"][:, k] for k, a in enumerate("xyzw")}
+    path = write_csv(tmp_path / "s.csv", columns)
+    found = first_schema(path)
+    assert found.text.startswith(f"# {presets()[name].title}")
+    (tmp_path / "s.toml").write_text(found.text)
+    assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-15)
+
+
+@pytest.mark.parametrize(
+    ("names", "before", "lines"),
+    [
+        (("stamp_ms", "tool.position", "tool.orientation", "force", "torque"), "", ["ms"]),
+        (("t", "p", "q", "f", "tau"), "made by a robot\n", ["header_lines = 2"]),
+        (("time", "xyz", "quat", "wrench_force", "wrench_torque"), "# ", []),
+    ],
+)
+def test_names_are_guessed_and_units_taken_from_the_steps(
+    arm, reference, tmp_path, names, before, lines
+):
+    scale = 1e3 if names[0] == "stamp_ms" else 1.0
+    values = (scale * arm["t"], arm["p"], arm["q"], arm["f"], arm["tau"])
+    path = write_csv(tmp_path / "log.csv", dict(zip(names, values, strict=True)), before)
+    found = first_schema(path)
+    assert found.missing == ()
+    assert all(line in found.text for line in lines)
+    (tmp_path / "s.toml").write_text(found.text)
+    assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-15)
+    assert found.text.count(UNSURE) > 2
+
+
+def test_millimetres_and_degrees_are_guessed_by_their_size(arm, reference, tmp_path):
+    columns = {
+        "t": arm["t"],
+        "p": 1e3 * arm["p"],
+        "rotvec": np.degrees(log_rotation(arm["q"])),
+        "f": arm["f"],
+        "tau": arm["tau"],
+    }
+    path = write_csv(tmp_path / "log.csv", columns)
+    found = first_schema(path)
+    assert 'position_unit = "mm"' in found.text
+    assert 'angle_unit = "deg"' in found.text
+    (tmp_path / "s.toml").write_text(found.text)
+    assert_same(read_log(path, tmp_path / "s.toml"), reference, 1e-12)
+
+
+def test_what_no_column_looks_like_is_said_and_left_to_be_filled_in(arm, tmp_path):
+    path = write_csv(tmp_path / "log.csv", {"alpha": arm["p"], "beta": arm["q"], "when": arm["t"]})
+    found = first_schema(path)
+    assert found.missing == ("time", "the pose", "force and torque")
+    for name, words in (
+        ("ur", "did you mean|there are ur_rtde"),
+        ("franka", "is no log of Franka"),
+    ):
+        with pytest.raises(SchemaError, match=words):
+            first_schema(path, name)
+    (tmp_path / "text.csv").write_text("only words\nand more words\n")
+    with pytest.raises(LogError, match="none of its first 2 lines holds numbers"):
+        first_schema(tmp_path / "text.csv")
+
+
+def test_every_preset_is_a_schema_with_its_fields_put_in():
+    for preset in presets().values():
+        text = preset.template.replace("{tcp}", "[0, 0, 0, 0, 0, 0]").replace("{time}", "time")
+        text = text.replace("{pose}", 'position = "p"\nquaternion = "q"')
+        text = text.replace("{wrench}", 'force = "f"\ntorque = "tau"')
+        if text:
+            assert load_schema(tomllib.loads(text)).wrench.acts_on == "sensor"
