@@ -39,6 +39,7 @@ _ARGUMENTS: Mapping[tuple[str, ...], str] = MappingProxyType(
         ("wrench", "point"): "wrench_point",
         ("wrench", "mount"): "mount",
         ("wrench", "delay_s"): "wrench_delay",
+        ("wrench", "compensated"): "compensated",
         ("body", "name"): "body_name",
         ("body", "flange"): "flange",
         ("body", "tcp"): "tcp",

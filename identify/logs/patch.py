@@ -20,7 +20,7 @@ from identify.logs.convert import axes_of, noise_of
 from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema import Schema
 from identify.logs.schema_fields import Column, bare
-from identify.logs.schema_tables import PoseTable, WrenchTable
+from identify.logs.schema_tables import PoseTable, WrenchTable, compensated_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point
 from identify.logs.units import FORCE, LENGTH, TORQUE
@@ -99,6 +99,10 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         recording = replace(recording, acceleration_kind=new.acceleration.kind)  # pyright: ignore[reportArgumentType]
     if "wrench.delay_s" in patch:
         recording = replace(recording, wrench_delay=new.wrench.delay_s)
+    if any(key.startswith("wrench.compensated") for key in patch):
+        whole = new.wrench.compensated
+        own = () if whole is None else whole.about_origin(recording.body_frame)
+        recording = replace(recording, compensated=own)
     if any(key.startswith(("wrench.frame", "wrench.mount", "wrench.point")) for key in patch):
         point = None
         if new.wrench.point != "flange":
@@ -137,6 +141,8 @@ def _document(recording: Recording) -> dict[str, dict[str, Any]]:
             document[group]["frame"] = frame
     wrench = document["wrench"]
     wrench.setdefault("acts_on", "body")
+    if recording.compensated:
+        wrench.setdefault("compensated", compensated_of(recording.compensated))
     if recording.frames.get("wrench") == "sensor":
         wrench.setdefault("mount", {})
     if "acceleration" in document:

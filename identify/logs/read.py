@@ -86,6 +86,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
         "noise": noise_of(schema),
         "wrench_delay": wrench.delay_s,
         "X_BS": wrench.mount.pose if wrench.mount else point,
+        "compensated": wrench.compensated.about_origin(frame) if wrench.compensated else (),
         "body_frame": frame,
         "schema": schema.model_dump(mode="json", exclude_unset=True),
     }

@@ -59,6 +59,8 @@ class Recording:
         X_BS: the sensor's pose in the body, where the wrench is in the sensor's frame; of a wrench
             in world axes at a tool point, where that is, along B.
         wrench_delay: time by which the wrench of a row is older than its motion [s].
+        compensated: mass [kg] and first moment about Bo in B [kg m] of the body whose weight the
+            controller took off the wrench, and which is added back; none where there are no four.
         wrench_drift: offsets over time to take off the wrench, each rows of [t, fx … tz] in B.
         gravity: g in W [m/s²], shape (3,).
         sources: the files, with their sha256; none of a log that was in memory.
@@ -85,6 +87,7 @@ class Recording:
     noise: Mapping[str, float] = field(default_factory=dict)
     X_BS: Pose | None = None
     wrench_delay: float = 0.0
+    compensated: tuple[float, ...] = ()
     wrench_drift: tuple[tuple[tuple[float, ...], ...], ...] = ()
     dropped: DroppedRows = field(default_factory=DroppedRows)
     schema: Mapping[str, object] = field(default_factory=dict)
@@ -129,6 +132,7 @@ class Recording:
         gravity: Sequence[float] | Vec3 | None = None,
         mount: Pose | ArrayLike | Mapping[str, object] | None = None,
         wrench_delay: float | None = None,
+        compensated: Mapping[str, object] | None = None,
         body_name: str | None = None,
         flange: Pose | ArrayLike | Mapping[str, object] | None = None,
         tcp: Pose | ArrayLike | Mapping[str, object] | None = None,
@@ -166,6 +170,8 @@ class Recording:
             mount: X_BS, with `wrench_frame="sensor"`: a pose, its 4×4 matrix, or a mapping with
                 `translation` and `quaternion` [x, y, z, w].
             wrench_delay: time by which the wrench of a row is older than its motion [s].
+            compensated: the body whose weight the controller took off the wrench: a mapping with
+                `mass` [kg] and `com` [m] in the flange, or in B with `frame="body"`.
             body_name: what people call the body frame B.
             flange: X_BF, where the flange is in B, in the same forms as `mount`.
             tcp: X_FT, where the point that is logged is in the flange, which then is B: a pose, its

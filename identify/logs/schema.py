@@ -49,6 +49,7 @@ class Schema(Table):
         _check_clocks(self, spell)
         _check_motion(self, spell)
         _check_mount(self, spell)
+        _check_compensated(self, spell)
         _check_tool_point(self, spell)
         return self
 
@@ -178,6 +179,25 @@ def _check_mount(schema: Schema, spell: Spell) -> None:
         raise ValueError(
             f'{mount} is given, but {frame} = "{wrench.frame}": say {frame} = "sensor" '
             "if the wrench is in the sensor's axes, or leave the mount out"
+        )
+
+
+def _check_compensated(schema: Schema, spell: Spell) -> None:
+    """The weight of a body that is added back has a direction, and its centre a place, in B."""
+    compensated = schema.wrench.compensated
+    if compensated is None:
+        return
+    name = spell(("wrench", "compensated"), "").strip()
+    if schema.pose is None:
+        raise ValueError(
+            f"{name} needs the orientation of the body, to add a weight back: give "
+            f"{spell(('pose',), '').strip()}"
+        )
+    if compensated.frame == "flange" and schema.body.frame.flange is None:
+        flange, tcp = (spell(("body", key), "").strip() for key in ("flange", "tcp"))
+        raise ValueError(
+            f"{name} com is in the flange, and nothing says where that is: give {flange} (its pose "
+            f'in the body frame) or {tcp}, or frame = "body" with the centre of mass in that frame'
         )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Annotated, TypeAlias
 
+import numpy as np
 from pydantic import (
     AfterValidator,
     Field,
@@ -25,6 +27,7 @@ from identify.logs.schema_fields import (
 )
 from identify.logs.schema_poses import Placement
 from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SECOND, TORQUE
+from identify.spatial import BodyFrame
 from identify.spatial.vectors import GRAVITY_W
 
 _LARGEST_NOISE = 1e30
@@ -277,6 +280,30 @@ class AccelerationTable(_Rates):
         return self
 
 
+class Compensated(Table):
+    """`[wrench.compensated]`: the body whose weight the controller takes off the wrench."""
+
+    mass: Annotated[Number, Field(gt=0.0)]
+    """[kg], as the pendant shows it."""
+    com: Vector = (0.0, 0.0, 0.0)
+    """Its centre of mass, in `frame`."""
+    unit: Annotated[str, one_of(LENGTH)] = "m"
+    frame: Annotated[str, one_of(("flange", "body"))] = "flange"
+
+    def about_origin(self, body: BodyFrame) -> tuple[float, ...]:
+        """Its mass [kg] and first moment about Bo in B [kg m], four numbers."""
+        com = LENGTH[self.unit] * np.array(self.com)
+        if self.frame == "flange" and body.flange is not None:
+            com = body.flange.rotation @ com + body.flange.position
+        return (self.mass, *(self.mass * com).tolist())
+
+
+def compensated_of(body: Sequence[float]) -> dict[str, object]:
+    """The keys of a `Compensated` that is said by mass and first moment about Bo in B."""
+    mass, *moment = map(float, body)
+    return {"mass": mass, "com": [h / mass for h in moment], "unit": "m", "frame": "body"}
+
+
 class WrenchTable(Table):
     """`[wrench]`: force and torque, at the body's origin, at the sensor's, or at a tool point."""
 
@@ -296,6 +323,7 @@ class WrenchTable(Table):
     delay_s: Number = 0.0
     """Time by which the wrench of a row is older than its pose [s]."""
     mount: Placement | None = None
+    compensated: Compensated | None = None
 
     @model_validator(mode="after")
     def _columns_differ(self) -> WrenchTable:

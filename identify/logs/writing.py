@@ -15,6 +15,7 @@ from identify.errors import LogError
 from identify.files import write_bytes, write_text
 from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema_poses import placement_of, tool_point_of
+from identify.logs.schema_tables import compensated_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point
 from identify.spatial import BodyFrame
@@ -102,6 +103,8 @@ def _meaning(recording: Recording, table: str) -> dict[str, object]:
         meaning["kind"] = recording.acceleration_kind
     if table == "wrench":
         meaning["acts_on"] = "body"
+        if recording.compensated:
+            meaning["compensated"] = compensated_of(recording.compensated)
         if recording.X_BS is not None and recording.frames["wrench"] == "sensor":
             meaning["mount"] = placement_of(recording.X_BS)
         at_tcp = wrench_point(recording.frames["wrench"], recording.body_frame.tcp)

@@ -77,16 +77,31 @@ def scaled_torque(gain: float, X_BS: PoseLike | None = None) -> Array:
     return changed_readings(np.diag([1.0] * 3 + [1.0 + gain] * 3), X_BS)
 
 
-def other_gravity(change: ArrayLike) -> Array:
+def other_gravity(change: ArrayLike, compensated: ArrayLike = ()) -> Array:
     """Gravity is g + δg, tilted or of another size: a' − Rᵀ δg.
 
     For logs whose acceleration was not measured as the proper one.
 
     Args:
         change: δg in W [m/s²], shape (3,).
+        compensated: mass and moment of the body whose weight was added back by g.
     """
+    change = seal(change, "change", (3,))
+    M = added_weight(compensated, change) if np.size(compensated) else _as_read()
+    M[RT, _A] = -_by_attitude(change)
+    return M
+
+
+def added_weight(body: ArrayLike, gravity: Vec3) -> Array:
+    """The weight of a body is missing from the wrench: w − [m Rᵀ g; h × Rᵀ g].
+
+    Args:
+        body: m [kg], and h about Bo in B [kg m], shape (4,).
+        gravity: g in W [m/s²], shape (3,).
+    """
+    (m, x, y, z), down = seal(body, "body", (4,)), _by_attitude(np.asarray(gravity))
     M = _as_read()
-    M[RT, _A] = -_by_attitude(seal(change, "change", (3,)))
+    M[RT, W] = -np.hstack((m * down, down @ np.array([[0, z, -y], [-z, 0, x], [y, -x, 0]])))
     return M
 
 

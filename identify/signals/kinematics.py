@@ -191,13 +191,22 @@ class BodyAxes:
 
     @cached_property
     def wrench(self) -> tuple[Vec3, Vec3]:
-        """Force and torque at Bo in B; a sensor's bias is constant in these axes."""
+        """Force and torque at Bo in B; a sensor's bias is constant in these axes.
+
+        A weight [m g; h × g] that a controller took off is added back. It is not in the rates,
+        which are of what was read: what delays or filters a wrench does so with its weight off.
+        """
         if self.recording.frames["wrench"] == "world" and "quaternion" not in self.given:
             raise LogError(
                 f"{self.recording.name}: the wrench is in world axes, and the log gives no "
                 "attitude to turn it by; add the pose to the schema"
             )
-        return self._at_origin(self._read(SAMPLE))
+        force, torque = self._at_origin(self._read(SAMPLE))
+        if not self.recording.compensated:
+            return force, torque
+        m, *h = self.recording.compensated
+        down = rotate_back(self.rotation, self.recording.gravity)
+        return force - m * down, torque - cross(np.array(h), down)
 
     @cached_property
     def wrench_rates(self) -> tuple[Vec3, Vec3, Vec3, Vec3]:

@@ -52,6 +52,7 @@ PATCHES = [
     {"wrench": {"force_unit": "kgf", "torque_unit": "lbfin", "force_noise": 0.1}},
     {"wrench": {"frame": "world"}},
     {"wrench": {"delay_s": 0.01}},
+    {"wrench": {"compensated": {"mass": 1.4, "com": [0, 0, 0.05], "frame": "body"}}},
     {"world": {"gravity": [1.0, 2.0, 3.0]}},
 ]
 
@@ -61,7 +62,7 @@ def assert_same(ours: Recording, theirs: Recording) -> None:
     for name, values in theirs.signals.items():
         assert_close(ours.signals[name], values, 1e-13)
     assert_close(ours.gravity, theirs.gravity, 0.0)
-    for name in ("frames", "noise", "wrench_delay", "acceleration_kind", "schema"):
+    for name in ("frames", "noise", "wrench_delay", "compensated", "acceleration_kind", "schema"):
         assert getattr(ours, name) == getattr(theirs, name)
 
 

@@ -15,6 +15,7 @@ from identify.regressors import (
     in_frame,
 )
 from identify.regressors.log_corrections import (
+    added_weight,
     displaced_point,
     earlier_wrench,
     other_clock,
@@ -120,6 +121,18 @@ def test_gravity_acts_on_still_poses_as_on_moving_ones():
     assert_close(rows, prepare(replace(log, gravity=log.gravity + change)).rows, 1e-13)
     statistics = block_statistics(prepare(log, wide=True))
     assert statistics.layout == WIDE_LAYOUT
+
+
+BODY = (1.2, 0.05, -0.1, 0.2)
+"""Mass and first moment of one whose weight a controller takes off."""
+
+
+def test_a_weight_that_is_missing_and_one_by_another_gravity():
+    meant = replace(LOG, compensated=BODY)
+    assert_maps(added_weight(BODY, GRAVITY), LOG, meant, 1e-12)
+    change = np.array([0.4, -0.2, 0.1])
+    other = replace(meant, gravity=LOG.gravity + change)
+    assert_maps(other_gravity(change, BODY), meant, other, 1e-12)
 
 
 def test_a_motion_of_another_point_of_the_body():
