@@ -21,15 +21,19 @@ Usable: TypeAlias = Literal["yes", "with care", "no"]
 
 CORRECTABLE = (
     *("contact", "drift", "bias_step", "spikes", "saturation", "frozen_pose", "frozen_wrench"),
-    *("body_changed", "bodies_differ"),
 )
 """Codes, besides those of log faults, that a fit may be asked to correct."""
+
+_OF_BODIES = ("body_changed", "bodies_differ")
+
+REPORTED = (*_OF_BODIES, "wrench_calibration")
+"""Codes that no fit corrects: asked to, it says why."""
 
 _SYMPTOMS = ("unexplained", "little_motion", "completed")
 """Codes of what shows that something is wrong, or that the log tells too little."""
 
 CODES = (
-    *("edited", "cutoff_low", *CORRECTABLE, "logs_swapped"),
+    *("edited", "cutoff_low", *CORRECTABLE, *_OF_BODIES, "logs_swapped"),
     *("rows_dropped", "rows_unused", "counter_wrapped", "held_samples", "clocks_joined"),
     *("choice_contradicted", *_SYMPTOMS),
 )

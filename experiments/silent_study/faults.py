@@ -73,7 +73,7 @@ def _of_time() -> Iterator[Fault]:
             one(lagged(T)),
             lambda omega, T=T: -6.0 * float(np.log(1.0 + (omega * T) ** 2)),
         )
-    for rate in (1.01, 1.05, 0.95):
+    for rate in (1.01, 1.05, 0.95, 0.9):
         yield Fault(f"clock x {rate:g}", ("clock_rate",), one(clock(rate)))
     yield Fault("time x 2", ("time_unit", "clock_rate"), one(clock(2.0)))
     yield Fault(
@@ -96,6 +96,7 @@ def _of_wrench() -> Iterator[Fault]:
         ("0.5 deg", 0.5, (0.6, 0.0, 0.8)),
         ("2 deg about x", 2.0, (1.0, 0.0, 0.0)),
         ("5 deg about z", 5.0, (0.0, 0.0, 1.0)),
+        ("91 deg", 91.0, (0.36, -0.48, 0.8)),
     ):
         R = rotation_from_quaternion(exp_rotation(np.radians(degrees) * np.array(axis)))
         yield _mapped(f"wrench turned {name}", ("wrench_misaligned",), np.kron(np.eye(2), R))
@@ -108,8 +109,14 @@ def _of_wrench() -> Iterator[Fault]:
     yield _scaled("wrench's sign", ("wrench_sign",), -1.0, -1.0)
     yield _scaled("force's sign", ("force_sign",), -1.0, 1.0)
     yield _scaled("torque's sign", ("torque_sign",), 1.0, -1.0)
-    yield _scaled("torque in N mm", ("torque_unit",), 1.0, 1e3)
-    yield _scaled("force in kgf", ("force_unit",), 1.0 / 9.80665, 1.0)
+    for channel, axis in ((1, "fy"), (5, "tz")):
+        signs = np.where(np.arange(6) == channel, -1.0, 1.0)
+        code = "force_sign" if channel < 3 else "torque_sign"
+        yield Fault(f"sign of {axis} alone", (code,), one(_signed(signs)))
+    for name, force, torque in _UNITS:
+        ratios = force or 1.0, torque or 1.0
+        codes = ("force_unit",) * (force is not None) + ("torque_unit",) * (torque is not None)
+        yield _scaled(name, codes, 1.0 / ratios[0], 1.0 / ratios[1])
     for share in (0.02, 0.05, 0.1):
         yield Fault(
             f"drift, linear, {share:g} of the weight", ("drift",), drifting(share, "linear")
@@ -117,6 +124,20 @@ def _of_wrench() -> Iterator[Fault]:
     for share in (0.05, 0.1):
         yield Fault(f"offset steps by {share:g}", ("bias_step",), drifting(share, "step"))
         yield Fault(f"offset walks by {share:g}", ("drift",), drifting(share, "walk"))
+
+
+_UNITS = (
+    ("torque in N mm", None, 1e-3),
+    ("torque in lbf in", None, 0.1129848290276167),
+    ("torque in lbf ft", None, 1.3558179483314004),
+    ("torque in kgf cm", None, 0.0980665),
+    ("force in kgf", 9.80665, None),
+    ("force in lbf", 4.4482216152605, None),
+    ("force in kN", 1e3, None),
+    ("force in lbf, torque in lbf in", 4.4482216152605, 0.1129848290276167),
+    ("force in kgf, torque in kgf cm", 9.80665, 0.0980665),
+)
+"""Units of force and torque [N, N m] where the schema says newtons and newton metres."""
 
 
 def _of_schema() -> Iterator[Fault]:
@@ -135,7 +156,18 @@ def _of_schema() -> Iterator[Fault]:
     )
     for degrees in (0.5, 1.5, 3.0):
         yield Fault(f"gravity tilted {degrees:g} deg", ("gravity_tilted",), one(tilted(degrees)))
-    yield Fault("weight already compensated", ("already_compensated",), one(_compensated))
+    yield Fault("weight already compensated", ("already_compensated",), one(_compensated()))
+    for share in (0.8, 0.35):
+        yield Fault(
+            f"weight of {share:g} of the body compensated, 15 mm off",
+            ("partly_compensated",),
+            one(_compensated(share, 0.015)),
+        )
+    yield Fault(
+        "a weight that was never taken off added back",
+        ("partly_compensated",),
+        one(lambda s: s.said("wrench", compensated={"mass": 1.4, "com": [0, 0, 0.05], **_IN_BODY})),
+    )
     yield Fault(
         "quaternion order",
         ("quaternion_order",),
@@ -186,6 +218,11 @@ def _of_rows() -> Iterator[Fault]:
         )
     yield Fault("pose frozen for 1 s", ("frozen_pose",), one(frozen("p", "q")))
     yield Fault("wrench frozen for 1 s", ("frozen_wrench",), one(frozen("f", "tau")))
+    yield Fault(
+        "wrench frozen for 1 s, logged in world axes",
+        ("frozen_wrench",),
+        one(lambda s: _rounded(_in_world_axes(frozen("f", "tau")(_in_body_axes(s))))),
+    )
     yield Fault("spikes, 1 % of rows, either sign", ("spikes",), spiked(either=True))
     yield Fault("spikes, 1 % of rows set to 100 N", ("spikes",), spiked(either=False))
 
@@ -225,6 +262,11 @@ def _mapped(name: str, codes: tuple[str, ...], G: Array, kind: Kind = "observabl
     return Fault(name, codes, make, lambda omega: power, kind)
 
 
+def _signed(signs: Array) -> Callable[[Subject], Subject]:
+    """Of the columns as they stand in the log."""
+    return lambda s: s.with_columns(f=s.columns["f"] * signs[:3], tau=s.columns["tau"] * signs[3:])
+
+
 def _columns(Q: Array) -> Callable[[Subject], Subject]:
     """Of the columns as they stand in the log."""
     return lambda s: s.with_columns(f=s.columns["f"] @ Q.T, tau=s.columns["tau"] @ Q.T)
@@ -257,12 +299,20 @@ def clock(rate: float) -> Callable[[Subject], Subject]:
     return lambda s: s.with_columns(t=np.round(rate * s.columns["t"]))
 
 
+def _in_world_axes(s: Subject) -> Subject:
+    return s.said("wrench", frame="world").with_wrench(s.wrench)
+
+
+def _in_body_axes(s: Subject) -> Subject:
+    return s.said("wrench", frame="body").with_wrench(s.wrench)
+
+
 def _in_world(s: Subject) -> Subject:
-    return s.said("wrench", frame="world").with_wrench(s.wrench).said("wrench", frame="body")
+    return _in_world_axes(s).said("wrench", frame="body")
 
 
 def _in_body(s: Subject) -> Subject:
-    return s.said("wrench", frame="body").with_wrench(s.wrench).said("wrench", frame="world")
+    return _in_body_axes(s).said("wrench", frame="world")
 
 
 def tilted(degrees: float) -> Callable[[Subject], Subject]:
@@ -270,10 +320,19 @@ def tilted(degrees: float) -> Callable[[Subject], Subject]:
     return lambda s: s.said("world", gravity=(R @ s.schema["world"]["gravity"]).tolist())
 
 
-def _compensated(s: Subject) -> Subject:
-    down = rotate_back(s.rotation, np.array(s.schema["world"]["gravity"]))
-    weight = np.concatenate((s.phi[0] * down, np.cross(s.phi[1:4], down)), axis=1)
-    return s.with_wrench(s.wrench + weight)
+_IN_BODY = {"frame": "body"}
+
+
+def _compensated(share: float = 1.0, off: float = 0.0) -> Callable[[Subject], Subject]:
+    """The weight of a share of the body, so many metres off, is taken off the wrench."""
+
+    def change(s: Subject) -> Subject:
+        down = rotate_back(s.rotation, np.array(s.schema["world"]["gravity"]))
+        m = share * s.phi[0]
+        h = share * s.phi[1:4] + m * off * _ACROSS
+        return s.with_wrench(s.wrench + np.concatenate((m * down, np.cross(h, down)), axis=1))
+
+    return change
 
 
 def _inverted(s: Subject) -> Subject:
@@ -361,6 +420,11 @@ def frozen(*names: str) -> Callable[[Subject], Subject]:
         return s.with_columns(**held)
 
     return change
+
+
+def _rounded(s: Subject) -> Subject:
+    """The wrench with five decimals, as text files have it."""
+    return s.with_columns(f=np.round(s.columns["f"], 5), tau=np.round(s.columns["tau"], 5))
 
 
 def spiked(*, either: bool) -> Make:

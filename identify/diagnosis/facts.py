@@ -32,6 +32,7 @@ class LogFacts:
         positioned: whether accelerations come of positions, whose scale they share.
         wrench_frame: the axes of the wrench: "body", "world" or "sensor".
         acceleration_kind: of the linear acceleration.
+        compensated: mass and moment of the body whose weight is added back, as in a `Recording`.
         signals: names of all that the log has.
         said: the schema as it was written, by tables.
         schema: the same with all its defaults; None where the recording has none.
@@ -47,6 +48,7 @@ class LogFacts:
     positioned: bool = True
     wrench_frame: str = "body"
     acceleration_kind: str = "classical"
+    compensated: tuple[float, ...] = ()
     signals: frozenset[str] = frozenset()
     said: Mapping[str, object] = field(default_factory=dict)
     schema: Schema | None = None
@@ -82,6 +84,7 @@ class LogFacts:
             positioned=positioned,
             wrench_frame=recording.frames["wrench"],
             acceleration_kind=recording.acceleration_kind,
+            compensated=recording.compensated,
             signals=frozenset(names),
             said=dict(recording.schema),
             schema=schema,

@@ -10,13 +10,18 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from identify.arrays import Array
+from identify.arrays import Array, Phi
 from identify.diagnosis.facts import LogFacts
 from identify.logs.patch import Patch, wrench_gain
 from identify.logs.schema import Schema
 from identify.logs.units import LENGTH
 from identify.regressors import SCAN_LAYOUT, WIDE_LAYOUT
-from identify.regressors.log_corrections import changed_readings, other_gravity, scaled_position
+from identify.regressors.log_corrections import (
+    added_weight,
+    changed_readings,
+    other_gravity,
+    scaled_position,
+)
 from identify.regressors.wrench import DDW, DW, RT, W
 
 _WRENCH_KEYS = frozenset(
@@ -36,6 +41,10 @@ class Sizes:
         matters: standard error of every component, times 4.5, that a log has to stay below for the
             fault to be observable [SI].
         motion: what would show the fault in a log that does not.
+        farthest: from where a search starts, in sizes that matter (.3 s, 60°): beyond it, what is
+            wrong is not continuous.
+        believed: least and largest component of one that leaves an estimate of use [SI].
+        of_mass: whether what is said in SI here is for a body of one kilogram, and grows with it.
     """
 
     parameters: tuple[str, ...]
@@ -44,6 +53,13 @@ class Sizes:
     floor: float
     matters: float
     motion: str = ""
+    farthest: float = 30.0
+    believed: tuple[float, float] = (-np.inf, np.inf)
+    of_mass: bool = False
+
+    def scale(self, phi: Phi) -> float:
+        """What floor, bounds and what matters are multiplied with for a body."""
+        return abs(float(phi[0])) if self.of_mass else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,9 @@ class Fault:
         amplifies: whether its correction makes noise of the wrench larger.
         undecided: what else may be wrong that looks the same, where a person has to say.
         made_of: two faults that it is, where it is two.
+        of_size: the fault with sizes that it is at one of them, that size, and what is so then.
+        says: what is so at a size η with its half-widths, where names and numbers are not enough.
+        possible: whether a size η can be.
     """
 
     name: str
@@ -83,6 +102,9 @@ class Fault:
     amplifies: bool = False
     undecided: str = ""
     made_of: tuple[Fault, Fault] | None = None
+    of_size: tuple[Fault, Array, str] | None = None
+    says: Callable[[Array, Array], str] | None = None
+    possible: Callable[[Array], bool] = lambda size: True
 
     @property
     def d(self) -> int:
@@ -95,10 +117,17 @@ class Fault:
         return self.change is not None and (self.d > 0 or self.change(np.zeros(0)) is not None)
 
     def fit_map(self, size: ArrayLike = ()) -> Array:
-        """M(η) of the columns that a fit reads, shape (40, 19), of a fault that is linear."""
+        """M(η) of the columns that a fit reads, shape (40, 19), of a fault that is linear.
+
+        What it makes of the readings it makes of those logged, without a weight added back.
+        """
         assert self.change is not None
         M = self.change(np.asarray(size, dtype=np.float64))
         assert M is not None
+        if self.facts is not None and self.facts.compensated:
+            weight = added_weight(self.facts.compensated, self.facts.gravity)[RT, W]
+            M = M.copy()
+            M[RT, W] += weight - weight @ M[W, W]
         return M
 
     def map_at(self, size: Array) -> Array:
@@ -118,6 +147,22 @@ class Fault:
             return self.action(size)
         assert self.patch is not None
         return schema_lines(self.patch(size), {} if self.facts is None else self.facts.said)
+
+    def at_size(self, size: Array, text: str) -> Fault:
+        """The fault at one size, as a slip: what a search from zero does not come to."""
+        patch, change, action = self.patch, self.change, self.action
+        assert patch is not None
+        assert change is not None
+        return Fault(
+            text,
+            self.code,
+            text,
+            lambda _: patch(size),
+            lambda _: change(size),
+            None if action is None else lambda _: action(size),
+            self.facts,
+            of_size=(self, size, text),
+        )
 
     def with_sign(self, sign: Fault) -> Fault:
         """Both: the log read again by this one's patch, and of that the map of a sign."""
@@ -198,7 +243,8 @@ def map_of_patch(patch: Patch, facts: LogFacts) -> Array | None:
             return None
         return changed_readings(G, facts.X_BS)
     if keys == {"world.gravity"}:
-        return other_gravity(np.asarray(patch["world.gravity"]) - facts.gravity)
+        change = np.asarray(patch["world.gravity"]) - facts.gravity
+        return other_gravity(change, facts.compensated)
     if keys == {"pose.position_unit"} and schema.pose is not None:
         ratio = LENGTH[patch["pose.position_unit"]] / LENGTH[schema.pose.position_unit]
         return scaled_position(ratio - 1.0, facts.gravity)

@@ -208,14 +208,26 @@ def _impossible(phi: Phi, covariance: Array) -> float:
     gradient = np.array([v @ pseudo_inertia(unit) @ v for unit in np.eye(10)])
     short = float(values[0]) + _THIN * max(float(values.mean()), 0.0)
     worst += min(_squares_below_zero(short, gradient, covariance), _NEGATIVE)
-    if phi[0] > 0.0:
-        central = np.trace(Pi[:3, :3]) - phi[1:4] @ phi[1:4] / phi[0]
-        central += _SURELY * float(np.sqrt(_OF_TRACE @ covariance @ _OF_TRACE))
-        if central > 0.0:
-            radius = np.sqrt(5.0 / 3.0 * central / phi[0])
-            density = phi[0] / (4.0 / 3.0 * np.pi * radius**3)
-            worst += _IMPOSSIBLE * (density > _DENSEST)
-    return worst
+    error = float(np.sqrt(_OF_TRACE @ covariance @ _OF_TRACE))
+    return worst + _IMPOSSIBLE * (mean_density(phi, _SURELY * error) > _DENSEST)
+
+
+def mean_density(phi: Phi, larger: float = 0.0) -> float:
+    """Of an even ball with a body's mass and second moment about its centre of mass [kg/m³].
+
+    Args:
+        phi: the body.
+        larger: what is added to the trace of that second moment [kg m²].
+
+    Returns:
+        NaN where mass or second moment is not positive.
+    """
+    if not phi[0] > 0.0:
+        return np.nan
+    central = float(_OF_TRACE @ phi - phi[1:4] @ phi[1:4] / phi[0]) + larger
+    if not central > 0.0:
+        return np.nan
+    return float(phi[0] / (4.0 / 3.0 * np.pi * (5.0 / 3.0 * central / phi[0]) ** 1.5))
 
 
 def _squares_below_zero(value: float, gradient: Array, covariance: Array) -> float:

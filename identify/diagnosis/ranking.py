@@ -9,7 +9,8 @@ import numpy as np
 
 from identify.arrays import Array, Phi
 from identify.diagnosis.fault import Fault
-from identify.diagnosis.misfit import BandRows, Misfit, misfit
+from identify.diagnosis.misfit import BandRows, Misfit, mean_density, misfit
+from identify.findings import Severity
 from identify.regressors.wrench import W
 
 SLIP = 12.0
@@ -17,6 +18,19 @@ SLIP = 12.0
 
 CLEAR_LEAD = 20.0
 """Twice the log-likelihood by which one explanation has to lead another to be named alone."""
+
+UNITS = ("force_unit", "torque_unit")
+"""Codes of which several may be as likely, each of another body."""
+
+_SIMPLER = {
+    "partly_compensated": "already_compensated",
+    "wrench_misaligned": "wrench_axes",
+}
+"""Codes of faults of several numbers, and that of a fault that has them given."""
+
+_DENSITIES = 2.0, 1e4
+"""Mean densities of bodies [kg/m³], by their second moments: rods and sheets of a metre have the
+least, lumps of metal the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +46,7 @@ class Explanation:
         p_value: that it is zero.
         equivalent: codes of others that explain the logs as well; where there is one, none is to
             be corrected.
+        note: what else speaks for or against it.
     """
 
     gain: float
@@ -41,6 +56,7 @@ class Explanation:
     half_width: Array = field(default_factory=lambda: np.zeros(0))
     p_value: float = 0.0
     equivalent: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def sized(self) -> bool:
@@ -51,6 +67,15 @@ class Explanation:
     def code(self) -> str:
         """Of its finding; empty for the logs as read."""
         return self.faults[0].code if self.faults else ""
+
+    @property
+    def severity(self) -> Severity:
+        """Of its finding: a warning where the fault has a size that such faults have."""
+        sizes = self.faults[0].sizes if self.faults else None
+        if sizes is None:
+            return "error"
+        low, high = np.array(sizes.believed) * sizes.scale(self.phi)
+        return "warning" if ((self.size > low) & (self.size < high)).all() else "error"
 
     @property
     def mass(self) -> float:
@@ -78,8 +103,10 @@ class Explanation:
         if not self.faults:
             return "the log is as it was read"
         fault = self.faults[0]
+        if fault.says is not None:
+            return fault.says(self.size, self.half_width)
         if fault.sizes is None or len(self.size) > 3:
-            return fault.text
+            return fault.text + self.note
         per, unit, names = fault.sizes.per_unit, fault.sizes.unit, fault.sizes.parameters
         sizes = [
             f"{size / per:.4g} ± {half / per:.2g} {unit}"
@@ -103,6 +130,18 @@ class Ranking:
     explanations: tuple[Explanation, ...]
     apart: float = -np.inf
 
+    @classmethod
+    def of(cls, explanations: Sequence[Explanation], apart: float = -np.inf) -> Ranking:
+        """Of explanations in any order, units that explain alike told apart by the density."""
+        order = sorted(explanations, key=lambda each: -round(each.gain, 3))  # else as they came
+        count = len(cls(tuple(order)).tied)
+        tied, others = order[:count], order[count:]
+        if any(each.code in UNITS for each in tied):  # a gain that no sensor has is one's
+            tied = [each for each in tied if not (each.code == "gain" and each.severity == "error")]
+        codes = {each.code for each in tied}
+        tied = [each for each in tied if _SIMPLER.get(each.code) not in codes]
+        return cls((*_told_by_density(tied), *others), apart)
+
     @property
     def best(self) -> Explanation:
         """The likeliest."""
@@ -123,6 +162,24 @@ class Ranking:
         """Of the best over the first of another code."""
         others = [e.gain for e in self.explanations if e.code != self.best.code]
         return self.best.gain - max(others) if others else np.inf
+
+
+def _told_by_density(tied: Sequence[Explanation]) -> list[Explanation]:
+    """Explanations without the units by which the body is none, where it is one by another unit."""
+    units = {k: mean_density(each.phi) for k, each in enumerate(tied) if each.code in UNITS}
+    low, high = _DENSITIES
+    likely = [k for k, density in units.items() if low < density < high] or list(units)
+    if len(units) < 2:
+        return list(tied)
+    left_out = [f"{tied[k].text}: {units[k]:.2g}" for k in units if k not in likely]
+    against = f", and not as where {' or '.join(left_out)}" if left_out else ""
+    return [
+        replace(each, note=f" (of a mean density of {units[k]:.2g} kg/m³{against})")
+        if k in likely
+        else each
+        for k, each in enumerate(tied)
+        if k in likely or k not in units
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Indices
+from identify.arrays import Array, Indices, Phi
 from identify.diagnosis.fault import Fault
 from identify.errors import ProblemError
 from identify.estimation.identifiability import without_noise
@@ -83,7 +83,7 @@ def score_tests(fit: LeastSquaresFit, faults: Sequence[Sequence[Fault]]) -> tupl
     whole = Linearised.of(fit, tangents)
     tests, start = [], 0
     for fault, *_ in faults:
-        tests.append(_tested(whole, fault, slice(start, start + fault.d)))
+        tests.append(_tested(whole, fault, slice(start, start + fault.d), fit.x[:10]))
         start += fault.d
     return tuple(tests)
 
@@ -376,14 +376,15 @@ def _p_value(size: Array, covariance: Array, degrees: float) -> float:
     return float(fdtrc(d, free, max(distance, 0.0) * free / (d * degrees)))
 
 
-def _tested(whole: Linearised, fault: Fault, columns: slice) -> ScoreTest:
+def _tested(whole: Linearised, fault: Fault, columns: slice, phi: Phi) -> ScoreTest:
     found = solve_extra(whole, columns)
     if found is None:
         unknown = np.diag(np.full(fault.d, np.inf))
         return ScoreTest(fault, np.zeros(fault.d), unknown, 1.0, observable=False)
     covariance = found.covariance
     assert fault.sizes is not None
-    observable = bool(DETECTED * np.sqrt(np.diag(covariance).max()) < fault.sizes.matters)
+    matters = fault.sizes.matters * fault.sizes.scale(phi)
+    observable = bool(DETECTED * np.sqrt(np.diag(covariance).max()) < matters)
     return ScoreTest(fault, found.size, covariance, found.p_value, observable)
 
 

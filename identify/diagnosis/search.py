@@ -51,6 +51,9 @@ _ALIKE = (
 )
 """Faults that a third one, not yet corrected, may make look like each other."""
 
+_SPECIAL = {"partly_compensated": ("clock_rate", "gravity_magnitude")}
+"""Faults that another one is at some sizes: the weight of the body itself, as of a part of it."""
+
 _ALIKE_LEAD = 0.03
 """Share of a gain by which one of those has to lead the other: what a map of low order leaves of a
 large delay or lag grows with it."""
@@ -158,7 +161,8 @@ def _likeliest(
     for candidate in candidates:
         most = max((gain for gain, _ in trials), default=0.0)
         after = settled(before, candidate, before.cost - _LEAST_SHARE * most)
-        if after is not None and before.cost - after.cost > 0.0:
+        possible = after is not None and candidate[0].possible(after.sizes[-1])
+        if after is not None and possible and before.cost - after.cost > 0.0:
             trials.append((before.cost - after.cost, after))
     trials.sort(key=lambda trial: -trial[0])
     for gain, trial in trials:
@@ -171,12 +175,10 @@ def _likeliest(
         assert fault.sizes is not None
         if p_value >= ALARM:
             continue
-        if np.linalg.norm(size) < fault.sizes.floor:
+        if np.linalg.norm(size) < fault.sizes.floor * fault.sizes.scale(now.phi):
             return None
         rivals = [
-            other.candidates[-1][0]
-            for g, other in trials
-            if gain - g < _lead(fault, other.candidates[-1][0], gain)
+            other.candidates[-1][0] for g, other in trials if gain - g < _lead(now, other, gain)
         ]
         codes = dict.fromkeys(each.code for each in rivals if each.code != fault.code)
         half = extra.half_widths[-len(size) :]
@@ -187,8 +189,18 @@ def _likeliest(
     return None
 
 
-def _lead(first: Fault, other: Fault, gain: float) -> float:
-    """By how much a fault has to lead another to be named alone."""
+def _lead(best: Trial, rival: Trial, gain: float) -> float:
+    """By how much a fault has to lead another to be named alone.
+
+    One that holds it as a special case has more numbers: of the same likelihood, it is sooner the
+    special case, unless that is larger than such faults are.
+    """
+    first, other = best.candidates[-1][0], rival.candidates[-1][0]
+    if first.name in _SPECIAL.get(other.name, ()):
+        assert first.sizes is not None
+        low, high = first.sizes.believed
+        believed = ((best.sizes[-1] > low) & (best.sizes[-1] < high)).all()
+        return -np.inf if believed else CLEAR_LEAD + best.price(other.d - first.d)
     alike = any({first.name, other.name} <= set(names) for names in _ALIKE)
     return max(CLEAR_LEAD, _ALIKE_LEAD * gain) if alike else CLEAR_LEAD
 

@@ -19,6 +19,9 @@ FROZEN_SECONDS = 0.3
 _FROZEN_HOLDS = 8.0
 """… unless its samples are held nearly that long throughout: so many times as long as usual."""
 
+_TURNS = 4.0
+"""Errors of rounding by which a wrench changes, as logged, that stands as the sensor had it."""
+
 SATURATED_ROWS = 4
 """Rows in a row at a channel's extreme that are an end of its range: clean signals have one or two,
 where they are turning; those that are held have as many as they are held for."""
@@ -159,6 +162,8 @@ class SignalWatch:
         changed = columns[:, 1:] != columns[:, :-1]
         # As logged or as sensed: either may have stood still.
         fresh = changed[:6].any(axis=0) & changed[-6:].any(axis=0)
+        if len(columns) > 6:
+            fresh &= ~_stands(columns, np.concatenate((before[2], pose))[:, -4:])
         logged, columns, changed = columns[:6], columns[-6:], changed[-6:]
         self._wrench.take(~fresh, first, stamps)
         if self._pose_size:
@@ -191,6 +196,26 @@ def _sensed(wrench: Array, quaternion: Array) -> Array:
     """A wrench logged in world axes as a sensor on the body had it, but for rounding, (n, 6)."""
     R = rotation_from_quaternion(quaternion)
     return np.round(np.hstack([rotate_back(R, part) for part in np.split(wrench, 2, axis=1)]), 9)
+
+
+def _stands(columns: Array, quaternion: Array) -> Flags:
+    """Rows whose wrench stands as sensed, to the log's decimals, and turns as logged.
+
+    Args:
+        columns: of the wrench as logged, in world axes, and as sensed, shape (12, n).
+        quaternion: that turns them, shape (n, 4).
+    """
+    steps = np.abs(np.diff(columns)).reshape(2, 2, 3, -1).max(axis=2)
+    turned = 4.0 * _resolution(quaternion) + 2.0 * float(np.finfo(np.float32).eps)
+    parts = columns[:6].reshape(2, -1)
+    errors = [2.0 * _resolution(part) + turned * np.abs(part).max() for part in parts]
+    logged, sensed = steps / np.array(errors)[:, None]
+    return (sensed <= 1.0).all(axis=0) & (logged > _TURNS).any(axis=0)
+
+
+def _resolution(values: Array) -> float:
+    """The last decimal of values, of at most nine."""
+    return next((10.0**-d for d in range(9) if (np.round(values, d) == values).all()), 1e-9)
 
 
 def runs(flags: Flags) -> Indices:

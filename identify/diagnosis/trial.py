@@ -39,9 +39,6 @@ _AMPLIFIED = (0.3, 8.0)
 _FACTOR_KNOWN = 0.02
 """… and how well the likeliest is found."""
 
-_FARTHEST_IN_MATTERS = 30.0
-"""Largest size, in those that matter (.3 s, 60°): beyond it, what is wrong is not continuous."""
-
 _WRENCH = slice(W.start - 1, W.stop - 1)
 """Columns of the wrench where the constant is left out."""
 
@@ -128,12 +125,16 @@ class Trial:
     @property
     def cost(self) -> float:
         """Minus twice the log-likelihood of the wrench as it was read, sizes paid for."""
-        total, samples = sum(each.cost for each in self.misfits), 0.0
+        total = sum(each.cost for each in self.misfits)
         for rows, M in zip(self.rows, self.maps(self.candidates, self.sizes), strict=True):
-            samples += float(rows.samples.sum())
             for band, n in zip(rows.bands, rows.samples, strict=True):
                 total -= float(n) * _log_power(M, band_middle(band))
-        return total + self.directions * float(np.log(6.0 * max(samples, 1.0)))
+        return total + self.price(self.directions)
+
+    def price(self, numbers: int) -> float:
+        """What so many numbers of a fault have to gain."""
+        samples = sum(float(rows.samples.sum()) for rows in self.rows)
+        return numbers * float(np.log(6.0 * max(samples, 1.0)))
 
     def tangents(self) -> Array:
         """∂M/∂η of all sizes, of the columns as read, shape (logs, 40, 19, Σd)."""
@@ -228,6 +229,7 @@ def stepped(now: Trial, bound: float = np.inf) -> Trial | None:
 
     None where there is no way on, or the cost after a few of them is still above a bound.
     """
+    origin = now.sizes
     for number in range(STEPS):
         try:
             step, covariance, directions = now.step()
@@ -241,8 +243,8 @@ def stepped(now: Trial, bound: float = np.inf) -> Trial | None:
         for _ in range(_HALVINGS):
             sizes = np.split(np.concatenate(now.sizes) + step, np.cumsum(now.widths)[:-1])
             if any(
-                np.abs(size).max() / c[0].sizes.matters > _FARTHEST_IN_MATTERS
-                for c, size in zip(now.candidates, sizes, strict=True)
+                np.abs(size - start).max() > c[0].sizes.farthest * c[0].sizes.matters
+                for c, size, start in zip(now.candidates, sizes, origin, strict=True)
                 if c[0].sizes is not None
             ):
                 return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -12,8 +12,9 @@ from identify.arrays import Array
 from identify.diagnosis import Drift, Explanation, Fault, LogFacts, sized_faults
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings
+from identify.findings import REPORTED
 from identify.pipeline.diagnose import Checks, look_at
-from identify.pipeline.messages import of_change
+from identify.pipeline.messages import distinct, of_change
 from identify.pipeline.scanned_log import ScannedLog
 from identify.signals import Reading
 
@@ -87,7 +88,7 @@ def _found(checks: Checks, code: str) -> Explanation | None:
     fault = next((each for each in found if each.code == code), None)
     if fault is None or _misread(checks):
         return None
-    _require_alone(code, fault.equivalent)
+    _require_alone(code, sorted(fault.equivalent))
     if fault.undecided:
         raise NotCorrected(code, f"{fault.undecided}; find out which, and correct it there")
     return fault
@@ -107,8 +108,9 @@ def _correction(
     if code in (*SPANS, "spikes") and any(s.code == code for of in checks.spans for s in of):
         return _without_spikes(logs, checks) if code == "spikes" else _cut(logs, checks, code)
     if (misread := _misread(checks)) is not None and checks.ranking is not None:
-        if code == misread.code:
-            _require_alone(code, {each.code for each in checks.ranking.tied} - {code})
+        alike = distinct(checks.ranking)
+        if code in {each.code for each in alike}:
+            _require_alone(code, [each.text for each in alike[1:]], misread.text)
             return _read_otherwise(logs, misread)
         raise NotCorrected(code, f"the likeliest is {misread.code}; correct that first")
     if checks.drift is not None and checks.drift.code == code:
@@ -121,19 +123,20 @@ def _correction(
             raise NotCorrected(
                 code, f"it cannot be corrected. {finding.where}: {finding.text} {finding.remedy}"
             )
-    found = ", ".join(dict.fromkeys(f.code for f in checks.findings)) or "nothing"
+    codes = dict.fromkeys(f.code for f in checks.findings)
+    found = ", ".join(each for each in codes if each not in REPORTED) or "nothing to be corrected"
     were = "was" if len(before) == 1 else "were"
     once = f" once {', '.join(before)} {were} corrected" if before else ""
     raise NotCorrected(code, f"not found in these logs{once}; found: {found}")
 
 
-def _require_alone(code: str, others: Iterable[str]) -> None:
-    if others := sorted(others):
+def _require_alone(code: str, others: Sequence[str], what: str = "it") -> None:
+    if others:
         raise NotCorrected(
             code,
-            f"these logs cannot tell it from {', '.join(others)}, and one corrected in the place "
-            "of another gives a wrong body; find out which it is, and correct it at its source or "
-            "in the schema",
+            f"these logs cannot tell {what} from {', '.join(others)}, and one corrected in the "
+            "place of another gives a wrong body; find out which it is, and correct it at its "
+            "source or in the schema",
         )
 
 

@@ -59,6 +59,9 @@ _LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 1e7, 300.0
 _LIKE_GRAVITY = ("gravity_magnitude", "clock_rate")
 """Codes of faults that look alike: that of gravity, and time."""
 
+_LOOSE = 0.1
+"""Half-width of the mass, as a share of it, beyond which other readings are tried."""
+
 _TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
 """Factors from one unit of time to another."""
 
@@ -260,9 +263,18 @@ def _least_squares(
 
 def is_suspect(estimate: Estimate, findings: Sequence[Finding]) -> bool:
     """Whether something seen at once makes it worth to try other readings."""
-    seen = {"unexplained", "position_unit", "angle_unit"}
+    seen = {"unexplained", "little_motion", "position_unit", "angle_unit"}
     bound = any("constraint" in one.decided_by.values() for one in estimate.bodies)
-    return bound or any(f.code in seen for f in findings)
+    return bound or _is_loose(estimate) or any(f.code in seen for f in findings)
+
+
+def _is_loose(estimate: Estimate) -> bool:
+    """Whether so little is known of a mass that a log of another sensor's axes may look like it."""
+    known = [(one.intervals.get("m"), one.parameters.mass) for one in estimate.bodies]
+    return any(
+        interval is not None and interval[1] - interval[0] > 2.0 * _LOOSE * mass
+        for interval, mass in known
+    )
 
 
 _OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction")

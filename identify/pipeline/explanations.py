@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Explanation, Fault, LogFacts, Ranking
+from identify.diagnosis import Explanation, Fault, LogFacts, Ranking, sized_faults
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.faults import faults_of
+from identify.diagnosis.faults.wrench import sign_faults, turn_of_axes, turns_about
 from identify.diagnosis.misfit import BandRows, clear_bands
-from identify.diagnosis.ranking import Compared
+from identify.diagnosis.ranking import CLEAR_LEAD, Compared
+from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import FEATURE_TENSOR, LogSummary
@@ -23,7 +25,11 @@ ROWS = 10_000
 _SCREENED, _LIKELY_AXES = 1000, 2
 """Points of a series that world axes are screened with, and how many the log is read again for."""
 
-_SIGNS = ("wrench_sign", "force_sign", "torque_sign")
+_STARTS = 4
+"""Sizes that a large fault is looked for from, the likeliest of those that are tried."""
+
+_OF_AXES = ("wrench_axes", "force_sign", "torque_sign")
+"""Codes of faults that, of a wrench in world axes, mix what the attitude turns."""
 
 Candidate = tuple[Fault, ...]
 
@@ -54,7 +60,8 @@ def rank_explanations(
     ranked = [compared.as_read]
     ranked += [compared.mapped(one) for one in slips if all(fault.linear for fault in one)]
     ranked += [compared.sized(one) for one in found]
-    signs = [one for one in slips if one[0].code in _SIGNS and all(fault.linear for fault in one)]
+    of_all = {fault.name for fault in sign_faults(facts[0])}
+    signs = [one for one in slips if one[0].name in of_all and all(fault.linear for fault in one)]
     for candidate in _to_be_read(slips, base[0].rows, facts):
         try:
             again = [
@@ -70,8 +77,40 @@ def rank_explanations(
             both = tuple(one.with_sign(s) for one, s in zip(candidate, sign, strict=True))
             mapped = [_mapped(r, fault) for r, fault in zip(again, sign, strict=True)]
             ranked.append(compared.read_again(mapped, both))
-    order = sorted(ranked, key=lambda each: -round(each.gain, 3))  # ties in the order of families
-    return Ranking(tuple(order), compared.apart)
+    likely = sorted((e for e in ranked if e.gain > CLEAR_LEAD), key=lambda each: -each.gain)
+    turns = [turn_of_axes(each.faults[0], facts[0]) for each in likely]
+    halfway = [nearby for turn in turns if turn is not None for nearby in turns_about(turn)]
+    ranked += _at_sizes(compared, facts, "wrench_misaligned", halfway)
+    if "partly_compensated" not in {each.code for each in found}:
+        ranked += _at_sizes(compared, facts, "partly_compensated", [np.zeros(4)])
+    return Ranking.of(ranked, compared.apart)
+
+
+def _at_sizes(
+    compared: Compared, facts: Sequence[LogFacts], name: str, starts: Sequence[Array]
+) -> Iterator[Explanation]:
+    """A fault so large that a fit does not come to it, as a turn, or that there is none with it.
+
+    Args:
+        compared: the logs as read.
+        facts: of each.
+        name: of the fault.
+        starts: sizes to look for it from.
+    """
+    candidates = sized_faults(facts, [name])
+    if not candidates or any(fault.patch is None for fault in candidates[0]):
+        return
+    (candidate,), logs = candidates, Trial(compared.rows, (tuple(range(len(facts))),))
+    tried = sorted((logs.at((candidate,), (s,)) for s in starts), key=lambda t: t.cost)
+    trials = [stepped(trial) for trial in tried[:_STARTS]]
+    trial = min((t for t in trials if t is not None), key=lambda t: t.cost, default=None)
+    if trial is None or not candidate[0].possible(trial.sizes[0]):
+        return
+    (size,), covariance = trial.sizes, trial.step()[1]
+    half = 1.96 * np.sqrt(np.diag(covariance))
+    found = compared.sized(Explanation(0.0, trial.phi, candidate, size, half))
+    fixed = tuple(fault.at_size(size, found.text) for fault in candidate)
+    yield Explanation(found.gain, found.phi, fixed)
 
 
 def _read_by(log: ScannedLog, fault: Fault) -> LogSummary:
@@ -89,8 +128,8 @@ def _to_be_read(
 ) -> list[Candidate]:
     """The faults for which logs have to be read again; of axes in the world the likely ones."""
     again = [one for one in slips if not all(fault.linear for fault in one)]
-    axes = [one for one in again if one[0].code == "wrench_axes"]
-    others = [one for one in again if one[0].code != "wrench_axes"]
+    axes = [one for one in again if one[0].code in _OF_AXES]
+    others = [one for one in again if one[0].code not in _OF_AXES]
     return others + _likeliest_axes(rows, axes, facts[0])
 
 
@@ -121,8 +160,9 @@ def _likeliest_axes(rows: Array, axes: Sequence[Candidate], facts: LogFacts) -> 
     for one in axes:
         assert one[0].patch is not None
         G = gain_of(one[0].patch(np.zeros(0)), facts.schema)
-        turned = into_body @ G[:3, :3] @ into_body.swapaxes(-1, -2)
-        b = (scales * np.einsum("nij,nkj->nki", turned, w).reshape(-1, 6)).reshape(-1)
+        of_halves = np.stack((G[:3, :3], G[3:, 3:]))
+        turned = into_body[:, None] @ of_halves @ into_body[:, None].swapaxes(-1, -2)
+        b = (scales * np.einsum("nkij,nkj->nki", turned, w).reshape(-1, 6)).reshape(-1)
         r = (b - plane @ (plane.T @ b)).reshape(-1, 2, 3)
         left.append(float(np.log(np.sum(r**2, axis=(0, 2)) + 1e-300).sum()))
     return [axes[k] for k in np.argsort(left)[:_LIKELY_AXES]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from identify.diagnosis import Change, Drift, Explanation, Ranking, Span
+from identify.diagnosis.ranking import UNITS
 from identify.findings import Finding
 from identify.regressors import LogSummary
 
@@ -23,8 +24,7 @@ def of_ranking(ranking: Ranking) -> Finding | None:
     if len(tied) == 1:
         text = f"{best.text}: so read, the log is explained clearly better, and the mass is "
         text += f"{best.mass:.4g} kg."
-        severity = "warning" if best.sized else "error"
-        return Finding(best.code, severity, text, remedy_alone(best), evidence)
+        return Finding(best.code, best.severity, text, remedy_alone(best), evidence)
     shown = tied[:SHOWN]
     said = "; or ".join(f"{each.text} (mass {each.mass:.4g} kg)" for each in shown)
     return Finding(
@@ -43,8 +43,9 @@ def remedy_alone(best: Explanation) -> str:
 
 
 def distinct(ranking: Ranking) -> list[Explanation]:
-    """The likeliest of each code among those that lead together."""
-    return list({e.code: e for e in reversed(ranking.tied)}.values())[::-1]
+    """The likeliest of each code among those that lead together, of units each."""
+    tied = {e.text if e.code in UNITS else e.code: e for e in reversed(ranking.tied)}
+    return list(tied.values())[::-1]
 
 
 def of_fault(found: Explanation, mass: float) -> Finding:
@@ -72,7 +73,7 @@ def of_fault(found: Explanation, mass: float) -> Finding:
         text += f" Nothing is corrected: {found.undecided}."
     else:
         remedy += f" Or fit with --apply {found.code}."
-    return Finding(found.code, "warning", text, remedy, evidence)
+    return Finding(found.code, found.severity, text, remedy, evidence)
 
 
 def of_calibration(found: Explanation) -> Finding:

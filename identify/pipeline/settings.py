@@ -12,7 +12,7 @@ from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, IntervalRoute
 from identify.estimation.terms import KnownMass, Term
-from identify.findings import CORRECTABLE
+from identify.findings import CORRECTABLE, REPORTED
 from identify.pipeline.needs import parse_needs
 from identify.regressors import Offsets
 
@@ -45,8 +45,9 @@ class FitSettings(EstimatorSettings):
         EstimatorSettings.__post_init__(self)
         parse_needs(self.needs)  # raises where they are none
         for code in self.apply:
-            known = dict.fromkeys((*codes_of_faults(), *CORRECTABLE))
-            lookup(known, code, "code of a finding that can be corrected")
+            codes = [each for each in (*codes_of_faults(), *CORRECTABLE) if each not in REPORTED]
+            if code not in REPORTED:
+                lookup(dict.fromkeys(codes), code, "code of a finding that can be corrected")
         if self.cutoff_hz is not None:
             positive(self.cutoff_hz, "cut-off", "Hz", SchemaError)
         if self.gravity is not None:

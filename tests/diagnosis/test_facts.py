@@ -24,7 +24,7 @@ TWIST = ("linear_velocity", "angular_velocity")
         (
             (*POSE, *TWIST, "linear_acceleration"),
             "proper",
-            {"clock_rate", "position_scale", "gravity_tilted", "gravity_magnitude"},
+            {"clock_rate", "position_scale", "gravity_tilted", "partly_compensated"},
         ),
     ],
 )

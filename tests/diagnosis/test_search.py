@@ -6,7 +6,7 @@ import pytest
 from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
-from identify.diagnosis import calibration, find_faults, score_tests, sized_faults
+from identify.diagnosis import calibration, excitation, find_faults, score_tests, sized_faults
 from identify.diagnosis.score_test import Linearised, solve_extra
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, body_system
@@ -96,10 +96,52 @@ def test_gravity_that_was_tilted_is_put_back_by_the_line_of_the_schema():
     np.testing.assert_allclose(line, LOG.gravity, atol=5e-3)
 
 
-def test_a_slow_clock_is_named_with_the_size_of_gravity_that_it_cannot_be_told_from():
-    fit, facts = fitted(replace(LOG, time=LOG.time * 1.03))
+@pytest.mark.parametrize("rate", [1.03, 0.9])
+def test_a_clock_is_named_alone_where_gravity_is_that_of_earth(rate):
+    fit, facts = fitted(replace(LOG, time=LOG.time * rate))
+    (fault,) = find_faults(fit, facts).found
+    assert (fault.code, fault.equivalent) == ("clock_rate", ())
+    np.testing.assert_allclose(fault.size, [1.0 / rate - 1.0], atol=2e-3)
+
+
+def test_a_clock_is_named_with_the_size_of_a_gravity_that_is_not_that_of_earth():
+    log = moving(0)
+    down = Rotation.from_quat(np.array(log.signals["quaternion"])).inv().apply([0.0, 0.0, -9.0])
+    fewer = down * (1.0 - 9.80665 / 9.0)  # as on a planet of 9 m/s²
+    added = np.hstack((PHI[0] * fewer, np.cross(PHI[1:4], fewer)))
+    there = replace(with_wrench(log, -added), gravity=np.array([0.0, 0.0, -9.0]))
+    fit, facts = fitted(replace(there, time=there.time * 1.03))
     (fault,) = find_faults(fit, facts).found
     assert {fault.code, *fault.equivalent} == {"clock_rate", "gravity_magnitude"}
+
+
+def relieved(log, mass, com):
+    """A log without the weight of another body: what the controller takes off."""
+    R = Rotation.from_quat(np.array(log.signals["quaternion"]))
+    weight = mass * R.inv().apply([0.0, 0.0, -9.80665])
+    return with_wrench(log, np.hstack((weight, np.cross(com, weight))))
+
+
+@pytest.mark.parametrize(("share", "off"), [(0.8, 0.02), (0.3, -0.03)])
+def test_the_weight_of_another_body_is_found_with_its_size_and_interval(share, off):
+    mass, com = share * PHI[0], PHI[1:4] / PHI[0] + [off, 0.0, -off]
+    fit, facts = fitted(relieved(LOG, mass, com))
+    (fault,) = find_faults(fit, facts).found
+    assert (fault.code, fault.severity) == ("partly_compensated", "error")
+    size = np.append(mass, mass * com)
+    assert (np.abs(fault.size - size) < 1.5 * fault.half_width).all()
+    assert (fault.half_width[0] < 0.02 * PHI[0]).all()
+    assert f"the weight of a body of {fault.size[0]:.4g} ± " in fault.text
+    assert "pendant shows" in fault.remedy
+    assert_close(fault.phi[0], PHI[0], 0.02)
+
+
+def test_a_weight_of_the_other_sign_is_taken_off_by_no_controller():
+    fit, facts = fitted(relieved(LOG, -0.5 * PHI[0], PHI[1:4] / PHI[0] + 0.03))
+    codes = [
+        code for each in find_faults(fit, facts).found for code in (each.code, *each.equivalent)
+    ]
+    assert "partly_compensated" not in codes
 
 
 def test_a_second_fault_is_found_beside_the_first():
@@ -180,7 +222,16 @@ def test_slow_motion_does_not_tell_a_clock():
 def test_still_poses_are_not_tested_for_what_they_cannot_tell():
     fit, facts = fitted(still(0, 24))
     names = {test.fault.name for test in score_tests(fit, sized_faults(facts))}
-    assert names == {"wrench_misaligned", "gravity_tilted", "torque_gain"}
+    assert names == {"wrench_misaligned", "gravity_tilted", "torque_gain", "partly_compensated"}
+
+
+def test_still_poses_do_not_tell_a_weight_that_is_missing_and_say_so():
+    fit, facts = fitted(still(0, 24))
+    tests = score_tests(fit, sized_faults(facts))
+    (test,) = (test for test in tests if test.fault.code == "partly_compensated")
+    assert not test.observable
+    said = excitation(fit, tests).advice
+    assert any("partly compensated: this log would not show 10% of the body" in s for s in said)
 
 
 def test_narrow_statistics_and_missing_facts_are_refused():

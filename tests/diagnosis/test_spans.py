@@ -202,6 +202,32 @@ def test_a_sensors_range_and_a_freeze_are_seen_in_a_wrench_in_world_axes():
     assert span.code == "frozen_wrench"
 
 
+@pytest.mark.parametrize("decimals", [3, 5])
+def test_a_frozen_wrench_is_found_in_world_axes_of_a_few_decimals(decimals):
+    """And a robot that rests is not frozen: its wrench stands as logged too, but for its noise."""
+    held = frozen("force", "torque")
+    R = rotation_from_quaternion(LOG.signals["quaternion"])
+    world = {
+        name: np.round(rotate(R, held.signals[name]), decimals) for name in ("force", "torque")
+    }
+    log = replace(with_signals(held, **world), frames={**LOG.frames, "wrench": "world"})
+    (span,) = signal_spans(log)
+    assert span.code == "frozen_wrench"
+    assert_close([span.start, span.stop], [12.0, 14.0], 0.02)
+    noise = np.random.default_rng(1).normal(size=(ROWS, 6)) * 1e-3
+    rests = np.where(INSIDE[:, None], np.array([3.0, 1.0, 9.0, 0.1, 0.2, 0.1]) + noise, 0.0)
+    still = {
+        name: np.where(INSIDE[:, None], np.round(rests[:, part], decimals), rotate(R, signal))
+        for name, part in (("force", slice(0, 3)), ("torque", slice(3, 6)))
+        for signal in [LOG.signals[name]]
+    }
+    q = LOG.signals["quaternion"].copy()
+    q[INSIDE] = q[np.flatnonzero(INSIDE)[0]] + 1e-6 * noise[INSIDE, :4]
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    resting = with_signals(LOG, **still, quaternion=q)
+    assert signal_spans(replace(resting, frames={**LOG.frames, "wrench": "world"})) == ()
+
+
 def test_noise_of_the_attitude_makes_no_spikes_of_a_wrench_in_world_axes():
     """Turned into the body by a noisy attitude, an exact wrench is noisiest where it is largest."""
     wave = np.sin(TIME[:, None] + np.arange(3.0))

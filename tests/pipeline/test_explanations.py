@@ -1,16 +1,21 @@
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from identify.diagnosis import Fault, LogFacts, Ranking
+from identify.diagnosis import Explanation, Fault, LogFacts, Ranking
 from identify.diagnosis.faults import faults_of
 from identify.diagnosis.misfit import BandRows, misfit
 from identify.diagnosis.ranking import CLEAR_LEAD
 from identify.inertia import pseudo_inertia
 from identify.logs import Recording, read_log
+from identify.pipeline import check_logs
+from identify.pipeline.correcting import NotCorrected, _correction
+from identify.pipeline.diagnose import Checks
 from identify.pipeline.explanations import rank_explanations
+from identify.pipeline.messages import of_ranking
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import scan
 from tests.close import assert_close
@@ -81,15 +86,162 @@ def test_a_slip_is_named_with_the_line_to_change_and_the_mass_without_it(code):
     found = ranked(log)
     assert not found.as_read
     best = found.best
-    if code == "torque_unit":  # a force in kN is as good, of a body a thousand times as heavy
-        tied = {each.code: each for each in found.tied}
-        assert set(tied) == {"torque_unit", "force_unit"}
-        best = tied[code]
-    else:
-        assert best.code == code
-        assert found.lead > CLEAR_LEAD
+    assert best.code == code
+    assert found.lead > CLEAR_LEAD
     assert line in best.remedy
     assert_close(best.mass, BODY[0], 0.05 if code == "already_compensated" else 5e-3)
+
+
+@pytest.mark.parametrize("frame", ["body", "world"])
+@pytest.mark.parametrize(("key", "axis"), [("force", 1), ("torque", 2)])
+def test_the_sign_of_a_single_axis_is_named(frame, key, axis):
+    sign = np.where(np.arange(3) == axis, -1.0, 1.0)
+    turned = TURN if frame == "world" else Rotation.identity()
+    loads = {"force": turned.apply(F), "torque": turned.apply(T)}
+    loads[key] = loads[key] * sign
+    log = with_signals(**loads)
+    schema = {**SCHEMA, "wrench": {**SCHEMA["wrench"], "frame": frame}}
+    found = ranked(replace(log, frames={**log.frames, "wrench": frame}, schema=schema))
+    assert found.best.code == f"{key}_sign"
+    assert found.best.text == f"{'xyz'[axis]} of the {key} alone has the other sign"
+    assert f'"-{key[0]}{"xyz"[axis]}"' in found.best.remedy
+    assert found.lead > CLEAR_LEAD
+
+
+@pytest.mark.parametrize("axis", [[0.36, -0.48, 0.8], [0.1, 0.7, 0.7], [-0.8, 0.0, 0.6]])
+def test_a_sensor_turned_by_more_than_a_right_angle_is_found_at_its_size(axis):
+    turn = Rotation.from_rotvec(np.radians(91.0) * np.array(axis) / np.linalg.norm(axis))
+    log = with_signals(force=turn.apply(F), torque=turn.apply(T))
+    found = ranked(log)
+    assert found.best.code == "wrench_misaligned"
+    assert found.lead > CLEAR_LEAD
+    patch = found.best.faults[0].patch(np.zeros(0))
+    quaternion = np.array(patch["wrench.mount.quaternion"])
+    assert_close(Rotation.from_quat(quaternion).as_matrix(), turn.inv().as_matrix(), 5e-3)
+    assert_close(found.best.mass, BODY[0], 5e-3)
+    again = pickle.loads(pickle.dumps(found.best.faults[0]))  # noqa: S301
+    assert again.patch(np.zeros(0)) == patch
+
+
+def test_a_turn_by_a_right_angle_alone_is_one_of_the_axes():
+    quarter = Rotation.from_rotvec([0.0, 0.0, np.pi / 2.0])
+    found = ranked(with_signals(force=quarter.apply(F), torque=quarter.apply(T)))
+    assert [each.code for each in found.tied] == ["wrench_axes"]
+
+
+def relieved(mass: float, com: np.ndarray) -> Recording:
+    """The log without the weight of another body."""
+    weight = mass * TURN.inv().apply(GRAVITY)
+    return with_signals(force=F + weight, torque=T + np.cross(com, weight))
+
+
+def test_a_weight_that_is_more_than_the_bodys_is_found_where_there_is_no_fit():
+    """The mass is then negative: no sign is wrong."""
+    com = BODY[1:4] / BODY[0] + [0.03, 0.0, -0.02]
+    found = check_logs(relieved(1.4, com))
+    assert found.result is None
+    (first,) = found.findings
+    assert first.code == "partly_compensated"
+    assert "most likely the weight of a body of 1.4" in found.failure
+    assert "[wrench.compensated] the mass and the centre of mass" in found.failure
+
+
+def test_a_log_that_is_whole_already_is_told_by_the_size_of_what_was_added():
+    wrench = {
+        **SCHEMA["wrench"],
+        "compensated": {"mass": 1.4, "com": [0, 0, 0.05], "frame": "body"},
+    }
+    log = replace(
+        with_signals(),
+        schema={**SCHEMA, "wrench": wrench},
+        compensated=(1.4, 0.0, 0.0, 1.4 * 0.05),
+    )
+    found = ranked(log)
+    assert found.best.code == "partly_compensated"
+    assert "that of the 1.4 kg of [wrench.compensated] was never taken off" in found.best.text
+    assert found.best.remedy == "In the schema, [wrench], leave `compensated` out."
+    assert found.lead > CLEAR_LEAD
+    assert_close(found.best.mass, BODY[0], 5e-3)
+
+
+def test_faults_of_a_log_whose_weight_is_added_back_are_of_what_was_logged():
+    com = np.array([0.01, 0.02, 0.05])
+    bare = relieved(0.6, com)
+    wrench = {
+        **SCHEMA["wrench"],
+        "compensated": {"mass": 0.6, "com": com.tolist(), "frame": "body"},
+    }
+    whole = {"schema": {**SCHEMA, "wrench": wrench}, "compensated": (0.6, *(0.6 * com))}
+    assert ranked(replace(bare, **whole)).as_read
+    wrong = replace(bare, signals={**bare.signals, "torque": -bare.signals["torque"]}, **whole)
+    found = ranked(wrong)
+    assert found.best.code == "torque_sign"
+    assert_close(found.best.mass, BODY[0], 5e-3)
+    wide = BandRows.of(scan(wrong, wide=True).statistics)
+    right = BandRows.of(scan(replace(bare, **whole), wide=True).statistics)
+    mapped = wide.mapped(found.best.faults[0].fit_map()).factors[:, :, :18]
+    read = right.factors[:, :, :18]
+    assert_close(np.swapaxes(mapped, 1, 2) @ mapped, np.swapaxes(read, 1, 2) @ read, 1e-9)
+
+
+UNITS = {
+    "torque_unit, lbf in": (1.0, 1.0 / 0.1129848290276167, '`torque_unit = "lbfin"`'),
+    "force_unit, lbf": (1.0 / 4.4482216152605, 1.0, '`force_unit = "lbf"`'),
+    "both in pounds": (
+        1.0 / 4.4482216152605,
+        1.0 / 1.3558179483314004,
+        '`force_unit = "lbf"` and change `torque_unit = "Nm"` to `torque_unit = "lbfft"`',
+    ),
+    "force_unit, kN": (1e-3, 1.0, '`force_unit = "kN"`'),
+}
+
+
+@pytest.mark.parametrize("case", UNITS)
+def test_units_are_tried_alone_and_together(case):
+    force, torque, line = UNITS[case]
+    units = {"force_unit": "N", "torque_unit": "Nm"}
+    log = replace(
+        with_signals(force=force * F, torque=torque * T),
+        schema={**SCHEMA, "wrench": {**SCHEMA["wrench"], **units}},
+    )
+    found = ranked(log)
+    assert line in found.best.remedy
+    assert found.lead > CLEAR_LEAD
+    assert_close(found.best.mass, BODY[0], 5e-3)
+
+
+def test_units_of_one_ratio_are_told_apart_by_the_density_which_is_said():
+    found = ranked(with_signals(torque=1e3 * T))
+    assert [each.code for each in found.tied] == ["torque_unit"]
+    assert "of a mean density of" in found.best.text
+    assert "not as where the force is in kN" in found.best.text
+
+
+def test_where_the_density_does_not_choose_all_units_are_shown_and_none_is_applied():
+    """A torque in N cm, or both in kgf and kgf cm: of a body ten times as heavy."""
+    log = with_signals(torque=1e2 * T)
+    scanned = ScannedLog(log, scan(log))
+    ranking = rank_explanations([scanned])
+    finding = of_ranking(ranking)
+    assert "the torque is in Ncm" in finding.text
+    assert "the force is in kgf, not in N and the torque is in kgfcm" in finding.text
+    assert finding.text.count("kg/m³") == 2
+    assert finding.evidence["equivalent"] == ["torque_unit"]
+    checks = Checks(ranking=ranking)
+    with pytest.raises(NotCorrected, match=r"torque_unit: .* cannot tell the .* from the .*kgfcm"):
+        _correction([scanned], checks, "torque_unit", ())
+
+
+def test_a_tie_of_units_is_refused_by_either_code():
+    """As where the log does not tell the body's size, and so no density."""
+    texts = ("the force is in kN, not in N", "the torque is in Nmm, not in Nm")
+    point = np.eye(10)[0]
+    faults = [fault for fault in slips_of(with_signals()) if fault.text in texts]
+    ranking = Ranking.of([Explanation(100.0, point, (fault,)) for fault in faults])
+    assert len(ranking.tied) == 2
+    for code in ("force_unit", "torque_unit"):
+        with pytest.raises(NotCorrected, match="these logs cannot tell"):
+            _correction([], Checks(ranking=ranking), code, ())
 
 
 def test_time_in_another_unit_is_named_by_its_line():

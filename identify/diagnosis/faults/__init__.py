@@ -6,6 +6,7 @@ import copyreg
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults.gravity import gravity_faults
@@ -19,11 +20,11 @@ FAMILIES: dict[Family, tuple[str, ...]] = {
     sign_faults: ("wrench_sign", "force_sign", "torque_sign"),
     wrench_faults: (
         *("wrench_frame", "wrench_axes", "wrench_misaligned", "wrench_calibration"),
-        *("force_unit", "torque_unit", "gain"),
+        *("force_sign", "torque_sign", "force_unit", "torque_unit", "gain"),
     ),
     gravity_faults: (
         *("gravity_direction", "gravity_magnitude", "gravity_tilted", "already_compensated"),
-        "acceleration_kind",
+        *("partly_compensated", "acceleration_kind"),
     ),
     pose_faults: (
         *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
@@ -52,15 +53,22 @@ def faults_of(facts: Sequence[LogFacts]) -> list[tuple[Fault, ...]]:
     return [tuple(of_log[name] for of_log in of_logs) for name in names]
 
 
-def _recalled(facts: LogFacts, name: str, made_of: tuple[Fault, Fault] | None) -> Fault:
+def _recalled(
+    facts: LogFacts,
+    name: str,
+    made_of: tuple[Fault, Fault] | None,
+    of_size: tuple[Fault, Array, str] | None,
+) -> Fault:
     if made_of is not None:
         return made_of[0].with_sign(made_of[1])
+    if of_size is not None:
+        return of_size[0].at_size(*of_size[1:])
     return next(fault for family in FAMILIES for fault in family(facts) if fault.name == name)
 
 
 def _reduced(fault: Fault) -> tuple[object, ...]:
     """Pickled, a fault is found again by its name among those of the log: it has functions."""
-    return _recalled, (fault.facts, fault.name, fault.made_of)
+    return _recalled, (fault.facts, fault.name, fault.made_of, fault.of_size)
 
 
 copyreg.pickle(Fault, _reduced)  # type: ignore[arg-type]

@@ -11,7 +11,8 @@ from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault, Sizes, rounded, slip
 from identify.diagnosis.faults.wrench import DEGREE
 from identify.logs.patch import Patch
-from identify.regressors.log_corrections import other_gravity
+from identify.logs.schema_tables import compensated_of
+from identify.regressors.log_corrections import added_weight, other_gravity
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
 from identify.spatial.vectors import STANDARD_GRAVITY
 
@@ -37,8 +38,10 @@ def gravity_faults(facts: LogFacts) -> Iterator[Fault]:
     yield from _slips(facts)
     if facts.gravity_added:
         yield _tilted(facts)
-        if not facts.still:
+        # On Earth its size is known better than a log tells it.
+        if not facts.still and not is_usual_gravity(float(np.linalg.norm(facts.gravity))):
             yield _magnitude(facts)
+        yield from _partly(facts)
 
 
 def _slips(facts: LogFacts) -> Iterator[Fault]:
@@ -79,7 +82,8 @@ def _slips(facts: LogFacts) -> Iterator[Fault]:
 
 def _other(facts: LogFacts, text: str, other: Array, code: str = "gravity_magnitude") -> Fault:
     patch = {"world.gravity": rounded(other)}
-    return slip(facts, code, text, patch, change=other_gravity(other - facts.gravity))
+    change = other_gravity(other - facts.gravity, facts.compensated)
+    return slip(facts, code, text, patch, change=change)
 
 
 def _tilted(facts: LogFacts) -> Fault:
@@ -91,7 +95,7 @@ def _tilted(facts: LogFacts) -> Fault:
         "gravity_tilted",
         "gravity tilted",
         patch,
-        lambda size: other_gravity(tilt(size, facts.gravity)),
+        lambda size: other_gravity(tilt(size, facts.gravity), facts.compensated),
         facts=facts,
         sizes=Sizes(
             ("first axis", "second axis"),
@@ -107,12 +111,64 @@ def _magnitude(facts: LogFacts) -> Fault:
         "gravity_magnitude",
         "gravity magnitude",
         lambda size: {"world.gravity": rounded((1.0 + float(size[0])) * facts.gravity)},
-        lambda size: other_gravity(float(size[0]) * facts.gravity),
+        lambda size: other_gravity(float(size[0]) * facts.gravity, facts.compensated),
         facts=facts,
         sizes=Sizes(
             *(("share",), "%", 1e-2, 0.5e-2, 4e-2),
             "move faster, so that accelerations are a good part of gravity",
         ),
+    )
+
+
+def _partly(facts: LogFacts) -> Iterator[Fault]:
+    """The weight of some body is missing; or none is, and one was added."""
+    before = np.array(facts.compensated or (0.0,) * 4)
+    if facts.compensated:
+        text = (
+            f"the wrench has its whole weight already: that of the {before[0]:.4g} kg of "
+            "[wrench.compensated] was never taken off"
+        )
+        none = {"wrench.compensated": None}
+        whole = added_weight(-before, facts.gravity)
+        yield slip(facts, "partly_compensated", text, none, change=whole)
+
+    def patch(size: Array) -> Patch:
+        if not before[0] + size[0] > 0.0:
+            return {"wrench.compensated": None}
+        keys = compensated_of((before + size).tolist())
+        return {f"wrench.compensated.{key}": value for key, value in keys.items()}
+
+    def says(size: Array, half: Array) -> str:
+        m, com = (before + size)[0], (before + size)[1:] / (before + size)[0]
+        errors = np.hypot(half[1:], com * half[0]) / abs(m)
+        shown = ", ".join(
+            f"{1e3 * c:.4g} ± {1e3 * e:.2g}" for c, e in zip(com, errors, strict=True)
+        )
+        return (
+            f"the weight of a body of {m:.4g} ± {half[0]:.2g} kg, its centre of mass at [{shown}] "
+            "mm in the body frame, is not in the wrench: the controller takes it off"
+        )
+
+    yield Fault(
+        "partly_compensated",
+        "partly_compensated",
+        "partly compensated",
+        patch if facts.schema is not None else None,
+        lambda size: added_weight(size, facts.gravity),
+        lambda size: (
+            "In the schema, give in [wrench.compensated] the mass and the centre of mass that the "
+            "pendant shows, or log without gravity compensation."
+        ),
+        facts,
+        Sizes(
+            *(("mass", "moment x", "moment y", "moment z"), "kg, kg m", 1.0, 0.5e-2, 0.1),
+            "move faster, so that accelerations are a good part of gravity",
+            farthest=np.inf,
+            believed=(-0.1, 0.1),
+            of_mass=True,
+        ),
+        says=says,
+        possible=lambda size: bool(size[0] + 1.1 * before[0] > 0.0),
     )
 
 

@@ -86,6 +86,7 @@ def _rate(facts: LogFacts) -> Fault:
         Sizes(
             *(("rate",), "%", 1e-2, 0.25e-2, 2e-2),
             "move faster, so that accelerations are a good part of gravity",
+            believed=(-0.15, 0.15),
         ),
     )
 

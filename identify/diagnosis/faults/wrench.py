@@ -13,24 +13,28 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
-from identify.diagnosis.fault import Fault, Sizes, rounded, slip
+from identify.diagnosis.fault import Fault, Sizes, gain_of, rounded, slip
 from identify.logs.patch import Patch
 from identify.logs.schema_fields import negated
 from identify.logs.units import FORCE, TORQUE
 from identify.regressors.log_corrections import changed_readings, scaled_torque, turned_wrench
 from identify.spatial.rotations import (
     exp_rotation,
+    log_rotation,
     quaternion_from_rotation,
     quaternion_product,
 )
 
 DEGREE = float(np.radians(1.0))
 
-_METRIC = (("N", "mN", "kN", "kgf"), ("Nm", "Nmm", "kNm", "Ncm", "kgfcm", "kgfm"))
-_IMPERIAL = (("lbf",), ("lbfin", "lbfft"))
-_SYSTEMS = (("lbf", "lbfin"), ("lbf", "lbfft"), ("kgf", "kgfcm"), ("N", "Nm"))
+_TORQUES = tuple({factor: unit for unit, factor in TORQUE.items()}.values())
+"""Units of torque, of those that are alike one."""
 
 CALIBRATION = "wrench_calibration"
+
+
+_LARGEST_GAIN = 1.5
+"""Factor between force and torque, or its inverse, beyond which nobody's calibration is off."""
 
 
 def sign_faults(facts: LogFacts) -> Iterator[Fault]:
@@ -48,12 +52,23 @@ def sign_faults(facts: LogFacts) -> Iterator[Fault]:
 def wrench_faults(facts: LogFacts) -> Iterator[Fault]:
     """All others of the wrench."""
     if facts.schema is not None:
+        yield from _single_signs(facts)
         yield from _axes(facts)
         yield from _units(facts)
         yield from _frames(facts)
     yield _misaligned(facts)
     yield _gain(facts)
     yield _calibration(facts)
+
+
+def _single_signs(facts: LogFacts) -> Iterator[Fault]:
+    """The sign of one axis of the force or of the torque."""
+    assert facts.schema is not None
+    for key, axis in product(("force", "torque"), range(3)):
+        columns = list(getattr(facts.schema.wrench, key))
+        columns[axis] = negated(columns[axis])
+        text = f"{'xyz'[axis]} of the {key} alone has the other sign"
+        yield slip(facts, f"{key}_sign", text, {f"wrench.{key}": columns})
 
 
 def _axes(facts: LogFacts) -> Iterator[Fault]:
@@ -80,24 +95,25 @@ def _axes(facts: LogFacts) -> Iterator[Fault]:
 
 
 def _units(facts: LogFacts) -> Iterator[Fault]:
-    """Units of force or torque, or of both: their ratio can tell, and that the body is possible.
+    """Every unit of force and of torque, alone and together.
 
-    Nobody mixes pounds and newtons; a ratio between the two is sooner a gain.
+    A log tells their ratio alone: what changes both alike is another body of the same shape. Two
+    units of one system are one mistake, as pounds with inch pounds, and of two systems three, as
+    nobody mixes them.
     """
     assert facts.schema is not None
     wrench = facts.schema.wrench
-    forces, torques = _IMPERIAL if wrench.force_unit == "lbf" else _METRIC
     now = wrench.force_unit, wrench.torque_unit
-    pairs = [(force, now[1]) for force in forces] + [(now[0], torque) for torque in torques]
-    for force, torque in dict.fromkeys((*pairs, *_SYSTEMS)):
-        ratios = FORCE[force] / FORCE[now[0]], TORQUE[torque] / TORQUE[now[1]]
+    keys = "force_unit", "torque_unit"
+    for units in product(FORCE, _TORQUES):
+        ratios = FORCE[units[0]] / FORCE[now[0]], TORQUE[units[1]] / TORQUE[now[1]]
         changed = [k for k in (0, 1) if abs(ratios[k] - 1.0) > 1e-9]
         if not changed or abs(ratios[0] / ratios[1] - 1.0) < 1e-9:
             continue
-        what = ("force", "torque"), ("force_unit", "torque_unit"), (force, torque)
-        said = [f"the {what[0][k]} is in {what[2][k]}, not in {now[k]}" for k in changed]
-        patch = {f"wrench.{what[1][k]}": what[2][k] for k in changed}
-        yield slip(facts, what[1][changed[-1]], " and ".join(said), patch)
+        said = [f"the {keys[k][:-5]} is in {units[k]}, not in {now[k]}" for k in changed]
+        patch = {f"wrench.{keys[k]}": units[k] for k in changed}
+        slips = 1 if len(changed) == 1 or units[1].startswith(units[0]) else 3
+        yield slip(facts, keys[changed[-1]], " and ".join(said), patch, slips=slips)
 
 
 def _frames(facts: LogFacts) -> Iterator[Fault]:
@@ -136,8 +152,26 @@ def _misaligned(facts: LogFacts) -> Fault:
             ("about x", "about y", "about z"),
             *("deg", DEGREE, 0.11 * DEGREE, 2.0 * DEGREE),
             "take attitudes all around",
+            believed=(-10.0 * DEGREE, 10.0 * DEGREE),
         ),
     )
+
+
+def turn_of_axes(fault: Fault, facts: LogFacts) -> Array | None:
+    """The rotation vector by which a fault turns axes of force and torque alike; None of others."""
+    if fault.code != "wrench_axes" or fault.patch is None or facts.schema is None:
+        return None
+    G = gain_of(fault.patch(np.zeros(0)), facts.schema)
+    if np.linalg.det(G[:3, :3]) < 0.5:  # mirrored, or force and torque swapped
+        return None
+    return log_rotation(quaternion_from_rotation(G[:3, :3]))
+
+
+def turns_about(turn: Array) -> list[Array]:
+    """A rotation vector, and those of turns halfway from it to others by a right angle."""
+    q, half = exp_rotation(turn), 0.25 * np.pi * np.eye(3)
+    near = [log_rotation(quaternion_product(exp_rotation(v), q)) for v in (*half, *-half)]
+    return [turn, *near]
 
 
 def _gain(facts: LogFacts) -> Fault:
@@ -158,7 +192,10 @@ def _gain(facts: LogFacts) -> Fault:
         Sizes(
             *(("gain",), "%", 1e-2, 1e-2, 5e-2),
             "turn faster, about axes across the centre of mass",
+            farthest=400.0,
+            believed=(1.0 / _LARGEST_GAIN - 1.0, _LARGEST_GAIN - 1.0),
         ),
+        possible=lambda size: bool(size[0] > -1.0),  # else it is the sign
         undecided="of force and torque either may be wrong, and the mass with force",
     )
 
