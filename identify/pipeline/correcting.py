@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -88,7 +88,7 @@ def _found(checks: Checks, code: str) -> Explanation | None:
     fault = next((each for each in found if each.code == code), None)
     if fault is None or _misread(checks):
         return None
-    _require_alone(code, sorted(fault.equivalent))
+    _require_alone(code, fault.equivalent)
     if fault.undecided:
         raise NotCorrected(code, f"{fault.undecided}; find out which, and correct it there")
     return fault
@@ -109,8 +109,8 @@ def _correction(
         return _without_spikes(logs, checks) if code == "spikes" else _cut(logs, checks, code)
     if (misread := _misread(checks)) is not None and checks.ranking is not None:
         alike = distinct(checks.ranking)
-        if code in {each.code for each in alike}:
-            _require_alone(code, [each.text for each in alike[1:]], misread.text)
+        if (own := next((each for each in alike if each.code == code), None)) is not None:
+            _require_alone(code, [f'"{each.text}"' for each in alike if each is not own])
             return _read_otherwise(logs, misread)
         raise NotCorrected(code, f"the likeliest is {misread.code}; correct that first")
     if checks.drift is not None and checks.drift.code == code:
@@ -130,13 +130,13 @@ def _correction(
     raise NotCorrected(code, f"not found in these logs{once}; found: {found}")
 
 
-def _require_alone(code: str, others: Sequence[str], what: str = "it") -> None:
-    if others:
+def _require_alone(code: str, others: Iterable[str]) -> None:
+    if others := sorted(others):
         raise NotCorrected(
             code,
-            f"these logs cannot tell {what} from {', '.join(others)}, and one corrected in the "
-            "place of another gives a wrong body; find out which it is, and correct it at its "
-            "source or in the schema",
+            f"these logs cannot tell it from {', '.join(others)}, and one corrected in the place "
+            "of another gives a wrong body; find out which it is, and correct it at its source or "
+            "in the schema",
         )
 
 

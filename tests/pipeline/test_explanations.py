@@ -228,7 +228,7 @@ def test_where_the_density_does_not_choose_all_units_are_shown_and_none_is_appli
     assert finding.text.count("kg/m³") == 2
     assert finding.evidence["equivalent"] == ["torque_unit"]
     checks = Checks(ranking=ranking)
-    with pytest.raises(NotCorrected, match=r"torque_unit: .* cannot tell the .* from the .*kgfcm"):
+    with pytest.raises(NotCorrected, match=r'torque_unit: .* tell it from "the .* kgfcm'):
         _correction([scanned], checks, "torque_unit", ())
 
 
