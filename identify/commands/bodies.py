@@ -107,13 +107,16 @@ def moved(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstima
         name: weakest(saved.decided_by.get(PHI[j]) for j in row.nonzero()[0])
         for name, row in zip(PHI, F, strict=True)
     }
-    covariance = None if saved.covariance is None else F @ saved.covariance @ F.T
+    covariance, calibration = (
+        None if of is None else F @ of @ F.T for of in (saved.covariance, saved.calibration)
+    )
     return replace(
         saved,
         parameters=saved.parameters.in_frame(X_AB),
         frame=other.frame,
         frames=other.frames,
         covariance=covariance,
+        calibration=calibration,
         intervals={},
         interval_kind=None,
         variance_shares={},
@@ -252,6 +255,7 @@ def combined(
 
     The findings of all go with it, each with the name of its body.
     """
+    from identify.estimation.calibration import NOT_INCLUDED
     from identify.estimation.intervals import intervals_of, principal_axes_of
     from identify.exchange import SavedEstimate
     from identify.inertia import PHI, InertialParameters
@@ -263,6 +267,8 @@ def combined(
         axes = principal_axes_of(phi, covariance, float("inf"), known)
     count = {2: "two"}.get(len(bodies), str(len(bodies)))
     kind = f"95 %, from the covariances of the {count} estimates, taken as independent"
+    if any(NOT_INCLUDED in (saved.interval_kind or "") for saved in bodies):
+        kind += f"; {NOT_INCLUDED}"
     body = InertialParameters(phi)
     default_body = UNIDENTIFIABLE if "default" in decided.values() else None
     findings, verdict = _findings(bodies, names, completion(decided, default_body)), None

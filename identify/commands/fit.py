@@ -75,6 +75,10 @@ class Fit(Command):
     mass_between: Annotated[tuple[float, float] | None, numbers(2), option("LO HI")] = None
     """Bounds of the mass [kg]."""
 
+    known_mass_check: Annotated[Number, option("KG")] = None
+    """The mass of a weighed body: print the force gain of the sensor that makes it so, as lines for
+    the schema of its other logs; the estimate is as without."""
+
     com_box: Annotated[
         tuple[float, float, float, float, float, float] | None,
         numbers(6),
@@ -136,6 +140,14 @@ class Fit(Command):
         defer_what_no_fit_uses()
         if not self.logs:
             raise UsageError("fit: missing LOG [LOG ...]; see identify fit --help")
+        if self.known_mass_check is not None:
+            if self.each or self.mass is not None:
+                other = "--each" if self.each else "--mass"
+                raise UsageError(f"fit: --known-mass-check KG goes without {other}")
+            if not self.known_mass_check > 0.0:
+                raise UsageError(
+                    f"fit: --known-mass-check {self.known_mass_check:g}: expected a mass above 0 kg"
+                )
         if self.each:
             return self._fit_each(invocation)
         for name in ("workers", "timeout", "retry_failed"):
@@ -157,6 +169,10 @@ class Fit(Command):
 
             print_summary(result, truth, tuple(self.output / name for name in names))
         status = status_of(result.verdict)
+        if self.known_mass_check is not None and not (status or self.quiet):
+            from identify.commands.summary import gain_lines
+
+            say(*gain_lines(result, self.known_mass_check))
         if status:
             codes = ", ".join(result.verdict.reasons)
             line = f"identify: error: this estimate is not to be used ({codes})"

@@ -90,6 +90,33 @@ def _replayed(replay: Replay | None, what: str) -> Iterator[str]:
         )
 
 
+def gain_lines(result: FitResult, mass: float) -> Iterator[str]:
+    """The force gain of the sensor where the body weighs as said, as lines for other schemas.
+
+    Raises:
+        ProblemError: as `force_gain`.
+    """
+    from identify.logs.calibration import gain_errors
+    from identify.pipeline.known_mass import force_gain
+
+    found = force_gain(result, mass)
+    said = result.logs[0].recording.schema.get("wrench")
+    wrench = said if isinstance(said, dict) else {}
+    yield (
+        f"Known mass: the force is {found.gain:.5g} ± {1.96 * found.sigma * found.gain:.1g} times "
+        f"what it was read as (95 %), where the body weighs {mass:g} kg. For other logs of this "
+        "sensor:"
+    )
+    yield "[wrench]"
+    yield f"force_gain = {found.gain * float(wrench.get('force_gain', 1.0)):.6g}"
+    accuracy = f"gain_accuracy = [{found.sigma:.2g}, "
+    if (given := wrench.get("gain_accuracy")) is None:
+        yield f"# {accuracy}…]  # of force; of torque as its data sheet says"
+    else:
+        torque = float(np.abs(gain_errors(given)[:, 3:, 3:]).max(initial=0.0))
+        yield f"{accuracy}{torque:.4g}]  # of force by this mass; of torque as before"
+
+
 def verdict_lines(result: FitResult) -> Iterator[str]:
     """What is known of an estimate, each part on a line of its own, and which needs are met."""
     said, estimate = verdict_in_words(result), result.estimate

@@ -1,5 +1,6 @@
 """Estimators: least squares, the cone program of the terms, its certificate and intervals."""
 
+from identify.estimation.calibration import Calibration
 from identify.estimation.certificate import Certificate
 from identify.estimation.errors import ContradictoryTerms, NegativeMass, TooLittleMotion
 from identify.estimation.estimate import DecidedBy, Estimate
@@ -14,6 +15,7 @@ from identify.estimation.program import SolverRun
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 
 __all__ = [
+    "Calibration",
     "Certificate",
     "ContradictoryTerms",
     "DecidedBy",

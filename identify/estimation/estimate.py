@@ -28,7 +28,7 @@ class MovedBody:
         bodies: their names.
         phi: ten parameters about Bo in B, shape (10,).
         least_squares: those without the consistency constraint, shape (10,).
-        covariance: of phi, shape (10, 10).
+        covariance: of phi, without what errors of scale make of it, shape (10, 10).
         unidentifiable: names of what the data do not identify of its bodies.
     """
 
@@ -53,7 +53,8 @@ class Estimate(SavedEstimate):
         others: estimates of the other bodies of the same fit, by name.
         scalars: the other unknowns of the same fit by name, each with its standard error.
         body: its name in the fit.
-        joint_covariance: of all unknowns of a fit of several bodies, in its order; None for one.
+        joint_covariance: of all unknowns of a fit of several bodies, in its order, without what
+            errors of scale make of them; None for one.
         unloaded: how many of the logs, the last ones, are of the carrier alone.
     """
 
@@ -160,7 +161,7 @@ class Estimate(SavedEstimate):
         """
         alone = self.unloaded and log >= len(self.biases) - self.unloaded
         moved = self.bodies[1:] if alone else self.bodies if self.unloaded else (self,)
-        covariance = moved[0].covariance
+        covariance = moved[0].repeatability
         if len(moved) > 1 and self.joint_covariance is not None:
             blocks = self.joint_covariance[:20, :20].reshape(2, 10, 2, 10)
             covariance = blocks.sum(axis=(0, 2))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from identify.arrays import Array, Indices, seal
 from identify.errors import ProblemError
 from identify.estimation.bootstrap import BlockBootstrap
+from identify.estimation.calibration import NOT_INCLUDED, Calibration
 from identify.estimation.certificate import Certificate
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
@@ -55,13 +56,16 @@ LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
 
 
 def estimate_body(
-    logs: Sequence[Statistics], settings: EstimatorSettings | None = None
+    logs: Sequence[Statistics],
+    settings: EstimatorSettings | None = None,
+    calibration: Calibration | None = None,
 ) -> Estimate:
     """Fit the ten parameters of one body, or of a payload and its carrier, to statistics of logs.
 
     Args:
         logs: statistics of the wrench layout, one for each log, those of the carrier alone last.
         settings: offsets, what is known of the body, and which logs are of the carrier alone.
+        calibration: what is known of the scale of the logs' sensor; nothing where not given.
 
     Returns:
         The estimate of the body, or of the payload; that of the carrier is then in `others`.
@@ -78,6 +82,7 @@ def estimate_body(
         settings.all_terms,
         interval=settings.interval,
         simultaneous=settings.simultaneous,
+        calibration=calibration,
     )
     return estimate.on_carrier(settings.unloaded) if settings.unloaded else estimate
 
@@ -160,6 +165,7 @@ def estimate_unknowns(
     *,
     interval: IntervalRoute = "formula",
     simultaneous: bool = False,
+    calibration: Calibration | None = None,
 ) -> Estimate:
     """The estimate of all unknowns of a system.
 
@@ -172,6 +178,7 @@ def estimate_unknowns(
             not be said.
         interval: how intervals come about, "formula" or "bootstrap".
         simultaneous: whether 95 % is that all intervals of a body hold at once.
+        calibration: what is known of the scale of the sensor; nothing where not given.
 
     Returns:
         The estimate of the first body; the others and the scalars are in `others` and `scalars`.
@@ -182,7 +189,7 @@ def estimate_unknowns(
     bounds = (ScalarBounds(),) if system.space.scalars else ()
     every = tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
     fit = weighted_least_squares(system, every)
-    uncertainty = _Uncertainty.of(fit, interval, simultaneous=simultaneous)
+    uncertainty = _Uncertainty.of(fit, interval, calibration, simultaneous=simultaneous)
     theta, certificate = solve_terms(fit, every)
     return _assemble(fit, every, theta, certificate, uncertainty)
 
@@ -192,32 +199,56 @@ class _Uncertainty:
     """Of all unknowns of a fit.
 
     Attributes:
-        covariance: shape (p, p).
+        repeatability: covariance of what noise and blocks of time make of them, shape (p, p).
+        calibration: that of what errors of scale make of them, shape (p, p); None where nothing is
+            known of these.
+        offsets: variances that those make of the sensor offsets, shape (offsets, m).
         degrees: of freedom of Student's t, shape (p,).
         kind: what is counted, in words.
         simultaneous: whether 95 % is that all intervals of a body hold at once.
     """
 
-    covariance: Array
+    repeatability: Array
+    calibration: Array | None
+    offsets: Array | None
     degrees: Array
     kind: str
     simultaneous: bool
 
+    @property
+    def covariance(self) -> Array:
+        """Of both, shape (p, p)."""
+        return self.repeatability + (0.0 if self.calibration is None else self.calibration)
+
     @classmethod
     def of(
-        cls, fit: LeastSquaresFit, interval: IntervalRoute, *, simultaneous: bool
+        cls,
+        fit: LeastSquaresFit,
+        interval: IntervalRoute,
+        calibration: Calibration | None,
+        *,
+        simultaneous: bool,
     ) -> _Uncertainty:
-        at_once = "; all parameters of a body at once" if simultaneous else ""
         if interval == "formula":
             logs = [statistics for statistics, _ in fit.data.system.data]
             read = any(log.noise.any() or not log.independent for log in logs)
-            kind = (INTERVAL_KIND if read else BY_RESIDUAL) + at_once
-            return cls(covariance_of(fit), degrees_of_freedom(fit), kind, simultaneous)
-        # A generator of its own, so that the same data give the same intervals.
-        found = BlockBootstrap.of(fit, np.random.default_rng(0))
-        kind = f"95 %, bootstrap: what differs between {found.blocks} blocks of time{at_once}"
-        degrees = np.full(len(found.covariance), found.degrees)
-        return cls(found.covariance, degrees, kind, simultaneous)
+            kind = INTERVAL_KIND if read else BY_RESIDUAL
+            covariance, degrees = covariance_of(fit), degrees_of_freedom(fit)
+        else:
+            # A generator of its own, so that the same data give the same intervals.
+            found = BlockBootstrap.of(fit, np.random.default_rng(0))
+            kind = f"95 %, bootstrap: what differs between {found.blocks} blocks of time"
+            covariance, degrees = found.covariance, np.full(len(found.covariance), found.degrees)
+        kind += f"; {NOT_INCLUDED if calibration is None else calibration.said}"
+        kind += "; all parameters of a body at once" if simultaneous else ""
+        if calibration is None or not len(calibration.maps):
+            return cls(covariance, None, None, degrees, kind, simultaneous)
+        moved, offsets = calibration.effects(fit)
+        of_scale, own = moved.T @ moved, np.diag(covariance)
+        # Of an error of known size there are no degrees of freedom to count (Satterthwaite 1946).
+        grown = 1.0 + np.diag(of_scale) / np.where(own > 0.0, own, 1.0)
+        variances = (offsets**2).sum(axis=0)
+        return cls(covariance, of_scale, variances, grown**2 * degrees, kind, simultaneous)
 
 
 def _assemble(
@@ -229,15 +260,16 @@ def _assemble(
 ) -> Estimate:
     system, space = fit.data.system, fit.data.space
     x = fit.scaling.x(theta)
-    covariance = uncertainty.covariance
+    covariance, of_scale = uncertainty.covariance, uncertainty.calibration
     arrays = system.arrays
     power = np.diagonal(system.residual_moments(x, fit.weights), axis1=1, axis2=2)
     of_sensors = np.zeros((len(arrays.sensors), 1 + power.shape[1]))
     np.add.at(of_sensors, arrays.sensor, np.concatenate((arrays.samples[:, None], power), axis=1))
     rms = np.sqrt(of_sensors[:, 1:] / of_sensors[:, :1])[arrays.channels[arrays.sensors[:, 0]]]
-    decided = _decide(fit, x, covariance)
-    degrees, parts = uncertainty.degrees, VarianceParts.of(fit)
-    found = zip(system.offsets(x, fit.weights), offset_half_widths(fit, covariance), strict=True)
+    decided = _decide(fit, x, uncertainty.repeatability)
+    degrees, parts = uncertainty.degrees, VarianceParts.of(fit, of_scale)
+    half_widths = offset_half_widths(fit, uncertainty.repeatability, uncertainty.offsets)
+    found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
     estimates = {}
     for number, body in enumerate(space.bodies):
@@ -254,6 +286,7 @@ def _assemble(
             parameters=InertialParameters(x[block]),
             least_squares=InertialParameters(fit.x[block]),
             covariance=covariance[block, block],
+            calibration=None if of_scale is None else of_scale[block, block],
             intervals=intervals_of(
                 *own,
                 limits=_limits(terms, space, body),
@@ -276,7 +309,7 @@ def _assemble(
     found = zip(x[space.of_scalars].tolist(), errors[space.of_scalars].tolist(), strict=True)
     scalars = dict(zip((scalar.name for scalar in space.scalars), found, strict=True))
     first, *_ = estimates
-    return estimates.pop(first).with_others(estimates, scalars, covariance)
+    return estimates.pop(first).with_others(estimates, scalars, uncertainty.repeatability)
 
 
 def _limits(terms: Sequence[Term], space: ParameterSpace, body: str) -> dict[str, Interval]:

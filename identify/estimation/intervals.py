@@ -105,7 +105,9 @@ def degrees_of_freedom(fit: LeastSquaresFit, *, less_leverage: bool = True) -> A
     return np.where(squares > 0.0, whole**2 / np.where(squares > 0.0, squares, 1.0), np.inf)
 
 
-def offset_half_widths(fit: LeastSquaresFit, covariance: Array) -> Array:
+def offset_half_widths(
+    fit: LeastSquaresFit, covariance: Array, of_scale: Array | None = None
+) -> Array:
     """95 % half-widths of the sensor offsets of each log, in the order of `System.offsets`.
 
     An offset is the mean residual of its rows: it has the error of that mean, and what errors of
@@ -114,7 +116,8 @@ def offset_half_widths(fit: LeastSquaresFit, covariance: Array) -> Array:
 
     Args:
         fit: the unconstrained estimate.
-        covariance: of the unknowns, shape (p, p).
+        covariance: of the unknowns, by noise, shape (p, p).
+        of_scale: variances that errors of scale make of the offsets, shape (offsets, m).
 
     Returns:
         Shape (logs, m), zero where none is fitted.
@@ -122,7 +125,8 @@ def offset_half_widths(fit: LeastSquaresFit, covariance: Array) -> Array:
     system, arrays = fit.data.system, fit.data.system.arrays
     offsets, J = arrays.offsets, system.offset_maps(fit.weights)[..., :-1]
     own = np.linalg.inv(system.offset_information(fit.weights))
-    errors = np.sqrt((own + J @ covariance @ J.swapaxes(-1, -2)).diagonal(axis1=1, axis2=2))
+    variances = (own + J @ covariance @ J.swapaxes(-1, -2)).diagonal(axis1=1, axis2=2)
+    errors = np.sqrt(variances + (0.0 if of_scale is None else of_scale))
     groups = arrays.sensors[offsets.sensor]
     samples = np.where(groups >= 0, arrays.effective_samples[groups], 0.0).sum(axis=1)
     first = groups[:, 0]

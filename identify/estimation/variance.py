@@ -1,4 +1,4 @@
-"""What the variance of an estimate is made of: noise of wrench and motion, the rest, completion."""
+"""What the variance of an estimate is made of: noise, the rest, completion, calibration."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from identify.arrays import Array
 from identify.estimation.intervals import NAMES, measured
 from identify.estimation.least_squares import LeastSquaresFit
 
-SOURCES: tuple[str, ...] = ("wrench", "motion", "rest", "completion")
+SOURCES: tuple[str, ...] = ("wrench", "motion", "rest", "completion", "calibration")
 """Where variance comes from: noise of the wrench; noise of the motion; residuals larger than both,
-such as drift, vibration or a model that fails; what the default body completes."""
+such as drift, vibration or a model that fails; what the default body completes; errors of scale of
+the sensor and of gravity, as far as they are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +24,23 @@ class VarianceParts:
     wrench: Array
     motion: Array
     completion: Array
+    calibration: Array
 
     @classmethod
-    def of(cls, fit: LeastSquaresFit) -> VarianceParts | None:
-        """Of a fit; None where no noise was read off the signals.
+    def of(cls, fit: LeastSquaresFit, calibration: Array | None = None) -> VarianceParts | None:
+        """Of a fit; None where no noise was read off the signals, nor a scale's error was given.
 
         With S_g the covariance that noise gives the residuals of a group, and B the information
         left without it, B⁻¹ (Σ_g YᵀW S_g W Y) B⁻¹ is that of the unknowns. S_g adds up over the
         signals; in the noise cross term (X), one of them is the motion's.
+
+        Args:
+            fit: the unconstrained estimate.
+            calibration: covariance that errors of scale make, shape (p, p).
         """
         system, split, to_x = fit.data.system, fit.identifiability, fit.scaling.to_x
         everything = system.noise_moments(fit.x)
-        if not everything.any():
+        if calibration is None and not everything.any():
             return None
         fraction, n = fit.noise_fraction, system.arrays.effective_samples[:, None, None]
         of_wrench = n * system.arrays.wrench_noise
@@ -51,6 +57,7 @@ class VarianceParts:
             covariance(of_wrench),
             covariance(of_motion) + along @ cross_term @ along,
             unknown @ unknown.T,
+            np.zeros_like(along) if calibration is None else calibration,
         )
 
     def shares(
@@ -75,7 +82,8 @@ class VarianceParts:
         def variance(of: Array) -> Array:
             return (jacobian @ of * jacobian).sum(axis=1)
 
-        whole = variance(covariance)
+        calibration = variance(self.calibration[block, block])
+        whole = np.maximum(variance(covariance) - calibration, 0.0)
         parts = np.array(
             [variance(of[block, block]) for of in (self.wrench, self.motion, self.completion)]
         )
@@ -83,7 +91,7 @@ class VarianceParts:
         rest = np.maximum(whole - parts.sum(axis=0), 0.0)
         noise = wrench + motion
         fits = np.minimum(1.0, (whole - completion) / np.where(noise > 0.0, noise, 1.0))
-        found = np.stack((fits * wrench, fits * motion, rest, completion))
+        found = np.stack((fits * wrench, fits * motion, rest, completion, calibration))
         total = found.sum(axis=0)
         known = measured(decided_by)
         return {

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array, Mat33, Vec3, Vec6
+from identify.errors import ModelError
 from identify.exchange.estimate_views import EstimateViews
 from identify.files import write_text
 from identify.findings import Finding, Verdict
@@ -73,6 +74,8 @@ class SavedEstimate(EstimateViews):
         frame: what the body frame B is, in words.
         frames: its name, and where the flange and the tool point are in it, as far as known.
         covariance: of phi, in its order and units, shape (10, 10).
+        calibration: the part of the covariance that errors of scale of the sensor and of gravity
+            make, shape (10, 10); None where none are given.
         intervals: lower and upper bound by name: the ten of phi, cx, cy, cz, Icxx … Iczz and the
             principal moments I1, I2, I3; None for what was not measured.
         interval_kind: what the intervals are, and what they leave out.
@@ -97,6 +100,7 @@ class SavedEstimate(EstimateViews):
     frame: str = "body"
     frames: BodyFrame = field(default_factory=BodyFrame)
     covariance: Array | None = None
+    calibration: Array | None = None
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
     interval_kind: str | None = None
     variance_shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -113,6 +117,17 @@ class SavedEstimate(EstimateViews):
     findings: tuple[Finding, ...] = ()
     r_squared: tuple[float | None, ...] | None = None
     verdict: Verdict | None = None
+
+    @property
+    def repeatability(self) -> Array:
+        """Covariance without errors of scale, which logs of one sensor share, shape (10, 10).
+
+        Raises:
+            ModelError: there is no covariance.
+        """
+        if self.covariance is None:
+            raise ModelError("the estimate has no covariance")
+        return self.covariance - (0.0 if self.calibration is None else self.calibration)
 
     @property
     def saved(self) -> SavedEstimate:

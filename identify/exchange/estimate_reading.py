@@ -133,7 +133,7 @@ def _require_keys(document: Mapping[str, object], version: int) -> None:
         if key not in known:
             raise ModelError(f"unknown key {shown(key)}{did_you_mean(key, known)}")
     for key in known:
-        if key not in document:
+        if key not in document and key != "calibration":  # the first of version 3 had none
             raise ModelError(f"the key {key!r} is missing")
 
 
@@ -273,6 +273,7 @@ class _Contents(BaseModel):
     frame: StrictStr | None = None
     frames: Annotated[_Frames, _made(BodyFrame)] | None = None
     covariance: _Covariance | None = None
+    calibration: _Covariance | None = None
     intervals: dict[StrictStr, _Pair | None] | None = None
     interval_kind: StrictStr | None = None
     variance_shares: dict[StrictStr, dict[StrictStr, Number]] | None = None

@@ -122,7 +122,7 @@ def wrench_gain(old: WrenchTable, new: WrenchTable) -> Array:
     factors = []
     for table in (old, new):
         sign = 1.0 if table.acts_on == "body" else -1.0
-        units = FORCE[table.force_unit], TORQUE[table.torque_unit]
+        units = FORCE[table.force_unit] * table.force_gain, TORQUE[table.torque_unit]
         factors.append(sign * np.repeat(units, 3))
     return factors[1][:, None] * _selection(*columns) / factors[0]
 

@@ -130,6 +130,8 @@ class Recording:
         acceleration_frame: str | None = None,
         acceleration_kind: str = "classical",
         gravity: Sequence[float] | Vec3 | None = None,
+        gravity_accuracy: float | None = None,
+        gain_accuracy: float | Sequence[float] | Sequence[Sequence[float]] | None = None,
         mount: Pose | ArrayLike | Mapping[str, object] | None = None,
         wrench_delay: float | None = None,
         compensated: Mapping[str, object] | None = None,
@@ -167,6 +169,9 @@ class Recording:
             acceleration_frame: "body" or "world".
             acceleration_kind: "classical", "spatial" or "proper", as in `Recording`.
             gravity: g in W [m/s²], three numbers.
+            gravity_accuracy: one sigma of its size, relative.
+            gain_accuracy: one sigma of the sensor's scale, relative: a number, one of force and one
+                of torque, one for each of six channels, or 6×6 with the cross-talk.
             mount: X_BS, with `wrench_frame="sensor"`: a pose, its 4×4 matrix, or a mapping with
                 `translation` and `quaternion` [x, y, z, w].
             wrench_delay: time by which the wrench of a row is older than its motion [s].

@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from identify.documents import Number, Table, Vector, WrongValue, one_of
+from identify.logs.calibration import GainAccuracy, Share
 from identify.logs.schema_fields import (
     Column,
     ColumnsMatrix,
@@ -133,6 +134,8 @@ class World(Table):
 
     gravity: Vector = GRAVITY_W
     """g in W [m/s²]: the way things fall."""
+    gravity_accuracy: Share = 0.0
+    """One sigma of its size, relative."""
 
 
 class PoseTable(Table):
@@ -320,6 +323,10 @@ class WrenchTable(Table):
     """In `force_unit`."""
     torque_noise: Sigma | None = None
     """In `torque_unit`."""
+    force_gain: Annotated[Number, Field(gt=0.0)] = 1.0
+    """What the force is of what the sensor says, as a weighed body tells it."""
+    gain_accuracy: GainAccuracy | None = None
+    """One sigma of the sensor's scale, relative, of data sheet or calibration; unknown if None."""
     delay_s: Number = 0.0
     """Time by which the wrench of a row is older than its pose [s]."""
     mount: Placement | None = None

@@ -51,8 +51,9 @@ class Signal:
         return "angle_noise" if self.name == "quaternion" else f"{self.key}_noise"
 
     def factor(self, table: Any) -> float:
-        """What turns its unit in a table of the schema into SI."""
-        return 1.0 if self.unit is None else _UNITS[self.unit][getattr(table, self.unit)]
+        """What turns its unit in a table of the schema into SI, with the sensor's gain."""
+        gain = table.force_gain if self.name == "force" else 1.0
+        return gain if self.unit is None else gain * _UNITS[self.unit][getattr(table, self.unit)]
 
 
 SIGNALS = (

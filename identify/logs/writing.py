@@ -68,7 +68,8 @@ def schema_of(recording: Recording) -> dict[str, object]:
         if signal.name in recording.signals:
             tables.setdefault(signal.group, {})[signal.key] = list(signal.columns)
     said = {table: named | _meaning(recording, table) for table, named in tables.items()}
-    whole = {"log": clock, "world": {"gravity": recording.gravity.tolist()}}
+    world = {"gravity": recording.gravity.tolist(), **_accuracy(recording, "world")}
+    whole: dict[str, object] = {"log": clock, "world": world}
     if body := _body(recording.body_frame):
         whole["body"] = body
     return {**whole, **said}
@@ -110,4 +111,12 @@ def _meaning(recording: Recording, table: str) -> dict[str, object]:
         at_tcp = wrench_point(recording.frames["wrench"], recording.body_frame.tcp)
         if at_tcp is not None and recording.X_BS is None:
             meaning["point"] = "flange"
+        meaning |= _accuracy(recording, "wrench")
     return meaning
+
+
+def _accuracy(recording: Recording, table: str) -> dict[str, object]:
+    """What the recording's own schema says of the scale of the sensor, or of gravity."""
+    said = recording.schema.get(table)
+    tables = said.items() if isinstance(said, Mapping) else ()
+    return {key: value for key, value in tables if key in ("gain_accuracy", "gravity_accuracy")}

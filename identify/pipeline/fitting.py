@@ -10,12 +10,14 @@ import numpy as np
 
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import (
+    Calibration,
     Estimate,
     EstimatorSettings,
     NegativeMass,
     TooLittleMotion,
     estimate_body,
 )
+from identify.estimation.calibration import gravity_error
 from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
@@ -187,6 +189,8 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
     if settings.gravity is not None:
         reading = reading.with_patch({"world.gravity": tuple(map(float, settings.gravity))})
     wide = len(source) <= CHUNK_ROWS and _is_differentiated(source)
+    recording = source.recording if isinstance(source, LogFile) else source
+    wide = wide or gravity_error(recording) > 0.0  # what it makes shows beside the attitude alone
     log = scan_log(source, reading, tell, wide=wide)
     cutoff, motion = log.summary.cutoff_hz, log.summary.motion_hz or 0.0
     if cutoff is not None and motion > cutoff:
@@ -265,7 +269,9 @@ def _estimate(
     """The estimate, or the error that says what the logs most likely mean."""
     blocks = [log.summary.statistics for log in logs]
     try:
-        return estimate_body(blocks, settings)
+        return estimate_body(
+            blocks, settings, Calibration.of([log.summary.recording for log in logs])
+        )
     except NegativeMass as error:
         if settings.unloaded:
             raise _of_two(logs, blocks, settings, error, say) from error

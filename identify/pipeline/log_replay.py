@@ -155,7 +155,7 @@ def _samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
     if estimate.covariance is None:
         return None, ("No band: the estimate has no covariance.",)
     drawn = posterior_bodies(
-        estimate.parameters.phi, estimate.covariance, np.random.default_rng(_SEED)
+        estimate.parameters.phi, estimate.repeatability, np.random.default_rng(_SEED)
     )
     if drawn is None:
         return None, ("No band: hardly any body within the estimate's uncertainty is possible.",)

@@ -23,7 +23,13 @@ from identify.reporting.content import (
     table_of,
 )
 from identify.reporting.parameter_table import PRINCIPAL, Group, ParameterRow, parameter_rows
-from identify.reporting.rounding import decimals_for, fixed, significant, unit_of_length
+from identify.reporting.rounding import (
+    decimals_for,
+    fixed,
+    significant,
+    unit_of_length,
+    unit_of_mass,
+)
 
 if TYPE_CHECKING:
     from identify.estimation import Certificate, Estimate
@@ -75,11 +81,30 @@ def parameters_section(result: FitResult, truth: InertialParameters | None) -> S
             "not identifiable from these logs: the number shown was not measured. "
             f"It completes the body: {estimate.default_body}. Do not rely on it."
         )
+    points += scale_in_words(estimate)
     blocks: list[Block] = [table]
     if truth is not None:
         star = any(one.outside for one in rows)
         blocks.append(_errors(estimate.parameters, truth, outside=star))
     return Section("parameters", f"Parameters{estimate.of_body}", (*blocks, Points(tuple(points))))
+
+
+def scale_in_words(estimate: Estimate) -> list[str]:
+    """What 1 % of the sensor's scale would make, where intervals do not count any; else nothing."""
+    if estimate.calibration is not None or estimate.parameters.mass <= 0.0:
+        return []
+    mass, interval = estimate.parameters.mass, estimate.intervals.get("m")
+    what = "first moments and inertia 1 % too large"
+    if estimate.decided_by["m"] != "given" and interval is not None:
+        unit = unit_of_mass(0.01 * mass)
+        share = significant(unit.of(0.01 * mass), 3)
+        half = significant(50.0 * (interval[1] - interval[0]) / mass, 2)
+        what = (
+            f"mass, first moments and inertia 1 % too large: {share} {unit.name} of mass, where "
+            f"the interval is ± {half} %"
+        )
+    said = f"calibration: readings of the sensor that are 1 % too large make {what}. "
+    return [f"{said}No log can tell; gain_accuracy in [wrench] of the schema gives what is known."]
 
 
 def _row(one: ParameterRow) -> Row:

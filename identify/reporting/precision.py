@@ -12,6 +12,7 @@ from identify.arrays import Array
 from identify.estimation.variance import SOURCES
 from identify.inertia import InertialParameters
 from identify.reporting.canvas import (
+    AXES,
     ESTIMATE,
     GRID,
     MEASURED,
@@ -44,7 +45,8 @@ _CAPTION = (
     "root of the variance. Wrench noise and motion noise: noise that was read off the signals, or "
     "given, propagated to the estimate. Drift, model: by how much residuals, or blocks of time, "
     "differ beyond both, because of drift, vibration, or equations that do not hold. Completion: "
-    "what the data do not identify."
+    "what the data do not identify. Calibration: errors of scale of the sensor and of gravity, as "
+    "far as the schema gives them; no longer log reduces these."
 )
 _ADVICE = (
     "A longer log or faster motion reduces the share of wrench noise; a better pose signal or "
@@ -288,13 +290,17 @@ def _remark(row: ParameterRow, width: float) -> str:
 
 
 SOURCE_NAMES = dict(
-    zip(SOURCES, ("wrench noise", "motion noise", "drift, model", "completion"), strict=True)
+    zip(
+        SOURCES,
+        ("wrench noise", "motion noise", "drift, model", "completion", "calibration"),
+        strict=True,
+    )
 )
-_COLORS = dict(zip(SOURCES, (ESTIMATE, OTHER, MEASURED, GRID), strict=True))
+_COLORS = dict(zip(SOURCES, (ESTIMATE, OTHER, MEASURED, GRID, AXES[2][1]), strict=True))
 
 
 def sources(result: FitResult, *, ax: Place | None = None) -> Any:
-    """Shares of each parameter's variance: noise of wrench and motion, the rest, completion.
+    """Shares of each parameter's variance: noise, the rest, completion, calibration.
 
     Args:
         result: of a fit.

@@ -123,7 +123,8 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
 
     Args:
         estimates: by name; each with covariance, intervals and what decided its parameters. They
-            must rest on different data.
+            must rest on different data. Errors of scale that are given are taken to be those of one
+            sensor: no difference comes of them, and no number of logs makes them less.
 
     Raises:
         ModelError: one has no covariance, intervals or `decided_by`.
@@ -169,7 +170,10 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
         intervals={
             name: None if np.isnan(half) else (value - half, value + half)
             for name, value, half in zip(
-                SHOWN, pool.values.tolist(), pool.half_widths.tolist(), strict=True
+                SHOWN,
+                pool.values.tolist(),
+                np.hypot(pool.half_widths, _of_scale(estimates)).tolist(),
+                strict=True,
             )
         },
         noticed={name: parts.noticed(k) for k, name in enumerate(SHOWN)},
@@ -397,7 +401,18 @@ def _covariance(name: str, estimate: SavedEstimate) -> Array:
             f"{name}: an estimate without covariance, intervals or decided_by cannot be compared; "
             f"take one that identify fit has written"
         )
-    return estimate.covariance
+    return estimate.repeatability
+
+
+def _of_scale(estimates: Mapping[str, SavedEstimate]) -> Array:
+    """95 % half-widths that errors of scale alone make, by `SHOWN`: of a typical estimate."""
+    of_each: list[Array] = [np.zeros(len(SHOWN))]
+    for estimate in estimates.values():
+        if estimate.calibration is not None:
+            every = np.ones(len(PHI), dtype=np.bool_)
+            of_each.append(_shown(estimate.parameters.phi, estimate.calibration, every)[1])
+    variances = np.median(np.nan_to_num(of_each[1:] or of_each), axis=0)
+    return stdtrit(_MOST_DEGREES, _HALF_WIDTH_LEVEL) * np.sqrt(variances)
 
 
 def _identified(estimate: SavedEstimate) -> list[bool]:

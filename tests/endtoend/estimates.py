@@ -18,6 +18,7 @@ KEYS = (
     "inertia_about_com",
     "inertia_about_origin",
     "covariance",
+    "calibration",
     "intervals",
     "interval_kind",
     "variance_shares",

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from identify.estimation import estimate_body
+from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import INTERVAL_KIND
 from identify.estimation.scaling import BodyScaling
 from identify.estimation.solving import solve_terms
@@ -41,7 +42,7 @@ def test_all_is_decided_by_data_and_said_so(made):
     phi, _, estimate = made
     assert estimate.decided_by == dict.fromkeys(PHI, "data")
     assert estimate.complete
-    assert estimate.interval_kind == INTERVAL_KIND
+    assert estimate.interval_kind == f"{INTERVAL_KIND}; {NOT_INCLUDED}"
     assert "noise of wrench and motion counted" in INTERVAL_KIND
     inside = [
         estimate.intervals[name][0] < value < estimate.intervals[name][1]

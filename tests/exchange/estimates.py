@@ -22,6 +22,7 @@ FULL = SavedEstimate(
     frame="tool flange",
     frames=BodyFrame("wrist sensor", flange=FLANGE),
     covariance=np.diag(np.arange(1.0, 11.0)) / 3.0,
+    calibration=np.diag(np.arange(1.0, 11.0)) / 7.0,
     intervals={"m": (1.1, 1.3), "Ixx": None, "cx": (0.0, 0.1 + 0.2)},
     interval_kind="95 %, of a test",
     variance_shares={"m": {"wrench": 0.75, "motion": 0.25}},

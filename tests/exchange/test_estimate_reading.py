@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from identify.errors import MissingFile, ModelError
 from identify.exchange import SavedEstimate, read_estimate, read_parameters, write_estimate
-from identify.exchange.estimate_json import estimate_text
+from identify.exchange.estimate_json import contents_digest, estimate_text
 from identify.inertia import PHI
 from identify.spatial import BodyFrame
 from tests.close import assert_same_body
@@ -291,7 +291,19 @@ def test_where_only_the_body_is_wanted_an_edited_file_is_refused(path):
         read_parameters(change(path, "samples", to=7))
 
 
-@pytest.mark.parametrize("key", FULL.to_dict())
+def test_a_file_of_before_there_was_a_calibration_is_read(path):
+    write_estimate(replace(FULL, calibration=None), path)
+    document = content(path)
+    del document["calibration"]
+    text = json.dumps(document)
+    document["digest"] = contents_digest(text)
+    saved = read_estimate(write(path, document))
+    assert saved.calibration is None
+    assert codes(saved) == ["delay"]
+    assert np.array_equal(saved.repeatability, FULL.covariance)
+
+
+@pytest.mark.parametrize("key", [key for key in FULL.to_dict() if key != "calibration"])
 def test_a_key_that_is_missing_or_misspelt_is_refused(path, key):
     document = content(path)
     value = document.pop(key)

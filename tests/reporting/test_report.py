@@ -9,6 +9,7 @@ from identify.commands.summary import verdict_lines
 from identify.findings import Finding
 from identify.inertia import PHI
 from identify.reporting import page as page_module, parameter_rows, report
+from identify.reporting.body import scale_in_words
 from identify.reporting.page import report_html
 from identify.reporting.result import verdict_in_words
 from tests.reporting.page import Page
@@ -78,6 +79,17 @@ def test_intervals_say_what_they_leave_out(case, page):
     still = all(log.recording.still for log in case.result.logs)
     assert ("noise of wrench and motion counted" in page.text) == (not still)
     assert ("noise of the wrench counted by what the fit leaves of it" in page.text) == still
+
+
+def test_what_one_percent_of_the_sensor_would_make_is_said_where_it_is_not_counted(case, page):
+    estimate = case.result.estimate
+    assert estimate.calibration is None
+    said = "readings of the sensor that are 1 % too large make"
+    assert page.text.count(said) == len(estimate.bodies)
+    counted = replace(estimate, calibration=1e-6 * np.eye(10))
+    assert scale_in_words(counted) == []
+    if estimate.decided_by["m"] == "data":
+        assert "mass, first moments and inertia 1 % too large" in page.text
 
 
 def test_every_finding_is_visible_and_what_is_missing_too(case, page):
@@ -163,7 +175,7 @@ def test_what_makes_the_intervals_is_shown_where_noise_was_found(case, page):
     assert ("Sources of the uncertainty" in page.text) == bool(shares)
     for name, of in shares.items():
         for cells in page.rows(name):
-            if len(cells) == 5 and all(cell.isdigit() for cell in cells[1:]):
+            if len(cells) == 6 and all(cell.isdigit() for cell in cells[1:]):
                 shown = [float(cell) for cell in cells[1:]]
                 np.testing.assert_allclose(shown, [100.0 * of[s] for s in of], atol=0.51)
                 break

@@ -56,6 +56,28 @@ def test_wider_intervals_that_hold_at_once_are_not_taken_for_fewer_degrees_of_fr
     assert_close(wider.noticed["m"], plain.noticed["m"], 1e-9)
 
 
+def test_errors_of_one_sensors_scale_make_no_difference_and_do_not_average_out():
+    rng = np.random.default_rng(5)
+    several = {f"log{k}": drawn(rng) for k in range(16)}
+    of_scale = 0.02**2 * np.outer(BODY.phi, BODY.phi)
+
+    def with_scale(one: SavedEstimate) -> SavedEstimate:
+        assert one.covariance is not None
+        covariance = one.covariance + of_scale
+        intervals = intervals_of(one.parameters.phi, covariance, np.full(10, 40.0), BY_DATA)
+        return replace(one, covariance=covariance, calibration=of_scale, intervals=intervals)
+
+    plain = pool_estimates(several)
+    scaled = pool_estimates({name: with_scale(one) for name, one in several.items()})
+    assert scaled.noticed["m"] == pytest.approx(plain.noticed["m"], rel=0.05)
+    assert_close(scaled.values["m"], plain.values["m"], 1e-3)
+    low, high = bounds(scaled, "m")
+    assert 0.5 * (high - low) == pytest.approx(1.96 * 0.02 * BODY.mass, rel=0.05)
+    odd = {name: with_scale(one) for name, one in several.items()}
+    odd["odd"] = with_scale(drawn(rng, 1.02 * BODY.phi))
+    assert pool_estimates(odd).differing == ("odd",)
+
+
 def narrowed(one: SavedEstimate, factor: float) -> SavedEstimate:
     """The same with a covariance that says its errors are smaller by a factor."""
     covariance = np.array(one.covariance) / factor**2

@@ -1,0 +1,134 @@
+"""What errors of the sensor's scale, and of gravity's, make of an estimate.
+
+No log can tell them: readings that are all 1 % too large are those of a body that is 1 % heavier.
+What a schema says of them (`gain_accuracy`, `gravity_accuracy`) goes through the fit. With e an
+error of one sigma, B the information of the rows and s(e) = Aᵀ W r the scores at the estimate of
+the logs with it,
+
+    δx = B⁻¹ (s(e) − s(0)),  Cov = Σ δx δxᵀ
+
+over errors that are independent of each other. Each is one error for all logs of a sensor.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import ProblemError
+from identify.estimation.least_squares import LeastSquaresFit
+from identify.logs import Recording
+from identify.logs.calibration import gain_errors
+from identify.regressors import SCAN_LAYOUT, Statistics, System
+from identify.regressors.log_corrections import changed_readings, other_gravity
+from identify.regressors.system import augmented
+
+NOT_INCLUDED = "repeatability; calibration of the sensor not included"
+"""What intervals are where no schema says how far the sensor's scale may be off."""
+
+_INCLUDED = "calibration of the sensor included"
+_EXACT = "the sensor's scale taken as exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Errors of scale, one sigma each, that the logs of a fit may have.
+
+    Attributes:
+        maps: what makes the wide columns of each log those it would have with an error, one for
+            each error, shape (errors, logs, 40, 19).
+        said: what intervals include of them, in words.
+    """
+
+    maps: Array
+    said: str
+
+    @classmethod
+    def of(cls, logs: Sequence[Recording]) -> Calibration:
+        """What the schemas of some logs say; gains count where those of all logs say them.
+
+        Logs of which the same is said are of one sensor, others of sensors of their own.
+        """
+        accuracies = [_said(log, "wrench").get("gain_accuracy") for log in logs]
+        gravities = [gravity_error(log) for log in logs]
+        as_read = np.array([changed_readings(np.eye(6)) for _ in logs])
+        maps: list[Array] = []
+        if any(gravities):
+            pairs = zip(logs, gravities, strict=True)
+            maps.append(np.array([other_gravity(error * log.gravity) for log, error in pairs]))
+        if None in accuracies:
+            return cls(np.array(maps).reshape(-1, *as_read.shape), NOT_INCLUDED)
+        sensors = [json.dumps(accuracy) for accuracy in accuracies]
+        for sensor in dict.fromkeys(sensors):
+            for error in gain_errors(json.loads(sensor)):
+                own = as_read.copy()
+                for k, log in enumerate(logs):
+                    if sensors[k] == sensor:
+                        own[k] = changed_readings(np.eye(6) + error, log.X_BS)
+                maps.append(own)
+        exact = len(maps) == any(gravities)
+        return cls(np.array(maps).reshape(-1, *as_read.shape), _EXACT if exact else _INCLUDED)
+
+    def effects(self, fit: LeastSquaresFit) -> tuple[Array, Array]:
+        """What each error makes of the unknowns and of the sensor offsets.
+
+        Args:
+            fit: of the logs, in their order.
+
+        Returns:
+            Of the unknowns, shape (errors, p), and of the offsets, shape (errors, offsets, m).
+
+        Raises:
+            ProblemError: an error of gravity needs statistics with the attitude in them.
+        """
+        system, x, W = fit.data.system, fit.x, fit.weights
+        before, offsets = _scores(fit, system), system.offset_maps(W) @ augmented(x)
+        data = [(statistics.merged(), equations) for statistics, equations in system.data]
+        of_x, of_offsets = [np.zeros((0, len(x)))], [np.zeros((0, *offsets.shape))]
+        for maps in self.maps:
+            start, pairs = 0, []
+            for statistics, equations in data:
+                own = maps[start : start + len(statistics.logs)]
+                pairs.append((_mapped(statistics, own), equations))
+                start += len(own)
+            other = System.of(pairs)
+            moved = fit.information_inverse @ (_scores(fit, other) - before)
+            of_x.append(moved[None])
+            of_offsets.append((other.offset_maps(W) @ augmented(x + moved) - offsets)[None])
+        return np.concatenate(of_x), np.concatenate(of_offsets)
+
+
+def gravity_error(log: Recording) -> float:
+    """One sigma of gravity's size in a log, relative; zero where it is measured with the motion."""
+    signals = {*log.signals, *(name for stream in log.streams for name in stream.signals)}
+    if log.acceleration_kind == "proper" and "linear_acceleration" in signals:
+        return 0.0
+    return float(_said(log, "world").get("gravity_accuracy") or 0.0)
+
+
+def _said(log: Recording, table: str) -> Mapping[str, Any]:
+    said = log.schema.get(table)
+    return said if isinstance(said, Mapping) else {}
+
+
+def _mapped(statistics: Statistics, maps: Array) -> Statistics:
+    """Statistics with an error; those of the columns that a fit reads alone have no attitude."""
+    columns = len(statistics.layout.columns)
+    if maps[:, columns:].any():
+        raise ProblemError(
+            "gravity_accuracy needs statistics with the attitude of the body: scan the logs wide"
+        )
+    layout = statistics.layout if columns == maps.shape[2] else SCAN_LAYOUT
+    return statistics.mapped(maps[:, :columns], layout)
+
+
+def _scores(fit: LeastSquaresFit, system: System) -> Array:
+    """Scores of some data at a fit, with its weights, noise in the columns taken off: (p,)."""
+    rows = system.whitened_rows(fit.weights)
+    noise = fit.noise_fraction * system.noise_moment(fit.weights)
+    return (rows.T @ rows - noise)[:-1] @ augmented(fit.x)

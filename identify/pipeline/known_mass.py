@@ -1,0 +1,72 @@
+"""The gain of a sensor's force, from the log of a body that was weighed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from identify.arrays import positive
+from identify.errors import ProblemError, SchemaError
+from identify.estimation import estimate_body
+from identify.pipeline.result import FitResult
+from identify.regressors import SCAN_LAYOUT
+from identify.regressors.log_corrections import changed_readings
+
+_NEAR, _MOST_ROUNDS = 1e-7, 20
+"""Share of the mass to which the gain is found, and rounds in which it is."""
+
+_MOST_GAIN = 1.5
+"""No sensor's gain is farther from one: beyond, it is a unit, or another body."""
+
+
+class ForceGain(NamedTuple):
+    """What the force is of what it was read as.
+
+    Attributes:
+        gain: the ratio.
+        sigma: its standard error, relative: how well the log repeats.
+    """
+
+    gain: float
+    sigma: float
+
+
+def force_gain(result: FitResult, mass: float) -> ForceGain:
+    """The gain of the force with which a fit finds the mass that is known.
+
+    Errors of gravity go into it; later logs at the same place have the same.
+
+    Args:
+        result: of logs of the weighed body, or of such a payload, fitted without its mass.
+        mass: as weighed [kg].
+
+    Raises:
+        SchemaError: the mass is not positive.
+        ProblemError: the mass was given to the fit, or no gain of a sensor makes it.
+    """
+    positive(mass, "known mass", "kg", SchemaError)
+    if result.settings.mass_known or result.verdict.usable == "no":
+        raise ProblemError(
+            "the gain of a sensor needs a fit without a known mass, and with no finding that "
+            "forbids to use it"
+        )
+    gain = 1.0
+    for _ in range(_MOST_ROUNDS):
+        G = np.diag([gain] * 3 + [1.0] * 3)
+        logs = []
+        for log in result.logs:
+            M = changed_readings(G, log.recording.X_BS)
+            columns = len(log.statistics.layout.columns)
+            logs.append(log.statistics.mapped(M[:columns], SCAN_LAYOUT))
+        found = estimate_body(logs, result.settings)
+        share = mass / found.parameters.mass
+        if not 1.0 / _MOST_GAIN < gain * share < _MOST_GAIN:
+            raise ProblemError(
+                f"{mass:g} kg is {gain * share:.4g} times the mass found, which is no gain of a "
+                "sensor: check force_unit, and the mass"
+            )
+        if abs(share - 1.0) < _NEAR:
+            break
+        gain *= share
+    return ForceGain(gain, float(np.sqrt(found.covariance[0, 0])) / mass)

@@ -1,0 +1,101 @@
+"""A sensor's force gain from a body that was weighed, and what later logs make of it."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify.inertia import InertialParameters
+from identify.logs import Noise, synthetic_recording
+from identify.logs.writing import write_log
+
+WEIGHED = InertialParameters.from_com(1.5, [0.01, 0.0, 0.06], np.diag([4e-3, 5e-3, 2e-3]))
+OTHER = InertialParameters.from_com(0.8, [0.0, 0.02, 0.05], np.diag([2e-3, 3e-3, 2e-3]))
+GAIN = 1.03
+
+
+def written(folder, body, seed, **said):
+    """A log of a sensor whose force is 3 % too large."""
+    noise = Noise(force=0.05, torque=2e-3, position=1e-4, orientation=1e-4)
+    log = synthetic_recording(body.phi, rng=np.random.default_rng(seed), noise=noise)
+    signals = {**log.signals, "force": GAIN * log.signals["force"]}
+    log = replace(log, signals=signals, schema={"wrench": said})
+    path = folder / f"log{seed}.csv"
+    return path, write_log(log, path)
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("weighed")
+    return written(folder, WEIGHED, 1, gain_accuracy=[0.02, 0.01]), written(folder, OTHER, 2)
+
+
+def mass_of(cli, log, schema, out):
+    status, _, err = cli("fit", log, "--schema", schema, "-o", out, "--no-report", "--quiet")
+    assert status == 0, err
+    return json.loads((out / "estimate.json").read_text())["intervals"]["m"]
+
+
+def test_the_gain_of_a_weighed_body_makes_the_mass_of_another_right(cli, logs, tmp_path):
+    (log, schema), (other, other_schema) = logs
+    words = ("fit", log, "--schema", schema, "-o", tmp_path / "a", "--no-report")
+    status, out, _ = cli(*words, "--known-mass-check", 1.5)
+    assert status == 0
+    lines = out.splitlines()
+    start = lines.index("[wrench]")
+    assert re.match(r"Known mass: the force is 0\.97\d+ ± [\d.e-]+ times", lines[start - 1][:60])
+    gain = float(lines[start + 1].removeprefix("force_gain = "))
+    assert gain == pytest.approx(1.0 / GAIN, rel=1e-3)
+    sigma, torque = json.loads(lines[start + 2].split(" = ")[1].split("#")[0])
+    assert 1e-5 < sigma < 1e-3
+    assert torque == 0.01
+
+    plain = mass_of(cli, other, other_schema, tmp_path / "b")
+    assert not plain[0] < 0.8 < plain[1]
+    text = other_schema.read_text().replace("[wrench]", "\n".join(lines[start : start + 3]))
+    calibrated = tmp_path / "calibrated.toml"
+    calibrated.write_text(text)
+    low, high = mass_of(cli, other, calibrated, tmp_path / "c")
+    assert low < 0.8 < high
+    assert high - low < 0.01
+
+    # With the gain in the schema the weighed body weighs what it does, and the gain stays.
+    own = tmp_path / "own.toml"
+    own.write_text(schema.read_text().replace("[wrench]", f"[wrench]\nforce_gain = {gain}"))
+    words = ("fit", log, "--schema", own, "-o", tmp_path / "d", "--no-report")
+    _, again, _ = cli(*words, "--known-mass-check", 1.5)
+    (same,) = re.findall(r"^force_gain = (.*)$", again, re.MULTILINE)
+    assert float(same) == pytest.approx(gain, rel=1e-4)
+
+
+def test_without_an_accuracy_that_of_the_torque_is_left_to_fill_in(cli, logs, tmp_path):
+    _, (log, schema) = logs
+    words = ("fit", log, "--schema", schema, "-o", tmp_path / "a", "--no-report")
+    _, out, _ = cli(*words, "--known-mass-check", 0.8)
+    assert re.search(r"^# gain_accuracy = \[[\d.e-]+, …\]", out, re.MULTILINE)
+
+
+def test_a_mass_that_is_another_bodys_makes_no_gain(cli, logs, tmp_path):
+    (log, schema), _ = logs
+    words = ("fit", log, "--schema", schema, "-o", tmp_path / "a", "--no-report")
+    status, out, err = cli(*words, "--known-mass-check", 15)
+    assert status == 3
+    assert "which is no gain of a sensor: check force_unit" in " ".join(err.split())
+    assert "force_gain" not in out
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--known-mass-check", 1.5, "--mass", 1.5), "goes without --mass"),
+        (("--known-mass-check", 1.5, "--each"), "goes without --each"),
+        (("--known-mass-check", -1), "expected a mass above 0 kg"),
+    ],
+)
+def test_what_says_nothing_of_a_gain_is_refused(cli, logs, tmp_path, more, said):
+    (log, schema), _ = logs
+    status, _, err = cli("fit", log, "--schema", schema, "-o", tmp_path / "a", *more)
+    assert status == 2
+    assert said in " ".join(err.split())
