@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional
 
 from identify.commands.bodies import read_bodies
-from identify.commands.command import Command, Flag, option
+from identify.commands.command import Command, Flag, Number, option
 from identify.commands.output import require_writable, write_file
 from identify.commands.reasons import reasons_of, say_reasons, status_of
-from identify.commands.terminal import pose_error, say
+from identify.commands.terminal import beside_noise, pose_error, say
 
 if TYPE_CHECKING:
     from identify.pipeline import LogReplay
@@ -50,8 +50,8 @@ class Replay(Command):
     no_bias: Flag = False
     """The sensor has no offset. By default it is the estimate's for this log, or fitted on it."""
 
-    horizon: Annotated[float, option("S", "(default: 1)")] = 1.0
-    """Length of a window [s]."""
+    horizon: Annotated[Number, option("S", "(default: 1, or less)")] = None
+    """Length of a window [s]; by default noise of the wrench is a tenth of the motion at most."""
 
     hold: Flag = False
     """The wrench is held between samples. By default it is a straight line from one to the next."""
@@ -103,12 +103,14 @@ def lines_of(done: LogReplay) -> Iterator[str]:
     yield f"Sensor offset taken off: [{offset}] N, N m ({done.bias_origin})."
     if done.windows is not None:
         for name, errors in done.windows.errors.items():
-            yield f"{done.windows.windows} windows, {name}: RMS {_said(errors)}"
+            said = _said(errors, done.windows.noise)
+            yield f"{done.windows.windows} windows, {name}: RMS {said}"
     if done.single_shot is not None:
         for name, errors in done.single_shot.errors.items():
-            yield f"In one shot, {name}: {_said(errors)}"
+            yield f"In one shot, {name}: {_said(errors, done.single_shot.noise)}"
     yield from done.missing
 
 
-def _said(errors: ReplayErrors) -> str:
-    return f"{pose_error(errors)} from the measured pose after {errors.horizon[-1]:.4g} s."
+def _said(errors: ReplayErrors, noise: ReplayErrors | None) -> str:
+    after = f"after {errors.horizon[-1]:.4g} s"
+    return f"{pose_error(errors)} from the measured pose {after}{beside_noise(noise)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from identify.commands.terminal import pose_error, print_table, say
+from identify.commands.terminal import beside_noise, pose_error, print_table, say
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words
@@ -86,7 +86,8 @@ def _replayed(replay: Replay | None, what: str) -> Iterator[str]:
         name, errors = next(iter(replay.errors.items()))
         yield (
             f"{what}: {replay.windows} windows of {errors.horizon[-1]:.3g} s simulated from the "
-            f"{name} and the measured wrench end {pose_error(errors)} from the measured pose (RMS)."
+            f"{name} and the measured wrench end {pose_error(errors)} from the measured pose (RMS)"
+            f"{beside_noise(replay.noise)}"
         )
 
 

@@ -34,6 +34,11 @@ def pose_error(errors: ReplayErrors) -> str:
     return f"{shown} and {angle:.3g}°"
 
 
+def beside_noise(noise: ReplayErrors | None) -> str:
+    """What errors of a replay are to be held against, as the end of a sentence; "." for nothing."""
+    return "." if noise is None else f"; noise of the wrench alone makes {pose_error(noise)}."
+
+
 def print_table(table: Table, narrowest: int) -> None:
     """Print a table, which may be wider than the terminal: it wraps, rather than cut numbers."""
     from rich.console import Console

@@ -8,7 +8,7 @@ import numpy as np
 
 from identify.arrays import positive
 from identify.errors import ProblemError, SchemaError
-from identify.estimation import estimate_body
+from identify.estimation import Estimate, estimate_body
 from identify.pipeline.result import FitResult
 from identify.regressors import SCAN_LAYOUT
 from identify.regressors.log_corrections import changed_readings
@@ -53,13 +53,7 @@ def force_gain(result: FitResult, mass: float) -> ForceGain:
         )
     gain = 1.0
     for _ in range(_MOST_ROUNDS):
-        G = np.diag([gain] * 3 + [1.0] * 3)
-        logs = []
-        for log in result.logs:
-            M = changed_readings(G, log.recording.X_BS)
-            columns = len(log.statistics.layout.columns)
-            logs.append(log.statistics.mapped(M[:columns], SCAN_LAYOUT))
-        found = estimate_body(logs, result.settings)
+        found = _with_gain(result, gain)
         share = mass / found.parameters.mass
         if not 1.0 / _MOST_GAIN < gain * share < _MOST_GAIN:
             raise ProblemError(
@@ -67,6 +61,16 @@ def force_gain(result: FitResult, mass: float) -> ForceGain:
                 "sensor: check force_unit, and the mass"
             )
         if abs(share - 1.0) < _NEAR:
-            break
+            return ForceGain(gain, float(np.sqrt(found.covariance[0, 0])) / mass)
         gain *= share
-    return ForceGain(gain, float(np.sqrt(found.covariance[0, 0])) / mass)
+    raise ProblemError(f"no gain of the force makes the mass {mass:g} kg")
+
+
+def _with_gain(result: FitResult, gain: float) -> Estimate:
+    """The estimate of the same logs with their force so many times as large."""
+    logs = []
+    for log in result.logs:
+        M = changed_readings(np.diag([gain] * 3 + [1.0] * 3), log.recording.X_BS)
+        columns = len(log.statistics.layout.columns)
+        logs.append(log.statistics.mapped(M[:columns], SCAN_LAYOUT))
+    return estimate_body(logs, result.settings)

@@ -23,6 +23,7 @@ from identify.validation import (
     Replays,
     SingleShot,
     posterior_bodies,
+    wrench_noise,
 )
 
 _SEED = 0
@@ -57,7 +58,7 @@ def replay_log(
     *,
     no_bias: bool = False,
     truth: InertialParameters | None = None,
-    horizon: float = HORIZON,
+    horizon: float | None = None,
     interpolation: Interpolation = "linear",
 ) -> LogReplay:
     """Regenerate the motion of a log from a body and the measured wrench.
@@ -70,7 +71,7 @@ def replay_log(
         estimate: the body, and its covariance for a band, where it has one.
         no_bias: the sensor has none.
         truth: another body to replay beside it.
-        horizon: length of a window [s].
+        horizon: length of a window [s]; a second, or less, as noise leaves it, where not given.
         interpolation: the wrench between samples: a straight line, or the last sample held.
 
     Raises:
@@ -78,7 +79,8 @@ def replay_log(
         ModelError: an impossible body, or one of two that the log was fitted as.
         SimulationError: the estimate's motion leaves all bounds, in windows and in one shot.
     """
-    positive(horizon, "horizon", "s", LogError)
+    if horizon is not None:
+        positive(horizon, "horizon", "s", LogError)
     phi = estimate.parameters.phi
     if (verdict := check(phi)).impossible:
         raise ModelError(
@@ -102,8 +104,10 @@ def replay_log(
         samples=samples,
         horizon=horizon,
         interpolation=interpolation,
+        noise=wrench_noise([log]),
         long_bands=True,
-        too_short=f"No windows: no uninterrupted segment is long enough for {horizon:g} s.",
+        too_short="No windows: no uninterrupted segment is long enough for "
+        f"{horizon or HORIZON:g} s.",
     )
     if done.windows is None and done.single_shot is None:
         raise SimulationError(" ".join(done.missing))

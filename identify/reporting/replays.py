@@ -16,6 +16,7 @@ from identify.reporting.canvas import (
     AXES,
     BAND,
     ESTIMATE,
+    INK,
     MEASURED,
     OTHER,
     Column,
@@ -57,6 +58,12 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
         "small errors add up with time. Replayed path: the simulated positions over the measured "
         "ones."
     )
+    if validation.replay and validation.replay.noise:
+        caption += (
+            f" Noise of the wrench alone makes {_said(validation.replay.noise)}, and errors as "
+            "large as that say nothing against the body. Windows are so short that it stays below "
+            "a tenth of the motion."
+        )
     if validation.replay and validation.replay.band:
         caption += (
             f" The band holds 95 % of the errors of {validation.replay.band.samples} bodies drawn "
@@ -67,6 +74,8 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
             " In one shot: the longest segment simulated from its first state to its end without "
             "looking at the measured motion again, so that every error adds up."
         )
+        if validation.single_shot.ended:
+            caption += " It ends where noise of the wrench alone is a tenth of the motion."
     if alone:
         caption += (
             " Payload and carrier are simulated as one body, and in the unloaded logs the carrier "
@@ -78,6 +87,15 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
             "that no second body is shown."
         )
     return Section("replay", "Replay", (Pictures(columns, caption), *said))
+
+
+def _said(errors: ReplayErrors) -> str:
+    """The errors at the end."""
+    length = unit_of_length(float(errors.position[-1]))
+    angle = significant(float(np.rad2deg(errors.attitude[-1])), 2)
+    end = significant(errors.horizon[-1], 2)
+    position = significant(length.of(errors.position[-1]), 2)
+    return f"{position} {length.name} and {angle}° in {end} s"
 
 
 _FAR_APART = 8.0
@@ -92,6 +110,9 @@ _LOOKS = (
     {"color": AXES[2][1], "lw": 3.4, "ls": (0, (1.2, 1.2))},
 )
 """How the estimate and, below it, other bodies are drawn."""
+
+NOISE = "noise of the wrench alone"
+_OF_NOISE = {"color": INK, "lw": 1.0, "ls": (0, (1.0, 1.0))}
 
 
 def replay(result: FitResult, *, ax: Place | None = None) -> Any:
@@ -130,23 +151,30 @@ def columns_of(windows: Replay | None, single_shot: SingleShot | None) -> tuple[
     columns: list[Column] = []
     if windows is not None:
         where = "time since the measured start of the window [s]"
-        columns.append(_errors(windows.errors, windows.band, "Replay error", where, of=", RMS"))
+        columns.append(
+            _errors(windows.errors, windows.band, windows.noise, "Replay error", where, of=", RMS")
+        )
         columns.append(_path(windows))
     if (shot := single_shot) is not None:
         where = "time since the first state [s]"
-        columns.append(_errors(shot.errors, shot.band, "In one shot", where, logarithmic=True))
+        columns.append(
+            _errors(shot.errors, shot.band, shot.noise, "In one shot", where, logarithmic=True)
+        )
     return tuple(columns)
 
 
 def _errors(
     errors: Mapping[str, ReplayErrors],
     band: ErrorBand | None,
+    noise: ReplayErrors | None,
     title: str,
     xlabel: str,
     *,
     of: str = "",
     logarithmic: bool = False,
 ) -> Column:
+    alone = {} if noise is None else {NOISE: noise}
+    errors = {**errors, **alone}
     position = {name: one.position for name, one in errors.items()}
     attitude = {name: np.rad2deg(one.attitude) for name, one in errors.items()}
     largest = max(float(values.max()) for values in attitude.values())
@@ -191,7 +219,8 @@ def _growth(
         x, y = thin(horizon[name], values[name], BUCKETS // 2)
         if logarithmic:
             x, y = x[y > least], y[y > least]
-        axes.plot(x, y, label=name, **_LOOKS[min(place, len(_LOOKS) - 1)])
+        look = _OF_NOISE if name == NOISE else _LOOKS[min(place, len(_LOOKS) - 1)]
+        axes.plot(x, y, label=name, **look)
     axes.set_xlim(0.0, max(float(x[-1]) for x in horizon.values()))
     if logarithmic:
         axes.set_yscale("log")

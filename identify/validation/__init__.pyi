@@ -30,3 +30,4 @@ from identify.validation.windowed import (
     ReplayErrors as ReplayErrors,
     replay as replay,
 )
+from identify.validation.yardstick import wrench_noise as wrench_noise

@@ -9,13 +9,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from identify.arrays import Array, Phi
+from identify.arrays import Array, Mat66, Phi
 from identify.errors import SimulationError
 from identify.inertia import is_consistent
 from identify.simulation.checks import Interpolation
 from identify.simulation.divergence import Diverged
 from identify.validation.single_shot import SingleShot, replay_in_one_shot
-from identify.validation.windowed import HORIZON, Replay, replay
+from identify.validation.windowed import Replay, replay
 from identify.validation.windows import OffsetSegment
 
 T = TypeVar("T", Replay, SingleShot)
@@ -39,8 +39,9 @@ class Replays:
         segments: of the logs at full rate, each with the sensor offset to take off.
         bodies: ten parameters by name, the estimate first.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
-        horizon: length of a window [s].
+        horizon: length of a window [s]; a second, or less, as noise leaves it, where not given.
         interpolation: the wrench between samples.
+        noise: of the wrench, as `wrench_noise` has it; None where it is not known.
         long_bands: whether the band in one shot of long segments is worked out too.
         too_short: what is said where no segment is long enough for a window.
         reasons: sentences on what is missing whatever the replays come to.
@@ -49,8 +50,9 @@ class Replays:
     segments: tuple[OffsetSegment, ...] = ()
     bodies: Mapping[str, Phi] = field(default_factory=dict)
     samples: Phi | None = None
-    horizon: float = HORIZON
+    horizon: float | None = None
     interpolation: Interpolation = "linear"
+    noise: Mat66 | None = None
     long_bands: bool = False
     too_short: str = ""
     reasons: tuple[str, ...] = ()
@@ -92,6 +94,7 @@ class Replays:
                 horizon=self.horizon,
                 samples=drawn,
                 interpolation=self.interpolation,
+                noise=self.noise,
             )
 
         return self._of_those_that_last(run, self.samples, "in windows")
@@ -100,7 +103,11 @@ class Replays:
     def _single_shot(self) -> tuple[SingleShot | None, tuple[str, ...]]:
         def run(bodies: Mapping[str, Phi], drawn: Phi | None) -> SingleShot | None:
             return replay_in_one_shot(
-                self.segments, bodies, samples=drawn, interpolation=self.interpolation
+                self.segments,
+                bodies,
+                samples=drawn,
+                interpolation=self.interpolation,
+                noise=self.noise,
             )
 
         longest = max((len(segment.time) for segment, _ in self.segments), default=0)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from identify.arrays import Array, Phi, Vec3, Vec4
+from identify.arrays import Array, Mat66, Phi, Vec3, Vec4
 from identify.signals import Segment
 from identify.simulation import Trajectory, fast_rollout, single_shot
 from identify.simulation.checks import Interpolation
 from identify.spatial.rotations import rotation_angle
 from identify.validation.windowed import ErrorBand, ReplayErrors, require_bodies
-from identify.validation.windows import OffsetSegment, first_state
+from identify.validation.windows import FEWEST_STEPS, OffsetSegment, first_state, rows_of_segment
+from identify.validation.yardstick import noise_in_one_shot, require_time
 
 _MOST_SHOWN = 2000
 """Samples of a path that are kept of sampled bodies."""
@@ -34,6 +35,8 @@ class SingleShot:
         measured_quaternion: shape (n, 4).
         errors: by name of the body, at every sample; of one run, so no mean.
         band: of bodies drawn from the estimate; None where none were given.
+        noise: what noise of the wrench alone makes of it; None where none is known.
+        ended: whether it ends before its segment, where noise is a tenth of the motion.
     """
 
     time: Array
@@ -43,6 +46,8 @@ class SingleShot:
     measured_quaternion: Vec4
     errors: Mapping[str, ReplayErrors]
     band: ErrorBand | None = None
+    noise: ReplayErrors | None = None
+    ended: bool = False
 
 
 def replay_in_one_shot(
@@ -51,28 +56,43 @@ def replay_in_one_shot(
     *,
     samples: Phi | None = None,
     interpolation: Interpolation = "linear",
+    noise: Mat66 | None = None,
 ) -> SingleShot | None:
     """Simulate the longest segment of the logs from its first measured state to its end.
+
+    Where noise of the wrench is known it ends at the last time when that alone is a tenth of the
+    motion at the most.
 
     Args:
         segments: of the logs at full rate, each with the sensor offset to take off.
         bodies: ten parameters by name; the first is also returned as a trajectory.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
         interpolation: the wrench between samples: a straight line, or the last sample held.
+        noise: of the wrench, as `wrench_noise` has it, where it is known.
 
     Returns:
         The errors, or None where there is no segment of two samples.
 
     Raises:
-        SimulationError: a body is not possible, or its motion grew beyond all bounds.
+        SimulationError: a body is not possible, its motion grew beyond all bounds, or noise hides
+            it from the beginning.
     """
     require_bodies(bodies)
     longest = max(segments, key=lambda one: len(one[0].time), default=None)
     if longest is None or len(longest[0].time) < 2:
         return None
     segment, bias = longest
-    start, wrench = first_state(segment), segment.wrench - bias
     step = float(np.ptp(segment.time)) / (len(segment.time) - 1)
+    growth, rows = None, len(segment.time)
+    if noise is not None:
+        growth = noise_in_one_shot(longest, next(iter(bodies.values())), noise, step, interpolation)
+        require_time(growth, FEWEST_STEPS * step)
+        if growth.horizon < growth.time[-1]:
+            rows = min(rows, round(growth.horizon / step) + 1)
+            growth = growth.until(growth.horizon)
+    ended = rows < len(segment.time)
+    segment = rows_of_segment(segment, slice(rows))
+    start, wrench = first_state(segment), segment.wrench - bias
     paths = {
         name: single_shot(
             phi, start, wrench, step, segment.gravity, interpolation=interpolation
@@ -101,6 +121,8 @@ def replay_in_one_shot(
         measured_quaternion=segment.quaternion,
         errors={name: _errors(path, segment) for name, path in paths.items()},
         band=band,
+        noise=growth and ReplayErrors(growth.time, growth.position, growth.attitude),
+        ended=ended,
     )
 
 

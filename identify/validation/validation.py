@@ -16,6 +16,7 @@ from identify.validation.replaying import Replays, posterior_bodies
 from identify.validation.scores import HeldOutScores, held_out_scores
 from identify.validation.single_shot import SingleShot
 from identify.validation.windowed import Replay
+from identify.validation.yardstick import wrench_noise
 
 ESTIMATE = "estimate"
 LEAST_SQUARES = "least squares"
@@ -125,6 +126,7 @@ def _replays(
     return Replays(
         segments=tuple(segments),
         bodies=bodies,
+        noise=wrench_noise([log for log, _ in logs]),
         samples=posterior_bodies(moved.phi, moved.covariance, np.random.default_rng(_SEED)),
         too_short="No replay: no uninterrupted segment of the log is long enough.",
         reasons=(reason,) if reason else (),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from identify.arrays import Array, Indices, Phi, Vec3
+from identify.arrays import Array, Indices, Mat66, Phi, Vec3
 from identify.errors import SimulationError
 from identify.simulation import Trajectory, fast_rollout
 from identify.simulation.checks import Interpolation
@@ -18,10 +18,17 @@ from identify.spatial.rotations import (
     quaternion_product,
     rotation_angle,
 )
-from identify.validation.windows import OffsetSegment, Windows, cut_windows, first_state
+from identify.validation.windows import (
+    FEWEST_STEPS,
+    OffsetSegment,
+    Windows,
+    cut_windows,
+    first_state,
+)
+from identify.validation.yardstick import NoiseGrowth, noise_growth, require_time
 
 HORIZON = 1.0
-"""Longest time a window is simulated for [s]."""
+"""Longest time a window is simulated for, where not asked otherwise [s]."""
 
 BAND = (0.025, 0.975)
 """Quantiles of the samples' errors that a band lies between."""
@@ -91,6 +98,8 @@ class Replay:
         simulated: its positions p_WoBo_W [m], shape (windows, k, 3).
         measured: the measured ones, shape (windows, k, 3).
         band: of bodies drawn from the estimate; None where none were given.
+        noise: what noise of the wrench alone makes of the first body's motion; None where none is
+            known. Errors are to be held against it.
     """
 
     windows: int
@@ -99,36 +108,48 @@ class Replay:
     simulated: Vec3
     measured: Vec3
     band: ErrorBand | None = None
+    noise: ReplayErrors | None = None
 
 
 def replay(
     segments: Sequence[OffsetSegment],
     bodies: Mapping[str, Phi],
     *,
-    horizon: float = HORIZON,
+    horizon: float | None = None,
     samples: Phi | None = None,
     interpolation: Interpolation = "linear",
+    noise: Mat66 | None = None,
 ) -> Replay | None:
     """Simulate windows of logs from their measured first states, all at once.
 
     Args:
         segments: of the logs at full rate, each with the sensor offset to take off.
         bodies: ten parameters by name; the first is also returned as a trajectory.
-        horizon: length of a window [s], cut short where all segments are shorter.
+        horizon: length of a window [s], cut short where all segments are shorter; one second where
+            not given, or less, where noise would be more than a tenth of the motion.
         samples: bodies drawn from the estimate for a band, shape (s, 10).
         interpolation: the wrench between samples: a straight line, or the last sample held.
+        noise: of the wrench, as `wrench_noise` has it, where it is known.
 
     Returns:
         The errors, or None where no segment is long enough.
 
     Raises:
-        SimulationError: a body is not possible, or its motion grew beyond all bounds.
+        SimulationError: a body is not possible, its motion grew beyond all bounds, or noise hides
+            it in the shortest window.
     """
     require_bodies(bodies)
-    stacks = cut_windows(segments, horizon)
+    phi = np.array(list(bodies.values()))
+    stacks = cut_windows(segments, HORIZON if horizon is None else horizon)
     if not stacks:
         return None
-    phi = np.array(list(bodies.values()))
+    growth = None if noise is None else _growth(stacks, phi[0], noise, interpolation)
+    if noise is not None and growth is not None and horizon is None:
+        least = min(FEWEST_STEPS * windows.step for windows in stacks)
+        require_time(growth, least)
+        if growth.horizon < growth.time[-1]:
+            stacks = cut_windows(segments, growth.horizon * (1.0 + 1e-9))
+            growth = _growth(stacks, phi[0], noise, interpolation)
     runs = [_simulated(windows, phi, interpolation) for windows in stacks]
     errors = _pooled(runs)
     band = None
@@ -146,7 +167,16 @@ def replay(
         simulated=np.concatenate([r.position[:, at] for r, at in zip(runs, picks, strict=True)]),
         measured=np.concatenate([w.position[:, at] for w, at in zip(stacks, picks, strict=True)]),
         band=band,
+        noise=growth and ReplayErrors(growth.time, growth.position, growth.attitude),
     )
+
+
+def _growth(
+    stacks: Sequence[Windows], phi: Phi, noise: Mat66, interpolation: Interpolation
+) -> NoiseGrowth:
+    """How noise grows in the windows of the rate that has most."""
+    windows = max(stacks, key=lambda one: len(one.time))
+    return noise_growth(windows, phi, noise, windows.step, interpolation)
 
 
 def require_bodies(bodies: Mapping[str, Phi]) -> None:

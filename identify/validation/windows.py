@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -16,7 +16,8 @@ OffsetSegment = tuple[Segment, Vec6]
 
 MOST_WINDOWS = 200
 _MOST_STEPS = 1000
-_FEWEST_STEPS = 10
+FEWEST_STEPS = 10
+"""Of a window."""
 _SAME_RATE = 1e-2
 
 
@@ -41,6 +42,12 @@ def first_state(states: Segment) -> State:
         states.velocity[..., 0, :],
         states.angular_velocity[..., 0, :],
     )
+
+
+def rows_of_segment(segment: Segment, rows: slice) -> Segment:
+    """A segment with some of its rows."""
+    arrays = [getattr(segment, one.name)[rows] for one in fields(Segment) if one.name != "gravity"]
+    return Segment(*arrays, gravity=segment.gravity)
 
 
 def cut_windows(segments: Sequence[OffsetSegment], horizon: float) -> tuple[Windows, ...]:
@@ -91,7 +98,7 @@ class _Cutting:
         samples = steps * stride + 1
         starts = [
             (segment, bias, first)
-            for segment, bias in (segments if steps >= _FEWEST_STEPS else ())
+            for segment, bias in (segments if steps >= FEWEST_STEPS else ())
             for first in range(0, len(segment.time) - samples + 1, samples - 1)
         ]
         return cls(step, stride, samples, starts)

@@ -227,7 +227,8 @@ def test_replay_with_two_bodies_far_apart(result):
         for place in figure.subfigs
         for legend in place.legends
     ]
-    assert {"estimate", "least squares", "95 % of its uncertainty"} in named
+    alone = "noise of the wrench alone"
+    assert {"estimate", "least squares", "95 % of its uncertainty", alone} in named
 
 
 def test_figures_drawn_side_by_side_are_those_drawn_alone(result, constrained):
