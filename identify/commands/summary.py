@@ -12,6 +12,7 @@ from identify.commands.terminal import beside_noise, pose_error, print_table, sa
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words
+from identify.signals.routes import routes_of
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -138,7 +139,13 @@ def _read(log: LogSummary) -> str:
         return f"{rows}, each a still pose."
     force = float(np.linalg.norm(np.mean(log.wrench[:, :3], axis=0)))
     spin = float(np.sqrt(np.mean(np.sum(log.features[:, 6:9], axis=1))))
+    turned = ""
+    if (route := routes_of(log).get("angular_acceleration")) is not None:
+        turned = (
+            f" Angular acceleration: {route.source}, {route.rms:.2g} rad/s² RMS with noise of "
+            f"{route.noise:.2g}."
+        )
     return (
         f"{rows}, {log.duration:.3g} s at {log.rate_hz:.4g} Hz; turning at {spin:.2g} rad/s RMS, "
-        f"mean force {force:.3g} N with the sensor offset."
+        f"mean force {force:.3g} N with the sensor offset.{turned}"
     )

@@ -18,9 +18,10 @@ from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz
+from identify.signals.routes import routes_of
 from identify.spatial import Pose
 from identify.spatial.vectors import STANDARD_GRAVITY
-from identify.validation import HeldOutScores, Validation, axes_beyond_noise
+from identify.validation import HeldOutScores, Validation, axes_beyond_noise, power_over_noise
 
 _FAST = 20.0
 """Speed above which a position may be in another unit [m/s]."""
@@ -36,6 +37,10 @@ _SHARE_OF_SIGNAL = 0.2
 
 _NO_FIT = 0.5
 """Held-out R² of all forces below which an estimate is not to be used."""
+
+_FAR_ABOVE_NOISE = 10.0
+"""Power of a residual over that of the signals' noise from which it is no noise where an axis is
+hardly explained."""
 
 _FAR = 5.0
 """Standard errors by which the data contradict a term that moves the estimate as far."""
@@ -232,6 +237,7 @@ def findings_of_fit(
             text = f"{refused} of {folds} folds cannot be fitted without the part held out."
             yield Finding("little_motion", "info", text, "Log more motion.")
         unexplained = _unexplained(scores, estimate, logs)
+        yield from _noisy_motion(scores, logs) if unexplained is None else ()
     if contradicted is not None:  # it leaves what is unexplained, and is as grave
         grave = contradicted if unexplained is None else unexplained
         yield replace(contradicted, severity=grave.severity)
@@ -252,6 +258,9 @@ def _unexplained(
         return None
     moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
     systematic = axes_beyond_noise(logs, moved, estimate.biases)
+    # Of a short log nothing shows whether that forgets: what is far above the noise is none.
+    far = power_over_noise(logs, moved, estimate.biases) > _FAR_ABOVE_NOISE
+    systematic |= far & (scores.r_squared < _NO_FIT)
     if not (poor & systematic).any():
         return None
     # A body in free flight has no force to explain: its torques speak for it.
@@ -267,6 +276,30 @@ def _unexplained(
         "Check units, axes, order and signs in the schema, the sensor's mount, and that nothing "
         "touched the body.",
         {f"r_squared_of_{'forces' if forces.start == 0 else 'torques'}": pooled},
+    )
+
+
+def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator[Finding]:
+    """That noise hides what the body makes of an axis that moves: nothing is wrong with the fit."""
+    hidden = scores.carries_signal & (scores.r_squared < 0.0)
+    if not hidden.any():
+        return
+    shown = ", ".join(f"{WRENCH[i]} {scores.r_squared[i]:.2f}" for i in np.flatnonzero(hidden))
+    what, unit = "angular_acceleration", "rad/s²"
+    if hidden[:3].any():
+        what, unit = "acceleration", "m/s²"
+    said = "; ".join(
+        f"{log.name}: {route.source}, noise {route.noise:.2g} of {route.rms:.2g} {unit}"
+        for log in logs
+        if (route := routes_of(log).get(what)) is not None
+    )
+    yield Finding(
+        "motion_noise",
+        "info",
+        f"what the body makes of an axis is less than the noise (held-out R²: {shown}), which the "
+        f"intervals count. The {what.replace('_', ' ')} is of {said}.",
+        "Move faster, or log a motion with less noise, for narrower intervals.",
+        {f"r_squared_{WRENCH[i]}": float(scores.r_squared[i]) for i in np.flatnonzero(hidden)},
     )
 
 

@@ -13,6 +13,7 @@ from identify.estimation import Estimate
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
+from identify.signals.routes import routes_of
 
 _PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow")
 
@@ -77,6 +78,7 @@ def _log(log: LogSummary) -> dict[str, object]:
         "cutoff_hz": log.cutoff_hz,
         "gravity": recording.gravity.tolist(),
         "noise": _noise(log),
+        "accelerations": {name: route._asdict() for name, route in routes_of(log).items()},
         "reading": log.reading.digest,
         "schema": dict(recording.schema),
     }

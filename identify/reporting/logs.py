@@ -23,6 +23,7 @@ from identify.reporting.content import (
     table_of,
 )
 from identify.reporting.rounding import decimals_for, fixed, significant
+from identify.signals.routes import routes_of
 from identify.spatial import log_rotation, quaternion_from_rotation
 
 if TYPE_CHECKING:
@@ -91,7 +92,29 @@ def data_section(result: FitResult, truth: InertialParameters | None) -> Section
         "many independent samples these amount to; neighbours that went through one filter are "
         "not independent.",
     )
-    return Section("data", "Data", (table, *_noise_of(result.logs)))
+    return Section("data", "Data", (table, *_noise_of(result.logs), *_routes(result.logs)))
+
+
+def _routes(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
+    """Where the accelerations come from, and their noise after the low-pass."""
+    rows = [
+        row(
+            f"{number}: {log.name}",
+            what.replace("_", " "),
+            route.source,
+            significant(route.noise),
+            significant(route.rms),
+            "rad/s²" if what.startswith("angular") else "m/s²",
+        )
+        for number, log in enumerate(logs, start=1)
+        for what, route in routes_of(log).items()
+    ]
+    heads = ("Log", "Quantity", "Comes from", "Noise, 1 σ", "Change, RMS", "Unit")
+    caption = (
+        "Accelerations as they enter the equations, after the low-pass. What the log gives is "
+        "used as it is, what it lacks is differentiated; the intervals count the noise."
+    )
+    return (table_of(heads, rows, caption),) if rows else ()
 
 
 _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(

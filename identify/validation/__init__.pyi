@@ -7,7 +7,10 @@ from identify.validation.replaying import (
     Replays as Replays,
     posterior_bodies as posterior_bodies,
 )
-from identify.validation.residuals import axes_beyond_noise as axes_beyond_noise
+from identify.validation.residuals import (
+    axes_beyond_noise as axes_beyond_noise,
+    power_over_noise as power_over_noise,
+)
 from identify.validation.scores import (
     HeldOutScores as HeldOutScores,
     held_out_scores as held_out_scores,

@@ -69,11 +69,10 @@ def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Fl
     predicted, tested = np.zeros(6), np.zeros(6)
     moved = np.broadcast_to(phi, (len(logs), 10))
     for log, body, bias in zip(logs, moved, biases, strict=True):
-        by_feature = FEATURE_TENSOR @ body
-        residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
+        residual, noise = _residual(log, body, bias)
         power += (residual**2).sum(axis=0)
         fourth += (residual**4).sum(axis=0)
-        expected += len(residual) * (log.noise[:12] @ by_feature**2 + log.noise[12:18])
+        expected += len(residual) * noise
         rows, effective = rows + len(residual), effective + log.shown * log.effective
         if log.recording.still:
             explained, rank = _along_the_motion(log, residual)
@@ -98,6 +97,32 @@ def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Fl
     with_motion &= soon > _CORRELATED
     with_poses = _beyond_chance(along / safe, terms, still_rows)
     return (slow | heavy | with_motion | with_poses) & (power > _BY_NOISE * expected)
+
+
+def power_over_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Array:
+    """Power of what a fit leaves of each axis over that of the noise of wrench and motion.
+
+    Args:
+        logs: that the body was fitted to.
+        phi: the body, or what moved in each log, shape (10,) or (logs, 10).
+        biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
+
+    Returns:
+        Shape (6,); zero where no noise was read off the signals.
+    """
+    power, expected = np.zeros(6), np.zeros(6)
+    for log, body, bias in zip(logs, np.broadcast_to(phi, (len(logs), 10)), biases, strict=True):
+        residual, noise = _residual(log, body, bias)
+        power += (residual**2).sum(axis=0)
+        expected += len(residual) * noise
+    return np.where(expected > 0.0, power / np.where(expected > 0.0, expected, 1.0), 0.0)
+
+
+def _residual(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, Array]:
+    """What a body leaves of a log's wrench, (n, 6), and the variance that noise gives it, (6,)."""
+    by_feature = FEATURE_TENSOR @ phi
+    residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
+    return residual, log.noise[:12] @ by_feature**2 + log.noise[12:18]
 
 
 def _apart(log: LogSummary, lag: float) -> tuple[Indices, Indices]:
