@@ -1,4 +1,4 @@
-"""Free flight: where the angular acceleration comes from, and axes that the body does not explain."""
+"""Free flight: where angular acceleration comes from, and axes that the body does not explain."""
 
 import importlib.util
 import json
