@@ -29,7 +29,7 @@ _OF_BODIES = ("body_changed", "bodies_differ")
 REPORTED = (*_OF_BODIES, "wrench_calibration")
 """Codes that no fit corrects: asked to, it says why."""
 
-_SYMPTOMS = ("unexplained", "little_motion", "completed")
+_SYMPTOMS = ("unexplained", "little_motion", "at_the_edge", "completed")
 """Codes of what shows that something is wrong, or that the log tells too little."""
 
 CODES = (
@@ -92,10 +92,10 @@ class Finding:
     def asks_for_care(self) -> bool:
         """Whether an estimate with it is usable with care at the most.
 
-        That a default body completes what a log does not tell is nothing wrong with the log, and
-        yet to be known.
+        That a default body completes what a log does not tell, or that a constraint decides, is
+        nothing wrong with the log, and yet to be known.
         """
-        return self.severity != "info" or self.code == "completed"
+        return self.severity != "info" or self.code in ("completed", "at_the_edge")
 
     def record(self) -> dict[str, Any]:
         """The finding as plain values, as a file keeps it."""

@@ -47,6 +47,8 @@ class Explanation:
         equivalent: codes of others that explain the logs as well; where there is one, none is to
             be corrected.
         note: what else speaks for or against it.
+        left: share of the wrench's signal that the fit of the logs so read leaves beyond noise
+            (`share_left`); zero where they were not fitted.
     """
 
     gain: float
@@ -57,6 +59,7 @@ class Explanation:
     p_value: float = 0.0
     equivalent: tuple[str, ...] = ()
     note: str = ""
+    left: float = 0.0
 
     @property
     def sized(self) -> bool:
@@ -96,6 +99,23 @@ class Explanation:
     def undecided(self) -> str:
         """What else may be wrong that looks the same."""
         return self.faults[0].undecided if self.faults else ""
+
+    @property
+    def tells_apart(self) -> str:
+        """The motion that would show which of several that explain the logs as well it is."""
+        sizes = self.faults[0].sizes if self.faults else None
+        return "" if sizes is None else sizes.motion
+
+    @property
+    def choosable(self) -> bool:
+        """Whether one of several that explain the logs as well may be chosen by name.
+
+        Not where a unit is among them, nor where two things are wrong in the same way: the body by
+        one is not near that by the other.
+        """
+        return not self.undecided and not any(
+            code.endswith("_unit") for code in (self.code, *self.equivalent)
+        )
 
     @property
     def text(self) -> str:

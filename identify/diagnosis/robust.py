@@ -15,30 +15,48 @@ STRETCH_SECONDS = 0.5
 _ROWS_A_STRETCH = 5
 """… or of so many rows of the series, if that is longer."""
 
-_KEPT = 0.7
-"""Share of the stretches that the body is fitted to while the others may be anything."""
+_KEPT = 0.5
+"""Share of the stretches that the body is fitted to while the others may be anything …"""
 
-_ROUNDS = 8
+_STARTS = 3
+"""… starting from all of them, and from each of so many parts of the log, …"""
+
+_USUAL = 0.25
+"""… and the quantile of their energies that is the usual one: contacts may be more than half."""
+
+_ROUNDS = 12
 _LEVEL = 1e-4
 """Chance that any stretch of a clean log is called a contact, if energies were of χ² …"""
 
 _LEAST_ENERGY = 30.0
-"""… which they are not quite: noise of the pose grows with the motion. So a contact has so much of
-the median's energy, too: clean logs of the study had up to 12, of ten seconds and noise in the pose
-alone up to 21, contacts of 5 % of the weight more than 80."""
+"""… which they are not quite: noise of the pose grows with the motion. So a contact has so many
+times the usual energy, too: clean logs of the study had up to 12, of ten seconds and noise in the
+pose alone up to 21, contacts of 5 % of the weight more than 80 …"""
 
-_LEAST_SIZE, _LEAST_MEDIAN = 1e-6, 0.3
+_LEAST_OF_UNEXPLAINED = 4.0
+"""… and so many where the logs are known to be unexplained: an arm that vibrates hides the rest."""
+
+_LEAST_SIZE, _LEAST_USUAL = 1e-6, 0.3
 """Residuals of a thousandth of the wrench's spread are taken for noise at the least: of an exact
 wrench what is left is the pose's noise, which grows and falls with the motion."""
 
-_MOST_SHARE = 0.45
+_MOST_SHARE, _MOST_OF_UNEXPLAINED = 0.45, 0.7
 """Share of the stretches above which it is not contacts: the model fails as a whole."""
+
+_LAST_PART = 0.25
+"""Share of the stretches that, at the start or the end of a log, are sooner of another offset or
+body than a contact."""
 
 _FEWEST = 12
 """Stretches among which some can stand out."""
 
+_ROUNDING = 1e-12
+"""Share of the largest information below which a direction is rounding."""
 
-def segments(time: Array, rows: Array, segment_ids: Indices) -> tuple[Span, ...]:
+
+def segments(
+    time: Array, rows: Array, segment_ids: Indices, *, unexplained: bool = False
+) -> tuple[Span, ...]:
     """Spans of time whose wrench no rigid body explains: contact, a cable's pull.
 
     A body is fitted to the stretches it explains best (least trimmed squares, Rousseeuw 1984);
@@ -48,10 +66,12 @@ def segments(time: Array, rows: Array, segment_ids: Indices) -> tuple[Span, ...]
         time: of the series [s], shape (n,).
         rows: z = [1, ψ, w, …] averaged over short stretches (`PreparedLog.rows`), shape (n, K).
         segment_ids: of the rows, shape (n,).
+        unexplained: whether nothing else explains the log: contacts may then be most of it, and
+            stand out less.
 
     Returns:
-        In order of time, each with its energy in that of the median stretch; none where the model
-        fails all over, or the log is too short to tell.
+        In order of time, each with its energy in the usual one; none where the model fails all
+        over, or the log is too short to tell.
     """
     if len(time) < 2:
         return ()
@@ -60,14 +80,20 @@ def segments(time: Array, rows: Array, segment_ids: Indices) -> tuple[Span, ...]
     if count < _FEWEST:
         return ()
     energy = _energies(rows, stretch, count)
-    median = max(float(np.median(energy)), _LEAST_MEDIAN)
-    above = energy > median * max(_LEAST_ENERGY, _limit(energy / median, count))
-    if above.mean() > _MOST_SHARE:
+    usual = max(float(np.quantile(energy, _USUAL)), _LEAST_USUAL)
+    if unexplained:
+        above = energy > _LEAST_OF_UNEXPLAINED * usual
+    else:
+        above = energy > usual * max(_LEAST_ENERGY, _limit(energy / usual, count))
+    if above.mean() > (_MOST_OF_UNEXPLAINED if unexplained else _MOST_SHARE):
         return ()
     spans = []
     for start, stop in runs(_without_gaps(above)).tolist():
+        at_an_end = start == 0 or stop == count
+        if not unexplained and at_an_end and stop - start > _LAST_PART * count:
+            continue
         inside = np.flatnonzero((stretch >= start) & (stretch < stop))
-        size = float(energy[start:stop].max()) / median
+        size = float(energy[start:stop].max()) / usual
         span = Span("contact", float(time[inside[0]]), float(time[inside[-1]]), len(inside), size)
         spans.append(span)
     return tuple(spans)
@@ -94,29 +120,51 @@ def _segments(segment_ids: Indices) -> list[tuple[int, int]]:
 
 def _energies(rows: Array, stretch: Indices, count: int) -> Array:
     """Mean square of each stretch's residual, in that of the best ones, shape (count,)."""
-    A = np.zeros((len(rows), 6, 16))
+    A = np.zeros((len(rows), 6, 17))
     A[..., :10] = np.tensordot(rows[:, PSI], FEATURE_TENSOR, axes=1)
-    A[..., 10:] = rows[:, 0, None, None] * np.eye(6)
-    w = rows[:, W]
+    A[..., 10:16] = rows[:, 0, None, None] * np.eye(6)
     norms = np.sqrt(np.mean(A**2, axis=(0, 1)))
     A /= np.where(norms > 0.0, norms, 1.0)
-    size = np.var(w, axis=0) + 1e-30
-    lengths = np.bincount(stretch, minlength=count)
-    kept = np.ones(len(rows), dtype=np.bool_)
-    energy = np.zeros(count)
+    A[..., 16] = rows[:, W]
+    parts = [A[start:stop] for start, stop in _segments(stretch)]
+    moments = np.array([np.einsum("nak,nal->akl", part, part) for part in parts])
+    lengths = np.array([len(part) for part in parts])
+    spread = np.var(rows[:, W], axis=0)
+    third = np.arange(count) * _STARTS // count
+    starts = [np.ones(count, dtype=np.bool_), *(third == part for part in range(_STARTS))]
+    trimmed = [_trimmed(moments, lengths, spread, start) for start in starts]
+    return min(trimmed, key=lambda found: found[0])[1]
+
+
+def _trimmed(moments: Array, lengths: Indices, spread: Array, kept: Flags) -> tuple[float, Array]:
+    """Least trimmed squares from some of the stretches on.
+
+    Args:
+        moments: [A | w]ᵀ[A | w] of each stretch and axis, shape (count, 6, 17, 17).
+        lengths: rows of each stretch, shape (count,).
+        spread: variance of the wrench, shape (6,).
+        kept: stretches that it starts from.
+
+    Returns:
+        The logarithm of what is left of those kept at the end, and the energy of each stretch.
+    """
+    size, energy = spread + 1e-30, np.zeros(len(lengths))
     for _ in range(_ROUNDS):
-        scale = 1.0 / np.sqrt(size)
-        left = (A[kept] * scale[:, None]).reshape(-1, 16)
-        y = np.linalg.lstsq(left, (w[kept] * scale).reshape(-1), rcond=1e-8)[0]
-        r = w - A @ y
-        size = np.maximum(np.mean(r[kept] ** 2, axis=0), _LEAST_SIZE * np.var(w, axis=0) + 1e-300)
-        of_row = np.mean(r**2 / size, axis=1)
-        energy = np.bincount(stretch, of_row, minlength=count) / lengths
+        N = np.einsum("cakl,a->kl", moments[kept], 1.0 / size)
+        scale = np.sqrt(np.maximum(np.diag(N)[:16], 1e-300))
+        values, vectors = np.linalg.eigh(N[:16, :16] / np.outer(scale, scale))
+        known = values > _ROUNDING * values[-1]
+        along = (vectors[:, known] / values[known]) @ vectors[:, known].T
+        lever = np.append(-(along @ (N[:16, 16] / scale)) / scale, 1.0)
+        power = np.maximum(np.einsum("cakl,k,l->ca", moments, lever, lever, optimize=True), 0.0)
+        left = power[kept].sum(axis=0) / lengths[kept].sum()
+        size = np.maximum(left, _LEAST_SIZE * spread + 1e-300)
+        energy = np.mean(power / lengths[:, None] / size, axis=1)
         best = energy <= np.quantile(energy, _KEPT)
-        if (best[stretch] == kept).all():
+        if (best == kept).all():
             break
-        kept = best[stretch]
-    return energy
+        kept = best
+    return float(np.log(size).sum()), energy
 
 
 def _limit(ratios: Array, count: int) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults import faults_of
@@ -241,7 +242,18 @@ def _left(trial: Trial, fit: LeastSquaresFit) -> Extra | None:
 
 def _corrected(trial: Trial, read: LeastSquaresFit, terms: Sequence[Term]) -> LeastSquaresFit:
     """The fit of the logs with all faults of a trial corrected."""
-    maps, first, data = trial.maps(trial.candidates, trial.sizes), 0, []
+    return with_maps(read, trial.maps(trial.candidates, trial.sizes), terms)
+
+
+def with_maps(read: LeastSquaresFit, maps: Array, terms: Sequence[Term]) -> LeastSquaresFit:
+    """The fit of logs whose columns are mapped.
+
+    Args:
+        read: the fit of the logs as they are read.
+        maps: M of each log, shape (logs, 40, 40).
+        terms: of the fit.
+    """
+    first, data = 0, []
     for statistics, equations in read.data.system.data:
         own = maps[first : first + len(statistics.logs)]
         data.append((statistics.mapped(own), equations))

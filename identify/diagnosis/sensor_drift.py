@@ -23,7 +23,7 @@ from identify.errors import ProblemError
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.terms import Term
-from identify.regressors import Statistics, System
+from identify.regressors import FEATURE_TENSOR, Statistics, System
 from identify.regressors.wrench import PSI, W
 from identify.signals.transform import CONSTANT
 
@@ -51,6 +51,10 @@ _LEAST_SPREAD = 1e-3
 _COSINES, _PLACES_APART = 3, 4
 """Cosines over the log that are slow, and segments on either side of a step, at least."""
 
+_MOST_ROWS, _PLACES, _REWEIGHTED, _LEAST_LEFT = 2000, 9, 3, 1e-10
+"""Rows and times at which a body that changes is compared with a drift, rounds of its weights, and
+the share of the wrench's variance that is rounding."""
+
 _ROUNDING, _OBSERVABLE = 1e-6, 0.3
 """Share of the motion's columns that is rounding, and of a drift that the motion has to leave."""
 
@@ -71,6 +75,7 @@ class Drift:
             has no drift. Of still poses t is their number.
         fit: least squares with the drift taken out; its intervals know of the drift.
         refused: why it is not to be applied, or empty.
+        equivalent: codes of what explains the logs as well; then it is not corrected.
     """
 
     kind: DriftKind
@@ -79,6 +84,7 @@ class Drift:
     offsets: tuple[Array, ...]
     fit: LeastSquaresFit
     refused: str = ""
+    equivalent: tuple[str, ...] = ()
 
     @property
     def code(self) -> str:
@@ -294,6 +300,50 @@ class _SegmentMeans:
         share = (at - seconds[0] + 0.5 * each) / (seconds[-1] - seconds[0] + each)
         knots = np.array([at, at + 1e-6 * each])
         return DriftShape("step", float(share)), np.column_stack((knots, offset[[0, -1]]))
+
+
+def lead_over_change(seconds: Array, rows: Array, effective: float, offset: Array) -> float:
+    """By how much a drifting offset explains a series better than a body that changes in it.
+
+    Args:
+        seconds: time of the series [s], shape (n,).
+        rows: z of it, shape (n, K).
+        effective: independent samples of the log.
+        offset: over time, as `Drift.offsets` has it.
+
+    Returns:
+        Twice the log-likelihood, sizes paid for, over that of the likeliest time of a change.
+    """
+    taken = slice(None, None, max(1, len(rows) // _MOST_ROWS))
+    seconds, z = seconds[taken], rows[taken]
+    moving = np.stack([np.interp(seconds, offset[:, 0], o) for o in offset[:, 1:].T], axis=1)
+    Y = np.tensordot(z[:, PSI], FEATURE_TENSOR, axes=1)
+    still = z[:, 0, None, None] * np.eye(6)
+    price = np.log(6.0 * effective)
+    sizes = 6.0 * len(offset)
+    fixed = _cost(np.concatenate((Y, still), axis=2), z[:, W] - moving, effective)
+    costs = []
+    places = np.linspace(seconds[0], seconds[-1], _PLACES + 2)[1:-1]
+    for place in (*places, float(offset[:, 0].mean())):
+        later = seconds > place
+        both = np.concatenate((Y, still, later[:, None, None] * Y), axis=2)
+        costs.append(_cost(both, z[:, W], effective))
+    return float(min(costs) + 11.0 * price - fixed - min(sizes, 6.0 * _COSINES) * price)
+
+
+def _cost(A: Array, w: Array, effective: float) -> float:
+    """n log |Σ| of what the best unknowns leave, Σ that of all channels."""
+    size = np.var(w, axis=0) + 1e-300
+    floor = np.diag(_LEAST_LEFT * size)
+    sigma = np.diag(size)
+    for _ in range(_REWEIGHTED):
+        root = np.linalg.inv(np.linalg.cholesky(sigma))
+        rows = (root @ A).reshape(-1, A.shape[2])
+        norms = np.maximum(np.linalg.norm(rows, axis=0), np.finfo(float).tiny)
+        x = np.linalg.lstsq(rows / norms, (w @ root.T).reshape(-1), rcond=_ROUNDING)[0] / norms
+        left = w - A @ x
+        sigma = left.T @ left / len(w) + floor
+    return effective * float(np.linalg.slogdet(sigma)[1])
 
 
 def _refusal(before: LeastSquaresFit, after: LeastSquaresFit) -> str:

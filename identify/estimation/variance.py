@@ -11,10 +11,13 @@ from identify.arrays import Array
 from identify.estimation.intervals import NAMES, measured
 from identify.estimation.least_squares import LeastSquaresFit
 
-SOURCES: tuple[str, ...] = ("wrench", "motion", "rest", "completion", "calibration")
+_OF_FIT = ("wrench", "motion", "rest", "completion", "calibration")
+
+SOURCES: tuple[str, ...] = (*_OF_FIT, "fault")
 """Where variance comes from: noise of the wrench; noise of the motion; residuals larger than both,
 such as drift, vibration or a model that fails; what the default body completes; errors of scale of
-the sensor and of gravity, as far as they are given."""
+the sensor and of gravity, as far as they are given; and what faults of the logs that were found may
+have moved, where there are any (`widened`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class VarianceParts:
         total = found.sum(axis=0)
         known = measured(decided_by)
         return {
-            name: dict(zip(SOURCES, (found[:, k] / total[k]).tolist(), strict=True))
+            name: dict(zip(_OF_FIT, (found[:, k] / total[k]).tolist(), strict=True))
             for k, name in enumerate(NAMES)
             if known[name] and total[k] > 0.0 and decided_by.get(name) != "given"
         }

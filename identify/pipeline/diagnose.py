@@ -27,14 +27,17 @@ from identify.diagnosis import (
     segments,
     sized_faults,
 )
+from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.timing import time_remedy
+from identify.diagnosis.ranking import CLEAR_LEAD
+from identify.diagnosis.sensor_drift import lead_over_change
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
-from identify.pipeline.explanations import rank_explanations
+from identify.pipeline.explanations import fitted, rank_explanations
 from identify.pipeline.messages import (
     SHOWN,
     distinct,
@@ -44,6 +47,7 @@ from identify.pipeline.messages import (
     of_fault,
     of_ranking,
     of_spans,
+    of_unexplained,
     remedy_alone,
 )
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
@@ -65,6 +69,9 @@ _LOOSE = 0.1
 _TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
 """Factors from one unit of time to another."""
 
+_LEAST_CONTACT = 0.2
+"""Share of a log that contacts are, where they alone leave it unexplained."""
+
 MOST_ROWS = 20_000
 """Rows of a log that faults are looked for in, where its own scan was not wide."""
 
@@ -82,6 +89,8 @@ class Checks:
         excitation: how far the logs move their body, and what motion would tell the rest.
         logs: what was looked at.
         calibration: of the wrench, where it is wrong and nothing else explains that.
+        left: share of the wrench's signal that the likeliest of all this leaves beyond noise.
+        touched: whether nothing but contacts explains the logs.
     """
 
     diagnosis: Diagnosis | None = None
@@ -92,24 +101,39 @@ class Checks:
     excitation: Excitation | None = None
     logs: tuple[LogSummary, ...] = ()
     calibration: Explanation | None = None
+    left: float = 0.0
+    touched: bool = False
+
+    @property
+    def misread(self) -> Explanation | None:
+        """A fault of the schema that explains the logs, if it explains them better than others."""
+        if self.ranking is None or self.ranking.as_read or self.ranking.best.sized:
+            return None
+        return None if self.ranking.best.left > MOST_LEFT else self.ranking.best
 
     @property
     def findings(self) -> Iterator[Finding]:
         """Of all of it; where another reading is the likeliest, of that alone.
 
-        So of logs of several bodies, where a body for each is likelier than any other reading.
+        So of logs of several bodies, where a body for each is likelier than any other reading. The
+        best of readings that explain little is not named, nor what else they are best explained by.
         """
         for log, spans in zip(self.logs, self.spans, strict=True):
-            yield from of_spans(log, spans)
+            yield from of_spans(log, spans, touched=self.touched)
         apart = [change for change in self.changes if change.code == "bodies_differ"]
         if apart and self.ranking is not None and self.ranking.apart > self.ranking.best.gain:
             yield from (of_change(change, self.logs) for change in self.changes)
             return
-        if self.ranking is not None and not self.ranking.best.sized:
+        if self.misread is not None and self.ranking is not None:
             found = of_ranking(self.ranking)
             if found is not None:
                 yield found
                 return
+        if self.left > MOST_LEFT and (self.touched or not any(self.spans)):
+            yield from (of_change(change, self.logs) for change in self.changes)
+            if not (self.changes or self.touched):
+                yield of_unexplained(self.left, self.ranking)
+            return
         if self.diagnosis is not None:
             mass = float(self.diagnosis.fit.x[0])
             yield from (of_fault(found, mass) for found in self.diagnosis.found)
@@ -162,7 +186,7 @@ def look_at(
     changes: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other faults
         settings = replace(settings, bias="per_log")
-    fit = _least_squares(logs, settings, start)
+    fit = least_squares_of(logs, settings, start)
     exact = fit is not None and _is_exact(fit)
     spans = tuple(_spans(log, exact=exact) for log in logs)
     facts = [LogFacts.of(log.summary.recording) for log in logs]
@@ -183,7 +207,13 @@ def look_at(
             # Gravity that is not Earth's is sooner Earth's than anything that looks like it.
             if fault.code not in _LIKE_GRAVITY or all(map(is_usual_gravity, sizes))
         ]
-        ranking = rank_explanations(loaded, rivals, progress)
+        ranking = fitted(rank_explanations(loaded, rivals, progress), logs, settings)
+    left = _left(fit, diagnosis, drifting, ranking)
+    touched = ()
+    if left > MOST_LEFT and not changes and all(s.code == "contact" for of in spans for s in of):
+        touched = tuple(_contacts(log) for log in logs)
+    if any(touched):
+        spans = touched
     checks = Checks(
         diagnosis,
         ranking,
@@ -193,11 +223,37 @@ def look_at(
         moved,
         tuple(log.summary for log in logs),
         None if diagnosis is None else diagnosis.calibration,
+        left,
+        any(touched),
     )
     if suspect and diagnosis is not None and not exact and not any(checks.findings):
         # Whatever else is wrong shows in the calibration too.
         checks = replace(checks, calibration=calibration(diagnosis.fit, facts))
     return checks
+
+
+def _left(
+    fit: LeastSquaresFit | None,
+    diagnosis: Diagnosis | None,
+    drifting: Drift | None,
+    ranking: Ranking | None,
+) -> float:
+    """Share of the wrench's signal that the likeliest leaves beyond noise."""
+    if ranking is not None and not ranking.as_read and not ranking.best.sized:
+        return ranking.best.left
+    fits = [fit] if fit is not None else []
+    fits += [each.fit for each in (diagnosis, drifting) if each is not None]
+    return min((share_left(f.data.system, f.x).worst for f in fits), default=0.0)
+
+
+def _contacts(log: ScannedLog) -> tuple[Span, ...]:
+    """What one body does not explain of a log that nothing explains, where it is a good part."""
+    summary = log.summary
+    if summary.recording.still:
+        return ()
+    found = segments(summary.time, summary.rows, summary.segment_ids, unexplained=True)
+    inside = sum(span.rows for span in found)
+    return found if inside > _LEAST_CONTACT * len(summary.time) else ()
 
 
 def _drift(
@@ -214,7 +270,16 @@ def _drift(
             if span.code in ("contact", "frozen_pose", "frozen_wrench"):
                 kept &= (log.summary.time < span.start) | (log.summary.time > span.stop)
         series.append((log.summary.time[kept], log.summary.rows[kept]))
-    return drift(fit, series, settings.all_terms)
+    found = drift(fit, series, settings.all_terms)
+    if found is None:
+        return None
+    leads = [
+        lead_over_change(*own, log.summary.effective, offset)
+        for log, own, offset in zip(logs, series, found.offsets, strict=True)
+        if len(offset) and not log.summary.recording.still
+    ]
+    tied = min(leads, default=np.inf) < CLEAR_LEAD
+    return replace(found, equivalent=("body_changed",)) if tied else found
 
 
 def _left_open(diagnosis: Diagnosis, facts: Sequence[LogFacts]) -> list[ScoreTest]:
@@ -250,8 +315,8 @@ def _spans(log: ScannedLog, *, exact: bool) -> tuple[Span, ...]:
     return tuple(sorted((*found, *log.spans), key=lambda span: span.start))
 
 
-def _least_squares(
-    logs: Sequence[ScannedLog], settings: EstimatorSettings, start: Phi | None
+def least_squares_of(
+    logs: Sequence[ScannedLog], settings: EstimatorSettings, start: Phi | None = None
 ) -> LeastSquaresFit | None:
     """The fit of wide statistics, or None where there is none."""
     try:
@@ -321,20 +386,26 @@ def require_likely_clock(log: LogSummary) -> None:
 
 
 def misread(
-    logs: Sequence[ScannedLog], error: IdentifyError, progress: Callable[[str], None]
+    logs: Sequence[ScannedLog],
+    error: IdentifyError,
+    settings: EstimatorSettings,
+    progress: Callable[[str], None],
 ) -> MisreadLog | None:
     """The error to raise where there is no estimate, if the logs mean something else."""
-    found = of_ranking(rank_explanations(logs, progress=progress))
-    return None if found is None else MisreadLog(str(error), found)
+    ranking = fitted(rank_explanations(logs, progress=progress), logs, settings)
+    found = of_ranking(ranking)
+    if found is None or ranking.best.left > MOST_LEFT:
+        return None
+    return MisreadLog(str(error), found)
 
 
 def of_negative_mass(
     logs: Sequence[ScannedLog], error: NegativeMass, progress: Callable[[str], None]
 ) -> NegativeMass:
     """The error to raise for a negative mass: with the reading that gives a possible body."""
-    ranking = rank_explanations(logs, progress=progress)
+    ranking = fitted(rank_explanations(logs, progress=progress), logs, EstimatorSettings())
     found = of_ranking(ranking)
-    if found is None or ranking.best.mass <= 0.0:
+    if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MOST_LEFT:
         return error
     others = distinct(ranking)[1:SHOWN]
     remedy = ranking.best.remedy if others else remedy_alone(ranking.best)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Explanation, Fault, LogFacts, Ranking, sized_faults
+from identify.diagnosis.explained import share_left
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.faults import faults_of
 from identify.diagnosis.faults.wrench import sign_faults, turn_of_axes, turns_about
@@ -15,9 +17,14 @@ from identify.diagnosis.misfit import BandRows, clear_bands
 from identify.diagnosis.ranking import CLEAR_LEAD, Compared
 from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
+from identify.estimation import EstimatorSettings
+from identify.estimation.estimator import body_system
+from identify.estimation.least_squares import weighted_least_squares
+from identify.pipeline.messages import SHOWN, distinct
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.regressors.wrench import PSI, RT, W
+from identify.signals import Reading
 
 ROWS = 10_000
 """Rows of a log that are read again for each fault that needs it, about."""
@@ -111,6 +118,55 @@ def _at_sizes(
     found = compared.sized(Explanation(0.0, trial.phi, candidate, size, half))
     fixed = tuple(fault.at_size(size, found.text) for fault in candidate)
     yield Explanation(found.gain, found.phi, fixed)
+
+
+def fitted(ranking: Ranking, logs: Sequence[ScannedLog], settings: EstimatorSettings) -> Ranking:
+    """A ranking in which the readings that lead have the body that a fit then gives.
+
+    Args:
+        ranking: of the logs.
+        logs: all of a fit, those of the carrier alone last.
+        settings: of the fit.
+    """
+    if ranking.as_read:
+        return ranking
+    again = {
+        id(each): _fitted(each, logs, settings)
+        for each in distinct(ranking)[:SHOWN]
+        if not each.sized
+    }
+    now = tuple(again.get(id(each), each) for each in ranking.explanations)
+    return replace(ranking, explanations=now)
+
+
+def _fitted(
+    best: Explanation, logs: Sequence[ScannedLog], settings: EstimatorSettings
+) -> Explanation:
+    try:
+        read = [log.summary.statistics for log in read_otherwise(logs, best)]
+        fit = weighted_least_squares(body_system(read, settings), settings.all_terms)
+    except IdentifyError:  # so read there is none, as for the logs as they were read
+        return best
+    return replace(best, phi=fit.x[:10], left=share_left(fit.data.system, fit.x).worst)
+
+
+def read_otherwise(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:
+    """Logs read by an explanation; what loaded logs mean, those without the payload do."""
+    now = []
+    faults = (*best.faults, *best.faults[:1] * (len(logs) - len(best.faults)))
+    for log, fault in zip(logs, faults, strict=True):
+        # The rate, the cut-off and the noise of another unit are others too.
+        again = log.timed(fault.clock) if fault.clock != 1.0 else None
+        reading = with_fault_corrected(log.summary.reading, fault, best.size)
+        now.append(again or log.again(reading))
+    return now
+
+
+def with_fault_corrected(reading: Reading, fault: Fault, size: Array) -> Reading:
+    """By the patch of the schema, where there is one, or by the map."""
+    if fault.patch is not None and fault.clock == 1.0 and (patch := fault.patch(size)):
+        return reading.with_patch(patch)
+    return reading.with_map(fault.map_at(size))
 
 
 def _read_by(log: ScannedLog, fault: Fault) -> LogSummary:

@@ -18,6 +18,7 @@ from identify.estimation import (
     estimate_body,
 )
 from identify.estimation.calibration import gravity_error
+from identify.estimation.widened import widened
 from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
@@ -31,6 +32,7 @@ from identify.pipeline.diagnose import (
     of_negative_mass,
     require_likely_clock,
 )
+from identify.pipeline.faults_left import faults_left, not_known
 from identify.pipeline.needs import needs_met
 from identify.pipeline.plausibility import (
     findings_of_fit,
@@ -99,7 +101,7 @@ def fit(
     settings = replace(chosen(settings, options), unloaded=len(empty))
     say = progress or (lambda line: None)
     scanned = [_scan(source, settings, say) for source in (*loaded, *empty)]
-    scanned, corrections = corrected(scanned, settings.apply, settings, say)
+    scanned, corrections, left_open = corrected(scanned, settings.apply, settings, say)
     logs = tuple(log.summary for log in scanned)
     require_same_frames([log.recording for log in logs], with_carrier=bool(empty))
     say("estimating")
@@ -109,6 +111,12 @@ def fit(
     validation = validate(logs, estimate, settings, truth, mapped=mapped)
     findings, checks = _findings(scanned, estimate, validation, settings, corrections, say)
     provenance = provenance_of(logs, settings, command, estimate, corrections)
+    if all(finding.severity != "error" for finding in findings):
+        added, unknown = faults_left(scanned, checks, estimate, settings)
+        left_open = [*left_open, added]
+        findings = [not_known(finding, unknown) for finding in findings]
+    if (added := sum(left_open, np.zeros(()))).any():
+        estimate = widened(estimate, added)
     estimate = _of_logs(estimate, logs, validation, provenance, findings)
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
     return FitResult(estimate, logs, validation, settings, checks)
@@ -277,7 +285,7 @@ def _estimate(
             raise _of_two(logs, blocks, settings, error, say) from error
         raise of_negative_mass(logs, error, say) from error
     except (TooLittleMotion, SolveError) as error:
-        other = None if settings.unloaded else misread(logs, error, say)
+        other = None if settings.unloaded else misread(logs, error, settings, say)
         if other is not None:
             raise other from error
         if not isinstance(error, TooLittleMotion):

@@ -68,6 +68,10 @@ def of_fault(found: Explanation, mass: float) -> Finding:
     if found.equivalent:
         others = ", ".join(found.equivalent)
         text += f" The log cannot tell it from {others}: nothing is corrected."
+        remedy += f" To tell them apart, {found.tells_apart}, and log again."
+        if found.choosable:
+            options = " or ".join(f"--apply {code}" for code in (found.code, *found.equivalent))
+            remedy += f" Or choose one by its name, {options}: the intervals then cover both."
         evidence["equivalent"] = list(found.equivalent)
     elif found.undecided:
         text += f" Nothing is corrected: {found.undecided}."
@@ -101,17 +105,26 @@ def of_drift(found: Drift) -> Finding:
     mass = float(found.fit.x[0])
     text = f"the sensor's offset {_KINDS[found.kind]}; with that, the mass is {mass:.4g} kg."
     remedy = "Let the sensor warm up and zero it between logs"
-    if found.refused:
+    evidence = {"gain": found.gain, "p_value": found.p_value, "mass": mass}
+    if found.equivalent:
+        others = ", ".join(found.equivalent)
+        text += f" The log cannot tell it from {others}: nothing is corrected."
+        remedy = (
+            "To tell them apart, log again for longer, in attitudes all around, and read the "
+            "sensor without the body before and after"
+        )
+        evidence["equivalent"] = list(found.equivalent)
+    elif found.refused:
         text += f" It is not corrected: {found.refused}."
         remedy += ", and log again"
     else:
         remedy += f", or fit with --apply {found.code}"
     return Finding(
         found.code,
-        "warning",
+        "error" if "body_changed" in found.equivalent else "warning",
         text,
         f"{remedy}.",
-        {"gain": found.gain, "p_value": found.p_value, "mass": mass},
+        evidence,
     )
 
 
@@ -124,8 +137,14 @@ _SPANS = {
 }
 
 
-def of_spans(log: LogSummary, spans: Sequence[Span]) -> list[Finding]:
-    """The findings of spans of time of a log, one of each kind."""
+def of_spans(log: LogSummary, spans: Sequence[Span], *, touched: bool = False) -> list[Finding]:
+    """The findings of spans of time of a log, one of each kind.
+
+    Args:
+        log: its summary.
+        spans: what is wrong when.
+        touched: whether nothing but contacts explains the logs: they are an error.
+    """
     found = []
     for code, (what, remedy) in _SPANS.items():
         own = [span for span in spans if span.code == code]
@@ -140,7 +159,7 @@ def of_spans(log: LogSummary, spans: Sequence[Span]) -> list[Finding]:
             found.append(
                 Finding(
                     code,
-                    "warning",
+                    "error" if touched and code == "contact" else "warning",
                     f"{what}{of}: {many}{said}{more}.",
                     f"{remedy}, fit with --apply {code}, or log again.",
                     {"spans": times, "rows": rows},
@@ -148,6 +167,27 @@ def of_spans(log: LogSummary, spans: Sequence[Span]) -> list[Finding]:
                 )
             )
     return found
+
+
+def of_unexplained(left: float, ranking: Ranking | None) -> Finding:
+    """The finding of logs that nothing explains, with the best of what was tried.
+
+    Args:
+        left: share of the wrench's signal that it leaves.
+        ranking: of all explanations, where they were compared.
+    """
+    tried = ""
+    if ranking is not None and not ranking.as_read:
+        tried = f" The best of the readings that were tried is no better: {ranking.best.text}."
+    return Finding(
+        "unexplained",
+        "error",
+        f"nothing that was tried explains the measured wrench: {100.0 * left:.0f} % of the "
+        f"variance of its forces or torques is left, far above their noise.{tried}",
+        "Check that nothing touched the body, that what is mounted is rigid, and the whole schema; "
+        "then log again.",
+        {"left": left},
+    )
 
 
 def of_change(change: Change, logs: Sequence[LogSummary]) -> Finding:

@@ -8,11 +8,14 @@ from types import MappingProxyType
 
 import numpy as np
 
+from identify.arrays import Phi
 from identify.diagnosis import LogFacts
+from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.faults.gravity import is_usual_gravity
 from identify.diagnosis.faults.pose import FAST_SPIN
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
+from identify.estimation.estimator import body_system
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
@@ -44,6 +47,10 @@ hardly explained."""
 
 _FAR = 5.0
 """Standard errors by which the data contradict a term that moves the estimate as far."""
+
+_AT_THE_EDGE = 0.1
+"""Standard errors by which the constraint moves an estimate from which on it asks for care: it
+moves those of exact logs of thin bodies by rounding."""
 
 _WORSE = 1.5
 """Ratio of residuals beyond which a choice is called wrong for the data."""
@@ -236,28 +243,36 @@ def findings_of_fit(
         if refused:
             text = f"{refused} of {folds} folds cannot be fitted without the part held out."
             yield Finding("little_motion", "info", text, "Log more motion.")
-        unexplained = _unexplained(scores, estimate, logs)
+        unexplained = _unexplained(scores, estimate, logs, blocks, settings)
         yield from _noisy_motion(scores, logs) if unexplained is None else ()
-    if contradicted is not None:  # it leaves what is unexplained, and is as grave
-        grave = contradicted if unexplained is None else unexplained
-        yield replace(contradicted, severity=grave.severity)
+    if contradicted is not None:
+        if unexplained is not None and unexplained.severity == "error":
+            contradicted = replace(contradicted, severity="error")  # it leaves what is unexplained
+        yield contradicted
+    yield from _at_the_edge(estimate)
     if unexplained is not None:
         yield unexplained
 
 
 def _unexplained(
-    scores: HeldOutScores, estimate: Estimate, logs: Sequence[LogSummary]
+    scores: HeldOutScores,
+    estimate: Estimate,
+    logs: Sequence[LogSummary],
+    blocks: Sequence[Statistics],
+    settings: FitSettings,
 ) -> Finding | None:
     """A finding where axes are predicted badly, and not because of noise."""
+    x = np.concatenate([one.parameters.phi for one in estimate.bodies])
+    beyond_noise = share_left(body_system(blocks, settings), x).axes > MOST_LEFT
     signal = scores.rms / np.maximum(scores.normalised_rms, np.finfo(float).tiny)
     signal = np.where(scores.carries_signal, signal, 0.0)
     largest = np.repeat([signal[:3].max(), signal[3:].max()], 3)
     counted = scores.carries_signal & (signal > _SHARE_OF_SIGNAL * largest)
-    poor = counted & (scores.r_squared < _POOR_FIT)
+    poor = (counted | beyond_noise) & scores.carries_signal & (scores.r_squared < _POOR_FIT)
     if not poor.any():
         return None
     moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
-    systematic = axes_beyond_noise(logs, moved, estimate.biases)
+    systematic = beyond_noise | axes_beyond_noise(logs, moved, estimate.biases)
     # Of a short log nothing shows whether that forgets: what is far above the noise is none.
     far = power_over_noise(logs, moved, estimate.biases) > _FAR_ABOVE_NOISE
     systematic |= far & (scores.r_squared < _NO_FIT)
@@ -301,47 +316,89 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
         "Move faster, or log a motion with less noise, for narrower intervals.",
         {f"r_squared_{WRENCH[i]}": float(scores.r_squared[i]) for i in np.flatnonzero(hidden)},
     )
+def _at_the_edge(estimate: Estimate) -> Iterator[Finding]:
+    """A finding for each body that least squares makes impossible, so that it ends at the edge."""
+    for one in estimate.bodies:
+        moved = _standard_errors(one, one, one.least_squares.phi)
+        if one.least_squares.consistent or moved < _AT_THE_EDGE:
+            continue
+        yield Finding(
+            "at_the_edge",
+            "info",
+            f"least squares alone gives no possible body{one.of_body}: the estimate is {moved:.2g} "
+            "standard errors from it, at the edge of what is possible, where intervals say less.",
+            "Log longer, or turn faster.",
+            {"standard_errors": moved},
+        )
 
 
 def _contradicted(
     estimate: Estimate, blocks: Sequence[Statistics], settings: FitSettings
 ) -> Finding | None:
-    """A finding where what is known, or an offset left out or shared, makes the residual worse."""
-    said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
-    choices = [said[settings.bias]] if settings.bias in said else []
-    if settings.mass is not None:
-        of = " of the payload" if estimate.unloaded else ""
-        choices.append(f"with the mass{of} given as {settings.mass:g} kg")
-    choices += [f"with {term}" for term in settings.terms]
+    """A finding where what is known, or an offset left out or shared, makes the residual worse.
+
+    Of several things that were said those are named that the data contradict by themselves.
+    """
+    choices = _choices(estimate, settings)
     if not choices:
         return None
     try:
         free = estimate_body(blocks, EstimatorSettings(unloaded=estimate.unloaded))
     except (ProblemError, SolveError):
         return None
-    tiny = np.finfo(float).tiny
-    worse = max(
-        float(np.max(one.residual_rms / np.maximum(other.residual_rms, tiny)))
-        for one, other in zip(estimate.bodies, free.bodies, strict=True)
-    )
-    moved = _standard_errors(estimate, free)
+    worse, moved = _worse(estimate, free), _standard_errors(estimate, free)
     if worse < _WORSE and (moved < _FAR or not settings.terms):
         return None
+    against = {}
+    for text, alone in choices.items() if len(choices) > 1 else ():
+        try:
+            one = estimate_body(blocks, alone)
+        except (ProblemError, SolveError):
+            continue
+        ratio, away = _worse(one, free), _standard_errors(one, free)
+        if ratio >= _WORSE or (alone.terms and away >= _FAR):
+            against[text] = f"{text}, by {away:.2g} standard errors"
+    named = list(against) or list(choices)
+    of_body = settings.mass is not None or bool(settings.terms)
+    each = f" ({'; '.join(against.values())})" if len(against) > 1 else ""
     given = "what was given" if settings.mass is None else "the mass that was given"
     return Finding(
         "choice_contradicted",
-        "warning",
-        f"fitted {' and '.join(choices)}, the residual of an axis is {worse:.2g} times that of a "
+        "error" if of_body else "warning",
+        f"fitted {' and '.join(named)}, the residual of an axis is {worse:.2g} times that of a "
         f"fit that leaves this to the data, whose mass is {free.parameters.mass:.5g} kg: the data "
-        f"contradict the choice, by {moved:.2g} standard errors.",
+        f"contradict the choice, by {moved:.2g} standard errors{each}.",
         f"Check {given}; correct it or leave it out.",
         {"standard_errors": moved, "residual_ratio": worse, "mass_by_data": free.parameters.mass},
     )
 
 
-def _standard_errors(estimate: Estimate, free: Estimate) -> float:
-    """How far terms moved an estimate from the one without, in standard errors of that."""
-    away = estimate.parameters.phi - free.parameters.phi
+def _choices(estimate: Estimate, settings: FitSettings) -> dict[str, EstimatorSettings]:
+    """What was said of offsets, mass and body, in words, each with the settings of it alone."""
+    alone = EstimatorSettings(unloaded=estimate.unloaded)
+    said = {"none": "without sensor offset", "shared": "with one sensor offset for all logs"}
+    choices = {}
+    if settings.bias in said:
+        choices[said[settings.bias]] = replace(alone, bias=settings.bias)
+    if settings.mass is not None:
+        of = " of the payload" if estimate.unloaded else ""
+        text = f"with the mass{of} given as {settings.mass:g} kg"
+        choices[text] = replace(alone, mass=settings.mass)
+    return choices | {f"with {term}": replace(alone, terms=(term,)) for term in settings.terms}
+
+
+def _worse(estimate: Estimate, free: Estimate) -> float:
+    """By how much the residual of an axis is larger than that of another estimate, at the most."""
+    tiny = np.finfo(float).tiny
+    return max(
+        float(np.max(one.residual_rms / np.maximum(other.residual_rms, tiny)))
+        for one, other in zip(estimate.bodies, free.bodies, strict=True)
+    )
+
+
+def _standard_errors(estimate: Estimate, free: Estimate, phi: Phi | None = None) -> float:
+    """How far an estimate is from one without terms, in standard errors of that."""
+    away = estimate.parameters.phi - (free.parameters.phi if phi is None else phi)
     sigma = np.sqrt(np.diag(free.covariance))
     sigma = np.where(sigma > 0.0, sigma, np.inf)
     inverse = np.linalg.pinv(free.covariance / np.outer(sigma, sigma), rcond=1e-12, hermitian=True)

@@ -15,6 +15,7 @@ from identify.reporting.canvas import (
     AXES,
     ESTIMATE,
     GRID,
+    INK,
     MEASURED,
     OTHER,
     Column,
@@ -60,21 +61,24 @@ def uncertainty_section(result: FitResult, truth: InertialParameters | None) -> 
     columns = source_columns(result)
     if not columns:
         return None
-    rows = [line for body in result.estimate.bodies for line in _share_rows(body)]
-    heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in SOURCES))
+    bodies = result.estimate.bodies
+    there = {source for one in bodies for of in one.variance_shares.values() for source in of}
+    shown = [source for source in SOURCES if source in there]
+    rows = [line for body in bodies for line in _share_rows(body, shown)]
+    heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in shown))
     table = table_of(heads, rows, _ADVICE)
     return Section(
         "uncertainty", "Sources of the uncertainty", (Pictures(columns, _CAPTION), table)
     )
 
 
-def _share_rows(estimate: Estimate) -> list[Row]:
+def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
     names = [one.name for one in parameter_rows(estimate, None, (*ABOUT_COM, *PRINCIPAL))]
     shares = [(name, estimate.variance_shares.get(name)) for name in names]
     return [
         row(
             name,
-            *(fixed(100.0 * of[source], 0) for source in SOURCES),
+            *(fixed(100.0 * of.get(source, 0.0), 0) for source in sources),
             heading=estimate.of_body.strip() if number == 0 else "",
         )
         for number, (name, of) in enumerate(shares)
@@ -292,11 +296,11 @@ def _remark(row: ParameterRow, width: float) -> str:
 SOURCE_NAMES = dict(
     zip(
         SOURCES,
-        ("wrench noise", "motion noise", "drift, model", "completion", "calibration"),
+        ("wrench noise", "motion noise", "drift, model", "completion", "calibration", "faults"),
         strict=True,
     )
 )
-_COLORS = dict(zip(SOURCES, (ESTIMATE, OTHER, MEASURED, GRID, AXES[2][1]), strict=True))
+_COLORS = dict(zip(SOURCES, (ESTIMATE, OTHER, MEASURED, GRID, AXES[2][1], INK), strict=True))
 
 
 def sources(result: FitResult, *, ax: Place | None = None) -> Any:
@@ -331,11 +335,11 @@ def _shares_column(estimate: Estimate, title: str) -> Column:
 def _draw_shares(axes: Axes, names: list[str], estimate: Estimate) -> None:
     axes.set_xlim(0.0, 100.0)
     shares = [estimate.variance_shares[name] for name in names]
-    largest = [max(one, key=lambda source: one[source]) for one in shares]
+    largest = [max(one, key=one.__getitem__) for one in shares]
     places = name_rows(axes, names, [SOURCE_NAMES[source] for source in largest])
     left = np.zeros(len(names))
     for source in SOURCES:
-        width = np.array([100.0 * one[source] for one in shares])
+        width = np.array([100.0 * one.get(source, 0.0) for one in shares])
         if width.any():
             look = {"color": _COLORS[source], "label": SOURCE_NAMES[source], "lw": 0.0}
             axes.barh(places, width, left=left, height=0.6, **look)

@@ -139,7 +139,8 @@ def _check_certificate(estimate: dict[str, Any]) -> None:
 
 def _check_verdict(estimate: dict[str, Any]) -> None:
     verdict, findings = estimate["verdict"], estimate["findings"]
-    asking = [one for one in findings if one["severity"] != "info" or one["code"] == "completed"]
+    care = ("completed", "at_the_edge")
+    asking = [one for one in findings if one["severity"] != "info" or one["code"] in care]
     errors = [one for one in findings if one["severity"] == "error"]
     expected = "no" if errors else "with care" if asking else "yes"
     if expected == "yes" and not all(verdict.get("needs", {}).values()):

@@ -13,6 +13,7 @@ from identify.logs import Noise, Recording, synthetic_recording
 from identify.pipeline import FitResult, FitSettings, check_logs, correcting, fit
 from identify.pipeline.correcting import NotCorrected, corrected
 from identify.pipeline.diagnose import Checks
+from identify.pipeline.explanations import read_otherwise
 from identify.pipeline.scanned_log import scan_log
 from identify.pipeline.settings import chosen
 from identify.reporting.diagnosis import _tested
@@ -127,7 +128,7 @@ def test_time_in_another_unit_is_read_again_wholly(monkeypatch):
     (unit,) = (each for each in faults_of([facts]) if each[0].clock == 1e-3)
     checks = Checks(ranking=Ranking((Explanation(100.0, BODY, unit),)))
     monkeypatch.setattr(correcting, "look_at", lambda *_, **__: checks)
-    (again,), _ = corrected([slow], ["time_unit"], EstimatorSettings(), lambda line: None)
+    (again,), *_ = corrected([slow], ["time_unit"], EstimatorSettings(), lambda line: None)
     expected = scan_log(right, Reading())
     assert again.summary.cutoff_hz == expected.summary.cutoff_hz != slow.summary.cutoff_hz
     ours, theirs = (estimate_body([of.summary.statistics]) for of in (again, expected))
@@ -397,5 +398,5 @@ def test_what_loaded_logs_mean_is_corrected_in_those_without_the_payload_too():
     logs = [scan_log(log(), Reading()) for _ in range(2)]
     facts = LogFacts.of(logs[0].summary.recording)
     sign = next(each for each in faults_of([facts]) if each[0].code == "torque_sign")
-    checks = correcting._read_otherwise(logs, Explanation(1.0, BODY, sign))[0]
+    checks = read_otherwise(logs, Explanation(1.0, BODY, sign))
     assert [each.summary.reading.patch[0][0] for each in checks] == ["wrench.torque"] * 2

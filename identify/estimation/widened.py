@@ -1,0 +1,104 @@
+"""An estimate whose covariance counts what a fault of its logs may have moved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import stdtridf
+
+from identify.arrays import Array, Phi
+from identify.estimation.estimate import Estimate
+from identify.estimation.intervals import (
+    NAMES,
+    POSSIBLE,
+    Interval,
+    derived,
+    interval_jacobian,
+    principal_axes_of,
+    principal_spread,
+)
+from identify.inertia import PHI
+
+_LEVEL, _QUANTILE = 0.975, 1.96
+_NO_LIMIT = (-np.inf, np.inf)
+
+
+def of_shift(shift: Phi, covariance: Array) -> Array:
+    """What to add to a covariance C so that intervals cover another estimate and its interval too.
+
+    2 C + 2 δδᵀ/z², as (z σ + |δ|)² ≤ 2 z²σ² + 2 δ² for every quantity, z that of 95 %.
+
+    Args:
+        shift: δ, the other estimate less this one, shape (p,).
+        covariance: of the two the larger, shape (p, p).
+    """
+    return covariance + of_size(np.sqrt(2.0) * shift)
+
+
+def of_size(shift: Phi) -> Array:
+    """Covariance of which a shift is the half-width, shape (p, p).
+
+    Args:
+        shift: what the half-width of a fault's size moves, shape (p,).
+    """
+    return np.outer(shift, shift) / _QUANTILE**2
+
+
+def widened(estimate: Estimate, added: Array) -> Estimate:
+    """An estimate with a further covariance, of a fault: in its intervals, axes and shares.
+
+    Args:
+        estimate: of one body, or of a payload with its carrier.
+        added: covariance of all their parameters, in their order, shape (10 n, 10 n).
+    """
+    bodies = [
+        _widened(one, added[10 * k : 10 * k + 10, 10 * k : 10 * k + 10])
+        for k, one in enumerate(estimate.bodies)
+    ]
+    others = dict(zip(estimate.others, bodies[1:], strict=True))
+    joint = estimate.joint_covariance
+    if joint is not None:
+        joint = joint.copy()
+        joint[: len(added), : len(added)] += added
+    return replace(bodies[0], others=others, joint_covariance=joint)
+
+
+def _widened(estimate: Estimate, added: Array) -> Estimate:
+    phi, covariance = estimate.parameters.phi, estimate.covariance + added
+    spread = principal_spread(phi, covariance)
+    jacobian = interval_jacobian(phi, spread)
+    before, more = (
+        np.maximum((jacobian @ of * jacobian).sum(axis=1), 0.0)
+        for of in (estimate.covariance, added)
+    )
+    values = dict(zip(NAMES, (*phi, *derived(phi), *spread.moments), strict=True))
+    intervals: dict[str, Interval | None] = dict.fromkeys(NAMES)
+    shares: dict[str, dict[str, float]] = {}
+    quantiles = [_QUANTILE]  # those of Student's t that the intervals have
+    for name, variance, extra in zip(NAMES, before.tolist(), more.tolist(), strict=True):
+        interval = estimate.intervals[name]
+        if interval is None:
+            continue
+        value = float(values[name])
+        down, up = value - interval[0], interval[1] - value
+        quantile = max(quantiles)  # of what is derived that of the ten, which stand first
+        if variance > 0.0 and name in PHI:
+            quantile = max(down / np.sqrt(variance), up / np.sqrt(variance), _QUANTILE)
+            quantiles.append(quantile)
+        down, up = (float(np.hypot(side, quantile * np.sqrt(extra))) for side in (down, up))
+        least, most = POSSIBLE.get(name, _NO_LIMIT)
+        intervals[name] = max(value - down, min(least, value)), min(value + up, most)
+        whole = variance + extra
+        of = estimate.variance_shares.get(name, {})
+        if whole > 0.0 and (of or extra):
+            kept = {source: share * variance / whole for source, share in of.items()}
+            shares[name] = kept | {"fault": extra / whole}
+    degrees = float(stdtridf(_LEVEL, max(quantiles))) if max(quantiles) > _QUANTILE else np.inf
+    return replace(
+        estimate,
+        covariance=covariance,
+        intervals=intervals,
+        variance_shares=shares,
+        principal_axes=principal_axes_of(phi, covariance, degrees, estimate.decided_by, spread),
+    )

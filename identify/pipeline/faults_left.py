@@ -1,0 +1,107 @@
+"""What faults that were found, and not corrected, may have moved of an estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.diagnosis import Explanation
+from identify.errors import IdentifyError
+from identify.estimation import Estimate, EstimatorSettings
+from identify.estimation.intervals import covariance_of
+from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.widened import of_shift
+from identify.findings import Finding
+from identify.inertia.frames import phi_in_frame
+from identify.pipeline.correcting import SPANS, leave_out, rivals, take_out_spikes
+from identify.pipeline.diagnose import Checks, least_squares_of
+from identify.pipeline.scanned_log import ScannedLog
+from identify.spatial import Pose
+
+Other: TypeAlias = tuple[Array, Array]
+"""Another estimate of the unknowns, and its covariance."""
+
+
+def faults_left(
+    logs: Sequence[ScannedLog], checks: Checks, estimate: Estimate, settings: EstimatorSettings
+) -> tuple[Array, tuple[str, ...]]:
+    """Covariance to add so that intervals cover what the fit says as read and as corrected.
+
+    Args:
+        logs: as they were fitted.
+        checks: what was found of them.
+        estimate: of them.
+        settings: it was fitted with.
+
+    Returns:
+        Of the parameters of all bodies, shape (10 n, 10 n), and the codes of faults without which
+        there is no fit: what they move is not known.
+    """
+    read = np.concatenate([one.least_squares.phi for one in estimate.bodies])
+    added, largest = np.zeros((len(read), len(read))), np.zeros((len(read), len(read)))
+    others, unknown = list(_sized(logs, checks, settings)), []
+    codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
+    for code in codes:
+        try:
+            now = leave_out(logs, checks, code)[0] if code in SPANS else None
+            found = least_squares_of(now or take_out_spikes(logs, checks)[0], settings)
+        except IdentifyError:
+            found = None
+        if found is None:
+            unknown.append(code)
+        else:
+            others.append(_of(found))
+    for x, covariance in others:
+        shift = np.zeros(len(read))
+        shift[: len(x)] = x - read[: len(x)]
+        added += of_shift(shift, np.zeros_like(added))
+        if len(x) == len(read) and np.trace(covariance) > np.trace(largest):
+            largest = covariance
+    return (added + largest if others else added), tuple(unknown)
+
+
+def not_known(finding: Finding, unknown: Sequence[str]) -> Finding:
+    """A finding of a fault without which there is no fit: an error."""
+    if finding.code not in unknown:
+        return finding
+    text = f"{finding.text} Without it there is no fit: what it does to the estimate is not known."
+    remedy = finding.remedy.replace(f", fit with --apply {finding.code}", "")
+    return replace(finding, severity="error", text=text, remedy=remedy)
+
+
+def _of(fit: LeastSquaresFit) -> Other:
+    return fit.x, covariance_of(fit)
+
+
+def _sized(
+    logs: Sequence[ScannedLog], checks: Checks, settings: EstimatorSettings
+) -> Iterator[Other]:
+    """The estimates with faults that have a size corrected, one or another where they tie."""
+    if checks.drift is not None:
+        yield _of(checks.drift.fit)
+    if checks.calibration is not None:
+        yield checks.calibration.phi, np.zeros((10, 10))
+    if checks.diagnosis is None or not checks.diagnosis.found:
+        return
+    fit = checks.diagnosis.fit
+    yield _of(fit)
+    for found in checks.diagnosis.found:
+        for x in _undecided(found, fit.x):
+            yield x, np.zeros((len(x), len(x)))
+        yield from (_of(other.fit) for other in rivals(logs, found, settings))
+
+
+def _undecided(found: Explanation, x: Array) -> Iterator[Array]:
+    """The bodies where the other of two things is wrong that a fault cannot tell apart."""
+    if not found.undecided:
+        return
+    if found.code == "gain":  # the force, and the mass with it
+        yield x / (1.0 + float(found.size[0]))
+    elif found.code == "kinematic_offset":  # the mount, and the place of the body with it
+        for sign in (1.0, -1.0):
+            moved = Pose(np.eye(3), sign * found.size)
+            yield np.concatenate([phi_in_frame(phi, moved) for phi in x[:20].reshape(-1, 10)])

@@ -1,0 +1,117 @@
+"""Logs that nothing explains: contacts of a good part of them, and the best of bad readings."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from identify.diagnosis import Explanation, LogFacts, Ranking
+from identify.diagnosis.faults import faults_of
+from identify.estimation.terms import ComInBox, MassBetween
+from identify.inertia import InertialParameters
+from identify.logs import Noise, synthetic_recording
+from identify.pipeline import check_logs, fit
+from identify.pipeline.correcting import NotCorrected
+from identify.pipeline.diagnose import Checks
+from identify.spatial import rotation_from_quaternion
+from identify.spatial.rotations import rotate_back
+from tests.diagnosis.logs import PHI, moving, time_of, with_wrench
+
+
+def touched(share: float = 0.45):
+    """A vibrating arm whose body rests on something for a share of the log."""
+    log = moving(5, 20.0, bandwidth_hz=0.6)
+    time = time_of(log)
+    inside = (time > 6.0) & (time < 6.0 + share * time[-1])
+    R = rotation_from_quaternion(log.signals["quaternion"])
+    support = np.zeros((len(time), 3))
+    support[:, 2] = -0.8 * 9.80665 * PHI[0] * inside
+    force = rotate_back(R, support)
+    waves = np.sin(2.0 * np.pi * np.outer(time, [6.3, 7.1, 7.9]))
+    extra = np.concatenate((force + waves, np.cross([0.02, 0.03, 0.06], force) + 0.1 * waves), 1)
+    return with_wrench(log, extra)
+
+
+def test_a_contact_of_nearly_half_of_a_log_is_an_error_and_left_out_gives_the_body():
+    log = touched()
+    found = fit(log)
+    first = found.findings[0]
+    assert (first.code, first.severity) == ("contact", "error")
+    ((start, stop),) = first.evidence["spans"]
+    assert (start, stop) == pytest.approx((6.0, 15.0), abs=0.6)
+    assert (found.verdict.usable, found.verdict.explains_data) == ("no", False)
+    assert "acceleration_kind" not in found.verdict.reasons
+    applied = fit(log, apply=("contact",))
+    low, high = applied.estimate.intervals["m"]
+    assert low < PHI[0] < high
+    assert high - low < 0.05 * PHI[0]
+    assert applied.verdict.explains_data
+
+
+def test_what_nothing_explains_is_said_first_and_no_remedy_is_named():
+    log = moving(0, 20.0)
+    other = moving(8, 20.0)  # the wrench of another motion
+    wrong = replace(
+        log, signals={**log.signals, **{n: other.signals[n] for n in ("force", "torque")}}
+    )
+    found = check_logs(wrong)
+    if found.result is None:
+        assert "the log is not what its schema says" not in found.failure
+        return
+    assert (found.findings[0].code, found.findings[0].severity) == ("unexplained", "error")
+    assert found.verdict.reasons[0] == "unexplained"
+
+
+def test_the_best_of_bad_readings_is_not_named_alone(monkeypatch):
+    log = moving(0, 20.0)
+    (sign,) = (c for c in faults_of([LogFacts.of(log)]) if c[0].code == "torque_sign")
+    best = Explanation(300.0, PHI, sign, left=0.4)
+    bad = Checks(ranking=Ranking((best, Explanation(0.0, PHI))), left=0.4)
+    (first,) = bad.findings
+    assert (first.code, first.severity) == ("unexplained", "error")
+    assert sign[0].text in first.text
+    assert "torque_sign" not in first.remedy
+    good = replace(bad, ranking=Ranking((replace(best, left=0.01),)), left=0.01)
+    assert [finding.code for finding in good.findings] == ["torque_sign"]
+    monkeypatch.setattr("identify.pipeline.correcting.look_at", lambda *_, **__: bad)
+    with pytest.raises(NotCorrected, match="found: unexplained"):
+        fit(log, apply=("torque_sign",))
+
+
+def test_the_mass_that_a_reading_promises_is_that_of_the_fit_that_obeys():
+    log = moving(1, 20.0)
+    flip = np.concatenate((0.0 * log.signals["force"], -2.0 * log.signals["torque"]), axis=1)
+    wrong = with_wrench(log, flip)
+    found = check_logs(wrong).findings[0]
+    assert found.code == "torque_sign"
+    low, high = fit(log).estimate.intervals["m"]
+    assert low < found.evidence["mass"] < high
+
+
+def test_a_box_in_other_axes_is_an_error_that_names_it_and_says_by_how_much():
+    com = PHI[1:4] / PHI[0]
+    x, y, z = (com[2], com[0], com[1] + 0.04)
+    box = ComInBox((x - 0.01, y - 0.01, z - 0.01), (x + 0.01, y + 0.01, z + 0.01))
+    result = fit(moving(2, 20.0), terms=[MassBetween(0.5 * PHI[0], 2.0 * PHI[0]), box])
+    (said,) = [f for f in result.findings if f.code == "choice_contradicted"]
+    assert said.severity == "error"
+    assert result.verdict.usable == "no"
+    assert str(box) in said.text
+    assert "the mass" not in said.text.partition("the residual of an axis")[0]
+    assert said.evidence["standard_errors"] > 100.0
+
+
+def test_an_estimate_at_the_edge_of_what_is_possible_asks_for_care():
+    noise = Noise(position=2e-4, orientation=5e-4, force=0.3, torque=0.03)
+    short = synthetic_recording(
+        InertialParameters.from_com(1.0, [0.01, 0.02, 0.05], np.diag([1.0, 1.0, 0.02]) * 2e-3).phi,
+        rng=np.random.default_rng(2),
+        duration=5.0,
+        rate_hz=100.0,
+        noise=noise,
+    )
+    result = fit(short)
+    assert not result.estimate.least_squares.consistent
+    assert "at_the_edge" in result.verdict.reasons
+    assert result.verdict.usable == "with care"
+    assert "at_the_edge" not in fit(moving(2, 20.0)).verdict.reasons
