@@ -134,7 +134,8 @@ class Verdict:
             completes a parameter, or a need is not met; else "yes".
         possible: whether the body is physically consistent.
         optimal: whether it is proved to be the best such body for the data.
-        explains_data: whether what it leaves of the measured wrench is noise.
+        explains_data: whether what it leaves of the measured wrench is noise: nothing is
+            unexplained, and a contact is no good part of a log.
         identifiable: names of the parameters that the data identify.
         reasons: codes of the findings that ask for care.
         needs: what was asked for, and whether the intervals meet it.
@@ -188,7 +189,10 @@ def verdict_of(
         usable=usable,
         possible=possible,
         optimal=optimal,
-        explains_data="unexplained" not in reasons,
+        explains_data=not any(
+            f.code == "unexplained" or (f.code, f.severity) == ("contact", "error")
+            for f in findings
+        ),
         identifiable=tuple(identifiable),
         reasons=tuple(reasons),
         needs=dict(needs or {}),

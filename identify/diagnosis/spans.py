@@ -26,6 +26,10 @@ SATURATED_ROWS = 4
 """Rows in a row at a channel's extreme that are an end of its range: clean signals have one or two,
 where they are turning; those that are held have as many as they are held for."""
 
+_BEYOND_OTHERS, _JOINED_SECONDS = 3, 0.25
+"""Times as long as such runs elsewhere those at an end of range are at the least, and time between
+two of them that is left out with them."""
+
 SPIKE_SHARE = 1e-3
 """Least share of the rows that has spikes: edges of a contact or a freeze are a few."""
 
@@ -121,8 +125,12 @@ class SignalWatch:
                 span for span, _ in self._pose.frozen("frozen_pose", self._step, whole, self._rows)
             ]
         left_out = [rows for _, rows in frozen]
-        for end in self._ends:
-            spans += end.saturated(self._changes[end.channel], left_out)
+        held = min((int(last - first) for first, last in left_out), default=_LONGEST + 1)
+        for changes, *ends in zip(self._changes, self._ends[::2], self._ends[1::2], strict=True):
+            runs_at = [end.runs(left_out) for end in ends]
+            elsewhere = changes.longest(np.concatenate(runs_at), below=held)
+            for end, kept in zip(ends, runs_at, strict=True):
+                spans += end.saturated(changes, kept, elsewhere)
         if self._spikes:
             spans.append(
                 Span(
@@ -330,6 +338,18 @@ class _Changes:
         """Rows that hardly any value is kept longer for."""
         return max(1, _quantile(self.lengths, 0.9))
 
+    def longest(self, without: Array, below: int) -> int:
+        """Rows of the longest run but for some, and for those that are too short or too long.
+
+        Args:
+            without: the runs that do not count, shape (n, 4).
+            below: a length that is too long.
+        """
+        rows = np.minimum(without[:, 1] - without[:, 0], _LONGEST).astype(np.intp)
+        others = self.lengths - np.bincount(rows, minlength=_LONGEST + 1)
+        found = np.flatnonzero(others[:below] > 0).max(initial=0)
+        return int(found) if found >= SATURATED_ROWS else 0  # shorter ones are of the ends, too
+
     def take(self, changed: Flags) -> None:
         """Flags of rows that differ from the row before."""
         at = np.flatnonzero(changed)
@@ -373,24 +393,33 @@ class _End:
     def _keep(self, found: Array) -> None:
         self._runs.keep(found[found[:, 1] - found[:, 0] >= SATURATED_ROWS])
 
-    def saturated(self, changes: _Changes, left_out: list[tuple[float, float]]) -> Iterator[Span]:
-        """The span from the first to the last of them, where they are an end of range.
-
-        Args:
-            changes: of the channel.
-            left_out: rows in which it is frozen.
-        """
+    def runs(self, left_out: list[tuple[float, float]]) -> Array:
+        """Runs at the end, but for those in rows in which it is frozen, shape (n, 4)."""
         self._keep(self._runs.close())
-        if changes.count < FEWEST_ROWS:
-            return
         kept = self._runs.kept
         for first, last in left_out:
             kept = kept[(kept[:, 1] <= first) | (kept[:, 0] >= last)]
-        least = SATURATED_ROWS * changes.hold
+        return kept
+
+    def saturated(self, changes: _Changes, kept: Array, elsewhere: int) -> Iterator[Span]:
+        """The spans in which the channel is at an end of range.
+
+        Args:
+            changes: of the channel.
+            kept: its runs at this end.
+            elsewhere: rows of its longest run at neither end: of a coarse resolution those are
+                long too, where the signal turns.
+        """
+        if changes.count < FEWEST_ROWS:
+            return
+        least = max(SATURATED_ROWS * changes.hold, _BEYOND_OTHERS * elsewhere)
         rows = kept[:, 1] - kept[:, 0]
-        long = rows >= least
+        long = kept[rows >= least]
         # One run may be chance of a coarse resolution; an end of range is met again, or stays.
-        if (count := int(rows[long].sum())) >= 2 * least:
-            start, stop = float(kept[long][0, 2]), float(kept[long][-1, 3])
-            size, name = abs(self._extreme), _CHANNELS[self.channel]
-            yield Span("saturation", start, stop, count, size, name)
+        if (long[:, 1] - long[:, 0]).sum() < 2 * least:
+            return
+        size, name = abs(self._extreme), _CHANNELS[self.channel]
+        parts = np.flatnonzero(long[1:, 2] - long[:-1, 3] > _JOINED_SECONDS) + 1
+        for own in np.split(long, parts):
+            count = int((own[:, 1] - own[:, 0]).sum())
+            yield Span("saturation", float(own[0, 2]), float(own[-1, 3]), count, size, name)

@@ -18,7 +18,7 @@ from identify.diagnosis import (
     sized_faults,
 )
 from identify.diagnosis.search import with_maps
-from identify.errors import ProblemError
+from identify.errors import LogError, ProblemError
 from identify.estimation import EstimatorSettings
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import LeastSquaresFit
@@ -286,7 +286,11 @@ def leave_out(logs: Sequence[ScannedLog], checks: Checks, code: str) -> _Correct
         "meaning": f"{code.replace('_', ' ')}: {seconds:.4g} s left out",
         "left_out": times,
     }
-    return _read(logs, correct), record, []
+    try:
+        return _read(logs, correct), record, []
+    except LogError as error:
+        why = f"without those {seconds:.4g} s too little is left of the log ({error}); log again"
+        raise NotCorrected(code, why) from error
 
 
 def take_out_spikes(logs: Sequence[ScannedLog], checks: Checks) -> _Corrected:

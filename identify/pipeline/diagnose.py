@@ -37,7 +37,7 @@ from identify.estimation import Estimate, EstimatorSettings, NegativeMass
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
-from identify.pipeline.explanations import fitted, rank_explanations
+from identify.pipeline.explanations import contacts_of, fitted, left_by, rank_explanations
 from identify.pipeline.messages import (
     SHOWN,
     distinct,
@@ -68,9 +68,6 @@ _LOOSE = 0.1
 
 _TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
 """Factors from one unit of time to another."""
-
-_LEAST_CONTACT = 0.2
-"""Share of a log that contacts are, where they alone leave it unexplained."""
 
 MOST_ROWS = 20_000
 """Rows of a log that faults are looked for in, where its own scan was not wide."""
@@ -208,10 +205,10 @@ def look_at(
             if fault.code not in _LIKE_GRAVITY or all(map(is_usual_gravity, sizes))
         ]
         ranking = fitted(rank_explanations(loaded, rivals, progress), logs, settings)
-    left = _left(fit, diagnosis, drifting, ranking)
+    left = _left(logs, settings, fit, diagnosis, drifting, ranking)
     touched = ()
     if left > MOST_LEFT and not changes and all(s.code == "contact" for of in spans for s in of):
-        touched = tuple(_contacts(log) for log in logs)
+        touched = tuple(contacts_of(log) for log in logs)
     if any(touched):
         spans = touched
     checks = Checks(
@@ -233,6 +230,8 @@ def look_at(
 
 
 def _left(
+    logs: Sequence[ScannedLog],
+    settings: EstimatorSettings,
     fit: LeastSquaresFit | None,
     diagnosis: Diagnosis | None,
     drifting: Drift | None,
@@ -241,19 +240,11 @@ def _left(
     """Share of the wrench's signal that the likeliest leaves beyond noise."""
     if ranking is not None and not ranking.as_read and not ranking.best.sized:
         return ranking.best.left
-    fits = [fit] if fit is not None else []
-    fits += [each.fit for each in (diagnosis, drifting) if each is not None]
-    return min((share_left(f.data.system, f.x).worst for f in fits), default=0.0)
-
-
-def _contacts(log: ScannedLog) -> tuple[Span, ...]:
-    """What one body does not explain of a log that nothing explains, where it is a good part."""
-    summary = log.summary
-    if summary.recording.still:
-        return ()
-    found = segments(summary.time, summary.rows, summary.segment_ids, unexplained=True)
-    inside = sum(span.rows for span in found)
-    return found if inside > _LEAST_CONTACT * len(summary.time) else ()
+    if fit is None:
+        return 0.0
+    fits = [each.fit for each in (diagnosis, drifting) if each is not None]
+    corrected = min((share_left(f.data.system, f.x).worst for f in fits), default=np.inf)
+    return corrected if corrected <= MOST_LEFT else left_by(fit, logs, settings.unloaded)
 
 
 def _drift(
@@ -274,8 +265,8 @@ def _drift(
     if found is None:
         return None
     leads = [
-        lead_over_change(*own, log.summary.effective, offset)
-        for log, own, offset in zip(logs, series, found.offsets, strict=True)
+        lead_over_change(time, rows, log.summary.effective, offset)
+        for log, (time, rows), offset in zip(logs, series, found.offsets, strict=True)
         if len(offset) and not log.summary.recording.still
     ]
     tied = min(leads, default=np.inf) < CLEAR_LEAD

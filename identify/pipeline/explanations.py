@@ -8,8 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Explanation, Fault, LogFacts, Ranking, sized_faults
-from identify.diagnosis.explained import share_left
+from identify.diagnosis import (
+    Explanation,
+    Fault,
+    LogFacts,
+    Ranking,
+    Span,
+    segments,
+    sized_faults,
+)
+from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.fault import gain_of
 from identify.diagnosis.faults import faults_of
 from identify.diagnosis.faults.wrench import sign_faults, turn_of_axes, turns_about
@@ -19,15 +27,19 @@ from identify.diagnosis.trial import Trial, stepped
 from identify.errors import IdentifyError
 from identify.estimation import EstimatorSettings
 from identify.estimation.estimator import body_system
-from identify.estimation.least_squares import weighted_least_squares
+from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.pipeline.messages import SHOWN, distinct
 from identify.pipeline.scanned_log import ScannedLog
 from identify.regressors import FEATURE_TENSOR, LogSummary
 from identify.regressors.wrench import PSI, RT, W
 from identify.signals import Reading
+from identify.validation import axes_beyond_noise
 
 ROWS = 10_000
 """Rows of a log that are read again for each fault that needs it, about."""
+
+_LEAST_CONTACT = 0.2
+"""Share of a log that contacts are, where they alone leave it unexplained."""
 
 _SCREENED, _LIKELY_AXES = 1000, 2
 """Points of a series that world axes are screened with, and how many the log is read again for."""
@@ -143,11 +155,40 @@ def _fitted(
     best: Explanation, logs: Sequence[ScannedLog], settings: EstimatorSettings
 ) -> Explanation:
     try:
-        read = [log.summary.statistics for log in read_otherwise(logs, best)]
+        again = read_otherwise(logs, best)
+        read = [log.summary.statistics for log in again]
         fit = weighted_least_squares(body_system(read, settings), settings.all_terms)
     except IdentifyError:  # so read there is none, as for the logs as they were read
         return best
-    return replace(best, phi=fit.x[:10], left=share_left(fit.data.system, fit.x).worst)
+    return replace(best, phi=fit.x[:10], left=left_by(fit, again, settings.unloaded))
+
+
+def left_by(fit: LeastSquaresFit, logs: Sequence[ScannedLog], unloaded: int) -> float:
+    """Share of the wrench's signal that a fit leaves unexplained; zero where it is slow noise.
+
+    Noise that is slow is more than the signals' spectra show above the motion's band; it does not
+    go with the motion, and is in all of the log alike.
+    """
+    left = share_left(fit.data.system, fit.x).worst
+    if left <= MOST_LEFT or any(contacts_of(log) for log in logs):
+        return left
+    phi = fit.x[:20].reshape(-1, 10)
+    moved = [
+        phi[-1] if log >= len(logs) - unloaded else phi.sum(axis=0) for log in range(len(logs))
+    ]
+    offsets = fit.data.system.offsets(fit.x, fit.weights)
+    beyond = axes_beyond_noise([log.summary for log in logs], np.array(moved), offsets)
+    return left if beyond.any() else 0.0
+
+
+def contacts_of(log: ScannedLog) -> tuple[Span, ...]:
+    """What one body does not explain of a log that nothing explains, where it is a good part."""
+    summary = log.summary
+    if summary.recording.still:
+        return ()
+    found = segments(summary.time, summary.rows, summary.segment_ids, unexplained=True)
+    inside = sum(span.rows for span in found)
+    return found if inside > _LEAST_CONTACT * len(summary.time) else ()
 
 
 def read_otherwise(logs: Sequence[ScannedLog], best: Explanation) -> list[ScannedLog]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -105,7 +106,7 @@ def of_drift(found: Drift) -> Finding:
     mass = float(found.fit.x[0])
     text = f"the sensor's offset {_KINDS[found.kind]}; with that, the mass is {mass:.4g} kg."
     remedy = "Let the sensor warm up and zero it between logs"
-    evidence = {"gain": found.gain, "p_value": found.p_value, "mass": mass}
+    evidence: dict[str, Any] = {"gain": found.gain, "p_value": found.p_value, "mass": mass}
     if found.equivalent:
         others = ", ".join(found.equivalent)
         text += f" The log cannot tell it from {others}: nothing is corrected."

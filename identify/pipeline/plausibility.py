@@ -272,7 +272,7 @@ def _unexplained(
     if not poor.any():
         return None
     moved = np.array([estimate.moved_in(number).phi for number in range(len(logs))])
-    systematic = beyond_noise | axes_beyond_noise(logs, moved, estimate.biases)
+    systematic = axes_beyond_noise(logs, moved, estimate.biases)
     # Of a short log nothing shows whether that forgets: what is far above the noise is none.
     far = power_over_noise(logs, moved, estimate.biases) > _FAR_ABOVE_NOISE
     systematic |= far & (scores.r_squared < _NO_FIT)
@@ -316,6 +316,8 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
         "Move faster, or log a motion with less noise, for narrower intervals.",
         {f"r_squared_{WRENCH[i]}": float(scores.r_squared[i]) for i in np.flatnonzero(hidden)},
     )
+
+
 def _at_the_edge(estimate: Estimate) -> Iterator[Finding]:
     """A finding for each body that least squares makes impossible, so that it ends at the edge."""
     for one in estimate.bodies:

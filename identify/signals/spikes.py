@@ -18,6 +18,9 @@ FEWEST_ROWS = 50
 _SAMPLED = 8192
 """Second differences that their median is taken of."""
 
+_ROUNDING = 1e-12
+"""Share of a channel's largest value that is rounding of zero."""
+
 _WIDTHS = (1, 2, 3, 1)
 """Samples beside each other that are taken out together, round after round."""
 
@@ -38,13 +41,25 @@ def spikes_among(columns: Array, width: int = 1) -> tuple[Indices, Array]:
     if count < FEWEST_ROWS:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     second = np.abs(columns[:, :-2] - 2.0 * columns[:, 1:-1] + columns[:, 2:])
-    usual = np.median(second[:, :: max(1, count // _SAMPLED)], axis=1)
-    usual = np.where(usual > 0.0, usual, np.inf)[:, None]
+    usual = _usual(second[:, :: max(1, count // _SAMPLED)], np.abs(columns).max(axis=1))[:, None]
     far = np.flatnonzero((second[:, : count - width - 1] > SPIKE * usual).any(axis=0))
     before, at, after = (columns[:, far + k] / usual for k in (0, 1, 1 + width))
     returned = np.abs(after - before).max(axis=0) < 0.5 * np.abs(at - before).max(axis=0)
     found = far[returned]
     return found + 1, (second[:, found] / usual).max(axis=0)
+
+
+def _usual(second: Array, largest: Array) -> Array:
+    """Median size of the second differences of each channel that are not zero, shape (channels,).
+
+    At an end of range, and between two steps of a coarse resolution, most of them are zero.
+    """
+    usual = np.full(len(second), np.inf)
+    for channel, (own, most) in enumerate(zip(second, largest.tolist(), strict=True)):
+        some = own[own > _ROUNDING * most]
+        if len(some):
+            usual[channel] = np.median(some)
+    return usual
 
 
 def without_spikes(recording: Recording) -> tuple[Recording, int]:

@@ -19,7 +19,16 @@ from identify.signals.spikes import without_spikes
 from identify.spatial import exp_rotation, quaternion_product, rotation_from_quaternion
 from identify.spatial.rotations import rotate
 from tests.close import assert_close, group_errors
-from tests.diagnosis.logs import PHI, fitted, moving, still, time_of, with_signals, with_wrench
+from tests.diagnosis.logs import (
+    NOISE,
+    PHI,
+    fitted,
+    moving,
+    still,
+    time_of,
+    with_signals,
+    with_wrench,
+)
 
 LOG = moving(0, 40.0)
 TIME = time_of(LOG)
@@ -73,10 +82,36 @@ def test_signals_held_by_a_slower_sensor_are_not_frozen():
 
 
 def test_a_channel_at_the_end_of_its_range():
-    (span,) = signal_spans(clipped())
-    assert (span.code, span.channel) == ("saturation", "fz")
-    at_the_end = int((clipped().signals["force"][:, 2] == span.size).sum())
-    assert 0.8 * at_the_end < span.rows <= at_the_end
+    """A span each time that it gets there, so that what is between them can be used."""
+    spans = signal_spans(clipped())
+    assert {(span.code, span.channel) for span in spans} == {("saturation", "fz")}
+    fz = clipped().signals["force"][:, 2]
+    at_the_end = int((fz == spans[0].size).sum())
+    assert 0.8 * at_the_end < sum(span.rows for span in spans) <= at_the_end
+    inside = np.zeros(ROWS, dtype=bool)
+    for span in spans:
+        inside |= (span.start <= TIME) & (span.stop >= TIME)
+    assert at_the_end <= 1.2 * inside.sum()
+    assert inside.sum() < 2.0 * at_the_end
+
+
+def test_an_end_of_range_at_four_fifths_of_the_peak_makes_no_spikes():
+    """Nearly half of the rows of a channel are the same, and its usual difference is not zero."""
+    quiet = with_signals(LOG, force=moving(4, 40.0, bandwidth_hz=0.5).signals["force"])
+    most = 0.8 * np.abs(quiet.signals["force"]).max()
+    for share in (1.0, 0.9, 0.8):
+        low = share * most
+        found = signal_spans(with_signals(quiet, force=np.clip(quiet.signals["force"], -low, low)))
+        assert {span.code for span in found} == {"saturation"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_coarse_resolution_is_neither_spikes_nor_an_end_of_range(seed):
+    """Rounded to five times its noise, as steps of 0.15 are, a signal stays where it turns."""
+    log = moving(seed, 40.0, bandwidth_hz=0.4)
+    steps = {"force": 5.0 * NOISE.force, "torque": 5.0 * NOISE.torque}
+    rounded = {name: step * np.round(log.signals[name] / step) for name, step in steps.items()}
+    assert signal_spans(with_signals(log, **rounded)) == ()
 
 
 def test_spikes_are_found_and_taken_out_before_they_smear():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.signal import lfilter
 
 from identify.diagnosis import Explanation, LogFacts, Ranking
 from identify.diagnosis.faults import faults_of
@@ -15,7 +16,7 @@ from identify.pipeline.correcting import NotCorrected
 from identify.pipeline.diagnose import Checks
 from identify.spatial import rotation_from_quaternion
 from identify.spatial.rotations import rotate_back
-from tests.diagnosis.logs import PHI, moving, time_of, with_wrench
+from tests.diagnosis.logs import PHI, moving, time_of, with_signals, with_wrench
 
 
 def touched(share: float = 0.45):
@@ -115,3 +116,37 @@ def test_an_estimate_at_the_edge_of_what_is_possible_asks_for_care():
     assert "at_the_edge" in result.verdict.reasons
     assert result.verdict.usable == "with care"
     assert "at_the_edge" not in fit(moving(2, 20.0)).verdict.reasons
+
+
+def test_the_end_of_a_sensors_range_is_left_out_and_what_is_left_gives_the_body():
+    log = moving(3, 30.0)
+    most = 0.8 * np.abs(log.signals["force"]).max()
+    clipped = with_signals(log, force=np.clip(log.signals["force"], -most, most))
+    found = fit(clipped)
+    assert found.findings[0].code == "saturation"
+    low, high = found.estimate.intervals["m"]
+    assert low < PHI[0] < high
+    applied = fit(clipped, apply=("saturation",))
+    low, high = applied.estimate.intervals["m"]
+    assert low < PHI[0] < high
+    assert high - low < 0.01 * PHI[0]
+
+
+def test_a_log_that_is_nothing_but_the_end_of_a_range_is_refused_in_words():
+    log = moving(3, 20.0)
+    most = 0.05 * np.abs(log.signals["force"]).max()
+    clipped = with_signals(log, force=np.clip(log.signals["force"], -most, most))
+    with pytest.raises(NotCorrected, match="too little is left of the log"):
+        fit(clipped, apply=("saturation",))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_slow_noise_of_a_sensor_is_explained_however_little_the_torque_shows(seed):
+    """It forgets in a quarter of a second, and its spectrum is small above the motion's."""
+    log = moving(seed, 20.0)
+    keep = np.exp(-0.01 / 0.25)
+    white = np.random.default_rng(seed).normal(size=(len(log), 6))
+    slow = lfilter([np.sqrt(1.0 - keep**2)], [1.0, -keep], white, axis=0)
+    result = fit(with_wrench(log, slow * np.repeat([0.1, 0.03], 3)))
+    assert all(finding.severity == "info" for finding in result.findings)
+    assert result.verdict.explains_data
