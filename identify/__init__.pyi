@@ -14,7 +14,12 @@ from identify.exchange import (
 from identify.findings import Finding as Finding, Verdict as Verdict
 from identify.inertia import InertialParameters as InertialParameters, shapes as shapes
 from identify.logs import Recording as Recording, read_log as read_log
-from identify.pipeline import FitResult as FitResult, FitSettings as FitSettings, fit as fit
+from identify.pipeline import (
+    Compensator as Compensator,
+    FitResult as FitResult,
+    FitSettings as FitSettings,
+    fit as fit,
+)
 from identify.regressors import ParameterSpace as ParameterSpace, Scalar as Scalar
 from identify.reporting import plot as plot, report as report
 from identify.simulation import State as State, simulate as simulate

@@ -13,8 +13,8 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import IO
@@ -113,21 +113,44 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
     staged: dict[Path, Path] = {}
     try:
         for path, content in contents.items():
-            if path.is_dir():
-                raise MissingFile(f"{path}: is a folder; expected the name of a file", path=path)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _remove_abandoned(path)
-            handle, temporary = tempfile.mkstemp("", f".{path.name}.", path.parent)
-            staged[path] = Path(temporary)
+            handle, staged[path] = _stage(path)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-            os.chmod(temporary, 0o666 & ~_umask())
         for path, temporary in staged.items():
             os.replace(temporary, path)
     except BaseException:
         for temporary in staged.values():
             temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def write_stream(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write in parts, which takes its name at the end, or leaves nothing.
+
+    Raises:
+        MissingFile: a folder has its name.
+        OSError: it cannot be written.
+    """
+    handle, temporary = _stage(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def _stage(path: Path) -> tuple[int, Path]:
+    """An open file under a temporary name beside `path`; its folder is made if need be."""
+    if path.is_dir():
+        raise MissingFile(f"{path}: is a folder; expected the name of a file", path=path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_abandoned(path)
+    handle, temporary = tempfile.mkstemp("", f".{path.name}.", path.parent)
+    os.chmod(temporary, 0o666 & ~_umask())
+    return handle, Path(temporary)
 
 
 def _remove_abandoned(path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from experiments.benchmarks import (
     change_of_frame,
     checks,
+    control_loop,
     fit_command,
     forward_simulation,
     groups_and_logs,
@@ -36,6 +37,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "fit-command": fit_command.run,
     "long-logs": long_logs.run,
     "checks": checks.run,
+    "control-loop": control_loop.run,
     "refusals": refusals.run,
 }
 """By name, in the order of the report."""

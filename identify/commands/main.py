@@ -22,6 +22,7 @@ from tyro.extras import SubcommandApp
 from identify.commands.add import Add
 from identify.commands.check import Check
 from identify.commands.command import PARSING, Command, UsageError, parse_command
+from identify.commands.compensate import Compensate
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 from identify.commands.doctor import Doctor, own_version
 from identify.commands.export import Export
@@ -43,6 +44,7 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
         "init": Init,
         "check": Check,
         "replay": Replay,
+        "compensate": Compensate,
         "simulate": Simulate,
         "inspect": Inspect,
         "export": Export,

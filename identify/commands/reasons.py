@@ -28,7 +28,7 @@ class UnusableEstimate(IdentifyError):
     def __init__(self, path: Path, reasons: Iterable[str]) -> None:
         super().__init__(
             f"{path}: this estimate is not to be used, nothing is written: {' '.join(reasons)} "
-            f"(--accept-findings exports it all the same)"
+            f"(--accept-findings uses it all the same)"
         )
 
 

@@ -1,10 +1,15 @@
-"""Writes a `Recording` as a CSV or Parquet file with its schema, which `read_log` reads back."""
+"""Writes a `Recording`, whole or in chunks, as a CSV or Parquet file with its schema.
+
+`read_log` reads it back.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -12,7 +17,7 @@ import pyarrow.parquet as pq
 
 from identify.arrays import Array
 from identify.errors import LogError
-from identify.files import write_bytes, write_text
+from identify.files import write_stream, write_text
 from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema_poses import placement_of, tool_point_of
 from identify.logs.schema_tables import compensated_of
@@ -35,29 +40,72 @@ def write_log(recording: Recording, path: Path, schema_path: Path | None = None)
     Raises:
         LogError: another suffix, or streams with clocks of their own.
     """
+    return write_chunks([recording], path, schema_path)
+
+
+def write_chunks(
+    recordings: Iterable[Recording],
+    path: Path,
+    schema_path: Path | None = None,
+    comment: Iterable[str] = (),
+) -> Path:
+    """Writes chunks of a log, one after the other, and their schema.
+
+    Args:
+        recordings: at least one, with the same signals; each is made when the one before it is
+            written.
+        path: a name that ends in `.csv` or `.parquet`; the file has it once all is written.
+        schema_path: as of `write_log`.
+        comment: lines that the schema begins with.
+
+    Returns:
+        The path of the schema.
+
+    Raises:
+        LogError: as `write_log`, or there are no chunks.
+    """
+    if path.suffix not in (".csv", ".parquet"):
+        raise LogError(f"{path}: expected a name that ends in .csv or .parquet", path=path)
+    schema_path = schema_path or path.with_suffix(".toml")
+    first: Recording | None = None
+    with write_stream(path) as file, ExitStack() as closed_at_end:
+        writer: pacsv.CSVWriter | pq.ParquetWriter | None = None
+        for recording in recordings:
+            logged = _as_logged(recording, path)
+            table = _table(logged)
+            if writer is None:
+                first = logged
+                writer = closed_at_end.enter_context(_writer(path, file, table.schema))
+            writer.write_table(table)
+        if first is None:
+            raise LogError(f"{path}: there are no rows to write", path=path)
+    lines = "".join(f"# {line}\n" for line in comment)
+    write_text(schema_path, lines + to_toml(schema_of(first)))
+    return schema_path
+
+
+def _as_logged(recording: Recording, path: Path) -> Recording:
     if recording.streams:
         raise LogError(
             f"{path}: the recording has streams with clocks of their own, and a file has one: "
             "write identify.signals.on_one_clock(recording)"
         )
-    if (tcp := recording.body_frame.tcp) is not None:
-        recording = moved_recording(recording, tcp)  # as it was logged
-    schema_path = schema_path or path.with_suffix(".toml")
+    tcp = recording.body_frame.tcp
+    return recording if tcp is None else moved_recording(recording, tcp)
+
+
+def _table(recording: Recording) -> pa.Table:
     columns: dict[str, Array] = {} if recording.time is None else {"t": recording.time}
     for signal in SIGNALS:
         if signal.name in recording.signals:
             columns |= dict(zip(signal.columns, recording.signals[signal.name].T, strict=True))
-    table = pa.table({name: pa.array(column) for name, column in columns.items()})
-    content = pa.BufferOutputStream()
+    return pa.table({name: pa.array(column) for name, column in columns.items()})
+
+
+def _writer(path: Path, file: IO[bytes], schema: pa.Schema) -> pacsv.CSVWriter | pq.ParquetWriter:
     if path.suffix == ".csv":
-        pacsv.write_csv(table, content)
-    elif path.suffix == ".parquet":
-        pq.write_table(table, content, compression="zstd", write_page_checksum=True)
-    else:
-        raise LogError(f"{path}: expected a name that ends in .csv or .parquet", path=path)
-    write_bytes(path, content.getvalue())
-    write_text(schema_path, to_toml(schema_of(recording)))
-    return schema_path
+        return pacsv.CSVWriter(file, schema)
+    return pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
 
 
 def schema_of(recording: Recording) -> dict[str, object]:

@@ -86,7 +86,7 @@ def replay_log(
         raise ModelError(
             f"the estimate cannot be replayed: {verdict}; repair it with identify inspect --repair"
         )
-    _require_alone(recording, estimate)
+    require_alone(recording, estimate)
     log = scan(recording)
     if not log.segments:
         raise LogError(
@@ -122,7 +122,7 @@ def replay_log(
     )
 
 
-def _require_alone(recording: Recording, estimate: SavedEstimate) -> None:
+def require_alone(recording: Recording, estimate: SavedEstimate) -> None:
     """Raise where another body moved in a log with the estimate's, or in its place."""
     said, logs = estimate.provenance, estimate.provenance.get("logs")
     for log in logs if isinstance(logs, list) else ():

@@ -7,7 +7,7 @@ twice where two chunks meet.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -118,6 +118,23 @@ def scan(
         raise refused or LogError(f"{source.name}: the log has no rows")
     told = replace(reading.apply(told), findings=found.recording.findings)
     return replace(found, recording=told, unused=found.unused + unused, wrench_range=wrench_range)
+
+
+def excerpts(source: ReadableLog, reading: Reading | None = None) -> Iterator[Excerpt]:
+    """A log in chunks, in order, as `scan` reads them.
+
+    Args:
+        source: the log.
+        reading: how it is read; as its schema says where not given.
+
+    Raises:
+        LogError: the log cannot be used.
+    """
+    source, reading = _ready(source, reading or Reading())
+    read = _reader(source)
+    for chunk in _chunks(source, reading):
+        part = read(*chunk)
+        yield replace(part, recording=reading.apply(part.recording))
 
 
 def _prepared(

@@ -16,10 +16,11 @@ from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortes
 from identify.signals.kernels import Differentiator, default_cutoff_hz
 from identify.signals.kinematics import COLUMNS, WIDE_COLUMNS, BodyAxes, Samples, still_in_body
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
-from identify.signals.prepared import BlockRows, PreparedLog, Segment
+from identify.signals.prepared import BlockRows, FullRate, PreparedLog, Segment
 from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock
 from identify.signals.transform import block_edges, block_transform
+from identify.spatial import rotation_from_quaternion
 
 FOLDS = 5
 """Parts of time that are held out in turn; a log of fewer blocks is cut anew for them."""
@@ -80,6 +81,62 @@ def prepare(
     recording = on_one_clock(recording)
     if recording.still:
         return _prepare_still(recording, wide=wide)
+    found = _parts(recording, cutoff_hz, span, wide=wide, rate_hz=rate_hz)
+    joined = _join(recording, found.parts, found.rate_hz, found.cutoff_hz, span)
+    return replace(
+        joined,
+        cutoff_raised=found.cutoff_raised,
+        motion_hz=found.motion_hz,
+        signal_noise=found.noise,
+    )
+
+
+def full_rate(
+    recording: Recording,
+    cutoff_hz: float | None = None,
+    span: tuple[float, float] = (-np.inf, np.inf),
+    *,
+    rate_hz: float | None = None,
+) -> list[FullRate]:
+    """The samples of a log as `prepare` makes rows of them, at their full rate.
+
+    Args:
+        recording: the log.
+        cutoff_hz: as of `prepare`; derivatives have a pass-band of three of it.
+        span: as of `prepare`.
+        rate_hz: as of `prepare`.
+
+    Raises:
+        NoSegment, LogError: as `prepare`.
+    """
+    recording = on_one_clock(recording)
+    if recording.still:
+        return [_still_poses(recording)]
+    found = _parts(recording, cutoff_hz, span, wide=False, rate_hz=rate_hz)
+    return [part.full_rate() for part in found.parts if len(part)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The segments of a log, and what was read off the longest."""
+
+    parts: list[_Part]
+    rate_hz: float
+    cutoff_hz: float
+    cutoff_raised: bool
+    motion_hz: float | None
+    noise: SignalNoise
+
+
+def _parts(
+    recording: Recording,
+    cutoff_hz: float | None,
+    span: tuple[float, float],
+    *,
+    wide: bool,
+    rate_hz: float | None,
+) -> _Parts:
+    """Segments that are long enough, differentiated; arguments and errors as of `prepare`."""
     segments = [
         _at_rate(segment, rate_hz)
         for given in even_segments(recording)
@@ -111,8 +168,7 @@ def prepare(
         for segment in segments
         if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
     ]
-    joined = _join(recording, parts, longest.rate_hz, cutoff, span)
-    return replace(joined, cutoff_raised=raised, motion_hz=fast, signal_noise=noise)
+    return _Parts(parts, longest.rate_hz, cutoff, raised, fast, noise)
 
 
 def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
@@ -148,6 +204,21 @@ class _Part:
 
     def __len__(self) -> int:
         return self.own.stop - self.own.start
+
+    def full_rate(self) -> FullRate:
+        """Its own samples as they are."""
+        lost, own, attitude = self.samples.half_window, self.own, self.samples.quaternion
+        return FullRate(
+            time=self.time[own],
+            signals={
+                name: values[lost + own.start : lost + own.stop]
+                for name, values in self.segment.signals.items()
+            },
+            columns=self.columns[own],
+            rotation=None if attitude is None else rotation_from_quaternion(attitude[own]),
+            rate_hz=self.segment.rate_hz,
+            cutoff_hz=self.cutoff_hz,
+        )
 
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
         """Rows of the blocks between the edges, counted from the first sample of its own."""
@@ -189,6 +260,16 @@ def _prepare_still(recording: Recording, *, wide: bool) -> PreparedLog:
         rows=columns,
         segment_ids=np.arange(count),
         noise=np.zeros(columns.shape[1] - 1),
+    )
+
+
+def _still_poses(recording: Recording) -> FullRate:
+    axes, number = still_in_body(recording), np.arange(float(len(recording)))
+    return FullRate(
+        time=number,
+        signals=recording.signals,
+        columns=_columns(axes, number, wide=False),
+        rotation=axes.rotation if "quaternion" in recording.signals else None,
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from identify.arrays import Array, Indices, Vec3, Vec4, Vec6
+from identify.arrays import Array, Indices, Mat33, Vec3, Vec4, Vec6
 from identify.logs import Recording
 
 if TYPE_CHECKING:
@@ -32,6 +33,27 @@ class Segment:
     angular_velocity: Vec3
     wrench: Vec6
     gravity: Vec3
+
+
+@dataclass(frozen=True, slots=True)
+class FullRate:
+    """An uninterrupted segment on its even clock: its signals, and what they are in body axes.
+
+    Attributes:
+        time: [s], shape (n,); the poses' number where all are still.
+        signals: by name, as in the recording; no delay is left in the wrench.
+        columns: z = [1, ψ, w], shape (n, 19).
+        rotation: R_WB that these were made with, shape (n, 3, 3); None without an attitude.
+        rate_hz: sampling rate [Hz]; None for still poses.
+        cutoff_hz: that derivatives were made for [Hz]; None for still poses.
+    """
+
+    time: Array
+    signals: Mapping[str, Array]
+    columns: Array
+    rotation: Mat33 | None
+    rate_hz: float | None = None
+    cutoff_hz: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

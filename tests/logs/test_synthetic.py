@@ -4,13 +4,14 @@ from hypothesis import given, settings, strategies as st
 
 from identify.errors import LogError
 from identify.logs import read_log
+from identify.logs.excerpt import rows_of
 from identify.logs.synthetic import (
     Noise,
     synthetic_recording,
     wrench_on_body,
 )
 from identify.logs.synthetic_motion import MotionSamples, random_motion
-from identify.logs.writing import write_log
+from identify.logs.writing import write_chunks, write_log
 from identify.spatial import Pose
 from identify.spatial.rotations import (
     log_rotation,
@@ -178,6 +179,31 @@ def test_other_suffixes_are_refused(tmp_path):
     recording = synthetic_still_recording(PHI, rng=rng())
     with pytest.raises(ValueError, match=r"expected a name that ends in \.csv or \.parquet"):
         write_log(recording, tmp_path / "log.xlsx")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_chunks_are_written_as_one_log_or_not_at_all(tmp_path, suffix):
+    recording = synthetic_recording(PHI, rng=rng(), duration=5.0, include="all")
+    halves = [rows_of(recording, 0, 300), rows_of(recording, 300, len(recording))]
+    path, whole = tmp_path / f"log{suffix}", tmp_path / f"whole{suffix}"
+    schema = write_chunks(iter(halves), path, comment=["of two halves"])
+    write_log(recording, whole)
+    assert schema.read_text().startswith("# of two halves\n[log]\n")
+    ours, theirs = read_log(path, schema), read_log(whole, whole.with_suffix(".toml"))
+    for name, values in theirs.signals.items():
+        np.testing.assert_array_equal(ours.signals[name], values)
+    before = {each: each.read_bytes() for each in tmp_path.iterdir()}
+
+    def broken():
+        yield halves[1]
+        raise LogError("the rest cannot be read")
+
+    for target in (path, tmp_path / f"new{suffix}"):
+        with pytest.raises(LogError, match="the rest cannot be read"):
+            write_chunks(broken(), target)
+        with pytest.raises(LogError, match="there are no rows to write"):
+            write_chunks([], target)
+    assert {each: each.read_bytes() for each in tmp_path.iterdir()} == before
 
 
 def test_a_synthetic_log_is_not_longer_than_memory() -> None:

@@ -1,0 +1,155 @@
+"""`identify compensate`: a log with the payload taken off its wrench, so that contacts are left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional
+
+from identify.commands.bodies import (
+    AT,
+    BODY,
+    PoseNumbers,
+    moved,
+    pose_of,
+    read_bodies,
+    require_one_frame,
+)
+from identify.commands.command import Command, Flag, Number, UsageError, numbers, option
+from identify.commands.output import require_writable, unwritable
+from identify.commands.reasons import UnusableEstimate, reasons_of, say_reasons, status_of
+from identify.commands.terminal import say
+from identify.texts import printable
+
+if TYPE_CHECKING:
+    from identify.exchange import SavedEstimate
+    from identify.logs import LogFile, Recording
+    from identify.pipeline import CompensatedLog
+
+
+@dataclass(frozen=True, slots=True)
+class Compensate(Command):
+    """Write a log with the payload's gravity and inertia and the sensor offset off its wrench.
+
+    What is left are the contact forces, on the body, in the log's axes and at its point [N, N m],
+    with time and motion as the log has them, in SI. The schema of OUT is written beside it. Exit
+    status: 2 for bad use or bad input, also where the frames of log and estimate differ and --at is
+    missing, or the offset is not known; 4, with nothing written, for an estimate that its findings
+    say not to use.
+    """
+
+    log: Annotated[Path, Positional, option("LOG", "(required)")]
+    """A log of the body; not necessarily one it was fitted to."""
+
+    schema: Annotated[Path, option("S.toml", "(required)")]
+    """What the columns of the log mean."""
+
+    estimate: Annotated[Path, option("E.json", "(required)", help=BODY)]
+
+    output: Annotated[Path, option("OUT", "(required)", short="-o")]
+    """File to write to, .csv or .parquet; its schema is called alike, with .toml."""
+
+    at: Annotated[PoseNumbers | None, option(AT, "(default: the same)")] = None
+    """Pose of the estimate's frame in that of the log: position [m] and rotation vector [rad]."""
+
+    offset: Annotated[
+        tuple[float, float, float, float, float, float] | None,
+        numbers(6),
+        option("FX FY FZ TX TY TZ", "(default: the estimate's for this log)"),
+    ] = None
+    """The sensor offset at Bo in B [N, N m], as `bias` of an estimate.json; zeros for none."""
+
+    zero_seconds: Annotated[Number, option("S")] = None
+    """Nothing is touched in the first S seconds: the offset is the mean of what is left there."""
+
+    cutoff: Annotated[Number, option("HZ", "(default: 5 Hz or rate/10)")] = None
+    """As of `fit`: what the log lacks is differentiated with a pass-band of three times this."""
+
+    accept_findings: Flag = False
+    """Take off an estimate that is not to be used, with the reasons in the schema of OUT."""
+
+    quiet: Flag = False
+    """Print nothing but errors."""
+
+    def run(self, invocation: str) -> int:
+        """Write the log and its schema."""
+        self._require_choice()
+        (saved,) = read_bodies(self.estimate)
+        reasons, unusable = reasons_of(saved), bool(status_of(saved.verdict))
+        if unusable and not self.accept_findings:
+            raise UnusableEstimate(self.estimate, reasons)
+        from identify.logs import open_log
+        from identify.logs.writing import write_chunks
+        from identify.pipeline import compensate_log
+
+        source = open_log(self.log, self.schema)
+        found = compensate_log(
+            source,
+            self._in_frame_of(source, saved),
+            offset=self.offset,
+            zero_seconds=self.zero_seconds,
+            cutoff_hz=self.cutoff,
+        )
+        comment = [*self._comment(found, saved), *(reasons if unusable else ())]
+        rows = _Counted(found.chunks())
+        try:
+            schema = write_chunks(rows, self.output, comment=map(printable, comment))
+        except OSError as error:
+            raise unwritable(self.output, error) from error
+        if not self.quiet:
+            offset = ", ".join(f"{x:.4g}" for x in found.offset)
+            say(f"Sensor offset taken off: [{offset}] N, N m ({found.origin}).")
+            say(f"{rows.count} rows of {len(source)}.", self.output, schema)
+        say_reasons(reasons)
+        return 0
+
+    def _require_choice(self) -> None:
+        if self.offset is not None and self.zero_seconds is not None:
+            raise UsageError("compensate: --offset and --zero-seconds exclude each other")
+        beside = self.output.with_suffix(".toml")
+        if self.output.suffix not in (".csv", ".parquet"):
+            raise UsageError(f"compensate: -o {self.output}: expected a name in .csv or .parquet")
+        for path in (self.output, beside):
+            for given in (self.log, self.schema, self.estimate):
+                if path.resolve() == given.resolve():
+                    raise UsageError(f"compensate: {path} would be written over: give another -o")
+        require_writable(self.output.parent, (self.output.name, beside.name))
+
+    def _in_frame_of(self, source: Recording | LogFile, saved: SavedEstimate) -> SavedEstimate:
+        """The body about the log's Bo in its B."""
+        from identify.exchange import SavedEstimate
+        from identify.logs import Recording
+
+        recording = source if isinstance(source, Recording) else source.recording
+        of_log = SavedEstimate(saved.parameters, frames=recording.body_frame)
+        if self.at is not None:
+            return moved(saved, pose_of(self.at, "compensate"), of_log)
+        require_one_frame((self.log, self.estimate), (of_log, saved), "--at")
+        return saved
+
+    def _comment(self, found: CompensatedLog, saved: SavedEstimate) -> Iterator[str]:
+        """What the log is, for the head of its schema."""
+        from identify.exchange.estimate_json import estimate_digest
+
+        yield f"Contact forces of {self.log} (sha256 {found.source.sha256}), on the body."
+        yield f"Taken off are gravity and inertia of {self.estimate}, mass {saved.mass:.6g} kg"
+        yield f"(sha256 of its contents {estimate_digest(saved)}),"
+        offset = ", ".join(f"{x:.6g}" for x in found.offset)
+        yield f"and the sensor offset [{offset}] N, N m at Bo in B ({found.origin})."
+        if status_of(saved.verdict):
+            yield "This estimate is not to be used, and its findings were accepted:"
+
+
+class _Counted:
+    """Chunks as they are asked for, and how many rows they have."""
+
+    def __init__(self, chunks: Iterator[Recording]) -> None:
+        self._chunks, self.count = chunks, 0
+
+    def __iter__(self) -> Iterator[Recording]:
+        for chunk in self._chunks:
+            self.count += len(chunk)
+            yield chunk

@@ -1,0 +1,240 @@
+"""Contact forces: a wrench less the payload's gravity and inertia and the sensor offset.
+
+w_contact = w − Y(a − Rᵀ g, α, ω) φ − offset, with a and α of Bo in B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array, Vec6, positive, seal
+from identify.errors import LogError, ModelError
+from identify.exchange import SavedEstimate
+from identify.logs import Recording
+from identify.pipeline.log_replay import require_alone
+from identify.regressors.newton_euler import FEATURE_TENSOR
+from identify.regressors.scanning import ReadableLog, excerpts
+from identify.signals import FullRate, NoSegment, full_rate
+from identify.spatial import Pose, PoseLike, coadjoint
+from identify.spatial.rotations import rotate
+from identify.spatial.vectors import GRAVITY_W
+
+_FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
+"""Axes of the products of ω in ψ."""
+
+
+class Compensator:
+    """Contact forces sample by sample, for a control loop.
+
+    Args:
+        estimate: the body.
+        offset: of the sensor, [f; t] at Bo in B [N, N m], shape (6,); that of the estimate's log
+            where it has a single one. A sensor that was zeroed since has another.
+        mount: X_BS, where the sensor is in the body: the wrench is then at So in S, and so is what
+            is left of it. Without it both are at Bo in B.
+        gravity: g in W [m/s²], shape (3,).
+
+    Raises:
+        ModelError: no offset is given, and the estimate has none or one for each of several logs.
+    """
+
+    def __init__(
+        self,
+        estimate: SavedEstimate,
+        *,
+        offset: ArrayLike | None = None,
+        mount: PoseLike | None = None,
+        gravity: ArrayLike = GRAVITY_W,
+    ) -> None:
+        if offset is None:
+            offset = _only_offset(estimate)
+        to_sensor = np.eye(6) if mount is None else coadjoint(Pose.of(mount).inverse())
+        self._body = to_sensor @ _body_map(estimate)
+        self._offset = to_sensor @ seal(offset, "offset", (6,))
+        self._gravity = seal(gravity, "gravity", (3,))
+
+    def update(
+        self, pose: Pose | Array, twist: ArrayLike, acceleration: ArrayLike, wrench: ArrayLike
+    ) -> Vec6:
+        """The contact wrench of a sample; numbers that are not finite go through.
+
+        Args:
+            pose: X_WB, a pose or its 4×4 matrix, of which the rotation counts.
+            twist: [v; ω] of B in B [m/s, rad/s], of which ω counts, shape (6,).
+            acceleration: [a; α] in B: the classical acceleration of Bo, without gravity, and the
+                angular one [m/s², rad/s²], shape (6,).
+            wrench: [f; t] measured, on the body [N, N m], shape (6,).
+
+        Returns:
+            [f; t] on the body at the same point in the same axes, shape (6,).
+
+        Raises:
+            ModelError: another shape.
+        """
+        twist, acceleration, wrench = map(np.asarray, (twist, acceleration, wrench))
+        R = pose.rotation if isinstance(pose, Pose) else np.asarray(pose)[:3, :3]
+        if not (twist.shape == acceleration.shape == wrench.shape == (6,) and R.shape == (3, 3)):
+            raise ModelError(
+                "compensator: expected a 4×4 pose, and twist, acceleration and wrench of six "
+                f"numbers each, got {np.shape(pose)}, {twist.shape}, {acceleration.shape} and "
+                f"{wrench.shape}"
+            )
+        psi, rates = np.empty(12), twist[3:]
+        psi[:6] = acceleration
+        psi[:3] -= self._gravity @ R
+        psi[6:] = rates[_FIRST] * rates[_SECOND]
+        return wrench - self._body @ psi - self._offset
+
+
+@dataclass(frozen=True, slots=True)
+class CompensatedLog:
+    """A log whose wrench is that of contacts alone.
+
+    Attributes:
+        source: the log as it was read.
+        estimate: the body that was taken off.
+        offset: the sensor offset that was taken off, [f; t] at Bo in B [N, N m], shape (6,).
+        origin: where the offset comes from, in words.
+        cutoff_hz: for derivatives; chosen by the motion of the first chunk where not given.
+    """
+
+    source: ReadableLog
+    estimate: SavedEstimate
+    offset: Vec6
+    origin: str
+    cutoff_hz: float | None = None
+
+    def chunks(self) -> Iterator[Recording]:
+        """The log in chunks, in order of time.
+
+        Rows are those of its even clock, less those that a derivative loses at either edge of a
+        segment. The wrench is in the log's axes, at its point, on the body, and has no delay.
+
+        Raises:
+            NoSegment, LogError: the log cannot be used.
+        """
+        body, kept = _body_map(self.estimate), False
+        for recording, parts in _parts_of(self.source, self.cutoff_hz):
+            wrenches = [
+                _at_sensor(recording, part, part.columns[:, 1:13] @ body.T + self.offset)
+                for part in parts
+            ]
+            signals = {
+                name: np.concatenate([part.signals[name] for part in parts])
+                for name in parts[0].signals
+            }
+            wrench = np.concatenate(wrenches)
+            signals["force"] = signals["force"] - wrench[:, :3]
+            signals["torque"] = signals["torque"] - wrench[:, 3:]
+            time = None if recording.still else np.concatenate([part.time for part in parts])
+            kept = True
+            yield replace(recording, time=time, signals=signals, streams=(), wrench_delay=0.0)
+        if not kept:
+            raise NoSegment(f"{self.source.name}: no segment is long enough to be differentiated")
+
+
+def compensate_log(
+    source: ReadableLog,
+    estimate: SavedEstimate,
+    *,
+    offset: ArrayLike | None = None,
+    zero_seconds: float | None = None,
+    cutoff_hz: float | None = None,
+) -> CompensatedLog:
+    """Take a body's gravity and inertia and the sensor offset off the wrench of a log.
+
+    Args:
+        source: the log, read or opened; its B is that of the estimate.
+        estimate: the body.
+        offset: of the sensor, [f; t] at Bo in B [N, N m], shape (6,). Where neither it nor
+            `zero_seconds` is given, it is the estimate's for this log, by its sha256.
+        zero_seconds: the time from the log's begin in which nothing is touched: the offset is then
+            the mean of what the body leaves there [s].
+        cutoff_hz: as of a fit.
+
+    Raises:
+        ModelError: the estimate is of one of two bodies that moved in this log.
+        LogError: nobody says the offset, or no sample is in that time.
+    """
+    recording = source if isinstance(source, Recording) else source.recording
+    require_alone(recording, estimate)
+    if offset is not None:
+        found, origin = seal(offset, "offset", (6,), LogError), "as given"
+    elif zero_seconds is not None:
+        positive(zero_seconds, "zero_seconds", "s", LogError)
+        found = _mean_residual(source, estimate, zero_seconds, cutoff_hz)
+        origin = f"mean of what the body leaves of the first {zero_seconds:g} s"
+    else:
+        own = [entry.wrench for entry in estimate.bias if entry.sha256 == source.sha256]
+        if not own:
+            raise LogError(
+                f"{source.name}: the estimate was not fitted to this log and does not know its "
+                "sensor offset: give the offset, or the seconds from the begin in which nothing "
+                "is touched (on the command line --offset or --zero-seconds)"
+            )
+        found, origin = own[0], "the estimate's for this log"
+    return CompensatedLog(source, estimate, found, origin, cutoff_hz)
+
+
+def _only_offset(estimate: SavedEstimate) -> Vec6:
+    offsets = np.unique([entry.wrench for entry in estimate.bias], axis=0)
+    if len(offsets) != 1:
+        has = f"{len(offsets)}, of several logs" if len(offsets) else "none"
+        raise ModelError(
+            f"compensator: which sensor offset is to be taken off? The estimate has {has}; give "
+            "offset=[fx, fy, fz, tx, ty, tz] at Bo in B, six zeros for none"
+        )
+    return offsets[0]
+
+
+def _body_map(estimate: SavedEstimate) -> Array:
+    """Maps ψ to the wrench of a body at Bo in B, shape (6, 12)."""
+    return (FEATURE_TENSOR @ estimate.parameters.phi).T
+
+
+def _parts_of(
+    source: ReadableLog, cutoff_hz: float | None
+) -> Iterator[tuple[Recording, list[FullRate]]]:
+    """The chunks of a log that have samples, all with the rate and the cut-off of the first."""
+    rate_hz = None
+    for chunk in excerpts(source):
+        try:
+            parts = full_rate(chunk.recording, cutoff_hz, chunk.span, rate_hz=rate_hz)
+        except NoSegment:
+            continue
+        if parts:
+            cutoff_hz, rate_hz = parts[0].cutoff_hz, parts[0].rate_hz
+            yield chunk.recording, parts
+
+
+def _mean_residual(
+    source: ReadableLog, estimate: SavedEstimate, seconds: float, cutoff_hz: float | None
+) -> Vec6:
+    body, found = _body_map(estimate), []
+    for recording, parts in _parts_of(source, cutoff_hz):
+        if recording.still:
+            raise LogError(f"{source.name}: still poses have no time; give the offset itself")
+        for part in parts:
+            z = part.columns[part.time < seconds]
+            found.append(z[:, 13:19] - z[:, 1:13] @ body.T)
+        if parts[-1].time[-1] >= seconds:
+            break
+    rows = np.concatenate([np.zeros((0, 6)), *found])
+    if not len(rows):
+        raise LogError(
+            f"{source.name}: no sample can be differentiated in the first {seconds:g} s; take more"
+        )
+    return rows.mean(axis=0)
+
+
+def _at_sensor(recording: Recording, part: FullRate, wrench: Vec6) -> Vec6:
+    """A wrench at Bo in B where the log's wrench is, in its axes."""
+    if recording.X_BS is not None:
+        wrench = wrench @ coadjoint(recording.X_BS.inverse()).T
+    if recording.frames["wrench"] != "world" or part.rotation is None:
+        return wrench
+    return np.hstack([rotate(part.rotation, half) for half in (wrench[:, :3], wrench[:, 3:])])

@@ -1,0 +1,184 @@
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.csv as pacsv
+import pytest
+from scipy.spatial.transform import Rotation
+
+from identify.exchange import SavedBias, SavedEstimate, write_estimate
+from identify.findings import Finding, verdict_of
+from identify.inertia import InertialParameters
+from identify.logs import read_log
+from identify.logs.writing import write_log
+from identify.spatial import BodyFrame, Pose
+from tests.close import assert_close
+from tests.recordings import POSE, Path, record, with_wrench
+from tests.strategies import random_body
+
+PHI = random_body(np.random.default_rng(0))
+BIAS = np.array([1.0, -2.0, 3.0, 0.1, 0.05, -0.1])
+TIME = np.arange(0.0, 6.0, 5e-3)
+PUSH = np.array([2.0, -3.0, 4.0, 0.1, -0.2, 0.3])
+FLANGE = Pose(np.eye(3), np.array([0.0, 0.0, -0.04]))
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A log with a push from 3 s on."""
+    free = record(Path.random(1), PHI, TIME, POSE, bias=BIAS, body_frame=BodyFrame("flange"))
+    path = tmp_path / "log.csv"
+    write_log(with_wrench(free, np.outer(TIME >= 3.0, PUSH)), path, tmp_path / "schema.toml")
+    return path, tmp_path / "schema.toml"
+
+
+@pytest.fixture
+def estimate(tmp_path):
+    def write(**changes) -> str:
+        saved = SavedEstimate(InertialParameters(PHI), **changes)
+        return str(write_estimate(saved, tmp_path / "estimate.json"))
+
+    return write
+
+
+def wrench_of(log, schema) -> tuple[np.ndarray, np.ndarray]:
+    recording = read_log(log, schema)
+    return recording.time, np.hstack([recording.signals["force"], recording.signals["torque"]])
+
+
+def assert_pushed(out, schema, push=PUSH) -> None:
+    time, wrench = wrench_of(out, schema)
+    first = pacsv.read_csv(out)["t"][0].as_py() if out.suffix == ".csv" else 0.0
+    known = np.abs(time + first - 3.0) > 0.1  # the rows differ from the log's at its begin
+    assert_close(wrench[known], np.outer(time + first >= 3.0, push)[known], 1e-3, scale=4.0)
+
+
+def test_the_contact_forces_are_a_log_with_a_schema(cli, log, estimate, tmp_path):
+    sha256 = read_log(*log).sha256
+    path, out = estimate(bias=(SavedBias(sha256, BIAS),)), tmp_path / "new" / "contact.csv"
+    words = ("compensate", log[0], "--schema", log[1], "--estimate", path)
+    printed = cli.done(*words, "-o", out)
+    assert "[1, -2, 3, 0.1, 0.05, -0.1] N, N m (the estimate's for this log).\n" in printed
+    assert "rows of 1200." in printed
+    schema = out.with_suffix(".toml")
+    assert_pushed(out, schema)
+    comment = [line for line in schema.read_text().splitlines() if line.startswith("#")]
+    assert comment[0] == f"# Contact forces of {log[0]} (sha256 {sha256}), on the body."
+    assert "sensor offset [1, -2, 3, 0.1, 0.05, -0.1] N, N m at Bo in B" in comment[-1]
+    assert set(read_log(out, schema).signals) == {*POSE, "force", "torque"}
+    assert cli.done(*words, "-o", tmp_path / "c.parquet", "--offset", *BIAS, "--quiet") == ""
+    assert_close(
+        wrench_of(tmp_path / "c.parquet", tmp_path / "c.toml")[1], wrench_of(out, schema)[1], 1e-12
+    )
+    printed = cli.done(*words, "-o", out, "--zero-seconds", 2.5)
+    assert "(mean of what the body leaves of the first 2.5 s)" in printed
+    assert_pushed(out, schema)
+
+
+def test_the_reaction_and_other_units_become_the_force_on_the_body(cli, log, estimate, tmp_path):
+    text = log[1].read_text().replace('acts_on = "body"', 'acts_on = "sensor"')
+    log[1].write_text(text.replace("[wrench]", '[wrench]\nforce_unit = "kgf"'))
+    recording = read_log(*log)
+    assert_close(recording.signals["torque"][0], -wrench_of_file(log[0])[0, 3:], 1e-12)
+    out, offset = tmp_path / "contact.csv", np.zeros(6)
+    light = SavedEstimate(InertialParameters(1e-9 * PHI))
+    path = write_estimate(light, tmp_path / "light.json")
+    words = ("--schema", log[1], "--estimate", path, "--offset", *offset, "-o", out)
+    cli.done("compensate", log[0], *words)
+    _, wrench = wrench_of(out, out.with_suffix(".toml"))
+    raw = wrench_of_file(log[0])
+    lost = (len(raw) - len(wrench)) // 2
+    expected = -raw[lost : len(raw) - lost] * np.repeat([9.80665, 1.0], 3)
+    assert_close(wrench, expected, 1e-6)
+
+
+def wrench_of_file(path) -> np.ndarray:
+    table = pacsv.read_csv(path)
+    return np.column_stack([table[name] for name in ("fx", "fy", "fz", "tx", "ty", "tz")])
+
+
+def test_an_estimate_not_to_be_used_writes_nothing_until_its_findings_are_accepted(
+    cli, log, estimate, tmp_path
+):
+    found = (Finding("unexplained", "error", "R² is 0.1 -- \n[world] gravity = 1"),)
+    verdict = verdict_of(found, possible=True, optimal=True, identifiable=[])
+    path, out = estimate(findings=found, verdict=verdict), tmp_path / "out" / "contact.csv"
+    words = ("--schema", log[1], "--estimate", path, "--offset", *BIAS, "-o", out)
+    message = cli.refused("compensate", log[0], *words, status=4)
+    assert "this estimate is not to be used, nothing is written" in message
+    assert not out.parent.exists()
+    outcome = cli("compensate", log[0], *words, "--accept-findings")
+    assert outcome.status == 0
+    assert "identify: error: R² is 0.1" in outcome.err
+    text = out.with_suffix(".toml").read_text()
+    assert "# This estimate is not to be used, and its findings were accepted:\n# error:" in text
+    assert_pushed(out, out.with_suffix(".toml"))
+
+
+def test_a_body_about_another_frame_is_refused_until_its_pose_is_given(
+    cli, log, estimate, tmp_path
+):
+    text = log[1].read_text()
+    log[1].write_text(f"{text}\n[body.flange]\ntranslation = [0, 0, -0.04]\n")
+    turned = Rotation.from_rotvec([0.0, 0.0, 0.7])
+    X_AB = Pose(turned.as_matrix(), np.array([0.0, 0.01, 0.02]))
+    body = InertialParameters(PHI).in_frame(X_AB.inverse())
+    frames = BodyFrame("tool", X_AB.inverse() @ FLANGE)
+    path = write_estimate(SavedEstimate(body, frames=frames), tmp_path / "tool.json")
+    out = tmp_path / "contact.csv"
+    words = ("--schema", log[1], "--estimate", path, "--offset", *BIAS, "-o", out)
+    message = cli.refused("compensate", log[0], *words)
+    assert "is about B (tool), but" in message
+    at = message.partition("on one flange, that is --at ")[2].split()
+    assert_close([float(x) for x in at], [0, 0.01, 0.02, 0, 0, 0.7], 1e-8)
+    cli.done("compensate", log[0], *words, "--at", *at)
+    assert_pushed(out, out.with_suffix(".toml"))
+
+
+def test_of_a_tool_point_the_contacts_are_where_it_was_logged(cli, tmp_path):
+    free = record(Path.random(1), PHI, TIME, POSE, bias=BIAS)
+    tcp = Pose(np.eye(3), np.array([0.0, 0.0, 0.1]))
+    flange = with_wrench(free, np.outer(TIME >= 3.0, PUSH))
+    logged = replace(flange, body_frame=BodyFrame(flange=Pose.identity(), tcp=tcp))
+    schema = write_log(logged, tmp_path / "log.csv")
+    path = write_estimate(SavedEstimate(InertialParameters(PHI)), tmp_path / "e.json")
+    out = tmp_path / "contact.csv"
+    words = ("--schema", schema, "--estimate", path, "--offset", *BIAS, "-o", out)
+    cli.done("compensate", tmp_path / "log.csv", *words)
+    assert_pushed(out, out.with_suffix(".toml"))
+    ours, theirs = read_log(out, out.with_suffix(".toml")), read_log(tmp_path / "log.csv", schema)
+    assert_close(ours.body_frame.tcp.position, tcp.position, 1e-12)
+    lost = (len(theirs) - len(ours)) // 2
+    position = theirs.signals["position"][lost : len(theirs) - lost]
+    assert_close(ours.signals["position"], position, 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("-o", "contact.xlsx"), "-o contact.xlsx: expected a name in .csv or .parquet"),
+        (("-o", "{folder}/log.csv"), "log.csv would be written over: give another -o"),
+        (("-o", "{folder}/schema.csv"), "schema.toml would be written over: give another -o"),
+        (
+            ("-o", "{folder}/c.csv", "--offset", *"000000", "--zero-seconds", "1"),
+            "--offset and --zero-seconds exclude each other",
+        ),
+        (("-o", "{folder}/c.csv"), "does not know its sensor offset: give the offset"),
+        (("-o", "{folder}/c.csv", "--zero-seconds", "-1"), "zero_seconds"),
+        (("-o", "{folder}/c.csv", "--offset", *"00000", "nan"), "offset"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_written(cli, log, estimate, words, message, tmp_path):
+    given = [word.format(folder=tmp_path) for word in words]
+    call = ("compensate", log[0], "--schema", log[1], "--estimate", estimate())
+    before = sorted(tmp_path.iterdir())
+    assert message in cli.refused(*call, *given)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_log_that_ends_in_nonsense_leaves_nothing_half_written(cli, log, estimate, tmp_path):
+    lines = log[0].read_text().splitlines()
+    log[0].write_text("\n".join([*lines[:-2], "a,b,c", *lines[-2:]]) + "\n")
+    call = ("--schema", log[1], "--estimate", estimate(), "--offset", *"000000")
+    before = sorted(tmp_path.iterdir())
+    assert "log.csv" in cli.refused("compensate", log[0], *call, "-o", tmp_path / "c.csv")
+    assert sorted(tmp_path.iterdir()) == before
