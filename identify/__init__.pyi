@@ -18,6 +18,7 @@ from identify.pipeline import (
     Compensator as Compensator,
     FitResult as FitResult,
     FitSettings as FitSettings,
+    OnlineFit as OnlineFit,
     fit as fit,
 )
 from identify.regressors import ParameterSpace as ParameterSpace, Scalar as Scalar

@@ -1,6 +1,8 @@
-"""What a control loop pays a sample: contact forces."""
+"""What a control loop pays a sample: contact forces, and a fit that goes on."""
 
 from __future__ import annotations
+
+import time
 
 import numpy as np
 
@@ -8,16 +10,20 @@ from experiments.benchmarks.measure import Effort, Line, Spread, race
 from identify.arrays import Array
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
-from identify.pipeline import Compensator
+from identify.logs import Noise, Recording, synthetic_recording
+from identify.pipeline import Compensator, OnlineFit
 
 PHI = np.array([1.2, 0.024, 0.0, 0.06, 0.006, 0.0, -0.0012, 0.0065, 0.0, 0.003])
 SAMPLES = 2000
-COMPENSATED = 20.0
-"""Microseconds a sample, at the most."""
+SECONDS = 120
+COMPENSATED, FITTED = 20.0, 50.0
+"""Microseconds a sample, at the most: of the latter, on average."""
+
+_RATES_HZ = (100.0, 500.0)
 
 
 def run(effort: Effort) -> list[Line]:
-    """A compensated sample."""
+    """A compensated sample; samples of an online fit on average, and the slowest of them."""
     compensator = Compensator(SavedEstimate(InertialParameters(PHI)), offset=np.zeros(6))
     samples = np.random.default_rng(0).standard_normal((effort.scaled(SAMPLES, 10), 3, 6))
     seconds = race({"compensate": lambda: compensated(compensator, samples)}, effort)
@@ -28,7 +34,8 @@ def run(effort: Effort) -> list[Line]:
             each.written("µs"),
             f"≤ {COMPENSATED:g} µs",
             each.median <= COMPENSATED,
-        )
+        ),
+        *(line for rate_hz in _RATES_HZ for line in _online(effort, rate_hz)),
     ]
 
 
@@ -36,3 +43,40 @@ def compensated(compensator: Compensator, samples: Array) -> Array:
     """Contact wrenches of samples [twist, acceleration, wrench], all in one attitude."""
     pose = np.eye(4)
     return np.array([compensator.update(pose, *sample) for sample in samples])
+
+
+def _online(effort: Effort, rate_hz: float) -> list[Line]:
+    log = synthetic_recording(
+        PHI,
+        rng=np.random.default_rng(0),
+        duration=effort.scaled(SECONDS, 30),
+        rate_hz=rate_hz,
+        noise=Noise(position=1e-5, orientation=1e-4, force=0.05, torque=0.005),
+    )
+    fitted(log)  # what is loaded and kept at first is no sample's
+    turns = np.array([fitted(log) for _ in range(effort.repetitions)])
+    each, longest = Spread.of(1e6 * turns[:, 0]), Spread.of(1e3 * turns[:, 1])
+    return [
+        Line(
+            f"`OnlineFit.update` at {rate_hz:g} Hz, a sample on average",
+            each.written("µs"),
+            f"≤ {FITTED:g} µs",
+            each.median <= FITTED,
+        ),
+        Line(f"the longest of them at {rate_hz:g} Hz: a block is made", longest.written("ms")),
+    ]
+
+
+def fitted(log: Recording) -> tuple[float, float]:
+    """Seconds that a sample of a log takes on average, and the longest."""
+    fit, total, longest = OnlineFit(wrench_frame="body", acts_on="body"), 0.0, 0.0
+    assert log.time is not None
+    for stamp, *values in zip(log.time.tolist(), *log.signals.values(), strict=True):
+        sample = dict(zip(log.signals, values, strict=True))
+        started = time.perf_counter()
+        fit.update(stamp, **sample)
+        took = time.perf_counter() - started
+        total, longest = total + took, max(longest, took)
+    fit.finish()
+    assert fit.statistics is not None
+    return total / len(log), longest

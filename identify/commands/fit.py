@@ -116,6 +116,10 @@ class Fit(Command):
     no_report: Flag = False
     """Write no report.html, which takes a second."""
 
+    follow: Flag = False
+    """Watch the one LOG as it grows, say which turn would help most, and fit it once --need is met
+    (or on Ctrl-C)."""
+
     each: Flag = False
     """Fit every log for itself: OUT/NAME of each, a table, a page. LOG may be 'runs/*.csv'."""
 
@@ -154,11 +158,22 @@ class Fit(Command):
             if getattr(self, name) not in (None, False):
                 raise UsageError(f"fit: --{name.replace('_', '-')} goes with --each")
         settings = self._settings()
+        if self.follow and (len(self.logs) != 1 or self.unloaded or self.apply or not self.need):
+            raise UsageError(
+                "fit: --follow watches one log until --need is met: give one LOG, --need, and no "
+                "--unloaded or --apply"
+            )
         names = (ESTIMATE, *(CARRIER,) * bool(self.unloaded), *(REPORT,) * (not self.no_report))
         require_writable(self.output, names)
         with without_fit_each(self.output):
             pass  # one that runs already is said before the work, which may take long
         truth = None if self.truth is None else _read_truth(self.truth)
+        if self.follow:
+            from identify.commands.follow import follow
+            from identify.logs import load_schema
+
+            shown = (lambda line: None) if self.quiet else say
+            follow(self.logs[0], load_schema(self.schema), settings, shown)
         with _progress(shown=not self.quiet) as tell:
             result = self._fit(settings, invocation, tell, truth)
             tell("writing the report")
@@ -186,6 +201,8 @@ class Fit(Command):
                     f"fit: --{name.replace('_', '-')} joins logs, and --each keeps them apart: "
                     "leave one of them out"
                 )
+        if self.follow:
+            raise UsageError("fit: --follow watches one log, and --each fits many: leave one out")
         require_workers(self.workers, "fit --each")
         require_time_limit(self.timeout, "fit --each")
         settings = self._settings()

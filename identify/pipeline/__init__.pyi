@@ -7,5 +7,7 @@ from identify.pipeline.fitting import fit as fit
 from identify.pipeline.known_mass import ForceGain as ForceGain, force_gain as force_gain
 from identify.pipeline.log_check import LogCheck as LogCheck, check_logs as check_logs
 from identify.pipeline.log_replay import LogReplay as LogReplay, replay_log as replay_log
+from identify.pipeline.online import OnlineFit as OnlineFit
 from identify.pipeline.result import FitResult as FitResult
 from identify.pipeline.settings import FitOptions as FitOptions, FitSettings as FitSettings
+from identify.pipeline.turns import Turn as Turn

@@ -44,10 +44,9 @@ from identify.pipeline.plausibility import (
 from identify.pipeline.provenance import provenance_of
 from identify.pipeline.result import FitResult
 from identify.pipeline.scanned_log import ScannedLog, scan_log
-from identify.pipeline.settings import FitOptions, FitSettings, chosen
+from identify.pipeline.settings import FitOptions, FitSettings, chosen, reading_of
 from identify.regressors import LogSummary, Statistics
 from identify.regressors.scanning import CHUNK_ROWS
-from identify.signals import Reading
 from identify.validation import Validation, validate
 
 Progress = Callable[[str], None]
@@ -193,9 +192,7 @@ def _scan(source: Recording | LogFile, settings: FitSettings, say: Progress) -> 
     def tell(done: int, rows: int) -> None:
         say(f"preparing {source.name}: {done} of {rows} rows ({done / rows:.0%})")
 
-    reading = Reading(cutoff_hz=settings.cutoff_hz)
-    if settings.gravity is not None:
-        reading = reading.with_patch({"world.gravity": tuple(map(float, settings.gravity))})
+    reading = reading_of(settings)
     wide = len(source) <= CHUNK_ROWS and _is_differentiated(source)
     recording = source.recording if isinstance(source, LogFile) else source
     wide = wide or gravity_error(recording) > 0.0  # what it makes shows beside the attitude alone

@@ -15,6 +15,7 @@ from identify.estimation.terms import KnownMass, Term
 from identify.findings import CORRECTABLE, REPORTED
 from identify.pipeline.needs import parse_needs
 from identify.regressors import Offsets
+from identify.signals import Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,14 @@ class FitOptions(TypedDict, total=False):
     needs: str | None
     apply: Sequence[str] | None
     check: bool | None
+
+
+def reading_of(settings: FitSettings) -> Reading:
+    """How logs are read by the settings of a fit, before anything is corrected."""
+    reading = Reading(cutoff_hz=settings.cutoff_hz)
+    if settings.gravity is None:
+        return reading
+    return reading.with_patch({"world.gravity": tuple(map(float, settings.gravity))})
 
 
 def chosen(settings: object, options: FitOptions) -> FitSettings:

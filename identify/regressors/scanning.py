@@ -184,7 +184,7 @@ def _reader(source: ReadableLog) -> ReadExcerpt:
     return partial(excerpt, source) if isinstance(source, Recording) else source.reader()
 
 
-def _rate_hz(source: ReadableLog) -> float | None:
+def rate_of(source: ReadableLog) -> float | None:
     """The rate of a log, about; None where it has none."""
     if isinstance(source, LogFile):
         return source.rate_hz
@@ -198,10 +198,10 @@ def _chunks(source: ReadableLog, reading: Reading) -> list[_Chunk]:
     """The chunks of a log; of still poses one."""
     total = len(source)
     whole = [_Chunk(0, total)]
-    rate = _rate_hz(source)
+    rate = rate_of(source)
     if rate is None:
         return whole
-    block = max(1, round(BLOCK_SECONDS * rate))
+    block = block_rows(rate)
     if reading.most_rows is not None and total > reading.most_rows:
         edges = _spread(total, reading.most_rows, block)
         return [_Chunk(*edge) for edge in edges]
@@ -209,10 +209,20 @@ def _chunks(source: ReadableLog, reading: Reading) -> list[_Chunk]:
     count = max(1, round(total / rows))
     if count == 1:
         return whole
-    cutoff = default_cutoff_hz(rate) if reading.cutoff_hz is None else reading.cutoff_hz
-    margin = int(min(shortest_segment(rate, cutoff) + _of_delay(source, reading, rate), rows))
+    margin = margin_rows(source, reading, rate, rows)
     edges = [*(rows * number for number in range(count)), total]
     return [_Chunk(start, stop, margin) for start, stop in pairwise(edges)]
+
+
+def block_rows(rate_hz: float) -> int:
+    """Rows of a block of time, about."""
+    return max(1, round(BLOCK_SECONDS * rate_hz))
+
+
+def margin_rows(source: ReadableLog, reading: Reading, rate_hz: float, most: int) -> int:
+    """Rows on either side of a chunk that its derivatives and its wrench need, so many at most."""
+    cutoff = default_cutoff_hz(rate_hz) if reading.cutoff_hz is None else reading.cutoff_hz
+    return int(min(shortest_segment(rate_hz, cutoff) + _of_delay(source, reading, rate_hz), most))
 
 
 def _of_delay(source: ReadableLog, reading: Reading, rate: float) -> int:

@@ -1,0 +1,259 @@
+"""`OnlineFit`: a fit that goes on while samples come, and says when enough is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from identify.arrays import Array
+from identify.errors import IdentifyError, LogError, ProblemError, SchemaError, SolveError
+from identify.estimation import Estimate, estimate_body
+from identify.estimation.estimator import body_system
+from identify.estimation.least_squares import weighted_least_squares
+from identify.logs import Recording
+from identify.logs.excerpt import excerpt, rows_of
+from identify.pipeline.needs import needs_met, parse_needs
+from identify.pipeline.settings import FitSettings, reading_of
+from identify.pipeline.turns import Turn, best_turn
+from identify.regressors import Statistics, block_statistics
+from identify.regressors.scanning import block_rows, margin_rows, rate_of
+from identify.regressors.statistics import MOST_BLOCKS
+from identify.signals import NoSegment, prepare
+from identify.signals.transform import BLOCK_SECONDS
+
+_FEWEST = 100
+"""Rows of a block at least, where fewer come in its time."""
+
+
+class OnlineFit:
+    """A fit of one log of one body whose samples come one after the other.
+
+    Blocks of some ten seconds become statistics as in `identify.fit`, once the neighbours that
+    derivatives need and half a block more are there; rows are then forgotten. The cut-off is that
+    of the first block.
+
+    Args:
+        settings: choices of the fit; there is nothing to `apply`.
+        meaning: what the samples are, by the arguments of `Recording.from_arrays` that are no
+            arrays: `wrench_frame` and `acts_on` always.
+
+    Attributes:
+        settings: as given.
+        statistics: of all blocks that are complete, 400 at the most: neighbours are then joined;
+            None before the first.
+        seconds: time of the log up to the last of them [s].
+    """
+
+    def __init__(self, settings: FitSettings | None = None, **meaning: Any) -> None:
+        self.settings = settings or FitSettings()
+        if self.settings.apply or self.settings.unloaded:
+            raise SchemaError("OnlineFit: `apply` and `unloaded` need whole logs: use identify.fit")
+        self.statistics: Statistics | None = None
+        self.seconds = 0.0
+        self._meaning, self._reading = meaning, reading_of(self.settings)
+        self._edges: Mapping[str, slice] = {}
+        self._samples: list[list[float]] = []
+        self._width, self._origin = 0, 0.0
+        self._pending: Recording | None = None
+        self._start = 0  # of what is no block yet, among the pending rows
+        self._block = self._margin = 0  # rows; zero until the rate is known
+        self._wanted = 0  # rows until the next block is complete; likewise
+        self._cutoff_hz, self._rate_hz = self.settings.cutoff_hz, None
+        self._found: Estimate | ProblemError | SolveError | None = None
+
+    def update(self, time: float, **signals: ArrayLike) -> None:
+        """Take in a sample; one that is not finite is left out.
+
+        Args:
+            time: its stamp, later than those before [s].
+            signals: by the arguments of `Recording.from_arrays`: `force` and `torque`, and the
+                motion, as `position` and `quaternion`; the same in each sample.
+
+        Raises:
+            LogError, SchemaError: signals are missing, or not what the first sample had; or what is
+                said of them is wrong.
+        """
+        if not self._edges:
+            self._begin(time, signals)
+        if signals.keys() != self._edges.keys():
+            raise LogError(f"sample: expected {list(self._edges)}, got {list(signals)}")
+        row = [time]
+        for name in self._edges:
+            row.extend(signals[name])  # pyright: ignore[reportArgumentType]
+        if len(row) != self._width:
+            raise LogError(f"sample: expected {self._width - 1} numbers, got {len(row) - 1}")
+        self._samples.append(row)
+        if self._wanted:
+            complete = len(self._samples) >= self._wanted
+        else:
+            complete = time - self._origin >= BLOCK_SECONDS
+        if complete:
+            self._flush()
+
+    def extend(self, recording: Recording) -> None:
+        """Take in rows that follow those before, on the same clock.
+
+        Raises:
+            LogError: still poses, streams with clocks of their own, or time that goes back.
+        """
+        if recording.time is None or recording.streams:
+            raise LogError(f"{recording.name}: a fit of samples needs time, and one clock for all")
+        before, recording = self._pending, self._reading.apply(recording)
+        if before is not None and before.time is not None and recording.time is not None:
+            if len(recording) and recording.time[0] < before.time[-1]:
+                raise LogError(f"{recording.name}: time goes back from {before.time[-1]:g} s")
+            recording = replace(
+                recording,
+                time=np.concatenate((before.time, recording.time)),
+                signals={
+                    name: np.concatenate((values, recording.signals[name]))
+                    for name, values in before.signals.items()
+                },
+            )
+        self._pending = recording
+        if not self._block:
+            self._choose_block(recording)
+        if self._block:
+            ahead = self._block + max(self._margin, -(-self._block // 2))
+            while (wanted := self._start + ahead - len(self._pending)) <= 0:
+                self._take(self._start + self._block)
+            self._wanted = wanted
+
+    def finish(self) -> None:
+        """Make blocks of the rest too: there are no further samples."""
+        self._flush()
+        if self._pending is None:
+            return
+        while self._block and len(self._pending) - self._start >= 1.5 * self._block:
+            self._take(self._start + self._block)
+        if len(self._pending) > self._start:
+            self._take(len(self._pending))
+
+    def estimate(self) -> Estimate:
+        """The estimate of the blocks so far, as `identify.fit` makes it, not validated.
+
+        Raises:
+            ProblemError: there is no block yet, or as `identify.fit`.
+            SolveError: as `identify.fit`.
+        """
+        if self._found is None:
+            try:
+                self._found = estimate_body([self._known()], self.settings)
+            except (ProblemError, SolveError) as error:
+                self._found = error
+        if isinstance(self._found, Exception):
+            raise self._found.with_traceback(None)  # that of each call would be added to it
+        return self._found
+
+    def ready(self, needs: str = "") -> bool:
+        """Whether intervals meet needs such as "mass 1%, com 2mm"; those of the settings if empty.
+
+        It is worked out when there is another block, and takes as long as a fit of statistics.
+
+        Raises:
+            SchemaError: they are none.
+        """
+        wanted = needs or self.settings.needs
+        parse_needs(wanted)
+        try:
+            return all(needs_met(wanted, self.estimate()).values())
+        except IdentifyError:
+            return False
+
+    def best_turn(self, needs: str = "") -> Turn:
+        """The turn about an axis of B after which needs are met soonest, and how long it takes.
+
+        Raises:
+            SchemaError: there are no needs.
+            ProblemError, SolveError: there is no estimate yet; the message says what would help.
+        """
+        wanted = parse_needs(needs or self.settings.needs)
+        if not wanted:
+            raise SchemaError('best_turn: expected needs such as "mass 1%, com 2mm"')
+        estimate, pending = self.estimate(), self._pending
+        assert pending is not None
+        assert self._rate_hz is not None
+        assert self._cutoff_hz is not None
+        system = body_system([self._known()], self.settings)
+        return best_turn(
+            weighted_least_squares(system, self.settings.all_terms),
+            estimate,
+            wanted,
+            gravity=float(np.linalg.norm(pending.gravity)),
+            rate_hz=self._rate_hz,
+            cutoff_hz=self._cutoff_hz,
+        )
+
+    def _known(self) -> Statistics:
+        if self.statistics is None:
+            raise ProblemError(
+                f"no block is complete yet: they take some {1.5 * BLOCK_SECONDS:g} s of samples"
+            )
+        return self.statistics
+
+    def _begin(self, time: float, signals: Mapping[str, ArrayLike]) -> None:
+        """Learn what a sample has; it is read alone, so that what is wrong is said at once."""
+        widths = [1, *(np.size(values) for values in signals.values())]
+        edges = np.cumsum(widths).tolist()
+        slices = [slice(*pair) for pair in pairwise(edges)]
+        self._edges = dict(zip(signals, slices, strict=True))
+        self._width, self._origin = edges[-1], float(time)
+        try:
+            rows = np.tile(np.hstack([[time], *map(np.ravel, signals.values())]), (2, 1))
+            rows[1, 0] += 1.0  # two of them, as one would be no motion
+            self._recorded(rows)
+        except IdentifyError:
+            self._edges = {}
+            raise
+
+    def _recorded(self, rows: Array) -> Recording:
+        time = rows[:, 0] - self._origin
+        signals: dict[str, Any] = {name: rows[:, at] for name, at in self._edges.items()}
+        recording = Recording.from_arrays(time=time, **signals, **self._meaning)
+        return replace(recording, time=time)
+
+    def _flush(self) -> None:
+        rows = np.array(self._samples or np.zeros((0, 1)), dtype=float)
+        self._samples = []
+        rows = rows[np.isfinite(rows).all(axis=1)]
+        if len(rows):
+            self.extend(self._recorded(rows))
+
+    def _choose_block(self, rows: Recording) -> None:
+        rate_hz = rate_of(rows)
+        if rows.time is not None and rate_hz and rows.time[-1] - rows.time[0] >= BLOCK_SECONDS:
+            self._block = max(block_rows(rate_hz), _FEWEST)
+            self._margin = margin_rows(rows, self._reading, rate_hz, self._block)
+
+    def _take(self, stop: int) -> None:
+        """Make a block of the pending rows up to one, and forget what no later block needs."""
+        rows = self._pending
+        assert rows is not None
+        assert rows.time is not None
+        part = excerpt(rows, self._start, stop, self._margin)
+        try:
+            block = prepare(part.recording, self._cutoff_hz, part.span, rate_hz=self._rate_hz)
+        except NoSegment:
+            pass
+        else:
+            self._cutoff_hz, self._rate_hz = block.cutoff_hz, block.rate_hz
+            own = block_statistics(block)
+            known = self.statistics
+            self.statistics = own if known is None else _bounded(known.followed_by(own))
+            self._found = None
+        self.seconds = float(rows.time[stop - 1])
+        kept = max(0, stop - self._margin)
+        self._pending, self._start = rows_of(rows, kept, len(rows)), stop - kept
+
+
+def _bounded(statistics: Statistics) -> Statistics:
+    """With every two blocks joined where there are too many."""
+    if statistics.block.max() < 2 * MOST_BLOCKS:
+        return statistics
+    joined = replace(statistics, block=statistics.block // 2)
+    return joined + joined.subset(np.zeros(0, dtype=np.intp))
