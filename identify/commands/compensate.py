@@ -94,16 +94,16 @@ class Compensate(Command):
             cutoff_hz=self.cutoff,
         )
         comment = [*self._comment(found, saved), *(reasons if unusable else ())]
-        rows = _Counted(found.chunks())
+        schema = self.output.with_suffix(".toml")
         try:
-            schema = write_chunks(rows, self.output, comment=map(printable, comment))
+            rows = write_chunks(found.chunks(), self.output, schema, map(printable, comment))
         except OSError as error:
             raise unwritable(self.output, error) from error
         if not self.quiet:
             offset = ", ".join(f"{x:.4g}" for x in found.offset)
             say(f"Sensor offset taken off: [{offset}] N, N m ({found.origin}).")
-            say(f"{rows.count} rows of {len(source)}.", self.output, schema)
-        say_reasons(reasons)
+            say(f"{rows} rows of {len(source)}.", self.output, schema)
+        say_reasons([*reasons, *_uncorrected(saved)])
         return 0
 
     def _require_choice(self) -> None:
@@ -143,13 +143,13 @@ class Compensate(Command):
             yield "This estimate is not to be used, and its findings were accepted:"
 
 
-class _Counted:
-    """Chunks as they are asked for, and how many rows they have."""
-
-    def __init__(self, chunks: Iterator[Recording]) -> None:
-        self._chunks, self.count = chunks, 0
-
-    def __iter__(self) -> Iterator[Recording]:
-        for chunk in self._chunks:
-            self.count += len(chunk)
-            yield chunk
+def _uncorrected(saved: SavedEstimate) -> Iterator[str]:
+    """That what the fit corrected of its logs is not corrected here, where there is something."""
+    applied = saved.provenance.get("applied")
+    codes = [
+        str(each["code"])
+        for each in (applied if isinstance(applied, list | tuple) else ())
+        if isinstance(each, dict) and "code" in each
+    ]
+    if codes:
+        yield f"note: the fit corrected {', '.join(codes)}; here the log is as its schema has it"

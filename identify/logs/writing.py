@@ -40,34 +40,35 @@ def write_log(recording: Recording, path: Path, schema_path: Path | None = None)
     Raises:
         LogError: another suffix, or streams with clocks of their own.
     """
-    return write_chunks([recording], path, schema_path)
+    schema_path = schema_path or path.with_suffix(".toml")
+    write_chunks([recording], path, schema_path)
+    return schema_path
 
 
 def write_chunks(
     recordings: Iterable[Recording],
     path: Path,
-    schema_path: Path | None = None,
+    schema_path: Path,
     comment: Iterable[str] = (),
-) -> Path:
+) -> int:
     """Writes chunks of a log, one after the other, and their schema.
 
     Args:
         recordings: at least one, with the same signals; each is made when the one before it is
             written.
         path: a name that ends in `.csv` or `.parquet`; the file has it once all is written.
-        schema_path: as of `write_log`.
-        comment: lines that the schema begins with.
+        schema_path: where the schema goes.
+        comment: lines that it begins with.
 
     Returns:
-        The path of the schema.
+        How many rows were written.
 
     Raises:
         LogError: as `write_log`, or there are no chunks.
     """
     if path.suffix not in (".csv", ".parquet"):
         raise LogError(f"{path}: expected a name that ends in .csv or .parquet", path=path)
-    schema_path = schema_path or path.with_suffix(".toml")
-    first: Recording | None = None
+    first, rows = None, 0
     with write_stream(path) as file, ExitStack() as closed_at_end:
         writer: pacsv.CSVWriter | pq.ParquetWriter | None = None
         for recording in recordings:
@@ -77,11 +78,12 @@ def write_chunks(
                 first = logged
                 writer = closed_at_end.enter_context(_writer(path, file, table.schema))
             writer.write_table(table)
+            rows += len(table)
         if first is None:
             raise LogError(f"{path}: there are no rows to write", path=path)
     lines = "".join(f"# {line}\n" for line in comment)
     write_text(schema_path, lines + to_toml(schema_of(first)))
-    return schema_path
+    return rows
 
 
 def _as_logged(recording: Recording, path: Path) -> Recording:

@@ -114,6 +114,14 @@ def test_an_estimate_not_to_be_used_writes_nothing_until_its_findings_are_accept
     assert_pushed(out, out.with_suffix(".toml"))
 
 
+def test_what_the_fit_corrected_is_noted(cli, log, estimate, tmp_path):
+    path = estimate(provenance={"applied": [{"code": "delay", "meaning": "it is late"}]})
+    words = ("--schema", log[1], "--estimate", path, "--offset", *BIAS, "--quiet")
+    outcome = cli("compensate", log[0], *words, "-o", tmp_path / "contact.csv")
+    assert outcome.status == 0
+    assert "note: the fit corrected delay; here the log is as its schema has it" in outcome.err
+
+
 def test_a_body_about_another_frame_is_refused_until_its_pose_is_given(
     cli, log, estimate, tmp_path
 ):

@@ -186,7 +186,8 @@ def test_chunks_are_written_as_one_log_or_not_at_all(tmp_path, suffix):
     recording = synthetic_recording(PHI, rng=rng(), duration=5.0, include="all")
     halves = [rows_of(recording, 0, 300), rows_of(recording, 300, len(recording))]
     path, whole = tmp_path / f"log{suffix}", tmp_path / f"whole{suffix}"
-    schema = write_chunks(iter(halves), path, comment=["of two halves"])
+    schema = path.with_suffix(".toml")
+    assert write_chunks(iter(halves), path, schema, ["of two halves"]) == len(recording)
     write_log(recording, whole)
     assert schema.read_text().startswith("# of two halves\n[log]\n")
     ours, theirs = read_log(path, schema), read_log(whole, whole.with_suffix(".toml"))
@@ -200,9 +201,9 @@ def test_chunks_are_written_as_one_log_or_not_at_all(tmp_path, suffix):
 
     for target in (path, tmp_path / f"new{suffix}"):
         with pytest.raises(LogError, match="the rest cannot be read"):
-            write_chunks(broken(), target)
+            write_chunks(broken(), target, schema)
         with pytest.raises(LogError, match="there are no rows to write"):
-            write_chunks([], target)
+            write_chunks([], target, schema)
     assert {each: each.read_bytes() for each in tmp_path.iterdir()} == before
 
 
