@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from identify.logs import Recording
 from identify.pipeline import FitResult, fit
@@ -32,6 +33,21 @@ def test_a_payload_that_changes_within_twelve_seconds_is_found(factor):
     assert_close(found["second"][0] / found["first"][0], factor, 0.01)
     assert abs(found["time"] - 6.0) < 2.5
     assert result.verdict.usable == "no"
+
+
+@pytest.mark.parametrize("seed", [3, 11])
+def test_a_fit_of_five_seconds_names_a_sensor_that_is_turned_by_more_than_a_right_angle(seed):
+    """Its mass is known to some half of it, and no residual is out of the ordinary."""
+    log = moving(seed, 5.0, bandwidth_hz=0.7)
+    axis = np.random.default_rng(seed).normal(size=3)
+    turn = Rotation.from_rotvec(np.radians(91.0) * axis / np.linalg.norm(axis))
+    loads = {name: turn.apply(np.array(log.signals[name])) for name in ("force", "torque")}
+    wrong = replace(with_signals(log, **loads), schema={"wrench": {"acts_on": "body"}})
+    found = fit(wrong)
+    assert graver(found) == ["wrench_misaligned"]
+    assert found.verdict.usable == "no"
+    right = fit(wrong, apply=("wrench_misaligned",))
+    assert_close(right.estimate.mass, PHI[0], 0.02)
 
 
 def test_an_offset_that_drifts_within_twelve_seconds_is_found_and_taken_off():
