@@ -9,6 +9,7 @@ from os.path import commonprefix
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
 
+from identify.estimation.calibration import NOT_INCLUDED
 from identify.exchange import SavedEstimate
 from identify.reporting.content import WIDTH, row, table_of, terminal_lines
 from identify.reporting.parameter_table import ABOUT_COM, ParameterRow, parameter_rows
@@ -250,6 +251,8 @@ def reasons(comparison: Comparison) -> Iterator[str]:
         yield _noticed(comparison)
     if pooled.verdict == "differ":
         yield from _which(comparison, spread)
+    if not pooled.calibrated:
+        yield f"Intervals, and those of the pooled values, are of {NOT_INCLUDED}."
     unusable = [log.name for log in comparison.logs if log.usable == "no"]
     if unusable:
         are = "is" if len(unusable) == 1 else "are"

@@ -30,6 +30,7 @@ from scipy.special import fdtrc, stdtridf, stdtrit
 
 from identify.arrays import Array
 from identify.errors import ModelError
+from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import (
     COM,
     INERTIA_ABOUT_COM,
@@ -95,6 +96,8 @@ class PooledEstimates:
         values: of the pool, by parameter of `SHOWN`; those that differ are no part of it. NaN
             where there is none, as where they differ without a majority.
         intervals: 95 % bounds of these, or None.
+        calibrated: whether the intervals of all count the calibration of their sensor, as far as
+            that is said.
         noticed: how far from the others a typical estimate has to be, in one parameter alone, to
             differ beyond chance; None where fewer than two have it.
     """
@@ -110,6 +113,7 @@ class PooledEstimates:
     values: Mapping[str, float]
     intervals: Mapping[str, tuple[float, float] | None]
     noticed: Mapping[str, float | None]
+    calibrated: bool
 
 
 def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
@@ -177,6 +181,7 @@ def pool_estimates(estimates: Mapping[str, SavedEstimate]) -> PooledEstimates:
             )
         },
         noticed={name: parts.noticed(k) for k, name in enumerate(SHOWN)},
+        calibrated=not any(NOT_INCLUDED in (e.interval_kind or "") for e in estimates.values()),
     )
 
 

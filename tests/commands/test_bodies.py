@@ -1,10 +1,12 @@
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from identify.estimation.calibration import NOT_INCLUDED
 from identify.exchange import SavedEstimate, read_estimate, read_model, write_estimate
 from identify.inertia import PHI, InertialParameters, in_frame
 from identify.inertia.shapes import Box, Sphere
@@ -80,6 +82,14 @@ def test_bodies_are_added_with_their_covariances(cli, tool, tmp_path):
     assert saved.interval_kind == (
         "95 %, from the covariances of the two estimates, taken as independent"
     )
+
+
+def test_what_the_intervals_of_a_sum_leave_out_is_said(cli, tool, tmp_path):
+    said = f"95 %; {NOT_INCLUDED}"
+    one = write_estimate(replace(read_estimate(tool), interval_kind=said), tmp_path / "one.json")
+    total = tmp_path / "total.json"
+    assert cli("add", one, tool, "-o", total).status == 0
+    assert read_estimate(total).interval_kind.endswith(f"taken as independent; {NOT_INCLUDED}")
 
 
 def test_what_is_added_is_taken_away_again(cli, tool, ball, tmp_path):

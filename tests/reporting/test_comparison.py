@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.textpath import TextPath
 
+from identify.estimation.calibration import NOT_INCLUDED
 from identify.findings import verdict_of
 from identify.inertia import PHI
 from identify.reporting import comparison_page as page
@@ -61,6 +62,18 @@ def test_page_and_terminal_give_the_same_answer(undrawn, comparison, said):
     assert said.capitalize() in text
     for sentence in reasons(comparison):
         assert sentence in text
+
+
+def test_that_calibration_is_not_in_the_intervals_is_said():
+    known = logs(3)
+    assert not any(NOT_INCLUDED in sentence for sentence in reasons(known))
+    said = f"95 %; {NOT_INCLUDED}"
+    unknown = Comparison(
+        tuple(
+            replace(log, estimate=replace(log.estimate, interval_kind=said)) for log in known.logs
+        )
+    )
+    assert any(NOT_INCLUDED in sentence for sentence in reasons(unknown))
 
 
 def test_what_agreement_means_is_said_in_numbers():

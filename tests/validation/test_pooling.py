@@ -6,6 +6,7 @@ from scipy.special import chdtrc, fdtrc, stdtrit
 from scipy.stats import f as f_distribution
 
 from identify.errors import ModelError
+from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import intervals_of
 from identify.exchange import SavedEstimate
 from identify.inertia import PHI, InertialParameters
@@ -76,6 +77,9 @@ def test_errors_of_one_sensors_scale_make_no_difference_and_do_not_average_out()
     odd = {name: with_scale(one) for name, one in several.items()}
     odd["odd"] = with_scale(drawn(rng, 1.02 * BODY.phi))
     assert pool_estimates(odd).differing == ("odd",)
+    assert scaled.calibrated
+    unknown = replace(several["log0"], interval_kind=f"95 %; {NOT_INCLUDED}")
+    assert not pool_estimates(several | {"log0": unknown}).calibrated
 
 
 def narrowed(one: SavedEstimate, factor: float) -> SavedEstimate:
