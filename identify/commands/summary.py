@@ -12,7 +12,7 @@ from identify.commands.terminal import beside_noise, pose_error, print_table, sa
 from identify.reporting import parameter_rich_table
 from identify.reporting.parameter_table import GROUPS
 from identify.reporting.result import verdict_in_words
-from identify.signals.routes import routes_of
+from identify.signals.prepared import routes_of
 
 if TYPE_CHECKING:
     from identify.exchange import SavedEstimate
@@ -98,7 +98,7 @@ def gain_lines(result: FitResult, mass: float) -> Iterator[str]:
     Raises:
         ProblemError: as `force_gain`.
     """
-    from identify.logs.calibration import gain_errors
+    from identify.estimation.calibration import gain_errors
     from identify.pipeline.known_mass import force_gain
 
     found = force_gain(result, mass)

@@ -23,7 +23,6 @@ from identify.arrays import Array
 from identify.errors import ProblemError
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.logs import Recording
-from identify.logs.calibration import gain_errors
 from identify.regressors import SCAN_LAYOUT, Statistics, System
 from identify.regressors.log_corrections import changed_readings, other_gravity
 from identify.regressors.system import augmented
@@ -101,6 +100,34 @@ class Calibration:
             of_x.append(moved[None])
             of_offsets.append((other.offset_maps(W) @ augmented(x + moved) - offsets)[None])
         return np.concatenate(of_x), np.concatenate(of_offsets)
+
+
+def gain_errors(accuracy: Any) -> Array:
+    """Errors of one sigma, independent of each other: the sensor reads (1 + D) [f; t] for each.
+
+    Six numbers are those of the channels, each by itself. A number, or one of force and one of
+    torque, does not say whether axes are off together: an error that is common to the three axes
+    and one of each axis by itself are both counted. Of a matrix each entry is an error by itself,
+    (i, j) what reading i has of reading j, in N and N m.
+
+    Args:
+        accuracy: as `[wrench] gain_accuracy` has it.
+
+    Returns:
+        D, shape (K, 6, 6).
+    """
+    sigma = np.asarray(accuracy, dtype=np.float64)
+    entries = np.eye(36).reshape(36, 6, 6)
+    if sigma.shape == (6, 6):
+        errors = sigma.reshape(36, 1, 1) * entries
+    else:
+        kinds = np.repeat(np.eye(2), 3, axis=1)  # which channels are of force and of torque
+        of_channels = sigma if sigma.shape == (6,) else np.broadcast_to(sigma, 2) @ kinds
+        errors = of_channels[:, None, None] * entries[::7]
+        if sigma.shape != (6,):
+            common = of_channels * kinds
+            errors = np.concatenate((errors, common[:, :, None] * np.eye(6)))
+    return errors[errors.any(axis=(1, 2))]
 
 
 def gravity_error(log: Recording) -> float:

@@ -1,12 +1,14 @@
-"""Columns as a schema names them, with messages that say what was expected."""
+"""Columns and accuracies as a schema has them, with messages that say what was expected."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
+
+from identify.documents import Number, finite, shown
 
 Column: TypeAlias = Annotated[str | int, BeforeValidator(lambda value: _column(value))]
 """A column by name or by zero-based number."""
@@ -85,3 +87,37 @@ ColumnsX3: TypeAlias = Annotated[tuple[str | int, ...], _columns(3)]
 ColumnsX4: TypeAlias = Annotated[tuple[str | int, ...], _columns(4)]
 ColumnsUpTo3: TypeAlias = Annotated[tuple[str | int, ...], _columns(1, 2, 3)]
 ColumnsMatrix: TypeAlias = Annotated[tuple[str | int, ...], _columns(9, 16)]
+
+_WANTED = (
+    "a number, two (of force and of torque), six (of fx fy fz tx ty tz), or six rows of six with "
+    "the cross-talk; one sigma as a share, as 0.01 for 1 %"
+)
+
+Share: TypeAlias = Annotated[Number, Field(ge=0.0, le=1.0)]
+"""One sigma of a relative error."""
+
+GainAccuracy: TypeAlias = Annotated[Any, BeforeValidator(lambda value: _accuracy(value))]
+"""One sigma of the errors of a sensor's gains, relative"""
+
+
+def _accuracy(value: object) -> float | tuple[Any, ...]:
+    if not isinstance(value, list | tuple):
+        return _share(value)
+    rows = [row for row in value if isinstance(row, list | tuple)]
+    if rows and (len(value) != 6 or any(len(row) != 6 for row in rows) or len(rows) != 6):
+        raise ValueError(f"expected {_WANTED}; got {shown(value)}")
+    if rows:
+        return tuple(tuple(map(_share, row)) for row in rows)
+    if len(value) not in (2, 6):
+        raise ValueError(f"expected {_WANTED}; got {len(value)}: {shown(value)}")
+    return tuple(map(_share, value))
+
+
+def _share(value: object) -> float:
+    try:
+        number = finite(value)
+    except ValueError as error:
+        raise ValueError(f"expected {_WANTED}; got {shown(value)}") from error
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"expected shares from 0 to 1, as 0.01 for 1 %; got {number:g}")
+    return number

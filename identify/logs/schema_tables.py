@@ -17,13 +17,14 @@ from pydantic import (
 )
 
 from identify.documents import Number, Table, Vector, WrongValue, one_of
-from identify.logs.calibration import GainAccuracy, Share
 from identify.logs.schema_fields import (
     Column,
     ColumnsMatrix,
     ColumnsUpTo3,
     ColumnsX3,
     ColumnsX4,
+    GainAccuracy,
+    Share,
     bare_names,
 )
 from identify.logs.schema_poses import Placement

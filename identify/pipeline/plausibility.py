@@ -21,7 +21,7 @@ from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import WRENCH, LogSummary, Statistics
 from identify.signals.filters import motion_cutoff_hz
-from identify.signals.routes import routes_of
+from identify.signals.prepared import routes_of
 from identify.spatial import Pose
 from identify.spatial.vectors import STANDARD_GRAVITY
 from identify.validation import HeldOutScores, Validation, axes_beyond_noise, power_over_noise

@@ -13,7 +13,7 @@ from identify.estimation import Estimate
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
-from identify.signals.routes import routes_of
+from identify.signals.prepared import routes_of
 
 _PACKAGES = ("inertia-identify", "numpy", "scipy", "cvxpy", "clarabel", "pandas", "pyarrow")
 

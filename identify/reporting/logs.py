@@ -23,7 +23,7 @@ from identify.reporting.content import (
     table_of,
 )
 from identify.reporting.rounding import decimals_for, fixed, significant
-from identify.signals.routes import routes_of
+from identify.signals.prepared import routes_of
 from identify.spatial import log_rotation, quaternion_from_rotation
 
 if TYPE_CHECKING:

@@ -1,10 +1,13 @@
-"""`PreparedLog`: a recording made ready for regression, and the states a replay needs."""
+"""`PreparedLog`: a recording made ready for regression, its states, where its motion comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from identify.arrays import Array, Indices, Mat33, Vec3, Vec4, Vec6
 from identify.logs import Recording
@@ -139,3 +142,50 @@ class PreparedLog(LogSeries):
 
     blocks: tuple[BlockRows, ...] = ()
     folds: tuple[BlockRows, ...] = ()
+
+
+_SOURCES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
+    {
+        "acceleration": (
+            ("linear_acceleration", "as logged"),
+            ("linear_velocity", "derivative of the velocity"),
+            ("position", "second derivative of the position"),
+        ),
+        "angular_acceleration": (
+            ("angular_acceleration", "as logged"),
+            ("angular_velocity", "derivative of the angular velocity"),
+            ("quaternion", "second derivative of the attitude"),
+        ),
+    }
+)
+"""The first signal that a log has is what is taken, as `kinematics.BodyAxes` does."""
+
+
+class Route(NamedTuple):
+    """How an acceleration was formed.
+
+    Attributes:
+        source: in words.
+        noise: one sigma on the mean of three axes after the low-pass [m/s² or rad/s²].
+        rms: of its change over the log, noise among it.
+    """
+
+    source: str
+    noise: float
+    rms: float
+
+
+def routes_of(log: LogSeries) -> dict[str, Route]:
+    """The routes of "acceleration" and "angular_acceleration"; none of still poses."""
+    recording = log.recording
+    if recording.still:
+        return {}
+    names = {*recording.signals, *(name for stream in recording.streams for name in stream.signals)}
+    found = {}
+    for columns, (what, sources) in zip((slice(0, 3), slice(3, 6)), _SOURCES.items(), strict=True):
+        source = next((said for name, said in sources if name in names), None)
+        if source is not None:
+            noise = float(np.sqrt(np.mean(log.noise[columns])))
+            changes = log.features[:, columns] - log.features[:, columns].mean(axis=0)
+            found[what] = Route(source, noise, float(np.sqrt(np.mean(changes**2))))
+    return found

@@ -9,11 +9,10 @@ from numpy.testing import assert_allclose
 import identify
 from identify.errors import SchemaError
 from identify.estimation import Calibration, EstimatorSettings, estimate_body
-from identify.estimation.calibration import NOT_INCLUDED
+from identify.estimation.calibration import NOT_INCLUDED, gain_errors
 from identify.estimation.intervals import COM, INERTIA_ABOUT_COM, derived
 from identify.inertia import PHI
 from identify.logs import Recording
-from identify.logs.calibration import gain_errors
 from identify.logs.patch import patched
 from identify.logs.writing import write_log
 from identify.regressors import block_statistics

@@ -10,7 +10,7 @@ import pytest
 import identify
 from identify.commands.summary import lines_of
 from identify.reporting.logs import data_section
-from identify.signals.routes import routes_of
+from identify.signals.prepared import routes_of
 from tests.endtoend.conftest import ROOT
 
 FOLDER = ROOT / "datasets" / "free_flight"
