@@ -134,7 +134,8 @@ class Checks:
         if self.diagnosis is not None:
             mass = float(self.diagnosis.fit.x[0])
             yield from (of_fault(found, mass) for found in self.diagnosis.found)
-        if self.drift is not None:
+        changes = {change.code for change in self.changes}
+        if self.drift is not None and not changes & set(self.drift.equivalent):
             yield of_drift(self.drift)
         yield from (of_change(change, self.logs) for change in self.changes)
         if self.calibration is not None:
@@ -244,7 +245,22 @@ def _left(
         return 0.0
     fits = [each.fit for each in (diagnosis, drifting) if each is not None]
     corrected = min((share_left(f.data.system, f.x).worst for f in fits), default=np.inf)
-    return corrected if corrected <= MOST_LEFT else left_by(fit, logs, settings.unloaded)
+    if corrected <= MOST_LEFT:
+        return corrected
+    left = left_by(fit, logs, settings.unloaded)
+    if left > MOST_LEFT and diagnosis is not None and diagnosis.found:
+        now = [_mapped(log, number, diagnosis.found) for number, log in enumerate(logs)]
+        left = min(left, left_by(diagnosis.fit, now, settings.unloaded))
+    return left
+
+
+def _mapped(log: ScannedLog, number: int, found: Sequence[Explanation]) -> ScannedLog:
+    """A log whose series has faults corrected by their maps."""
+    summary = log.summary if log.wide else log.some(MOST_ROWS, wide=True)
+    rows = summary.rows
+    for each in found:
+        rows = rows @ each.faults[number].map_at(each.size)
+    return log._replace(summary=replace(summary, rows=rows))
 
 
 def _drift(
