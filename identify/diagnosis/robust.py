@@ -22,7 +22,8 @@ _STARTS = 3
 """… starting from all of them, and from each of so many parts of the log, …"""
 
 _USUAL = 0.25
-"""… and the quantile of their energies that is the usual one: contacts may be more than half."""
+"""… and the quantile of their energies that is the usual one where contacts may be more than half:
+else it is the median, as what drifts makes the best stretches too good."""
 
 _ROUNDS = 12
 _LEVEL = 1e-4
@@ -80,7 +81,7 @@ def segments(
     if count < _FEWEST:
         return ()
     energy = _energies(rows, stretch, count)
-    usual = max(float(np.quantile(energy, _USUAL)), _LEAST_USUAL)
+    usual = max(float(np.quantile(energy, _USUAL if unexplained else 0.5)), _LEAST_USUAL)
     if unexplained:
         above = energy > _LEAST_OF_UNEXPLAINED * usual
     else:
