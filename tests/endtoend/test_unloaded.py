@@ -168,7 +168,10 @@ class TestCommand:
     def test_what_is_known_is_of_the_payload(self, cli, logs, tmp_path):
         box = ("--com-box", -0.1, 0.1, -0.1, 0.1, 0.1, 0.2)
         words = (*fit_words(logs), "-o", tmp_path / "out", "--mass-between", 0.61, 0.7, *box)
-        assert cli(*words).status == 0
+        done = cli(*words)
+        assert done.status == 4  # the logs are of 0.6 kg, and it is said which term they contradict
+        assert "choice_contradicted" in done.err
+        assert "com_in_box" not in done.err
         assert_close(read_estimate(tmp_path / "out" / "estimate.json").mass, 0.61, 1e-6)
         assert cli(*words[:-10], "--mass", 0.6).status == 0
         assert_close(read_estimate(tmp_path / "out" / "estimate.json").mass, 0.6, 1e-9)
