@@ -78,8 +78,8 @@ class OnlineFit:
             LogError, SchemaError: signals are missing, or not what the first sample had; or what is
                 said of them is wrong.
         """
-        if not self._edges:
-            self._begin(time, signals)
+        if not (self._edges or self._begin(time, signals)):
+            return
         if signals.keys() != self._edges.keys():
             raise LogError(f"sample: expected {list(self._edges)}, got {list(signals)}")
         row = [time]
@@ -196,20 +196,26 @@ class OnlineFit:
             )
         return self.statistics
 
-    def _begin(self, time: float, signals: Mapping[str, ArrayLike]) -> None:
-        """Learn what a sample has; it is read alone, so that what is wrong is said at once."""
+    def _begin(self, time: float, signals: Mapping[str, ArrayLike]) -> bool:
+        """Learn what samples have of a first one, unless that is not finite.
+
+        It is read alone, so that what is wrong is said at once.
+        """
+        rows = np.tile(np.hstack([[time], *map(np.ravel, signals.values())]), (2, 1))
+        if not np.isfinite(rows).all():
+            return False
+        rows[1, 0] += 1.0  # two of them, as one would be no motion
         widths = [1, *(np.size(values) for values in signals.values())]
         edges = np.cumsum(widths).tolist()
         slices = [slice(*pair) for pair in pairwise(edges)]
         self._edges = dict(zip(signals, slices, strict=True))
         self._width, self._origin = edges[-1], float(time)
         try:
-            rows = np.tile(np.hstack([[time], *map(np.ravel, signals.values())]), (2, 1))
-            rows[1, 0] += 1.0  # two of them, as one would be no motion
             self._recorded(rows)
         except IdentifyError:
             self._edges = {}
             raise
+        return True
 
     def _recorded(self, rows: Array) -> Recording:
         time = rows[:, 0] - self._origin

@@ -82,9 +82,9 @@ def test_samples_that_are_not_finite_are_left_out(log):
     given(part, clean)
     for number, time in enumerate(part.time.tolist()):
         sample = {name: values[number] for name, values in part.signals.items()}
-        holed.update(time, **sample)
-        if number == 700:
+        if number in (0, 700):
             holed.update(time, **(sample | {"force": [np.nan, 0.0, 0.0]}))
+        holed.update(time, **sample)
     for fit in (clean, holed):
         fit.finish()
     assert_close(holed.statistics.factors, clean.statistics.factors, 1e-12, scale=1e3)
@@ -152,6 +152,27 @@ def test_the_turn_that_is_advised_gets_there_in_about_its_time(first, best):
     assert min(reached, key=reached.get) == best
     assert 0.4 < reached[best] < 1.4
     assert before.best_turn("com 0.0001mm").seconds is None
+
+
+@pytest.mark.parametrize("choice", [{"bias": "none"}, {"mass": 1.2}, {"cutoff_hz": 3.0}])
+def test_a_turn_is_advised_with_what_else_is_known(log, choice):
+    fit = identify.OnlineFit(FitSettings(needs="mass 0.1%, inertia 1%", **choice), **SAID)
+    fit.extend(rows_of(log, 0, 2000))
+    fit.finish()
+    turn = fit.best_turn()
+    assert turn.axis in "xyz"
+    assert turn.seconds is None or 10.0 <= turn.seconds < 1000.0
+    assert fit.best_turn("mass 50%").seconds == 10.0
+
+
+def test_an_error_that_comes_again_and_again_does_not_grow(log):
+    fit = identify.OnlineFit(**SAID)
+    depths = []
+    for _ in range(3):
+        with pytest.raises(ProblemError) as caught:
+            fit.estimate()
+        depths.append(len(caught.traceback))
+    assert depths[0] == depths[2]
 
 
 def test_what_is_no_sample_is_refused(log):
