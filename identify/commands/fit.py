@@ -117,8 +117,7 @@ class Fit(Command):
     """Write no report.html, which takes a second."""
 
     follow: Flag = False
-    """Watch the one LOG as it grows, say which turn would help most, and fit it once --need is met
-    (or on Ctrl-C)."""
+    """Watch the LOG as it grows, advise turns, and fit it once --need is met or on Ctrl-C."""
 
     each: Flag = False
     """Fit every log for itself: OUT/NAME of each, a table, a page. LOG may be 'runs/*.csv'."""

@@ -49,6 +49,7 @@ def prepare(
     *,
     wide: bool = False,
     rate_hz: float | None = None,
+    folds: bool = True,
     form: str = "acceleration",
 ) -> PreparedLog:
     """Put a log on an even clock, differentiate what is missing, and take its slow rows.
@@ -66,6 +67,7 @@ def prepare(
             then, edges are treated as in a log whose motion has to be.
         rate_hz: of the log's other chunks [Hz]: where these rows have the same but for rounding,
             transforms are not made anew. With it, `motion_hz` is found though a cut-off is given.
+        folds: whether time is cut anew for folds where blocks are too few to be held out.
         form: there is one, "acceleration"; the momentum form was removed.
 
     Raises:
@@ -82,7 +84,7 @@ def prepare(
     if recording.still:
         return _prepare_still(recording, wide=wide)
     found = _parts(recording, cutoff_hz, span, wide=wide, rate_hz=rate_hz)
-    joined = _join(recording, found.parts, found.rate_hz, found.cutoff_hz, span)
+    joined = _join(recording, found, span, folds=folds)
     return replace(
         joined,
         cutoff_raised=found.cutoff_raised,
@@ -325,13 +327,13 @@ def _columns(axes: BodyAxes, time: Array, *, wide: bool) -> Array:
 
 def _join(
     recording: Recording,
-    parts: list[_Part],
-    rate_hz: float,
-    cutoff_hz: float,
+    found: _Parts,
     span: tuple[float, float],
+    *,
+    folds: bool,
 ) -> PreparedLog:
-    period = rate_hz / cutoff_hz
-    parts = [part for part in parts if len(part) >= period]
+    rate_hz, cutoff_hz = found.rate_hz, found.cutoff_hz
+    parts = [part for part in found.parts if len(part) >= rate_hz / cutoff_hz]
     if not parts:
         raise NoSegment(f"{recording.name}: no segment in the time that was asked for")
     series = [part.series() for part in parts]
@@ -346,7 +348,7 @@ def _join(
         segment_ids=np.repeat(np.arange(len(parts)), [len(of_part) for of_part, _ in series]),
         noise=np.average([_mean_noise(block) for block in blocks], axis=0, weights=rows),
         blocks=tuple(blocks),
-        folds=tuple(blocks if len(blocks) >= FOLDS else _folds(parts)),
+        folds=tuple(blocks if not folds or len(blocks) >= FOLDS else _folds(parts)),
         rate_hz=rate_hz,
         cutoff_hz=cutoff_hz,
         segments=tuple(part.states for part in parts if part.states is not None),
