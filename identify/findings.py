@@ -29,7 +29,7 @@ _OF_BODIES = ("body_changed", "bodies_differ")
 REPORTED = (*_OF_BODIES, "wrench_calibration")
 """Codes that no fit corrects: asked to, it says why."""
 
-_SYMPTOMS = ("unexplained", "little_motion", "at_the_edge", "completed")
+_SYMPTOMS = ("unexplained", "little_motion", "motion_noise", "at_the_edge", "completed")
 """Codes of what shows that something is wrong, or that the log tells too little."""
 
 CODES = (

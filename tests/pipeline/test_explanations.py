@@ -9,6 +9,7 @@ from identify.diagnosis import Explanation, Fault, LogFacts, Ranking
 from identify.diagnosis.faults import faults_of
 from identify.diagnosis.misfit import BandRows, misfit
 from identify.diagnosis.ranking import CLEAR_LEAD
+from identify.estimation import EstimatorSettings
 from identify.inertia import pseudo_inertia
 from identify.logs import Recording, read_log
 from identify.pipeline import check_logs
@@ -229,7 +230,7 @@ def test_where_the_density_does_not_choose_all_units_are_shown_and_none_is_appli
     assert finding.evidence["equivalent"] == ["torque_unit"]
     checks = Checks(ranking=ranking)
     with pytest.raises(NotCorrected, match=r'torque_unit: .* tell it from "the .* kgfcm'):
-        _correction([scanned], checks, "torque_unit", ())
+        _correction([scanned], checks, "torque_unit", (), EstimatorSettings())
 
 
 def test_a_tie_of_units_is_refused_by_either_code():
@@ -241,7 +242,7 @@ def test_a_tie_of_units_is_refused_by_either_code():
     assert len(ranking.tied) == 2
     for code in ("force_unit", "torque_unit"):
         with pytest.raises(NotCorrected, match="these logs cannot tell"):
-            _correction([], Checks(ranking=ranking), code, ())
+            _correction([], Checks(ranking=ranking), code, (), EstimatorSettings())
 
 
 def test_time_in_another_unit_is_named_by_its_line():

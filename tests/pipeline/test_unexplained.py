@@ -65,7 +65,7 @@ def test_what_nothing_explains_is_said_first_and_no_remedy_is_named():
 
 def test_the_best_of_bad_readings_is_not_named_alone(monkeypatch):
     log = moving(0, 20.0)
-    (sign,) = (c for c in faults_of([LogFacts.of(log)]) if c[0].code == "torque_sign")
+    sign = next(c for c in faults_of([LogFacts.of(log)]) if c[0].code == "torque_sign")
     best = Explanation(300.0, PHI, sign, left=0.4)
     bad = Checks(ranking=Ranking((best, Explanation(0.0, PHI))), left=0.4)
     (first,) = bad.findings
