@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 
 from experiments.silent_study.faults import Fault, faults
-from experiments.silent_study.several import PREFIX, several
+from experiments.silent_study.several import PREFIX, several, without_each
 from experiments.silent_study.subjects import Subject, subject
 from identify.arrays import Array, Phi
 from identify.errors import IdentifyError, SchemaError
@@ -105,6 +105,8 @@ def scored(log: str, fault: str, seed: int) -> Score:
     rng = np.random.default_rng([seed, crc32(f"{log} {fault}".encode())])
     wrong = tuple(done.make(clean, rng))
     gain = _gain(log, seed, wrong, done)
+    if fault.startswith(PREFIX):
+        gain = min(gain, _gain_of_each(log, fault, seed, wrong, done))
     plain, findings = _looked_at(wrong)
     said = _first(findings)
     first = said[0] if said else None
@@ -293,21 +295,45 @@ def _gain(log: str, seed: int, wrong: Sequence[Subject], done: Fault) -> float:
 
     Infinite where the log made wrong cannot be read, or its best body has a negative mass.
     """
-    true = _spread(log, seed)
+    return _gain_over(_spread(log, seed), wrong, done.log_power)
+
+
+def _gain_over(
+    true: Spread, wrong: Sequence[Subject], log_power: Callable[[float], float]
+) -> float:
     try:
         recordings = [each.read() for each in wrong]
         faulty = Spread.of(recordings)
     except (IdentifyError, np.linalg.LinAlgError):
         return np.inf
-    if faulty.mass < 0.0:
+    if faulty.mass < 0.0 <= true.mass:
         return np.inf
     n = true.bands.sum()
     omega = np.pi * (np.array(BAND_EDGES_HZ[:-1]) + np.minimum(BAND_EDGES_HZ[1:], 1e3))
     power = sum(
-        share * done.log_power(float(omega[band - 1]) if band else 0.0)
+        share * log_power(float(omega[band - 1]) if band else 0.0)
         for band, share in enumerate(true.bands / n)
     )
     return float(n * (faulty.log_det - true.log_det - power))
+
+
+def _gain_of_each(log: str, fault: str, seed: int, wrong: Sequence[Subject], done: Fault) -> float:
+    """The least that a log with all but one of several faults gains over the log with all.
+
+    A log can tell several where it can tell each of them beside the others.
+    """
+    clean, gains = subject(log, seed), []
+    for other in without_each(int(fault.removeprefix(PREFIX).partition(":")[0]), seed):
+        rng = np.random.default_rng([seed, crc32(f"{log} {fault}".encode())])
+        less = tuple(other.make(clean, rng))
+        try:
+            better = Spread.of([each.read() for each in less])
+        except (IdentifyError, np.linalg.LinAlgError):
+            continue
+        gains.append(
+            _gain_over(better, wrong, lambda w, o=other: done.log_power(w) - o.log_power(w))
+        )
+    return min(gains, default=np.inf)
 
 
 @lru_cache(maxsize=16)

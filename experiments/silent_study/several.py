@@ -29,19 +29,35 @@ _GRAVES = 0.25
 
 def several(number: int, seed: int) -> Fault:
     """Two or three ways at once, the same for a number and a seed."""
+    drawn = _drawn(number, seed)
+    return _of(drawn, f"{PREFIX}{number}: {', '.join(words for words, _, _ in drawn)}")
+
+
+def without_each(number: int, seed: int) -> list[Fault]:
+    """The same with one of the ways left out, each in turn."""
+    drawn = _drawn(number, seed)
+    return [
+        _of([other for other in drawn if other is not one], f"{PREFIX}{number} but {one[0]}")
+        for one in drawn
+    ]
+
+
+def _drawn(number: int, seed: int) -> list[Drawn]:
     rng = np.random.default_rng([seed, 5000 + number])
     count = int(rng.integers(2, 4))
     kinds = list(_SIZED) if rng.random() > _GRAVES else [*_SIZED, *_SLIPS, *_SLIPS]
     chosen = rng.choice(len(kinds), size=count, replace=False)
-    drawn = [kinds[k](rng) for k in sorted(set(chosen.tolist()))]
+    return [kinds[k](rng) for k in sorted(set(chosen.tolist()))]
 
+
+def _of(drawn: Sequence[Drawn], name: str) -> Fault:
     def make(subject: Subject, rng: np.random.Generator) -> Sequence[Subject]:
         for _, change, _ in drawn:
             subject = change(subject, rng)
         return (subject,)
 
     return Fault(
-        f"{PREFIX}{number}: {', '.join(words for words, _, _ in drawn)}",
+        name,
         (),
         make,
         lambda omega: sum(power(omega) for _, _, power in drawn),

@@ -24,7 +24,8 @@ Logs are made wrong one way at a time, and in two or three ways at once, of size
 then fitted, and checked. A log *can tell* where its wrench, as it was, is likelier than as it was
 made, by the residuals of the best body without any limit on it:
 n (log det Σ′ − log det Σ − log |det C|²) ≥ {TELLS:g}, with n effective samples and C what was done
-to the wrench; or where that body has a negative mass. *Silently wrong*: the fit ends with exit
+to the wrench; or where that body has a negative mass. It can tell several where it can tell each
+of them beside the others. *Silently wrong*: the fit ends with exit
 status 0, and a parameter is off by more than its whole interval. *Named*: the first finding of a
 cause, or one that it says to be its equal, is what was done. *Misled*: what the finding says is
 done, the fit ends with exit status 0, and its estimate is wrong so. *Corrected*: named alone, and

@@ -33,8 +33,9 @@ _MOST_PLACES = 8
 _LEAST_SHARE = 0.2
 """Share of a log's blocks on either side of those times, at least."""
 
-_HALVES_DIFFER = 1e-2
-"""p of a log's halves below which other times are looked at."""
+_PARTS_DIFFER = 1e-2
+"""p of a log's parts about its middle and about the first and the last of those times, below which
+others are looked at."""
 
 _FEWEST_BLOCKS = 2
 """Blocks in each part."""
@@ -262,14 +263,14 @@ def _within(parts: _Parts, log: int) -> Change | None:
         return None
     spread = np.linspace(0, len(places) - 1, min(_MOST_PLACES, len(places)))
     places = places[np.unique(spread.astype(int))]
-    middle, pairs = len(places) // 2, []
-    for block in (int(blocks[places[middle]]), *blocks[np.delete(places, middle)].tolist()):
-        later = parts.statistics.block >= block
-        pair = parts.compared(mine & ~later, mine & later)
-        if pair is None:
-            continue
-        pairs.append((pair, block))
-        if len(pairs) == 1 and pair.p_value > _HALVES_DIFFER:
+    first = np.unique([len(places) // 2, 0, len(places) - 1])
+    pairs: list[tuple[_Pair, int]] = []
+    for some in (places[first], np.delete(places, first)):
+        for block in blocks[some].tolist():
+            later = parts.statistics.block >= block
+            pair = parts.compared(mine & ~later, mine & later)
+            pairs += [] if pair is None else [(pair, block)]
+        if all(pair.p_value > _PARTS_DIFFER for pair, _ in pairs):
             return None
     if not pairs:
         return None

@@ -56,7 +56,12 @@ _ROUNDING = 1e-12
 
 
 def segments(
-    time: Array, rows: Array, segment_ids: Indices, *, unexplained: bool = False
+    time: Array,
+    rows: Array,
+    segment_ids: Indices,
+    *,
+    unexplained: bool = False,
+    ends: bool = False,
 ) -> tuple[Span, ...]:
     """Spans of time whose wrench no rigid body explains: contact, a cable's pull.
 
@@ -69,6 +74,8 @@ def segments(
         segment_ids: of the rows, shape (n,).
         unexplained: whether nothing else explains the log: contacts may then be most of it, and
             stand out less.
+        ends: whether a long part at the start or the end is named too: where neither another
+            offset nor another body was found.
 
     Returns:
         In order of time, each with its energy in the usual one; none where the model fails all
@@ -91,7 +98,7 @@ def segments(
     spans = []
     for start, stop in runs(_without_gaps(above)).tolist():
         at_an_end = start == 0 or stop == count
-        if not unexplained and at_an_end and stop - start > _LAST_PART * count:
+        if not (unexplained or ends) and at_an_end and stop - start > _LAST_PART * count:
             continue
         inside = np.flatnonzero((stretch >= start) & (stretch < stop))
         size = float(energy[start:stop].max()) / usual

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import chdtrc
 
 from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
@@ -144,14 +145,44 @@ def calibration(fit: LeastSquaresFit, facts: Sequence[LogFacts]) -> Explanation 
         fit: of extended statistics.
         facts: of each log, in the order of the fit's data.
     """
+    found = _calibrated(fit, facts)
+    if found is None or found[0].gain < CLEAR_LEAD:
+        return None
+    return found[0]
+
+
+def calibration_left(fit: LeastSquaresFit, facts: Sequence[LogFacts]) -> Explanation | None:
+    """The linear map of the six readings that explains more of logs than chance does, if any.
+
+    Of logs with something wrong, which may hide a fault too small to be named beside it.
+
+    Args:
+        fit: of extended statistics, what was found corrected.
+        facts: of each log, in the order of the fit's data.
+    """
+    found = _calibrated(fit, facts)
+    if found is None:
+        return None
+    explanation, trial = found
+    samples = sum(float(rows.samples.sum()) for rows in trial.rows)
+    ratio = explanation.gain + trial.directions * float(np.log(6.0 * samples))
+    p_value = float(chdtrc(trial.directions, max(ratio, 0.0)))
+    return replace(explanation, p_value=p_value) if p_value < ALARM else None
+
+
+def _calibrated(
+    fit: LeastSquaresFit, facts: Sequence[LogFacts]
+) -> tuple[Explanation, Trial] | None:
+    """Logs with the map of the six readings that fits best."""
     candidate = next(c for c in faults_of(facts) if c[0].name == CALIBRATION)
     now = Trial.of(fit, facts)
     if not now.measured:
         return None
     after = settled(now, candidate)
-    if after is None or now.cost - after.cost < CLEAR_LEAD:
+    if after is None:
         return None
-    return Explanation(now.cost - after.cost, after.phi, tuple(candidate), after.sizes[-1])
+    gain, size = now.cost - after.cost, after.sizes[-1]
+    return Explanation(gain, after.phi, tuple(candidate), size), after
 
 
 def _likeliest(

@@ -195,6 +195,9 @@ def look_at(
         if not exact:
             drifting = _drift(diagnosis.fit, logs, spans, settings)
     found = () if diagnosis is None else diagnosis.found
+    apart = spans
+    if fit is not None and drifting is None and not changes:
+        apart = tuple(_spans(log, exact=exact, ends=True) for log in logs)
     ranking = None
     if suspect or (found and not corrected):
         loaded = logs[: len(logs) - settings.unloaded]
@@ -212,6 +215,8 @@ def look_at(
         touched = tuple(contacts_of(log) for log in logs)
     if any(touched):
         spans = touched
+    elif apart != spans:  # a part at an end that is of another body, or was touched: which is open
+        spans = touched = apart
     checks = Checks(
         diagnosis,
         ranking,
@@ -306,7 +311,7 @@ def _is_exact(fit: LeastSquaresFit) -> bool:
     return left < _ROUNDING**2 * measured
 
 
-def _spans(log: ScannedLog, *, exact: bool) -> tuple[Span, ...]:
+def _spans(log: ScannedLog, *, exact: bool, ends: bool = False) -> tuple[Span, ...]:
     """Spans of time of a log that no body explains, or whose signals cannot be what they say."""
     summary = log.summary
     if summary.recording.still:
@@ -316,7 +321,7 @@ def _spans(log: ScannedLog, *, exact: bool) -> tuple[Span, ...]:
         # What a signal shows by itself leaves a misfit too, which is then no contact.
         found = tuple(
             span
-            for span in segments(summary.time, summary.rows, summary.segment_ids)
+            for span in segments(summary.time, summary.rows, summary.segment_ids, ends=ends)
             if not any(span.start <= own.stop and own.start <= span.stop for own in log.spans)
         )
     return tuple(sorted((*found, *log.spans), key=lambda span: span.start))

@@ -9,7 +9,8 @@ from typing import TypeAlias
 import numpy as np
 
 from identify.arrays import Array
-from identify.diagnosis import Explanation
+from identify.diagnosis import Explanation, LogFacts
+from identify.diagnosis.search import calibration_left
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.intervals import covariance_of
@@ -27,7 +28,12 @@ Other: TypeAlias = tuple[Array, Array]
 
 
 def faults_left(
-    logs: Sequence[ScannedLog], checks: Checks, estimate: Estimate, settings: EstimatorSettings
+    logs: Sequence[ScannedLog],
+    checks: Checks,
+    estimate: Estimate,
+    settings: EstimatorSettings,
+    *,
+    corrected: bool = False,
 ) -> tuple[Array, tuple[str, ...]]:
     """Covariance to add so that intervals cover what the fit says as read and as corrected.
 
@@ -36,6 +42,7 @@ def faults_left(
         checks: what was found of them.
         estimate: of them.
         settings: it was fitted with.
+        corrected: whether something was corrected before.
 
     Returns:
         Of the parameters of all bodies, shape (10 n, 10 n), and the codes of faults without which
@@ -44,6 +51,8 @@ def faults_left(
     read = np.concatenate([one.least_squares.phi for one in estimate.bodies])
     added, largest = np.zeros((len(read), len(read))), np.zeros((len(read), len(read)))
     others, unknown = list(_sized(logs, checks, settings)), []
+    if corrected or others or any(checks.spans):
+        others += _unnamed(logs, checks)
     codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
     for code in codes:
         try:
@@ -93,6 +102,15 @@ def _sized(
         for x in _undecided(found, fit.x):
             yield x, np.zeros((len(x), len(x)))
         yield from (_of(other.fit) for other in rivals(logs, found, settings))
+
+
+def _unnamed(logs: Sequence[ScannedLog], checks: Checks) -> Iterator[Other]:
+    """The estimate where what is left besides is one of the sensor's axes, or one in another."""
+    if checks.diagnosis is None or checks.calibration is not None:
+        return
+    facts = [LogFacts.of(log.summary.recording) for log in logs]
+    if (found := calibration_left(checks.diagnosis.fit, facts)) is not None:
+        yield found.phi, np.zeros((10, 10))
 
 
 def _undecided(found: Explanation, x: Array) -> Iterator[Array]:

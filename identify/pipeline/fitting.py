@@ -111,7 +111,9 @@ def fit(
     findings, checks = _findings(scanned, estimate, validation, settings, corrections, say)
     provenance = provenance_of(logs, settings, command, estimate, corrections)
     if all(finding.severity != "error" for finding in findings):
-        added, unknown = faults_left(scanned, checks, estimate, settings)
+        added, unknown = faults_left(
+            scanned, checks, estimate, settings, corrected=bool(corrections)
+        )
         left_open = [*left_open, added]
         findings = [not_known(finding, unknown) for finding in findings]
     if (added := sum(left_open, np.zeros(()))).any():

@@ -257,6 +257,23 @@ def test_power_of_several_is_that_of_their_maps(subject, number):
     assert_close(power, 2.0 * np.linalg.slogdet(G)[1], 1e-6)
 
 
+def test_several_can_be_told_where_each_can_beside_the_others(subject, monkeypatch):
+    monkeypatch.setattr(scoring, "subject", lambda log, seed: subject)
+    scoring._spread.cache_clear()
+    late = ("late", several._alone(faults.late(0.03)), several._nothing)
+    both = several._map("both x 0.9", 0.9 * np.eye(6))
+    gains = []
+    tilt = ("tilt", several._alone(faults.tilted(3.0)), several._nothing)
+    for drawn in ([late, both], [late, tilt]):
+        monkeypatch.setattr(several, "_drawn", lambda number, seed, d=drawn: d)
+        done = several.several(0, 1)
+        wrong = tuple(done.make(subject, np.random.default_rng(0)))
+        gains.append(scoring._gain_of_each("here", "several 0", 1, wrong, done))
+    scoring._spread.cache_clear()
+    assert abs(gains[0]) < 1e-6  # no log tells a common gain
+    assert gains[1] > scoring.TELLS
+
+
 def test_clean_logs_have_noise_of_all_kinds():
     kinds = []
     for number in range(5):

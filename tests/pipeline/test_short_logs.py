@@ -35,6 +35,18 @@ def test_a_payload_that_changes_within_twelve_seconds_is_found(factor):
     assert result.verdict.usable == "no"
 
 
+@pytest.mark.parametrize("factor", [0.66, 1.3])
+def test_a_first_quarter_that_is_of_another_body_makes_an_estimate_of_no_use(factor):
+    log = moving(3, 10.0)
+    later = (time_of(log) > 2.4)[:, None]
+    changed = {
+        name: np.where(later, factor, 1.0) * log.signals[name] for name in ("force", "torque")
+    }
+    result = fit(with_signals(log, **changed))
+    assert graver(result)[0] in ("body_changed", "contact")
+    assert result.verdict.usable == "no"
+
+
 @pytest.mark.parametrize("seed", [3, 11])
 def test_a_fit_of_five_seconds_names_a_sensor_that_is_turned_by_more_than_a_right_angle(seed):
     """Its mass is known to some half of it, and no residual is out of the ordinary."""

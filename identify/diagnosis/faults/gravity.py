@@ -22,6 +22,9 @@ _TILTED = 0.95
 _ON_EARTH = 0.01
 """Share by which gravity differs from the standard one, at most."""
 
+_FARTHEST_HELD = 2.0
+"""Farthest centre of mass of a payload from the body's origin [m]."""
+
 _WORLD = {"+x": (1, 0, 0), "-x": (-1, 0, 0), "+y": (0, 1, 0), "-y": (0, -1, 0)}
 _WORLD |= {"+z": (0, 0, 1), "-z": (0, 0, -1)}
 
@@ -168,8 +171,14 @@ def _partly(facts: LogFacts) -> Iterator[Fault]:
             of_mass=True,
         ),
         says=says,
-        possible=lambda size: bool(size[0] + 1.1 * before[0] > 0.0),
+        possible=lambda size: _held(before + size, before[0]),
     )
+
+
+def _held(weight: Array, before: float) -> bool:
+    """Whether a pendant may hold a body of that mass and first moment: no tool is far longer."""
+    near = np.linalg.norm(weight[1:]) <= _FARTHEST_HELD * abs(weight[0])
+    return bool(near and weight[0] + 0.1 * before > 0.0)
 
 
 def tilt(angles: Array, gravity: Vec3) -> Vec3:
