@@ -260,7 +260,7 @@ def test_power_of_several_is_that_of_their_maps(subject, number):
 def test_several_can_be_told_where_each_can_beside_the_others(subject, monkeypatch):
     monkeypatch.setattr(scoring, "subject", lambda log, seed: subject)
     scoring._spread.cache_clear()
-    late = ("late", several._alone(faults.late(0.03)), several._nothing)
+    late = ("late", several._alone(faults.late(0.005)), several._nothing)
     both = several._map("both x 0.9", 0.9 * np.eye(6))
     gains = []
     tilt = ("tilt", several._alone(faults.tilted(3.0)), several._nothing)
