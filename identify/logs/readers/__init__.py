@@ -91,8 +91,10 @@ def contents_of(path: Path) -> tuple[Contents, ...]:
     """
     if not is_bag(path):
         require_file(path)
-    contents: Callable[[Path], tuple[Contents, ...]]
-    contents = import_module(f"{__name__}.{format_of(path)}").contents
+    contents: Callable[[Path], tuple[Contents, ...]] | None
+    contents = getattr(import_module(f"{__name__}.{format_of(path)}"), "contents", None)
+    if contents is None:
+        raise LogError(f"{path}: no columns are listed of its format; write the schema by hand")
     return contents(path)
 
 
