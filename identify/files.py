@@ -19,7 +19,7 @@ from glob import escape
 from pathlib import Path
 from typing import IO
 
-from identify.errors import LogError, MissingFile
+from identify.errors import IdentifyError, LogError, MissingFile
 
 _EXPANSION, _ALWAYS_FINE = 200, 256 * 2**20
 """A compressed file may grow this many fold, or to this many bytes."""
@@ -76,6 +76,30 @@ def unreadable(path: Path, error: Exception, kind: str = "file") -> LogError:
     return LogError(f"{path}: cannot be read as a {kind}: {reason}", path=path)
 
 
+@contextmanager
+def decoding(path: Path, kind: str) -> Iterator[None]:
+    """Within it, whatever a library raises of a damaged file is a `LogError`.
+
+    Decoders of others raise anything, down to `AssertionError` and `struct.error`, and no list of
+    types holds for the next version of one.
+
+    Args:
+        path: the file.
+        kind: what it should be.
+    """
+    try:
+        yield
+    except IdentifyError:
+        raise
+    except Exception as error:
+        raise unreadable(path, error, kind) from error
+
+
+def largest_expansion(compressed: int) -> int:
+    """Bytes that so many compressed ones may become."""
+    return max(_ALWAYS_FINE, _EXPANSION * compressed)
+
+
 def check_expansion(
     path: Path, compressed: int, expanded: int, remedy: str = "unpack it by hand"
 ) -> None:
@@ -87,7 +111,7 @@ def check_expansion(
         expanded: what they become.
         remedy: what to do where that is right.
     """
-    if expanded > max(_ALWAYS_FINE, _EXPANSION * compressed):
+    if expanded > largest_expansion(compressed):
         raise LogError(
             f"{path}: {compressed} compressed bytes grow to {expanded} or more, which no log does; "
             f"{remedy} if it is what you expect",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -214,7 +214,7 @@ def _found(contents: Contents) -> _Found:
         roles = [role for role, said in _WORDS.items() if words & set(said)]
         if numbered:
             names = [of[k] for k in sorted(of, key=int)]
-            _add_numbered(len(names), names, roles, add)
+            _add_numbered(names, roles, add)
         elif {"x", "y", "z"} <= set(of):
             if "w" in of:
                 add("quaternion", [of[k] for k in "xyzw"])
@@ -229,8 +229,10 @@ def _without_prefix(word: str) -> str:
     return re.split(r"[_\d]", word)[-1]
 
 
-def _add_numbered(count: int, names: list[str], roles: Sequence[str], add) -> None:
-    match count:
+def _add_numbered(
+    names: list[str], roles: Sequence[str], add: Callable[[str, list[str]], None]
+) -> None:
+    match len(names):
         case 3:
             for role in roles:
                 if role not in ("quaternion", "wrench", "pose"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +17,14 @@ from identify.logs.excerpt import Excerpt, ReadExcerpt, rows_of, span_of
 from identify.logs.parts import SourceFile
 from identify.logs.read import LogLike, describe_log, read_fields, sealed
 from identify.logs.readers import measure, rows_reader
-from identify.logs.readers.line_index import LineIndex
 from identify.logs.recording import Recording
 from identify.logs.rows import RowCounts, require_sane
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import checked, plan_sources
 from identify.logs.table import RowsReader, Source, Stamps, Table
+
+if TYPE_CHECKING:
+    from identify.logs.readers.line_index import LineIndex
 
 LONG = 131_072
 """Rows from which a log is not read whole."""

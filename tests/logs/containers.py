@@ -20,12 +20,14 @@ ROS1 = get_typestore(Stores.ROS1_NOETIC)
 class Bag:
     """A bag that is written, of either ROS, with the same messages."""
 
-    def __init__(self, path: Path, kind: str) -> None:
+    def __init__(self, path: Path, kind: str, compression: str = "") -> None:
         self.store = ROS1 if kind == "ros1" else ROS2
         self.ros1 = kind == "ros1"
         plugin = StoragePlugin.MCAP if kind == "mcap" else StoragePlugin.SQLITE3
         writer = Writer1(path) if self.ros1 else Writer2(path, version=9, storage_plugin=plugin)
         self.writer: Any = writer
+        if compression:
+            self.writer.set_compression(Writer1.CompressionFormat[compression.upper()])
         self.connections: dict[str, Any] = {}
         self.count = 0
 
@@ -81,9 +83,11 @@ class Bag:
         self.write(topic, kind, ns, self.type(kind)([each]))
 
 
-def write_bag(path: Path, kind: str, columns: Mapping[str, np.ndarray]) -> Path:
+def write_bag(
+    path: Path, kind: str, columns: Mapping[str, np.ndarray], compression: str = ""
+) -> Path:
     """A bag with `/pose` and `/ft/wrench` of t [ns], p, q, f, tau; of ROS 1, or ROS 2 in a kind."""
-    with Bag(path, kind) as bag:
+    with Bag(path, kind, compression) as bag:
         for ns, p, q, f, tau in zip(
             *(columns[k] for k in ("t", "p", "q", "f", "tau")), strict=True
         ):

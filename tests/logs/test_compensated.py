@@ -26,12 +26,12 @@ MASS = 1.4
 SCHEMA = {
     "log": {"time": "t"},
     "pose": {
-        "position": [f"p[{k}]" for k in range(3)],
-        "quaternion": [f"q[{k}]" for k in range(4)],
+        "position": "p",
+        "quaternion": "q",
     },
     "wrench": {
-        "force": [f"f[{k}]" for k in range(3)],
-        "torque": [f"n[{k}]" for k in range(3)],
+        "force": "f",
+        "torque": "n",
         "frame": "body",
         "acts_on": "body",
     },

@@ -384,3 +384,27 @@ def test_a_format_whose_library_is_missing_names_the_extra(
     (tmp_path / name).write_bytes(b"something")
     with pytest.raises(MissingExtra, match=rf"inertia-identify\[{extra}\]"):
         read_log(tmp_path / name, BAG_SCHEMA)
+
+
+@pytest.mark.parametrize("kind", ["bz2", "lz4", "mcap"])
+def test_a_bag_that_grows_as_no_log_does_is_refused(columns, bags, tmp_path, monkeypatch, kind):
+    if kind == "mcap":
+        path = bags["one mcap"]
+        from rosbags.rosbag2.storage_mcap import McapReader
+
+        index = McapReader.read_index
+
+        def claimed(reader) -> None:
+            index(reader)
+            reader.chunks = [c._replace(uncompressed_size=2**40) for c in reader.chunks]
+
+        monkeypatch.setattr(McapReader, "read_index", claimed)
+    else:
+        path = tmp_path / "log.bag"
+        still = {k: np.tile(v[:1], (len(v), *[1] * (v.ndim - 1))) for k, v in columns.items()}
+        containers.write_bag(path, "ros1", still | {"t": columns["t"]}, kind)
+        assert read_log(path, BAG_SCHEMA).rows > 0
+        monkeypatch.setattr("identify.files._ALWAYS_FINE", 0)
+        monkeypatch.setattr("identify.files._EXPANSION", 1)
+    with pytest.raises(LogError, match="which no log does"):
+        read_log(path, BAG_SCHEMA)

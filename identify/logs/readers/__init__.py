@@ -10,12 +10,14 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from identify.errors import LogError
 from identify.files import require_file
-from identify.logs.readers.line_index import LineIndex
 from identify.logs.table import Contents, RowsReader, Source, Table
+
+if TYPE_CHECKING:
+    from identify.logs.readers.line_index import LineIndex
 
 Reader: TypeAlias = Callable[[Source], Table]
 

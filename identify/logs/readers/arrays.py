@@ -6,7 +6,7 @@ entry is one that is missing, as NaN is.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,15 @@ def slots_of(name: str, key: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) 
             ]
         case _:
             return []
+
+
+def slots_of_all(arrays: Mapping[str, NDArray[Any]]) -> list[Slot]:
+    """The columns of arrays by their names, each its own key."""
+    return [
+        slot
+        for name, array in arrays.items()
+        for slot in slots_of(name, name, array.shape, array.dtype)
+    ]
 
 
 def read_arrays(source: Source) -> Table:

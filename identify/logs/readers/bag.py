@@ -7,9 +7,11 @@ columns are times: `receive_time`, and the stamp of the header, `header.stamp`.
 
 from __future__ import annotations
 
+import bz2
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from functools import partial
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
@@ -19,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.arrays import Array
-from identify.errors import IdentifyError, LogError, MissingColumn, MissingExtra
-from identify.files import check_expansion, unreadable
+from identify.errors import LogError, MissingColumn, MissingExtra
+from identify.files import check_expansion, decoding, largest_expansion
 from identify.logs.readers.arrays import Slot, table_of
 from identify.logs.readers.topics import topic_of
 from identify.logs.readers.transforms import TF_TYPES, TRANSFORM_COLUMNS, read_transform
@@ -95,25 +97,44 @@ def opened(path: Path) -> Iterator[Any]:
         from rosbags.typesys import Stores, get_typestore
     except ImportError as error:
         raise MissingExtra("a ROS bag", "bags", "rosbags") from error
-    try:
+    with decoding(path, "ROS bag"):
         # Bags of ROS 2 before 2023 do not say what their messages are.
-        with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as bag:
+        store = get_typestore(Stores.ROS2_HUMBLE)
+        with AnyReader([path], default_typestore=store) as bag:
             for reader in bag.readers:
-                _require_bounded(path, reader)
+                _bound(path, reader)
             yield bag
-    except IdentifyError:
-        raise
-    except Exception as error:
-        raise unreadable(path, error, "ROS bag") from error
 
 
-def _require_bounded(path: Path, reader: Any) -> None:
-    """Raise where chunks of an MCAP file become far larger than they are."""
-    inner = getattr(reader, "reader", reader)
-    for storage in (inner, *getattr(inner, "storages", getattr(inner, "readers", ()))):
-        chunks = getattr(storage, "chunks", ())
-        for chunk in chunks if isinstance(chunks, list) else ():
-            check_expansion(path, chunk.compressed_size, chunk.uncompressed_size)
+def _bound(path: Path, reader: Any) -> None:
+    """Let chunks that become far larger than a log's raise, of MCAP and of ROS 1.
+
+    The former say how large they become, and are held to it; the latter are decompressed no
+    further.
+    """
+    whole = getattr(reader, "storage", reader)
+    for storage in getattr(whole, "storages", (whole,)):
+        chunks: Any = getattr(storage, "chunks", None)
+        if isinstance(chunks, list):
+            for chunk in chunks:
+                check_expansion(path, chunk.compressed_size, chunk.uncompressed_size)
+        elif isinstance(chunks, dict):
+            for place, chunk in chunks.items():
+                bounded = partial(_decompressed, path, chunk.decompressor)
+                chunks[place] = chunk._replace(decompressor=bounded)
+
+
+def _decompressed(path: Path, decompress: Callable[[bytes], bytes], data: bytes) -> bytes:
+    """A chunk of a ROS 1 bag, decompressed as far as may be."""
+    from lz4.frame import LZ4FrameDecompressor, decompress as of_lz4
+
+    streams: dict[Any, Any] = {bz2.decompress: bz2.BZ2Decompressor, of_lz4: LZ4FrameDecompressor}
+    stream = streams.get(decompress)
+    if stream is None:
+        return decompress(data)
+    whole: bytes = stream().decompress(data, largest_expansion(len(data)) + 1)
+    check_expansion(path, len(data), len(whole))
+    return whole
 
 
 def messages_of(bag: Any, topics: Sequence[str]) -> Messages:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from identify.errors import IdentifyError, LogError, MissingExtra
-from identify.files import check_expansion, unreadable
+from identify.errors import LogError, MissingExtra
+from identify.files import check_expansion, decoding
 from identify.logs.readers.arrays import Slot, rows_of, slots_of, table_of
 from identify.logs.readers.topics import topic_of
 from identify.logs.table import Contents, RowsReader, Source, Table
@@ -34,13 +34,8 @@ def read_hdf5(source: Source) -> Table:
 
 def contents(path: Path) -> tuple[Contents, ...]:
     """Its data sets, by the groups that hold them."""
-    with open_hdf5(path) as file:
-        try:
-            names = [slot.name for slot in _columns(path, file)]
-        except IdentifyError:
-            raise
-        except Exception as error:  # what a damaged file makes the library raise is of any type
-            raise unreadable(path, error, "HDF5 file") from error
+    with open_hdf5(path) as file, decoding(path, "HDF5 file"):
+        names = [slot.name for slot in _columns(path, file)]
     groups: dict[str, list[str]] = {}
     for name in names:
         group, _, own = name.rpartition("/")
@@ -52,7 +47,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
 
 def count_rows(source: Source) -> int:
     """How many rows the data sets asked for have."""
-    with open_hdf5(source.path) as file:
+    with open_hdf5(source.path) as file, decoding(source.path, "HDF5 file"):
         return rows_of(source, _slots(source, file, slice(None)))
 
 
@@ -72,10 +67,8 @@ def open_hdf5(path: Path) -> h5py.File:
         import h5py
     except ImportError as error:
         raise MissingExtra("an HDF5 file", "hdf5", "h5py") from error
-    try:
+    with decoding(path, "HDF5 file"):
         return h5py.File(path, "r")
-    except (OSError, ValueError, RuntimeError) as error:
-        raise unreadable(path, error, "HDF5 file") from error
 
 
 def data_sets(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
@@ -99,20 +92,15 @@ def data_sets(group: h5py.Group) -> Iterator[tuple[str, h5py.Dataset]]:
 
 def _read(source: Source, rows: slice) -> Table:
     path = source.path
-    with open_hdf5(path) as file:
-        try:
-            slots = _slots(source, file, rows)
+    with open_hdf5(path) as file, decoding(path, "HDF5 file"):
+        slots = _slots(source, file, rows)
 
-            def load(key: tuple[str, str | None]) -> NDArray[Any]:
-                name, field = key
-                data: Any = file[name]
-                return np.asarray(data[rows] if field is None else data.fields(field)[rows])
+        def load(key: tuple[str, str | None]) -> NDArray[Any]:
+            name, field = key
+            data: Any = file[name]
+            return np.asarray(data[rows] if field is None else data.fields(field)[rows])
 
-            return table_of(source, slots, load)
-        except IdentifyError:
-            raise
-        except Exception as error:  # what a damaged file makes the library raise is of any type
-            raise unreadable(path, error, "HDF5 file") from error
+        return table_of(source, slots, load)
 
 
 def _slots(source: Source, file: h5py.File, rows: slice) -> list[Slot]:

@@ -14,9 +14,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from identify.errors import IdentifyError, LogError
-from identify.files import check_expansion, unreadable
-from identify.logs.readers.arrays import Slot, slots_of, table_of
+from identify.errors import LogError
+from identify.files import check_expansion, decoding
+from identify.logs.readers.arrays import Slot, slots_of_all, table_of
 from identify.logs.readers.hdf5 import data_sets, open_hdf5
 from identify.logs.table import Contents, Source, Table
 
@@ -44,28 +44,16 @@ def contents(path: Path) -> tuple[Contents, ...]:
 
 def _opened(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[Any]]]:
     """The columns of a file, and what loads them."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEADER + 512)
-            if _HDF5_MARK in head:
-                return _of_hdf5(path)
+    with decoding(path, "MAT file"), path.open("rb") as file:
+        head = file.read(_HEADER + 512)
+        if _HDF5_MARK in head:
+            arrays = _of_hdf5(path)
+        else:
             _require_bounded(path, file)
             from scipy.io import loadmat
 
             arrays = dict(_arrays("", loadmat(path, struct_as_record=True, squeeze_me=False)))
-    except IdentifyError:
-        raise
-    except Exception as error:  # what a damaged file makes the library raise is of any type
-        raise unreadable(path, error, "MAT file") from error
-    return _slots(arrays), lambda name: arrays[name]
-
-
-def _slots(arrays: dict[str, NDArray[Any]]) -> list[Slot]:
-    return [
-        slot
-        for name, array in arrays.items()
-        for slot in slots_of(name, name, array.shape, array.dtype)
-    ]
+    return slots_of_all(arrays), arrays.__getitem__
 
 
 def _arrays(prefix: str, value: Any, depth: int = 0) -> list[tuple[str, NDArray[Any]]]:
@@ -89,8 +77,8 @@ def _column(array: NDArray[Any]) -> NDArray[Any]:
     return array.reshape(-1) if 1 in array.shape and array.ndim == 2 else array
 
 
-def _of_hdf5(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[Any]]]:
-    """The columns of a file of version 7.3, and what loads them."""
+def _of_hdf5(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file of version 7.3."""
     arrays: dict[str, NDArray[Any]] = {}
     whole = 0
     with open_hdf5(path) as file:
@@ -101,7 +89,7 @@ def _of_hdf5(path: Path) -> tuple[list[Slot], Callable[[str], NDArray[Any]]]:
             whole += data.nbytes
             _require_size(path, whole)
             arrays[name.replace("/", ".")] = _column(np.asarray(data).T)
-    return _slots(arrays), lambda name: arrays[name]
+    return arrays
 
 
 def _require_bounded(path: Path, file: BinaryIO) -> None:

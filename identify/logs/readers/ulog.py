@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from identify.errors import LogError, MissingExtra
-from identify.files import unreadable
-from identify.logs.readers.arrays import Slot, slots_of, table_of
+from identify.files import decoding
+from identify.logs.readers.arrays import slots_of_all, table_of
 from identify.logs.readers.topics import topic_of
 from identify.logs.table import Contents, Source, Table
 
@@ -28,13 +28,13 @@ def read_ulog(source: Source) -> Table:
     topics = _topics(source.path)
     counts = {name: f"{len(arrays['timestamp'])} rows" for name, arrays in topics.items()}
     arrays = topics[topic_of(source, counts, "message")]
-    return table_of(source, _slots(arrays), lambda name: arrays[name])
+    return table_of(source, slots_of_all(arrays), arrays.__getitem__)
 
 
 def contents(path: Path) -> tuple[Contents, ...]:
     """Its messages."""
     return tuple(
-        Contents(tuple(slot.name for slot in _slots(arrays)), name)
+        Contents(tuple(slot.name for slot in slots_of_all(arrays)), name)
         for name, arrays in _topics(path).items()
     )
 
@@ -51,12 +51,9 @@ def _topics(path: Path) -> dict[str, dict[str, NDArray[Any]]]:
             "read; cut it, for one by the ulog tools of pyulog",
             path=path,
         )
-    try:
-        # It prints of what is damaged.
-        with path.open("rb") as file, contextlib.redirect_stdout(io.StringIO()):
-            log = ULog(file)
-    except Exception as error:  # what a damaged file makes the library raise is of any type
-        raise unreadable(path, error, "ULog file") from error
+    printed = contextlib.redirect_stdout(io.StringIO())  # it prints of what is damaged
+    with decoding(path, "ULog file"), path.open("rb") as file, printed:
+        log = ULog(file)
     topics: dict[str, dict[str, NDArray[Any]]] = {}
     for data in log.data_list:
         name = data.name if data.multi_id == 0 else f"{data.name}.{data.multi_id}"
@@ -65,11 +62,3 @@ def _topics(path: Path) -> dict[str, dict[str, NDArray[Any]]]:
             for field, values in data.data.items()
         }
     return topics
-
-
-def _slots(arrays: dict[str, NDArray[Any]]) -> list[Slot]:
-    return [
-        slot
-        for name, array in arrays.items()
-        for slot in slots_of(name, name, array.shape, array.dtype)
-    ]
