@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
@@ -45,7 +47,7 @@ _MOST_SHARE, _MOST_OF_UNEXPLAINED = 0.45, 0.7
 """Share of the stretches above which it is not contacts: the model fails as a whole."""
 
 _LAST_PART = 0.25
-"""Share of the stretches that, at the start or the end of a log, are sooner of another offset or
+"""Share of the series that, at the start or the end of a log, are sooner of another offset or
 body than a contact."""
 
 _FEWEST = 12
@@ -61,7 +63,6 @@ def segments(
     segment_ids: Indices,
     *,
     unexplained: bool = False,
-    ends: bool = False,
 ) -> tuple[Span, ...]:
     """Spans of time whose wrench no rigid body explains: contact, a cable's pull.
 
@@ -74,8 +75,6 @@ def segments(
         segment_ids: of the rows, shape (n,).
         unexplained: whether nothing else explains the log: contacts may then be most of it, and
             stand out less.
-        ends: whether a long part at the start or the end is named too: where neither another
-            offset nor another body was found.
 
     Returns:
         In order of time, each with its energy in the usual one; none where the model fails all
@@ -97,14 +96,25 @@ def segments(
         return ()
     spans = []
     for start, stop in runs(_without_gaps(above)).tolist():
-        at_an_end = start == 0 or stop == count
-        if not (unexplained or ends) and at_an_end and stop - start > _LAST_PART * count:
-            continue
         inside = np.flatnonzero((stretch >= start) & (stretch < stop))
         size = float(energy[start:stop].max()) / usual
         span = Span("contact", float(time[inside[0]]), float(time[inside[-1]]), len(inside), size)
         spans.append(span)
     return tuple(spans)
+
+
+def without_long_ends(spans: Sequence[Span], time: Array) -> tuple[Span, ...]:
+    """Those of some contacts that are no long part at the start or the end of a log.
+
+    Args:
+        spans: of the log.
+        time: of its series [s], shape (n,).
+    """
+    return tuple(
+        span
+        for span in spans
+        if (time[0] < span.start and span.stop < time[-1]) or span.rows <= _LAST_PART * len(time)
+    )
 
 
 def _stretches(time: Array, segment_ids: Indices) -> Indices:

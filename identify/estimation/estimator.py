@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, seal
 from identify.errors import ProblemError
-from identify.estimation.bootstrap import BlockBootstrap
 from identify.estimation.calibration import NOT_INCLUDED, Calibration
 from identify.estimation.certificate import Certificate
 from identify.estimation.estimate import DecidedBy, Estimate
@@ -236,6 +235,8 @@ class _Uncertainty:
             covariance, degrees = covariance_of(fit), degrees_of_freedom(fit)
         else:
             # A generator of its own, so that the same data give the same intervals.
+            from identify.estimation.bootstrap import BlockBootstrap
+
             found = BlockBootstrap.of(fit, np.random.default_rng(0))
             kind = f"95 %, bootstrap: what differs between {found.blocks} blocks of time"
             covariance, degrees = found.covariance, np.full(len(found.covariance), found.degrees)

@@ -26,21 +26,19 @@ from identify.diagnosis import (
     score_tests,
     segments,
     sized_faults,
+    without_long_ends,
 )
 from identify.diagnosis.explained import MOST_LEFT, share_left
 from identify.diagnosis.faults.gravity import is_usual_gravity
-from identify.diagnosis.faults.timing import time_remedy
 from identify.diagnosis.ranking import CLEAR_LEAD
 from identify.diagnosis.sensor_drift import lead_over_change
-from identify.errors import IdentifyError, ProblemError
-from identify.estimation import Estimate, EstimatorSettings, NegativeMass
+from identify.errors import ProblemError
+from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
 from identify.pipeline.explanations import contacts_of, fitted, left_by, rank_explanations
 from identify.pipeline.messages import (
-    SHOWN,
-    distinct,
     of_calibration,
     of_change,
     of_drift,
@@ -48,7 +46,6 @@ from identify.pipeline.messages import (
     of_ranking,
     of_spans,
     of_unexplained,
-    remedy_alone,
 )
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics
@@ -57,17 +54,11 @@ from identify.regressors.wrench import W
 _ROUNDING = 1e-5
 """Share of what was measured below which a residual is rounding and the error of derivatives."""
 
-_LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 1e7, 300.0
-"""Rates that no log of a motion has, and one that many have [Hz]."""
-
 _LIKE_GRAVITY = ("gravity_magnitude", "clock_rate")
 """Codes of faults that look alike: that of gravity, and time."""
 
 _LOOSE = 0.1
 """Half-width of the mass, as a share of it, beyond which other readings are tried."""
-
-_TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
-"""Factors from one unit of time to another."""
 
 MOST_ROWS = 20_000
 """Rows of a log that faults are looked for in, where its own scan was not wide."""
@@ -87,7 +78,7 @@ class Checks:
         logs: what was looked at.
         calibration: of the wrench, where it is wrong and nothing else explains that.
         left: share of the wrench's signal that the likeliest of all this leaves beyond noise.
-        touched: whether nothing but contacts explains the logs.
+        touched: whether nothing but contacts explains the logs, or an end of one stands apart.
     """
 
     diagnosis: Diagnosis | None = None
@@ -186,7 +177,11 @@ def look_at(
         settings = replace(settings, bias="per_log")
     fit = least_squares_of(logs, settings, start)
     exact = fit is not None and _is_exact(fit)
-    spans = tuple(_spans(log, exact=exact) for log in logs)
+    apart = [_contacts(log) if not exact else () for log in logs]
+    inside = [
+        without_long_ends(own, log.summary.time) for own, log in zip(apart, logs, strict=True)
+    ]
+    spans = _with_signals(logs, inside)
     facts = [LogFacts.of(log.summary.recording) for log in logs]
     if fit is not None:
         diagnosis = find_faults(fit, facts, settings.all_terms, exact=exact)
@@ -195,9 +190,6 @@ def look_at(
         if not exact:
             drifting = _drift(diagnosis.fit, logs, spans, settings)
     found = () if diagnosis is None else diagnosis.found
-    apart = spans
-    if fit is not None and drifting is None and not changes:
-        apart = tuple(_spans(log, exact=exact, ends=True) for log in logs)
     ranking = None
     if suspect or (found and not corrected):
         loaded = logs[: len(logs) - settings.unloaded]
@@ -215,8 +207,10 @@ def look_at(
         touched = tuple(contacts_of(log) for log in logs)
     if any(touched):
         spans = touched
-    elif apart != spans:  # a part at an end that is of another body, or was touched: which is open
-        spans = touched = apart
+    elif fit is not None and drifting is None and not changes:
+        whole = _with_signals(logs, apart)
+        if whole != spans:  # an end that is of another body, or was touched: which is open
+            spans = touched = whole
     checks = Checks(
         diagnosis,
         ranking,
@@ -311,20 +305,31 @@ def _is_exact(fit: LeastSquaresFit) -> bool:
     return left < _ROUNDING**2 * measured
 
 
-def _spans(log: ScannedLog, *, exact: bool, ends: bool = False) -> tuple[Span, ...]:
-    """Spans of time of a log that no body explains, or whose signals cannot be what they say."""
+def _contacts(log: ScannedLog) -> tuple[Span, ...]:
+    """Spans of time of a log that no body explains.
+
+    What a signal shows by itself leaves a misfit too, which is then no contact.
+    """
     summary = log.summary
     if summary.recording.still:
         return ()
-    found: tuple[Span, ...] = ()
-    if not exact:
-        # What a signal shows by itself leaves a misfit too, which is then no contact.
-        found = tuple(
-            span
-            for span in segments(summary.time, summary.rows, summary.segment_ids, ends=ends)
-            if not any(span.start <= own.stop and own.start <= span.stop for own in log.spans)
-        )
-    return tuple(sorted((*found, *log.spans), key=lambda span: span.start))
+    return tuple(
+        span
+        for span in segments(summary.time, summary.rows, summary.segment_ids)
+        if not any(span.start <= own.stop and own.start <= span.stop for own in log.spans)
+    )
+
+
+def _with_signals(
+    logs: Sequence[ScannedLog], contacts: Sequence[Sequence[Span]]
+) -> tuple[tuple[Span, ...], ...]:
+    """Contacts of each log, and spans in which its signals cannot be what they say."""
+    return tuple(
+        tuple(sorted((*of_log, *log.spans), key=lambda span: span.start))
+        if not log.summary.recording.still
+        else ()
+        for log, of_log in zip(logs, contacts, strict=True)
+    )
 
 
 def least_squares_of(
@@ -351,85 +356,4 @@ def _is_loose(estimate: Estimate) -> bool:
     return any(
         interval is not None and interval[1] - interval[0] > 2.0 * _LOOSE * mass
         for interval, mass in known
-    )
-
-
-_OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction")
-
-
-class MisreadLog(ProblemError):
-    """There is no estimate of a log as it was read, and read otherwise there is one.
-
-    Attributes:
-        finding: what most likely is so.
-        as_read: why there is none; empty where none was tried.
-    """
-
-    def __init__(self, as_read: str, finding: Finding) -> None:
-        self.as_read, self.finding = as_read, finding
-        told = f" (As read: {as_read})" if as_read else ""
-        super().__init__(f"the log is not what its schema says: {finding}{told}")
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Made anew of what it is made of."""
-        return MisreadLog, (self.as_read, self.finding)
-
-
-def require_likely_clock(log: LogSummary) -> None:
-    """Raise where rows are so far apart, or so close, that time is in another unit.
-
-    Raises:
-        MisreadLog: they are.
-    """
-    rate = log.rate_hz
-    if rate is None or _LEAST_HZ < rate < _MOST_HZ:
-        return
-    factor = min(_TIMES, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))
-    said = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
-    finding = Finding(
-        "time_unit",
-        "error",
-        f"no moving body is logged at {rate:.2g} Hz.",
-        time_remedy(log.recording.schema, factor),
-        {"rate_hz": rate},
-        log.name,
-    )
-    raise MisreadLog(said, finding)
-
-
-def misread(
-    logs: Sequence[ScannedLog],
-    error: IdentifyError,
-    settings: EstimatorSettings,
-    progress: Callable[[str], None],
-) -> MisreadLog | None:
-    """The error to raise where there is no estimate, if the logs mean something else."""
-    ranking = fitted(rank_explanations(logs, progress=progress), logs, settings)
-    found = of_ranking(ranking)
-    if found is None or ranking.best.left > MOST_LEFT:
-        return None
-    return MisreadLog(str(error), found)
-
-
-def of_negative_mass(
-    logs: Sequence[ScannedLog], error: NegativeMass, progress: Callable[[str], None]
-) -> NegativeMass:
-    """The error to raise for a negative mass: with the reading that gives a possible body."""
-    ranking = fitted(rank_explanations(logs, progress=progress), logs, EstimatorSettings())
-    found = of_ranking(ranking)
-    if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MOST_LEFT:
-        return error
-    others = distinct(ranking)[1:SHOWN]
-    remedy = ranking.best.remedy if others else remedy_alone(ranking.best)
-    advice = f"most likely {ranking.best.text}. {remedy}"
-    advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)
-    return NegativeMass(
-        error.mass,
-        advice,
-        error.body,
-        code=ranking.best.code,
-        meaning="a sign is wrong"
-        if ranking.best.code in _OF_SIGN
-        else "the log is not what its schema says",
-        evidence=dict(found.evidence),
     )

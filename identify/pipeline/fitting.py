@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
+from identify.arrays import Array
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import (
     Calibration,
@@ -18,21 +19,20 @@ from identify.estimation import (
     estimate_body,
 )
 from identify.estimation.calibration import gravity_error
-from identify.estimation.widened import widened
 from identify.findings import Finding, ranked
 from identify.inertia import InertialParameters
 from identify.logs import LogFile, Recording
-from identify.pipeline.correcting import corrected
 from identify.pipeline.diagnose import (
     Checks,
-    MisreadLog,
     is_suspect,
     look_at,
+)
+from identify.pipeline.misread import (
+    MisreadLog,
     misread,
     of_negative_mass,
     require_likely_clock,
 )
-from identify.pipeline.faults_left import faults_left, not_known
 from identify.pipeline.needs import needs_met
 from identify.pipeline.plausibility import (
     findings_of_fit,
@@ -100,7 +100,12 @@ def fit(
     settings = replace(chosen(settings, options), unloaded=len(empty))
     say = progress or (lambda line: None)
     scanned = [_scan(source, settings, say) for source in (*loaded, *empty)]
-    scanned, corrections, left_open = corrected(scanned, settings.apply, settings, say)
+    corrections: list[dict[str, Any]] = []
+    left_open: list[Array] = []
+    if settings.apply:
+        from identify.pipeline.correcting import corrected
+
+        scanned, corrections, left_open = corrected(scanned, settings.apply, settings, say)
     logs = tuple(log.summary for log in scanned)
     require_same_frames([log.recording for log in logs], with_carrier=bool(empty))
     say("estimating")
@@ -110,13 +115,18 @@ def fit(
     validation = validate(logs, estimate, settings, truth, mapped=mapped)
     findings, checks = _findings(scanned, estimate, validation, settings, corrections, say)
     provenance = provenance_of(logs, settings, command, estimate, corrections)
-    if all(finding.severity != "error" for finding in findings):
+    found = bool(corrections) or any(checks.findings)
+    if found and all(finding.severity != "error" for finding in findings):
+        from identify.pipeline.faults_left import faults_left, not_known
+
         added, unknown = faults_left(
             scanned, checks, estimate, settings, corrected=bool(corrections)
         )
         left_open = [*left_open, added]
         findings = [not_known(finding, unknown) for finding in findings]
     if (added := sum(left_open, np.zeros(()))).any():
+        from identify.estimation.widened import widened
+
         estimate = widened(estimate, added)
     estimate = _of_logs(estimate, logs, validation, provenance, findings)
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))

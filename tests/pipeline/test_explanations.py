@@ -307,12 +307,12 @@ def test_a_log_file_that_is_misread_is_the_same_log(tmp_path):
     schema = {
         "log": {"time": "t"},
         "pose": {
-            "position": [f"p[{k}]" for k in range(3)],
-            "quaternion": [f"q[{k}]" for k in range(4)],
+            "position": "p",
+            "quaternion": "q",
         },
         "wrench": {
-            "force": [f"f[{k}]" for k in range(3)],
-            "torque": [f"n[{k}]" for k in range(3)],
+            "force": "f",
+            "torque": "n",
             "frame": "body",
             "acts_on": "body",
         },

@@ -1,0 +1,103 @@
+"""Logs that give no estimate as they are read, and do if they are read otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from identify.diagnosis.explained import MOST_LEFT
+from identify.diagnosis.faults.timing import time_remedy
+from identify.errors import IdentifyError, ProblemError
+from identify.estimation import EstimatorSettings, NegativeMass
+from identify.findings import Finding
+from identify.pipeline.explanations import fitted, rank_explanations
+from identify.pipeline.messages import SHOWN, distinct, of_ranking, remedy_alone
+from identify.pipeline.scanned_log import ScannedLog
+from identify.regressors import LogSummary
+
+_LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 1e7, 300.0
+"""Rates that no log of a motion has, and one that many have [Hz]."""
+
+_TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
+"""Factors from one unit of time to another."""
+
+_OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction")
+
+
+class MisreadLog(ProblemError):
+    """There is no estimate of a log as it was read, and read otherwise there is one.
+
+    Attributes:
+        finding: what most likely is so.
+        as_read: why there is none; empty where none was tried.
+    """
+
+    def __init__(self, as_read: str, finding: Finding) -> None:
+        self.as_read, self.finding = as_read, finding
+        told = f" (As read: {as_read})" if as_read else ""
+        super().__init__(f"the log is not what its schema says: {finding}{told}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Made anew of what it is made of."""
+        return MisreadLog, (self.as_read, self.finding)
+
+
+def require_likely_clock(log: LogSummary) -> None:
+    """Raise where rows are so far apart, or so close, that time is in another unit.
+
+    Raises:
+        MisreadLog: they are.
+    """
+    rate = log.rate_hz
+    if rate is None or _LEAST_HZ < rate < _MOST_HZ:
+        return
+    factor = min(_TIMES, key=lambda factor: abs(np.log(rate / factor / _USUAL_HZ)))
+    said = f"{1.0 / rate:.3g} s from row to row, {log.duration:.3g} s in all"
+    finding = Finding(
+        "time_unit",
+        "error",
+        f"no moving body is logged at {rate:.2g} Hz.",
+        time_remedy(log.recording.schema, factor),
+        {"rate_hz": rate},
+        log.name,
+    )
+    raise MisreadLog(said, finding)
+
+
+def misread(
+    logs: Sequence[ScannedLog],
+    error: IdentifyError,
+    settings: EstimatorSettings,
+    progress: Callable[[str], None],
+) -> MisreadLog | None:
+    """The error to raise where there is no estimate, if the logs mean something else."""
+    ranking = fitted(rank_explanations(logs, progress=progress), logs, settings)
+    found = of_ranking(ranking)
+    if found is None or ranking.best.left > MOST_LEFT:
+        return None
+    return MisreadLog(str(error), found)
+
+
+def of_negative_mass(
+    logs: Sequence[ScannedLog], error: NegativeMass, progress: Callable[[str], None]
+) -> NegativeMass:
+    """The error to raise for a negative mass: with the reading that gives a possible body."""
+    ranking = fitted(rank_explanations(logs, progress=progress), logs, EstimatorSettings())
+    found = of_ranking(ranking)
+    if found is None or ranking.best.mass <= 0.0 or ranking.best.left > MOST_LEFT:
+        return error
+    others = distinct(ranking)[1:SHOWN]
+    remedy = ranking.best.remedy if others else remedy_alone(ranking.best)
+    advice = f"most likely {ranking.best.text}. {remedy}"
+    advice += "".join(f" Or {each.text}: {each.remedy}" for each in others)
+    return NegativeMass(
+        error.mass,
+        advice,
+        error.body,
+        code=ranking.best.code,
+        meaning="a sign is wrong"
+        if ranking.best.code in _OF_SIGN
+        else "the log is not what its schema says",
+        evidence=dict(found.evidence),
+    )
