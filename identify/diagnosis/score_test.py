@@ -74,18 +74,32 @@ def score_tests(fit: LeastSquaresFit, faults: Sequence[Sequence[Fault]]) -> tupl
     Raises:
         ProblemError: the statistics are not extended, or logs are missing.
     """
+    pairs = each_beside(fit, faults)
+    return tuple(_tested(found, fault, fit.x[:10]) for fault, found in pairs)
+
+
+def each_beside(
+    fit: LeastSquaresFit, faults: Sequence[Sequence[Fault]]
+) -> Iterator[tuple[Fault, Extra | None]]:
+    """Each of some faults, as it is of the first log, with its size beside the unknowns of a fit.
+
+    Args:
+        fit: of extended statistics.
+        faults: each as it is of every log, in the order of the fit's data.
+
+    Raises:
+        ProblemError: the statistics are not extended, or logs are missing.
+    """
     if not faults:
-        return ()
+        return
     tangents = [
         np.concatenate([fault.tangent() for fault in of_log], axis=-1)
         for of_log in zip(*faults, strict=True)
     ]
-    whole = Linearised.of(fit, tangents)
-    tests, start = [], 0
+    whole, start = Linearised.of(fit, tangents), 0
     for fault, *_ in faults:
-        tests.append(_tested(whole, fault, slice(start, start + fault.d), fit.x[:10]))
+        yield fault, solve_extra(whole, slice(start, start + fault.d))
         start += fault.d
-    return tuple(tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +115,7 @@ class Linearised:
         cells: how many cells each group has, shape (groups,).
         degrees: residuals that each group has, shape (groups,).
         extra: number of the first column of η.
+        to_x: the unknowns of the fit for each of y, shape (p, extra).
     """
 
     rows: Array
@@ -111,6 +126,7 @@ class Linearised:
     cells: Array
     degrees: Array
     extra: int
+    to_x: Array
 
     @classmethod
     def of(cls, fit: LeastSquaresFit, tangents: Sequence[Array]) -> Linearised:
@@ -154,6 +170,7 @@ class Linearised:
             cells=cells,
             degrees=arrays.channels.sum(axis=1) * arrays.effective_samples,
             extra=extra,
+            to_x=to_y,
         )
 
 
@@ -264,12 +281,16 @@ class Extra:
         size: their solution, shape (d,).
         by_weights, by_scatter: its covariance of the weights, and of the scatter, shape (d, d).
         degrees: of freedom of the two.
+        shift: by how much the unknowns of the fit are others beside them, shape (p,).
+        spread: covariance of those unknowns beside them, of the weights, shape (p, p).
     """
 
     size: Array
     by_weights: Array
     by_scatter: Array
     degrees: tuple[float, float]
+    shift: Array
+    spread: Array
 
     @property
     def p_value(self) -> float:
@@ -333,17 +354,22 @@ def solve_extra(whole: Linearised, columns: slice) -> Extra | None:
         inverse = np.linalg.inv(A)
     except np.linalg.LinAlgError:
         return None
-    size = (inverse @ b)[-d:] / norms[-d:]
-    to_size = (inverse[-d:] @ inverse.T) / norms / norms[-d:, None]
+    solution = (inverse @ b) / norms
+    size = solution[-d:]
+    to_all = (inverse @ inverse.T) / norms / norms[:, None]
+    to_size = to_all[-d:]
     H = rows[:, :-1].T @ rows[:, :-1] + whole.cross_term[np.ix_(kept, kept)]
     by_weights = to_size @ H @ to_size.T
+    to_x = whole.to_x @ to_all[:-d]
     influence = whole.scores[:, kept] @ to_size.T
     degrees, cells = _freedom(whole, to_size, kept, by_weights)
     spread = influence - influence.mean(axis=0)
     found = spread.T @ spread * (cells / max(cells - 1.0, 1.0))
     free = max(cells - 1.0, 0.0)
     by_scatter = (_EXPECTED * by_weights + free * found) / (_EXPECTED + free)
-    return Extra(size, by_weights, by_scatter, (degrees, _EXPECTED + free))
+    shift = whole.to_x @ solution[:-d]
+    free_of_both = (degrees, _EXPECTED + free)
+    return Extra(size, by_weights, by_scatter, free_of_both, shift, to_x @ H @ to_x.T)
 
 
 def _freedom(
@@ -376,8 +402,7 @@ def _p_value(size: Array, covariance: Array, degrees: float) -> float:
     return float(fdtrc(d, free, max(distance, 0.0) * free / (d * degrees)))
 
 
-def _tested(whole: Linearised, fault: Fault, columns: slice, phi: Phi) -> ScoreTest:
-    found = solve_extra(whole, columns)
+def _tested(found: Extra | None, fault: Fault, phi: Phi) -> ScoreTest:
     if found is None:
         unknown = np.diag(np.full(fault.d, np.inf))
         return ScoreTest(fault, np.zeros(fault.d), unknown, 1.0, observable=False)

@@ -7,8 +7,9 @@ is there at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc
@@ -23,6 +24,7 @@ from identify.diagnosis.score_test import (
     Extra,
     Linearised,
     ScoreTest,
+    each_beside,
     require_wide,
     score_tests,
     solve_extra,
@@ -151,23 +153,44 @@ def calibration(fit: LeastSquaresFit, facts: Sequence[LogFacts]) -> Explanation 
     return found[0]
 
 
-def calibration_left(fit: LeastSquaresFit, facts: Sequence[LogFacts]) -> Explanation | None:
-    """The linear map of the six readings that explains more of logs than chance does, if any.
+class Hidden(NamedTuple):
+    """A fault that logs do not exclude, at its likeliest size, and what it makes of the unknowns.
 
-    Of logs with something wrong, which may hide a fault too small to be named beside it.
+    Attributes:
+        code: of it.
+        x: the unknowns with it corrected, shape (p,).
+        covariance: of them, its size left open, shape (p, p).
+    """
+
+    code: str
+    x: Array
+    covariance: Array
+
+
+def hidden(
+    fit: LeastSquaresFit, facts: Sequence[LogFacts], named: Collection[str]
+) -> Iterator[Hidden]:
+    """The faults that may be there besides those that were found, of logs with something wrong.
+
+    Such logs are more likely to have a second fault than others, and the first may hide it: what
+    would be no reason to name it is one to count it.
 
     Args:
         fit: of extended statistics, what was found corrected.
         facts: of each log, in the order of the fit's data.
+        named: codes of what was found.
     """
-    found = _calibrated(fit, facts)
-    if found is None:
-        return None
-    explanation, trial = found
-    samples = sum(float(rows.samples.sum()) for rows in trial.rows)
-    ratio = explanation.gain + trial.directions * float(np.log(6.0 * samples))
-    p_value = float(chdtrc(trial.directions, max(ratio, 0.0)))
-    return replace(explanation, p_value=p_value) if p_value < ALARM else None
+    candidates = [c for c in sized_faults(facts) if c[0].code not in named]
+    map_of_all = _calibrated(fit, facts)
+    if map_of_all is not None:
+        samples = sum(float(rows.samples.sum()) for rows in map_of_all[1].rows)
+        free = map_of_all[1].directions
+        ratio = map_of_all[0].gain + free * float(np.log(6.0 * samples))
+        if chdtrc(free, max(ratio, 0.0)) < SCREEN:
+            candidates.append(map_of_all[0].faults)
+    for fault, extra in each_beside(fit, candidates):
+        if extra is not None and (fault.name == CALIBRATION or extra.p_value < SCREEN):
+            yield Hidden(fault.code, fit.x + extra.shift, extra.spread)
 
 
 def _calibrated(

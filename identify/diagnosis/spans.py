@@ -94,7 +94,7 @@ class SignalWatch:
         self._wrench, self._pose = _Holds(), _Holds()
         self._ends = [_End(channel, sign) for channel in range(6) for sign in (1.0, -1.0)]
         self._changes = [_Changes() for _ in range(6)]
-        self._fresh = np.zeros((6, 0))
+        self._fresh = np.zeros((2, 6, 0))
         self._fresh_time = np.zeros(0)
         self._spikes: list[Span] = []
 
@@ -181,23 +181,33 @@ class SignalWatch:
             changes.take(flags)
         for end in self._ends:
             end.take(columns[end.channel, own:], self._rows, time)
-        # As logged: what turns it brings noise of its own in.
-        self._find_spikes(logged, np.concatenate((np.ones(1 - own, dtype=np.bool_), fresh)), time)
+        # In both: what turns a wrench brings noise of its own in, and hides where it is cut off.
+        seen = np.concatenate((np.ones(1 - own, dtype=np.bool_), fresh))
+        self._find_spikes(np.stack((logged, columns)), seen, time)
         self._rows += len(time)
         self._end = float(time[-1])
         self._last = time[-1:], wrench[-1:], pose[-1:]
 
-    def _find_spikes(self, columns: Array, fresh: Flags, time: Array) -> None:
-        """Look at each held sample of the piece once, behind two of the piece before."""
-        own = columns[:, len(columns[0]) - len(time) :]
-        samples, stamps = (own, time) if fresh.all() else (own[:, fresh], time[fresh])
-        samples = np.concatenate((self._fresh, samples), axis=1)
+    def _find_spikes(self, wrench: Array, fresh: Flags, time: Array) -> None:
+        """Look at each held sample of the piece once, behind two of the piece before.
+
+        Args:
+            wrench: as logged and as sensed, shape (2, 6, rows).
+            fresh: rows that do not hold the sample before.
+            time: of those of the piece [s].
+        """
+        own = wrench[..., wrench.shape[-1] - len(time) :]
+        samples, stamps = (own, time) if fresh.all() else (own[..., fresh], time[fresh])
+        samples = np.concatenate((self._fresh, samples), axis=-1)
         stamps = np.concatenate((self._fresh_time, stamps))
-        found, sizes = spikes_among(samples)
+        found, sizes = spikes_among(samples[0])
+        if len(found) >= max(_FEWEST_SPIKES, SPIKE_SHARE * len(time)):
+            as_sensed = np.isin(found, spikes_among(samples[1])[0])
+            found, sizes = found[as_sensed], sizes[as_sensed]
         if len(found) >= max(_FEWEST_SPIKES, SPIKE_SHARE * len(time)):
             start, stop = float(stamps[found[0]]), float(stamps[found[-1]])
             self._spikes.append(Span("spikes", start, stop, len(found), float(sizes.max())))
-        self._fresh, self._fresh_time = samples[:, -2:], stamps[-2:]
+        self._fresh, self._fresh_time = samples[..., -2:], stamps[-2:]
 
 
 def _sensed(wrench: Array, quaternion: Array) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Explanation, LogFacts
-from identify.diagnosis.search import calibration_left
+from identify.diagnosis.search import hidden
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.intervals import covariance_of
@@ -52,7 +52,7 @@ def faults_left(
     added, largest = np.zeros((len(read), len(read))), np.zeros((len(read), len(read)))
     others, unknown = list(_sized(logs, checks, settings)), []
     if corrected or others or any(checks.spans):
-        others += _unnamed(logs, checks)
+        others += _hidden_besides(logs, checks)
     codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
     for code in codes:
         try:
@@ -64,6 +64,7 @@ def faults_left(
             unknown.append(code)
         else:
             others.append(_of(found))
+            others += _hidden(found, logs)
     for x, covariance in others:
         shift = np.zeros(len(read))
         shift[: len(x)] = x - read[: len(x)]
@@ -80,6 +81,35 @@ def not_known(finding: Finding, unknown: Sequence[str]) -> Finding:
     text = f"{finding.text} Without it there is no fit: what it does to the estimate is not known."
     remedy = finding.remedy.replace(f", fit with --apply {finding.code}", "")
     return replace(finding, severity="error", text=text, remedy=remedy)
+
+
+def several(checks: Checks, corrected: Sequence[str]) -> Finding | None:
+    """An error where several things are wrong with the logs: one may hide in the size of another.
+
+    Args:
+        checks: what was found of them.
+        corrected: codes of what was corrected before.
+    """
+    found = [] if checks.diagnosis is None else [each.code for each in checks.diagnosis.found]
+    found += [change.code for change in checks.changes]
+    if checks.drift is not None and not set(found) & set(checks.drift.equivalent):
+        found.append(checks.drift.code)
+    if checks.calibration is not None:
+        found.append(checks.calibration.code)
+    codes = list(dict.fromkeys([*found, *(span.code for of in checks.spans for span in of)]))
+    if not codes or len(codes) + len(corrected) < 2:
+        return None
+    after = f", once {' and '.join(corrected)} had been corrected" if corrected else ""
+    return Finding(
+        "unexplained",
+        "error",
+        f"several things are wrong with the logs at once: {' and '.join(codes)} found{after}. Each "
+        "may hide a part of another, or be what another looks like: neither the estimate nor its "
+        "intervals can be relied on.",
+        "Correct them where they come from and log again; or fit with --apply "
+        f"{','.join([*corrected, *codes])}, and see whether anything is left.",
+        {"found": codes, "corrected": list(corrected)},
+    )
 
 
 def _of(fit: LeastSquaresFit) -> Other:
@@ -104,13 +134,18 @@ def _sized(
         yield from (_of(other.fit) for other in rivals(logs, found, settings))
 
 
-def _unnamed(logs: Sequence[ScannedLog], checks: Checks) -> Iterator[Other]:
-    """The estimate where what is left besides is one of the sensor's axes, or one in another."""
-    if checks.diagnosis is None or checks.calibration is not None:
-        return
+def _hidden_besides(logs: Sequence[ScannedLog], checks: Checks) -> Iterator[Other]:
+    """The estimates with what the logs do not exclude besides faults with a size."""
+    if checks.diagnosis is not None:
+        named = {c for each in checks.diagnosis.found for c in (each.code, *each.equivalent)}
+        yield from _hidden(checks.diagnosis.fit, logs, named)
+
+
+def _hidden(
+    fit: LeastSquaresFit, logs: Sequence[ScannedLog], named: Collection[str] = ()
+) -> Iterator[Other]:
     facts = [LogFacts.of(log.summary.recording) for log in logs]
-    if (found := calibration_left(checks.diagnosis.fit, facts)) is not None:
-        yield found.phi, np.zeros((10, 10))
+    return ((each.x, each.covariance) for each in hidden(fit, facts, named))
 
 
 def _undecided(found: Explanation, x: Array) -> Iterator[Array]:

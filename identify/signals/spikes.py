@@ -21,6 +21,9 @@ _SAMPLED = 8192
 _ROUNDING = 1e-12
 """Share of a channel's largest value that is rounding of zero."""
 
+_ENDS = 2
+"""Samples at the ends of a channel's range that every signal has."""
+
 _WIDTHS = (1, 2, 3, 1)
 """Samples beside each other that are taken out together, round after round."""
 
@@ -41,7 +44,7 @@ def spikes_among(columns: Array, width: int = 1) -> tuple[Indices, Array]:
     if count < FEWEST_ROWS:
         return np.zeros(0, dtype=np.intp), np.zeros(0)
     second = np.abs(columns[:, :-2] - 2.0 * columns[:, 1:-1] + columns[:, 2:])
-    usual = _usual(second[:, :: max(1, count // _SAMPLED)], np.abs(columns).max(axis=1))[:, None]
+    usual = _usual(columns, second, max(1, count // _SAMPLED))[:, None]
     far = np.flatnonzero((second[:, : count - width - 1] > SPIKE * usual).any(axis=0))
     before, at, after = (columns[:, far + k] / usual for k in (0, 1, 1 + width))
     returned = np.abs(after - before).max(axis=0) < 0.5 * np.abs(at - before).max(axis=0)
@@ -49,14 +52,28 @@ def spikes_among(columns: Array, width: int = 1) -> tuple[Indices, Array]:
     return found + 1, (second[:, found] / usual).max(axis=0)
 
 
-def _usual(second: Array, largest: Array) -> Array:
+def _usual(columns: Array, second: Array, step: int) -> Array:
     """Median size of the second differences of each channel that are not zero, shape (channels,).
 
-    At an end of range, and between two steps of a coarse resolution, most of them are zero.
+    At an end of range, and between two steps of a coarse resolution, most of them are zero; where
+    a signal leaves an end of range it is cut, and what is seen of its noise too small.
+
+    Args:
+        columns: samples of each channel, shape (channels, n).
+        second: their second differences, shape (channels, n - 2).
+        step: every how manieth is looked at.
     """
     usual = np.full(len(second), np.inf)
-    for channel, (own, most) in enumerate(zip(second, largest.tolist(), strict=True)):
-        some = own[own > _ROUNDING * most]
+    for channel, (values, sizes) in enumerate(zip(columns, second, strict=True)):
+        least, most = float(values.min()), float(values.max())
+        at_end = (values == most) | (values == least)
+        own = sizes[::step]
+        whole = own > _ROUNDING * max(-least, most)
+        if at_end.sum() > _ENDS:
+            touched = at_end[:-2] | at_end[1:-1] | at_end[2:]
+            inside = whole & ~touched[::step]
+            whole = inside if inside.sum() >= FEWEST_ROWS else whole
+        some = own[whole]
         if len(some):
             usual[channel] = np.median(some)
     return usual

@@ -7,7 +7,8 @@ from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
 from identify.diagnosis import calibration, excitation, find_faults, score_tests, sized_faults
-from identify.diagnosis.score_test import Linearised, solve_extra
+from identify.diagnosis.score_test import Linearised, each_beside, solve_extra
+from identify.diagnosis.search import hidden, with_maps
 from identify.errors import ProblemError
 from identify.estimation import EstimatorSettings, body_system
 from identify.estimation.least_squares import weighted_least_squares
@@ -181,6 +182,44 @@ def test_sizes_are_within_their_errors_on_clean_logs():
         tests = scores_of(moving(seed, 20.0))
         ratios += [value for t in tests for value in t.size / t.errors]
     assert 0.4 < np.sqrt(np.mean(np.square(ratios))) < 1.5
+
+
+@pytest.mark.parametrize("name", ["torque_gain", "kinematic_offset", "delay"])
+def test_what_a_size_makes_of_the_body_is_the_difference_of_a_fit_that_is_corrected(name):
+    """The linear step beside the body against a fit of the logs with their columns mapped."""
+    wrong = {
+        "torque_gain": lambda: with_signals(LOG, torque=1.004 * LOG.signals["torque"]),
+        "kinematic_offset": lambda: with_signals(
+            LOG,
+            position=LOG.signals["position"]
+            + Rotation.from_quat(LOG.signals["quaternion"]).apply([0.002, -0.001, 0.001]),
+        ),
+        "delay": lambda: late(LOG, 0.002),
+    }[name]()
+    fit, facts = fitted(wrong)
+    (candidate,) = sized_faults(facts, [name])
+    ((fault, extra),) = each_beside(fit, [candidate])
+    after = with_maps(fit, np.array([fault.map_at(extra.size)]), ())
+    spread = np.sqrt(np.diag(extra.spread))
+    away = after.x - fit.x
+    assert np.linalg.norm((away - extra.shift) / spread) < 0.1 * np.linalg.norm(away / spread)
+    # What a size says of the body it says with its own error, beside that of the body without it.
+    for step in np.diag(np.sqrt(np.diag(extra.by_weights))):
+        moved = with_maps(fit, np.array([fault.map_at(step)]), ()).x - fit.x
+        assert np.all(spread**2 > 0.9 * moved**2)
+
+
+def test_a_fault_too_small_to_be_named_is_counted_beside_one_that_was():
+    wrong = late(with_signals(LOG, force=LOG.signals["force"] * [1.0, 1.0, 1.01]), 0.02)
+    fit, facts = fitted(wrong)
+    found = find_faults(fit, facts)
+    assert found.found[0].code == "delay"
+    named = {code for each in found.found for code in (each.code, *each.equivalent)}
+    others = list(hidden(found.fit, facts, named))
+    assert "gain" in {other.code for other in others}
+    assert not named & {other.code for other in others}
+    clean, of_clean = fitted(moving(7))
+    assert list(hidden(clean, of_clean, ())) == []
 
 
 def test_the_equations_at_a_fit_are_those_of_the_fit():

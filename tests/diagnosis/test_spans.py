@@ -272,3 +272,15 @@ def test_noise_of_the_attitude_makes_no_spikes_of_a_wrench_in_world_axes():
     log = with_signals(LOG, force=gusts[:, None] * wave, torque=wave, quaternion=attitude)
     log = replace(log, frames={**LOG.frames, "wrench": "world"})
     assert "spikes" not in [span.code for span in signal_spans(log)]
+
+
+def test_a_sensor_at_the_end_of_its_range_all_over_makes_no_spikes_in_world_axes():
+    """Turned into the world, what is cut off moves smoothly, and noise stands out of it."""
+    attitude = LOG.signals["quaternion"]
+    rng = np.random.default_rng(2)
+    force = np.array([8.0, -6.0, 9.0]) + rng.normal(size=(ROWS, 3)) * 0.3
+    free = (TIME % 5.0 < 1.0)[:, None]
+    force = np.where(free, 0.7 * force, np.clip(3.0 * force, -10.0, 10.0))
+    wrench = {"force": rotate(rotation_from_quaternion(attitude), force)}
+    log = replace(with_signals(LOG, **wrench), frames={**LOG.frames, "wrench": "world"})
+    assert {span.code for span in signal_spans(log)} == {"saturation"}

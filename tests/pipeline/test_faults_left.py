@@ -115,6 +115,24 @@ def test_a_contact_that_is_left_is_in_the_intervals():
     assert inside(left)
 
 
+def test_two_faults_at_once_are_no_success_until_both_are_corrected():
+    log = moving(0, 40.0)
+    time = time_of(log)
+    push = ((time > 12.0) & (time < 14.0))[:, None] * np.array([6.0, -3.0, 9.0, 0.0, 0.0, 0.0])
+    wrong = late(with_wrench(log, push), 0.02)
+    left = fit(wrong)
+    assert left.verdict.usable == "no"
+    (at_once,) = (f for f in left.findings if f.code == "unexplained")
+    assert set(at_once.evidence["found"]) == {"delay", "contact"}
+    assert "--apply" in at_once.remedy
+    half = fit(wrong, apply=("delay",))
+    assert half.verdict.usable == "no"
+    assert "contact found, once delay had been corrected" in str(half.findings[0])
+    whole = fit(wrong, apply=("delay", "contact"))
+    assert whole.verdict.usable != "no"
+    assert inside(whole)
+
+
 def test_a_size_adds_what_it_moves_as_a_half_width():
     assert_close(1.96 * np.sqrt(np.diag(of_size(np.array([3.0, -4.0])))), [3.0, 4.0], 1e-12)
 
