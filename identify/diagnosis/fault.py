@@ -45,6 +45,8 @@ class Sizes:
             wrong is not continuous.
         believed: least and largest component of one that leaves an estimate of use [SI].
         of_mass: whether what is said in SI here is for a body of one kilogram, and grows with it.
+        known: standard error from which on a direction of η is left as it is; zero where all of
+            them have to be told.
     """
 
     parameters: tuple[str, ...]
@@ -56,6 +58,7 @@ class Sizes:
     farthest: float = 30.0
     believed: tuple[float, float] = (-np.inf, np.inf)
     of_mass: bool = False
+    known: float = 0.0
 
     def scale(self, phi: Phi) -> float:
         """What floor, bounds and what matters are multiplied with for a body."""

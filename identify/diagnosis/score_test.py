@@ -98,7 +98,10 @@ def each_beside(
     ]
     whole, start = Linearised.of(fit, tangents), 0
     for fault, *_ in faults:
-        yield fault, solve_extra(whole, slice(start, start + fault.d))
+        own = slice(start, start + fault.d)
+        known = 0.0 if fault.sizes is None else fault.sizes.known
+        now, columns = whole.known(own, known) if known else (whole, own)
+        yield fault, solve_extra(now, columns) if columns.stop > columns.start else None
         start += fault.d
 
 
@@ -172,6 +175,33 @@ class Linearised:
             extra=extra,
             to_x=to_y,
         )
+
+    def known(self, columns: slice, error: float) -> tuple[Linearised, slice]:
+        """The same, of some further columns those combinations alone that are known so well.
+
+        Args:
+            columns: of η.
+            error: standard error up to which one is.
+        """
+        own = np.arange(self.extra + columns.start, self.extra + columns.stop)
+        kept = np.concatenate((np.arange(self.extra), own))
+        left = triangle(self.rows[:, kept])[self.extra :, self.extra :]
+        _, values, directions = np.linalg.svd(left)
+        along = directions[values * error > 1.0].T
+        to = np.zeros((len(self.rows), self.extra + along.shape[1] + 1))
+        to[: self.extra, : self.extra] = np.eye(self.extra)
+        to[own, self.extra : -1] = along
+        to[-1, -1] = 1.0
+        inner = to[:-1, :-1]
+        now = replace(
+            self,
+            rows=triangle(self.rows @ to),
+            noise=to.T @ self.noise @ to,
+            cross_term=inner.T @ self.cross_term @ inner,
+            scores=self.scores @ inner,
+            of_groups=inner.T @ self.of_groups @ inner,
+        )
+        return now, slice(0, along.shape[1])
 
 
 class _GroupOfLog(NamedTuple):

@@ -160,11 +160,13 @@ class Hidden(NamedTuple):
         code: of it.
         x: the unknowns with it corrected, shape (p,).
         covariance: of them, its size left open, shape (p, p).
+        p_value: that it is not there.
     """
 
     code: str
     x: Array
     covariance: Array
+    p_value: float
 
 
 def hidden(
@@ -181,16 +183,20 @@ def hidden(
         named: codes of what was found.
     """
     candidates = [c for c in sized_faults(facts) if c[0].code not in named]
-    map_of_all = _calibrated(fit, facts)
+    map_of_all, of_map = _calibrated(fit, facts), 1.0
     if map_of_all is not None:
         samples = sum(float(rows.samples.sum()) for rows in map_of_all[1].rows)
         free = map_of_all[1].directions
         ratio = map_of_all[0].gain + free * float(np.log(6.0 * samples))
-        if chdtrc(free, max(ratio, 0.0)) < SCREEN:
-            candidates.append(map_of_all[0].faults)
+        of_map = float(chdtrc(free, max(ratio, 0.0)))
+        candidates += [map_of_all[0].faults] if of_map < SCREEN else []
     for fault, extra in each_beside(fit, candidates):
-        if extra is not None and (fault.name == CALIBRATION or extra.p_value < SCREEN):
-            yield Hidden(fault.code, fit.x + extra.shift, extra.spread)
+        if extra is None:
+            continue
+        # The test of a whole map has more directions than a log has blocks; its likelihood has not.
+        p_value = of_map if fault.name == CALIBRATION else extra.p_value
+        if p_value < SCREEN:
+            yield Hidden(fault.code, fit.x + extra.shift, extra.spread, p_value)
 
 
 def _calibrated(

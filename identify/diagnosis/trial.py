@@ -16,7 +16,6 @@ import numpy as np
 from identify.arrays import Array, Phi
 from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault
-from identify.diagnosis.faults.wrench import CALIBRATION
 from identify.diagnosis.misfit import BandRows, Misfit, clear_bands, inverse_information, misfit
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.regressors import FEATURE_TENSOR, SCAN_LAYOUT, WIDE_LAYOUT
@@ -118,6 +117,11 @@ class Trial:
         )
 
     @property
+    def known(self) -> float:
+        """Standard error from which on a direction of a size is left as it is; zero for none."""
+        return max((c[0].sizes.known for c in self.candidates if c[0].sizes), default=0.0)
+
+    @property
     def phi(self) -> Phi:
         """The first body."""
         return self.misfits[0].phi
@@ -179,9 +183,11 @@ class Trial:
             S += N[10:, 10:] - N[10:, :10] @ to_phi
             s += g[10:] - to_phi.T @ g[:10]
             whole += np.diag(N)[10:]
-        scale = np.sqrt(np.maximum(whole, np.finfo(float).tiny))
+        scale, least = np.sqrt(np.maximum(whole, np.finfo(float).tiny)), _UNOBSERVABLE
+        if known := self.known:
+            scale, least = np.ones(d), known**-2
         values, vectors = np.linalg.eigh(S / np.outer(scale, scale))
-        told = values > _UNOBSERVABLE
+        told = values > least
         along = vectors[:, told] / scale[:, None]
         covariance = (along / values[told]) @ along.T
         return -covariance @ s, covariance, int(told.sum())
@@ -235,8 +241,7 @@ def stepped(now: Trial, bound: float = np.inf) -> Trial | None:
             step, covariance, directions = now.step()
         except np.linalg.LinAlgError:
             return None
-        partial = any(c[0].name == CALIBRATION for c in now.candidates)
-        if not directions or (directions < len(step) and not partial):
+        if not directions or (directions < len(step) and not now.known):
             return None
         now = replace(now, directions=directions)
         after = None

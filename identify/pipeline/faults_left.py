@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.diagnosis import Explanation, LogFacts
-from identify.diagnosis.search import hidden
+from identify.diagnosis.faults.wrench import CALIBRATION
+from identify.diagnosis.search import ALARM, Hidden, hidden
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.intervals import covariance_of
@@ -27,6 +28,22 @@ Other: TypeAlias = tuple[Array, Array]
 """Another estimate of the unknowns, and its covariance."""
 
 
+class Left(NamedTuple):
+    """What faults may have moved of an estimate.
+
+    Attributes:
+        covariance: to add so that intervals cover what the fit says as read and as corrected, of
+            the parameters of all bodies, shape (10 n, 10 n).
+        unknown: codes of faults without which there is no fit: what they move is not known.
+        besides: codes of faults that the logs still show beside those that were corrected, without
+            a size that explains them.
+    """
+
+    covariance: Array
+    unknown: tuple[str, ...]
+    besides: tuple[str, ...]
+
+
 def faults_left(
     logs: Sequence[ScannedLog],
     checks: Checks,
@@ -34,8 +51,8 @@ def faults_left(
     settings: EstimatorSettings,
     *,
     corrected: bool = False,
-) -> tuple[Array, tuple[str, ...]]:
-    """Covariance to add so that intervals cover what the fit says as read and as corrected.
+) -> Left:
+    """What faults that were found, or that the logs do not exclude besides, may have moved.
 
     Args:
         logs: as they were fitted.
@@ -43,16 +60,16 @@ def faults_left(
         estimate: of them.
         settings: it was fitted with.
         corrected: whether something was corrected before.
-
-    Returns:
-        Of the parameters of all bodies, shape (10 n, 10 n), and the codes of faults without which
-        there is no fit: what they move is not known.
     """
-    read = np.concatenate([one.least_squares.phi for one in estimate.bodies])
+    read = np.concatenate([one.parameters.phi for one in estimate.bodies])
     added, largest = np.zeros((len(read), len(read))), np.zeros((len(read), len(read)))
-    others, unknown = list(_sized(logs, checks, settings)), []
-    if corrected or others or any(checks.spans):
-        others += _hidden_besides(logs, checks)
+    others, unknown, besides = list(_sized(logs, checks, settings)), [], list[str]()
+    if checks.diagnosis is not None and (corrected or others or any(checks.spans)):
+        named = {c for each in checks.diagnosis.found for c in (each.code, *each.equivalent)}
+        for each in _hidden(checks.diagnosis.fit, logs, named):
+            others.append((each.x, each.covariance))
+            if corrected and each.p_value < ALARM and each.code != CALIBRATION:
+                besides.append(each.code)
     codes = dict.fromkeys(span.code for of_log in checks.spans for span in of_log)
     for code in codes:
         try:
@@ -64,14 +81,14 @@ def faults_left(
             unknown.append(code)
         else:
             others.append(_of(found))
-            others += _hidden(found, logs)
+            others += [(each.x, each.covariance) for each in _hidden(found, logs)]
     for x, covariance in others:
         shift = np.zeros(len(read))
         shift[: len(x)] = x - read[: len(x)]
         added += of_shift(shift, np.zeros_like(added))
         if len(x) == len(read) and np.trace(covariance) > np.trace(largest):
             largest = covariance
-    return (added + largest if others else added), tuple(unknown)
+    return Left(added + largest if others else added, tuple(unknown), tuple(besides))
 
 
 def not_known(finding: Finding, unknown: Sequence[str]) -> Finding:
@@ -83,12 +100,15 @@ def not_known(finding: Finding, unknown: Sequence[str]) -> Finding:
     return replace(finding, severity="error", text=text, remedy=remedy)
 
 
-def several(checks: Checks, corrected: Sequence[str]) -> Finding | None:
+def several(
+    checks: Checks, corrected: Sequence[str], besides: Sequence[str] = ()
+) -> Finding | None:
     """An error where several things are wrong with the logs: one may hide in the size of another.
 
     Args:
         checks: what was found of them.
         corrected: codes of what was corrected before.
+        besides: codes of what the logs show besides.
     """
     found = [] if checks.diagnosis is None else [each.code for each in checks.diagnosis.found]
     found += [change.code for change in checks.changes]
@@ -97,6 +117,16 @@ def several(checks: Checks, corrected: Sequence[str]) -> Finding | None:
     if checks.calibration is not None:
         found.append(checks.calibration.code)
     codes = list(dict.fromkeys([*found, *(span.code for of in checks.spans for span in of)]))
+    if not codes and besides:
+        return Finding(
+            "unexplained",
+            "error",
+            f"once {' and '.join(corrected)} had been corrected, the logs still show something "
+            f"like {' or '.join(besides)}, at no size that explains it: several things are wrong "
+            "with them at once, and neither the estimate nor its intervals can be relied on.",
+            "Correct them where they come from, and log again.",
+            {"besides": list(besides), "corrected": list(corrected)},
+        )
     if not codes or len(codes) + len(corrected) < 2:
         return None
     after = f", once {' and '.join(corrected)} had been corrected" if corrected else ""
@@ -134,18 +164,11 @@ def _sized(
         yield from (_of(other.fit) for other in rivals(logs, found, settings))
 
 
-def _hidden_besides(logs: Sequence[ScannedLog], checks: Checks) -> Iterator[Other]:
-    """The estimates with what the logs do not exclude besides faults with a size."""
-    if checks.diagnosis is not None:
-        named = {c for each in checks.diagnosis.found for c in (each.code, *each.equivalent)}
-        yield from _hidden(checks.diagnosis.fit, logs, named)
-
-
 def _hidden(
     fit: LeastSquaresFit, logs: Sequence[ScannedLog], named: Collection[str] = ()
-) -> Iterator[Other]:
-    facts = [LogFacts.of(log.summary.recording) for log in logs]
-    return ((each.x, each.covariance) for each in hidden(fit, facts, named))
+) -> Iterator[Hidden]:
+    """What logs do not exclude besides what was found."""
+    return hidden(fit, [LogFacts.of(log.summary.recording) for log in logs], named)
 
 
 def _undecided(found: Explanation, x: Array) -> Iterator[Array]:

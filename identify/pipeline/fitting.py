@@ -119,12 +119,11 @@ def fit(
     if found and all(finding.severity != "error" for finding in findings):
         from identify.pipeline.faults_left import faults_left, not_known, several
 
-        added, unknown = faults_left(
-            scanned, checks, estimate, settings, corrected=bool(corrections)
-        )
-        left_open = [*left_open, added]
-        findings = [not_known(finding, unknown) for finding in findings]
-        if (at_once := several(checks, [str(each["code"]) for each in corrections])) is not None:
+        done = [str(each["code"]) for each in corrections]
+        left = faults_left(scanned, checks, estimate, settings, corrected=bool(done))
+        left_open = [*left_open, left.covariance]
+        findings = [not_known(finding, left.unknown) for finding in findings]
+        if (at_once := several(checks, done, left.besides)) is not None:
             findings = [at_once, *(f for f in findings if f.code != at_once.code)]
     if (added := sum(left_open, np.zeros(()))).any():
         from identify.estimation.widened import widened

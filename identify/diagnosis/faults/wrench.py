@@ -214,6 +214,6 @@ def _calibration(facts: LogFacts) -> Fault:
         lambda size: changed_readings(np.eye(6) + np.reshape(size, (6, 6)), facts.X_BS),
         lambda size: "Calibrate the sensor again, and log again",
         facts,
-        Sizes(tuple(f"{a}{b}" for a in "123456" for b in "123456"), "", 1.0, 0.0, 5e-2),
+        Sizes(tuple(f"{a}{b}" for a in "123456" for b in "123456"), "", 1.0, 0.0, 5e-2, known=0.1),
         undecided="the gain of single axes and crosstalk cannot be told from each other",
     )
