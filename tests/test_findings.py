@@ -1,5 +1,6 @@
 import ast
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,7 @@ def test_a_code_or_severity_that_is_none_is_refused(code, severity):
         finding(code, severity)
 
 
-def test_codes_are_spelt_as_they_are_listed_and_are_all_described():
+def test_codes_are_spelt_as_they_are_listed():
     """A finding takes any word for its code, so that a new fault is one line in `FAMILIES`."""
     known = {*CODES, *codes_of_faults()}
     made = set()
@@ -117,8 +118,17 @@ def test_codes_are_spelt_as_they_are_listed_and_are_all_described():
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding":
                 made |= {code.value for code in node.args[:1] if isinstance(code, ast.Constant)}
     assert {"completed", "edited", "rows_dropped"} <= made <= known
-    described = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-    assert not [code for code in known if f"`{code}`" not in described]
+
+
+def test_every_code_has_a_section_that_says_what_to_see_and_to_do_and_no_section_is_of_another():
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^### `(\w+)`\n(.*?)(?=^##)", page, flags=re.MULTILINE | re.DOTALL)
+    assert sorted(code for code, _ in sections) == sorted({*CODES, *codes_of_faults()})
+    for code, text in sections:
+        assert re.match(r"\n\*(Error|Warning|Info)", text), code
+        assert "- **See it:** " in text, code
+        assert "- **Do:** " in text, code
+        assert f"[`{code}`](#{code})" in page, code
 
 
 def test_a_new_fault_needs_no_other_line_than_that_of_its_family(monkeypatch):
