@@ -17,6 +17,13 @@ _TCP = "The tool point as the pendant shows it, X Y Z [m] RX RY RZ [rad] (empty:
 
 _HELD = "The payload that was set there, mass [kg] and centre of mass X Y Z [m] (empty: none): "
 
+_NO_TOOL = "pose = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]"
+
+_TOOL_UNKNOWN = (
+    "The tool point in [body.tcp] is written as zeros. Give the one that the pendant shows: where "
+    "it is in the flange no log tells, and an export would be off by as much."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Init(Command):
@@ -54,6 +61,8 @@ class Init(Command):
         write_bytes(self.output, found.text.encode())
         marked = found.text.count(UNSURE) - 1
         say(f"Wrote {self.output}; {marked} lines in it are marked {UNSURE}: check them.")
+        if not asks and _NO_TOOL in found.text:
+            say(_TOOL_UNKNOWN)
         if found.missing:
             say(f"Nothing in the log looks like {', '.join(found.missing)}: fill that in.")
             return UsageError.exit_code

@@ -1,4 +1,4 @@
-"""estimate.json: the file an estimate is kept in. SI throughout; keys documented in the README.
+"""estimate.json: the file an estimate is kept in. SI throughout; keys in docs/estimate-json.md.
 
 Numbers are written with all their digits, so what is read back is the same body to the last bit.
 """

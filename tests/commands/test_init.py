@@ -59,10 +59,14 @@ def test_a_person_is_asked_for_what_only_the_pendant_shows(tmp_path, monkeypatch
     monkeypatch.setattr("builtins.input", lambda question: next(answers))
     made = tmp_path / "s.toml"
     main(["init", str(path), "-o", str(made)])
+    assert "written as zeros" not in capsys.readouterr().out
     text = made.read_text()
     assert "pose = [0.0, 0.0, 0.12, 0.0, 0.0, 0.0]" in text
     assert "mass = 1.4\ncom = [0.0, 0.0, 0.05]" in text
     assert load_schema(made).body.tcp is not None
+    capsys.readouterr()
+    main(["init", str(path), "-o", str(tmp_path / "unasked.toml"), "--yes"])
+    assert "The tool point in [body.tcp] is written as zeros" in capsys.readouterr().out
     monkeypatch.setattr("builtins.input", lambda question: "1 2 three")
     assert main(["init", str(path), "-o", str(tmp_path / "t.toml")]) == 2
     assert "expected 6 numbers, got '1 2 three'" in capsys.readouterr().err

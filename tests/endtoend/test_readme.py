@@ -9,26 +9,44 @@ from tests.endtoend.conftest import ROOT
 from tests.endtoend.estimates import KEYS, load
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS_PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+
+
+def section_of(heading: str) -> str:
+    """A section of the page of commands, by a pattern of its heading."""
+    (found,) = re.findall(
+        rf"^## {heading}.*?(?=^## |\Z)", COMMANDS_PAGE, flags=re.MULTILINE | re.DOTALL
+    )
+    return found
+
+
+def options_described(heading: str) -> set[str]:
+    """The options in the first cells of the table of a section."""
+    lines = section_of(heading).splitlines()
+    rows = [line.split(" | ")[0] for line in lines if line.startswith("| `-")]
+    return set(re.findall(r"--[a-z][a-z-]+", " ".join(rows)))
+
+
+def test_it_is_as_long_as_a_readme_and_begins_with_the_two_commands():
+    prose = re.sub(r"```.*?```|\$\$.*?\$\$", "", README, flags=re.DOTALL)
+    assert 600 <= len(re.sub(r"\]\([^)]*\)", "]", prose).split()) <= 900
+    assert re.findall(r"^make \w+", README, flags=re.MULTILINE) == ["make demo", "make test"]
+    assert README.index("make demo") < README.index("pip install")
 
 
 def test_every_option_is_documented(cli):
     options = set(re.findall(r"--[a-z][a-z-]+", cli("fit", "--help").out)) - {"--help"}
-    table = "".join(line for line in README.splitlines() if line.startswith("| `-"))
-    assert set(re.findall(r"--[a-z][a-z-]+", table)) == options
+    assert options_described("fit: ") == options
 
 
 @pytest.mark.parametrize("group", sorted({name.split()[0] for name in COMMANDS} - {"fit"}))
 def test_every_option_of_the_other_commands_is_documented(cli, group):
     """In the table of the section of the page of commands whose title names the first word."""
-    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    (section,) = re.findall(
-        rf"^## (?:[a-z]+, )*{group}\b.*?(?=^## |\Z)", page, flags=re.MULTILINE | re.DOTALL
-    )
+    section = section_of(rf"(?:[a-z]+, )*{group}\b")
     members = [name for name in COMMANDS if name.split()[0] == group]
     helps = [cli(*name.split(), "--help").out for name in members]
     options = set(re.findall(r"(?<=[\s\[])--[a-z][a-z-]+", " ".join(helps))) - {"--help"}
-    rows = [line.split(" | ")[0] for line in section.splitlines() if line.startswith("| `-")]
-    assert set(re.findall(r"--[a-z][a-z-]+", " ".join(rows))) == options
+    assert options_described(rf"(?:[a-z]+, )*{group}\b") == options
     assert all(f"identify {name}" in section for name in members)
 
 
@@ -36,7 +54,8 @@ def test_every_option_of_the_other_commands_is_documented(cli, group):
 def test_every_key_of_the_estimate_is_documented(cli, log, tmp_path):
     assert cli("fit", log.path, "--schema", log.schema, "-o", tmp_path / "out").status == 0
     estimate = load(tmp_path / "out")
-    rows = dict(re.findall(r"^\| (`[^|]+) \|(.+)\|$", README, flags=re.MULTILINE))
+    page = (ROOT / "docs" / "estimate-json.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| (`[^|]+) \|(.+)\|$", page, flags=re.MULTILINE))
     first_cells = " ".join(rows)
     for key in KEYS:
         assert f"`{key}`" in first_cells, key

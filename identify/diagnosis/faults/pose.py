@@ -144,8 +144,17 @@ def _scale(facts: LogFacts) -> Fault:
 
 
 def _offset(facts: LogFacts) -> Fault:
+    tool = None if facts.schema is None else facts.schema.body.tcp
+    of_tool = tool is not None and facts.wrench_frame == "world"
+
     def action(size: Array) -> str:
         shown = [round(1e3 * float(v), 2) + 0.0 for v in size]
+        if of_tool:
+            missing = [0.0 - v for v in shown]
+            return (
+                f"Add {missing} mm to the tool point in [body.tcp] if the pendant shows it so; "
+                "else `point` in [wrench] is the other one"
+            )
         return (
             f"The pose is of a point {shown} mm (body axes) before the body's origin: log the pose "
             "of the point the wrench is at, or move the mount by as much"
