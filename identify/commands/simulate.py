@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 LOG, SCHEMA, MOTION = "trajectory.parquet", "trajectory.toml", "motion.png"
 POINSOT, ANIMATION = "poinsot.png", "poinsot.html"
-EXACT = "exact"
 _MOST_STEPS, _MOST_STATES = 50_000_000, 2_000_000
 """Steps take hours from there on, and the states that are kept gigabytes."""
 
@@ -119,31 +118,17 @@ class Simulate(Command):
         return read_simulation(self.spec)
 
     def _path(self, simulation: Simulation) -> Trajectory:
-        if self.integrator != EXACT:
-            from identify.documents import lookup
-            from identify.simulation.integrators import INTEGRATORS, REPLACED, find_integrator
+        from identify.simulation import find_integrator
 
-            if self.integrator in REPLACED:
-                find_integrator(self.integrator, UsageError)
-            known = dict.fromkeys((*INTEGRATORS, EXACT))
-            lookup(known, self.integrator, "integrator", UsageError)
-            return simulation.run(
-                duration=self.duration,
-                step=self.dt,
-                integrator=self.integrator,
-                every=self.every,
-            )
-        if not _is_free(simulation):
+        exact = find_integrator(self.integrator, UsageError) is None
+        if exact and not _is_free(simulation):
             raise UsageError(
                 "simulate: --integrator exact is for a body without loads, impulses or fluid; "
                 "take rkmk4"
             )
-        from identify.simulation import free_motion
-        from identify.simulation.schedule import schedule
-
-        times = schedule(self.duration, self.dt, self.every, [])
-        time = times.instants[times.kept]
-        return free_motion(simulation.body.phi, simulation.start, time, simulation.gravity)
+        return simulation.run(
+            duration=self.duration, step=self.dt, integrator=self.integrator, every=self.every
+        )
 
     def _notes(self, simulation: Simulation) -> list[str]:
         """What a reader of the results should know."""

@@ -7,8 +7,9 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from identify.arrays import Mat33, Vec3
+from identify.arrays import Array, Mat33, Vec3
 from identify.inertia import PHI, UNITS, InertialParameters
 from identify.inertia.matrices import six_from_symmetric
 from identify.inertia.parameters import describe
@@ -36,6 +37,10 @@ class EstimateViews:
         intervals: Mapping[str, tuple[float, float] | None]
         decided_by: Mapping[str, Any]
         frames: BodyFrame
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """The ten numbers about Bo in B, so that an estimate goes wherever a body does."""
+        return self.parameters.__array__(dtype, copy)
 
     @property
     def mass(self) -> float:

@@ -52,10 +52,11 @@ class InertialParameters:
 
     Any ten finite numbers are admitted: whether they are a possible body is what `consistent` says.
 
-    Every function that takes ten parameters takes an `InertialParameters` in their place: NumPy
-    makes an array of it by `__array__`. Functions that give such parameters back as they are
-    (`in_frame`, `composite`, `subtract`) give bodies of bodies and arrays of arrays. Bodies about
-    one point in the same axes add up: `gripper + payload`, `loaded - empty`, `sum(parts)`.
+    Every function that takes ten parameters takes an `InertialParameters`, or an estimate, in their
+    place: NumPy makes an array of it by `__array__`. Functions that give such parameters back as
+    they are (`in_frame`, `composite`, `subtract`) give bodies of bodies and arrays of arrays.
+    Bodies about one point in the same axes add up: `gripper + payload`, `loaded - empty`,
+    `sum(parts)`.
 
     Attributes:
         phi: [m, hx, hy, hz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz], h = m c [kg, kg m, kg m²], shape (10,),

@@ -1,5 +1,8 @@
 """Figures of a `FitResult`, and of simulated motions.
 
+`parameters` and `sources` take an estimate in its place, also one that was loaded; the others show
+the logs, which an estimate does not hold. `motion` takes one for its body.
+
 Each returns a matplotlib `Figure` that belongs to no window:
 
     identify.plot.wrench(result).savefig("wrench.png", dpi=150)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from identify.arrays import Array
+from identify.estimation import Estimate
 from identify.estimation.variance import SOURCES
+from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
 from identify.reporting.canvas import (
     AXES,
@@ -34,11 +36,11 @@ from identify.reporting.content import (
 )
 from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, ParameterRow, parameter_rows
 from identify.reporting.rounding import fixed, significant
+from identify.reporting.timeline import require_logs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from identify.estimation import Estimate
     from identify.pipeline import FitResult
 
 _CAPTION = (
@@ -129,7 +131,7 @@ def excitation(result: FitResult, *, ax: Place | None = None) -> Any:
         result: of a fit.
         ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
-    return compose(excitation_columns(result), ax=ax)
+    return compose(excitation_columns(require_logs(result, "excitation")), ax=ax)
 
 
 def excitation_columns(result: FitResult) -> tuple[Column, ...]:
@@ -203,7 +205,10 @@ _MARKS = {"data": ("o", ESTIMATE), "constraint": ("D", "#8a5a00")}
 
 
 def parameters(
-    result: FitResult, truth: InertialParameters | None = None, *, ax: Place | None = None
+    result: FitResult | SavedEstimate,
+    truth: InertialParameters | None = None,
+    *,
+    ax: Place | None = None,
 ) -> Any:
     """95 % half-width of each parameter relative to the body's own scale, and its error if known.
 
@@ -211,7 +216,7 @@ def parameters(
     L² = tr(I_c) / (2 m).
 
     Args:
-        result: of a fit.
+        result: of a fit, or an estimate.
         truth: the true body, if it is known.
         ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
@@ -219,18 +224,24 @@ def parameters(
 
 
 def parameter_columns(
-    result: FitResult, truth: InertialParameters | None = None
+    result: FitResult | SavedEstimate, truth: InertialParameters | None = None
 ) -> tuple[Column, ...]:
     """The column of `parameters`, and one of the carrier where there is one."""
-    title = f"Parameters{result.estimate.of_body}"
-    columns = (_widths_column(result.estimate, truth, title),)
-    if result.carrier is None:
-        return columns
-    carrier = result.carrier.estimate
-    return (*columns, _widths_column(carrier, None, f"Parameters{carrier.of_body}"))
+    return tuple(
+        _widths_column(estimate, truth if number == 0 else None, f"Parameters{of_body}")
+        for number, (estimate, of_body) in enumerate(_bodies(result))
+    )
 
 
-def _widths_column(estimate: Estimate, truth: InertialParameters | None, title: str) -> Column:
+def _bodies(result: FitResult | SavedEstimate) -> list[tuple[SavedEstimate, str]]:
+    """The estimates of all bodies, and what follows the name of a quantity of each."""
+    estimate = result if isinstance(result, SavedEstimate) else result.estimate
+    if not isinstance(estimate, Estimate):
+        return [(estimate, "")]
+    return [(body, body.of_body) for body in estimate.bodies]
+
+
+def _widths_column(estimate: SavedEstimate, truth: InertialParameters | None, title: str) -> Column:
     rows = parameter_rows(estimate, truth, ABOUT_COM)
     panel = Panel(
         partial(_draw_widths, rows=rows, scales=body_scales(estimate)),
@@ -241,7 +252,7 @@ def _widths_column(estimate: Estimate, truth: InertialParameters | None, title: 
     return Column(title, xlabel, (panel,))
 
 
-def body_scales(estimate: Estimate) -> dict[str, float]:
+def body_scales(estimate: SavedEstimate) -> dict[str, float]:
     """The body's own scale of mass [kg], length [m] and inertia [kg m²], by group of parameters."""
     body = estimate.parameters
     square = max(float(np.trace(body.inertia_about_com)) / (2.0 * body.mass), _SMALLEST)
@@ -303,26 +314,26 @@ SOURCE_NAMES = dict(
 _COLORS = dict(zip(SOURCES, (ESTIMATE, OTHER, MEASURED, GRID, AXES[2][1], INK), strict=True))
 
 
-def sources(result: FitResult, *, ax: Place | None = None) -> Any:
+def sources(result: FitResult | SavedEstimate, *, ax: Place | None = None) -> Any:
     """Shares of each parameter's variance: noise, the rest, completion, calibration.
 
     Args:
-        result: of a fit.
+        result: of a fit, or an estimate.
         ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
     return compose(source_columns(result), ax=ax)
 
 
-def source_columns(result: FitResult) -> tuple[Column, ...]:
+def source_columns(result: FitResult | SavedEstimate) -> tuple[Column, ...]:
     """The column of `sources`, and one of the carrier; none where no noise was found."""
     return tuple(
-        _shares_column(estimate, f"Variance by source{estimate.of_body}")
-        for estimate in result.estimate.bodies
+        _shares_column(estimate, f"Variance by source{of_body}")
+        for estimate, of_body in _bodies(result)
         if estimate.variance_shares
     )
 
 
-def _shares_column(estimate: Estimate, title: str) -> Column:
+def _shares_column(estimate: SavedEstimate, title: str) -> Column:
     names = [row.name for row in parameter_rows(estimate, None, (*ABOUT_COM, *PRINCIPAL))]
     names = [name for name in names if name in estimate.variance_shares]
     panel = Panel(
@@ -332,7 +343,7 @@ def _shares_column(estimate: Estimate, title: str) -> Column:
     return Column(title, "share of the variance [%]", (panel,))
 
 
-def _draw_shares(axes: Axes, names: list[str], estimate: Estimate) -> None:
+def _draw_shares(axes: Axes, names: list[str], estimate: SavedEstimate) -> None:
     axes.set_xlim(0.0, 100.0)
     shares = [estimate.variance_shares[name] for name in names]
     largest = [max(one, key=one.__getitem__) for one in shares]

@@ -27,7 +27,7 @@ from identify.reporting.canvas import (
 )
 from identify.reporting.content import Pictures, Section, Text
 from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
-from identify.reporting.timeline import BUCKETS, thin
+from identify.reporting.timeline import BUCKETS, require_logs, thin
 from identify.validation import ErrorBand, Replay, ReplayErrors, SingleShot
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def replay(result: FitResult, *, ax: Place | None = None) -> Any:
     Raises:
         ProblemError: the result has no replay.
     """
-    columns = replay_columns(result)
+    columns = replay_columns(require_logs(result, "replay"))
     if not columns:
         raise ProblemError(
             " ".join(result.validation.missing) or "the result has no replay to plot"

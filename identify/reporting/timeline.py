@@ -10,16 +10,35 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from identify.arrays import Array
+from identify.errors import ProblemError
+from identify.exchange import SavedEstimate
 from identify.regressors import LogSummary
 from identify.reporting.canvas import MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from identify.pipeline import FitResult
+
 BUCKETS = 600
 """Buckets a signal is thinned to over the width of a panel, a few for each pixel."""
 
 _MOST_NUMBERS = 24
+
+
+def require_logs(result: FitResult, figure: str) -> FitResult:
+    """The result of a fit, for a figure of its logs.
+
+    Raises:
+        ProblemError: it is an estimate alone, which holds no signals.
+    """
+    if isinstance(result, SavedEstimate):
+        raise ProblemError(
+            f"plot.{figure} shows the logs of a fit, which an estimate does not hold: give the "
+            "FitResult of identify.fit. Of an estimate alone there are plot.parameters and "
+            "plot.sources"
+        )
+    return result
 
 
 class Segment(NamedTuple):

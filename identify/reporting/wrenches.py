@@ -32,7 +32,7 @@ from identify.reporting.content import (
     table_of,
 )
 from identify.reporting.rounding import nines, prefixed, significant
-from identify.reporting.timeline import Timeline, mark_logs, timelines
+from identify.reporting.timeline import Timeline, mark_logs, require_logs, timelines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -130,7 +130,7 @@ def wrench(result: FitResult, log: int | None = None, *, ax: Place | None = None
         log: index of the only log to show; all, one after another, where not given.
         ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
-    return compose(wrench_columns(result, log), ax=ax)
+    return compose(wrench_columns(require_logs(result, "wrench"), log), ax=ax)
 
 
 def wrench_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:
@@ -151,7 +151,7 @@ def residuals(result: FitResult, log: int | None = None, *, ax: Place | None = N
         log: index of the only log to show; all, one after another, where not given.
         ax: axes to draw on in place of a figure of its own, see `identify.plot`.
     """
-    return compose(residual_columns(result, log), ax=ax)
+    return compose(residual_columns(require_logs(result, "residuals"), log), ax=ax)
 
 
 def residual_columns(result: FitResult, log: int | None = None) -> tuple[Column, ...]:

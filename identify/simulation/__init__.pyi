@@ -13,6 +13,7 @@ from identify.simulation.free_rotation import (
     rotation_invariants as rotation_invariants,
 )
 from identify.simulation.integrators import (
+    EXACT as EXACT,
     INTEGRATORS as INTEGRATORS,
     Integrator as Integrator,
     find_integrator as find_integrator,

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, PhiLike, as_array
 from identify.errors import SimulationError
-from identify.simulation.checks import broadcast_batches, first_of
+from identify.simulation.checks import broadcast_batches, first_of, require_simulable
 from identify.simulation.divergence import LARGEST_TURN, diverged
 from identify.simulation.forced_body import Forces, jump_of
 from identify.simulation.free_body import ATTITUDE, MOMENTUM, FreeBody
-from identify.simulation.integrators import Integrator, find_integrator
+from identify.simulation.integrators import EXACT, Integrator, find_integrator
 from identify.simulation.loads import Impulse, Law, Load, StateLoad, split_loads
 from identify.simulation.principal_axes import PrincipalBody
 from identify.simulation.schedule import Schedule, schedule
@@ -43,8 +43,8 @@ def simulate(
     acts: steps are cut there, so that the integrator keeps its order.
 
     Args:
-        body: the ten parameters about Bo in B, `InertialParameters` or shape (..., 10); or a
-            `PrincipalBody`, which is moved in its principal axes.
+        body: the ten parameters about Bo in B, `InertialParameters`, an estimate, or shape
+            (..., 10); or a `PrincipalBody`, which is moved in its principal axes.
         start: state at time 0; at rest, its frame the world's, where not given.
         duration: [s].
         step: the longest step [s]; the last one is shorter where it does not divide the duration.
@@ -53,7 +53,8 @@ def simulate(
         impulses: each at its time, in the order given where times are the same; those after the
             end are not reached.
         gravity: g in W [m/s²], shape (3,) or (..., 3).
-        integrator: one of `INTEGRATORS`.
+        integrator: one of `INTEGRATORS`; "exact" is the closed form, for a body that nothing but
+            gravity acts on.
         added_mass: of a still fluid about Bo in B, linear first, shape (..., 6, 6). Gravity acts
             on the ten parameters alone; buoyancy is a load (`buoyancy`).
         every: keep each `every`-th step's state, and the last.
@@ -64,13 +65,20 @@ def simulate(
 
     Raises:
         SimulationError: a body that is impossible or has no extent, a duration or step that is not
-            positive, a load that is too short, an unknown integrator, or shapes that do not go
-            together.
+            positive, a load that is too short, an unknown integrator, "exact" with loads, impulses
+            or a fluid, or shapes that do not go together.
         Diverged: a motion that grows beyond all bounds, or turns by more than 1 rad in a step:
             says at which time, and which body of a batch.
         ModelError: a quaternion of zeros, or an added mass that is none.
     """
     method = find_integrator(integrator)
+    if method is None:
+        if loads or impulses or added_mass is not None:
+            raise SimulationError(
+                f'integrator = "{EXACT}" is for a body without loads, impulses or fluid; take '
+                '"rkmk4"'
+            )
+        return _in_closed_form(body, start or State(), schedule(duration, step, every, ()), gravity)
     free = FreeBody.of(body, added_mass)
     gravity = as_array(gravity, "gravity", (..., 3), SimulationError)
     start = State() if start is None else start
@@ -103,6 +111,14 @@ def simulate(
         phases, jumps = _run(method(free), phase, times, step, forces, due)
         states = free.states_of(phases)
     return Trajectory.from_vectors(times.instants[times.kept], states, tuple(jumps))
+
+
+def _in_closed_form(
+    body: PrincipalBody | PhiLike, start: State, times: Schedule, gravity: ArrayLike
+) -> Trajectory:
+    from identify.simulation.free_rotation import free_motion
+
+    return free_motion(require_simulable(body), start, times.instants[times.kept], gravity)
 
 
 def _run(

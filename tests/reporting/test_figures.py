@@ -16,6 +16,7 @@ from matplotlib.textpath import TextPath
 from matplotlib.transforms import Bbox
 
 from identify.errors import ProblemError
+from identify.exchange import read_estimate
 from identify.regressors.newton_euler import FEATURE_TENSOR
 from identify.reporting import plot
 from identify.reporting.canvas import Column, Panel, decades, name_rows
@@ -212,6 +213,31 @@ def test_decades_are_labelled_with_their_values(scale, width):
 def test_no_replay_is_an_error_that_says_why(still):
     with pytest.raises(ProblemError, match="No replay: Ixx"):
         plot.replay(still)
+
+
+def lengths_drawn(figure: Figure) -> list[list[float]]:
+    """The numbers of all lines and bars of a figure."""
+    axes = figure.axes
+    lines = [np.nan_to_num(line.get_xdata(), nan=-1.0).tolist() for a in axes for line in a.lines]
+    return lines + [[bar.get_width()] for a in axes for bar in a.patches]
+
+
+@pytest.mark.parametrize("name", ["parameters", "sources"])
+def test_an_estimate_is_drawn_as_the_result_that_it_is_of_also_where_it_was_loaded(
+    result, tmp_path, name
+):
+    figure_of = getattr(plot, name)
+    result.estimate.save(tmp_path / "estimate.json")
+    of_result = lengths_drawn(figure_of(result))
+    assert sum(map(len, of_result)) >= 10
+    for estimate in (result.estimate, read_estimate(tmp_path / "estimate.json")):
+        assert lengths_drawn(figure_of(estimate)) == of_result
+
+
+@pytest.mark.parametrize("name", ["wrench", "residuals", "excitation", "replay"])
+def test_what_shows_logs_says_that_an_estimate_has_none(result, name):
+    with pytest.raises(ProblemError, match=rf"plot.{name} shows the logs.*give the FitResult"):
+        getattr(plot, name)(result.estimate)
 
 
 def test_replay_with_two_bodies_far_apart(result):

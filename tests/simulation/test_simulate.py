@@ -3,7 +3,9 @@ import pytest
 from hypothesis import given, settings
 
 from identify.errors import IdentifyError, SimulationError
+from identify.exchange import SavedEstimate
 from identify.inertia import (
+    InertialParameters,
     added_mass_in_frame,
     in_frame,
     phi_from_inertia,
@@ -239,6 +241,26 @@ def test_a_batch_is_a_loop_over_its_bodies(name, fluid):
         assert_close(batch.jumps[0].after.velocity[k], run(k).jumps[0].after.velocity, 1e-12)
 
 
+def test_exact_is_where_small_steps_lead_whatever_its_own_step():
+    start, times = random_state(np.random.default_rng(3)), {"duration": 1.0, "gravity": GRAVITY}
+    exact = simulate(PHI, start, step=0.3, integrator="exact", **times)
+    stepped = simulate(PHI, start, step=1e-3, every=300, **times)
+    assert_close(exact.time, [0.0, 0.3, 0.6, 0.9, 1.0], 1e-12)
+    assert_close(exact.time, stepped.time, 1e-12)
+    assert distance(state_at(exact), state_at(stepped)) < 1e-9
+    bodies = simulate(np.stack([PHI, 2.0 * PHI]), start, step=0.5, integrator="exact", **times)
+    assert_close(bodies.position[0], bodies.position[1], 1e-12)  # the mass alone differs
+
+
+@pytest.mark.parametrize("name", ["rkmk4", "exact"])
+def test_an_estimate_is_simulated_as_its_body(name):
+    saved = SavedEstimate(InertialParameters(PHI))
+    times = {"duration": 0.3, "step": 0.05, "integrator": name}
+    start = random_state(np.random.default_rng(4))
+    path, of_body = (simulate(body, start, **times) for body in (saved, PHI))
+    assert path.position.tolist() == of_body.position.tolist()
+
+
 REST = State(np.zeros(3), np.r_[0, 0, 0, 1.0], np.zeros(3), np.zeros(3))
 TOP = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
 
@@ -253,6 +275,12 @@ TOP = phi_from_inertia(1.0, np.zeros(3), np.diag([1.0, 2.0, 3.0]))
         ({"every": 0}, "every: expected a whole number of steps, 1 or more, got 0"),
         ({"every": 1.5}, "every: expected a whole number"),
         ({"integrator": "rkmk5"}, "did you mean 'rkmk4'"),
+        ({"integrator": "exakt"}, "did you mean 'exact'"),
+        (
+            {"integrator": "exact", "loads": [ConstantLoad(np.ones(3))]},
+            '"exact" is for a body without loads, impulses or fluid; take "rkmk4"',
+        ),
+        ({"integrator": "exact", "added_mass": FLUID}, "without loads, impulses or fluid"),
         ({"gravity": [0, 0, np.nan]}, r"gravity: entry \(2,\) is nan"),
         ({"gravity": [0, 9.81]}, r"gravity: expected shape \(..., 3\), got \(2,\)"),
         ({"added_mass": np.eye(3)}, r"added mass: expected shape \(..., 6, 6\)"),
