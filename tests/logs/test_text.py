@@ -172,6 +172,34 @@ def test_another_separator_is_recognised(write, schema, numbered, lines):
         read_log(path, numbered())
 
 
+@pytest.mark.parametrize(
+    ("between", "message"),
+    [
+        ((";", ";"), r"no 'px' among \['t', 'p_x', .*so it is with separator = \";\", to be set"),
+        (("\t", "\t"), r"no 'px' among \['t', 'p_x', .*so it is with separator = \"\\t\""),
+        ((";", ","), 'it has ";" between its names, and the rows have ",": write the line as'),
+        ((",", ";"), "no 'px' among .*set separator = \";\" in .* if that is what separates them"),
+    ],
+)
+def test_a_header_that_is_half_broken_keeps_the_advice_on_separators(
+    write, schema, lines, between, message
+):
+    header = lines[0].replace("px", "p_x").replace(",", between[0])
+    path = write([header, *(line.replace(",", between[1]) for line in lines[1:])])
+    with pytest.raises(MissingColumn, match=message):
+        read_log(path, schema())
+
+
+def test_a_header_and_rows_with_other_separators_are_named(write, schema, lines):
+    path = write([lines[0], *(line.replace(",", ";") for line in lines[1:])])
+    with pytest.raises(LogError, match=r'have ";" between their fields, and the header has ","'):
+        read_log(path, schema())
+    whole = [lines[0].replace(",", ";"), *(line.replace(",", ";") for line in lines[1:])]
+    german = write([line.replace(".", ",") for line in whole])
+    with pytest.raises(MissingColumn, match=r'with another separator it has: set separator = ";"'):
+        read_log(german, schema())
+
+
 def test_a_missing_column_names_the_nearest(write, schema, lines):
     with pytest.raises(MissingColumn, match=r"no 'tauz' among .*") as caught:
         read_log(write(lines), schema(wrench={"torque": ["tx", "ty", "tauz"]}))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from identify.errors import LogError
+from identify.errors import LogError, did_you_mean
 from identify.logs.errors import MisnamedColumns, MissingNumberedColumn
 from identify.logs.readers.text_lines import Line, Row, Splitter, is_number, read_lines
 from identify.logs.schema_fields import Column
@@ -67,7 +67,7 @@ def survey(source: Source, text: bytes) -> Sheet:
     named, first = names is not None, rows[0]
     if not named and "header_lines" not in layout.model_fields_set:
         _require_header(path, splitter.fields(header.content), len(first[1]))
-    names = _columns(source, header, names, [fields for _, fields in rows])
+    names = _columns(source, header, names, rows, splitter)
     try:
         numbers = {column: locate(path, names, column) for column in source.columns}
         stamps = locate_stamps(path, names, layout.time)
@@ -91,12 +91,24 @@ def survey(source: Source, text: bytes) -> Sheet:
 
 def suggest_separator(line: bytes, splitter: Splitter) -> str:
     """A hint at the separator that the line seems to have, or nothing."""
+    other = _likely(line, splitter)
+    if other is None:
+        return ""
+    return f"; set separator = {other.spelled} in [log] if that is what separates them"
+
+
+def _likely(line: bytes, splitter: Splitter) -> Splitter | None:
+    """The other separator by which a row has more numbers, if there is one."""
     here = len(splitter.fields(line) or ())
     for other in splitter.others():
-        fields = other.fields(line) or ()
-        if len(fields) > max(here, 2) and sum(map(is_number, fields)) > 2:
-            return f"; set separator = {other.spelled} in [log] if that is what separates them"
-    return ""
+        if len(other.fields(line) or ()) > max(here, 2) and _numbers(line, other) > 2:
+            return other
+    return None
+
+
+def _numbers(line: bytes, splitter: Splitter) -> int:
+    """How many fields of a line are numbers."""
+    return sum(map(is_number, splitter.fields(line) or ()))
 
 
 def _find_header(
@@ -172,9 +184,22 @@ def _misnamed(
         )
     best = min(places, key=lambda line: len(missing(line)))
     known = splitter.names(best.content)
-    other = next((other for other in splitter.others() if not missing(best, other)), None)
-    if not remedy and other:
-        remedy = f"; with another separator it has: set separator = {other.spelled} in [log]"
+    other = min(splitter.others(), key=lambda other: len(missing(best, other)))
+    row = next((line.content for line in lines if line.number > best.number), b"")
+    if not remedy and len(missing(best, other)) < len(missing(best)):
+        if _numbers(row, splitter) > 2:
+            remedy = (
+                f"; it has {other.spelled} between its names, and the rows have "
+                f"{splitter.spelled}: write the line as the rows are"
+            )
+        elif not missing(best, other):
+            remedy = f"; with another separator it has: set separator = {other.spelled} in [log]"
+        else:
+            known, wanted = other.names(best.content), missing(best, other)
+            remedy = did_you_mean(wanted[0], known)
+            remedy += f"; so it is with separator = {other.spelled}, to be set in [log] first"
+            return MisnamedColumns(path, best.number, wanted, known, remedy)
+    remedy = remedy or suggest_separator(row, splitter)
     if not remedy and all(map(is_number, filter(None, known))):
         remedy = (
             "; it holds numbers: if the file has no header, set header_lines = 0 in [log] "
@@ -187,15 +212,17 @@ def _columns(
     source: Source,
     header: Line,
     names: tuple[str, ...] | None,
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Row],
+    splitter: Splitter,
 ) -> tuple[str, ...]:
     """The names of the columns that a row has, or their numbers.
 
     A last column that is empty in every row is none, unless the header or the schema has it.
     """
     asked = (*source.columns, source.layout.time)
-    width = Counter(map(len, rows)).most_common(1)[0][0]
-    trailing = width > 1 and all(not row[-1].strip() for row in rows if len(row) == width)
+    width = Counter(len(fields) for _, fields in rows).most_common(1)[0][0]
+    whole = [fields for _, fields in rows if len(fields) == width]
+    trailing = width > 1 and all(not fields[-1].strip() for fields in whole)
     if names is None:
         numbered = (column for column in asked if isinstance(column, int))
         width -= trailing and max(numbered, default=-1) < width - 1
@@ -208,9 +235,16 @@ def _columns(
         return names
     if not set(asked) & set(names):  # the line is only supposed to hold names
         return tuple(map(str, range(width)))
+    remedy = "fix the header, or give the columns by zero-based number"
+    if (other := _likely(rows[0][0].content, splitter)) is not None:
+        remedy = (
+            f"they seem to have {other.spelled} between their fields, and the header has "
+            f"{splitter.spelled}: write it as the rows are, and set separator = {other.spelled} "
+            "in [log]"
+        )
     raise LogError(
         f"{source.path}: line {header.number} names {len(names)} columns, but the rows have "
-        f"{width} fields; fix the header, or give the columns by zero-based number",
+        f"{width} fields; {remedy}",
         path=source.path,
         row=header.number,
     )
