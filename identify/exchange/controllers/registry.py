@@ -70,6 +70,7 @@ class Controller:
         figures: the numbers of a payload that its template takes.
         template: of the text, with a `$word` for each number.
         notes: units, frames and what to see to before it is used.
+        read_back: where to look whether the controller took the numbers.
         lost: what the text never says.
         comment: what a line of a comment begins with; nothing where there are no comments.
     """
@@ -80,6 +81,7 @@ class Controller:
     figures: Callable[[Payload], Figures]
     template: str
     notes: tuple[str, ...]
+    read_back: str
     lost: tuple[str, ...] = ()
     comment: str = ""
 
@@ -129,6 +131,7 @@ def controller_of(name: str, entry: Mapping[str, Any]) -> Controller:
         partial(_FIGURES[entry["figures"]], **entry.get("options", {})),
         entry["template"],
         tuple(entry["notes"]),
+        entry["read_back"],
         tuple(entry.get("lost", ())),
         entry.get("comment", ""),
     )
@@ -222,7 +225,8 @@ def payload_setting(
     except ModelError as error:
         raise ModelError(f"{controller}: {error}") from error
     text = Template(entry.template).substitute(words)
-    return Export(text, (*lost, *entry.lost), (*about, *entry.notes, *notes))
+    back = f"read back, before the robot moves: {entry.read_back}"
+    return Export(text, (*lost, *entry.lost), (*about, *entry.notes, *notes, back))
 
 
 def _in_its_frame(entry: Controller, estimate: EstimateViews) -> tuple[InertialParameters, str]:

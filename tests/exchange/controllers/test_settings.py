@@ -1,4 +1,5 @@
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -88,4 +89,6 @@ def test_the_text_ends_its_line_and_the_notes_speak(name: str) -> None:
     written = payload_setting(name, InertialParameters.from_com(2.0, [0, 0, 0.1], 0.01 * np.eye(3)))
     assert written.text.endswith("\n")
     assert not written.text.endswith("\n\n")
-    assert written.notes
+    assert written.notes[-1].startswith("read back, before the robot moves: ")
+    page = (Path(__file__).parents[3] / "docs" / "controllers.md").read_text(encoding="utf-8")
+    assert f"| `{name}` | {CONTROLLERS[name].read_back} |" in page
