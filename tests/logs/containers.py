@@ -10,7 +10,7 @@ from typing import Any
 import h5py
 import numpy as np
 from rosbags.rosbag1 import Writer as Writer1
-from rosbags.rosbag2 import StoragePlugin, Writer as Writer2
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer as Writer2
 from rosbags.typesys import Stores, get_typestore
 
 ROS2 = get_typestore(Stores.ROS2_HUMBLE)
@@ -26,8 +26,11 @@ class Bag:
         plugin = StoragePlugin.MCAP if kind == "mcap" else StoragePlugin.SQLITE3
         writer = Writer1(path) if self.ros1 else Writer2(path, version=9, storage_plugin=plugin)
         self.writer: Any = writer
-        if compression:
+        if compression and self.ros1:
             self.writer.set_compression(Writer1.CompressionFormat[compression.upper()])
+        elif compression:
+            mode = CompressionMode[compression.upper()]
+            self.writer.set_compression(mode, CompressionFormat.ZSTD)
         self.connections: dict[str, Any] = {}
         self.count = 0
 
@@ -62,11 +65,11 @@ class Bag:
         raw = (self.store.serialize_ros1 if self.ros1 else self.store.serialize_cdr)(message, kind)
         self.writer.write(self.connections[topic], ns, raw)
 
-    def pose(self, topic: str, ns: int, p: Any, q: Any) -> None:
+    def pose(self, topic: str, ns: int, p: Any, q: Any, frame: str = "") -> None:
         kind = "geometry_msgs/msg/PoseStamped"
         point = self.type("geometry_msgs/msg/Point")(*map(float, p))
         pose = self.type("geometry_msgs/msg/Pose")(point, self.quaternion(q))
-        self.write(topic, kind, ns + 2_000_000, self.type(kind)(self.header(ns), pose))
+        self.write(topic, kind, ns + 2_000_000, self.type(kind)(self.header(ns, frame), pose))
 
     def wrench(self, topic: str, ns: int, f: Any, t: Any) -> None:
         kind = "geometry_msgs/msg/WrenchStamped"
@@ -86,7 +89,10 @@ class Bag:
 def write_bag(
     path: Path, kind: str, columns: Mapping[str, np.ndarray], compression: str = ""
 ) -> Path:
-    """A bag with `/pose` and `/ft/wrench` of t [ns], p, q, f, tau; of ROS 1, or ROS 2 in a kind."""
+    """A bag with `/pose` and `/ft/wrench` of t [ns], p, q, f, tau; of ROS 1, or ROS 2 in a kind.
+
+    Compressed in a way, of ROS 1, or by zstd, "message", "file" or (MCAP) "storage".
+    """
     with Bag(path, kind, compression) as bag:
         for ns, p, q, f, tau in zip(
             *(columns[k] for k in ("t", "p", "q", "f", "tau")), strict=True

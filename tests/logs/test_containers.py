@@ -1,4 +1,5 @@
 import shutil
+import sqlite3
 import struct
 import zlib
 from pathlib import Path
@@ -384,6 +385,67 @@ def test_a_format_whose_library_is_missing_names_the_extra(
     (tmp_path / name).write_bytes(b"something")
     with pytest.raises(MissingExtra, match=rf"inertia-identify\[{extra}\]"):
         read_log(tmp_path / name, BAG_SCHEMA)
+
+
+ZSTD = [("sqlite3", "message"), ("sqlite3", "file"), ("mcap", "file"), ("mcap", "storage")]
+
+
+@pytest.mark.parametrize(("kind", "mode"), ZSTD)
+def test_a_compressed_bag_of_ros2_is_read_and_one_that_grows_as_no_log_does_is_refused(
+    columns, tmp_path, monkeypatch, kind, mode
+):
+    path = containers.write_bag(tmp_path / "run", kind, columns, mode)
+    plain = containers.write_bag(tmp_path / "plain", kind, columns)
+    read, expected = read_log(path, BAG_SCHEMA), read_log(plain, BAG_SCHEMA)
+    for name, values in expected.signals.items():
+        assert_close(read.signals[name], values, 0.0)
+    still = {k: np.tile(v[:1], (len(v), *[1] * (v.ndim - 1))) for k, v in columns.items()}
+    bomb = tmp_path / "bomb"
+    if mode == "message":  # each is compressed for itself, and a usual one hardly
+        with containers.Bag(bomb, kind, mode) as bag:
+            for ns in columns["t"]:
+                bag.pose("/pose", int(ns), *(columns[name][0] for name in "pq"), "x" * 10_000)
+                bag.wrench("/ft/wrench", int(ns), *(columns[name][0] for name in ("f", "tau")))
+    else:
+        containers.write_bag(bomb, kind, still | {"t": columns["t"]}, mode)
+    assert read_log(bomb, BAG_SCHEMA).rows > 0
+    monkeypatch.setattr("identify.files._ALWAYS_FINE", 1000)
+    monkeypatch.setattr("identify.files._EXPANSION", 1)
+    with pytest.raises(LogError, match="which no log does"):
+        read_log(bomb, BAG_SCHEMA)
+
+
+def test_a_chunk_that_says_less_than_it_becomes_is_unpacked_no_further(
+    columns, tmp_path, monkeypatch
+):
+    still = {k: np.tile(v[:1], (len(v), *[1] * (v.ndim - 1))) for k, v in columns.items()}
+    bomb = containers.write_bag(tmp_path / "bomb", "mcap", still | {"t": columns["t"]}, "storage")
+    from rosbags.rosbag2.storage_mcap import McapReader
+
+    index = McapReader.read_index
+
+    def claimed(reader) -> None:
+        index(reader)
+        reader.chunks = [c._replace(uncompressed_size=1) for c in reader.chunks]
+
+    monkeypatch.setattr(McapReader, "read_index", claimed)
+    monkeypatch.setattr("identify.files._ALWAYS_FINE", 0)
+    monkeypatch.setattr("identify.files._EXPANSION", 1)
+    with pytest.raises(LogError, match="which no log does"):
+        read_log(bomb, BAG_SCHEMA)
+
+
+@pytest.mark.parametrize("mode", ["message", "file"])
+def test_compressed_parts_that_are_cut_short_are_an_error(columns, tmp_path, mode):
+    path = containers.write_bag(tmp_path / "run", "sqlite3", columns, mode)
+    (part,) = (file for file in path.iterdir() if file.name != "metadata.yaml")
+    if mode == "file":
+        part.write_bytes(part.read_bytes()[: part.stat().st_size // 2])
+    else:
+        with sqlite3.connect(part) as file:
+            file.execute("UPDATE messages SET data = substr(data, 1, 20)")
+    with pytest.raises(LogError, match="cannot be read as a ROS bag"):
+        read_log(path, BAG_SCHEMA)
 
 
 @pytest.mark.parametrize("kind", ["bz2", "lz4", "mcap"])
