@@ -16,6 +16,7 @@ from experiments.benchmarks import (
     long_logs,
     motion_noise,
     psd_fit,
+    readers,
     refusals,
     rows_throughput,
     single_shot_replay,
@@ -38,6 +39,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "long-logs": long_logs.run,
     "checks": checks.run,
     "control-loop": control_loop.run,
+    "readers": readers.run,
     "refusals": refusals.run,
 }
 """By name, in the order of the report."""
