@@ -48,6 +48,12 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """What vectors are called, by the last word of their names."""
 
+_FLANGE = (
+    "# A payload setting is about the flange. Where it is in the frame of the pose, no log says:",
+    "# [body.flange]                       # an empty table: the pose is that of the flange",
+    "# translation = [0, 0, -0.045]        # else its origin [m], and its rotation_vector",
+)
+
 _POSITION_FAR, _FULL_TURN = 20.0, 2.0 * np.pi + 0.1
 _RATES_HZ = 5.0, 2e4
 """Rates at which logs are written."""
@@ -277,7 +283,8 @@ def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
             why = f"{UNSURE} also: {also}" if also else table.contents.kind
             out += ["", f"[streams.{name}]", *_written([("topic", table.contents.topic, why)])]
     upright = f"{UNSURE} the way things fall in the world's axes"
-    out += ["", "[world]", *_written([("gravity", [0.0, 0.0, -9.80665], upright)]), "", "[pose]"]
+    out += ["", "[world]", *_written([("gravity", [0.0, 0.0, -9.80665], upright)]), "", *_FLANGE]
+    out += ["", "[pose]"]
     out.append(_lines(None if pose is None else _pose(pose, log), missing, "the pose"))
     out += ["", "[wrench]"]
     out.append(_lines(None if wrench is None else _wrench(wrench), missing, "force and torque"))
@@ -304,7 +311,8 @@ def _time(table: _Found, values: Table | None, missing: list[str]) -> list[Line]
     times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
     if not times:
         missing.append("time")
-        return [*lines, ("rate_hz", 100.0, f"{UNSURE} no column looks like time stamps")]
+        why = f"{UNSURE} no column looks like time stamps; if each row is a still pose: still = true"
+        return [*lines, ("rate_hz", 100.0, why)]
     also = f"{UNSURE} also: {', '.join(times[1:4])}" if len(times) > 1 else ""
     lines.append(("time", times[0], also))
     if values is None or values.stamps is None or values.ticks_per_second is not None:
