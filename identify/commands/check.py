@@ -36,7 +36,7 @@ class Check(Command):
     """Logs of the same body, as of `fit`."""
 
     schema: Annotated[Path, option("S.toml", "(required)")]
-    """What the columns of the logs mean."""
+    """What the columns of the logs mean; identify init LOG writes a first one."""
 
     unloaded: Annotated[tuple[Path, ...], UseAppendAction, option("LOG", "(repeatable)")] = ()
     """A log without the payload; once for each."""

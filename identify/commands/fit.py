@@ -58,7 +58,7 @@ class Fit(Command):
     """Logs of the same body: CSV and other text, Parquet, NPZ, or a folder of such files."""
 
     schema: Annotated[Path, option("S.toml", "(required)")]
-    """What the columns of the logs mean."""
+    """What the columns of the logs mean; identify init LOG writes a first one."""
 
     output: Annotated[Path, option("OUT", "(required)", short="-o")]
     """Folder of the results, made if need be; those of an earlier fit are replaced."""

@@ -22,7 +22,7 @@ from pydantic import (
 
 from identify.arrays import Array, seal
 from identify.documents import Number, Quaternion, Table, Vector, numbers, one_of, shown
-from identify.errors import IdentifyError, ModelError, did_you_mean
+from identify.errors import IdentifyError, MissingFile, ModelError, did_you_mean
 from identify.exchange.estimate_body import read_body
 from identify.exchange.estimate_json import (
     BODY_KEYS,
@@ -90,6 +90,9 @@ def require_unedited(saved: SavedEstimate, path: Path | str) -> None:
 
 def _load(path: Path) -> tuple[str, dict[str, Any]]:
     """The text of a file, and the object in it."""
+    inside = path / "estimate.json"
+    if inside.is_file():
+        raise MissingFile(f"{path}: is a folder; did you mean {inside}?", path=path)
     require_file(path)
     if path.stat().st_size > _LARGEST_FILE:
         raise ModelError(f"{path}: over {_LARGEST_FILE // 1_000_000} MB, which no estimate is")

@@ -311,7 +311,7 @@ def _time(table: _Found, values: Table | None, missing: list[str]) -> list[Line]
     times = [name for name in table.contents.names if _TIMES.fullmatch(name)]
     if not times:
         missing.append("time")
-        why = f"{UNSURE} no column looks like time stamps; if each row is a still pose: still = true"
+        why = f"{UNSURE} no column looks like time stamps; of still poses a row each: still = true"
         return [*lines, ("rate_hz", 100.0, why)]
     also = f"{UNSURE} also: {', '.join(times[1:4])}" if len(times) > 1 else ""
     lines.append(("time", times[0], also))

@@ -337,3 +337,8 @@ def test_an_older_file_with_a_key_of_version_3_is_refused(path, version, key):
     for value in (document[key], None):
         with pytest.raises(ModelError, match=f"{said}, and '{key}' is a key of version 3"):
             read_estimate(write(path, document | {key: value}))
+
+
+def test_the_folder_of_an_estimate_names_the_file_in_it(path):
+    with pytest.raises(MissingFile, match=r"is a folder; did you mean .*estimate\.json\?"):
+        read_estimate(path.parent)
