@@ -265,7 +265,7 @@ def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
     wrenches = [t for t in tables if t.first("force") and t.first("torque")]
     poses = [t for t in tables if t.posed]
     wrench = next(iter(wrenches), None)
-    pose = wrench if wrench in poses else next(iter(sorted(poses, key=_depth, reverse=True)), None)
+    pose = wrench if wrench in poses else _pose_for(wrench, poses)
     missing: list[str] = []
     main = wrench or pose or tables[0]
     out = [
@@ -301,9 +301,16 @@ def _guessed(log: Path, tables: Sequence[_Found]) -> FirstSchema:
     return FirstSchema("\n".join(out) + "\n", tuple(missing))
 
 
-def _depth(table: _Found) -> int:
-    """How late among the frames of a tree a transform is; of others nothing."""
-    return len(table.contents.topic or "") if "->" in (table.contents.topic or "") else 0
+def _pose_for(wrench: _Found | None, poses: Sequence[_Found]) -> _Found | None:
+    """The pose of the wrench's own frame, else of one late among the frames of a tree."""
+    frame = "" if wrench is None else wrench.contents.frame
+
+    def likely(table: _Found) -> tuple[bool, int]:
+        topic = table.contents.topic or ""
+        transform = "->" in topic
+        return bool(frame) and transform and table.contents.frame == frame, transform * len(topic)
+
+    return max(poses, key=likely, default=None)
 
 
 def _time(table: _Found, values: Table | None, missing: list[str]) -> list[Line]:

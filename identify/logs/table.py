@@ -78,12 +78,14 @@ class Contents:
         topic: what it is called in a file that holds several; else None.
         kind: of its messages, where they have a type.
         layout: keys of `[log]` by which it is read, of a text file.
+        frame: whose axes its messages are in, as their header says; of a transform the child.
     """
 
     names: tuple[str, ...]
     topic: str | None = None
     kind: str = ""
     layout: Mapping[str, object] = field(default_factory=dict)
+    frame: str = ""
 
 
 @dataclass(frozen=True, slots=True)

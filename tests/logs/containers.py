@@ -71,10 +71,10 @@ class Bag:
         pose = self.type("geometry_msgs/msg/Pose")(point, self.quaternion(q))
         self.write(topic, kind, ns + 2_000_000, self.type(kind)(self.header(ns, frame), pose))
 
-    def wrench(self, topic: str, ns: int, f: Any, t: Any) -> None:
+    def wrench(self, topic: str, ns: int, f: Any, t: Any, frame: str = "") -> None:
         kind = "geometry_msgs/msg/WrenchStamped"
         wrench = self.type("geometry_msgs/msg/Wrench")(self.vector(f), self.vector(t))
-        self.write(topic, kind, ns + 1_000_000, self.type(kind)(self.header(ns), wrench))
+        self.write(topic, kind, ns + 1_000_000, self.type(kind)(self.header(ns, frame), wrench))
 
     def transform(self, topic: str, ns: int, parent: str, child: str, p: Any, q: Any) -> None:
         each = self.type("geometry_msgs/msg/TransformStamped")(

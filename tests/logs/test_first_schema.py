@@ -205,3 +205,28 @@ def test_every_preset_is_a_schema_with_its_fields_put_in():
         text = text.replace("{wrench}", 'force = "f"\ntorque = "tau"')
         if text:
             assert load_schema(tomllib.loads(text)).wrench.acts_on == "sensor"
+
+
+@pytest.mark.parametrize(
+    ("frame", "chosen"),
+    [
+        ("ft", "base -> ft"),
+        ("/ft", "base -> ft"),
+        ("", "base -> camera"),
+        ("odd", "base -> camera"),
+    ],
+)
+def test_the_frame_that_a_wrench_is_in_is_that_of_the_pose(arm, tmp_path, frame, chosen):
+    pytest.importorskip("rosbags")
+    from tests.logs.containers import Bag
+
+    upright = [0.0, 0.0, 0.0, 1.0]
+    with Bag(tmp_path / "run", "mcap") as bag:
+        for name in ("ft", "camera"):
+            bag.transform("/tf_static", 0, "tool", name, [0.0, 0.0, 0.1], upright)
+        for k, ns in enumerate((1e9 * arm["t"][:20]).astype(int).tolist()):
+            bag.transform("/tf", ns, "base", "tool", arm["p"][k], arm["q"][k])
+            bag.wrench("/ft/wrench", ns, arm["f"][k], arm["tau"][k], frame)
+    found = tomllib.loads(first_schema(tmp_path / "run").text)
+    assert found["streams"]["pose"]["topic"] == chosen
+    assert found["streams"]["wrench"]["topic"] == "/ft/wrench"

@@ -79,7 +79,8 @@ def contents(path: Path) -> tuple[Contents, ...]:
         for name, kind in kinds.items():
             if kind not in TF_TYPES:
                 _, first = next(messages_of(bag, [name]))
-                found.append(Contents((RECEIVED, *flattened(first)), name, kind))
+                frame = str(getattr(getattr(first, "header", None), "frame_id", "")).strip("/")
+                found.append(Contents((RECEIVED, *flattened(first)), name, kind, frame=frame))
         if edges := [name for name, kind in kinds.items() if kind in TF_TYPES]:
             few = islice(messages_of(bag, edges), _LOOKED_AT)
             up = {child: parent for _, parent, child, _ in _edges(few)}
@@ -88,7 +89,7 @@ def contents(path: Path) -> tuple[Contents, ...]:
                 while root in up and up[root] != child:
                     root = up[root]
                 names = ("header.stamp", *TRANSFORM_COLUMNS)
-                found.append(Contents(names, f"{root} -> {child}", TF_TYPES[0]))
+                found.append(Contents(names, f"{root} -> {child}", TF_TYPES[0], frame=child))
     return tuple(found)
 
 
