@@ -197,17 +197,17 @@ def _same_rows(first: _Part, other: _Part) -> bool:
 def _told_apart(
     parts: Sequence[_Part], schema: Schema, *, drop_bad_rows: bool
 ) -> tuple[list[_Part], list[Finding]]:
-    """The streams of each file whose rows are now of one, now of another.
+    """The streams of each table whose rows are now of one, now of another.
 
     In such a log rows lack all columns of one stream and have all of another. It would be refused
     for its unusable rows; so no log is taken for one that can be read as it stands.
     """
     found: list[_Part] = []
     findings: list[Finding] = []
-    for path in dict.fromkeys(source.path for source, _ in parts):
-        of_file = [part for part in parts if part[0].path == path]
-        apart = _alternating(of_file, schema, findings, drop_bad_rows=drop_bad_rows)
-        found += apart or of_file
+    for path, topic in dict.fromkeys((source.path, source.layout.topic) for source, _ in parts):
+        of_table = [p for p in parts if (p[0].path, p[0].layout.topic) == (path, topic)]
+        apart = _alternating(of_table, schema, findings, drop_bad_rows=drop_bad_rows)
+        found += apart or of_table
         if apart:
             evidence = {
                 " and ".join(source.groups): int(np.sum(table.faults != RowFault.ELSEWHERE))

@@ -110,6 +110,19 @@ def test_a_bag_in_a_folder_changes_its_digest_with_any_file(bags, tmp_path):
     assert read_log(copy, BAG_SCHEMA).sha256 != read_log(bags["mcap"], BAG_SCHEMA).sha256
 
 
+def test_topics_of_one_bag_may_have_rates_of_their_own(columns, bags, tmp_path):
+    path = tmp_path / "rates"
+    with containers.Bag(path, "mcap") as bag:
+        for k, ns in enumerate(columns["t"]):
+            bag.wrench("/ft/wrench", int(ns), columns["f"][k], columns["tau"][k])
+            if k % 3 == 0:
+                bag.pose("/pose", int(ns), columns["p"][k], columns["q"][k])
+    log = read_log(path, BAG_SCHEMA)
+    (pose,) = log.streams
+    assert len(pose) == -(-len(log) // 3)
+    assert_close(pose.signals["position"], columns["p"][::3], 1e-15)
+
+
 def without_topics(**log) -> dict:
     return {k: v for k, v in BAG_SCHEMA.items() if k != "streams"} | {
         "log": {"time": "header.stamp", **log}
