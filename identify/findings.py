@@ -34,6 +34,7 @@ _SYMPTOMS = ("unexplained", "little_motion", "motion_noise", "at_the_edge", "com
 
 CODES = (
     *("edited", "cutoff_low", *CORRECTABLE, *_OF_BODIES, "logs_swapped"),
+    *("imu_axes", "imu_scale", "imu_place", "imu_delay", "free_flight"),
     *("rows_dropped", "rows_unused", "counter_wrapped", "held_samples", "clocks_joined"),
     *("choice_contradicted", *_SYMPTOMS),
 )

@@ -64,9 +64,9 @@ class LogFacts:
         """
         names = set(recording.signals)
         names |= {name for stream in recording.streams for name in stream.signals}
-        given = "linear_acceleration" in names
+        given = bool({"linear_acceleration", "accelerometer"} & names)
         velocity = "linear_velocity" in names
-        rates = {"angular_velocity", "angular_acceleration"} & names
+        rates = {"gyro", "angular_velocity", "angular_acceleration"} & names
         positioned = not (recording.still or given or velocity) and "position" in names
         try:
             schema = schema_of(recording)
@@ -79,7 +79,8 @@ class LogFacts:
             attitude="quaternion" in names,
             gravity_added="quaternion" in names
             and bool(recording.gravity.any())
-            and not (given and recording.acceleration_kind == "proper"),
+            and not (given and recording.acceleration_kind == "proper")
+            and "accelerometer" not in names,
             timed=positioned and not rates,
             positioned=positioned,
             wrench_frame=recording.frames["wrench"],

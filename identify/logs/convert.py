@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
+
+import numpy as np
 
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.logs.orientation import read_rotation, read_translation
-from identify.logs.parts import Frame
+from identify.logs.parts import AccelerationKind, Frame, Imu
 from identify.logs.schema import Group, Schema
 from identify.logs.schema_tables import PoseTable
 from identify.logs.signal_table import SIGNALS
@@ -34,6 +37,8 @@ def signals_of(valid_rows: Mapping[Group, Table], schema: Schema) -> dict[str, A
             sign = acts_on_body if signal.group == "wrench" else 1.0
             factor = sign * signal.factor(table)
             signals[signal.name] = valid_rows[signal.group].side_by_side(columns) * factor
+            if signal.table == "imu":
+                signals[signal.name] = signals[signal.name] @ imu_of(schema).X_BI.rotation.T
     if (tcp := schema.body.tcp) is None:
         return signals
     try:
@@ -41,17 +46,47 @@ def signals_of(valid_rows: Mapping[Group, Table], schema: Schema) -> dict[str, A
             signals,
             axes_of(schema),
             tcp.X_FT.inverse(),
-            kind=(schema.acceleration and schema.acceleration.kind) or "classical",
-            still=schema.layout("wrench").still,
+            kind=kind_of(schema),
+            still=schema.still,
         )
     except LogError as error:
         path = next(iter(valid_rows.values())).path
         raise LogError(f"{path}: {error}", path=path) from error
 
 
+def with_free_flight(signals: Mapping[str, Array], schema: Schema) -> dict[str, Array]:
+    """The signals with zeros for the force, and the torque, that a schema does not have.
+
+    The proper acceleration of the centre of mass is zero too: it is that of B, where nothing else
+    is said.
+    """
+    zero = np.zeros((len(next(iter(signals.values()))), 3))
+    free = ("linear_acceleration",) if schema.at_com else ()
+    free += ("force",) if schema.wrench.force is None else ()
+    free += () if schema.wrench.torque else ("torque",)
+    return {**signals, **dict.fromkeys(free, zero)}
+
+
+def kind_of(schema: Schema) -> AccelerationKind:
+    """What the linear acceleration is."""
+    said = schema.acceleration and schema.acceleration.kind
+    return cast(AccelerationKind, "proper" if schema.at_com else said or "classical")
+
+
+def imu_of(schema: Schema) -> Imu:
+    """Where the inertial measurement unit is."""
+    if schema.imu is None or schema.imu.mount is None:
+        return Imu()
+    return Imu(schema.imu.mount.pose, schema.imu.mount.fitted)
+
+
 def axes_of(schema: Schema) -> dict[str, Frame]:
     """The axes of twist, acceleration and wrench, where the log has them."""
-    return {name: table.frame for name, table in schema.groups.items() if name != "pose"}
+    tables = (("twist", schema.twist), ("acceleration", schema.acceleration))
+    axes = {name: table.frame for name, table in tables if table is not None}
+    if schema.at_com:
+        axes.setdefault("acceleration", "body")
+    return cast("dict[str, Frame]", axes | {"wrench": schema.wrench.frame})
 
 
 def noise_of(schema: Schema) -> dict[str, float]:

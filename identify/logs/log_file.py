@@ -12,7 +12,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.files import digest, require_file
 from identify.logs.clock import COUNTERS, require_order, since
-from identify.logs.convert import signals_of
+from identify.logs.convert import signals_of, with_free_flight
 from identify.logs.excerpt import Excerpt, ReadExcerpt, rows_of, span_of
 from identify.logs.parts import SourceFile
 from identify.logs.read import LogLike, describe_log, read_fields, sealed
@@ -94,6 +94,7 @@ class LogFile:
         time = _time(source, valid, first, self.origin)
         with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
             signals = signals_of(dict.fromkeys(self.schema.groups, valid), self.schema)
+        signals = with_free_flight(signals, self.schema)
         return replace(
             self.recording,
             time=sealed(path, "time", time),
@@ -150,7 +151,7 @@ def open_log(log: str | PathLike[str], schema: SchemaLike) -> Recording | LogFil
 
 def _opened(path: Path, schema: Schema) -> LogFile | None:
     """The log, if it is long, and its first rows are what the schema says."""
-    if path.is_dir() or schema.layout("wrench").still:
+    if path.is_dir() or schema.still:
         return None
     require_file(path)
     sources = plan_sources(path, schema)

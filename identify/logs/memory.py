@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ _ARGUMENTS: Mapping[tuple[str, ...], str] = MappingProxyType(
         ("pose", "maps"): "maps",
         ("pose", "position_axes"): "position_axes",
         ("twist", "frame"): "twist_frame",
+        **{("pose", kind): kind for kind in ("matrix", "rotation_vector", "euler")},
+        ("imu", "mount"): "imu_mount",
         ("acceleration", "frame"): "acceleration_frame",
         ("acceleration", "kind"): "acceleration_kind",
         ("wrench", "frame"): "wrench_frame",
@@ -45,15 +48,20 @@ _ARGUMENTS: Mapping[tuple[str, ...], str] = MappingProxyType(
         ("body", "name"): "body_name",
         ("body", "flange"): "flange",
         ("body", "tcp"): "tcp",
-        **{(signal.group, signal.key): signal.argument for signal in SIGNALS},
+        **{(signal.table, signal.key): signal.argument for signal in SIGNALS},
     }
 )
 """The argument of `Recording.from_arrays` for each key of a schema that it takes."""
 _WIDTHS = {signal.argument: len(signal.columns) for signal in SIGNALS}
-_CONCERNS = MappingProxyType(
-    {"quaternion_order": "quaternion", "maps": "quaternion", "acceleration_kind": "acceleration"}
+_ROTATIONS = ("quaternion", "matrix", "rotation_vector", "euler")
+_CONCERNS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "quaternion_order": ("quaternion",),
+        "maps": _ROTATIONS,
+        "acceleration_kind": ("acceleration",),
+    }
 )
-"""Arguments with a default, and the array without which they say nothing."""
+"""Arguments with a default, and the arrays without which they say nothing."""
 
 
 def hold(table: Mapping[str, ArrayLike] | DataFrame | Arrays) -> Arrays:
@@ -85,13 +93,20 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
     given = {
         name: value
         for name, value in given.items()
-        if value is not None and given[_CONCERNS.get(name, name)] is not None
+        if value is not None
+        and any(given[concerned] is not None for concerned in _CONCERNS.get(name, (name,)))
     }
     for name in ("force", "torque"):
         if name not in given or not np.size(given[name]):
             raise LogError(f"{_WHERE}: {name} has no rows; a log needs force and torque")
-    if "position" in given and "quaternion" not in given:
+    kinds = [kind for kind in _ROTATIONS if kind in given]
+    if "position" in given and not kinds:
         raise LogError(f"{_WHERE}: position needs the attitude beside it: give quaternion")
+    if len(kinds) > 1:
+        raise SchemaError(f"{_WHERE}: give one of {', '.join(_ROTATIONS)}, got {kinds}")
+    order = "rotation_order" if {"matrix", "euler"} & given.keys() else "quaternion_order"
+    if order != "rotation_order" and "rotation_order" in given:
+        raise SchemaError(f"{_WHERE}: rotation_order is of matrix or euler; give one of them")
     for name in ("wrench_frame", "acts_on"):
         if name not in given:
             raise SchemaError(f"{_WHERE}: {name} is missing")
@@ -101,19 +116,21 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
             raise SchemaError(f"{_WHERE}: {frame} needs {rates} or angular_{rates}")
         if has_rates and frame not in given:
             raise SchemaError(f"{_WHERE}: {frame} is missing")
-    arrays = {name: _checked(name, given[name]) for name in ("time", *_WIDTHS) if name in given}
+    named = ("time", *_WIDTHS, *_ROTATIONS[1:])
+    arrays = {name: _checked(name, given[name]) for name in named if name in given}
     rows = len(arrays["force"])
     for name, array in arrays.items():
         if len(array) != rows:
             raise LogError(f"{_WHERE}: {name} has {len(array)} rows, but force has {rows}")
     document: dict[str, dict[str, Any]] = {}
-    for (table, key), name in _ARGUMENTS.items():
+    for (table, key), argument in _ARGUMENTS.items():
+        name = order if argument == "quaternion_order" else argument
         if (value := given.get(name)) is None:
             continue
-        if name in _WIDTHS:
-            value = [f"{name}[{k}]" for k in range(_WIDTHS[name])]
-        elif name == "time":
+        if name == "time":
             value = "time"
+        elif name in arrays:
+            value = [f"{name}[{k}]" for k in range(arrays[name].shape[1])]
         elif name in _POSES and not isinstance(value, Mapping):
             value = _table_of(name, value)
         elif isinstance(value, np.ndarray | np.generic):
@@ -121,7 +138,8 @@ def describe_arrays(given: Mapping[str, Any]) -> tuple[Arrays, Schema]:
         document.setdefault(table, {})[key] = value
     if any(map(is_masked, arrays.values())):  # who masks rows knows of them
         document.setdefault("log", {})["drop_bad_rows"] = True
-    schema = validate(Schema, document, _WHERE, spell=_spell_argument)
+    spell = partial(_spell_argument, order=order, kind="".join(kinds))
+    schema = validate(Schema, document, _WHERE, spell=spell)
     return Arrays("arrays", tuple(arrays.items())), schema
 
 
@@ -137,7 +155,15 @@ def _checked(name: str, values: ArrayLike) -> NDArray[Any]:
                 raise LogError(f"{_WHERE}: time: row {int(np.isnat(time).argmax())} is NaT")
             return time
         values = time
-    shape = (None, _WIDTHS[name]) if name in _WIDTHS else (None,)
+    if name in _SHAPES:
+        shape = _SHAPES[name].get(np.shape(values)[1:])
+        if shape is None:
+            known = " or ".join(str(("n", *each)).replace("'", "") for each in _SHAPES[name])
+            raise LogError(f"{_WHERE}: {name}: expected shape {known}, got {np.shape(values)}")
+        values = np.reshape(values, (-1, shape))
+    else:
+        shape = _WIDTHS.get(name)
+    shape = (None,) if shape is None else (None, shape)
     place = f"{_WHERE}: {name}"
     if is_masked(values):
         masked = np.ma.asarray(values)
@@ -145,8 +171,18 @@ def _checked(name: str, values: ArrayLike) -> NDArray[Any]:
     return seal(values, place, shape, LogError)
 
 
+_SHAPES: Mapping[str, Mapping[tuple[int, ...], int]] = MappingProxyType(
+    {
+        "matrix": {(3, 3): 9, (4, 4): 16, (9,): 9, (16,): 16},
+        "rotation_vector": {(3,): 3},
+        "euler": {(1,): 1, (2,): 2, (3,): 3},
+    }
+)
+"""Shapes of a row of a rotation, and how many columns it has."""
+
 _POSES = MappingProxyType(
     {
+        "imu_mount": ("the pose of the inertial measurement unit in the body", "translation"),
         "mount": ("the sensor's pose in the body", "translation and quaternion"),
         "flange": ("the flange's pose in the body", "translation and quaternion"),
         "tcp": ("the logged point's pose in the flange", "pose"),
@@ -171,10 +207,19 @@ def _table_of(name: str, value: Any) -> dict[str, object]:
     return tool_point_of(pose) if name == "tcp" else placement_of(pose)
 
 
-def _spell_argument(table: tuple[str | int, ...], key: str) -> str:
-    """What a message about the schema calls a key: the argument in its place."""
+def _spell_argument(table: tuple[str | int, ...], key: str, *, order: str, kind: str) -> str:
+    """What a message about the schema calls a key: the argument in its place.
+
+    Args:
+        table: that the key is in.
+        key: empty for the table itself.
+        order: the argument that has the order of the rotation.
+        kind: the one that has the rotation, if any.
+    """
+    if table == ("pose",) and key == "order":
+        return order
     if table == ("pose",) and not key:
-        return "quaternion "
+        return f"{kind}: " if kind else "quaternion "
     place = tuple(map(str, table))
     prefix = f"{_ARGUMENTS[place]} " if place in _ARGUMENTS else ""
     return _ARGUMENTS.get((*place, key), prefix + key)

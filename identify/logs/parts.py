@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from identify.arrays import Array
+from identify.spatial import Pose
 
 Frame: TypeAlias = Literal["body", "world", "sensor"]
 AccelerationKind: TypeAlias = Literal["classical", "spatial", "proper"]
@@ -45,6 +46,21 @@ class DroppedRows:
             self.cut_short + other.cut_short,
             self.not_numbers + other.not_numbers,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Imu:
+    """Where an inertial measurement unit is, and what was found of it.
+
+    Attributes:
+        X_BI: its pose in the body; what it read stands along B in a `Recording` already.
+        fitted: whether its place is to be found from the log.
+        gyro_offset: what the gyro adds to the angular velocity, along B [rad/s].
+    """
+
+    X_BI: Pose = field(default_factory=Pose.identity)
+    fitted: bool = False
+    gyro_offset: tuple[float, ...] = (0.0, 0.0, 0.0)
 
 
 def _read_only(array: Array) -> Array:

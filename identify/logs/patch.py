@@ -16,10 +16,11 @@ import numpy as np
 from identify.arrays import Array, Vec4, seal
 from identify.documents import validate
 from identify.errors import SchemaError
-from identify.logs.convert import axes_of, noise_of
+from identify.logs.convert import axes_of, imu_of, noise_of
 from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema import Schema
 from identify.logs.schema_fields import Column, bare
+from identify.logs.schema_imu import imu_placement_of
 from identify.logs.schema_tables import PoseTable, WrenchTable, compensated_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point
@@ -75,14 +76,16 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         signals |= {"force": w[:, :3], "torque": w[:, 3:]}
     if "pose" in tables and old.pose is not None and new.pose is not None:
         signals |= _pose(signals, old.pose, new.pose)
-    for signal in SIGNALS[2:6]:
-        if signal.group in tables and signal.name in signals:
+    for signal in SIGNALS[2:8]:
+        if signal.table in tables and signal.name in signals:
             before, after = old.groups[signal.group], new.groups[signal.group]
             ratio = signal.factor(after) / signal.factor(before)
             turn = _selection(getattr(before, signal.key), getattr(after, signal.key))
+            if signal.table == "imu":
+                turn = imu_of(new).X_BI.rotation @ turn @ imu_of(old).X_BI.rotation.T
             signals[signal.name] = ratio * signals[signal.name] @ turn.T
     frames = {**recording.frames, **{k: v for k, v in axes_of(new).items() if k in tables}}
-    noise = {s.name: s.group for s in SIGNALS}
+    noise = {s.name: s.table for s in SIGNALS}
     given = {name: one for name, one in noise_of(new).items() if noise[name] in tables}
     schema = _merged(recording.schema, patch)
     recording = replace(
@@ -92,6 +95,8 @@ def patched(recording: Recording, patch: Patch) -> Recording:
         noise={**recording.noise, **given},
         schema=schema,
     )
+    if "imu" in tables:
+        recording = replace(recording, imu=imu_of(new))
     if "world" in tables:
         gravity = seal(new.world.gravity, "gravity", (3,))
         recording = replace(recording, gravity=gravity)
@@ -118,7 +123,7 @@ def wrench_gain(old: WrenchTable, new: WrenchTable) -> Array:
     Raises:
         SchemaError: the new one has columns that the old one has not.
     """
-    columns = (*old.force, *old.torque), (*new.force, *new.torque)
+    columns = [(*(table.force or ()), *table.torque) for table in (old, new)]
     factors = []
     for table in (old, new):
         sign = 1.0 if table.acts_on == "body" else -1.0
@@ -131,11 +136,13 @@ def _document(recording: Recording) -> dict[str, dict[str, Any]]:
     document = {k: dict(v) for k, v in recording.schema.items() if isinstance(v, Mapping)}
     names = {*recording.signals, *(name for s in recording.streams for name in s.signals)}
     for signal in SIGNALS:
-        table = document.get(signal.group, {})
+        table = document.get(signal.table, {})
         given = _ROTATIONS if signal.name == "quaternion" else (signal.key,)
         whole = signal.name == "position" and len(table.get("matrix", ())) == 16
         if signal.name in names and not whole and not any(key in table for key in given):
-            document.setdefault(signal.group, {})[signal.key] = list(signal.columns)
+            document.setdefault(signal.table, {})[signal.key] = list(signal.columns)
+    if "imu" in document and recording.imu is not None:
+        document["imu"].setdefault("mount", imu_placement_of(recording.imu))
     for group, frame in recording.frames.items():
         if group in document:
             document[group]["frame"] = frame

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,10 +16,17 @@ from identify.arrays import Array, seal
 from identify.errors import LogError
 from identify.files import digest
 from identify.findings import Finding
-from identify.logs.convert import axes_of, noise_of, signals_of
+from identify.logs.convert import (
+    axes_of,
+    imu_of,
+    kind_of,
+    noise_of,
+    signals_of,
+    with_free_flight,
+)
 from identify.logs.memory import hold
 from identify.logs.orientation import angles_in_degrees
-from identify.logs.parts import AccelerationKind, DroppedRows, SourceFile, Stream
+from identify.logs.parts import DroppedRows, SourceFile, Stream
 from identify.logs.readers import files_of
 from identify.logs.schema import Schema, SchemaLike, load_schema
 from identify.logs.sources import plan_sources, read_source
@@ -43,6 +50,7 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
     streams, findings = read_streams(sources, tables, schema)
     with np.errstate(over="ignore", invalid="ignore"):  # `sealed` refuses what overflows
         signals = [signals_of(stream.valid_rows, schema) for stream in streams]
+    signals[0] = with_free_flight(signals[0], schema)
     held = (part for source in sources for part in files_of(source.path))
     paths = dict.fromkeys(held) if isinstance(log, Path) else ()
     files = tuple(SourceFile(path, digest(path)) for path in paths)
@@ -65,13 +73,18 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
             for stream, time, of_stream in zip(streams[1:], times[1:], found[1:], strict=True)
             if time is not None
         ),
-        "findings": (*findings, *other_rates(streams, times), *_angles(streams, times, schema)),
+        "findings": (
+            *findings,
+            *other_rates(streams, times),
+            *_angles(streams, times, schema),
+            *_free_flight(schema),
+        ),
     }
 
 
 def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict[str, Any]:
     """The fields of the `Recording` of a log that do not depend on its rows; it has none."""
-    rates, wrench, frame = schema.acceleration, schema.wrench, schema.body.frame
+    wrench, frame = schema.wrench, schema.body.frame
     point = None if wrench.point == "flange" else wrench_point(wrench.frame, frame.tcp)
     return {
         "name": plain_name(_name(log)),
@@ -82,12 +95,13 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
         "sources": tuple(files),
         "sha256": digest_of_files(files),
         "rows": 0,
-        "acceleration_kind": cast(AccelerationKind, (rates and rates.kind) or "classical"),
+        "acceleration_kind": kind_of(schema),
         "noise": noise_of(schema),
         "wrench_delay": wrench.delay_s,
         "X_BS": wrench.mount.pose if wrench.mount else point,
         "compensated": wrench.compensated.about_origin(frame) if wrench.compensated else (),
         "body_frame": frame,
+        "imu": None if schema.imu is None else imu_of(schema),
         "schema": schema.model_dump(mode="json", exclude_unset=True),
     }
 
@@ -111,6 +125,14 @@ def _angles(
     for stream, time in zip(streams, times, strict=True):
         if schema.pose is not None and "pose" in stream.valid_rows:
             yield from angles_in_degrees(stream.valid_rows["pose"], schema.pose, time)
+
+
+def _free_flight(schema: Schema) -> Iterator[Finding]:
+    if schema.wrench.force is None:
+        acts = "but gravity and the torque" if schema.wrench.torque else "but gravity"
+        at_com = "; its origin is taken to be its centre of mass" if schema.at_com else ""
+        text = f"the schema names no force: nothing acts on the body {acts}{at_com}."
+        yield Finding("free_flight", "info", text, "If a force acts, name it in [wrench].")
 
 
 def _digest_of(tables: Sequence[Table]) -> str:

@@ -18,6 +18,7 @@ from identify.logs.parts import (
     AccelerationKind,
     DroppedRows,
     Frame,
+    Imu,
     SourceFile,
     Stream,
     spell_rows,
@@ -41,6 +42,8 @@ class Recording:
     - `linear_velocity`, `angular_velocity`: v_WBo [m/s] and w_WB [rad/s], in `frames["twist"]`;
     - `linear_acceleration`, `angular_acceleration`: of Bo [m/s²] and of B [rad/s²], in
       `frames["acceleration"]`, the linear one of kind `acceleration_kind`;
+    - `gyro`, `accelerometer`: angular velocity [rad/s] and proper acceleration [m/s²] as the unit
+      of `imu` reads them where it is, turned into the axes of B;
     - `force`, `torque`: the wrench that acts **on** the body [N, N m], in `frames["wrench"]`:
       taken at Bo for "body" and "world", at the sensor's origin for "sensor"; with an `X_BS` a
       wrench in "world" axes is taken there.
@@ -71,6 +74,7 @@ class Recording:
         schema: the schema as read, for the provenance.
         streams: signals with clocks of their own; `identify.signals.on_one_clock` resamples them.
         findings: what the reader had to make of the log's clocks.
+        imu: where an inertial measurement unit is in the body; None where the log has none.
         body_frame: the name of B, and where the flange is in it. With a tool point X_BT the log is
             of that: its motion was moved to B, which is the flange.
     """
@@ -94,6 +98,7 @@ class Recording:
     streams: tuple[Stream, ...] = ()
     findings: tuple[Finding, ...] = ()
     body_frame: BodyFrame = field(default_factory=BodyFrame)
+    imu: Imu | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "signals", MappingProxyType(dict(self.signals)))
@@ -120,6 +125,10 @@ class Recording:
         position: ArrayLike | None = None,
         quaternion: ArrayLike | None = None,
         quaternion_order: str = "xyzw",
+        matrix: ArrayLike | None = None,
+        rotation_vector: ArrayLike | None = None,
+        euler: ArrayLike | None = None,
+        rotation_order: str | None = None,
         maps: str = "body_to_world",
         position_axes: str | None = None,
         velocity: ArrayLike | None = None,
@@ -129,6 +138,9 @@ class Recording:
         angular_acceleration: ArrayLike | None = None,
         acceleration_frame: str | None = None,
         acceleration_kind: str = "classical",
+        gyro: ArrayLike | None = None,
+        accelerometer: ArrayLike | None = None,
+        imu_mount: Pose | ArrayLike | Mapping[str, object] | None = None,
         gravity: Sequence[float] | Vec3 | None = None,
         gravity_accuracy: float | None = None,
         gain_accuracy: float | Sequence[float] | Sequence[Sequence[float]] | None = None,
@@ -159,7 +171,13 @@ class Recording:
             position: p_WoBo_W [m], shape (n, 3).
             quaternion: R_WB, shape (n, 4).
             quaternion_order: "xyzw" or "wxyz".
-            maps: "body_to_world", or "world_to_body" where position and quaternion are the inverse.
+            matrix: R_WB in place of a quaternion, shape (n, 3, 3) or (n, 9), or the transform with
+                the position in it, (n, 4, 4) or (n, 16).
+            rotation_vector: the same as axis times angle [rad], shape (n, 3).
+            euler: the same as one to three angles [rad], shape (n, k).
+            rotation_order: of the matrix "row" (default) or "column"; of the angles their axes as
+                SciPy's, "xyz" by default.
+            maps: "body_to_world", or "world_to_body" where position and rotation are the inverse.
             position_axes: "body" or "world", where the position is that of Bo whatever `maps` says.
             velocity: of Bo [m/s], shape (n, 3), in `twist_frame`.
             angular_velocity: [rad/s], shape (n, 3), in `twist_frame`.
@@ -168,6 +186,10 @@ class Recording:
             angular_acceleration: [rad/s²], shape (n, 3), in `acceleration_frame`.
             acceleration_frame: "body" or "world".
             acceleration_kind: "classical", "spatial" or "proper", as in `Recording`.
+            gyro: what an inertial measurement unit reads, along its axes [rad/s], shape (n, 3).
+            accelerometer: proper acceleration as it reads it where it is [m/s²], shape (n, 3).
+            imu_mount: X_BI, its pose in the body, in the same forms as `mount`; or a mapping with
+                `fitted=True` in place of `translation`, to find its place from the log.
             gravity: g in W [m/s²], three numbers.
             gravity_accuracy: one sigma of its size, relative.
             gain_accuracy: one sigma of the sensor's scale, relative: a number, one of force and one

@@ -15,8 +15,10 @@ from typing import Any, Literal, TypeAlias, get_args
 from pydantic import ValidationInfo, model_validator
 
 from identify.documents import Spell, Table, read_toml, spell_key, validate
+from identify.logs.schema_imu import ImuTable
 from identify.logs.schema_poses import BodyTable
 from identify.logs.schema_tables import (
+    NO_WRENCH,
     AccelerationTable,
     LogTable,
     PoseTable,
@@ -27,7 +29,8 @@ from identify.logs.schema_tables import (
     WrenchTable,
 )
 
-Group: TypeAlias = Literal["pose", "twist", "acceleration", "wrench"]
+Group: TypeAlias = Literal["pose", "twist", "acceleration", "gyro", "accelerometer", "wrench"]
+"""Signals with one clock."""
 
 
 class Schema(Table):
@@ -40,7 +43,8 @@ class Schema(Table):
     pose: PoseTable | None = None
     twist: TwistTable | None = None
     acceleration: AccelerationTable | None = None
-    wrench: WrenchTable
+    imu: ImuTable | None = None
+    wrench: WrenchTable = NO_WRENCH
 
     @model_validator(mode="after")
     def _tables_agree(self, info: ValidationInfo) -> Schema:
@@ -56,8 +60,19 @@ class Schema(Table):
     @property
     def groups(self) -> dict[Group, Any]:
         """The groups of signals the log has, each with its table."""
-        tables = {name: getattr(self, name) for name in get_args(Group)}
-        return {name: table for name, table in tables.items() if table is not None}
+        sensors = {} if self.imu is None else self.imu.parts
+        tables = {name: sensors.get(name) or getattr(self, name, None) for name in get_args(Group)}
+        return {name: table for name, table in tables.items() if table and table.columns}
+
+    @property
+    def still(self) -> bool:
+        """Whether every row is a still pose."""
+        return any(self.layout(group).still for group in self.groups)
+
+    @property
+    def at_com(self) -> bool:
+        """Whether nothing is said of where the body is or what pulls it: B is at its centre."""
+        return self.wrench.force is None and not self.still and not _gives_linear(self)
 
     def stream(self, group: Group) -> Stream | None:
         """The stream of a group of signals, where it has one of its own."""
@@ -92,7 +107,8 @@ def _check_streams(schema: Schema) -> None:
     """A stream belongs to a group of signals the schema describes."""
     for name in type(schema.streams).model_fields:
         if getattr(schema.streams, name) is not None and name not in schema.groups:
-            raise ValueError(f"[streams.{name}] names a file, but there is no [{name}] table")
+            table = f"{name} in [imu]" if name in ("gyro", "accelerometer") else f"[{name}] table"
+            raise ValueError(f"[streams.{name}] names a file, but there is no {table}")
 
 
 def _check_clocks(schema: Schema, spell: Spell) -> None:
@@ -113,51 +129,70 @@ def _check_clocks(schema: Schema, spell: Spell) -> None:
 
 def _check_motion(schema: Schema, spell: Spell) -> None:
     """The log tells the orientation, the linear acceleration and the rotation of the body."""
+    if not schema.groups:
+        raise ValueError("names no columns: give [pose] or [imu], and [wrench]")
+    if schema.still and not schema.wrench.columns:
+        raise ValueError("still poses tell nothing of a body without a wrench: give [wrench]")
     if schema.pose is None:
         _check_without_pose(schema, spell)
-    if not schema.layout("wrench").still:
+    if not schema.still:
         _check_linear(schema, spell)
 
 
 def _check_without_pose(schema: Schema, spell: Spell) -> None:
     pose = spell(("pose",), "").strip()
     kind = spell(("acceleration",), "kind")
+    imu, mounted = spell(("imu",), "accelerometer"), spell(("imu", "mount"), "").strip()
     for name, table in schema.groups.items():
-        if table.frame == "world":
+        if getattr(table, "frame", "body") == "world":
             raise ValueError(
                 f'{spell((name,), "frame")} = "world" needs the orientation of the body: '
                 f"give {pose}"
             )
     acceleration = schema.acceleration
-    if acceleration is None or acceleration.linear is None:
+    read = "accelerometer" in schema.groups
+    if not (read or schema.at_com) and (acceleration is None or acceleration.linear is None):
         raise ValueError(
-            f"without {pose}, gravity can only come from an accelerometer: give {pose}, or "
+            f"without {pose}, gravity can only come from an accelerometer, not from angular "
+            f"velocity and force: give {pose}, or {imu} with {mounted}, or "
             f'{spell(("acceleration",), "linear")} with {kind} = "proper" and '
             f'{spell(("acceleration",), "frame")} = "body"'
         )
-    if acceleration.kind != "proper":
+    if acceleration is not None and acceleration.linear and acceleration.kind != "proper":
         raise ValueError(
             f'{kind} = "{acceleration.kind}" needs the orientation of the body to take gravity '
             f'off: give {pose}, or {kind} = "proper" if an accelerometer measured it'
         )
+    mount = None if schema.imu is None else schema.imu.mount
+    if mount is not None and mount.fitted:
+        raise ValueError(
+            f"{spell(('imu', 'mount'), 'fitted')} = true needs a pose beside the accelerometer: "
+            f"give {pose} with a position, or translation in its place"
+        )
     rates = schema.twist is not None and schema.twist.angular is not None
-    if not rates and not schema.layout("wrench").still:
+    if not (rates or "gyro" in schema.groups or schema.still):
         raise ValueError(
             f"without {pose}, the rotation can only come from a gyroscope: give {pose}, or "
+            f"{spell(('imu',), 'gyro')}, or "
             f'{spell(("twist",), "angular")} with {spell(("twist",), "frame")} = "body"'
         )
 
 
 def _check_linear(schema: Schema, spell: Spell) -> None:
-    acceleration, twist, pose = schema.acceleration, schema.twist, schema.pose
-    position = pose is not None and (pose.position is not None or pose.homogeneous)
-    velocity = position or (twist is not None and twist.linear is not None)
+    acceleration, velocity = schema.acceleration, _gives_velocity(schema)
+    mount = None if schema.imu is None else schema.imu.mount
     of_pose, of_twist = spell(("pose",), "position"), spell(("twist",), "linear")
     if acceleration is None or acceleration.linear is None:
-        if not velocity:
+        if mount is not None and mount.fitted and not velocity:
             raise ValueError(
-                f"nothing tells the linear acceleration of the body: give {of_pose}, {of_twist} "
-                f"or {spell(('acceleration',), 'linear')}, or {spell(('log',), 'still')} = true"
+                f"{spell(('imu', 'mount'), 'fitted')} = true needs the motion of the body's "
+                f"origin: give {of_pose} or {of_twist}, or translation in its place"
+            )
+        if not (_gives_linear(schema) or schema.at_com):
+            raise ValueError(
+                f"nothing tells the linear acceleration of the body: give {of_pose}, {of_twist}, "
+                f"{spell(('acceleration',), 'linear')} or {spell(('imu',), 'accelerometer')}, or "
+                f"{spell(('log',), 'still')} = true"
             )
     elif acceleration.kind == "spatial" and not velocity:
         raise ValueError(
@@ -166,8 +201,27 @@ def _check_linear(schema: Schema, spell: Spell) -> None:
         )
 
 
+def _gives_velocity(schema: Schema) -> bool:
+    twist, pose = schema.twist, schema.pose
+    position = pose is not None and (pose.position is not None or pose.homogeneous)
+    return position or (twist is not None and twist.linear is not None)
+
+
+def _gives_linear(schema: Schema) -> bool:
+    """Whether the log tells the linear acceleration."""
+    given = schema.acceleration is not None and schema.acceleration.linear is not None
+    return given or "accelerometer" in schema.groups or _gives_velocity(schema)
+
+
 def _check_mount(schema: Schema, spell: Spell) -> None:
-    """A wrench at the sensor has the sensor's pose beside it, and no other has."""
+    """A wrench at the sensor has the sensor's pose beside it, and no other has; so has a unit."""
+    imu = schema.imu
+    if imu is not None and imu.accelerometer and not (imu.mount and imu.mount.placed):
+        raise ValueError(
+            f"{spell(('imu',), 'accelerometer')} needs {spell(('imu', 'mount'), '').strip()} with "
+            "translation, where it is in the body (zeros at the body's origin), or fitted = true; "
+            "and quaternion or rotation_vector, if its axes are not the body's"
+        )
     wrench = schema.wrench
     frame, mount = spell(("wrench",), "frame"), spell(("wrench", "mount"), "").strip()
     if wrench.frame == "sensor" and wrench.mount is None:
@@ -210,7 +264,7 @@ def _check_tool_point(schema: Schema, spell: Spell) -> None:
             f'{point} = "{wrench.point}" is of a wrench in world axes, with {tcp}: give '
             f'{spell(("wrench",), "frame")} = "world" and the tool point, or leave {point} out'
         )
-    if schema.body.tcp is None or schema.layout("wrench").still:
+    if schema.body.tcp is None or schema.still:
         return
     twist, acceleration = schema.twist, schema.acceleration
     rates = twist is not None and twist.angular is not None

@@ -19,7 +19,8 @@ from identify.spatial import (
 from identify.spatial.rotations import LARGEST_TURN
 
 _FARTHEST = 5.0
-"""Farthest flange from the body's origin, and tool point from the flange [m]: no tool is longer."""
+"""Farthest flange or accelerometer from the body's origin, and tool point from the flange [m]: no
+tool is longer."""
 
 
 class Placement(Table):
@@ -104,9 +105,9 @@ class BodyTable(Table):
                 "flange (which then is B), not both"
             )
         if self.flange is not None:
-            _require_near("flange", "the flange", self.flange.pose, self.flange.unit)
+            require_near("flange", "the flange", self.flange.pose, self.flange.unit)
         if self.tcp is not None:
-            _require_near("tcp", "the tool point", self.tcp.X_FT, self.tcp.unit)
+            require_near("tcp", "the tool point", self.tcp.X_FT, self.tcp.unit)
         return self
 
     @property
@@ -117,10 +118,11 @@ class BodyTable(Table):
         return BodyFrame(self.name, self.flange and self.flange.pose)
 
 
-def _require_near(key: str, what: str, pose: Pose, unit: str) -> None:
+def require_near(key: str, what: str, pose: Pose, unit: str) -> None:
+    """Raise `WrongValue` of a key where a pose is as far as no tool is long."""
     distance = float(np.linalg.norm(pose.position))
     if distance > _FARTHEST:
-        from_where = "body's origin" if key == "flange" else "flange"
+        from_where = "flange" if key == "tcp" else "body's origin"
         hint = 'if the numbers are in millimetres, set unit = "mm"' if unit == "m" else "check it"
         raise WrongValue(
             key,

@@ -117,6 +117,8 @@ class Streams(Table):
     pose: Stream | None = None
     twist: Stream | None = None
     acceleration: Stream | None = None
+    gyro: Stream | None = None
+    accelerometer: Stream | None = None
     wrench: Stream | None = None
 
 
@@ -200,9 +202,10 @@ class PoseTable(Table):
                     "order", f"expected {wanted} with {self.rotation_kind}, got {order!r}"
                 )
         elif not re.fullmatch(r"(?!.*(.)\1)([xyz]{1,3}|[XYZ]{1,3})", order):
-            raise ValueError(
-                'order: expected the axes of the Euler angles, such as "xyz" or "ZYX" '
-                f"(all small or all capital, no axis twice in a row), got {order!r}"
+            raise WrongValue(
+                "order",
+                'expected the axes of the Euler angles, such as "xyz" or "ZYX" '
+                f"(all small or all capital, no axis twice in a row), got {order!r}",
             )
         elif len(self.euler) != len(order):
             raise ValueError(
@@ -311,7 +314,8 @@ def compensated_of(body: Sequence[float]) -> dict[str, object]:
 class WrenchTable(Table):
     """`[wrench]`: force and torque, at the body's origin, at the sensor's, or at a tool point."""
 
-    force: ColumnsX3
+    force: ColumnsX3 | None = None
+    """Without it none acts but gravity: the body flies freely."""
     torque: ColumnsX3
     frame: Annotated[str, one_of(("body", "world", "sensor"))]
     acts_on: Annotated[str, one_of(("body", "sensor"))]
@@ -335,7 +339,7 @@ class WrenchTable(Table):
 
     @model_validator(mode="after")
     def _columns_differ(self) -> WrenchTable:
-        of_force = bare_names(self.force)
+        of_force = bare_names(self.force or ())
         twice = [name for name in bare_names(self.torque) if name in of_force]
         if twice:
             raise ValueError(
@@ -346,4 +350,8 @@ class WrenchTable(Table):
     @property
     def columns(self) -> tuple[Column, ...]:
         """Every column this table names, without minuses."""
-        return bare_names(self.force + self.torque)
+        return bare_names((self.force or ()) + self.torque)
+
+
+NO_WRENCH = WrenchTable.model_construct(torque=(), frame="body", acts_on="body")
+"""Of a log without `[wrench]`: nothing acts on the body but gravity."""

@@ -1,4 +1,4 @@
-"""The eight signals of a recording: what schema, arguments and written files call each of them."""
+"""The ten signals of a recording: what schema, arguments and written files call each of them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Signal:
 
     Attributes:
         name: its key in `Recording.signals`.
-        group: the table of the schema.
-        key: of its columns in that table.
+        group: of signals with one clock.
+        key: of its columns in its table.
         columns: their names in a file that is written; as many as it has components.
         unit: the key of its unit in that table, of the quaternion that of its noise; None for SI.
     """
@@ -39,6 +39,11 @@ class Signal:
     key: str
     columns: tuple[str, ...]
     unit: str | None = None
+
+    @property
+    def table(self) -> str:
+        """The table of the schema that describes it."""
+        return "imu" if self.group in ("gyro", "accelerometer") else self.group
 
     @property
     def argument(self) -> str:
@@ -63,6 +68,8 @@ SIGNALS = (
     Signal("angular_velocity", "twist", "angular", ("wx", "wy", "wz"), "angle_unit"),
     Signal("linear_acceleration", "acceleration", "linear", ("ax", "ay", "az"), "unit"),
     Signal("angular_acceleration", "acceleration", "angular", ("alx", "aly", "alz"), "angle_unit"),
+    Signal("gyro", "gyro", "gyro", ("gyro_x", "gyro_y", "gyro_z"), "angle_unit"),
+    Signal("accelerometer", "accelerometer", "accelerometer", ("acc_x", "acc_y", "acc_z"), "unit"),
     Signal("force", "wrench", "force", ("fx", "fy", "fz"), "force_unit"),
     Signal("torque", "wrench", "torque", ("tx", "ty", "tz"), "torque_unit"),
 )

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
@@ -18,12 +20,14 @@ import pyarrow.parquet as pq
 from identify.arrays import Array
 from identify.errors import LogError
 from identify.files import write_stream, write_text
+from identify.logs.parts import Imu
 from identify.logs.recording import Recording, moved_recording
+from identify.logs.schema_imu import imu_placement_of
 from identify.logs.schema_poses import placement_of, tool_point_of
 from identify.logs.schema_tables import compensated_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point
-from identify.spatial import BodyFrame
+from identify.spatial import BodyFrame, Pose
 
 
 def write_log(recording: Recording, path: Path, schema_path: Path | None = None) -> Path:
@@ -116,7 +120,7 @@ def schema_of(recording: Recording) -> dict[str, object]:
     tables: dict[str, dict[str, object]] = {}
     for signal in SIGNALS:
         if signal.name in recording.signals:
-            tables.setdefault(signal.group, {})[signal.key] = list(signal.columns)
+            tables.setdefault(signal.table, {})[signal.key] = list(signal.columns)
     said = {table: named | _meaning(recording, table) for table, named in tables.items()}
     world = {"gravity": recording.gravity.tolist(), **_accuracy(recording, "world")}
     whole: dict[str, object] = {"log": clock, "world": world}
@@ -149,6 +153,10 @@ def _body(frame: BodyFrame) -> dict[str, object]:
 def _meaning(recording: Recording, table: str) -> dict[str, object]:
     if table == "pose":
         return {"order": "xyzw", "maps": "body_to_world"}
+    if table == "imu":  # what it read stands along B
+        imu = recording.imu or Imu()
+        aligned = Pose(np.eye(3), imu.X_BI.position)
+        return {"mount": imu_placement_of(replace(imu, X_BI=aligned))}
     meaning: dict[str, object] = {"frame": recording.frames[table]}
     if table == "acceleration":
         meaning["kind"] = recording.acceleration_kind

@@ -22,7 +22,7 @@ _LEAST_HZ, _MOST_HZ, _USUAL_HZ = 0.011, 1e7, 300.0
 _TIMES = (1e-9, 1e-6, 1e-3, 1e3, 1e6, 1e9)
 """Factors from one unit of time to another."""
 
-_OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction")
+_OF_SIGN = ("wrench_sign", "force_sign", "torque_sign", "gravity_direction", "imu_sign")
 
 
 class MisreadLog(ProblemError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,15 @@ _WORSE = 1.5
 """Ratio of residuals beyond which a choice is called wrong for the data."""
 
 
+_FREE = {
+    "force": "the schema names no force, and of a body in free flight nothing else tells the mass: "
+    "give it, as by --mass, or name the force in [wrench]",
+    "torque": "the schema names neither force nor torque: how a body turns freely tells the ratios "
+    "of its moments of inertia, and nothing scales them; name the torque in [wrench]",
+}
+"""What to do where a schema does not name them."""
+
+
 def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
     """Raise if the force or the torque never changes: a dead sensor, or the wrong columns.
 
@@ -66,10 +76,14 @@ def require_live_wrench(log: LogSummary, *, mass_known: bool) -> None:
     """
     if log.kept < 2:
         return
+    schema: Any = log.recording.schema
+    unnamed = [name for name in _FREE if schema and name not in schema.get("wrench", ())]
     for name, axes in (("force", slice(0, 3)), ("torque", slice(3, 6))):
         values = log.wrench_range[:, axes]
         if np.ptp(values, axis=0).any() or (name == "force" and mass_known and not values.any()):
             continue
+        if unnamed:
+            raise LogError(f"{log.name}: {_FREE[unnamed[-1]]}")
         hint = "; of a body in free flight give the mass" if name == "force" else ""
         raise LogError(
             f"{log.name}: the {name} is {values[0].tolist()} in all {log.kept} "

@@ -125,6 +125,8 @@ _NOISE: Mapping[str, tuple[str, str, float]] = MappingProxyType(
         "angular_velocity": ("Angular velocity", "°/s", float(np.rad2deg(1.0))),
         "linear_acceleration": ("Acceleration", "m/s²", 1.0),
         "angular_acceleration": ("Angular acceleration", "rad/s²", 1.0),
+        "gyro": ("Gyro", "°/s", float(np.rad2deg(1.0))),
+        "accelerometer": ("Accelerometer", "m/s²", 1.0),
         "force": ("Force", "N", 1.0),
         "torque": ("Torque", "N m", 1.0),
     }

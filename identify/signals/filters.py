@@ -43,9 +43,8 @@ def motion_cutoff_hz(
         least_hz: in place of the default.
     """
     default = least_hz or default_cutoff_hz(rate_hz)
-    found = [
-        signals[name] for name in ("angular_velocity", "linear_acceleration") if name in signals
-    ]
+    moving = ("gyro", "angular_velocity", "accelerometer", "linear_acceleration")
+    found = [signals[name] for name in moving if name in signals]
     if "quaternion" in signals:
         found.append(rotation_from_quaternion(signals["quaternion"])[:, 2])
     if all(_share_above(each, default, rate_hz) < _MOTION_ABOVE for each in found):

@@ -34,6 +34,10 @@ Way: TypeAlias = tuple[str, int]
 COLUMNS, WIDE_COLUMNS = 18, 39
 """Numbers of [ψ, w], and of [ψ, w, Rᵀ, ẇ, ẅ]."""
 
+TWICE = 12
+"""Numbers behind them where an inertial measurement unit is beside what tells the same: a' and α of
+the rest of the log, ω of the unit, ω of the rest."""
+
 
 class Samples:
     """The signals of a segment, as they are or differentiated, all trimmed alike at the edges.
@@ -66,7 +70,8 @@ class Samples:
         complete = {"angular_velocity", "angular_acceleration", "linear_acceleration"}
         if "position" in signals or recording.acceleration_kind == "spatial":
             complete.add("linear_velocity")
-        self.half_window = differentiator.half_window if wide or not complete <= set(signals) else 0
+        differentiated = wide or "gyro" in signals or not complete <= set(signals)
+        self.half_window = differentiator.half_window if differentiated else 0
         self.attitude: Way = ("quaternion", 0 if self.half_window else SAMPLE)
         self.quaternion: Vec4 | None = None
         if "quaternion" in signals:
@@ -139,6 +144,27 @@ class BodyAxes:
         self.recording, self.given = recording, given
         self._value, self._attitude = value, attitude
 
+    @property
+    def twice(self) -> bool:
+        """Whether an inertial measurement unit and the rest of the log tell the same."""
+        return self._acceleration_twice or self._rotation_twice
+
+    @property
+    def _rotation_twice(self) -> bool:
+        others = {"quaternion", "angular_velocity"}
+        return "gyro" in self.given and not others.isdisjoint(self.given)
+
+    @property
+    def _acceleration_twice(self) -> bool:
+        others = {"position", "linear_velocity", "linear_acceleration"}
+        return "accelerometer" in self.given and not others.isdisjoint(self.given)
+
+    @property
+    def without_imu(self) -> BodyAxes:
+        """What the rest of the log says of the same, beside an inertial measurement unit."""
+        given = set(self.given) - {"gyro", "accelerometer"}
+        return BodyAxes(self.recording, given, self._value, self._attitude)
+
     @cached_property
     def rotation(self) -> Mat33:
         """R_WB, shape (..., 3, 3)."""
@@ -147,6 +173,8 @@ class BodyAxes:
     @cached_property
     def rates(self) -> Vec3:
         """ω_WB_B."""
+        if "gyro" in self.given and self.recording.imu is not None:
+            return self._value("gyro", SAMPLE) - np.array(self.recording.imu.gyro_offset)
         if "angular_velocity" in self.given:
             return self._turned("angular_velocity", SAMPLE, "twist")
         return self._value("quaternion", 1)
@@ -154,6 +182,8 @@ class BodyAxes:
     @cached_property
     def angular_acceleration(self) -> Vec3:
         """α_WB_B; dω/dt is the same vector seen from W and from B, since ω × ω = 0."""
+        if "gyro" in self.given:
+            return self._value("gyro", 1)
         if "angular_acceleration" in self.given:
             return self._turned("angular_acceleration", SAMPLE, "acceleration")
         if "angular_velocity" in self.given:
@@ -162,7 +192,14 @@ class BodyAxes:
 
     @cached_property
     def proper_acceleration(self) -> Vec3:
-        """a' = a_WBo_B − g_B: as given, or from the derivative of velocity or position."""
+        """a' = a_WBo_B − g_B: as read or given, or from the derivative of velocity or position.
+
+        An accelerometer at r reads a' + α × r + ω × (ω × r).
+        """
+        if "accelerometer" in self.given and self.recording.imu is not None:
+            w, r = self.rates, self.recording.imu.X_BI.position
+            turning = cross(self.angular_acceleration, r) + cross(w, cross(w, r))
+            return self._value("accelerometer", SAMPLE) - turning
         gravity, kind = self.recording.gravity, self.recording.acceleration_kind
         if "linear_acceleration" in self.given:
             acceleration = self._turned("linear_acceleration", SAMPLE, "acceleration")
@@ -245,10 +282,14 @@ class BodyAxes:
         world = self.recording.frames.get(group) == "world"
         return rotate_back(self.rotation, value) if world else value
 
+    def width(self, *, wide: bool) -> int:
+        """How many numbers those are."""
+        return (WIDE_COLUMNS if wide else COLUMNS) + (TWICE if self.twice else 0)
+
     def vectors(self, *, wide: bool) -> list[tuple[slice, Array]]:
         """The parts of [ψ, w], or of [ψ, w, Rᵀ, ẇ, ẅ], and where in that they stand.
 
-        Rᵀ by rows; it is left out where there is no attitude.
+        Rᵀ by rows; it is left out where there is no attitude. What is told twice stands behind.
         """
         w = self.rates
         products = (w * w, w[..., :1] * w[..., 1:], w[..., 1:2] * w[..., 2:])
@@ -261,6 +302,13 @@ class BodyAxes:
                 turned = self.rotation.swapaxes(-1, -2)
                 parts.append(turned.reshape(*turned.shape[:-2], 9))
                 stops.append(27)
+        if self.twice:
+            rest = self.without_imu
+            linear = rest if self._acceleration_twice else self
+            angular = rest if self._rotation_twice else self
+            parts += [linear.proper_acceleration, angular.angular_acceleration, w, angular.rates]
+            end = WIDE_COLUMNS if wide else COLUMNS
+            stops += range(end + 3, end + TWICE + 1, 3)
         slices = [slice(stop - v.shape[-1], stop) for stop, v in zip(stops, parts, strict=True)]
         return list(zip(slices, parts, strict=True))
 
@@ -268,6 +316,10 @@ class BodyAxes:
 def still_in_body(recording: Recording) -> BodyAxes:
     """Still poses in body axes: what is measured of the motion is gravity alone."""
     signals, kept = recording.signals, {"quaternion": "", "force": "wrench", "torque": "wrench"}
+    if "accelerometer" in signals:  # at rest it reads the same everywhere
+        signals = {**signals, "linear_acceleration": signals["accelerometer"]}
+        frames = {**recording.frames, "acceleration": "body"}
+        recording = replace(recording, acceleration_kind="proper", frames=frames)
     proper = recording.acceleration_kind == "proper" and "linear_acceleration" in signals
     if proper:
         kept["linear_acceleration"] = "acceleration"

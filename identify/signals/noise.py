@@ -168,8 +168,9 @@ _FIRST, _SECOND = np.array([0, 1, 2, 0, 0, 1]), np.array([0, 1, 2, 1, 2, 2])
 
 
 def _rates_way(noise: SignalNoise) -> Way:
-    if "angular_velocity" in noise.names:
-        return "angular_velocity", SAMPLE
+    for name in ("gyro", "angular_velocity"):
+        if name in noise.names:
+            return name, SAMPLE
     return "quaternion", 1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -10,9 +10,12 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import LogError, SchemaError
+from identify.findings import Finding
 from identify.logs import Recording
+from identify.logs.parts import Imu
 from identify.signals.delay import without_delay
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
+from identify.signals.imu import compared, fitted_place, merged, read_in_another_unit
 from identify.signals.kernels import Differentiator, default_cutoff_hz
 from identify.signals.kinematics import COLUMNS, WIDE_COLUMNS, BodyAxes, Samples, still_in_body
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
@@ -20,7 +23,7 @@ from identify.signals.prepared import BlockRows, FullRate, PreparedLog, Segment
 from identify.signals.segments import EvenSegment, even_segments
 from identify.signals.streams import on_one_clock
 from identify.signals.transform import block_edges, block_transform
-from identify.spatial import rotation_from_quaternion
+from identify.spatial import Pose, rotation_from_quaternion
 
 FOLDS = 5
 """Parts of time that are held out in turn; a log of fewer blocks is cut anew for them."""
@@ -84,7 +87,7 @@ def prepare(
     if recording.still:
         return _prepare_still(recording, wide=wide)
     found = _parts(recording, cutoff_hz, span, wide=wide, rate_hz=rate_hz)
-    joined = _join(recording, found, span, folds=folds)
+    joined = _join(found.recording, found, span, folds=folds)
     return replace(
         joined,
         cutoff_raised=found.cutoff_raised,
@@ -122,6 +125,7 @@ def full_rate(
 class _Parts:
     """The segments of a log, and what was read off the longest."""
 
+    recording: Recording
     parts: list[_Part]
     rate_hz: float
     cutoff_hz: float
@@ -165,12 +169,57 @@ def _parts(
         Differentiator.design(longest.rate_hz, cutoff),
     )
     noise = _with_given(noise, recording.noise)
-    parts = [
-        _prepare_segment(recording, segment, cutoff, noise, span, wide=wide)
-        for segment in segments
-        if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
-    ]
-    return _Parts(parts, longest.rate_hz, cutoff, raised, fast, noise)
+
+    def prepared(recording: Recording) -> list[_Part]:
+        return [
+            _prepare_segment(recording, segment, cutoff, noise, span, wide=wide)
+            for segment in segments
+            if len(segment) >= shortest_segment(segment.rate_hz, cutoff)
+        ]
+
+    parts = prepared(recording)
+    if parts and parts[0].samples.in_body.twice:
+        recording, parts = _calibrated(recording, parts, prepared)
+    elif odd := (*read_in_another_unit(recording, longest.signals),):
+        recording = replace(recording, findings=(*recording.findings, *odd))
+    return _Parts(recording, parts, longest.rate_hz, cutoff, raised, fast, noise)
+
+
+def _calibrated(
+    recording: Recording, parts: list[_Part], prepared: Callable[[Recording], list[_Part]]
+) -> tuple[Recording, list[_Part]]:
+    """The recording with what its inertial measurement unit is by the rest of the log, and how.
+
+    The offset of the gyro is taken off, the place of the accelerometer found where it is to be.
+    """
+    imu = recording.imu or Imu()
+    both = np.concatenate([part.columns[:, -6:] for part in parts])
+    if (offset := (both[:, :3] - both[:, 3:]).mean(axis=0)).any():
+        imu = replace(imu, gyro_offset=tuple(offset.tolist()))
+        parts = prepared(replace(recording, imu=imu))
+    findings: list[Finding] = []
+    if imu.fitted:
+        found = fitted_place(_blocks_of(parts))
+        if found is None:
+            raise LogError(
+                f"{recording.name}: [imu.mount] fitted: the motion does not tell where the "
+                "accelerometer is; turn faster, about two axes, or give translation"
+            )
+        place, sigma = found
+        at = ", ".join(f"{1e3 * x:.4g} ± {2e3 * s:.2g}" for x, s in zip(place, sigma, strict=True))
+        text = f"the accelerometer is at [{at}] mm from the body's origin, by the log."
+        findings.append(Finding("imu_place", "info", text, evidence={"place": place.tolist()}))
+        imu = replace(imu, X_BI=Pose(imu.X_BI.rotation, imu.X_BI.position + place))
+        parts = prepared(replace(recording, imu=imu))
+    recording = replace(recording, imu=imu)
+    findings += compared(recording, _blocks_of(parts))
+    return replace(recording, findings=(*recording.findings, *findings)), parts
+
+
+def _blocks_of(parts: Sequence[_Part]) -> list[BlockRows]:
+    edges = [block_edges(len(part.columns), part.segment.rate_hz) for part in parts]
+    whole = [replace(part, own=slice(0, len(part.columns))) for part in parts]
+    return [b for part, at in zip(whole, edges, strict=True) for b in part.block_rows(at)]
 
 
 def _at_rate(segment: EvenSegment, rate_hz: float | None) -> EvenSegment:
@@ -216,7 +265,7 @@ class _Part:
                 name: values[lost + own.start : lost + own.stop]
                 for name, values in self.segment.signals.items()
             },
-            columns=self.columns[own],
+            columns=self.columns[own, : 1 + COLUMNS],
             rotation=None if attitude is None else rotation_from_quaternion(attitude[own]),
             rate_hz=self.segment.rate_hz,
             cutoff_hz=self.cutoff_hz,
@@ -224,6 +273,11 @@ class _Part:
 
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
         """Rows of the blocks between the edges, counted from the first sample of its own."""
+        blocks = self.block_rows(edges)
+        return [merged(block) for block in blocks] if self.samples.in_body.twice else blocks
+
+    def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
+        """The same with what is told twice behind the columns of a fit."""
         first, tapered = self.own.start, self.samples.half_window > 0
         parts = [
             (
@@ -248,7 +302,8 @@ class _Part:
         step = min(step, len(self))
         count = len(self) // step
         whole = slice(self.own.start, self.own.start + count * step)
-        columns = self.columns[whole].reshape(count, -1, self.columns.shape[1]).mean(axis=1)
+        width = 1 + (WIDE_COLUMNS if self.samples.wide else COLUMNS)
+        columns = self.columns[whole, :width].reshape(count, -1, width).mean(axis=1)
         return self.time[whole].reshape(count, -1).mean(axis=1), columns
 
 
@@ -315,7 +370,7 @@ def _prepare_segment(
 
 def _columns(axes: BodyAxes, time: Array, *, wide: bool) -> Array:
     """Columns z = [1, ψ, w], shape (n, 19), or [1, ψ, w, Rᵀ, ẇ, ẅ], (n, 40), less known drift."""
-    columns = np.zeros((len(time), 1 + (WIDE_COLUMNS if wide else COLUMNS)))
+    columns = np.zeros((len(time), 1 + axes.width(wide=wide)))
     columns[:, 0] = 1.0
     for at, values in axes.vectors(wide=wide):
         columns[:, 1 + at.start : 1 + at.stop] = values

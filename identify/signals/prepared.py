@@ -147,11 +147,13 @@ class PreparedLog(LogSeries):
 _SOURCES: Mapping[str, tuple[tuple[str, str], ...]] = MappingProxyType(
     {
         "acceleration": (
+            ("accelerometer", "accelerometer"),
             ("linear_acceleration", "as logged"),
             ("linear_velocity", "derivative of the velocity"),
             ("position", "second derivative of the position"),
         ),
         "angular_acceleration": (
+            ("gyro", "derivative of the gyro"),
             ("angular_acceleration", "as logged"),
             ("angular_velocity", "derivative of the angular velocity"),
             ("quaternion", "second derivative of the attitude"),

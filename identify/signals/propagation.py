@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Array, Indices
-from identify.signals.kinematics import COLUMNS, WIDE_COLUMNS, BodyAxes, Samples, Way
+from identify.signals.kinematics import BodyAxes, Samples, Way
 from identify.spatial.rotations import cross, hat
 
 _STEP = 2.0**-64
@@ -36,7 +36,7 @@ def propagate(samples: Samples, at: Indices) -> tuple[tuple[Way, ...], Array]:
         [ψ, w, Rᵀ, ẇ, ẅ].
     """
     values = {way: taken[at] for way, taken in samples.taken.items()}
-    J = np.zeros((len(at), WIDE_COLUMNS if samples.wide else COLUMNS, 3 * len(values)))
+    J = np.zeros((len(at), samples.in_body.width(wide=samples.wide), 3 * len(values)))
     for number, way in enumerate(values):
         moved = _moved(values, way, samples.attitude)
         columns = slice(3 * number, 3 * number + 3)

@@ -22,6 +22,8 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "pose": ("position", "quaternion"),
     "twist": ("linear_velocity", "angular_velocity"),
     "acceleration": ("linear_acceleration", "angular_acceleration"),
+    "gyro": ("gyro",),
+    "accelerometer": ("accelerometer",),
     "wrench": ("force", "torque"),
 }
 """Signals that one sensor may give, in the order of a recording."""

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.transform import Rotation
 
 from identify.errors import IdentifyError, LogError
 from identify.logs import Recording, read_log
@@ -37,6 +38,9 @@ SAME = {
         {"twist_frame": "world", "acceleration_frame": "body", "acceleration_kind": "proper"},
     ),
 }
+
+
+TURNED = ("matrix", "transform", "by columns", "rotation vector", "angles", "one angle")
 
 
 @pytest.fixture
@@ -99,6 +103,58 @@ def test_a_recording_of_memory_says_so(given, table, schema):
     assert Recording.from_arrays(**other).sha256 != arrays.sha256
 
 
+def _as(kind: str, rotation, position) -> tuple[dict, dict]:
+    """Arguments for a rotation of some kind, and the table of a schema that says the same."""
+    transform = np.tile(np.eye(4), (len(position), 1, 1))
+    transform[:, :3, :3], transform[:, :3, 3] = rotation.as_matrix(), position
+    match kind:
+        case "matrix":
+            return {"matrix": rotation.as_matrix()}, {"matrix": "R[0:9]"}
+        case "transform":
+            return {"matrix": transform, "position": None}, {"matrix": "R[0:16]", "position": None}
+        case "by columns":
+            flat = transform.swapaxes(1, 2).reshape(-1, 16)
+            order = {"rotation_order": "column"}, {"order": "column", "position": None}
+            return {"matrix": flat, "position": None, **order[0]}, {"matrix": "R", **order[1]}
+        case "rotation vector":
+            return {"rotation_vector": rotation.as_rotvec()}, {"rotation_vector": "R"}
+        case "angles":
+            angles = {"euler": rotation.as_euler("ZYX"), "rotation_order": "ZYX"}
+            return angles, {"euler": [f"R[{k}]" for k in range(3)], "order": "ZYX"}
+        case _:
+            about_z = rotation.as_euler("ZYX")[:, :1]
+            return {"euler": about_z, "rotation_order": "z"}, {"euler": ["R[0]"], "order": "z"}
+
+
+@pytest.mark.parametrize("kind", TURNED)
+def test_every_kind_of_rotation_is_read_as_a_file(schema, table, given, kind):
+    rotation = Rotation.from_quat(given["quaternion"])
+    arguments, pose = _as(kind, rotation, given["position"])
+    document = schema(pose={"quaternion": None, **pose})
+    (name,) = {"matrix", "rotation_vector", "euler"} & arguments.keys()
+    columns = {key: table[key].to_numpy() for key in table}
+    columns["R"] = np.reshape(arguments[name], (len(table), -1))
+    got = Recording.from_arrays(**given | {"quaternion": None} | arguments)
+    _assert_same(got, read_log(columns, document))
+    if kind != "one angle":
+        R = Rotation.from_quat(got.signals["quaternion"])
+        np.testing.assert_allclose((R.inv() * rotation).magnitude(), 0.0, atol=1e-14)
+        np.testing.assert_allclose(got.signals["position"], given["position"], atol=1e-15)
+
+
+def test_an_inertial_measurement_unit_is_read_as_a_file(schema, table, given):
+    gyro, read = np.random.default_rng(1).standard_normal((2, 20, 3))
+    mount = {"translation": [0.03, -0.04, 0.0], "rotation_vector": [0.1, 0.2, 0.3]}
+    document = schema(imu={"gyro": "g", "accelerometer": "a", "mount": mount})
+    columns = {key: table[key].to_numpy() for key in table} | {"g": gyro, "a": read}
+    got = Recording.from_arrays(**given, gyro=gyro, accelerometer=read, imu_mount=mount)
+    want = read_log(columns, document)
+    _assert_same(got, want)
+    np.testing.assert_array_equal(got.imu.X_BI.matrix, want.imu.X_BI.matrix)
+    turned = Rotation.from_rotvec(mount["rotation_vector"]).apply(gyro)
+    np.testing.assert_allclose(got.signals["gyro"], turned, atol=1e-15)
+
+
 def _with(array, place, value) -> np.ndarray:
     array = np.array(array)
     array[place] = value
@@ -129,6 +185,32 @@ BAD = {
     ],
     "quaternion_order": [{"quaternion_order": "zyxw"}],
     "maps": [{"maps": "both"}],
+    "matrix": [
+        {"matrix": np.tile(np.eye(3), (20, 1, 1))},
+        {"quaternion": None, "matrix": np.ones((20, 3, 4))},
+        {"quaternion": None, "matrix": np.tile(np.eye(4), (20, 1, 1))},
+        {"quaternion": None, "matrix": np.ones((20, 3, 3))},
+        {"quaternion": None, "matrix": np.tile(np.eye(3), (19, 1, 1))},
+    ],
+    "rotation_vector": [{"quaternion": None, "rotation_vector": ROWS[:, :2]}],
+    "euler": [
+        {"quaternion": None, "euler": ROWS, "rotation_order": "xy"},
+        {"quaternion": None, "euler": np.ones((20, 4))},
+    ],
+    "rotation_order": [
+        {"quaternion": None, "euler": ROWS, "rotation_order": "xxy"},
+        {"quaternion": None, "matrix": np.tile(np.eye(3), (20, 1, 1)), "rotation_order": "xyz"},
+        {"rotation_order": "wxyz"},
+    ],
+    "gyro": [{"gyro": ROWS[:3]}],
+    "imu_mount": [
+        {"accelerometer": ROWS},
+        {"accelerometer": ROWS, "imu_mount": 2 * np.eye(4)},
+        {"accelerometer": ROWS, "imu_mount": {"quaternion": [0, 0, 0, 1]}},
+        {"accelerometer": ROWS, "imu_mount": {"translation": [0, 0, 60]}},
+        {"accelerometer": ROWS, "imu_mount": {"fitted": True}, "position": None, "quaternion": None}
+        | {"gyro": ROWS},
+    ],
     "velocity": [{"velocity": ROWS[:3], "twist_frame": "body"}, {"twist_frame": "body"}],
     "angular_velocity": [{"angular_velocity": ROWS[0], "twist_frame": "body"}],
     "twist_frame": [{"velocity": ROWS}, {"velocity": ROWS, "twist_frame": "tool"}],
@@ -167,7 +249,7 @@ BAD = {
 def test_an_error_names_the_argument(given, name, changes):
     with pytest.raises(IdentifyError, match=rf"arrays: .*\b{name}\b") as error:
         Recording.from_arrays(**given | changes)
-    for table in ("[log]", "[pose]", "[twist]", "[acceleration]", "[wrench", "[body"):
+    for table in ("[log]", "[pose]", "[twist]", "[acceleration]", "[wrench", "[body", "[imu"):
         assert table not in str(error.value)
 
 

@@ -191,8 +191,12 @@ WRONG = [
     ({"gravity": [0, 0, -9.81]}, r"unknown key 'gravity'; it belongs in \[world\]"),
     ({"streams": {"poses": {"file": "a"}}}, r"\[streams\] unknown key 'poses'; did you mean 'pose"),
     # missing
-    ({"wrench": None}, r"the table \[wrench\] is missing"),
-    ({"wrench": {"force": None}}, r"\[wrench\] the key 'force' is missing"),
+    ({"wrench": {"torque": None}}, r"\[wrench\] the key 'torque' is missing"),
+    ({"wrench": None, "pose": None}, r"names no columns: give \[pose\] or \[imu\], and \[wrench\]"),
+    (
+        {"wrench": None, "log": {"time": None, "still": True}},
+        r"still poses tell nothing of a body without a wrench: give \[wrench\]",
+    ),
     # the clock
     ({"log": {"time": None}}, r"exactly one of time .* rate_hz .* still = true .*got none"),
     ({"log": {"rate_hz": 100}}, r"\[log\] give exactly one of time, rate_hz and still"),
@@ -267,6 +271,43 @@ WRONG += [
     (
         {"pose": {"position": None}, "acceleration": IMU["acceleration"] | {"kind": "spatial"}},
         r'kind = "spatial" needs the velocity of the body',
+    ),
+]
+
+
+UNIT = {"gyro": [20, 21, 22], "accelerometer": [23, 24, 25], "mount": {"translation": [0, 0, 0]}}
+FITTED = {"imu": UNIT | {"mount": {"fitted": True}}}
+WRONG += [
+    ({"imu": {"mount": {"translation": [0, 0, 0]}}}, r"\[imu\] give gyro, accelerometer, or both"),
+    ({"imu": UNIT | {"mount": None}}, r"\[imu\] accelerometer needs \[imu.mount\] with transl"),
+    (
+        {"imu": UNIT | {"mount": {"quaternion": [0, 0, 0, 1]}}},
+        r"accelerometer needs \[imu.mount\] with",
+    ),
+    (
+        {"imu": UNIT | {"mount": {"translation": [0, 0, 0], "quaternion": [0, 0, 1, 1]}}},
+        r"\[imu.mount\] quaternion: expected a unit quaternion .* of norm 1.41",
+    ),
+    (
+        {"imu": UNIT | {"mount": {"translation": [0, 0, 0], "fitted": True}}},
+        r"\[imu.mount\] give translation, or fitted = true to have it found, not both",
+    ),
+    (
+        {"imu": UNIT | {"mount": {"translation": [0, 0, 60]}}},
+        r'translation: the accelerometer is 60 m from the body.* set unit = "mm"',
+    ),
+    ({"imu": UNIT | {"unit": "m/s2"}}, r"\[imu\] unit: expected one of 'm/s\^2', 'g'"),
+    ({"imu": {"gyro": [1, 2, 3], "accelerometer_noise": 1}}, "noise is given, but there is no acc"),
+    ({"streams": {"gyro": {"file": "a"}}}, r"\[streams.gyro\] names a file, but .* no gyro in \["),
+    (FITTED | {"pose": None}, r"\[imu.mount\] fitted = true needs a pose beside the accelerometer"),
+    (FITTED | {"pose": {"position": None}}, r"fitted = true needs the motion of the body's origin"),
+    (
+        {"pose": None, "imu": {"gyro": [1, 2, 3]}},
+        r"not from angular velocity and force: give \[pose\], or \[imu\] accelerometer with",
+    ),
+    (
+        {"pose": None, "imu": UNIT | {"gyro": None}},
+        r"rotation can only come from a gyroscope: give \[pose\], or \[imu\] gyro",
     ),
 ]
 

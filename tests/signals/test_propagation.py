@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from identify.logs.parts import Imu
 from identify.signals.kernels import Differentiator
 from identify.signals.kinematics import Samples
 from identify.signals.propagation import propagate
@@ -141,6 +142,18 @@ def test_noise_of_the_wrench_in_any_axes(give, frame):
 )
 def test_an_inertial_unit_without_attitude(give):
     recording = record(PATH, PHI, TIME, give, kind="proper")
+    assert_propagated(recording, 1e-3)
+
+
+@pytest.mark.parametrize("give", [(), ("linear_acceleration",), ("quaternion",)])
+def test_a_unit_with_a_lever(give):
+    recording = record(PATH, PHI, TIME, give, kind="proper")
+    motion = PATH.motion(TIME)
+    read = {"gyro": motion.angular_velocity, "accelerometer": motion.proper_acceleration}
+    if give:  # each alone tells nothing twice
+        del read["gyro" if "quaternion" in give else "accelerometer"]
+    imu = Imu(Pose(np.eye(3), np.array([0.3, -0.4, 0.2])), gyro_offset=(0.1, -0.2, 0.3))
+    recording = replace(recording, signals={**recording.signals, **read}, imu=imu)
     assert_propagated(recording, 1e-3)
 
 

@@ -10,6 +10,7 @@ from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault
 from identify.diagnosis.faults.gravity import gravity_faults
+from identify.diagnosis.faults.imu import imu_faults
 from identify.diagnosis.faults.pose import pose_faults
 from identify.diagnosis.faults.timing import timing_faults
 from identify.diagnosis.faults.wrench import sign_faults, wrench_faults
@@ -26,6 +27,7 @@ FAMILIES: dict[Family, tuple[str, ...]] = {
         *("gravity_direction", "gravity_magnitude", "gravity_tilted", "already_compensated"),
         *("partly_compensated", "acceleration_kind"),
     ),
+    imu_faults: ("imu_sign",),
     pose_faults: (
         *("position_unit", "angle_unit", "position_axes", "quaternion_order", "pose_maps"),
         *("acceleration_kind", "kinematic_offset"),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+import numpy as np
+
 from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
-from identify.diagnosis.fault import Fault, Sizes, slip
+from identify.diagnosis.fault import Fault, Sizes, rounded, slip
 from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import PoseTable
 from identify.regressors.log_corrections import displaced_point, scaled_position
@@ -149,6 +151,10 @@ def _offset(facts: LogFacts) -> Fault:
 
     def action(size: Array) -> str:
         shown = [round(1e3 * float(v), 2) + 0.0 for v in size]
+        if facts.schema is not None and "accelerometer" in facts.signals and not facts.attitude:
+            mount = facts.schema.imu and facts.schema.imu.mount
+            place = np.zeros(3) if mount is None else mount.pose.position
+            return f"In [imu.mount], set `translation = {rounded(place - size)}` (in m)"
         if of_tool:
             missing = [0.0 - v for v in shown]
             return (

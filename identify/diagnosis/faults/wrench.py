@@ -90,7 +90,7 @@ def _axes(facts: LogFacts) -> Iterator[Fault]:
             shown = ", ".join(("" if sign > 0 else "-") + "xyz"[axis] for sign, axis in pairs)
             text = f"the wrench's x, y, z are what the log calls {shown}"
             yield slip(facts, "wrench_axes", text, patch)
-    swapped = {"wrench.force": list(wrench.torque), "wrench.torque": list(wrench.force)}
+    swapped = {"wrench.force": list(wrench.torque), "wrench.torque": list(wrench.force or ())}
     yield slip(facts, "wrench_axes", "the columns of force and torque are swapped", swapped)
 
 

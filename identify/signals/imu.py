@@ -1,0 +1,308 @@
+"""What an inertial measurement unit and the rest of a log both tell: put together, and compared.
+
+Rows by frequency have a' and α of the unit, and behind the columns of a fit those of the rest of
+the log, with the angular velocities of both. Each band takes the mean of the two whose noise is
+least. Where they are compared, the unit reads G times what the rest says, in its place, late:
+
+    ω_unit = G ω + τ α        a'_unit = G a' + (α× + ω×ω×) δr
+
+fitted to the moments of all rows but the constant, less those of their noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from identify.arrays import Array, Vec3
+from identify.errors import LogError
+from identify.findings import Finding
+from identify.logs import Recording
+from identify.logs.schema_fields import negated
+from identify.signals.kinematics import TWICE
+from identify.signals.prepared import BlockRows
+from identify.signals.transform import CONSTANT
+from identify.spatial import Pose, log_rotation, quaternion_from_rotation
+from identify.spatial.rotations import hat
+from identify.spatial.vectors import STANDARD_GRAVITY
+
+_SURELY = 4.0
+"""Standard errors beyond which a difference is none of chance …"""
+
+_TURNED, _SCALED, _LATE, _DISPLACED = np.radians(1.0), 0.02, 2e-3, 5e-3
+"""… and what it has to be to matter: an angle [rad], a share, a time [s], a distance [m]."""
+
+_FAR_SCALED = 0.2
+"""Share by which a scale may be off for the two to be put together."""
+
+_FARTHEST_TURNED = np.radians(20.0)
+"""Angle between axes that are meant to be the same, beyond which they are others."""
+
+_PRODUCTS = ((6, 9, 10), (9, 7, 11), (10, 11, 8))
+"""Where the products of ω stand behind the constant."""
+
+_UNITS = {
+    "gyro": ("angle_unit", "deg", "rad", 180.0 / np.pi),
+    "accelerometer": ("unit", "m/s^2", "g", STANDARD_GRAVITY),
+}
+"""The key of each sensor's unit, the small and the large one, and their ratio."""
+
+
+def merged(block: BlockRows) -> BlockRows:
+    """Rows with what is told twice put together, weighed by its noise in each band.
+
+    The constant of an acceleration is that of the rest of the log: an accelerometer has an offset.
+    """
+    width = block.rows.shape[1] - TWICE
+    rows, noise = block.rows[:, :width].copy(), {}
+    for group, moment in block.noise.items():
+        T = np.eye(width - 1, width - 1 + TWICE)
+        for own in (slice(0, 3), slice(3, 6)):
+            other = slice(width - 1 + own.start, width - 1 + own.stop)
+            variances = [moment[one, two].trace() for one in (own, other) for two in (own, other)]
+            of_difference = variances[0] - variances[1] - variances[2] + variances[3]
+            share = 0.0
+            if group == CONSTANT and own.start == 0:
+                share = 1.0
+            elif of_difference > 0.0:
+                share = float(np.clip((variances[0] - variances[1]) / of_difference, 0.0, 1.0))
+            T[own, own], T[own, other] = (1.0 - share) * np.eye(3), share * np.eye(3)
+        of_group = block.groups == group
+        rows[of_group, 1:] = block.rows[of_group, 1:] @ T.T
+        noise[group] = T @ moment @ T.T
+    return replace(block, rows=rows, noise=noise)
+
+
+class _Likened(NamedTuple):
+    """What a sensor reads by what the rest of the log says.
+
+    Attributes:
+        gain: G.
+        beside: τ [s] of a gyro; δr [m] of an accelerometer.
+        errors: one sigma of the entries of G and of those, one after the other.
+    """
+
+    gain: Array
+    beside: Array
+    errors: Array
+
+
+def fitted_place(blocks: Sequence[BlockRows]) -> tuple[Vec3, Vec3] | None:
+    """Where an accelerometer is by what it reads, from the place it was read for.
+
+    Returns:
+        δr along B [m] and one sigma of each component; None where the log does not tell.
+    """
+    return _Moments(blocks).place()
+
+
+def compared(recording: Recording, blocks: Sequence[BlockRows]) -> Iterator[Finding]:
+    """How an inertial measurement unit differs from the rest of the log, beyond noise.
+
+    Raises:
+        LogError: so far that both cannot be of one body.
+    """
+    moments = _Moments(blocks)  # what is told once is alike in both
+    yield from _of_sensor(recording, "gyro", moments.gyro())
+    yield from _of_sensor(recording, "accelerometer", moments.accelerometer())
+
+
+def read_in_another_unit(recording: Recording, signals: Mapping[str, Array]) -> Iterator[Finding]:
+    """That an accelerometer reads about gravity, but for the ratio of its units.
+
+    Args:
+        recording: the log.
+        signals: of a segment of it, by name.
+    """
+    gravity = float(np.linalg.norm(recording.gravity))
+    for name, key in (("accelerometer", "imu"), ("linear_acceleration", "acceleration")):
+        if name not in signals or (key != "imu" and recording.acceleration_kind != "proper"):
+            continue
+        read = float(np.median(np.linalg.norm(signals[name], axis=1)))
+        _, small, large, ratio = _UNITS["accelerometer"]
+        for unit, factor in ((small, ratio), (large, 1.0 / ratio)):
+            if 0.7 * gravity < read / factor < 1.4 * gravity:
+                yield Finding(
+                    "imu_scale",
+                    "error",
+                    f"the proper acceleration is {read:.3g} m/s² half of the time, and gravity is "
+                    f"{gravity:.3g} m/s²: it is in another unit.",
+                    f'In the schema, [{key}], set `unit = "{unit}"`.',
+                    {"scale": factor},
+                )
+
+
+class _Moments:
+    """Moments of the rows of each band and of their noise; maps of columns behind the constant.
+
+    Attributes:
+        own: picks a' of the unit, (3, K).
+        carried: (α× + ω×ω×) e_k, (3, K, 3).
+    """
+
+    def __init__(self, blocks: Sequence[BlockRows]) -> None:
+        self._bands: dict[int, tuple[Array, Array, int]] = {}
+        for block in blocks:
+            for group, noise in block.noise.items():
+                rows = block.rows[block.groups == group, 1:]
+                if group == CONSTANT or not len(rows):
+                    continue
+                S, C, n = self._bands.get(group, (0.0, 0.0, 0))
+                S, C = S + rows.T @ rows, C + len(rows) * noise
+                self._bands[group] = np.asarray(S), np.asarray(C), n + len(rows)
+        self._width = blocks[0].rows.shape[1] - 1
+        self.own = self._pick(0)
+        alpha, x = self._pick(3), np.eye(3)
+        self.carried = np.stack([-hat(e) @ alpha for e in x], axis=-1)
+        for i, j in np.ndindex(3, 3):  # (ωωᵀ − |ω|² 1) e_j
+            self.carried[i, _PRODUCTS[i][j], j] += 1.0
+            self.carried[i, 6:9, j] -= float(i == j)
+
+    def gyro(self) -> _Likened | None:
+        """ω of the unit by ω and α of the rest."""
+        end = self._width - TWICE
+        T = np.concatenate((self._gains(end + 9), self._pick(end + 3)[:, :, None]), axis=2)
+        return self._likened(self._pick(end + 6), T)
+
+    def accelerometer(self) -> _Likened | None:
+        """a' of the unit by that of the rest and the place of the unit."""
+        T = np.concatenate((self._gains(self._width - TWICE), self.carried), axis=2)
+        return self._likened(self.own, T)
+
+    def place(self) -> tuple[Vec3, Vec3] | None:
+        """The place of the unit, its axes and its unit taken for right."""
+        rest = self._pick(self._width - TWICE)
+        return self._solve(self.own - rest, self.carried, np.zeros(3))
+
+    def _solve(self, y: Array, T: Array, x: Array) -> tuple[Array, Array] | None:
+        """Least squares of z y = z T x over all bands, from about x; x and one sigma of each.
+
+        None where the motion does not tell them all.
+        """
+        N, b, rows = np.zeros((len(x), len(x))), np.zeros(len(x)), 0
+        total = sum(float(np.einsum("ik,kl,il", y, S, y)) for S, _, _ in self._bands.values())
+        weighed = []
+        for S, C, n in self._bands.values():
+            left = y - T @ x
+            noise = float(np.einsum("ik,kl,il", left, C, left)) / (3 * n)
+            weight = 1.0 / (noise + 1e-12 * total / max(n, 1) + np.finfo(float).tiny)
+            N += weight * np.einsum("ikp,kl,ilq->pq", T, S - C, T)
+            b += weight * np.einsum("ikp,kl,il->p", T, S - C, y)
+            weighed.append((weight, S))
+            rows += 3 * n
+        size = np.sqrt(np.maximum(np.diag(N), 0.0))
+        if not size.all() or np.linalg.eigvalsh(N / np.outer(size, size))[0] < 1e-4:
+            return None
+        found = np.linalg.solve(N, b)
+        left = y - T @ found
+        spread = sum(w * float(np.einsum("ik,kl,il", left, S, left)) for w, S in weighed) / rows
+        return found, np.sqrt(max(1.0, spread) * np.diag(np.linalg.inv(N)))
+
+    def _likened(self, y: Array, T: Array) -> _Likened | None:
+        count = T.shape[2]
+        found = self._solve(y, T, np.append(np.eye(3), np.zeros(count - 9)))
+        if found is None:
+            return None
+        return _Likened(found[0][:9].reshape(3, 3), found[0][9:], found[1])
+
+    def _pick(self, start: int) -> Array:
+        return np.eye(3, self._width, start)
+
+    def _gains(self, start: int) -> Array:
+        """z T vec(G) = G v for the v that stands at some columns, shape (3, K, 9)."""
+        return np.einsum("ij,mk->ikjm", np.eye(3), self._pick(start)).reshape(3, self._width, 9)
+
+
+def _of_sensor(recording: Recording, name: str, found: _Likened | None) -> Iterator[Finding]:
+    if found is None or recording.imu is None:
+        return
+    G, sigma = found.gain, float(found.errors[:9].mean())
+    U, singular, Vt = np.linalg.svd(G)
+    scale, X_BI = float(singular.mean()), recording.imu.X_BI
+    R = U @ Vt
+    if (remedy := _contradiction(recording, name, R, scale)) is not None:
+        raise LogError(
+            f"{recording.name}: the {name} contradicts the rest of the log: it reads "
+            f"{np.round(G, 2).tolist()} times what that says. {remedy}"
+        )
+    turn = log_rotation(quaternion_from_rotation(R))
+    if (angle := float(np.linalg.norm(turn))) > max(_TURNED, _SURELY * sigma):
+        mount = log_rotation(quaternion_from_rotation(R.T @ X_BI.rotation))
+        yield Finding(
+            "imu_axes",
+            "warning",
+            f"the axes of the {name} are turned by {np.degrees(angle):.3g}° from where the schema "
+            "has them, by the rest of the log.",
+            f"In the schema, [imu.mount], set `rotation_vector = {np.round(mount, 5).tolist()}`.",
+            {"angle": angle, "sigma": sigma},
+        )
+    if abs(scale - 1.0) > max(_SCALED, _SURELY * sigma):
+        yield Finding(
+            "imu_scale",
+            "error" if abs(scale - 1.0) > _FAR_SCALED else "warning",
+            f"the {name} reads {scale:.4g} times what the rest of the log says.",
+            "Check its unit and range, those of the pose, and the unit of time.",
+            {"scale": scale, "sigma": sigma},
+        )
+    errors = _SURELY * found.errors[9:]
+    if name == "gyro" and abs(late := -float(found.beside[0])) > max(_LATE, float(errors[0])):
+        yield Finding(
+            "imu_delay",
+            "warning",
+            f"the gyro is {1e3 * abs(late):.3g} ms {'late' if late > 0.0 else 'early'} by the rest "
+            "of the log.",
+            f"Add {-late:.4g} s to its time stamps, or {late:.4g} s to the others.",
+            {"delay": late, "sigma": float(found.errors[9])},
+        )
+    away = found.beside
+    if name == "accelerometer" and np.linalg.norm(away) > max(_DISPLACED, np.linalg.norm(errors)):
+        place = np.round(X_BI.position + away, 4).tolist()
+        yield Finding(
+            "imu_place",
+            "warning",
+            f"the accelerometer is {1e3 * np.linalg.norm(away):.3g} mm from where the schema has "
+            "it, by the rest of the log.",
+            f"In the schema, [imu.mount], set `translation = {place}` (in m), or `fitted = true`.",
+            {"distance": float(np.linalg.norm(away))},
+        )
+
+
+def _contradiction(recording: Recording, name: str, R: Array, scale: float) -> str | None:
+    """What to do where a sensor reads in another unit, or along other axes; None where it does not.
+
+    Args:
+        recording: whose it is.
+        name: of the sensor.
+        R: nearest orthogonal matrix to its gain.
+        scale: mean size of its gain.
+    """
+    said: Any = recording.schema.get("imu", {})
+    key, small, large, ratio = _UNITS[name]
+    remedies = [
+        f'set `{key} = "{unit}"`'
+        for unit, factor in ((small, ratio), (large, 1.0 / ratio))
+        if abs(scale / factor - 1.0) < 0.1
+    ]
+    X_BI = Pose.identity() if recording.imu is None else recording.imu.X_BI
+    own = X_BI.rotation.T @ R @ X_BI.rotation
+    nearest = np.rint(own)
+    near = np.abs(own - nearest).max() < np.sin(_FARTHEST_TURNED)
+    if near and (nearest != np.eye(3)).any():
+        columns = said.get(name, [f"{name}[{k}]" for k in range(3)])
+        new = [_negated_if(columns[int(np.argmax(np.abs(c)))], c.sum()) for c in nearest.T]
+        remedies.append(f"set `{name} = {new}`".replace("'", '"'))
+    elif not near:
+        if np.linalg.det(R) > 0.0:
+            mount = log_rotation(quaternion_from_rotation(R.T @ X_BI.rotation))
+            remedies.append(f"in [imu.mount] set `rotation_vector = {np.round(mount, 4).tolist()}`")
+        else:
+            remedies.append(f"give the columns of {name} in the order and with the signs they have")
+        remedies.append("or check [pose] order and maps")
+    return f"In the schema, [imu], {', '.join(remedies)}." if remedies else None
+
+
+def _negated_if(column: str | int, sign: float) -> str | int:
+    return negated(column) if sign < 0.0 else column
