@@ -38,7 +38,7 @@ class Init(Command):
     """The log: a file of any format that is read, or the folder of a bag."""
 
     preset: Annotated[str | None, option("NAME", "(default: found by the columns)")] = None
-    """Robot or sensor that wrote it: ur_rtde, franka, kuka_rsi, ros_wrench, ati, robotiq."""
+    """Robot or sensor that wrote it: ur_rtde, franka, kuka_rsi, ros_wrench, ati, robotiq, px4."""
 
     output: Annotated[Path, option("S.toml", short="-o")] = Path("schema.toml")
     """The schema to write; an existing file is left alone."""

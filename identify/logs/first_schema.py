@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -71,12 +71,14 @@ class Preset:
         title: what it is of.
         columns: that such a log has.
         template: the schema, with fields in braces; empty where it is guessed from the names.
+        choices: of what may be in one topic or another, each with its columns, likeliest first.
     """
 
     name: str
     title: str
     columns: tuple[str, ...]
     template: str
+    choices: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
     def fits(self, names: Sequence[str]) -> bool:
         """Whether a table has its columns."""
@@ -116,7 +118,13 @@ def presets() -> dict[str, Preset]:
     """All presets by name."""
     found = tomllib.loads(_PRESETS.read_text(encoding="utf-8"))
     return {
-        name: Preset(name, of["title"], tuple(of["columns"]), of["schema"].lstrip("\n"))
+        name: Preset(
+            name,
+            of["title"],
+            tuple(of["columns"]),
+            of["schema"].lstrip("\n"),
+            of.get("choices", {}),
+        )
         for name, of in found.items()
     }
 
@@ -143,7 +151,8 @@ def first_schema(
     chosen = _chosen(log, tables, preset)
     if chosen is not None and chosen.template:
         table = next(table for table in tables if chosen.fits(table.names))
-        found = _of_preset(chosen, _found(table), tcp)
+        topics = frozenset(str(table.topic) for table in tables)
+        found = _of_preset(chosen, _found(table), tcp, topics)
         if held is None or not held[0] > 0.0:
             return found
         mass, *com = map(float, held)
@@ -171,8 +180,10 @@ def _chosen(log: Path, tables: Sequence[Contents], name: str | None) -> Preset |
     return chosen
 
 
-def _of_preset(preset: Preset, found: _Found, tcp: Sequence[float] | None) -> FirstSchema:
-    """A preset with its fields put in."""
+def _of_preset(
+    preset: Preset, found: _Found, tcp: Sequence[float] | None, topics: Collection[str]
+) -> FirstSchema:
+    """A preset with its fields put in; of a log with some topics."""
     times = [name for name in found.contents.names if _TIMES.fullmatch(name)]
     missing: list[str] = []
     pose = _lines(_pose(found, None), missing, "the pose")
@@ -188,6 +199,11 @@ def _of_preset(preset: Preset, found: _Found, tcp: Sequence[float] | None) -> Fi
     text = preset.template
     if "{pose}" not in text:
         missing = [one for one in missing if one != "the pose"]
+    for name, choices in preset.choices.items():
+        there = [choice for choice in choices if choice[0] in topics]
+        if not there and name != "accelerometer":
+            missing.append(name)
+        fields["{" + name + ".topic}"], fields["{" + name + ".columns}"] = (*there, *choices)[0]
     for name, value in fields.items():
         text = text.replace(name, value)
     layout = "".join(

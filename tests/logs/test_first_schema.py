@@ -203,8 +203,12 @@ def test_every_preset_is_a_schema_with_its_fields_put_in():
         text = preset.template.replace("{tcp}", "[0, 0, 0, 0, 0, 0]").replace("{time}", "time")
         text = text.replace("{pose}", 'position = "p"\nquaternion = "q"')
         text = text.replace("{wrench}", 'force = "f"\ntorque = "tau"')
+        for name, choices in preset.choices.items():
+            text = text.replace("{" + name + ".topic}", choices[0][0])
+            text = text.replace("{" + name + ".columns}", choices[0][1])
         if text:
-            assert load_schema(tomllib.loads(text)).wrench.acts_on == "sensor"
+            acts_on = "body" if preset.name == "px4" else "sensor"
+            assert load_schema(tomllib.loads(text)).wrench.acts_on == acts_on
 
 
 @pytest.mark.parametrize(
