@@ -80,7 +80,7 @@ class LogFacts:
             gravity_added="quaternion" in names
             and bool(recording.gravity.any())
             and not (given and recording.acceleration_kind == "proper")
-            and "accelerometer" not in names,
+            and (recording.still or "accelerometer" not in names),
             timed=positioned and not rates,
             positioned=positioned,
             wrench_frame=recording.frames["wrench"],

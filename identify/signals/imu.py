@@ -300,7 +300,7 @@ def _contradiction(recording: Recording, name: str, R: Array, scale: float) -> s
             remedies.append(f"in [imu.mount] set `rotation_vector = {np.round(mount, 4).tolist()}`")
         else:
             remedies.append(f"give the columns of {name} in the order and with the signs they have")
-        remedies.append("or check [pose] order and maps")
+        remedies.append("or check units, order and maps of [pose]")
     return f"In the schema, [imu], {', '.join(remedies)}." if remedies else None
 
 

@@ -316,7 +316,7 @@ class BodyAxes:
 def still_in_body(recording: Recording) -> BodyAxes:
     """Still poses in body axes: what is measured of the motion is gravity alone."""
     signals, kept = recording.signals, {"quaternion": "", "force": "wrench", "torque": "wrench"}
-    if "accelerometer" in signals:  # at rest it reads the same everywhere
+    if "accelerometer" in signals and "quaternion" not in signals:  # at rest alike everywhere
         signals = {**signals, "linear_acceleration": signals["accelerometer"]}
         frames = {**recording.frames, "acceleration": "body"}
         recording = replace(recording, acceleration_kind="proper", frames=frames)

@@ -185,8 +185,10 @@ def routes_of(log: LogSeries) -> dict[str, Route]:
     names = {*recording.signals, *(name for stream in recording.streams for name in stream.signals)}
     found = {}
     for columns, (what, sources) in zip((slice(0, 3), slice(3, 6)), _SOURCES.items(), strict=True):
-        source = next((said for name, said in sources if name in names), None)
-        if source is not None:
+        there = [(name, said) for name, said in sources if name in names]
+        if there:
+            told = 2 if there[0][0] in ("accelerometer", "gyro") else 1  # together with the rest
+            source = " and ".join(said for _, said in there[:told])
             noise = float(np.sqrt(np.mean(log.noise[columns])))
             changes = log.features[:, columns] - log.features[:, columns].mean(axis=0)
             found[what] = Route(source, noise, float(np.sqrt(np.mean(changes**2))))
