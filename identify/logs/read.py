@@ -77,7 +77,7 @@ def read_fields(log: LogLike, schema: SchemaLike) -> dict[str, Any]:
             *findings,
             *other_rates(streams, times),
             *_angles(streams, times, schema),
-            *_free_flight(schema),
+            *described["findings"],
         ),
     }
 
@@ -102,6 +102,7 @@ def describe_log(log: Path, schema: Schema, files: Sequence[SourceFile]) -> dict
         "compensated": wrench.compensated.about_origin(frame) if wrench.compensated else (),
         "body_frame": frame,
         "imu": None if schema.imu is None else imu_of(schema),
+        "findings": tuple(_free_flight(schema)),
         "schema": schema.model_dump(mode="json", exclude_unset=True),
     }
 

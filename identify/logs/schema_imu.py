@@ -53,6 +53,8 @@ class ImuTable(Table):
         for name in ("gyro", "accelerometer"):
             if getattr(self, f"{name}_noise") is not None and getattr(self, name) is None:
                 raise ValueError(f"{name}_noise is given, but there is no {name}")
+        if self.mount is not None and self.mount.fitted and self.accelerometer is None:
+            raise ValueError("mount is to be fitted, but there is no accelerometer to place")
         return self
 
     @property

@@ -156,7 +156,9 @@ class BodyAxes:
 
     @property
     def _acceleration_twice(self) -> bool:
-        others = {"position", "linear_velocity", "linear_acceleration"}
+        others = {"linear_acceleration"}
+        if "quaternion" in self.given:
+            others |= {"position", "linear_velocity"}
         return "accelerometer" in self.given and not others.isdisjoint(self.given)
 
     @property

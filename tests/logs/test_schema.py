@@ -296,6 +296,7 @@ WRONG += [
         {"imu": UNIT | {"mount": {"translation": [0, 0, 60]}}},
         r'translation: the accelerometer is 60 m from the body.* set unit = "mm"',
     ),
+    ({"imu": {"gyro": [1, 2, 3], "mount": {"fitted": True}}}, "there is no accelerometer to place"),
     ({"imu": UNIT | {"unit": "m/s2"}}, r"\[imu\] unit: expected one of 'm/s\^2', 'g'"),
     ({"imu": {"gyro": [1, 2, 3], "accelerometer_noise": 1}}, "noise is given, but there is no acc"),
     ({"streams": {"gyro": {"file": "a"}}}, r"\[streams.gyro\] names a file, but .* no gyro in \["),

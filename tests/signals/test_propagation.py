@@ -145,13 +145,20 @@ def test_an_inertial_unit_without_attitude(give):
     assert_propagated(recording, 1e-3)
 
 
-@pytest.mark.parametrize("give", [(), ("linear_acceleration",), ("quaternion",)])
-def test_a_unit_with_a_lever(give):
+@pytest.mark.parametrize(
+    ("give", "sensors"),
+    [
+        ((), ("gyro", "accelerometer")),
+        (("linear_velocity",), ("gyro", "accelerometer")),  # nothing tells where it points
+        (("linear_acceleration",), ("gyro",)),
+        (("quaternion",), ("accelerometer",)),
+    ],
+)
+def test_a_unit_that_tells_nothing_twice(give, sensors):
     recording = record(PATH, PHI, TIME, give, kind="proper")
     motion = PATH.motion(TIME)
     read = {"gyro": motion.angular_velocity, "accelerometer": motion.proper_acceleration}
-    if give:  # each alone tells nothing twice
-        del read["gyro" if "quaternion" in give else "accelerometer"]
+    read = {name: read[name] for name in sensors}
     imu = Imu(Pose(np.eye(3), np.array([0.3, -0.4, 0.2])), gyro_offset=(0.1, -0.2, 0.3))
     recording = replace(recording, signals={**recording.signals, **read}, imu=imu)
     assert_propagated(recording, 1e-3)
