@@ -5,6 +5,7 @@ from identify.logs.log_file import (
 )
 from identify.logs.parts import (
     DroppedRows as DroppedRows,
+    Imu as Imu,
     SourceFile as SourceFile,
     Stream as Stream,
 )

@@ -125,6 +125,17 @@ def test_what_is_told_twice_has_less_noise_in_every_band_than_each(tmp_path):
     assert min(shares) < 0.5 < 0.95 < max(shares)  # slow bands are of the pose, fast ones not
 
 
+def test_a_wide_scan_has_the_same_rows(tmp_path):
+    log = read_log(*in_files(tmp_path / "log", columns(noise=1.0), schema(mount=FITTED)))
+    narrow, wide = (prepare(log, wide=wide) for wide in (False, True))
+    assert wide.blocks[0].rows.shape[1] == wide.rows.shape[1] == 40
+    for one, other in zip(narrow.blocks, wide.blocks, strict=True):
+        assert_close(other.rows[:, :19], one.rows, 1e-12)
+        for group, noise in one.noise.items():
+            assert_close(other.noise[group][:18, :18], noise, 1e-9)
+    assert_close(wide.rows[:, :19], narrow.rows, 1e-12)
+
+
 WRONG = [
     ({"gain": -1.0}, {}, r'set `accelerometer = \["-acc\[0\]", "-acc\[1\]", "-acc\[2\]"\]`'),
     ({"gain": 1 / 9.80665}, {}, 'accelerometer contradicts .* set `unit = "g"`'),

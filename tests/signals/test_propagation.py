@@ -30,12 +30,16 @@ COLUMNS = {
     "products": slice(6, 12),
     "force": slice(12, 15),
     "torque": slice(15, 18),
+    "a' of the rest": slice(18, 21),
+    "alpha of the rest": slice(21, 24),
+    "rates of both": slice(24, 30),
 }
 
 
 def columns_of(recording, *, wide=False):
     samples = Samples(recording, recording.signals, DIFFERENTIATOR, wide=wide)
-    columns = np.zeros((len(recording) - 2 * samples.half_window, 39 if wide else 18))
+    width = samples.in_body.width(wide=wide)
+    columns = np.zeros((len(recording) - 2 * samples.half_window, width))
     for where, values in samples.in_body.vectors(wide=wide):
         columns[:, where] = values
     return samples, columns
@@ -74,7 +78,8 @@ def assert_propagated(recording, rtol: float) -> None:
     samples, columns = columns_of(recording)
     at = np.array([0, 17, 60, len(columns) - 1])
     ways, J = propagate(samples, at)
-    assert J.shape == (4, 18, 3 * len(ways))
+    width = 30 if samples.in_body.twice else 18
+    assert J.shape == (4, width, 3 * len(ways))
     time = TIME[samples.half_window :][at]
     reached = {name for name, _ in ways}
     for name in recording.signals:
@@ -82,15 +87,15 @@ def assert_propagated(recording, rtol: float) -> None:
         step = 1e-4
         above, below = (columns_of(disturbed(recording, name, noise, s))[1] for s in (step, -step))
         found = (above - below)[at] / (2.0 * step)
-        expected = np.zeros((4, 18))
+        expected = np.zeros((4, width))
         for number, (signal, order) in enumerate(ways):
             if signal == name:
                 n = noise.at(time, 0 if order == SAMPLE else order)
                 expected += np.einsum("tij,tj->ti", J[:, :, 3 * number :][..., :3], n)
         if name not in reached:
-            assert_close(found, np.zeros((4, 18)), 1e-6, scale=1.0)
+            assert_close(found, np.zeros((4, width)), 1e-6, scale=1.0)
         for columns in COLUMNS.values():
-            scale = max(1.0, np.abs(expected[:, columns]).max())
+            scale = np.abs(expected[:, columns]).max(initial=1.0)
             assert_close(found[:, columns], expected[:, columns], rtol, scale=scale)
 
 
@@ -152,9 +157,11 @@ def test_an_inertial_unit_without_attitude(give):
         (("linear_velocity",), ("gyro", "accelerometer")),  # nothing tells where it points
         (("linear_acceleration",), ("gyro",)),
         (("quaternion",), ("accelerometer",)),
+        (POSE, ("gyro", "accelerometer")),  # everything is told twice
+        ((*POSE, *TWIST), ("gyro", "accelerometer")),
     ],
 )
-def test_a_unit_that_tells_nothing_twice(give, sensors):
+def test_a_unit_with_a_lever(give, sensors):
     recording = record(PATH, PHI, TIME, give, kind="proper")
     motion = PATH.motion(TIME)
     read = {"gyro": motion.angular_velocity, "accelerometer": motion.proper_acceleration}
