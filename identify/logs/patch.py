@@ -20,7 +20,7 @@ from identify.logs.convert import axes_of, imu_of, noise_of
 from identify.logs.recording import Recording, moved_recording
 from identify.logs.schema import Schema
 from identify.logs.schema_fields import Column, bare
-from identify.logs.schema_imu import imu_placement_of
+from identify.logs.schema_poses import imu_placement_of
 from identify.logs.schema_tables import PoseTable, WrenchTable, compensated_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point

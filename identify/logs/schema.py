@@ -15,8 +15,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from pydantic import ValidationInfo, model_validator
 
 from identify.documents import Spell, Table, read_toml, spell_key, validate
-from identify.logs.schema_imu import ImuTable
-from identify.logs.schema_poses import BodyTable
+from identify.logs.schema_poses import BodyTable, ImuTable
 from identify.logs.schema_tables import (
     NO_WRENCH,
     AccelerationTable,

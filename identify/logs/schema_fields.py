@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from identify.documents import Number, finite, shown
 
@@ -121,3 +121,16 @@ def _share(value: object) -> float:
     if not 0.0 <= number <= 1.0:
         raise ValueError(f"expected shares from 0 to 1, as 0.01 for 1 %; got {number:g}")
     return number
+
+
+_LARGEST_NOISE = 1e30
+"""No signal has as much, in whatever unit; its square leaves double precision."""
+
+Sigma: TypeAlias = Annotated[Number, Field(ge=0.0), AfterValidator(lambda value: _sigma(value))]
+"""Standard deviation of a signal's noise, white from row to row, on each axis."""
+
+
+def _sigma(value: float) -> float:
+    if value > _LARGEST_NOISE:
+        raise ValueError(f"expected a noise of at most {_LARGEST_NOISE:g}, got {value:g}")
+    return value

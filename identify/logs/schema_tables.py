@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 import numpy as np
 from pydantic import (
-    AfterValidator,
     Field,
     StrictBool,
     StrictInt,
@@ -25,6 +24,7 @@ from identify.logs.schema_fields import (
     ColumnsX4,
     GainAccuracy,
     Share,
+    Sigma,
     bare_names,
 )
 from identify.logs.schema_poses import Placement
@@ -32,19 +32,7 @@ from identify.logs.units import ACCELERATION, ANGLE, FORCE, LENGTH, TICKS_PER_SE
 from identify.spatial import BodyFrame
 from identify.spatial.vectors import GRAVITY_W
 
-_LARGEST_NOISE = 1e30
-"""No signal has as much, in whatever unit; its square leaves double precision."""
-
-Sigma: TypeAlias = Annotated[Number, Field(ge=0.0), AfterValidator(lambda value: _sigma(value))]
-"""Standard deviation of a signal's noise, white from row to row, on each axis."""
-
 _CLOCK_KEYS = frozenset({"time", "rate_hz", "still"})
-
-
-def _sigma(value: float) -> float:
-    if value > _LARGEST_NOISE:
-        raise ValueError(f"expected a noise of at most {_LARGEST_NOISE:g}, got {value:g}")
-    return value
 
 
 class LogTable(Table):

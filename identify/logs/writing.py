@@ -22,8 +22,7 @@ from identify.errors import LogError
 from identify.files import write_stream, write_text
 from identify.logs.parts import Imu
 from identify.logs.recording import Recording, moved_recording
-from identify.logs.schema_imu import imu_placement_of
-from identify.logs.schema_poses import placement_of, tool_point_of
+from identify.logs.schema_poses import imu_placement_of, placement_of, tool_point_of
 from identify.logs.schema_tables import compensated_of
 from identify.logs.signal_table import SIGNALS
 from identify.logs.tool_point import wrench_point

@@ -15,7 +15,6 @@ from identify.logs import Recording
 from identify.logs.parts import Imu
 from identify.signals.delay import without_delay
 from identify.signals.filters import choose_cutoff_hz, motion_cutoff_hz, shortest_segment
-from identify.signals.imu import compared, fitted_place, merged, read_in_another_unit
 from identify.signals.kernels import Differentiator, default_cutoff_hz
 from identify.signals.kinematics import COLUMNS, WIDE_COLUMNS, BodyAxes, Samples, still_in_body
 from identify.signals.noise import SignalNoise, noise_moments, rate_offsets, signal_noise
@@ -178,10 +177,13 @@ def _parts(
         ]
 
     parts = prepared(recording)
+    if "accelerometer" in longest.signals or recording.acceleration_kind == "proper":
+        from identify.signals import imu  # few logs need it
+
+        odd = imu.read_in_another_unit(recording, longest.signals)
+        recording = replace(recording, findings=(*recording.findings, *odd))
     if parts and parts[0].samples.in_body.twice:
         recording, parts = _calibrated(recording, parts, prepared)
-    elif odd := (*read_in_another_unit(recording, longest.signals),):
-        recording = replace(recording, findings=(*recording.findings, *odd))
     return _Parts(recording, parts, longest.rate_hz, cutoff, raised, fast, noise)
 
 
@@ -192,6 +194,8 @@ def _calibrated(
 
     The offset of the gyro is taken off, the place of the accelerometer found where it is to be.
     """
+    from identify.signals.imu import compared, fitted_place
+
     imu = recording.imu or Imu()
     both = np.concatenate([part.columns[:, -6:] for part in parts])
     if (offset := (both[:, :3] - both[:, 3:]).mean(axis=0)).any():
@@ -274,7 +278,11 @@ class _Part:
     def blocks(self, edges: Sequence[int]) -> list[BlockRows]:
         """Rows of the blocks between the edges, counted from the first sample of its own."""
         blocks = self.block_rows(edges)
-        return [merged(block) for block in blocks] if self.samples.in_body.twice else blocks
+        if not self.samples.in_body.twice:
+            return blocks
+        from identify.signals.imu import merged
+
+        return [merged(block) for block in blocks]
 
     def block_rows(self, edges: Sequence[int]) -> list[BlockRows]:
         """The same with what is told twice behind the columns of a fit."""

@@ -9,8 +9,7 @@ from typing import TypeAlias
 from identify.arrays import Array
 from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault
-from identify.diagnosis.faults.gravity import gravity_faults
-from identify.diagnosis.faults.imu import imu_faults
+from identify.diagnosis.faults.gravity import gravity_faults, imu_faults
 from identify.diagnosis.faults.pose import pose_faults
 from identify.diagnosis.faults.timing import timing_faults
 from identify.diagnosis.faults.wrench import sign_faults, wrench_faults

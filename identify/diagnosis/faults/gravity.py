@@ -11,6 +11,7 @@ from identify.diagnosis.facts import LogFacts
 from identify.diagnosis.fault import Fault, Sizes, rounded, slip
 from identify.diagnosis.faults.wrench import DEGREE
 from identify.logs.patch import Patch
+from identify.logs.schema_fields import negated
 from identify.logs.schema_tables import compensated_of
 from identify.regressors.log_corrections import added_weight, other_gravity
 from identify.spatial.rotations import exp_rotation, rotation_from_quaternion
@@ -45,6 +46,21 @@ def gravity_faults(facts: LogFacts) -> Iterator[Fault]:
         if not facts.still and not is_usual_gravity(float(np.linalg.norm(facts.gravity))):
             yield _magnitude(facts)
         yield from _partly(facts)
+
+
+def imu_faults(facts: LogFacts) -> Iterator[Fault]:
+    """An accelerometer that reads gravity less acceleration, where no pose contradicts it."""
+    if facts.attitude or facts.schema is None:
+        return
+    imu, given = facts.schema.imu, facts.schema.acceleration
+    for key, columns in (
+        ("imu.accelerometer", None if imu is None else imu.accelerometer),
+        ("acceleration.linear", None if given is None else given.linear),
+    ):
+        if columns is not None:
+            patch = {key: [negated(column) for column in columns]}
+            text = "the proper acceleration has the other sign: at rest it points up"
+            yield slip(facts, "imu_sign", text, patch)
 
 
 def _slips(facts: LogFacts) -> Iterator[Fault]:
