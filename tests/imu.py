@@ -24,6 +24,7 @@ def columns(
     turn: tuple[float, float, float] = (0.0, 0.0, 0.0),
     late: float = 0.0,
     gain: float = 1.0,
+    angle: float = 0.9,
 ) -> dict[str, np.ndarray]:
     """Columns of a log: stamps, and what is read at them.
 
@@ -36,8 +37,9 @@ def columns(
         turn: of the unit in the body.
         late: delay of the gyro [s].
         gain: of the accelerometer.
+        angle: by which the body turns, about.
     """
-    rng, path = np.random.default_rng(seed), Path.random(seed + 3)
+    rng, path = np.random.default_rng(seed), Path.random(seed + 3, angle=angle)
     R, r = Rotation.from_rotvec(turn), np.array(LEVER)
     t = {
         name: np.arange(rng.uniform(0.0, 0.5 / rate) + LEADS[name], seconds, 1.0 / rate)

@@ -219,9 +219,11 @@ class _Moments:
 def _of_sensor(recording: Recording, name: str, found: _Likened | None) -> Iterator[Finding]:
     if found is None or recording.imu is None:
         return
-    G, sigma = found.gain, float(found.errors[:9].mean())
+    G, sigma = found.gain, float(found.errors[:9].max())
     U, singular, Vt = np.linalg.svd(G)
     scale, X_BI = float(singular.mean()), recording.imu.X_BI
+    if _SURELY * sigma > np.sin(_FARTHEST_TURNED) * scale:  # so little motion tells nothing
+        return
     R = U @ Vt
     if (remedy := _contradiction(recording, name, R, scale)) is not None:
         raise LogError(
