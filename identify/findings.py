@@ -17,6 +17,10 @@ from identify.texts import printable
 Severity: TypeAlias = Literal["info", "warning", "error"]
 """Of a finding; an error says: do not use this estimate."""
 
+NOT_IDENTIFIED = frozenset(("default", "nothing"))
+"""What `decided_by` says of a parameter that the data do not identify: the default body stands in
+for it, or nothing does."""
+
 Usable: TypeAlias = Literal["yes", "with care", "no"]
 
 CORRECTABLE = (
@@ -29,7 +33,9 @@ _OF_BODIES = ("body_changed", "bodies_differ")
 REPORTED = (*_OF_BODIES, "wrench_calibration")
 """Codes that no fit corrects: asked to, it says why."""
 
-_SYMPTOMS = ("unexplained", "little_motion", "motion_noise", "at_the_edge", "completed")
+_SYMPTOMS = (
+    *("unexplained", "little_motion", "motion_noise", "at_the_edge", "completed", "left_open"),
+)
 """Codes of what shows that something is wrong, or that the log tells too little."""
 
 CODES = (
@@ -96,7 +102,7 @@ class Finding:
         That a default body completes what a log does not tell, or that a constraint decides, is
         nothing wrong with the log, and yet to be known.
         """
-        return self.severity != "info" or self.code in ("completed", "at_the_edge")
+        return self.severity != "info" or self.code in ("completed", "left_open", "at_the_edge")
 
     def record(self) -> dict[str, Any]:
         """The finding as plain values, as a file keeps it."""
@@ -201,19 +207,22 @@ def verdict_of(
 
 
 def completion(decided_by: Mapping[str, str], default_body: str | None) -> tuple[Finding, ...]:
-    """The finding that a default body completes what the data do not identify, if it does.
+    """The finding that a default body, or nothing, stands in for what the data do not identify.
 
     Args:
         decided_by: what fixed each parameter, by name.
         default_body: that body in words, where it is known.
     """
+    remedy = "Use what the data identify alone, or log turns that speed up and slow down."
+    if names := [name for name, by in decided_by.items() if by == "nothing"]:
+        text = f"not identifiable from the data, and without a number: {', '.join(names)}."
+        return (Finding("left_open", "info", text, remedy, {"left_open": len(names)}),)
     names = [name for name, by in decided_by.items() if by == "default"]
     if not names:
         return ()
     of = f" ({default_body})" if default_body else ""
     are = "is" if len(names) == 1 else "are"
     text = f"{', '.join(names)} {are} not identifiable from the data: a default body stands in{of}."
-    remedy = "Use what the data identify alone, or log turns that speed up and slow down."
     return (Finding("completed", "info", text, remedy, {"completed": len(names)}),)
 
 

@@ -34,7 +34,7 @@ _SAME_PLACE = 1e-3
 """The same of a pose that a person gives, who may have rounded it."""
 
 _MODELS = (".urdf", ".sdf", ".xml", ".mjcf")
-_WEAKEST_FIRST = ("default", "constraint", "data", "given")
+_WEAKEST_FIRST = ("default", "constraint", "prior", "data", "given")
 UNIDENTIFIABLE = "what a log does not identify is that of its default body"
 
 
@@ -71,7 +71,7 @@ def _read_body(place: Path) -> SavedEstimate:
     return SavedEstimate(InertialParameters(link.phi), f"link {name} of {file}")
 
 
-def pose_of(at: Sequence[float], command: str) -> Pose:
+def pose_of(at: Sequence[float], command: str, word: str = "--at") -> Pose:
     """The pose of six numbers, x y z [m] and a rotation vector [rad]; raises `UsageError`."""
     import numpy as np
 
@@ -79,11 +79,11 @@ def pose_of(at: Sequence[float], command: str) -> Pose:
     from identify.spatial.rotations import LARGEST_TURN, exp_rotation
 
     if not np.isfinite(at).all():
-        raise UsageError(f"{command}: --at {AT}: expected finite numbers, got {list(at)}")
+        raise UsageError(f"{command}: {word} {AT}: expected finite numbers, got {list(at)}")
     turn = float(np.linalg.norm(at[3:]))
     if turn > LARGEST_TURN:
         raise UsageError(
-            f"{command}: --at {AT}: RX RY RZ turn by {turn:.4g} rad, expected a full turn at the "
+            f"{command}: {word} {AT}: RX RY RZ turn by {turn:.4g} rad, expected a full turn at the "
             "most: a rotation vector is in radians; for one in degrees, multiply by 0.0174533"
         )
     return Pose.from_quaternion(exp_rotation(np.array(at[3:])), np.array(at[:3]))

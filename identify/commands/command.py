@@ -51,6 +51,11 @@ class Command(ABC):
             IdentifyError: with the message to show and the exit status.
         """
 
+    @classmethod
+    def words(cls, argv: Sequence[str]) -> Sequence[str]:
+        """The words after its name as they are parsed; those of an option may be joined to one."""
+        return argv
+
     def with_more(self: C, words: Sequence[str]) -> C:
         """The command with words that stand after an option, where it takes any number of them.
 
@@ -69,6 +74,10 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
         SystemExit: help was asked for and printed; or, with status 2, a value is missing or wrong,
             and that was printed.
     """
+    try:
+        argv = kind.words(argv)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from None
     with _unchecked_defaults():
         command, left = tyro.cli(
             kind,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from tyro.conf import Positional, UseAppendAction
 
-from identify.commands.bodies import read_bodies
+from identify.commands.bodies import AT, PoseNumbers, read_bodies
 from identify.commands.command import (
     Command,
     Flag,
@@ -24,6 +24,7 @@ from identify.commands.command import (
 )
 from identify.commands.output import require_writable
 from identify.commands.pair import CARRIER, ESTIMATE, REPORT, write_pair
+from identify.commands.prior import PriorWords, joined_box
 from identify.commands.reasons import reasons_of, status_of
 from identify.commands.runs import require_time_limit, require_workers, without_fit_each
 from identify.commands.terminal import say
@@ -86,6 +87,25 @@ class Fit(Command):
     ] = None
     """Box that the centre of mass lies in, along the axes of B [m]."""
 
+    shape: Annotated[str | None, option("FILE | box X Y Z")] = None
+    """Shape of the body: STL, OBJ, CSV x,y,z[,volume][,part], or a box that it lies in [m]."""
+
+    shape_at: Annotated[PoseNumbers | None, option(AT, "(default: B)")] = None
+    """Pose of the shape in B: position [m] and rotation vector [rad]."""
+
+    shape_scale: Annotated[Number, option("S", "(default: 1)")] = None
+    """Metres per unit of the shape's file, 0.001 for one in millimetres."""
+
+    shape_error: Annotated[Number, option("M", "(default: spacing of its points)")] = None
+    """How well the shape's outline is known [m]."""
+
+    prior: Annotated[str | None, option("PRIOR", "(default: even with --shape, else ball)")] = None
+    """What else is known of the body: even (its density), ball (stands in for what the log does not
+    identify), none (that has no number), an earlier estimate.json, or model.urdf#LINK."""
+
+    prior_error: Annotated[Number, option("SHARE")] = None
+    """How well the body of --prior is known, as 0.1 for 10 %, where it does not say."""
+
     no_bias: Flag = False
     """The sensor has no offset."""
 
@@ -133,6 +153,11 @@ class Fit(Command):
 
     quiet: Flag = False
     """Print nothing but errors."""
+
+    @classmethod
+    def words(cls, argv: Sequence[str]) -> Sequence[str]:
+        """The words, the sides of a box joined to one."""
+        return joined_box(argv)
 
     def with_more(self, words: Sequence[str]) -> Fit:
         """The same fit, of the logs that stand after an option too."""
@@ -237,6 +262,14 @@ class Fit(Command):
             cutoff_hz=self.cutoff,
             gravity=self.gravity,
             terms=self._terms(),
+            prior=PriorWords(
+                shape=self.shape,
+                at=self.shape_at,
+                scale=self.shape_scale,
+                error=self.shape_error,
+                prior=self.prior,
+                prior_error=self.prior_error,
+            ).prior_of_fit(),
             needs=self.need,
             interval=self.interval,
             simultaneous=self.simultaneous,

@@ -22,6 +22,7 @@ import numpy as np
 from identify.arrays import Array
 from identify.errors import ProblemError
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.posterior import Posterior
 from identify.logs import Recording
 from identify.regressors import SCAN_LAYOUT, Statistics, System
 from identify.regressors.log_corrections import changed_readings, other_gravity
@@ -73,11 +74,11 @@ class Calibration:
         exact = len(maps) == any(gravities)
         return cls(np.array(maps).reshape(-1, *as_read.shape), _EXACT if exact else _INCLUDED)
 
-    def effects(self, fit: LeastSquaresFit) -> tuple[Array, Array]:
+    def effects(self, posterior: Posterior) -> tuple[Array, Array]:
         """What each error makes of the unknowns and of the sensor offsets.
 
         Args:
-            fit: of the logs, in their order.
+            posterior: of the logs, in their order.
 
         Returns:
             Of the unknowns, shape (errors, p), and of the offsets, shape (errors, offsets, m).
@@ -85,8 +86,9 @@ class Calibration:
         Raises:
             ProblemError: an error of gravity needs statistics with the attitude in them.
         """
-        system, x, W = fit.data.system, fit.x, fit.weights
-        before, offsets = _scores(fit, system), system.offset_maps(W) @ augmented(x)
+        fit, x = posterior.fit, posterior.x
+        system, W = fit.data.system, fit.weights
+        before, offsets = _scores(fit, x, system), system.offset_maps(W) @ augmented(x)
         data = [(statistics.merged(), equations) for statistics, equations in system.data]
         of_x, of_offsets = [np.zeros((0, len(x)))], [np.zeros((0, *offsets.shape))]
         for maps in self.maps:
@@ -96,7 +98,7 @@ class Calibration:
                 pairs.append((_mapped(statistics, own), equations))
                 start += len(own)
             other = System.of(pairs)
-            moved = fit.information_inverse @ (_scores(fit, other) - before)
+            moved = posterior.gain @ (_scores(fit, x, other) - before)
             of_x.append(moved[None])
             of_offsets.append((other.offset_maps(W) @ augmented(x + moved) - offsets)[None])
         return np.concatenate(of_x), np.concatenate(of_offsets)
@@ -154,8 +156,8 @@ def _mapped(statistics: Statistics, maps: Array) -> Statistics:
     return statistics.mapped(maps[:, :columns], layout)
 
 
-def _scores(fit: LeastSquaresFit, system: System) -> Array:
-    """Scores of some data at a fit, with its weights, noise in the columns taken off: (p,)."""
+def _scores(fit: LeastSquaresFit, x: Array, system: System) -> Array:
+    """Scores of some data at x, with a fit's weights, noise in the columns taken off: (p,)."""
     rows = system.whitened_rows(fit.weights)
     noise = fit.noise_fraction * system.noise_moment(fit.weights)
-    return (rows.T @ rows - noise)[:-1] @ augmented(fit.x)
+    return (rows.T @ rows - noise)[:-1] @ augmented(x)

@@ -28,11 +28,6 @@ _STANDARD_ERRORS = 1e-2
 _RELATIVE = 1e-7
 """… or this near, relative to the data, where they have almost no noise."""
 
-DATA = "the data"
-COMPLETED = "the data and the default body"
-"""What an estimate is the optimum of: where the data leave directions open, the default body fills
-them, and an optimum of the data alone is not what was looked for."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate(SolverRun):
@@ -48,7 +43,8 @@ class Certificate(SolverRun):
         dual_residual: how far the solver's multiplier was from the dual cone, relative.
         gap: primal less dual objective, relative to the data.
         distance_to_optimum: sqrt(2 (primal − dual)), in standard errors of the unknowns.
-        optimal_for: what it is the optimum of: the data, or the data and the default body.
+        optimal_for: what it is the optimum of: the data, the data and the default body, or the data
+            and the prior.
         active: terms at whose edge the solution lies, in words.
         eigenvalues: of the scaled pseudo-inertias, ascending for each body, shape (4 bodies,).
         margin: least eigenvalue asked for.
@@ -80,7 +76,7 @@ class ScaledProblem:
         terms: all of them.
         scaling: the units of the unknowns.
         identifiable: columns that span the directions the data identify, shape (p, j).
-        prior_completed: whether the rows hold a prior body for the others.
+        optimal_for: what the rows are of.
         equations: how many independent equations the rows are worth; residuals beyond the noise
             then widen what counts as near.
     """
@@ -93,7 +89,7 @@ class ScaledProblem:
     terms: tuple[Term, ...]
     scaling: Scaling
     identifiable: Array
-    prior_completed: bool = False
+    optimal_for: str = "the data"
     equations: float = np.inf
 
     def objective(self, theta: Array) -> float:
@@ -197,7 +193,7 @@ def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:
         dual_residual=dual_residual,
         gap=abs(primal - dual) / (0.5 * size**2),
         distance_to_optimum=distance,
-        optimal_for=COMPLETED if problem.prior_completed else DATA,
+        optimal_for=problem.optimal_for,
         active=tuple(
             str(term)
             for term, broken in zip(problem.terms, violations, strict=True)

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array, Phi, Vec6
 from identify.estimation.certificate import Certificate
 from identify.exchange import SavedEstimate, write_estimate
-from identify.findings import Finding, Verdict, verdict_of
+from identify.findings import NOT_IDENTIFIED, Finding, Verdict, verdict_of
 from identify.inertia import InertialParameters
 
-DecidedBy: TypeAlias = Literal["data", "constraint", "given", "default"]
-"""What fixed a parameter: the data; a constraint that moved it by more than a standard error; the
-user; or the default body, because the data do not identify it."""
+DecidedBy: TypeAlias = Literal["data", "prior", "constraint", "given", "default", "nothing"]
+"""What fixed a parameter: the data; a prior that has most of the information on it; a constraint
+that moved it by more than a standard error; the user; the default body, because the data do not
+identify it; or nothing, where no body was to stand in for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class Estimate(SavedEstimate):
     It holds no signals.
 
     Attributes:
-        least_squares: the parameters without the consistency constraint, for comparison.
+        least_squares: the parameters without prior and consistency constraint, for comparison.
+        prior: what else was known of the body, and how it and the log agree; empty for the default.
         certificate: consistency and optimality, as checked.
         verdict: what is known of it, each part for itself; it follows from the other attributes.
         needs: what was asked of its intervals, and whether they meet it.
@@ -67,6 +69,7 @@ class Estimate(SavedEstimate):
     certificate: Certificate = field()
     verdict: Verdict = field(init=False)
     least_squares: InertialParameters
+    prior: Mapping[str, Any] = field(default_factory=dict)
     needs: Mapping[str, bool] = field(default_factory=dict)
     others: Mapping[str, Estimate] = field(default_factory=dict)
     scalars: Mapping[str, tuple[float, float]] = field(default_factory=dict)
@@ -174,14 +177,14 @@ class Estimate(SavedEstimate):
                 name if len(self.bodies) == 1 else f"{one.body}.{name}"
                 for one in moved
                 for name, by in one.decided_by.items()
-                if by == "default"
+                if by in NOT_IDENTIFIED
             ),
         )
 
     @property
     def complete(self) -> bool:
-        """Whether the data identify every parameter, so that none is of the default body."""
-        return "default" not in self.decided_by.values()
+        """Whether every parameter is known, so that none is of the default body."""
+        return not NOT_IDENTIFIED & set(self.decided_by.values())
 
     def save(self, path: Path | str) -> Path:
         """Write the estimate to an estimate.json, whole or not at all; returns the path."""

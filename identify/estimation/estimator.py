@@ -12,14 +12,13 @@ from identify.arrays import Array, Indices, seal
 from identify.errors import ProblemError
 from identify.estimation.calibration import NOT_INCLUDED, Calibration
 from identify.estimation.certificate import Certificate
+from identify.estimation.contradiction import contradiction, record_of
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
     BY_RESIDUAL,
     INTERVAL_KIND,
     POSSIBLE,
     Interval,
-    covariance_of,
-    degrees_of_freedom,
     interval_jacobian,
     intervals_of,
     offset_half_widths,
@@ -27,6 +26,9 @@ from identify.estimation.intervals import (
     principal_spread,
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
+from identify.estimation.posterior import Posterior, posterior_of
+from identify.estimation.priors.default import BALL, NoPrior
+from identify.estimation.priors.prior import Prior
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 from identify.estimation.solving import solve_terms
 from identify.estimation.terms import Consistent, ScalarBounds, Term
@@ -48,6 +50,9 @@ from identify.regressors import (
 
 PAYLOAD, CARRIER = "payload", "carrier"
 """Names of the two bodies where some logs are of the carrier alone."""
+
+_MOSTLY = 0.5
+"""Share of the information on a parameter from which on the prior decides it."""
 
 PAYLOAD_ON_CARRIER = ParameterSpace((PAYLOAD, CARRIER))
 LOADED, UNLOADED = (PAYLOAD, CARRIER), (CARRIER,)
@@ -79,6 +84,7 @@ def estimate_body(
     estimate = estimate_unknowns(
         system,
         settings.all_terms,
+        prior=settings.prior,
         interval=settings.interval,
         simultaneous=settings.simultaneous,
         calibration=calibration,
@@ -162,19 +168,22 @@ def estimate_unknowns(
     system: System,
     terms: Sequence[Term] = (),
     *,
+    prior: Prior = BALL,
     interval: IntervalRoute = "formula",
     simultaneous: bool = False,
     calibration: Calibration | None = None,
 ) -> Estimate:
     """The estimate of all unknowns of a system.
 
-    Weighted least squares first; where it breaks a term, the cone program with the same data. What
-    the data do not identify is completed by a compact prior body.
+    Weighted least squares first, and with it what data and prior say together; where that breaks a
+    term, the cone program with the same rows. What the data do not identify is completed by a
+    compact default body where no other prior is given.
 
     Args:
         system: data and equations.
         terms: what is known besides; consistency of the bodies and the bounds of the scalars need
             not be said.
+        prior: of the first body.
         interval: how intervals come about, "formula" or "bootstrap".
         simultaneous: whether 95 % is that all intervals of a body hold at once.
         calibration: what is known of the scale of the sensor; nothing where not given.
@@ -184,13 +193,15 @@ def estimate_unknowns(
 
     Raises:
         ProblemError: blocks of time are too few for a bootstrap.
+        TermError: no body of the mass that the data give is like the prior.
     """
     bounds = (ScalarBounds(),) if system.space.scalars else ()
     every = tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
     fit = weighted_least_squares(system, every)
-    uncertainty = _Uncertainty.of(fit, interval, calibration, simultaneous=simultaneous)
-    theta, certificate = solve_terms(fit, every)
-    return _assemble(fit, every, theta, certificate, uncertainty)
+    posterior = posterior_of(fit, prior)
+    uncertainty = _Uncertainty.of(posterior, interval, calibration, simultaneous=simultaneous)
+    theta, certificate = solve_terms(posterior, every)
+    return _assemble(posterior, every, theta, certificate, uncertainty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,17 +233,18 @@ class _Uncertainty:
     @classmethod
     def of(
         cls,
-        fit: LeastSquaresFit,
+        posterior: Posterior,
         interval: IntervalRoute,
         calibration: Calibration | None,
         *,
         simultaneous: bool,
     ) -> _Uncertainty:
+        fit = posterior.fit
         if interval == "formula":
             logs = [statistics for statistics, _ in fit.data.system.data]
             read = any(log.noise.any() or not log.independent for log in logs)
             kind = INTERVAL_KIND if read else BY_RESIDUAL
-            covariance, degrees = covariance_of(fit), degrees_of_freedom(fit)
+            covariance, degrees = posterior.covariance, posterior.degrees
         else:
             # A generator of its own, so that the same data give the same intervals.
             from identify.estimation.bootstrap import BlockBootstrap
@@ -244,7 +256,7 @@ class _Uncertainty:
         kind += "; all parameters of a body at once" if simultaneous else ""
         if calibration is None or not len(calibration.maps):
             return cls(covariance, None, None, degrees, kind, simultaneous)
-        moved, offsets = calibration.effects(fit)
+        moved, offsets = calibration.effects(posterior)
         of_scale, own = moved.T @ moved, np.diag(covariance)
         # Of an error of known size there are no degrees of freedom to count (Satterthwaite 1946).
         grown = 1.0 + np.diag(of_scale) / np.where(own > 0.0, own, 1.0)
@@ -253,12 +265,13 @@ class _Uncertainty:
 
 
 def _assemble(
-    fit: LeastSquaresFit,
+    posterior: Posterior,
     terms: tuple[Term, ...],
     theta: Array,
     certificate: Certificate,
     uncertainty: _Uncertainty,
 ) -> Estimate:
+    fit = posterior.fit
     system, space = fit.data.system, fit.data.space
     x = fit.scaling.x(theta)
     covariance, of_scale = uncertainty.covariance, uncertainty.calibration
@@ -267,8 +280,8 @@ def _assemble(
     of_sensors = np.zeros((len(arrays.sensors), 1 + power.shape[1]))
     np.add.at(of_sensors, arrays.sensor, np.concatenate((arrays.samples[:, None], power), axis=1))
     rms = np.sqrt(of_sensors[:, 1:] / of_sensors[:, :1])[arrays.channels[arrays.sensors[:, 0]]]
-    decided = _decide(fit, x, uncertainty.repeatability)
-    degrees, parts = uncertainty.degrees, VarianceParts.of(fit, of_scale)
+    decided = _decide(posterior, x, uncertainty.repeatability)
+    degrees, parts = uncertainty.degrees, VarianceParts.of(posterior, of_scale)
     half_widths = offset_half_widths(fit, uncertainty.repeatability, uncertainty.offsets)
     found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
@@ -277,6 +290,7 @@ def _assemble(
         block = space.of_body(number)
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
         default = _default_in_words(float(x[block][0]), decided_by)
+        contradicted = contradiction(posterior) if number == 0 else ()
         own = x[block], covariance[block, block], degrees[block], decided_by
         spread = principal_spread(own[0], own[1])
         shares = {}
@@ -298,13 +312,15 @@ def _assemble(
             variance_shares=shares,
             principal_axes=principal_axes_of(*own, spread),
             decided_by=decided_by,
+            prior=record_of(posterior) if number == 0 else {},
+            prior_share=dict(zip(PHI, posterior.prior_share[block].tolist(), strict=True)),
             default_body=default,
             bias=offsets,
             residual_rms=rms,
             samples=round(float(arrays.samples.sum())),
             effective_samples=float(arrays.effective_samples.sum()),
             certificate=certificate,
-            findings=completion(decided_by, default),
+            findings=(*contradicted, *completion(decided_by, default)),
         )
     errors = np.sqrt(np.diag(covariance))
     found = zip(x[space.of_scalars].tolist(), errors[space.of_scalars].tolist(), strict=True)
@@ -332,17 +348,25 @@ def _default_in_words(mass: float, decided_by: dict[str, DecidedBy]) -> str | No
     )
 
 
-def _decide(fit: LeastSquaresFit, x: Array, covariance: Array) -> list[DecidedBy]:
+def _decide(posterior: Posterior, x: Array, covariance: Array) -> list[DecidedBy]:
     """What fixed each of the unknowns."""
-    errors, moved = np.sqrt(np.diag(covariance)), np.abs(x - fit.x)
+    fit, weighed = posterior.fit, posterior.weighing is not None
+    errors, moved = np.sqrt(np.diag(covariance)), np.abs(x - posterior.x)
+    of_body = np.arange(len(x)) < 10  # that the prior is of
+    nothing: DecidedBy = "nothing" if isinstance(posterior.prior, NoPrior) else "default"
     decided: list[DecidedBy] = []
     for k, known in enumerate(fit.data.known):
         if known:
             decided.append("given")
-        elif moved[k] > errors[k]:
+        elif moved[k] > errors[k] and not (nothing == "nothing" and _open(fit, k)):
             decided.append("constraint")
-        elif fit.identifiability.half_widths[k] < 1.0:
-            decided.append("data")
+        elif weighed and of_body[k]:
+            decided.append("prior" if posterior.prior_share[k] > _MOSTLY else "data")
         else:
-            decided.append("default")
+            decided.append(nothing if _open(fit, k) else "data")
     return decided
+
+
+def _open(fit: LeastSquaresFit, unknown: int) -> bool:
+    """Whether the data do not identify an unknown."""
+    return not fit.identifiability.half_widths[unknown] < 1.0

@@ -19,6 +19,7 @@ from identify.estimation.likelihood import scores_root
 from identify.estimation.principal import PrincipalSpread
 from identify.exchange import PrincipalAxis
 from identify.exchange.estimate_views import MOMENTS
+from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
 from identify.regressors.triangular import triangle
@@ -188,7 +189,7 @@ def _errors(jacobian: Array, covariance: Array) -> Array:
 
 def measured(decided_by: Mapping[str, str]) -> dict[str, bool]:
     """Whether each of `NAMES` was measured, by what decided the ten."""
-    ten: dict[str, bool] = {name: decided_by[name] != "default" for name in PHI}
+    ten: dict[str, bool] = {name: decided_by[name] not in NOT_IDENTIFIED for name in PHI}
     all_six = all(ten[name] for name in PHI[4:])
     return {
         **ten,

@@ -30,11 +30,13 @@ class ScoreEquations:
         R: of scaled unknowns, shape (k, p).
         r: shape (k,).
         scaling: the units of the unknowns, x = `to_x` θ.
+        whitening: of the scores of the unknowns in SI, which r is linear in, shape (k, p).
     """
 
     R: Array
     r: Array
     scaling: Scaling
+    whitening: Array
 
     def chi_square(self, theta: Array) -> float:
         """‖R θ − r‖², chi-square with k degrees of freedom at the truth.
@@ -70,9 +72,11 @@ def score_equations(fit: LeastSquaresFit) -> ScoreEquations:
     of_level[split.identifiable.shape[1] :] = (unknown * (noise @ unknown)).sum(axis=0)
     along = to_x @ columns
     scatter = along.T @ fit.scatter @ along + np.diag((LEVEL_KNOWN * of_level) ** 2)
-    whitening = np.linalg.solve(scores_root(root, turned @ scatter @ turned.T).T, A.T)
-    R = whitening @ A @ turned @ np.linalg.pinv(columns)
-    return ScoreEquations(R, whitening @ b + R @ fit.reference, fit.scaling)
+    L = scores_root(root, turned @ scatter @ turned.T).T
+    of_equations = np.linalg.solve(L, A.T)
+    R = of_equations @ A @ turned @ np.linalg.pinv(columns)
+    whitening = np.linalg.solve(L, turned @ along.T)
+    return ScoreEquations(R, of_equations @ b + R @ fit.reference, fit.scaling, whitening)
 
 
 def scores_root(root: Array, scatter: Array) -> Array:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from identify.arrays import positive
 from identify.errors import SchemaError
+from identify.estimation.priors.default import BALL, Ball, NoPrior
+from identify.estimation.priors.prior import Prior
 from identify.estimation.terms import KnownMass, Term
 from identify.regressors import Offsets
 
@@ -23,6 +25,8 @@ class EstimatorSettings:
         bias: sensor offset fitted per log (default), shared by all logs, or none.
         mass: known mass [kg], if any: short for the term `KnownMass`.
         terms: what else is known of the body, such as `MassBetween(1.0, 1.5)`.
+        prior: what is known of the body, or of the payload, before its log: a `ShapePrior`, a
+            `BodyPrior`, `Ball`, the default, or `NoPrior`.
         unloaded: how many of the logs, the last ones, are of the carrier alone; the others are then
             of a payload on it, and both bodies are fitted. Terms are of the payload, unless they
             name the "carrier".
@@ -38,6 +42,7 @@ class EstimatorSettings:
     bias: Offsets = "per_log"
     mass: float | None = None
     terms: tuple[Term, ...] = ()
+    prior: Prior = field(default=BALL, kw_only=True)
     unloaded: int = 0
     interval: IntervalRoute = "formula"
     simultaneous: bool = False
@@ -55,6 +60,15 @@ class EstimatorSettings:
         if not (isinstance(self.terms, tuple) and all(isinstance(t, Term) for t in self.terms)):
             raise SchemaError(
                 f"terms: expected a list of terms such as MassBetween(1.0, 1.5), got {self.terms!r}"
+            )
+
+        if not isinstance(self.prior, Prior):
+            raise SchemaError(
+                f"prior: expected a prior such as ShapePrior.read('tool.stl'), got {self.prior!r}"
+            )
+        if self.interval == "bootstrap" and not isinstance(self.prior, Ball | NoPrior):
+            raise SchemaError(
+                'interval: "bootstrap" is of the log alone; with a prior take "formula"'
             )
 
     @property

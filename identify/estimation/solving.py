@@ -9,7 +9,7 @@ from identify.arrays import Array
 from identify.errors import SolveError
 from identify.estimation.certificate import Certificate, ScaledProblem, certify
 from identify.estimation.errors import ContradictoryTerms
-from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.posterior import Posterior
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
 from identify.estimation.terms import Consistent, Term
 from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
@@ -21,8 +21,8 @@ _NOTICEABLE = 1e-6
 """Scaled mass from which on a body counts where terms are searched for a contradiction."""
 
 
-def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
-    """The unknowns nearest to the data that meet the terms, and the proof.
+def solve_terms(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Array, Certificate]:
+    """The unknowns nearest to what data and prior say that meet the terms, and the proof.
 
     Returns:
         Scaled unknowns theta, shape (p,), and the certificate.
@@ -31,9 +31,9 @@ def solve_terms(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> tuple[Array, C
         ContradictoryTerms: two terms exclude each other.
         SolveError: the solver failed, or its solution is not proved.
     """
-    problem = _scaled_problem(fit, terms)
-    if max(problem.violations(fit.theta)) <= _MET:
-        return fit.theta, certify(problem, ConeSolution(fit.theta))
+    problem = _scaled_problem(posterior, terms)
+    if max(problem.violations(posterior.theta)) <= _MET:
+        return posterior.theta, certify(problem, ConeSolution(posterior.theta))
     try:
         return _solved(problem)
     except SolveError as error:
@@ -92,19 +92,18 @@ def _contradiction(problem: ScaledProblem) -> ContradictoryTerms | None:
     return None
 
 
-def _scaled_problem(fit: LeastSquaresFit, terms: tuple[Term, ...]) -> ScaledProblem:
-    split = fit.identifiability
-    A, b, floor = fit.prior_completed
+def _scaled_problem(posterior: Posterior, terms: tuple[Term, ...]) -> ScaledProblem:
+    fit, split = posterior.fit, posterior.fit.identifiability
     return ScaledProblem(
-        A=A,
-        b=b,
-        floor=floor,
+        A=posterior.A,
+        b=posterior.b,
+        floor=posterior.floor,
         free=split.free,
         reference=fit.prior,
         terms=terms,
         scaling=fit.scaling,
         identifiable=split.identifiable,
-        prior_completed=not split.complete,
+        optimal_for=posterior.optimal_for,
         equations=fit.problem.equations,
     )
 

@@ -1,4 +1,4 @@
-"""What the variance of an estimate is made of: noise, the rest, completion, calibration."""
+"""What the variance of an estimate is made of: noise, the rest, prior, completion, calibration."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.intervals import NAMES, measured
-from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.posterior import Posterior
 
-_OF_FIT = ("wrench", "motion", "rest", "completion", "calibration")
+_OF_FIT = ("wrench", "motion", "rest", "prior", "completion", "calibration")
 
 SOURCES: tuple[str, ...] = (*_OF_FIT, "fault")
 """Where variance comes from: noise of the wrench; noise of the motion; residuals larger than both,
-such as drift, vibration or a model that fails; what the default body completes; errors of scale of
-the sensor and of gravity, as far as they are given; and what faults of the logs that were found may
-have moved, where there are any (`widened`)."""
+such as drift, vibration or a model that fails; what a prior of the body leaves open; what the
+default body completes; errors of scale of the sensor and of gravity, as far as they are given; and
+what faults of the logs that were found may have moved, where there are any (`widened`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,39 +26,42 @@ class VarianceParts:
 
     wrench: Array
     motion: Array
+    prior: Array
     completion: Array
     calibration: Array
 
     @classmethod
-    def of(cls, fit: LeastSquaresFit, calibration: Array | None = None) -> VarianceParts | None:
-        """Of a fit; None where no noise was read off the signals, nor a scale's error was given.
+    def of(cls, posterior: Posterior, calibration: Array | None = None) -> VarianceParts | None:
+        """Of data and prior; None where no noise was read off the signals, nor an error given.
 
         With S_g the covariance that noise gives the residuals of a group, and B the information
         left without it, B⁻¹ (Σ_g YᵀW S_g W Y) B⁻¹ is that of the unknowns. S_g adds up over the
         signals; in the noise cross term (X), one of them is the motion's.
 
         Args:
-            fit: the unconstrained estimate.
+            posterior: without inequalities.
             calibration: covariance that errors of scale make, shape (p, p).
         """
+        fit = posterior.fit
         system, split, to_x = fit.data.system, fit.identifiability, fit.scaling.to_x
-        everything = system.noise_moments(fit.x)
+        everything = system.noise_moments(posterior.x)
         if calibration is None and not everything.any():
             return None
         fraction, n = fit.noise_fraction, system.arrays.effective_samples[:, None, None]
         of_wrench = n * system.arrays.wrench_noise
-        along = fit.information_inverse
+        along = posterior.gain
 
         def covariance(moments: Array) -> Array:
             weights = fraction / n * (fit.weights @ moments @ fit.weights)
-            return along @ system.moments(weights).sum(axis=0)[:-1, :-1] @ along
+            return along @ system.moments(weights).sum(axis=0)[:-1, :-1] @ along.T
 
         of_motion = everything - of_wrench
-        cross_term = fraction * system.noise_scatter(fit.x, fit.weights)
-        unknown = to_x @ split.unidentifiable
+        cross_term = fraction * system.noise_scatter(posterior.x, fit.weights)
+        unknown = to_x @ split.unidentifiable * (posterior.weighing is None)
         return cls(
             covariance(of_wrench),
-            covariance(of_motion) + along @ cross_term @ along,
+            covariance(of_motion) + along @ cross_term @ along.T,
+            posterior.of_prior,
             unknown @ unknown.T,
             np.zeros_like(along) if calibration is None else calibration,
         )
@@ -88,13 +91,16 @@ class VarianceParts:
         calibration = variance(self.calibration[block, block])
         whole = np.maximum(variance(covariance) - calibration, 0.0)
         parts = np.array(
-            [variance(of[block, block]) for of in (self.wrench, self.motion, self.completion)]
+            [
+                variance(of[block, block])
+                for of in (self.wrench, self.motion, self.prior, self.completion)
+            ]
         )
-        wrench, motion, completion = np.maximum(parts, 0.0)
+        wrench, motion, prior, completion = np.maximum(parts, 0.0)
         rest = np.maximum(whole - parts.sum(axis=0), 0.0)
         noise = wrench + motion
-        fits = np.minimum(1.0, (whole - completion) / np.where(noise > 0.0, noise, 1.0))
-        found = np.stack((fits * wrench, fits * motion, rest, completion, calibration))
+        fits = np.minimum(1.0, (whole - prior - completion) / np.where(noise > 0.0, noise, 1.0))
+        found = np.stack((fits * wrench, fits * motion, rest, prior, completion, calibration))
         total = found.sum(axis=0)
         known = measured(decided_by)
         return {

@@ -21,7 +21,7 @@ from identify.errors import ModelError
 from identify.exchange.estimate_views import EstimateViews
 from identify.files import write_text
 from identify.findings import Finding, Verdict
-from identify.inertia import InertialParameters
+from identify.inertia import PHI, InertialParameters
 from identify.spatial import BodyFrame, Pose
 from identify.spatial.rotations import quaternion_from_rotation, rotation_from_quaternion
 
@@ -81,7 +81,10 @@ class SavedEstimate(EstimateViews):
         interval_kind: what the intervals are, and what they leave out.
         variance_shares: by the same names, what share of the variance comes of which source.
         principal_axes: by ascending moments, with the cones they are known to within.
-        decided_by: for each of the ten: "data", "constraint", "given" or "default".
+        decided_by: for each of the ten: "data", "prior", "constraint", "given", "default" or
+            "nothing".
+        prior_share: for each of the ten, how much of the information on it is a prior's, 0 to 1;
+            what the default body completes counts as that.
         default_body: the body that completes what the data do not identify, in words, or None.
         bias: the sensor offset of each log.
         residual_rms: root mean square of the residual wrench, six axes [N, N m].
@@ -106,6 +109,7 @@ class SavedEstimate(EstimateViews):
     variance_shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     principal_axes: tuple[PrincipalAxis, ...] = ()
     decided_by: Mapping[str, str] = field(default_factory=dict)
+    prior_share: Mapping[str, float] = field(default_factory=dict)
     default_body: str | None = None
     bias: tuple[SavedBias, ...] = ()
     residual_rms: Vec6 | None = None
@@ -157,12 +161,24 @@ def estimate_text(estimate: SavedEstimate) -> str:
         "schema_version": SCHEMA_VERSION,
         "frame": estimate.frame,
         "frames": estimate.frames,
-        **{key: getattr(body, key) for key in BODY_KEYS},
+        **_numbers(body, estimate.decided_by),
         **{key: getattr(estimate, key) for key in _KEYS if key not in ("frame", "frames")},
     }
     write = partial(json.dumps, allow_nan=False, default=_plain)
     digest = contents_digest(write(document))
     return write(document | {"digest": digest}, indent=2) + "\n"
+
+
+def _numbers(body: InertialParameters, decided_by: Mapping[str, str]) -> dict[str, Any]:
+    """The body; null in place of what nothing decided, and of what is made of that."""
+    numbers: dict[str, Any] = {key: getattr(body, key) for key in BODY_KEYS}
+    if "nothing" not in decided_by.values():
+        return numbers
+    known = [decided_by.get(name) != "nothing" for name in PHI]
+    phi = zip(numbers["phi"].tolist(), known, strict=True)
+    missing = [] if all(known[:4]) else ["com"]
+    missing += [key for key in BODY_KEYS if key.startswith("inertia")]
+    return numbers | dict.fromkeys(missing) | {"phi": [x if told else None for x, told in phi]}
 
 
 def contents_digest(text: str) -> str:

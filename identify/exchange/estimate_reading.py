@@ -61,6 +61,7 @@ def read_estimate(path: Path | str) -> SavedEstimate:
         version = _version(document)
         _require_keys(document, version)
         said = dict(_contents(document, version))
+        _require_numbers(document)
         intact = version < 3 or document["digest"] == contents_digest(text)
         # Of a file that was changed phi counts: whatever contradicts it was changed, or phi was.
         body = read_body(document if intact else {"phi": document["phi"]})
@@ -106,6 +107,17 @@ def _load(path: Path) -> tuple[str, dict[str, Any]]:
     return text, document
 
 
+def _require_numbers(document: Mapping[str, Any]) -> None:
+    """Refuse a file that has no number for what a log does not identify: it is of no whole body."""
+    decided = document.get("decided_by")
+    named = decided if isinstance(decided, dict) else {}
+    if open_ := [name for name, by in named.items() if by == "nothing"]:
+        raise ModelError(
+            f"it has no number for {', '.join(open_)}, which the log does not identify: it was "
+            "fitted with --prior none. Fit it again with --shape of the body, or without --prior"
+        )
+
+
 def _version(document: Mapping[str, object]) -> int:
     """That of the layout; 0 for a file of another hand, which has none."""
     if "schema_version" not in document:
@@ -136,7 +148,7 @@ def _require_keys(document: Mapping[str, object], version: int) -> None:
         if key not in known:
             raise ModelError(f"unknown key {shown(key)}{did_you_mean(key, known)}")
     for key in known:
-        if key not in document and key != "calibration":  # the first of version 3 had none
+        if key not in document and key not in _LATER:
             raise ModelError(f"the key {key!r} is missing")
 
 
@@ -153,6 +165,9 @@ def _contents(document: Mapping[str, Any], version: int) -> _Contents:
     except ValidationError as found:
         raise ModelError("; and ".join(map(_explain, found.errors()[:_MOST_NAMED]))) from found
 
+
+_LATER = ("calibration", "prior_share")
+"""Keys that the first files of version 3 did not have."""
 
 _MOST_NAMED = 5
 """Problems of one file that a message names."""
@@ -282,6 +297,7 @@ class _Contents(BaseModel):
     variance_shares: dict[StrictStr, dict[StrictStr, Number]] | None = None
     principal_axes: tuple[Annotated[_PrincipalAxis, _made(PrincipalAxis)], ...] | None = None
     decided_by: dict[StrictStr, StrictStr] | None = None
+    prior_share: dict[StrictStr, Number] | None = None
     default_body: StrictStr | None = None
     bias: tuple[Annotated[_Bias, _made(SavedBias)], ...] | None = None
     residual_rms: _Six | None = None

@@ -100,7 +100,8 @@ class EstimateViews:
     def _of_inertia(self) -> str:
         """What decided the inertia as a whole: where its entries differ, the least of it."""
         of_entries = {self.decided_by.get(name, "") for name in PHI[4:]}
-        return next((by for by in ("default", "constraint", "data") if by in of_entries), "")
+        order = ("nothing", "default", "constraint", "prior", "data")
+        return next((by for by in order if by in of_entries), "")
 
     def __repr__(self) -> str:
         completed = [name for name in PHI if self.decided_by.get(name) == "default"]

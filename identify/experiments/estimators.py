@@ -21,6 +21,7 @@ from identify.estimation import (
     weighted_least_squares,
 )
 from identify.experiments.options import Options, Positive
+from identify.findings import NOT_IDENTIFIED
 from identify.logs import Recording
 from identify.regressors import Offsets, Statistics, block_statistics
 from identify.signals import PreparedLog, prepare
@@ -142,7 +143,9 @@ class Consistent(WeightedLeastSquares):
         estimate = estimate_body([data.blocks], settings)
         return EstimatorOutput(
             phi=estimate.parameters.phi,
-            n_identifiable=sum(what != "default" for what in estimate.decided_by.values()),
+            n_identifiable=sum(
+                what not in (*NOT_IDENTIFIED, "prior") for what in estimate.decided_by.values()
+            ),
             intervals=dict(estimate.intervals),
             solver=estimate.certificate.solver,
             status=estimate.certificate.status or "solved",

@@ -39,6 +39,7 @@ from identify.pipeline.plausibility import (
     findings_of_log,
     logs_swapped,
     require_live_wrench,
+    require_own_prior,
     require_same_frames,
 )
 from identify.pipeline.provenance import provenance_of
@@ -78,7 +79,8 @@ def fit(
             fit does not see it.
         options: choices by their names, in place of those of the settings: `bias` (sensor offset
             fitted "per_log", the default, "shared" by all logs, or "none"), `mass` [kg],
-            `cutoff_hz`, `gravity` [m/s²], `terms` such as `[MassBetween(1.0, 1.5)]`, `needs` such
+            `cutoff_hz`, `gravity` [m/s²], `terms` such as `[MassBetween(1.0, 1.5)]`, `prior` (a
+            `ShapePrior` or `BodyPrior` of the body, "ball", the default, or "none"), `needs` such
             as "mass 1%, com 2mm, inertia 10%", `interval` ("formula", the default, or
             "bootstrap"), `simultaneous`, `apply` (codes of findings to correct before the fit) and
             `check` (try all other readings of the logs). `FitSettings` says more of each.
@@ -108,6 +110,7 @@ def fit(
         scanned, corrections, left_open = corrected(scanned, settings.apply, settings, say)
     logs = tuple(log.summary for log in scanned)
     require_same_frames([log.recording for log in logs], with_carrier=bool(empty))
+    require_own_prior(settings.prior, [log.recording for log in logs])
     say("estimating")
     estimate = _estimate(scanned, settings, say)
     say("validating")

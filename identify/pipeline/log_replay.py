@@ -10,6 +10,7 @@ import numpy as np
 from identify.arrays import Phi, Vec6, positive
 from identify.errors import LogError, ModelError, SimulationError
 from identify.exchange import SavedEstimate
+from identify.findings import NOT_IDENTIFIED
 from identify.inertia import InertialParameters, check
 from identify.logs import Recording
 from identify.regressors import LogSummary, scan
@@ -150,7 +151,7 @@ def _bias(log: LogSummary, estimate: SavedEstimate, no_bias: bool) -> tuple[Vec6
 
 def _samples(estimate: SavedEstimate) -> tuple[Phi | None, tuple[str, ...]]:
     """Bodies drawn from the estimate for a band, and why there are none."""
-    defaults = [name for name, by in estimate.decided_by.items() if by == "default"]
+    defaults = [name for name, by in estimate.decided_by.items() if by in NOT_IDENTIFIED]
     if defaults:
         return None, (
             f"No band: {', '.join(defaults)} are those of a default body, not measured, and the "

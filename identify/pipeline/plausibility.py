@@ -17,6 +17,7 @@ from identify.diagnosis.faults.pose import FAST_SPIN
 from identify.errors import LogError, ProblemError, SolveError
 from identify.estimation import Estimate, EstimatorSettings, NegativeMass, estimate_body
 from identify.estimation.estimator import body_system
+from identify.estimation.priors.prior import Prior
 from identify.findings import Finding
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
@@ -127,6 +128,39 @@ def require_same_frames(recordings: Sequence[Recording], *, with_carrier: bool) 
                     f"in {first.name}: {why} have to be in the same frames; read them with one "
                     f"schema ({key})"
                 )
+
+
+def require_own_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
+    """Raise where a body that is the prior is in another frame, or was found from the same logs.
+
+    Args:
+        prior: of the fit.
+        recordings: its logs, which are of one body frame.
+
+    Raises:
+        LogError: it is.
+    """
+    from identify.estimation.priors import BodyPrior
+
+    if not isinstance(prior, BodyPrior):
+        return
+    frame = recordings[0].body_frame
+    flanges, names = (frame.flange, prior.frames.flange), (frame.name, prior.frames.name)
+    one, two = map(_matrix, flanges)
+    apart = one is not None and two is not None and not _alike(one, two)
+    unlike = None in (one, two) and None not in names and names[0] != names[1]
+    if apart or unlike:
+        raise LogError(
+            f"prior: {prior} is about {prior.frames.name or 'another frame'}, and the logs are "
+            f"about {frame.name or 'B'}, which are not the same: put it into the frame of the logs "
+            "with identify transform"
+        )
+    for recording in recordings:
+        if recording.sha256 in prior.logs:
+            raise LogError(
+                f"prior: {prior} was found from {recording.name} itself; counted twice, a log "
+                "would look twice as sure. Give an estimate of other logs"
+            )
 
 
 def _matrix(pose: Pose | None) -> object:
@@ -335,6 +369,8 @@ def _noisy_motion(scores: HeldOutScores, logs: Sequence[LogSummary]) -> Iterator
 def _at_the_edge(estimate: Estimate) -> Iterator[Finding]:
     """A finding for each body that least squares makes impossible, so that it ends at the edge."""
     for one in estimate.bodies:
+        if one.prior:  # least squares is not what it was moved from
+            continue
         moved = _standard_errors(one, one, one.least_squares.phi)
         if one.least_squares.consistent or moved < _AT_THE_EDGE:
             continue

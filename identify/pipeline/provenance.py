@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from identify.estimation import Estimate
+from identify.estimation.priors.default import BALL
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
@@ -37,11 +38,15 @@ def provenance_of(
         corrections: records of what was corrected before the fit.
     """
     moved = [list(estimate.moved_in(number).bodies) for number in range(len(logs))]
-    options = asdict(replace(settings, terms=()))
+    options = asdict(replace(settings, terms=(), prior=BALL))
     del options["unloaded"]  # the logs have it
     return {
         "command": command,
-        "options": options | {"terms": [term.record() for term in settings.terms]},
+        "options": options
+        | {
+            "terms": [term.record() for term in settings.terms],
+            "prior": dict(estimate.prior) or settings.prior.record(),
+        },
         "logs": [
             _log(log) | ({"bodies": bodies} if estimate.others else {})
             for log, bodies in zip(logs, moved, strict=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from identify.arrays import as_array, positive
 from identify.diagnosis.faults import codes_of_faults
 from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, IntervalRoute
+from identify.estimation.priors.default import BALL, NoPrior
+from identify.estimation.priors.prior import Prior
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import CORRECTABLE, REPORTED
 from identify.pipeline.needs import parse_needs
@@ -60,12 +62,16 @@ class FitSettings(EstimatorSettings):
         return any(isinstance(term, KnownMass) for term in self.all_terms)
 
 
+_PRIORS: Mapping[str, Prior] = {"ball": BALL, "none": NoPrior()}
+
+
 class FitOptions(TypedDict, total=False):
     """The choices of `FitSettings` by their names, as `fit` takes them."""
 
     bias: Offsets | None
     mass: float | None
     terms: Sequence[Term] | None
+    prior: Prior | Literal["ball", "none"] | None
     interval: IntervalRoute | None
     simultaneous: bool | None
     cutoff_hz: float | None
@@ -109,4 +115,6 @@ def chosen(settings: object, options: FitOptions) -> FitSettings:
     for name in ("terms", "apply"):
         if isinstance(given.get(name), list):
             given[name] = tuple(given[name])
+    if isinstance(given.get("prior"), str):
+        given["prior"] = lookup(_PRIORS, given["prior"], "prior by name")
     return replace(settings or FitSettings(), **given)

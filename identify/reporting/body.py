@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from identify.findings import NOT_IDENTIFIED
 from identify.reporting.content import (
     Block,
     Cell,
@@ -48,11 +49,14 @@ _WORDS = {
     "data": "data",
     "constraint": "constraint",
     "given": "given",
+    "prior": "prior",
     "default": "not identifiable: default body",
+    "nothing": "not identifiable",
 }
-_TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted"}
+_TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted", "nothing": "muted"}
 _MEANINGS = {
     "data": "data: identifiable from the logs.",
+    "prior": "prior: most of what is known of it is what was said of the body besides the logs.",
     "constraint": (
         "constraint: physical consistency, or a bound that was given, moved it by more than one "
         "standard error; its interval is that of the logs alone."
@@ -114,7 +118,7 @@ def _row(one: ParameterRow) -> Row:
         Cell(one.name[:1], sub=index),
         Cell(shown.unit),
         Cell(shown.value, title=f"{one.value!r} {one.unit}"),
-        Cell("" if one.decided_by in ("default", "given") else shown.interval),
+        Cell("" if one.decided_by in (*NOT_IDENTIFIED, "given") else shown.interval),
         Cell(_WORDS.get(one.decided_by, one.decided_by), tone=_TONES.get(one.decided_by, "")),
     ]
     if one.truth is not None:

@@ -233,7 +233,7 @@ def _said(value: object) -> str:
         return "not given"
     if isinstance(value, dict):
         given = [f"{name}={_said(one)}" for name, one in value.items() if name != "kind"]
-        return f"{value['kind']}({', '.join(given)})"
+        return f"{value.get('kind', '')}({', '.join(given)})"
     if isinstance(value, list | tuple):
         return ", ".join(map(_said, value)) or "none"
     return str(value) or "none"

@@ -11,6 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.exchange.estimate_views import MOMENTS
+from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI, UNITS, InertialParameters
 from identify.inertia.matrices import six_from_symmetric
 from identify.reporting.rounding import (
@@ -106,7 +107,8 @@ class ParameterRow:
         unit: SI unit.
         value: the estimate.
         interval: its 95 % interval, or None where it has none.
-        decided_by: "data", "constraint", "given" or "default"; empty where it is not known.
+        decided_by: "data", "prior", "constraint", "given", "default" or "nothing"; empty where it
+            is not known.
         truth: the true value, or None.
         shown: the same as text.
     """
@@ -133,7 +135,7 @@ class ParameterRow:
     @property
     def measured(self) -> bool:
         """Whether the value came from the data, and not from the default body."""
-        return self.decided_by != "default"
+        return self.decided_by not in NOT_IDENTIFIED
 
     @property
     def outside(self) -> bool:
@@ -173,7 +175,7 @@ def _rows(
             name=name,
             group=group,
             unit=quantity.unit,
-            value=value,
+            value=float("nan") if decided_by == "nothing" else value,
             interval=interval,
             decided_by=decided_by,
             truth=true,
@@ -202,6 +204,9 @@ def _shown(
         exact = half is not None and not _digits(fixed(half, decimals)) and decided_by != "given"
         error = significant(off) if exact else fixed(off, decimals)
         error = f"+{error}" if off > 0.0 and _digits(error) else error
+    if decided_by == "nothing":
+        true = "" if truth is None else fixed(unit.of(truth), decimals)
+        return Shown(unit.name, "–", _WITHOUT_INTERVAL[decided_by], true, "")
     if decided_by in _WITHOUT_INTERVAL:
         spread = _WITHOUT_INTERVAL[decided_by]
     else:
@@ -215,7 +220,14 @@ def _shown(
     )
 
 
-_WITHOUT_INTERVAL = {"given": "given", "default": "unidentifiable"}
+_SHOWN = 0.5
+"""Share of a prior that is shown [%]."""
+
+_WITHOUT_INTERVAL = {
+    "given": "given",
+    "default": "unidentifiable",
+    "nothing": "not identifiable",
+}
 
 
 def _interval(value: float, interval: tuple[float, float], unit: Unit, decimals: int) -> str:
@@ -261,6 +273,10 @@ def parameter_rich_table(
     )
     if estimate.default_body and not all(row.measured for row in rows):
         caption.append(f"default: not identifiable from this log; {estimate.default_body}")
+    share = {name: 100.0 * of for name, of in estimate.prior_share.items()}
+    if "prior" in estimate.decided_by.values():
+        said = ", ".join(f"{name} {of:.0f} %" for name, of in share.items() if of >= _SHOWN)
+        caption.append(f"prior's share of what is known: {said}")
     if any(row.outside for row in rows):
         caption.append("* truth outside the interval")
     table = Table(

@@ -200,7 +200,7 @@ _SMALLEST = 1e-20
 """Square of the length of a body without extent [m²]."""
 
 _SHADE = "#f3efe6"
-_MARKS = {"data": ("o", ESTIMATE), "constraint": ("D", "#8a5a00")}
+_MARKS = {"data": ("o", ESTIMATE), "prior": ("s", MEASURED), "constraint": ("D", "#8a5a00")}
 """Marker and colour of what is drawn, by what decided it."""
 
 
@@ -307,11 +307,16 @@ def _remark(row: ParameterRow, width: float) -> str:
 SOURCE_NAMES = dict(
     zip(
         SOURCES,
-        ("wrench noise", "motion noise", "drift, model", "completion", "calibration", "faults"),
+        (
+            *("wrench noise", "motion noise", "drift, model", "prior"),
+            *("completion", "calibration", "faults"),
+        ),
         strict=True,
     )
 )
-_COLORS = dict(zip(SOURCES, (ESTIMATE, OTHER, MEASURED, GRID, AXES[2][1], INK), strict=True))
+_COLORS = dict(
+    zip(SOURCES, (ESTIMATE, OTHER, MEASURED, "#8a5a00", GRID, AXES[2][1], INK), strict=True)
+)
 
 
 def sources(result: FitResult | SavedEstimate, *, ax: Place | None = None) -> Any:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI
 from identify.pipeline.needs import Need, parse_needs
 from identify.reporting.content import Cell, Head, Row, Section, Table, Tile, Tiles, row
@@ -67,7 +68,7 @@ def reasons_in_short(result: FitResult) -> str:
 def _identifiable(result: FitResult) -> str:
     decided = result.estimate.decided_by
     given = [name for name in PHI if decided[name] == "given"]
-    default = [name for name in PHI if decided[name] == "default"]
+    default = [name for name in PHI if decided[name] in (*NOT_IDENTIFIED, "prior")]
     found = len(PHI) - len(given) - len(default)
     said = "all 10 parameters" if found == len(PHI) else f"{found} of 10 parameters"
     said += f"; {', '.join(given)} given" if given else ""
@@ -168,7 +169,7 @@ def _com(shown: list[Shown], estimate: Estimate) -> Tile:
 
 def _inertia(result: FitResult) -> Tile:
     decided = result.estimate.decided_by
-    missing = [name for name in PHI if decided[name] == "default"]
+    missing = [name for name in PHI if decided[name] in NOT_IDENTIFIED]
     if missing:
         logs = "this log" if len(result.logs) == 1 else "these logs"
         return Tile(

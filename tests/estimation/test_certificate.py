@@ -10,13 +10,13 @@ from hypothesis import given, settings, strategies as st
 from identify.errors import ProblemError, SolveError
 from identify.estimation import EstimatorSettings, estimate_body, solving
 from identify.estimation.certificate import (
-    COMPLETED,
-    DATA,
     ScaledProblem,
     certify,
     scaled_eigenvalues,
 )
 from identify.estimation.cones import Cone, cones_of, in_dual
+from identify.estimation.posterior import COMPLETED, DATA, posterior_of
+from identify.estimation.priors import Ball
 from identify.estimation.program import ConeSolution, ConicRows, cone_program
 from identify.estimation.scaling import Scaling
 from identify.estimation.solving import solve_terms
@@ -49,7 +49,7 @@ def terms_of(fit) -> tuple[Term, ...]:
 def problem_of(fit) -> ScaledProblem:
     """The problem that the estimator has its solution certified against."""
     with mock.patch.object(solving, "certify", wraps=certify) as asked:
-        solve_terms(fit, terms_of(fit))
+        solve_terms(posterior_of(fit, Ball()), terms_of(fit))
     return asked.call_args.args[0]
 
 
@@ -185,7 +185,7 @@ def test_without_multipliers_the_bound_is_the_unconstrained_optimum():
 @pytest.mark.parametrize("mass_known", [False, True])
 def test_the_bound_is_tight_at_the_solution(seed, mass_known):
     fit = fit_of(seed, mass_known=mass_known)
-    theta, certificate = solve_terms(fit, terms_of(fit))
+    theta, certificate = solve_terms(posterior_of(fit, Ball()), terms_of(fit))
     problem, solution = solved(fit)
     primal = problem.objective(theta)
     dual = problem.dual_bound(solution.multiplier, solution.rows)
@@ -325,7 +325,7 @@ def test_a_body_that_the_default_body_completes_is_no_optimum_of_the_data_alone(
 def test_a_solution_outside_by_the_solvers_tolerance_moves_inside(seed, outside):
     fit = fit_of(seed, short=True)
     problem = problem_of(fit)
-    edge, _ = solve_terms(fit, terms_of(fit))
+    edge, _ = solve_terms(posterior_of(fit, Ball()), terms_of(fit))
     away, inside = edge.copy(), fit.prior[:10]
     beyond = least_eigenvalue(edge) - MARGIN + outside
     away[:10] -= beyond / least_eigenvalue(inside) * inside

@@ -6,6 +6,8 @@ import pytest
 from identify.estimation import estimate_body
 from identify.estimation.calibration import NOT_INCLUDED
 from identify.estimation.intervals import INTERVAL_KIND
+from identify.estimation.posterior import posterior_of
+from identify.estimation.priors import Ball
 from identify.estimation.scaling import BodyScaling
 from identify.estimation.solving import solve_terms
 from identify.estimation.terms import Consistent
@@ -85,7 +87,7 @@ def test_the_verdict_follows_the_findings_and_the_needs(made):
 def test_the_theta_of_the_program_is_the_body_in_its_own_units(made):
     _, logs, estimate = made
     fit = fit_of([log.blocks() for log in logs])
-    theta, _ = solve_terms(fit, (Consistent(),))
+    theta, _ = solve_terms(posterior_of(fit, Ball()), (Consistent(),))
     assert_close(theta[0], 1.0, 0.01)
     assert_close(theta[1:4], np.zeros(3), 0.02, scale=1.0)
     assert_close(theta[[4, 7, 9]].sum(), 2.0, 0.05)

@@ -18,6 +18,7 @@ from identify.estimation.intervals import (
     derived_jacobian,
     offset_half_widths,
 )
+from identify.estimation.priors import Ball
 from identify.estimation.terms import ComInBox, MassBetween
 from identify.inertia import PHI, inertia_about_com
 from identify.regressors import (
@@ -245,5 +246,6 @@ def test_a_constraint_decides_what_it_moved_by_more_than_a_standard_error(
         data=SimpleNamespace(known=np.array([known, False])),
         identifiability=SimpleNamespace(half_widths=np.array([half_width, 0.1])),
     )
+    posterior: Any = SimpleNamespace(fit=fit, x=fit.x, prior=Ball(), weighing=None)
     x = fit.x + np.array([2.0 * moved, 0.0])
-    assert _decide(fit, x, covariance) == [word, "data"]
+    assert _decide(posterior, x, covariance) == [word, "data"]

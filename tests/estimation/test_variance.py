@@ -3,6 +3,8 @@ import pytest
 
 from identify.estimation import EstimatorSettings, estimate_body
 from identify.estimation.intervals import covariance_of, interval_jacobian
+from identify.estimation.posterior import posterior_of
+from identify.estimation.priors import Ball
 from identify.estimation.variance import SOURCES, VarianceParts
 from identify.inertia import PHI
 from identify.regressors import block_statistics
@@ -39,7 +41,7 @@ def test_the_noise_of_one_signal_is_where_the_variance_comes_from(noise, source)
 
 def test_parts_are_what_errors_of_the_estimate_are_made_of():
     """Fits with one noise alone, and what a fit with both says of each: by the mean of squares."""
-    both = VarianceParts.of(fit_of([statistics_of(WRENCH | MOTION)]))
+    both = VarianceParts.of(posterior_of(fit_of([statistics_of(WRENCH | MOTION)]), Ball()))
     squares = {}
     for source, noise in (("wrench", WRENCH), ("motion", MOTION)):
         quiet = {name: 1e-4 * sigma for name, sigma in (WRENCH | MOTION).items()}
@@ -53,7 +55,7 @@ def test_parts_are_what_errors_of_the_estimate_are_made_of():
 
 def test_parts_and_the_rest_are_the_covariance():
     fit = fit_of([statistics_of(WRENCH | MOTION)])
-    parts, covariance = VarianceParts.of(fit), covariance_of(fit)
+    parts, covariance = VarianceParts.of(posterior_of(fit, Ball())), covariance_of(fit)
     decided = dict.fromkeys(PHI, "data")
     shares = parts.shares(slice(0, 10), covariance, decided, interval_jacobian(fit.x))
     for k, name in enumerate(PHI):

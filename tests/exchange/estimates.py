@@ -31,6 +31,7 @@ FULL = SavedEstimate(
         PrincipalAxis(0.4, np.array([0.0, 1.0, 0.0]), None),
     ),
     decided_by=dict.fromkeys(PHI, "data") | {"Ixx": "default"},
+    prior_share={"m": 0.25, "Ixx": 1.0},
     default_body="a ball",
     bias=(
         SavedBias("ab" * 32, np.arange(6) / 7.0, np.arange(6) / 13.0),

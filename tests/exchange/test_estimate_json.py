@@ -18,8 +18,8 @@ from tests.strategies import bodies, random_body
 KEYS = (
     "schema_version frame frames phi mass com inertia_about_com inertia_about_origin covariance "
     "calibration "
-    "intervals interval_kind variance_shares principal_axes decided_by default_body bias "
-    "residual_rms samples effective_samples dropped_rows certificate provenance findings "
+    "intervals interval_kind variance_shares principal_axes decided_by prior_share default_body "
+    "bias residual_rms samples effective_samples dropped_rows certificate provenance findings "
     "r_squared verdict digest"
 )
 

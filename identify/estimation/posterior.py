@@ -1,0 +1,275 @@
+"""What data and prior say of the unknowns together: one normal distribution.
+
+The cone program, the certificate, the intervals and what decided a parameter are all of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import fdtrc
+
+from identify.arrays import Array
+from identify.estimation.intervals import covariance_of, degrees_of_freedom
+from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.likelihood import ScoreEquations, score_equations
+from identify.estimation.priors.prior import NormalMixture, Prior
+from identify.regressors.triangular import triangle
+
+DATA = "the data"
+COMPLETED = "the data and the default body"
+WITH_PRIOR = "the data and the prior"
+"""What an estimate is the optimum of: where the data leave directions open, the default body fills
+them, and an optimum of the data alone is not what was looked for; so with a prior of the body."""
+
+_SINGULAR = 1e-12
+"""Variance that every direction of a prior has, in squares of the body's own scale."""
+
+_NOTHING = 1e-13
+"""Excitation below this share of the whole is rounding."""
+
+_IMPROBABLE = 1e-12
+"""Weight below which a prior of a mixture is left out."""
+
+EXCLUDED = 1e-4
+"""Probability of a log as far from its prior below which the two contradict each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """How a prior and a log agree.
+
+    Attributes:
+        weights: of the priors of a mixture, by the log, shape (g,).
+        means: of what they take for sure, by name, with those weights.
+        log_evidence: of the mixture, up to what the log alone says.
+        chi_square: distance of the log from the nearest of them, squared, in standard errors.
+        degrees: of freedom of that.
+        probability: that chance makes it as large.
+    """
+
+    weights: Array
+    means: dict[str, float]
+    log_evidence: float
+    chi_square: float
+    degrees: int
+    probability: float
+
+    @property
+    def z(self) -> float:
+        """The same in standard errors of one quantity (Wilson and Hilferty 1931)."""
+        of_mean = 2.0 / (9.0 * self.degrees)
+        return ((self.chi_square / self.degrees) ** (1.0 / 3.0) - 1.0 + of_mean) / of_mean**0.5
+
+    def record(self) -> dict[str, Any]:
+        """As provenance keeps it."""
+        return {
+            "means": dict(self.means),
+            "log_evidence": self.log_evidence,
+            "chi_square": self.chi_square,
+            "degrees": self.degrees,
+            "p": self.probability,
+            "z": self.z,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Posterior:
+    """The unknowns as data and prior say them, without inequalities: A θ = b + N(0, 1).
+
+    Attributes:
+        fit: the unconstrained estimate of the data.
+        prior: what else is known.
+        A, b: in scaled unknowns, shapes (p, p) and (p,).
+        floor: norm of the residual that no unknowns reach.
+        theta: the solution, in scaled unknowns, shape (p,).
+        covariance: of the unknowns in SI, shape (p, p).
+        gain: what the unknowns take of the data's scores, both in SI, shape (p, p).
+        degrees: of freedom of Student's t, shape (p,).
+        prior_share: of the information on each unknown, how much is the prior's: 1 − σ²/σ²_d, with
+            σ_d the standard error by the data alone, shape (p,).
+        weighing: how the prior and the data agree; None where it only completes.
+    """
+
+    fit: LeastSquaresFit
+    prior: Prior
+    A: Array
+    b: Array
+    floor: float
+    theta: Array
+    covariance: Array
+    gain: Array
+    degrees: Array
+    prior_share: Array
+    weighing: Weighing | None = field(default=None)
+
+    @property
+    def x(self) -> Array:
+        """The unknowns in SI."""
+        return self.fit.scaling.x(self.theta)
+
+    @property
+    def optimal_for(self) -> str:
+        """What an optimum of it is the optimum of."""
+        if self.weighing is not None:
+            return WITH_PRIOR
+        return DATA if self.fit.identifiability.complete else COMPLETED
+
+    @property
+    def of_prior(self) -> Array:
+        """The part of the covariance that uncertainty of the prior makes, in SI, shape (p, p)."""
+        if self.weighing is None:
+            return np.zeros_like(self.covariance)
+        fit = self.fit
+        of_scores = fit.problem.A.T @ fit.problem.A + fit.scatter
+        return self.covariance - self.gain @ of_scores @ self.gain.T
+
+
+def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
+    """What data and prior say together.
+
+    A prior that says nothing of what the data identify completes the rest; any other is weighed
+    against the likelihood of all unknowns.
+
+    Raises:
+        TermError: no body of the mass that the data give is like the prior.
+    """
+    mixture = prior.mixture(float(fit.x[0]))
+    if mixture is not None:
+        return _weighed(fit, prior, mixture)
+    covariance, share = covariance_of(fit), np.zeros(len(fit.theta))
+    if not fit.identifiability.complete:
+        share = _prior_share(fit, score_equations(fit), covariance)
+    A, b, floor = fit.prior_completed
+    return Posterior(
+        fit=fit,
+        prior=prior,
+        A=A,
+        b=b,
+        floor=floor,
+        theta=fit.theta,
+        covariance=covariance,
+        gain=fit.information_inverse,
+        degrees=degrees_of_freedom(fit),
+        prior_share=share,
+    )
+
+
+def _weighed(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixture) -> Posterior:
+    """The mixture of the posteriors of each prior, by their evidence, as one normal distribution.
+
+    The unknowns are θ = reference + free y. Of each prior, with W its covariance to the power −½,
+    rows [R; W] y by QR give posterior and evidence, without a moment being squared.
+    """
+    equations, split, scaling = score_equations(fit), fit.identifiability, fit.scaling
+    free, reference = split.free, fit.prior
+    q = free.shape[1]
+    of_data = _rows(equations.R @ free, equations.r - equations.R @ reference)
+    others = _of_other_bodies(fit)
+    data = np.concatenate((of_data, others))
+    to_theta = scaling.bodies[0].to_theta
+    means = mixture.means @ to_theta.T
+    spread = to_theta @ mixture.covariances @ to_theta.T + _SINGULAR * np.eye(10)
+    whitening = np.linalg.inv(np.linalg.cholesky(spread))
+    # What the prior says by itself: of y as far as that is of its body.
+    U, singular, _ = np.linalg.svd(free[:10], full_matrices=False)
+    kept = singular > _NOTHING * singular[0]
+    by_prior = _stacked(whitening, U[:, kept] * singular[kept], means - reference[:10])
+    alone = np.linalg.qr(by_prior, mode="r")
+    both = _stacked(whitening, free[:10], means - reference[:10])
+    every = np.broadcast_to(data, (len(both), *data.shape))
+    R = np.linalg.qr(np.concatenate((every, both), axis=1), mode="r")
+    square, target = R[:, :q, :q], R[:, :q, q]
+    chi_square = R[:, q, q] ** 2 - (alone[:, -1, -1] ** 2 if alone.shape[1] > kept.sum() else 0.0)
+    of_determinants = _log_size(alone[:, : kept.sum(), : kept.sum()]) - _log_size(square)
+    evidence = of_determinants - 0.5 * chi_square
+    weights = np.exp(evidence - evidence.max())
+    log_evidence = float(np.log(weights.mean()) + evidence.max())
+    weights = np.where(weights < _IMPROBABLE, 0.0, weights) / weights.sum()
+
+    likely = weights > 0.0
+    inverse = np.linalg.inv(square[likely])
+    y = (inverse @ target[likely, :, None])[..., 0]
+    mean = weights[likely] @ y
+    roots = np.sqrt(weights[likely])
+    within = triangle((roots[:, None, None] * inverse.swapaxes(1, 2)).reshape(-1, q))
+    root = triangle(np.concatenate((within, roots[:, None] * (y - mean))))
+
+    rows = np.linalg.inv(root).T @ np.linalg.pinv(free)
+    theta = reference + free @ mean
+    reduced = triangle(_rows(rows, rows @ theta))
+    p, along = len(theta), scaling.to_x @ free
+    covariance = along @ root.T
+    covariance = covariance @ covariance.T
+    gain = along @ within.T @ within @ (equations.R @ free).T @ equations.whitening
+    degrees = len(data) + int(kept.sum()) - q
+    nearest = float(chi_square.min())
+    fewest = max(float(degrees_of_freedom(fit).min()), 3.0)
+    weighing = Weighing(
+        weights=weights,
+        means={name: float(weights @ values) for name, values in mixture.settings.items()},
+        log_evidence=log_evidence,
+        chi_square=nearest,
+        degrees=degrees,
+        probability=float(fdtrc(degrees, fewest, nearest / degrees)),
+    )
+    return Posterior(
+        fit=fit,
+        prior=prior,
+        A=reduced[:p, :p],
+        b=reduced[:p, p],
+        floor=fit.problem.residual_norm(fit.x),
+        theta=theta,
+        covariance=covariance,
+        gain=gain,
+        degrees=np.full(p, np.inf),
+        prior_share=_prior_share(fit, equations, covariance),
+        weighing=weighing,
+    )
+
+
+def _of_other_bodies(fit: LeastSquaresFit) -> Array:
+    """Rows that complete the other bodies and the scalars where the data do not identify them.
+
+    Returns:
+        Rows [of y | target], shape (n, q + 1); none for one body.
+    """
+    split, q = fit.identifiability, fit.identifiability.free.shape[1]
+    if len(fit.theta) == 10 or split.complete:
+        return np.zeros((0, q + 1))
+    columns = np.concatenate((split.identifiable, split.unidentifiable), axis=1)
+    dual = np.linalg.pinv(columns)[split.identifiable.shape[1] :]
+    dual[:, :10] = 0.0
+    return _rows(dual @ split.free, dual @ (fit.reference - fit.prior))
+
+
+def _prior_share(fit: LeastSquaresFit, equations: ScoreEquations, covariance: Array) -> Array:
+    """1 − σ²/σ²_d of each unknown, σ_d of the data alone: endless where they say nothing of it."""
+    free = fit.identifiability.free
+    along = fit.scaling.to_x @ free
+    _, singular, Vt = np.linalg.svd(equations.R @ free)
+    alone = np.zeros(len(Vt))
+    alone[: len(singular)] = singular
+    told = alone > _NOTHING * alone.max()
+    parts = along @ Vt.T
+    own = ((parts[:, told] / alone[told]) ** 2).sum(axis=1)
+    missing = np.linalg.norm(parts[:, ~told], axis=1) > 1e-6 * np.linalg.norm(parts, axis=1)
+    left = np.diag(covariance) / np.where(own > 0.0, own, 1.0)
+    share = np.where(missing, 1.0, 1.0 - left)
+    return np.where(np.diag(covariance) > 0.0, np.clip(share, 0.0, 1.0), 0.0)
+
+
+def _rows(left: Array, right: Array) -> Array:
+    return np.concatenate((left, right[:, None]), axis=1)
+
+
+def _stacked(whitening: Array, columns: Array, means: Array) -> Array:
+    """Rows [W columns | W mean] of each prior, shape (g, 10, k + 1)."""
+    return np.concatenate((whitening @ columns, whitening @ means[..., None]), axis=-1)
+
+
+def _log_size(triangles: Array) -> Array:
+    """log |det| of triangular factors, shape (g,)."""
+    return np.log(np.abs(np.diagonal(triangles, axis1=1, axis2=2))).sum(axis=1)

@@ -1,0 +1,341 @@
+"""The shape of a body as the prior of its log: its points, its mesh, or a box that it lies in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array, Phi, Vec3, seal
+from identify.errors import ModelError
+from identify.estimation.errors import TermError
+from identify.estimation.priors.features import features, half_widths, of_density, of_outline
+from identify.estimation.priors.prior import NormalMixture, Prior
+from identify.inertia import inertia_about_com
+from identify.inertia.frames import congruence_map
+from identify.inertia.shapes import Points, Shape, read_mesh
+from identify.inertia.shapes.interior import interior_of
+from identify.inertia.shapes.points_file import read_points
+from identify.spatial import Pose
+
+_DENSITY = np.geomspace(0.05, 1.6, 6)
+"""Standard deviations of the density about even, as shares of it …"""
+
+_OUTLINE = (0.25, 0.5, 1.0, 2.0)
+"""… and errors of the outline in its own, that a log chooses among."""
+
+_OVERREACH, _OUTLINE_OF_IT = (0.0, 0.5, 1.0, 1.5), (0.25, 0.5, 1.0)
+"""How far points reach beyond the solid where they may, in their spacing, and what then is left."""
+
+_PARTS = np.geomspace(0.02, 1.0, 7)
+"""How much a body that lies somewhere in a box is in one place of it."""
+
+_FAR_MORE = 20.0
+"""Times the cubes between them that volumes of points add up to where they reach beyond it."""
+
+_FILLED = 2000
+"""Points that fill a mesh or a solid, whose outline is taken to be known to their spacing."""
+
+_CELLS = 10
+"""Cells along a side of a box."""
+
+_LIGHTEST, _DENSEST = 1e-2, 1e7
+"""Density [kg/m³] beyond which a shape is in another unit than it is said to be."""
+
+_UNITS = {0.001: "millimetres", 0.01: "centimetres", 0.0254: "inches", 1.0: "metres"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShapePrior(Prior):
+    """The density of the body is even but for a normal field, within an outline that is known.
+
+    How uneven the density is, and how well the outline is known, the log says: the prior is a grid
+    of both, weighed by their evidence. The mass is left to the log.
+
+    Make one with `of_points`, `of_shape`, `of_box` or `read`.
+
+    Attributes:
+        mean: ten parameters of the even body of unit mass about Bo in B, shape (10,).
+        density: their covariance for a density that varies by its own size, shape (10, 10).
+        outline: error of the outline [m]; zero of a box that the body lies somewhere in.
+        spacing: of the points, which may reach that far beyond the solid [m]; zero where they do
+            not.
+        volume: of the shape [m³].
+        name: what it is, in words.
+        scale: metres per unit that its file was read with.
+    """
+
+    kind: ClassVar[str] = "shape"
+
+    mean: Phi
+    density: Array
+    outline: float
+    spacing: float
+    volume: float
+    name: str
+    scale: float = 1.0
+
+    @classmethod
+    def of_points(
+        cls,
+        points: Vec3,
+        volumes: Array | None = None,
+        *,
+        at: Pose | None = None,
+        error: float | None = None,
+        name: str = "points",
+    ) -> ShapePrior:
+        """Points that fill the body.
+
+        Args:
+            points: in A [m], shape (n, 3).
+            volumes: that each stands for [m³], shape (n,); alike where not given. Where they add up
+                to far more than the cubes between the points, the points may reach beyond the body.
+            at: pose of A in B; the same frame where not given.
+            error: of the outline [m]; the spacing of the points where not given.
+            name: what it is, in words.
+
+        Raises:
+            ModelError: not finite, fewer than four points, all in one place or a volume below zero.
+            TermError: the error is none.
+        """
+        own = Points(points, np.ones(len(points)) if volumes is None else volumes)
+        points, weights = own.positions, own.weights / own.weights.sum()
+        if at is not None:
+            points = at.apply(points)
+        if len(points) < _FEWEST:
+            raise ModelError(
+                f"{name}: {len(points)} points say nothing of a shape; expected {_FEWEST} or more"
+            )
+        spacing = _spacing(points, name)
+        mean = weights @ features(points)
+        mean[[4, 7, 9]] += spacing**2 / 6.0  # of a cube about each
+        cubes = len(points) * spacing**3
+        beyond = volumes is not None and float(own.weights.sum()) > _FAR_MORE * cubes
+        return cls._checked(
+            mean, points, weights, error or spacing, spacing if beyond else 0.0, cubes, name
+        )
+
+    @classmethod
+    def of_shape(
+        cls,
+        shape: Shape,
+        *,
+        at: Pose | None = None,
+        error: float | None = None,
+        name: str | None = None,
+    ) -> ShapePrior:
+        """A mesh, or a solid.
+
+        Args:
+            shape: in A.
+            at: pose of A in B; the same frame where not given.
+            error: of the outline [m]; the spacing of 2000 points that fill it where not given.
+            name: what it is, in words.
+
+        Raises:
+            ModelError: it fills no volume.
+            TermError: the error is none.
+        """
+        interior = interior_of(shape, _FILLED)
+        pose = Pose.identity() if at is None else at
+        body = shape.body(mass=1.0).in_frame(pose)
+        weights = interior.volumes / interior.volumes.sum()
+        spacing = (shape.measure / _FILLED) ** (1.0 / 3.0)
+        points = pose.apply(interior.points)
+        name = name or type(shape).__name__.lower()
+        return cls._checked(body.phi, points, weights, error or spacing, 0.0, shape.measure, name)
+
+    @classmethod
+    def of_box(cls, sides: Vec3, *, at: Pose | None = None, name: str = "") -> ShapePrior:
+        """A box that the body lies somewhere in: of its mass nothing more is known.
+
+        The shares of the mass that are in parts of the box follow a Dirichlet process about even.
+
+        Args:
+            sides: of the box, centred at Ao, along the axes of A [m], shape (3,).
+            at: pose of A in B; the same frame where not given.
+            name: what it is, in words.
+
+        Raises:
+            TermError: a side that is not above zero.
+        """
+        sides = seal(sides, "box: sides", (3,))
+        if not (sides > 0.0).all():
+            raise TermError(f"box: expected three sides above zero, got {sides.tolist()} m")
+        middles = (np.arange(_CELLS) + 0.5) / _CELLS - 0.5
+        points = np.array(list(product(middles, repeat=3))) * sides
+        own = features(points if at is None else at.apply(points))
+        mean = own.mean(axis=0)
+        words = " × ".join(f"{1e3 * side:.4g}" for side in sides)
+        spread = (own - mean).T @ (own - mean) / len(own)
+        return cls(mean, spread, 0.0, 0.0, float(np.prod(sides)), name or f"box of {words} mm")
+
+    @classmethod
+    def read(
+        cls,
+        path: Path | str,
+        *,
+        scale: float = 1.0,
+        at: Pose | None = None,
+        error: float | None = None,
+    ) -> ShapePrior:
+        """The shape of a file: a mesh (STL, OBJ, …), or a CSV of points x, y, z[, volume].
+
+        Args:
+            path: the file.
+            scale: metres per unit of the file, 0.001 for one in millimetres.
+            at: pose of the file's frame in B.
+            error: of the outline [m].
+
+        Raises:
+            ModelError: no such file, or one that has no such shape.
+        """
+        path = Path(path)
+        if path.suffix.lower() == ".csv":
+            points, volumes = read_points(path, scale=scale)
+            found = cls.of_points(points, volumes, at=at, error=error, name=path.name)
+        else:
+            mesh = read_mesh(path, scale=scale)
+            found = cls.of_shape(mesh, at=at, error=error, name=path.name)
+        return replace(found, scale=scale)
+
+    @classmethod
+    def _checked(
+        cls,
+        mean: Phi,
+        points: Vec3,
+        weights: Array,
+        error: float,
+        spacing: float,
+        volume: float,
+        name: str,
+    ) -> ShapePrior:
+        if not (np.isfinite(error) and error > 0.0):
+            raise TermError(f"{name}: expected an error of the outline above zero, got {error} m")
+        spread = of_density(points, weights, _radius(mean))
+        return cls(mean, spread, error, spacing, volume, name)
+
+    def mixture(self, mass: float) -> NormalMixture:
+        """The grid of density, outline and overreach, of bodies of about a mass.
+
+        Raises:
+            TermError: no body of that mass is of that size.
+        """
+        self._require_likely(mass)
+        if not self.outline:
+            return _mixture(mass, self.mean[None], self.density[None], {"parts": _PARTS})
+        covariance = _central(self.mean)
+        squares, axes = np.linalg.eigh(covariance)
+        half = half_widths(squares)
+        kappas, outlines = (_OVERREACH, _OUTLINE_OF_IT) if self.spacing else ((0.0,), _OUTLINE)
+        means, spreads, settings = [], [], []
+        for kappa in kappas:
+            T = np.eye(4)
+            T[:3, :3] = (axes / (1.0 + kappa * self.spacing / half)) @ axes.T
+            T[:3, 3] = self.mean[1:4] - T[:3, :3] @ self.mean[1:4]
+            shrink = congruence_map(T)
+            mean = shrink @ self.mean
+            own = shrink @ self.density @ shrink.T
+            outline = of_outline(_central(mean), self.outline)
+            for s, o in product(_DENSITY, outlines):
+                means.append(mean)
+                spreads.append(s**2 * own + o**2 * outline)
+                settings.append((s, o, kappa))
+        names = ("density", "outline", "overreach")[: 3 if self.spacing else 2]
+        values = dict(zip(names, np.array(settings).T, strict=False))
+        phi, spread = np.array(means), np.array(spreads)
+        own = mass**2 * (phi[:, :, None] * phi[:, None, :] + spread)
+        return NormalMixture(mass * phi, own, values)
+
+    def likelier(self, mass: float) -> Mapping[str, Prior]:
+        """The same in other units."""
+        return {
+            f"--shape-scale {scale:g}, as of a file in {unit},": self.scaled(scale / self.scale)
+            for scale, unit in _UNITS.items()
+            if scale != self.scale
+        }
+
+    def scaled(self, scale: float) -> ShapePrior:
+        """The same shape so many times as large, about Bo."""
+        powers = scale ** np.repeat([0.0, 1.0, 2.0], [1, 3, 6])
+        return replace(
+            self,
+            mean=powers * self.mean,
+            density=powers[:, None] * self.density * powers,
+            outline=scale * self.outline,
+            spacing=scale * self.spacing,
+            volume=scale**3 * self.volume,
+        )
+
+    def even_body(self, mass: float) -> Phi:
+        """The body of even density of a mass [kg], shape (10,)."""
+        return mass * self.mean
+
+    def _require_likely(self, mass: float) -> None:
+        density = mass / self.volume
+        if _LIGHTEST < density < _DENSEST:
+            return
+        likely = [
+            f"--shape-scale {scale:g} if it is in {unit}"
+            for scale, unit in _UNITS.items()
+            if _LIGHTEST < density * (self.scale / scale) ** 3 < _DENSEST
+        ]
+        raise TermError(
+            f"the shape ({self.name}) is {2e3 * _radius(self.mean):.4g} mm across: with the "
+            f"{mass:.4g} kg of the log its density would be {density:.2g} kg/m³. It is in another "
+            f"unit{': give ' + likely[0] if likely else ''}"
+        )
+
+    def __str__(self) -> str:
+        if not self.outline:
+            return f"somewhere in a {self.name}"
+        beyond = f", points may reach {1e3 * self.spacing:.2g} mm beyond it" if self.spacing else ""
+        known = f"outline known to about {1e3 * self.outline:.2g} mm{beyond}"
+        return f"shape of {self.name}, its density nearly even, {known}"
+
+    def record(self) -> dict[str, Any]:
+        """Its mean and sizes too."""
+        return {
+            "kind": self.kind,
+            "is": str(self),
+            "mean": self.mean.tolist(),
+            "outline": self.outline,
+            "overreach": self.spacing,
+            "volume": self.volume,
+        }
+
+
+_FEWEST = 4
+
+
+def _spacing(points: Vec3, name: str) -> float:
+    """Median distance of points from their nearest neighbour [m]."""
+    from scipy.spatial import cKDTree  # slow to import, and rarely needed
+
+    nearest = cKDTree(points).query(points, k=2)[0][:, 1]
+    spacing = float(np.median(nearest[nearest > 0.0])) if (nearest > 0.0).any() else 0.0
+    if not spacing > 1e-9 * np.ptp(points, axis=0).max():
+        raise ModelError(f"{name}: all points are in one place, which is no shape")
+    return spacing
+
+
+def _mixture(mass: float, mean: Phi, spread: Array, settings: Mapping[str, Array]) -> NormalMixture:
+    """Of one shape whose spread has several sizes."""
+    ((_, sizes),) = settings.items()
+    own = mean[:, :, None] * mean[:, None, :] + sizes[:, None, None] ** 2 * spread
+    return NormalMixture(np.repeat(mass * mean, len(sizes), axis=0), mass**2 * own, settings)
+
+
+def _central(mean: Phi) -> Array:
+    """Covariance of the points of a body of unit mass about its centroid, shape (3, 3)."""
+    inertia = inertia_about_com(mean)
+    return 0.5 * np.trace(inertia) * np.eye(3) - inertia
+
+
+def _radius(mean: Phi) -> float:
+    return float(np.sqrt(np.trace(_central(mean))))
