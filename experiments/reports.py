@@ -156,6 +156,13 @@ REPORTS: Mapping[str, Report] = {
         minutes=2,
         command=("experiments/agreement.py",),
     ),
+    "solids_shape": Report(
+        file="reports/solids_shape.md",
+        study=("experiments/solids_shape.py",),
+        packages=(*FIT, "simulation", "experiments"),
+        minutes=3,
+        command=("experiments/solids_shape.py",),
+    ),
     "parts": Report(
         file="reports/parts.md",
         study=("experiments/parts.py", *SHIPPED_LOG),

@@ -19,6 +19,7 @@ from experiments.benchmarks import (
     readers,
     refusals,
     rows_throughput,
+    shape_prior,
     single_shot_replay,
     statistics_throughput,
 )
@@ -28,6 +29,7 @@ BENCHMARKS: Mapping[str, Callable[[Effort], list[Line]]] = {
     "statistics": statistics_throughput.run,
     "rows": rows_throughput.run,
     "psd-fit": psd_fit.run,
+    "shape-prior": shape_prior.run,
     "groups-and-logs": groups_and_logs.run,
     "motion-noise": motion_noise.run,
     "change-of-frame": change_of_frame.run,

@@ -69,7 +69,9 @@ class PriorWords:
                         f"fit: {name} is of a file, and --shape box X Y Z is in metres: give the "
                         "sides that the body surely lies in"
                     )
-            return ShapePrior.of_box(tuple(map(_side, sizes)), at=pose)
+            import numpy as np
+
+            return ShapePrior.of_box(np.array([_side(word) for word in sizes]), at=pose)
         scale = 1.0 if self.scale is None else self.scale
         return ShapePrior.read(str(self.shape), scale=scale, at=pose, error=self.error)
 

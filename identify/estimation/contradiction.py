@@ -7,13 +7,9 @@ from typing import Any
 import numpy as np
 
 from identify.arrays import Phi
-from identify.errors import ProblemError
-from identify.estimation.posterior import EXCLUDED, Posterior, posterior_of
+from identify.estimation.posterior import EXCLUDED, Posterior
 from identify.findings import Finding
 from identify.inertia import inertia_about_com
-
-_LIKELIER = 20.0
-"""Gain in evidence from which on something else that may have been meant is named."""
 
 
 def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
@@ -26,14 +22,6 @@ def contradiction(posterior: Posterior) -> tuple[Finding, ...]:
     mean = np.zeros(10) if mixture is None else weighing.weights @ mixture.means
     said, found = _in_words(mean), _in_words(posterior.fit.x[:10])
     remedy = "Check the prior, its unit and its pose in B; correct it or leave it out."
-    likeliest = weighing.log_evidence + _LIKELIER
-    for action, other in posterior.prior.likelier(mass).items():
-        try:
-            alike = posterior_of(posterior.fit, other).weighing
-        except ProblemError:
-            continue
-        if alike is not None and alike.log_evidence > likeliest:
-            likeliest, remedy = alike.log_evidence, f"{action} explains the log far better."
     return (
         Finding(
             "choice_contradicted",

@@ -118,10 +118,10 @@ class Posterior:
         return DATA if self.fit.identifiability.complete else COMPLETED
 
     @property
-    def of_prior(self) -> Array:
-        """The part of the covariance that uncertainty of the prior makes, in SI, shape (p, p)."""
+    def of_prior(self) -> Array | None:
+        """The part of the covariance that a prior's makes, in SI, shape (p, p); None of none."""
         if self.weighing is None:
-            return np.zeros_like(self.covariance)
+            return None
         fit = self.fit
         of_scores = fit.problem.A.T @ fit.problem.A + fit.scatter
         return self.covariance - self.gain @ of_scores @ self.gain.T
@@ -177,10 +177,10 @@ def _weighed(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixture) -> Post
     U, singular, _ = np.linalg.svd(free[:10], full_matrices=False)
     kept = singular > _NOTHING * singular[0]
     by_prior = _stacked(whitening, U[:, kept] * singular[kept], means - reference[:10])
-    alone = np.linalg.qr(by_prior, mode="r")
+    alone: Any = np.linalg.qr(by_prior, mode="r")
     both = _stacked(whitening, free[:10], means - reference[:10])
     every = np.broadcast_to(data, (len(both), *data.shape))
-    R = np.linalg.qr(np.concatenate((every, both), axis=1), mode="r")
+    R: Any = np.linalg.qr(np.concatenate((every, both), axis=1), mode="r")
     square, target = R[:, :q, :q], R[:, :q, q]
     chi_square = R[:, q, q] ** 2 - (alone[:, -1, -1] ** 2 if alone.shape[1] > kept.sum() else 0.0)
     of_determinants = _log_size(alone[:, : kept.sum(), : kept.sum()]) - _log_size(square)

@@ -11,24 +11,28 @@ from identify.arrays import Array
 from identify.estimation.intervals import NAMES, measured
 from identify.estimation.posterior import Posterior
 
-_OF_FIT = ("wrench", "motion", "rest", "prior", "completion", "calibration")
-
-SOURCES: tuple[str, ...] = (*_OF_FIT, "fault")
+SOURCES: tuple[str, ...] = (
+    *("wrench", "motion", "rest", "prior", "completion", "calibration", "fault"),
+)
 """Where variance comes from: noise of the wrench; noise of the motion; residuals larger than both,
-such as drift, vibration or a model that fails; what a prior of the body leaves open; what the
-default body completes; errors of scale of the sensor and of gravity, as far as they are given; and
-what faults of the logs that were found may have moved, where there are any (`widened`)."""
+such as drift, vibration or a model that fails; what a prior of the body leaves open, or what the
+default body completes where there is none; errors of scale of the sensor and of gravity, as far as
+they are given; and what faults of the logs that were found may have moved, where there are any
+(`widened`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class VarianceParts:
-    """Covariances of the unknowns from each source but the rest, shape (p, p) each."""
+    """Covariances of the unknowns from each source but the rest, shape (p, p) each.
+
+    What completes the unknowns is the default body or a prior: `completed_by` is its source.
+    """
 
     wrench: Array
     motion: Array
-    prior: Array
     completion: Array
     calibration: Array
+    completed_by: str = "completion"
 
     @classmethod
     def of(cls, posterior: Posterior, calibration: Array | None = None) -> VarianceParts | None:
@@ -57,13 +61,14 @@ class VarianceParts:
 
         of_motion = everything - of_wrench
         cross_term = fraction * system.noise_scatter(posterior.x, fit.weights)
-        unknown = to_x @ split.unidentifiable * (posterior.weighing is None)
+        unknown = to_x @ split.unidentifiable
+        by_prior = posterior.of_prior
         return cls(
             covariance(of_wrench),
             covariance(of_motion) + along @ cross_term @ along.T,
-            posterior.of_prior,
-            unknown @ unknown.T,
+            unknown @ unknown.T if by_prior is None else by_prior,
             np.zeros_like(along) if calibration is None else calibration,
+            "completion" if by_prior is None else "prior",
         )
 
     def shares(
@@ -91,20 +96,18 @@ class VarianceParts:
         calibration = variance(self.calibration[block, block])
         whole = np.maximum(variance(covariance) - calibration, 0.0)
         parts = np.array(
-            [
-                variance(of[block, block])
-                for of in (self.wrench, self.motion, self.prior, self.completion)
-            ]
+            [variance(of[block, block]) for of in (self.wrench, self.motion, self.completion)]
         )
-        wrench, motion, prior, completion = np.maximum(parts, 0.0)
+        wrench, motion, completion = np.maximum(parts, 0.0)
         rest = np.maximum(whole - parts.sum(axis=0), 0.0)
         noise = wrench + motion
-        fits = np.minimum(1.0, (whole - prior - completion) / np.where(noise > 0.0, noise, 1.0))
-        found = np.stack((fits * wrench, fits * motion, rest, prior, completion, calibration))
+        fits = np.minimum(1.0, (whole - completion) / np.where(noise > 0.0, noise, 1.0))
+        found = np.stack((fits * wrench, fits * motion, rest, completion, calibration))
         total = found.sum(axis=0)
         known = measured(decided_by)
+        sources = "wrench", "motion", "rest", self.completed_by, "calibration"
         return {
-            name: dict(zip(_OF_FIT, (found[:, k] / total[k]).tolist(), strict=True))
+            name: dict(zip(sources, (found[:, k] / total[k]).tolist(), strict=True))
             for k, name in enumerate(NAMES)
             if known[name] and total[k] > 0.0 and decided_by.get(name) != "given"
         }

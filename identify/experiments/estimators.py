@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+from pydantic import StrictBool
 
 from identify.arrays import Phi
 from identify.errors import ProblemError
@@ -20,11 +23,15 @@ from identify.estimation import (
     ordinary_least_squares,
     weighted_least_squares,
 )
+from identify.estimation.priors import Prior, ShapePrior
+from identify.estimation.priors.default import BALL
 from identify.experiments.options import Options, Positive
 from identify.findings import NOT_IDENTIFIED
+from identify.inertia.shapes import Mesh, Points
 from identify.logs import Recording
 from identify.regressors import Offsets, Statistics, block_statistics
 from identify.signals import PreparedLog, prepare
+from identify.spatial import Pose
 
 
 @dataclass(frozen=True)
@@ -35,11 +42,14 @@ class TrialData:
         recording: the log as it was perturbed.
         mass: of the body as if weighed [kg], for options that ask for it; None where not known.
         cutoff_hz: of the low-pass [Hz]; chosen by the log where None.
+        shape: of the body in B, a mesh or points with their volumes, for an estimator that asks
+            for it; None where not known.
     """
 
     recording: Recording
     mass: float | None = None
     cutoff_hz: float | None = None
+    shape: Points | Mesh | None = None
 
     @cached_property
     def prepared(self) -> PreparedLog:
@@ -137,9 +147,12 @@ class Consistent(WeightedLeastSquares):
 
     kind: ClassVar[str] = "psd"
 
+    def _prior(self, data: TrialData) -> Prior:
+        return BALL
+
     def estimate(self, data: TrialData) -> EstimatorOutput:
         """The estimate, with its intervals and what solved it."""
-        settings = EstimatorSettings(self.bias, self._mass(data))
+        settings = EstimatorSettings(self.bias, self._mass(data), prior=self._prior(data))
         estimate = estimate_body([data.blocks], settings)
         return EstimatorOutput(
             phi=estimate.parameters.phi,
@@ -152,12 +165,51 @@ class Consistent(WeightedLeastSquares):
         )
 
 
+class KnownShape(Consistent):
+    """The same with the shape of the body as its prior, as the log's source knows it.
+
+    Attributes:
+        of: "solid", the body fills the shape; "box", it lies somewhere in the shape's bounding box
+            along the axes of B.
+        overreach: whether points may reach beyond the solid where their volumes say so.
+        alone: the body of even density and of the mass of least squares, without the log.
+    """
+
+    kind: ClassVar[str] = "shape"
+
+    of: Literal["solid", "box"] = "solid"
+    overreach: StrictBool = True
+    alone: StrictBool = False
+
+    def estimate(self, data: TrialData) -> EstimatorOutput:
+        """The estimate, or the prior alone."""
+        if not self.alone:
+            return super().estimate(data)
+        system = body_system([data.blocks], EstimatorSettings(self.bias))
+        mass = float(weighted_least_squares(system).x[0])
+        return EstimatorOutput(mass * self._prior(data).mean, 0)
+
+    def _prior(self, data: TrialData) -> ShapePrior:
+        if data.shape is None:
+            raise ProblemError("the source of this log does not know the shape")
+        shape = data.shape
+        if self.of == "box":
+            corners = shape.positions if isinstance(shape, Points) else shape.corners
+            lower, upper = corners.min(axis=0), corners.max(axis=0)
+            return ShapePrior.of_box(upper - lower, at=Pose(np.eye(3), 0.5 * (lower + upper)))
+        if not isinstance(shape, Points):
+            return ShapePrior.of_shape(shape)
+        found = ShapePrior.of_points(shape.positions, shape.weights)
+        return found if self.overreach else replace(found, spacing=0.0)
+
+
 ESTIMATORS: Mapping[str, type[Estimator]] = {
     estimator.kind: estimator
     for estimator in (
         OrdinaryLeastSquares,
         WeightedLeastSquares,
         Consistent,
+        KnownShape,
     )
 }
 """By the `kind` of an `[[estimators]]` table."""

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.linalg import eigh
 
-from identify.arrays import Array, Phi, Vec3
+from identify.arrays import Array, Mat33, Phi, Vec3
 from identify.estimation.intervals import NAMES, derived
 from identify.experiments.estimators import EstimatorOutput
 from identify.experiments.study import Truth
@@ -90,6 +90,12 @@ def com_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
     return float(100.0 * np.mean(np.abs(offset) / sides))
 
 
+def central_inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
+    """The same as `inertia_error` with ΔI that of the inertias, each about its own centre [%]."""
+    change = inertia_about_com(phi) - inertia_about_com(truth)
+    return _by_box(change, float(truth[0]), sides)
+
+
 def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
     """Mean over six entries of |ΔI_ij / (m/12 (δ_ij aᵀa − a_i a_j))| [%], published as `com_error`.
 
@@ -98,8 +104,12 @@ def inertia_error(phi: Phi, truth: Phi, sides: Vec3) -> float:
         truth: the true body, of mass m.
         sides: sides a of its bounding box [m], shape (3,).
     """
-    box = truth[0] / 12.0 * (sides @ sides * np.eye(3) - np.outer(sides, sides))
     change = inertia_about_origin(phi) - inertia_about_origin(truth)
+    return _by_box(change, float(truth[0]), sides)
+
+
+def _by_box(change: Mat33, mass: float, sides: Vec3) -> float:
+    box = mass / 12.0 * (sides @ sides * np.eye(3) - np.outer(sides, sides))
     return float(100.0 * np.mean(np.abs(change / box)[np.triu_indices(3)]))
 
 
@@ -236,6 +246,12 @@ METRICS: dict[str, Metric] = {
             inertia_error,
             *("phi", "sides"),
             heading=Heading("inertia % of box", "I %b", drawn=True),
+        ),
+        of_truth(
+            "central_inertia_error",
+            central_inertia_error,
+            *("phi", "sides"),
+            heading=Heading("inertia about CoM % of box", "Ic %b"),
         ),
         of_truth(
             "riemannian",

@@ -29,6 +29,8 @@ from identify.experiments.options import (
 from identify.experiments.study import LogItem, Truth
 from identify.files import digest
 from identify.inertia import InertialParameters
+from identify.inertia.shapes import Points
+from identify.inertia.shapes.points_file import read_points
 from identify.logs import Recording, Schema, load_schema, read_log
 from identify.logs.parts import SourceFile
 from identify.logs.read import digest_of_files
@@ -200,16 +202,21 @@ class NamedDataset(Source):
 def _dataset_log(log: DatasetLog) -> LogItem:
     truth = None if log.truth is None else log.truth.phi.tolist()
     sides = None if log.sides is None else log.sides.tolist()
+    others = [digest(file) for file in (log.schema, log.points) if file is not None]
     return LogItem(
         name=f"{log.dataset}/{log.name}",
         data=log.sha256,
-        identity=joint_digest([log.sha256, digest(log.schema), canonical([truth, sides])]),
+        identity=joint_digest([log.sha256, *others, canonical([truth, sides])]),
         load=partial(_load_dataset, log),
     )
 
 
 def _load_dataset(log: DatasetLog) -> tuple[Recording, Truth | None]:
-    truth = None if log.truth is None else Truth(log.truth.phi, log.sides)
+    shape = None
+    if log.points is not None:
+        points, volumes = read_points(log.points)
+        shape = Points(points, np.ones(len(points)) if volumes is None else volumes)
+    truth = None if log.truth is None else Truth(log.truth.phi, log.sides, shape)
     return on_one_clock(read_log(log.path, log.schema)), truth
 
 

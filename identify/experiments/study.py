@@ -13,20 +13,23 @@ from identify.experiments.estimators import Estimator
 from identify.experiments.keys import code_fingerprint, fields_but, key_of, noise_seed
 from identify.experiments.options import Scalar
 from identify.experiments.perturbations.perturbation import PerturbationSequence
+from identify.inertia.shapes import Mesh, Points
 from identify.logs import Recording
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The true body, for the metrics; of it an estimator may be told the mass, if it asks.
+    """The true body, for the metrics; an estimator may be told its mass or shape, if it asks.
 
     Attributes:
         phi: the ten parameters about Bo in B, shape (10,).
         sides: sides of its bounding box along the axes of B [m], shape (3,), where known.
+        shape: a mesh, or points with their volumes, in B, where known.
     """
 
     phi: Phi
     sides: Vec3 | None = None
+    shape: Points | Mesh | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,8 @@ def _run(trials: Sequence[Trial], metrics: tuple[str, ...]) -> Iterator[Row]:
             recording, truth = _load(noisy.log)
             mass = None if truth is None else float(truth.phi[0])
             perturbed = noisy.perturbation.apply(recording, noisy.noise_seed)
-            data = TrialData(perturbed, mass, noisy.cutoff_hz)
+            shape = None if truth is None else truth.shape
+            data = TrialData(perturbed, mass, noisy.cutoff_hz, shape)
             with suppress(Exception):  # an estimator that needs them meets the error itself
                 _ = data.blocks  # made once, before any estimator's time is taken
     except BaseException as error:  # noqa: BLE001 - what a log raises is a finding of the study

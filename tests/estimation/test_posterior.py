@@ -1,7 +1,5 @@
 """What data and prior say together, by routes of plain linear algebra, and what it covers."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -10,8 +8,7 @@ from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, estimate_body, score_equations
 from identify.estimation.intervals import NAMES, derived
 from identify.estimation.posterior import posterior_of
-from identify.estimation.priors import Ball, BodyPrior, NoPrior, NormalMixture, Prior, ShapePrior
-from identify.estimation.priors.features import features
+from identify.estimation.priors import Ball, BodyPrior, NoPrior, NormalMixture, Prior
 from identify.inertia import PHI, inertia_about_com, is_consistent
 from tests.close import assert_close
 from tests.estimation.simulated import fit_of
@@ -154,7 +151,7 @@ def test_variance_shares_count_the_prior():
     )
     for of in estimate.variance_shares.values():
         assert_close(sum(of.values()), 1.0, 1e-12)
-        assert of["completion"] == 0.0
+        assert "completion" not in of
     assert estimate.variance_shares["Ixx"]["prior"] > 0.5
     assert estimate.prior["kind"] == "body"
     assert estimate.verdict.identifiable == ("m", "hx", "hy", "hz")
@@ -173,19 +170,6 @@ def test_a_prior_that_the_log_excludes_is_an_error_with_both_bodies():
     assert finding.evidence["p"] < 1e-4
     sound = estimate_body([log], EstimatorSettings(prior=known_to(0.05)))
     assert not sound.findings
-
-
-def test_a_shape_in_another_unit_that_the_log_excludes_is_named():
-    """Inches taken for centimetres: no density tells, the log does."""
-    points = np.random.default_rng(0).uniform(-0.5, 0.5, (800, 3)) * [0.3, 0.2, 0.1] + [0.1, 0, 0]
-    phi = features(points).mean(axis=0)
-    log = log_of(phi, np.random.default_rng(4), 1.0, 0.05)
-    right = replace(ShapePrior.of_points(points), scale=0.0254)
-    wrong = replace(right.scaled(0.01 / 0.0254), scale=0.01)
-    assert not estimate_body([log], EstimatorSettings(prior=right)).findings
-    (finding,) = estimate_body([log], EstimatorSettings(prior=wrong)).findings
-    assert finding.code == "choice_contradicted"
-    assert "--shape-scale 0.0254" in finding.remedy
 
 
 def test_without_a_prior_nothing_stands_in_for_what_is_not_identifiable():

@@ -16,7 +16,7 @@ from tests.thorough import rounds
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 FILES = sorted(path.name for path in EXPERIMENTS.glob("*.toml"))
 PUBLISHED = ("stars.toml", "stars_all_noise.toml")
-OF_TOOLS = (*PUBLISHED, "coverage.toml")
+OF_TOOLS = (*PUBLISHED, "stars_shape.toml", "coverage.toml")
 
 
 @pytest.fixture

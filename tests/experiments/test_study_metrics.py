@@ -13,12 +13,16 @@ from identify.experiments.estimators import (
 from identify.experiments.metrics import METRICS
 from identify.experiments.study import Truth
 from identify.inertia import PHI, InertialParameters
+from identify.inertia.shapes import Box, Points
+from identify.inertia.shapes.interior import interior_of
 from identify.logs.synthetic import Noise, synthetic_recording
 from tests.close import assert_close
 
 TRUE = InertialParameters.from_com(0.6, (0.02, -0.03, 0.05), np.diag([9e-4, 7e-4, 5e-4]))
 SIDES = np.array([0.12, 0.15, 0.2])
 TRUTH = Truth(TRUE.phi, SIDES)
+_EVEN = interior_of(Box(0.0548, 0.0837, 0.1049), 1000)  # of the same inertia
+BOX = Points(_EVEN.points + TRUE.com, _EVEN.volumes)
 OFF = TRUE.phi * np.linspace(0.95, 1.05, 10)
 
 
@@ -35,6 +39,7 @@ def score(
         ("first_moment_error", metrics.first_moment_error(OFF, TRUE.phi)),
         ("com_error", metrics.com_error(OFF, TRUE.phi, SIDES)),
         ("inertia_error", metrics.inertia_error(OFF, TRUE.phi, SIDES)),
+        ("central_inertia_error", metrics.central_inertia_error(OFF, TRUE.phi, SIDES)),
         ("riemannian", metrics.riemannian_distance(OFF, TRUE.phi)),
         ("consistent", 1.0),
         ("n_identifiable", 10.0),
@@ -117,7 +122,7 @@ def data() -> TrialData:
         include="all",
         noise=Noise(force=0.02, torque=0.002),
     )
-    return TrialData(recording, TRUE.mass)
+    return TrialData(recording, TRUE.mass, shape=BOX)
 
 
 @pytest.mark.parametrize("kind", ESTIMATORS)
@@ -138,3 +143,20 @@ def test_a_mass_that_nobody_knows(data: TrialData) -> None:
     unknown = TrialData(data.recording)
     with pytest.raises(ProblemError, match="does not know the mass"):
         Consistent(mass="known").estimate(unknown)
+
+
+def test_the_central_error_is_that_about_the_centre_of_the_box() -> None:
+    """A body whose centre alone is off has none of it, and one of another size has both."""
+    c = TRUE.com + np.array([0.01, 0.0, 0.0])
+    moved = InertialParameters.from_com(TRUE.mass, c, TRUE.inertia_about_com).phi
+    assert metrics.central_inertia_error(moved, TRUE.phi, SIDES) < 1e-10
+    assert metrics.inertia_error(moved, TRUE.phi, SIDES) > 1.0
+    box = TRUE.mass / 12.0 * (SIDES @ SIDES - SIDES**2)
+    larger = TRUE.inertia_about_com + np.diag(0.01 * box)
+    found = InertialParameters.from_com(TRUE.mass, TRUE.com, larger).phi
+    assert_close(metrics.central_inertia_error(found, TRUE.phi, SIDES), 0.5, 1e-9)
+
+
+def test_what_nobody_knows_of_the_shape_is_an_error(data: TrialData) -> None:
+    with pytest.raises(ProblemError, match="does not know the shape"):
+        ESTIMATORS["shape"]().estimate(TrialData(data.recording))

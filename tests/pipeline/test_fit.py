@@ -204,6 +204,10 @@ def test_provenance_is_plain_json_and_says_how_it_was_made(result, tmp_path):
         "cutoff_hz": 4.0,
         "gravity": None,
         "terms": [],
+        "prior": {
+            "kind": "ball",
+            "is": "solid ball of 1000 kg/m³ about the centre of mass",
+        },
         "needs": "",
         "interval": "formula",
         "simultaneous": False,

@@ -65,19 +65,15 @@ def of_outline(covariance: Mat33, error: float) -> Array:
         Shape (10, 10).
     """
     squares, axes = np.linalg.eigh(covariance)
-    half = half_widths(squares)
-    found = np.zeros((10, 10))
-    for a in range(3):
-        for b in range(a, 3):
-            size = error / max(half[a], half[b])
-            strain = np.zeros((3, 3))
-            strain[a, b] = strain[b, a] = size if a != b else size / (1.0 + 2.0 * size)
-            strain = axes @ strain @ axes.T
-            change = strain @ covariance + covariance @ strain
-            v = np.zeros(10)
-            v[4:] = six_from_symmetric(np.trace(change) * np.eye(3) - change)
-            found += np.outer(v, v)
-    return found
+    half, (a, b) = half_widths(squares), np.triu_indices(3)
+    size = error / np.maximum(half[a], half[b])
+    size = np.where(a == b, size / (1.0 + 2.0 * size), size) * (squares[a] + squares[b])
+    change = size[:, None, None] * axes.T[a, :, None] * axes.T[b, None, :]
+    change = change + np.where(a == b, 0.0, 1.0)[:, None, None] * change.swapaxes(1, 2)
+    v = np.zeros((6, 10))
+    trace = np.trace(change, axis1=1, axis2=2)[:, None, None]
+    v[:, 4:] = six_from_symmetric(trace * np.eye(3) - change)
+    return v.T @ v
 
 
 def half_widths(squares: Array) -> Array:

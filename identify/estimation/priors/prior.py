@@ -57,11 +57,3 @@ class Prior(ABC):
     def record(self) -> dict[str, Any]:
         """The prior as plain values, as provenance keeps it."""
         return {"kind": self.kind, "is": str(self)}
-
-    def likelier(self, mass: float) -> Mapping[str, Prior]:
-        """What else may have been meant, by what would make it so, to name where a log excludes it.
-
-        Args:
-            mass: as in `mixture`.
-        """
-        return {}

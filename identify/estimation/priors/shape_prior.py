@@ -31,14 +31,19 @@ _OUTLINE = (0.25, 0.5, 1.0, 2.0)
 _OVERREACH, _OUTLINE_OF_IT = (0.0, 0.5, 1.0, 1.5), (0.25, 0.5, 1.0)
 """How far points reach beyond the solid where they may, in their spacing, and what then is left."""
 
-_PARTS = np.geomspace(0.02, 1.0, 7)
-"""How much a body that lies somewhere in a box is in one place of it."""
+_PARTS = np.geomspace(0.25, 1.0, 4)
+"""How much a body that lies somewhere in a box is in one place of it: from a body that fills a good
+part of it, as one that stands askew in it does, to one that is in one place. Less would say that it
+is the box."""
 
 _FAR_MORE = 20.0
 """Times the cubes between them that volumes of points add up to where they reach beyond it."""
 
 _FILLED = 2000
 """Points that fill a mesh or a solid, whose outline is taken to be known to their spacing."""
+
+_FEWEST = 4
+"""Points of a shape."""
 
 _CELLS = 10
 """Cells along a side of a box."""
@@ -228,53 +233,29 @@ class ShapePrior(Prior):
         """
         self._require_likely(mass)
         if not self.outline:
-            return _mixture(mass, self.mean[None], self.density[None], {"parts": _PARTS})
+            spread = np.multiply.outer(_PARTS**2, self.density)
+            means = np.broadcast_to(self.mean, (len(_PARTS), 10))
+            return _mixture(mass, means, spread, {"parts": _PARTS})
         covariance = _central(self.mean)
         squares, axes = np.linalg.eigh(covariance)
         half = half_widths(squares)
         kappas, outlines = (_OVERREACH, _OUTLINE_OF_IT) if self.spacing else ((0.0,), _OUTLINE)
-        means, spreads, settings = [], [], []
+        s, o = (one.ravel() for one in np.meshgrid(_DENSITY, outlines, indexing="ij"))
+        means, spreads = [], []
         for kappa in kappas:
             T = np.eye(4)
             T[:3, :3] = (axes / (1.0 + kappa * self.spacing / half)) @ axes.T
             T[:3, 3] = self.mean[1:4] - T[:3, :3] @ self.mean[1:4]
             shrink = congruence_map(T)
             mean = shrink @ self.mean
-            own = shrink @ self.density @ shrink.T
-            outline = of_outline(_central(mean), self.outline)
-            for s, o in product(_DENSITY, outlines):
-                means.append(mean)
-                spreads.append(s**2 * own + o**2 * outline)
-                settings.append((s, o, kappa))
-        names = ("density", "outline", "overreach")[: 3 if self.spacing else 2]
-        values = dict(zip(names, np.array(settings).T, strict=False))
-        phi, spread = np.array(means), np.array(spreads)
-        own = mass**2 * (phi[:, :, None] * phi[:, None, :] + spread)
-        return NormalMixture(mass * phi, own, values)
-
-    def likelier(self, mass: float) -> Mapping[str, Prior]:
-        """The same in other units."""
-        return {
-            f"--shape-scale {scale:g}, as of a file in {unit},": self.scaled(scale / self.scale)
-            for scale, unit in _UNITS.items()
-            if scale != self.scale
-        }
-
-    def scaled(self, scale: float) -> ShapePrior:
-        """The same shape so many times as large, about Bo."""
-        powers = scale ** np.repeat([0.0, 1.0, 2.0], [1, 3, 6])
-        return replace(
-            self,
-            mean=powers * self.mean,
-            density=powers[:, None] * self.density * powers,
-            outline=scale * self.outline,
-            spacing=scale * self.spacing,
-            volume=scale**3 * self.volume,
-        )
-
-    def even_body(self, mass: float) -> Phi:
-        """The body of even density of a mass [kg], shape (10,)."""
-        return mass * self.mean
+            outline = np.outer(o**2, of_outline(_central(mean), self.outline))
+            density = np.outer(s**2, shrink @ self.density @ shrink.T)
+            spreads.append((density + outline).reshape(-1, 10, 10))
+            means.append(np.broadcast_to(mean, (len(s), 10)))
+        settings = {"density": np.tile(s, len(kappas)), "outline": np.tile(o, len(kappas))}
+        if self.spacing:
+            settings["overreach"] = np.repeat(kappas, len(s))
+        return _mixture(mass, np.concatenate(means), np.concatenate(spreads), settings)
 
     def _require_likely(self, mass: float) -> None:
         density = mass / self.volume
@@ -310,25 +291,21 @@ class ShapePrior(Prior):
         }
 
 
-_FEWEST = 4
-
-
 def _spacing(points: Vec3, name: str) -> float:
     """Median distance of points from their nearest neighbour [m]."""
     from scipy.spatial import cKDTree  # slow to import, and rarely needed
 
-    nearest = cKDTree(points).query(points, k=2)[0][:, 1]
-    spacing = float(np.median(nearest[nearest > 0.0])) if (nearest > 0.0).any() else 0.0
+    nearest = np.asarray(cKDTree(points).query(points, k=2)[0])[:, 1]
+    spacing = float(np.median(nearest[nearest > 0.0])) if nearest.any() else 0.0
     if not spacing > 1e-9 * np.ptp(points, axis=0).max():
         raise ModelError(f"{name}: all points are in one place, which is no shape")
     return spacing
 
 
 def _mixture(mass: float, mean: Phi, spread: Array, settings: Mapping[str, Array]) -> NormalMixture:
-    """Of one shape whose spread has several sizes."""
-    ((_, sizes),) = settings.items()
-    own = mean[:, :, None] * mean[:, None, :] + sizes[:, None, None] ** 2 * spread
-    return NormalMixture(np.repeat(mass * mean, len(sizes), axis=0), mass**2 * own, settings)
+    """Bodies of a mass that is left open, of those of unit mass."""
+    own = mass**2 * (mean[:, :, None] * mean[:, None, :] + spread)
+    return NormalMixture(mass * mean, own, settings)
 
 
 def _central(mean: Phi) -> Array:

@@ -33,11 +33,12 @@ _MOST_PERTURBATIONS = 5
 
 _PUBLISHED = (
     "Published: mean scores of one run of the authors. Their GEO and HPS know the shape of the "
-    "tool, OLS and ours do not. The prior of the published GEO was made with the true mass and "
-    "counted the parallel axis twice. With that prior put right and run again, GEO has an inertia "
-    "error of 14.1 % at low noise and 15.0 % at high; HPS, run again, 11.4 % and 14.9 %. These, "
-    "not the published columns, are what to compare inertia with. The published errors of the CoM "
-    "were cut to whole numbers on each axis before they were averaged, and are therefore too low."
+    "tool, OLS and ours (but `shape`) do not. The prior of the published GEO was made with the "
+    "true mass and counted the parallel axis twice. With that prior put right and run again, GEO "
+    "has an inertia error of 14.1 % at low noise and 15.0 % at high; HPS, run again, 11.4 % and "
+    "14.9 %. These, not the published columns, are what to compare inertia with. The published "
+    "errors of the CoM were cut to whole numbers on each axis before they were averaged, and are "
+    "therefore too low."
 )
 
 _EXPLAINED = (

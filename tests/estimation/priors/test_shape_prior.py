@@ -39,7 +39,7 @@ def test_points_mesh_and_solid_of_one_box_say_nearly_the_same():
     }
     exact = box.body(mass=1.0).in_frame(AT).phi
     for name, prior in priors.items():
-        assert_close(prior.even_body(1.0), exact, 1e-12)
+        assert_close(prior.mean, exact, 1e-12)
         assert_close(spreads(prior), spreads(priors["solid"]), 0.05)
         assert prior.spacing == 0.0, name
         assert_close(prior.volume, SIDES.prod(), 1e-6)
@@ -84,7 +84,7 @@ def test_a_box_alone_is_the_dirichlet_process_of_its_cells():
     units = np.sqrt(np.diag(drawn)) + 1e-12
     found = prior.density / (1.0 + alpha)
     assert_close(found / np.outer(units, units), drawn / np.outer(units, units), 0.06, scale=1.0)
-    assert_close(prior.even_body(1.0), Box(*SIDES).body(mass=1.0).in_frame(AT).phi, 0.01)
+    assert_close(prior.mean, Box(*SIDES).body(mass=1.0).in_frame(AT).phi, 0.01)
 
 
 @pytest.mark.parametrize(
@@ -149,5 +149,5 @@ def test_points_in_a_plane_leave_a_body_of_their_spacing_in_thickness():
     flat = voxels()
     flat = flat[flat[:, 2] == flat[0, 2]]
     prior = ShapePrior.of_points(flat)
-    moments = np.linalg.eigvalsh(inertia_about_com(prior.even_body(1.0)))
+    moments = np.linalg.eigvalsh(inertia_about_com(prior.mean))
     assert_close(moments[0] + moments[1] - moments[2], 2.0 * 0.01**2 / 12.0, 1e-6)

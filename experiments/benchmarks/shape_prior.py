@@ -1,0 +1,45 @@
+"""What a prior of the shape adds to a fit: made once of points, then weighed against the log."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from experiments.benchmarks.measure import Effort, Line, Spread, race
+from experiments.benchmarks.psd_fit import SAMPLES, noisy_log
+from identify.estimation.posterior import posterior_of
+from identify.estimation.priors import ShapePrior
+
+POINTS = 600
+REACH_MADE_MS, REACH_MS = 200.0, 4.0
+
+
+def run(effort: Effort) -> list[Line]:
+    """Milliseconds of a prior and of the posterior with it."""
+    fit = noisy_log(effort.scaled(SAMPLES, least=300)).fit
+    rng = np.random.default_rng(0)
+    points = fit.x[1:4] / fit.x[0] + rng.uniform(-0.5, 0.5, (POINTS, 3)) * [0.3, 0.05, 0.05]
+    volumes = np.full(POINTS, 1e-3)  # far more than the box: so that overreach is on the grid too
+    prior = ShapePrior.of_points(points, volumes)
+    seconds = race(
+        {
+            "made": lambda: ShapePrior.of_points(points, volumes).density,
+            "weighed": lambda: posterior_of(fit, prior).covariance,
+        },
+        effort,
+    )
+    made, weighed = (Spread.of(1e3 * seconds[name]) for name in ("made", "weighed"))
+    count = len(prior.mixture(float(fit.x[0])).means)
+    return [
+        Line(
+            f"prior of a shape from {POINTS} points, once a shape: ShapePrior.of_points",
+            made.written("ms"),
+            f"≤ {REACH_MADE_MS:g} ms",
+            made.median <= REACH_MADE_MS,
+        ),
+        Line(
+            f"posterior of a fit, of {count} such priors weighed by the log: posterior_of",
+            weighed.written("ms"),
+            f"≤ {REACH_MS:g} ms",
+            weighed.median <= REACH_MS,
+        ),
+    ]
