@@ -24,6 +24,7 @@ KEYS = (
     "variance_shares",
     "principal_axes",
     "decided_by",
+    "prior_share",
     "default_body",
     "bias",
     "residual_rms",

@@ -64,6 +64,12 @@ def test_a_normal_prior_gives_the_posterior_of_the_normal_equations(share):
     assert_close(
         found.covariance / np.outer(units, units), covariance / np.outer(units, units), 1e-6
     )
+    # it is linear in the scores, and in the mean of the prior
+    equations = score_equations(SLOW)
+    by_data = found.gain @ np.linalg.solve(equations.whitening, equations.r)
+    P = prior.covariance + 1e-12 * SLOW.scaling.to_x @ SLOW.scaling.to_x.T
+    by_prior = covariance @ np.linalg.solve(P, prior.phi)
+    assert_close((by_data + by_prior) / units, mean / units, 1e-6)
     # and the rows of the cone program are of the same distribution
     theta = SLOW.scaling.theta(mean + units * RNG.normal(size=10))
     away = theta - SLOW.scaling.theta(mean)
@@ -143,6 +149,23 @@ def test_estimates_with_a_prior_cover_the_truth_where_the_prior_is_right(mass):
     shares = hits / count
     assert 0.9 < np.mean(shares[1:] if mass else shares) <= 1.0
     assert shares.min() >= 0.8
+
+
+def test_a_prior_is_of_the_payload_where_there_is_a_carrier():
+    rng = np.random.default_rng(3)
+    payload, carrier = random_body(rng), random_body(rng, 3.0)
+    logs = [log_of(phi, rng, 3e-3, 0.1) for phi in (payload + carrier, carrier)]
+    prior = known_to(0.1, payload)
+    estimate = estimate_body(logs, EstimatorSettings(prior=prior, unloaded=1))
+    alone = estimate_body(logs, EstimatorSettings(unloaded=1))
+    assert estimate.decided_by["Ixx"] == "prior"
+    assert set(estimate.others["carrier"].decided_by.values()) <= {"data", "default", "constraint"}
+    assert estimate.others["carrier"].prior == {}
+    for name, value in zip(PHI, payload, strict=True):
+        low, high = estimate.intervals[name]
+        assert low <= value <= high, name
+    sizes = np.abs(payload[4:] - [one.parameters.phi[4:] for one in (estimate, alone)]).max(axis=1)
+    assert sizes[0] < 0.5 * sizes[1]
 
 
 def test_variance_shares_count_the_prior():
