@@ -121,9 +121,8 @@ class ShapePrior(Prior):
         mean[[4, 7, 9]] += spacing**2 / 6.0  # of a cube about each
         cubes = len(points) * spacing**3
         beyond = volumes is not None and float(own.weights.sum()) > _FAR_MORE * cubes
-        return cls._checked(
-            mean, points, weights, error or spacing, spacing if beyond else 0.0, cubes, name
-        )
+        found = cls._filled(mean, points, weights, spacing, error, cubes, name)
+        return replace(found, spacing=spacing) if beyond else found
 
     @classmethod
     def of_shape(
@@ -151,12 +150,11 @@ class ShapePrior(Prior):
         body = shape.body(mass=1.0).in_frame(pose)
         weights = interior.volumes / interior.volumes.sum()
         spacing = (shape.measure / _FILLED) ** (1.0 / 3.0)
-        points = pose.apply(interior.points)
-        name = name or type(shape).__name__.lower()
-        return cls._checked(body.phi, points, weights, error or spacing, 0.0, shape.measure, name)
+        points, name = pose.apply(interior.points), name or type(shape).__name__.lower()
+        return cls._filled(body.phi, points, weights, spacing, error, shape.measure, name)
 
     @classmethod
-    def of_box(cls, sides: Vec3, *, at: Pose | None = None, name: str = "") -> ShapePrior:
+    def of_box(cls, sides: Vec3, *, at: Pose | None = None) -> ShapePrior:
         """A box that the body lies somewhere in: of its mass nothing more is known.
 
         The shares of the mass that are in parts of the box follow a Dirichlet process about even.
@@ -164,7 +162,6 @@ class ShapePrior(Prior):
         Args:
             sides: of the box, centred at Ao, along the axes of A [m], shape (3,).
             at: pose of A in B; the same frame where not given.
-            name: what it is, in words.
 
         Raises:
             TermError: a side that is not above zero.
@@ -178,7 +175,7 @@ class ShapePrior(Prior):
         mean = own.mean(axis=0)
         words = " × ".join(f"{1e3 * side:.4g}" for side in sides)
         spread = (own - mean).T @ (own - mean) / len(own)
-        return cls(mean, spread, 0.0, 0.0, float(np.prod(sides)), name or f"box of {words} mm")
+        return cls(mean, spread, 0.0, 0.0, float(np.prod(sides)), f"box of {words} mm")
 
     @classmethod
     def read(
@@ -210,20 +207,21 @@ class ShapePrior(Prior):
         return replace(found, scale=scale)
 
     @classmethod
-    def _checked(
+    def _filled(
         cls,
         mean: Phi,
         points: Vec3,
         weights: Array,
-        error: float,
         spacing: float,
+        error: float | None,
         volume: float,
         name: str,
     ) -> ShapePrior:
+        error = spacing if error is None else error
         if not (np.isfinite(error) and error > 0.0):
             raise TermError(f"{name}: expected an error of the outline above zero, got {error} m")
         spread = of_density(points, weights, _radius(mean))
-        return cls(mean, spread, error, spacing, volume, name)
+        return cls(mean, spread, error, 0.0, volume, name)
 
     def mixture(self, mass: float) -> NormalMixture:
         """The grid of density, outline and overreach, of bodies of about a mass.
@@ -261,15 +259,11 @@ class ShapePrior(Prior):
         density = mass / self.volume
         if _LIGHTEST < density < _DENSEST:
             return
-        likely = [
-            f"--shape-scale {scale:g} if it is in {unit}"
-            for scale, unit in _UNITS.items()
-            if _LIGHTEST < density * (self.scale / scale) ** 3 < _DENSEST
-        ]
+        scale = min(_UNITS, key=lambda one: abs(np.log(density * (self.scale / one) ** 3 / 1e3)))
         raise TermError(
             f"the shape ({self.name}) is {2e3 * _radius(self.mean):.4g} mm across: with the "
             f"{mass:.4g} kg of the log its density would be {density:.2g} kg/m³. It is in another "
-            f"unit{': give ' + likely[0] if likely else ''}"
+            f"unit: give --shape-scale {scale:g} if it is in {_UNITS[scale]}"
         )
 
     def __str__(self) -> str:

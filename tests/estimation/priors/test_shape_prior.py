@@ -136,6 +136,7 @@ def test_points_that_are_no_shape_are_refused(tmp_path, text, said):
         (lambda: ShapePrior.of_shape(Plate(0.1, 0.2)), "fills no volume"),
         (lambda: ShapePrior.of_shape(Box(0.1, 0.2, 0.3), error=-1.0), "error of the outline"),
         (lambda: ShapePrior.of_shape(Box(0.1, 0.2, 0.3), error=float("nan")), "error of the out"),
+        (lambda: ShapePrior.of_points(voxels(), error=0.0), "error of the outline above zero"),
         (lambda: ShapePrior.of_box([0.1, 0.0, 0.2]), "three sides above zero"),
         (lambda: ShapePrior.of_box([0.1, 0.2]), "box: sides"),
     ],
