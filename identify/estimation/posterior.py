@@ -6,12 +6,13 @@ The cone program, the certificate, the intervals and what decided a parameter ar
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import fdtrc
 
 from identify.arrays import Array
+from identify.estimation.identifiability import NOTHING
 from identify.estimation.intervals import covariance_of, degrees_of_freedom
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.likelihood import ScoreEquations, score_equations
@@ -27,12 +28,6 @@ them, and an optimum of the data alone is not what was looked for; so with a pri
 _SINGULAR = 1e-12
 """Variance that every direction of a prior has, in squares of the body's own scale."""
 
-_NOTHING = 1e-13
-"""Excitation below this share of the whole is rounding."""
-
-_IMPROBABLE = 1e-12
-"""Weight below which a prior of a mixture is left out."""
-
 EXCLUDED = 1e-4
 """Probability of a log as far from its prior below which the two contradict each other."""
 
@@ -44,7 +39,7 @@ class Weighing:
     Attributes:
         weights: of the priors of a mixture, by the log, shape (g,).
         means: of what they take for sure, by name, with those weights.
-        log_evidence: of the mixture, up to what the log alone says.
+        log_evidence: log probability of the log under the mixture, but for a constant of the log.
         chi_square: distance of the log from the nearest of them, squared, in standard errors.
         degrees: of freedom of that.
         probability: that chance makes it as large.
@@ -157,64 +152,44 @@ def posterior_of(fit: LeastSquaresFit, prior: Prior) -> Posterior:
     )
 
 
-def _weighed(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixture) -> Posterior:
-    """The mixture of the posteriors of each prior, by their evidence, as one normal distribution.
+class _Components(NamedTuple):
+    """The posterior of each prior of a mixture, θ = reference + free y.
 
-    The unknowns are θ = reference + free y. Of each prior, with W its covariance to the power −½,
-    rows [R; W] y by QR give posterior and evidence, without a moment being squared.
+    Attributes:
+        y: their means, shape (g, q).
+        roots: of their covariances, C = root rootᵀ, shape (g, q, q).
+        evidence: log probability of the data under each, but for a constant, shape (g,).
+        chi_square: distance of data and prior from each other, squared, shape (g,).
+        degrees: of freedom of that.
     """
-    equations, split, scaling = score_equations(fit), fit.identifiability, fit.scaling
-    free, reference = split.free, fit.prior
-    q = free.shape[1]
-    of_data = _rows(equations.R @ free, equations.r - equations.R @ reference)
-    others = _of_other_bodies(fit)
-    data = np.concatenate((of_data, others))
-    to_theta = scaling.bodies[0].to_theta
-    means = mixture.means @ to_theta.T
-    spread = to_theta @ mixture.covariances @ to_theta.T + _SINGULAR * np.eye(10)
-    whitening = np.linalg.inv(np.linalg.cholesky(spread))
-    # What the prior says by itself: of y as far as that is of its body.
-    U, singular, _ = np.linalg.svd(free[:10], full_matrices=False)
-    kept = singular > _NOTHING * singular[0]
-    by_prior = _stacked(whitening, U[:, kept] * singular[kept], means - reference[:10])
-    alone: Any = np.linalg.qr(by_prior, mode="r")
-    both = _stacked(whitening, free[:10], means - reference[:10])
-    every = np.broadcast_to(data, (len(both), *data.shape))
-    R: Any = np.linalg.qr(np.concatenate((every, both), axis=1), mode="r")
-    square, target = R[:, :q, :q], R[:, :q, q]
-    chi_square = R[:, q, q] ** 2 - (alone[:, -1, -1] ** 2 if alone.shape[1] > kept.sum() else 0.0)
-    of_determinants = _log_size(alone[:, : kept.sum(), : kept.sum()]) - _log_size(square)
-    evidence = of_determinants - 0.5 * chi_square
-    weights = np.exp(evidence - evidence.max())
-    log_evidence = float(np.log(weights.mean()) + evidence.max())
-    weights = np.where(weights < _IMPROBABLE, 0.0, weights) / weights.sum()
 
-    likely = weights > 0.0
-    inverse = np.linalg.inv(square[likely])
-    y = (inverse @ target[likely, :, None])[..., 0]
-    mean = weights[likely] @ y
-    roots = np.sqrt(weights[likely])
-    within = triangle((roots[:, None, None] * inverse.swapaxes(1, 2)).reshape(-1, q))
-    root = triangle(np.concatenate((within, roots[:, None] * (y - mean))))
+    y: Array
+    roots: Array
+    evidence: Array
+    chi_square: Array
+    degrees: int
 
+
+def _weighed(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixture) -> Posterior:
+    """The mixture of the posteriors of each prior, by evidence, as one normal distribution."""
+    equations, free = score_equations(fit), fit.identifiability.free
+    each = _components(fit, equations, mixture)
+    most = float(each.evidence.max())
+    likelihoods = np.exp(each.evidence - most)
+    weights = likelihoods / likelihoods.sum()
+    shares = np.sqrt(weights)
+    mean = weights @ each.y
+    within = triangle((shares[:, None, None] * each.roots.swapaxes(1, 2)).reshape(-1, len(mean)))
+    root = triangle(np.concatenate((within, shares[:, None] * (each.y - mean))))
+
+    theta = fit.prior + free @ mean
     rows = np.linalg.inv(root).T @ np.linalg.pinv(free)
-    theta = reference + free @ mean
     reduced = triangle(_rows(rows, rows @ theta))
-    p, along = len(theta), scaling.to_x @ free
+    p, along = len(theta), fit.scaling.to_x @ free
     covariance = along @ root.T
     covariance = covariance @ covariance.T
-    gain = along @ within.T @ within @ (equations.R @ free).T @ equations.whitening
-    degrees = len(data) + int(kept.sum()) - q
-    nearest = float(chi_square.min())
+    nearest, degrees = float(each.chi_square.min()), each.degrees
     fewest = max(float(degrees_of_freedom(fit).min()), 3.0)
-    weighing = Weighing(
-        weights=weights,
-        means={name: float(weights @ values) for name, values in mixture.settings.items()},
-        log_evidence=log_evidence,
-        chi_square=nearest,
-        degrees=degrees,
-        probability=float(fdtrc(degrees, fewest, nearest / degrees)),
-    )
     return Posterior(
         fit=fit,
         prior=prior,
@@ -223,11 +198,48 @@ def _weighed(fit: LeastSquaresFit, prior: Prior, mixture: NormalMixture) -> Post
         floor=fit.problem.residual_norm(fit.x),
         theta=theta,
         covariance=covariance,
-        gain=gain,
+        gain=along @ within.T @ within @ (equations.R @ free).T @ equations.whitening,
         degrees=np.full(p, np.inf),
         prior_share=_prior_share(fit, equations, covariance),
-        weighing=weighing,
+        weighing=Weighing(
+            weights=weights,
+            means={name: float(weights @ of) for name, of in mixture.settings.items()},
+            log_evidence=most + float(np.log(likelihoods.mean())),
+            chi_square=nearest,
+            degrees=degrees,
+            probability=float(fdtrc(degrees, fewest, nearest / degrees)),
+        ),
     )
+
+
+def _components(
+    fit: LeastSquaresFit, equations: ScoreEquations, mixture: NormalMixture
+) -> _Components:
+    """Each posterior by QR of the rows [R; W] y, with W the covariance of its prior to the −½.
+
+    So nothing is squared. The evidence is that of the rows beside that of the prior alone, which is
+    of y as far as y is of its body.
+    """
+    free, reference = fit.identifiability.free, fit.prior
+    q, to_theta = free.shape[1], fit.scaling.bodies[0].to_theta
+    of_data = _rows(equations.R @ free, equations.r - equations.R @ reference)
+    data = np.concatenate((of_data, _of_other_bodies(fit)))
+    means = mixture.means @ to_theta.T - reference[:10]
+    spread = to_theta @ mixture.covariances @ to_theta.T + _SINGULAR * np.eye(10)
+    whitening = np.linalg.inv(np.linalg.cholesky(spread))
+    U, singular, _ = np.linalg.svd(free[:10], full_matrices=False)
+    own = (U * singular)[:, singular > NOTHING * singular[0]]
+    k = own.shape[1]
+    alone: Any = np.linalg.qr(_stacked(whitening, own, means), mode="r")
+    both = _stacked(whitening, free[:10], means)
+    every = np.broadcast_to(data, (len(both), *data.shape))
+    R: Any = np.linalg.qr(np.concatenate((every, both), axis=1), mode="r")
+    before = alone[:, k, k] ** 2 if k < 10 else 0.0  # what is given is no evidence
+    chi_square = R[:, q, q] ** 2 - before
+    evidence = _log_size(alone[:, :k, :k]) - _log_size(R[:, :q, :q]) - 0.5 * chi_square
+    roots = np.linalg.inv(R[:, :q, :q])
+    y = (roots @ R[:, :q, q:])[..., 0]
+    return _Components(y, roots, evidence, chi_square, len(data) + k - q)
 
 
 def _of_other_bodies(fit: LeastSquaresFit) -> Array:
@@ -252,7 +264,7 @@ def _prior_share(fit: LeastSquaresFit, equations: ScoreEquations, covariance: Ar
     _, singular, Vt = np.linalg.svd(equations.R @ free)
     alone = np.zeros(len(Vt))
     alone[: len(singular)] = singular
-    told = alone > _NOTHING * alone.max()
+    told = alone > NOTHING * alone.max()
     parts = along @ Vt.T
     own = ((parts[:, told] / alone[told]) ** 2).sum(axis=1)
     missing = np.linalg.norm(parts[:, ~told], axis=1) > 1e-6 * np.linalg.norm(parts, axis=1)

@@ -84,6 +84,9 @@ def test_a_mixture_is_weighed_by_the_evidence_and_is_one_normal_distribution_the
     weights = np.exp([e1, e2] - np.logaddexp(e1, e2))
     found = posterior_of(SLOW, Two(first, second))
     assert_close(found.weighing.weights, weights, 1e-6)
+    other = posterior_of(SLOW, Two(second, second)).weighing.log_evidence
+    gained = np.logaddexp(e1, e2) - np.log(2.0) - e2
+    assert_close(found.weighing.log_evidence - other, gained, 1e-6)
     mean = weights @ [m1, m2]
     spread = np.array([m1, m2]) - mean
     covariance = weights[0] * C1 + weights[1] * C2 + (weights * spread.T) @ spread
