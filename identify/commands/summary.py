@@ -50,6 +50,9 @@ def lines_of(result: FitResult) -> Iterator[str]:
     """What the table does not say, a line each."""
     estimate, validation = result.estimate, result.validation
     yield from map(_read, result.logs)
+    if prior := estimate.prior:
+        means = ", ".join(f"{name} {of:.2g}" for name, of in prior["means"].items())
+        yield f"Prior: {prior['is']}{'; likeliest by the log: ' if means else ''}{means}."
     yield from verdict_lines(result)
     if result.carrier is not None:
         yield from verdict_lines(result.carrier)

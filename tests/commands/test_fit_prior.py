@@ -76,6 +76,8 @@ def test_the_points_of_a_body_make_its_inertia_known_where_a_slow_log_does_not(f
     assert known["provenance"]["options"]["prior"]["kind"] == "shape"
     assert 0.0 < known["provenance"]["options"]["prior"]["means"]["outline"] <= 2.0
     assert "prior's share of what is known" in " ".join(printed.split())
+    assert "Prior: shape of tool.csv" in printed
+    assert "likeliest by the log: density" in printed
     true = TRUTH.inertia_about_com
     for k, name in enumerate(("Icxx", "Icxy", "Icxz", "Icyy", "Icyz", "Iczz")):
         low, high = known["intervals"][name]

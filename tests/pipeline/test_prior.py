@@ -1,0 +1,62 @@
+"""A body that is the prior of a fit is in the frame of the logs, and not found from them."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from identify.errors import LogError, SchemaError
+from identify.estimation.priors import Ball, BodyPrior, NoPrior
+from identify.inertia.shapes import Box
+from identify.pipeline.plausibility import require_own_prior
+from identify.pipeline.settings import chosen
+from identify.spatial import BodyFrame, Pose
+
+BOX = Box(0.1, 0.2, 0.3).body(mass=1.0).phi
+THERE = Pose(np.eye(3), np.array([0.0, 0.0, 0.1]))
+
+
+def log(**frame: Any) -> Any:
+    return SimpleNamespace(body_frame=BodyFrame(**frame), sha256="ab", name="log")
+
+
+def prior(*logs: str, **frame: Any) -> BodyPrior:
+    return BodyPrior(BOX, 1e-4 * np.eye(10), "earlier.json", BodyFrame(**frame), logs)
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ({}, {}),
+        ({"name": "sensor"}, {}),
+        ({"name": "sensor"}, {"name": "sensor"}),
+        ({"name": "sensor", "flange": THERE}, {"name": "flange", "flange": THERE}),
+    ],
+)
+def test_a_body_in_the_same_frame_or_one_that_is_not_known_is_a_prior(own, other):
+    require_own_prior(prior("cd", **own), [log(**other)])
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ({"name": "sensor"}, {"name": "flange"}),
+        ({"flange": THERE}, {"flange": Pose.identity()}),
+    ],
+)
+def test_a_body_in_another_frame_is_none(own, other):
+    with pytest.raises(LogError, match=r"earlier.json is about .* are not the same"):
+        require_own_prior(prior(**own), [log(**other)])
+
+
+def test_a_body_that_was_found_from_the_same_log_is_none():
+    with pytest.raises(LogError, match="was found from log itself; counted twice"):
+        require_own_prior(prior("cd", "ab"), [log()])
+
+
+def test_priors_that_need_nothing_else_have_a_name():
+    assert chosen(None, {"prior": "none"}).prior == NoPrior()
+    assert chosen(None, {"prior": "ball"}).prior == chosen(None, {}).prior == Ball()
+    with pytest.raises(SchemaError, match="did you mean 'none'"):
+        chosen(None, {"prior": "nonne"})
