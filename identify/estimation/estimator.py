@@ -28,7 +28,7 @@ from identify.estimation.intervals import (
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
-from identify.estimation.solving import solve_terms
+from identify.estimation.solving import cause_in_terms, solve_terms
 from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.variance import VarianceParts
 from identify.exchange import SavedBias
@@ -187,7 +187,12 @@ def estimate_unknowns(
     """
     bounds = (ScalarBounds(),) if system.space.scalars else ()
     every = tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
-    fit = weighted_least_squares(system, every)
+    try:
+        fit = weighted_least_squares(system, every)
+    except ProblemError as error:
+        raise cause_in_terms(system, every, error) from error
+    for term in every:
+        term.require_plausible(fit.x, system.space)
     uncertainty = _Uncertainty.of(fit, interval, calibration, simultaneous=simultaneous)
     theta, certificate = solve_terms(fit, every)
     return _assemble(fit, every, theta, certificate, uncertainty)

@@ -187,6 +187,8 @@ class ConeProgram:
         values = [A.ravel("F"), b]
         for body in scaling.bodies:
             values += [[1.0 / body.mass, 1.0 / body.length], body.com / body.length]
+            values += [(body.to_phi / (body.mass * body.length**2)).ravel("F")]
+            values += [(body.mass * body.to_theta).ravel("F")]
         parameters = np.concatenate((*values, 1.0 / scaling.units, [1.0]))
         form = np.zeros((self.left.shape[0], self.left.shape[1] + 1))
         form[self.entries] = self.reduced @ parameters
@@ -202,12 +204,20 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
     theta, bound = cp.Variable(p), cp.Variable()
     A, b = cp.Parameter((p, p)), cp.Parameter(p)
     bodies = [
-        ScaledBody(theta[block], cp.Parameter(), cp.Parameter(), cp.Parameter(3))
+        ScaledBody(
+            theta[block],
+            cp.Parameter(),
+            cp.Parameter(),
+            cp.Parameter(3),
+            cp.Parameter((10, 10)),
+            cp.Parameter((10, 10)),
+        )
         for block in map(space.of_body, range(len(space.bodies)))
     ]
     parameters = [A, b]
     for body in bodies:
         parameters += [body.inverse_mass, body.inverse_length, body.com]
+        parameters += [body.to_phi, body.to_theta]
     x = ScaledSpace(space, bodies)
     if space.scalars:
         units = cp.Parameter(len(space.scalars))

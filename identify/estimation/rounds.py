@@ -59,13 +59,14 @@ _LITTLE_NOISE = 0.05
 def fit_data(system: System, terms: Sequence[Term]) -> FitData:
     """What stays the same from round to round; of the terms, their equalities."""
     space = system.space
-    rows = [term.equalities(space) for term in terms]
-    data = FitData(
-        system=system,
-        scales=np.empty(0),
-        equalities=np.concatenate([np.zeros((0, len(space))), *(E for E, _ in rows)]),
-        values=np.concatenate([np.zeros(0), *(e for _, e in rows)]),
-    )
+    said = [term.equalities(space) for term in terms]
+    rows = np.concatenate([np.zeros((0, len(space))), *(E for E, _ in said)])
+    values = np.concatenate([np.zeros(0), *(e for _, e in said)])
+    kept: list[int] = []
+    for number in range(len(rows)):  # two terms may say the same
+        if np.linalg.matrix_rank(rows[[*kept, number]]) > len(kept):
+            kept.append(number)
+    data = FitData(system, np.empty(0), rows[kept], values[kept])
     known = all(data.known[space.of_body(body).start] for body in range(len(space.bodies)))
     return replace(data, scales=measured_scales(system, masses_known=known))
 
