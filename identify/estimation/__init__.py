@@ -11,6 +11,7 @@ from identify.estimation.estimator import (
     solve,
 )
 from identify.estimation.least_squares import ordinary_least_squares, weighted_least_squares
+from identify.estimation.likelihood import ScoreEquations, score_equations
 from identify.estimation.program import SolverRun
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 
@@ -23,12 +24,14 @@ __all__ = [
     "EstimatorSettings",
     "IntervalRoute",
     "NegativeMass",
+    "ScoreEquations",
     "SolverRun",
     "TooLittleMotion",
     "body_system",
     "estimate_body",
     "estimate_unknowns",
     "ordinary_least_squares",
+    "score_equations",
     "solve",
     "weighted_least_squares",
 ]

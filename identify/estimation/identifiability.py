@@ -25,7 +25,7 @@ LEVEL_KNOWN = 0.3
 LEAST_KNOWN = 3.0
 """Scales of the body within which any unknown is, where that share is worked out."""
 
-_NOTHING = 1e-13
+NOTHING = 1e-13
 """Excitation below this share of the whole is rounding."""
 
 TRACE = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0])
@@ -97,7 +97,7 @@ def identifiability(
     clean = root.T @ root - weak.T @ weak
     values, vectors = np.linalg.eigh(0.5 * (clean + clean.T))
     information = float(np.linalg.norm(along) ** 2)
-    resolved = values > _NOTHING * information
+    resolved = values > NOTHING * information
     # B⁻¹ (H + X) B⁻¹ along the eigenvectors of B, and what an error of N does to one body scale
     scatter = along.T @ along + free.T @ noise_scatter @ free
     turned = vectors[:, resolved] / values[resolved]

@@ -15,12 +15,13 @@ from scipy.special import ndtr, stdtrit
 
 from identify.arrays import Array, Phi
 from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.likelihood import scores_root
 from identify.estimation.principal import PrincipalSpread
 from identify.exchange import PrincipalAxis
 from identify.exchange.estimate_views import MOMENTS
 from identify.inertia import PHI, inertia_about_com
 from identify.inertia.matrices import six_from_symmetric
-from identify.regressors.triangular import triangle, whitened
+from identify.regressors.triangular import triangle
 
 INTERVAL_KIND = "95 %, noise of wrench and motion counted"
 """What the intervals of the formula are, in the words every table and file repeats …"""
@@ -53,9 +54,6 @@ _LEVEL = 0.975
 _DRAWS = 20_000
 """Draws for the level of simultaneous intervals: it comes out to 0.2 %."""
 
-_LEAST_SCATTER = -0.8
-"""Least X in shares of H."""
-
 
 def covariance_of(fit: LeastSquaresFit) -> Array:
     """Covariance of x: B⁻¹ (H + X) B⁻¹ along the identifiable directions.
@@ -72,10 +70,7 @@ def covariance_of(fit: LeastSquaresFit) -> Array:
     """
     split, to_x = fit.identifiability, fit.scaling.to_x
     known = to_x @ split.identifiable
-    root = triangle(fit.problem.A @ known)
-    # X is read off the residuals and is no square: of chance alone it could leave nothing of H.
-    shares, U = np.linalg.eigh(whitened(known.T @ fit.scatter @ known, root))
-    scores = np.sqrt(1.0 + np.maximum(shares, _LEAST_SCATTER))[:, None] * (U.T @ root)
+    scores = scores_root(triangle(fit.problem.A @ known), known.T @ fit.scatter @ known)
     along = scores @ fit.inverse_along @ split.identifiable.T
     covariance = along.T @ along
     covariance = covariance + split.unidentifiable @ split.unidentifiable.T

@@ -1,0 +1,88 @@
+"""What the data say of every unknown, in the directions too that they hardly tell.
+
+Fuller, "Measurement error models" (1987).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.identifiability import LEVEL_KNOWN, NOTHING
+from identify.estimation.least_squares import LeastSquaresFit
+from identify.estimation.scaling import Scaling
+from identify.regressors.triangular import whitened
+
+_LEAST_SCATTER = -0.8
+"""Least X in shares of H."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreEquations:
+    """The likelihood of all unknowns: R θ = r + noise, whose entries are independent and normal.
+
+    It holds in every direction that equalities leave open. Along one without any excitation there
+    is no row, so that there may be fewer rows than unknowns.
+
+    Attributes:
+        R: of scaled unknowns, shape (k, p).
+        r: shape (k,).
+        scaling: the units of the unknowns, x = `to_x` θ.
+    """
+
+    R: Array
+    r: Array
+    scaling: Scaling
+
+    def chi_square(self, theta: Array) -> float:
+        """‖R θ − r‖², chi-square with k degrees of freedom at the truth.
+
+        Args:
+            theta: scaled unknowns, shape (p,).
+        """
+        residual = self.R @ theta - self.r
+        return float(residual @ residual)
+
+
+def score_equations(fit: LeastSquaresFit) -> ScoreEquations:
+    """The likelihood of the unknowns that a fit's scores give, its weights held.
+
+    s − B θ ~ N(0, H + X): H = AᵀA is the information of the rows, B = H − N what is left of it
+    without noise in the columns, s = Aᵀb − q the scores, X their scatter beyond H. With L Lᵀ =
+    H + X, R = L⁻¹B and r = L⁻¹s. Least squares solves R θ = r along the directions that are
+    identifiable, and (RᵀR)⁻¹ is its covariance there. Along the others the level of the noise, read
+    off the log as it is, may be as wrong as that makes a body of the data's own.
+
+    Args:
+        fit: the unconstrained estimate.
+    """
+    split, to_x = fit.identifiability, fit.scaling.to_x
+    columns = np.concatenate((split.identifiable, split.unidentifiable), axis=1)
+    _, singular, turned = np.linalg.svd(fit.problem.A @ to_x @ columns, full_matrices=False)
+    excited = singular > NOTHING * singular[0]
+    root, turned = np.diag(singular[excited]), turned[excited]
+    A, b = fit.corrected_along(columns @ turned.T)
+    unknown = to_x @ split.unidentifiable
+    of_level = np.zeros(columns.shape[1])
+    noise = fit.noise[:-1, :-1]
+    of_level[split.identifiable.shape[1] :] = (unknown * (noise @ unknown)).sum(axis=0)
+    along = to_x @ columns
+    scatter = along.T @ fit.scatter @ along + np.diag((LEVEL_KNOWN * of_level) ** 2)
+    whitening = np.linalg.solve(scores_root(root, turned @ scatter @ turned.T).T, A.T)
+    R = whitening @ A @ turned @ np.linalg.pinv(columns)
+    return ScoreEquations(R, whitening @ b + R @ fit.reference, fit.scaling)
+
+
+def scores_root(root: Array, scatter: Array) -> Array:
+    """G with GᵀG = H + X, the covariance of the scores.
+
+    X is read off the residuals and is no square: of chance alone it could leave nothing of H.
+
+    Args:
+        root: upper triangular, of H, shape (k, k).
+        scatter: X, shape (k, k).
+    """
+    shares, U = np.linalg.eigh(whitened(scatter, root))
+    return np.sqrt(1.0 + np.maximum(shares, _LEAST_SCATTER))[:, None] * (U.T @ root)
