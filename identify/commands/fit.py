@@ -117,6 +117,10 @@ class Fit(Command):
 
     simultaneous: Flag = False
     """Intervals that hold all at once at 95 %, not each by itself."""
+
+    bounds: Flag = False
+    """Work out certified bounds: the least and greatest of each over all bodies that are left."""
+
     check: Flag = False
     """Try all other readings of the logs too, as `identify check` does."""
 
@@ -252,6 +256,7 @@ class Fit(Command):
             simultaneous=self.simultaneous,
             apply=tuple(code.strip() for code in self.apply.split(",") if code.strip()),
             check=self.check,
+            bounds=self.bounds,
         )
 
     def _terms(self) -> tuple[Term, ...]:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, seal
 from identify.errors import ProblemError
+from identify.estimation.bounds import ConfidenceRegion
 from identify.estimation.calibration import NOT_INCLUDED, Calibration
 from identify.estimation.certificate import Certificate
 from identify.estimation.estimate import DecidedBy, Estimate
@@ -27,6 +28,7 @@ from identify.estimation.intervals import (
     principal_spread,
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
+from identify.estimation.likelihood import score_equations
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 from identify.estimation.solving import cause_in_terms, solve_terms
 from identify.estimation.terms import Consistent, ScalarBounds, Term
@@ -277,6 +279,14 @@ def _assemble(
     half_widths = offset_half_widths(fit, uncertainty.repeatability, uncertainty.offsets)
     found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
+    region = ConfidenceRegion(
+        likelihood=score_equations(fit),
+        terms=terms,
+        free=fit.identifiability.free,
+        reference=fit.prior,
+        degrees=degrees,
+        covariance=uncertainty.repeatability,
+    )
     estimates = {}
     for number, body in enumerate(space.bodies):
         block = space.of_body(number)
@@ -310,6 +320,7 @@ def _assemble(
             effective_samples=float(arrays.effective_samples.sum()),
             certificate=certificate,
             findings=completion(decided_by, default),
+            region=region,
         )
     errors = np.sqrt(np.diag(covariance))
     found = zip(x[space.of_scalars].tolist(), errors[space.of_scalars].tolist(), strict=True)

@@ -141,7 +141,7 @@ class ConeProgram:
             Infeasible: no unknowns meet the terms.
             SolveError: the solver failed.
         """
-        clarabel = _clarabel()
+        clarabel = clarabel_module()
         started = time.perf_counter()
         scale = float(np.linalg.norm(A))
         if not (np.isfinite(scale) and scale > 0.0):
@@ -151,7 +151,7 @@ class ConeProgram:
         left.data = -form[self.entries][: len(left.indices)]
         cones = [cone.of_clarabel(clarabel) for cone in self.cones]
         solver = clarabel.DefaultSolver(
-            self.quadratic, self.cost, left, form[:, -1], cones, _settings()
+            self.quadratic, self.cost, left, form[:, -1], cones, solver_settings()
         )
         built = time.perf_counter()
         solution = solver.solve()
@@ -167,11 +167,10 @@ class ConeProgram:
         theta = np.asarray(solution.x)[self.theta]
         # From the norm's multipliers to those of its half square, which is what is certified.
         factor = scale**2 * float(np.linalg.norm((A @ theta - b) / scale))
-        rows = form[self.rows]
         return ConeSolution(
             theta=theta,
             multiplier=factor * np.asarray(solution.z)[self.rows],
-            rows=ConicRows(rows[:, self.theta], rows[:, self.own], rows[:, -1], self.terms_cones),
+            rows=self._rows(form),
             run=SolverRun(
                 solver="Clarabel",
                 status=status,
@@ -181,6 +180,15 @@ class ConeProgram:
                 solve_time=finished - built,
             ),
         )
+
+    def terms_rows(self, scaling: Scaling) -> ConicRows:
+        """The terms in standard form in some units."""
+        p = len(self.theta)
+        return self._rows(self._form(np.zeros((p, p)), np.zeros(p), scaling))
+
+    def _rows(self, form: Array) -> ConicRows:
+        rows = form[self.rows]
+        return ConicRows(rows[:, self.theta], rows[:, self.own], rows[:, -1], self.terms_cones)
 
     def _form(self, A: Array, b: Array, scaling: Scaling) -> Array:
         """[F | f] for these data and units."""
@@ -300,14 +308,17 @@ def _versions() -> Mapping[str, str]:
     return {name: version(name) for name in ("clarabel", "cvxpy")}
 
 
-def _clarabel() -> Any:
+def clarabel_module() -> Any:
+    """Clarabel, imported when first used."""
     return import_module("clarabel")
 
 
-@lru_cache(maxsize=1)
-def _settings() -> object:
-    settings = _clarabel().DefaultSettings()
+@lru_cache(maxsize=2)
+def solver_settings(tolerance: float = _TOLERANCE) -> object:
+    """Clarabel's, on one thread, to the last digit where not said otherwise."""
+    settings = clarabel_module().DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.max_threads = 1
+    settings.chordal_decomposition_enable = False  # of matrices this small; data may be updated
     return settings

@@ -130,6 +130,9 @@ def fit(
         estimate = widened(estimate, added)
     estimate = _of_logs(estimate, logs, validation, provenance, findings)
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
+    if settings.bounds:
+        say("bounding")
+        estimate = estimate.with_bounds()
     return FitResult(estimate, logs, validation, settings, checks)
 
 

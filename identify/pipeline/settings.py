@@ -31,6 +31,7 @@ class FitSettings(EstimatorSettings):
         needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%".
         apply: codes of findings to correct before the fit, in this order.
         check: try all other readings of the logs, also where nothing seen at once asks for it.
+        bounds: whether the estimate keeps its certified bounds (`Estimate.bounds`).
 
     Raises:
         SchemaError: a choice is none.
@@ -41,6 +42,7 @@ class FitSettings(EstimatorSettings):
     needs: str = field(default="", kw_only=True)
     apply: tuple[str, ...] = field(default=(), kw_only=True)
     check: bool = field(default=False, kw_only=True)
+    bounds: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         EstimatorSettings.__post_init__(self)
@@ -73,6 +75,7 @@ class FitOptions(TypedDict, total=False):
     needs: str | None
     apply: Sequence[str] | None
     check: bool | None
+    bounds: bool | None
 
 
 def reading_of(settings: FitSettings) -> Reading:
