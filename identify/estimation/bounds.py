@@ -24,7 +24,7 @@ from scipy.special import stdtrit
 
 from identify.arrays import Array
 from identify.estimation.cones import Cone, in_dual
-from identify.estimation.likelihood import ScoreEquations
+from identify.estimation.likelihood import ConfidenceRegion
 from identify.estimation.program import (
     ConicRows,
     clarabel_module,
@@ -32,7 +32,6 @@ from identify.estimation.program import (
     solver_settings,
 )
 from identify.estimation.scaling import Scaling
-from identify.estimation.terms import Term
 from identify.estimation.terms.consistent import MARGIN
 from identify.exchange import Bound
 from identify.inertia import PHI
@@ -55,44 +54,6 @@ _ROUNDING = 1e-13
 _COM, _MOMENTS = ("cx", "cy", "cz"), ("Icxx", "Icyy", "Iczz")
 _DIAGONAL = (4, 7, 9)
 """Of the ten parameters those moments, about Bo."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConfidenceRegion:
-    """What the data and the terms leave of the unknowns.
-
-    Attributes:
-        likelihood: R θ = r + noise, in scaled unknowns.
-        terms: all of them.
-        free: columns that span what equalities leave open, shape (p, k).
-        reference: unknowns that meet the equalities, shape (p,).
-        degrees: of freedom of Student's t of each unknown, shape (p,).
-        covariance: of the unknowns in SI, as the likelihood has it, shape (p, p).
-    """
-
-    likelihood: ScoreEquations
-    terms: tuple[Term, ...]
-    free: Array
-    reference: Array
-    degrees: Array
-    covariance: Array
-
-    def widened(self, number: int, covariance: Array) -> ConfidenceRegion:
-        """The same with errors of scale and faults counted: of a body's covariance the rest.
-
-        Args:
-            number: of the body.
-            covariance: of its ten parameters, with them, shape (10, 10).
-        """
-        block = slice(10 * number, 10 * number + 10)
-        more = covariance - self.covariance[block, block]
-        if not np.abs(more).max() > 1e-9 * np.abs(covariance).max():
-            return self
-        said = self.likelihood
-        R = said.R @ said.scaling.to_theta[:, block]
-        root = np.linalg.cholesky(np.eye(len(R)) + R @ more @ R.T)
-        likelihood = replace(said, R=np.linalg.solve(root, said.R), r=np.linalg.solve(root, said.r))
-        return replace(self, likelihood=likelihood)
 
 
 def certified_bounds(region: ConfidenceRegion, number: int = 0) -> Mapping[str, Bound]:

@@ -16,7 +16,7 @@ from identify.findings import Finding, Verdict, verdict_of
 from identify.inertia import InertialParameters
 
 if TYPE_CHECKING:
-    from identify.estimation.bounds import ConfidenceRegion
+    from identify.estimation.likelihood import ConfidenceRegion
 
 DecidedBy: TypeAlias = Literal["data", "constraint", "given", "default"]
 """What fixed a parameter: the data; a constraint that moved it by more than a standard error; the

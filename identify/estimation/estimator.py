@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, seal
 from identify.errors import ProblemError
-from identify.estimation.bounds import ConfidenceRegion
 from identify.estimation.calibration import NOT_INCLUDED, Calibration
 from identify.estimation.certificate import Certificate
 from identify.estimation.estimate import DecidedBy, Estimate
@@ -28,7 +27,7 @@ from identify.estimation.intervals import (
     principal_spread,
 )
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
-from identify.estimation.likelihood import score_equations
+from identify.estimation.likelihood import ConfidenceRegion, score_equations
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 from identify.estimation.solving import cause_in_terms, solve_terms
 from identify.estimation.terms import Consistent, ScalarBounds, Term
