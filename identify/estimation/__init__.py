@@ -8,6 +8,7 @@ from identify.estimation.estimator import (
     body_system,
     estimate_body,
     estimate_unknowns,
+    fit_many,
     solve,
 )
 from identify.estimation.least_squares import ordinary_least_squares, weighted_least_squares
@@ -30,6 +31,7 @@ __all__ = [
     "body_system",
     "estimate_body",
     "estimate_unknowns",
+    "fit_many",
     "ordinary_least_squares",
     "score_equations",
     "solve",

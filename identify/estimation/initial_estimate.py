@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ProblemError
+from identify.estimation.channels import Channels
 from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
 from identify.estimation.identifiability import free_directions
 from identify.regressors import ParameterSpace, System
@@ -25,7 +27,7 @@ _NOTHING = 1e-9
 """Excitation below this share of the whole signal is rounding."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FitData:
     """What stays the same from round to round of re-weighting.
 
@@ -46,6 +48,11 @@ class FitData:
     def space(self) -> ParameterSpace:
         """Of the unknowns."""
         return self.system.space
+
+    @cached_property
+    def channels(self) -> Channels:
+        """What weights rest on beside the residuals."""
+        return Channels.of(self.system.arrays, self.scales)
 
     @property
     def scale_weights(self) -> Array:

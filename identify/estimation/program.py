@@ -106,6 +106,7 @@ class ConeProgram:
 
     Attributes:
         space: of the unknowns.
+        about_Bo: whether a term is written in parameters about Bo.
         reduced: maps the parameters and a one to the nonzero entries of [F | f], column by column.
         left: matrix −F of the right pattern.
         entries: row and column of every nonzero entry of [F | f].
@@ -118,6 +119,7 @@ class ConeProgram:
     """
 
     space: ParameterSpace
+    about_Bo: bool
     reduced: sp.csr_array
     left: sp.csc_array
     entries: tuple[Indices, Indices]
@@ -195,6 +197,7 @@ class ConeProgram:
         values = [A.ravel("F"), b]
         for body in scaling.bodies:
             values += [[1.0 / body.mass, 1.0 / body.length], body.com / body.length]
+        for body in scaling.bodies if self.about_Bo else ():
             values += [(body.to_phi / (body.mass * body.length**2)).ravel("F")]
             values += [(body.mass * body.to_theta).ravel("F")]
         parameters = np.concatenate((*values, 1.0 / scaling.units, [1.0]))
@@ -225,7 +228,6 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
     parameters = [A, b]
     for body in bodies:
         parameters += [body.inverse_mass, body.inverse_length, body.com]
-        parameters += [body.to_phi, body.to_theta]
     x = ScaledSpace(space, bodies)
     if space.scalars:
         units = cp.Parameter(len(space.scalars))
@@ -233,7 +235,13 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
         x = ScaledSpace(space, bodies, theta[space.of_scalars], units)
     constraints = [constraint for term in terms for constraint in _built(term, x)]
     problem = cp.Problem(cp.Minimize(bound), [cp.SOC(bound, A @ theta - b), *constraints])
-    return _compile(problem, parameters, theta, bound, space)
+    maps = [parameter for body in bodies for parameter in (body.to_phi, body.to_theta)]
+    used = {parameter.id for parameter in problem.parameters()}
+    about_Bo = any(parameter.id in used for parameter in maps)
+    if about_Bo:
+        first = len(parameters) - len(space.scalars[:1])
+        parameters[first:first] = maps
+    return _compile(problem, parameters, theta, bound, space, about_Bo=about_Bo)
 
 
 def _built(term: Term, x: ScaledSpace) -> list[cp.Constraint]:
@@ -254,6 +262,8 @@ def _compile(
     theta: cp.Variable,
     bound: cp.Variable,
     space: ParameterSpace,
+    *,
+    about_Bo: bool,
 ) -> ConeProgram:
     """The standard form as cvxpy makes it for Clarabel, and the map of its parameters to it."""
     import scipy.sparse as sp
@@ -290,6 +300,7 @@ def _compile(
     split = indptr[-2]
     return ConeProgram(
         space=space,
+        about_Bo=about_Bo,
         reduced=ours.tocsr(),
         left=sp.csc_array((np.ones(split), indices[:split], indptr[:-1]), shape=(shape[0], count)),
         entries=(indices, np.repeat(np.arange(shape[1]), np.diff(indptr))),
