@@ -39,8 +39,8 @@ from identify.inertia import PHI
 _LEVEL, _FEWEST_DEGREES = 0.975, 3.0
 
 _LEAST_TOLD = 1e-4
-"""Standard errors to a body scale below which a direction counts as told by this much: bodies that
-are thousands of times larger than the one that was found are not looked at …"""
+"""Standard errors that a body scale is worth along each direction at the least: bodies that are
+thousands of times larger than the one that was found are not looked at …"""
 
 _UNBOUNDED = 1e3
 """… and a bound beyond so many body scales is none."""

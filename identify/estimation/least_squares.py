@@ -17,6 +17,7 @@ from identify.estimation.identifiability import (
     identifiability,
     without_noise,
 )
+from identify.estimation.in_step import Asked, Rounds, in_turn, together
 from identify.estimation.initial_estimate import (
     FitData,
     initial_estimate,
@@ -28,8 +29,6 @@ from identify.estimation.rounds import (
     NEAR,
     RAMP,
     ROUNDING,
-    Asked,
-    Rounds,
     Way,
     approached,
     body_units,
@@ -37,13 +36,11 @@ from identify.estimation.rounds import (
     first_leverages,
     fit_data,
     free_columns,
-    in_turn,
     into_directions,
     leverages,
     likely_length,
     masses_of,
     prior_bodies,
-    together,
 )
 from identify.estimation.scaling import Scaling
 from identify.estimation.terms import Term

@@ -80,8 +80,9 @@ def fit(
             fitted "per_log", the default, "shared" by all logs, or "none"), `mass` [kg],
             `cutoff_hz`, `gravity` [m/s²], `terms` such as `[MassBetween(1.0, 1.5)]`, `needs` such
             as "mass 1%, com 2mm, inertia 10%", `interval` ("formula", the default, or
-            "bootstrap"), `simultaneous`, `apply` (codes of findings to correct before the fit) and
-            `check` (try all other readings of the logs). `FitSettings` says more of each.
+            "bootstrap"), `simultaneous`, `apply` (codes of findings to correct before the fit),
+            `check` (try all other readings of the logs) and `bounds` (keep certified bounds).
+            `FitSettings` says more of each.
 
     Returns:
         The certified estimate with data, validation and provenance; of the carrier, where there is

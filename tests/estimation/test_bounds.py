@@ -108,6 +108,12 @@ def test_where_no_term_is_near_they_are_least_squares_and_its_standard_errors():
         grown = np.sqrt(wider.covariance[k, k] / estimate.covariance[k, k])
         widths = [of[name].high - of[name].low for of in (bounds, wider.bounds())]
         assert widths[1] / widths[0] == pytest.approx(grown, rel=1e-6)
+    only = np.zeros((10, 10))
+    only[4, 4] = 3.0 * estimate.covariance[4, 4]
+    of_one = widened(estimate, only).bounds()
+    for name, grown in {"m": 1.0, "Ixx": 2.0}.items():
+        widths = [of[name].high - of[name].low for of in (bounds, of_one)]
+        assert widths[1] / widths[0] == pytest.approx(grown, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))

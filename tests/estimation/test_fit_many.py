@@ -7,7 +7,7 @@ import pytest
 
 from identify.errors import IdentifyError
 from identify.estimation import Estimate, EstimatorSettings, estimate_body, fit_many
-from identify.estimation.rounds import Asked, _weighted, in_turn, together
+from identify.estimation.in_step import Asked, _weighted, in_turn, together
 from identify.estimation.terms import KnownCom, MassBetween
 from identify.regressors import Statistics
 from identify.spatial import BodyMotion

@@ -11,9 +11,9 @@ from identify.estimation import (
     estimate_body,
     ordinary_least_squares,
 )
+from identify.estimation.in_step import in_turn
 from identify.estimation.intervals import covariance_of
 from identify.estimation.least_squares import _solve, lengths_of_fit, weighted_least_squares
-from identify.estimation.rounds import in_turn
 from identify.regressors import (
     BodyWrench,
     System,
