@@ -97,7 +97,8 @@ def bound_lines(estimate: SavedEstimate) -> Iterator[str]:
             low, high, _ = found[name]
             width = 0.0 if low is None or high is None else high - low
             ends = (("none" if v is None else _to_width(v, width)) for v in (low, high))
-            spans.append(f"{name} {' … '.join(ends)}")
+            least, most = ends
+            spans.append(f"{name} ≤ {most}" if name in _ABOUT_COM else f"{name} {least} … {most}")
         yield f"  {', '.join(spans)} {unit}"
 
 
@@ -107,12 +108,15 @@ def _to_width(value: float, width: float) -> str:
     return f"{value:.{max(3, min(digits, 9))}g}"
 
 
+_ABOUT_COM = ("Icxx", "Icyy", "Iczz")
+"""Of these the least is no convex problem, and zero."""
+
 _BOUNDED = (
     ("m", "kg"),
     ("cx cy cz", "m"),
     ("hx hy hz", "kg m"),
     ("Ixx Ixy Ixz Iyy Iyz Izz", "kg m² about the origin of B"),
-    ("Icxx Icyy Iczz", "kg m² about the centre of mass (the least is no convex problem)"),
+    (" ".join(_ABOUT_COM), "kg m² about the centre of mass"),
 )
 """In the order of the terminal, with their units."""
 

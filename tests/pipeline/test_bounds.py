@@ -23,7 +23,7 @@ def test_a_fit_keeps_and_shows_its_bounds_where_they_are_asked_for(tmp_path):
     assert lines[start + 1].startswith("  m 1.")
     assert lines[start + 1].endswith(" kg")
     assert "cx 0.0" in lines[start + 2]
-    assert lines[start + 5].startswith("  Icxx 0 … 0.00")
+    assert lines[start + 5].startswith("  Icxx ≤ 0.00")
     document = json.loads(result.estimate.save(tmp_path / "e.json").read_text())
     assert document["certified_bounds"]["m"][:2] == list(found["m"][:2])
     assert document["provenance"]["options"]["bounds"] is True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -60,14 +59,6 @@ class KnownCom(Term):
         rows = np.zeros((3, len(space)))
         rows[:, start], rows[:, start + 1 : start + 4] = -np.array(self.com), np.eye(3)
         return rows, np.zeros(3)
-
-    def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
-        """Of the centre of mass."""
-        if body_number(space, self.body) != body_number(space, body):
-            return {}
-        return {
-            name: (value, value) for name, value in zip(("cx", "cy", "cz"), self.com, strict=True)
-        }
 
     def __str__(self) -> str:
         at = ", ".join(f"{value:g}" for value in self.com)

@@ -11,7 +11,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.errors import TermError
-from identify.estimation.terms.com_in_box import FARTHEST
+from identify.estimation.terms.com_in_box import FARTHEST, ComInBox
 from identify.estimation.terms.lengths import require_metres, sealed_points
 from identify.estimation.terms.term import (
     ScaledSpace,
@@ -98,9 +98,7 @@ class MassInBox(Term):
 
     def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
         """Of the centre of mass."""
-        if body_number(space, self.body) != body_number(space, body):
-            return {}
-        return dict(zip(("cx", "cy", "cz"), zip(self.low, self.high, strict=True), strict=True))
+        return ComInBox(self.low, self.high, self.body).limits(space, body)
 
     def require_plausible(self, x: Array, space: ParameterSpace) -> None:
         """Raise where no body of the mass has its size."""
