@@ -2,8 +2,13 @@ from identify.errors import IdentifyError as IdentifyError
 from identify.estimation import Estimate as Estimate, solve as solve
 from identify.estimation.terms import (
     ComInBox as ComInBox,
+    ComInHull as ComInHull,
+    KnownCom as KnownCom,
     KnownMass as KnownMass,
+    MassAtPoints as MassAtPoints,
     MassBetween as MassBetween,
+    MassInBox as MassInBox,
+    MassInEllipsoid as MassInEllipsoid,
 )
 from identify.exchange import (
     SavedEstimate as SavedEstimate,

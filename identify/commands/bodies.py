@@ -119,6 +119,7 @@ def moved(saved: SavedEstimate, X_AB: Pose, other: SavedEstimate) -> SavedEstima
         calibration=calibration,
         intervals={},
         interval_kind=None,
+        certified_bounds={},
         variance_shares={},
         principal_axes=(),
         decided_by={name: what for name, what in decided.items() if what},

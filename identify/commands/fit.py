@@ -105,6 +105,15 @@ class Fit(Command):
 
     prior_error: Annotated[Number, option("SHARE")] = None
     """How well the body of --prior is known, as 0.1 for 10 %, where it does not say."""
+    com: Annotated[Vector, option("X Y Z")] = None
+    """Known centre of mass in B [m]."""
+
+    bounding_box: Annotated[
+        tuple[float, float, float, float, float, float] | None,
+        numbers(6),
+        option("X0 X1 Y0 Y1 Z0 Z1"),
+    ] = None
+    """Box that all of the body lies in, along the axes of B [m]."""
 
     no_bias: Flag = False
     """The sensor has no offset."""
@@ -127,6 +136,10 @@ class Fit(Command):
 
     simultaneous: Flag = False
     """Intervals that hold all at once at 95 %, not each by itself."""
+
+    bounds: Flag = False
+    """Work out certified bounds: the least and greatest of each over all bodies that are left."""
+
     check: Flag = False
     """Try all other readings of the logs too, as `identify check` does."""
 
@@ -275,11 +288,12 @@ class Fit(Command):
             simultaneous=self.simultaneous,
             apply=tuple(code.strip() for code in self.apply.split(",") if code.strip()),
             check=self.check,
+            bounds=self.bounds,
         )
 
     def _terms(self) -> tuple[Term, ...]:
         from identify.estimation.errors import TermError
-        from identify.estimation.terms import ComInBox, MassBetween
+        from identify.estimation.terms import ComInBox, KnownCom, MassBetween, MassInBox
 
         terms: list[Term] = []
         option = "--mass-between LO HI"
@@ -290,6 +304,13 @@ class Fit(Command):
             if self.com_box is not None:
                 x0, x1, y0, y1, z0, z1 = self.com_box
                 terms.append(ComInBox((x0, y0, z0), (x1, y1, z1)))
+            option = "--com X Y Z"
+            if self.com is not None:
+                terms.append(KnownCom(self.com))
+            option = "--bounding-box X0 X1 Y0 Y1 Z0 Z1"
+            if self.bounding_box is not None:
+                x0, x1, y0, y1, z0, z1 = self.bounding_box
+                terms.append(MassInBox((x0, y0, z0), (x1, y1, z1)))
         except TermError as error:
             raise UsageError(f"fit: {option}: {error}") from error
         return tuple(terms)

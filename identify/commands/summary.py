@@ -68,6 +68,8 @@ def lines_of(result: FitResult) -> Iterator[str]:
     given = result.settings.terms or result.settings.mass is not None
     what = f"{proof.optimal_for}{' and what was given' if given else ''}"
     yield f"Optimal for {what}: {distance}; {how}."
+    for one in estimate.bodies:
+        yield from bound_lines(one)
     origin = "default" if result.settings.cutoff_hz is None else "given"
     for log in result.logs:
         name = f" of {log.name}" if len(result.logs) > 1 else ""
@@ -83,6 +85,43 @@ def lines_of(result: FitResult) -> Iterator[str]:
         alone = validation.unloaded.without_bands
         yield from (f"Unloaded: {why}" for why in alone.missing_windows)
         yield from _replayed(alone.windows, "Replay, unloaded")
+
+
+def bound_lines(estimate: SavedEstimate) -> Iterator[str]:
+    """The certified bounds, a line for each kind of parameter; none where none were asked for."""
+    found = estimate.certified_bounds
+    if not found:
+        return
+    of = getattr(estimate, "of_body", "")
+    yield f"Bounds{of} over all bodies that the data and terms leave (95 %, each proved):"
+    for names, unit in _BOUNDED:
+        spans = []
+        for name in names.split():
+            low, high, _ = found[name]
+            width = 0.0 if low is None or high is None else high - low
+            ends = (("none" if v is None else _to_width(v, width)) for v in (low, high))
+            least, most = ends
+            spans.append(f"{name} ≤ {most}" if name in _ABOUT_COM else f"{name} {least} … {most}")
+        yield f"  {', '.join(spans)} {unit}"
+
+
+def _to_width(value: float, width: float) -> str:
+    """A bound to three digits of the width between both."""
+    digits = 3 if width <= 0.0 or value == 0.0 else 3 + round(np.log10(abs(value) / width))
+    return f"{value:.{max(3, min(digits, 9))}g}"
+
+
+_ABOUT_COM = ("Icxx", "Icyy", "Iczz")
+"""Of these the least is no convex problem, and zero."""
+
+_BOUNDED = (
+    ("m", "kg"),
+    ("cx cy cz", "m"),
+    ("hx hy hz", "kg m"),
+    ("Ixx Ixy Ixz Iyy Iyz Izz", "kg m² about the origin of B"),
+    (" ".join(_ABOUT_COM), "kg m² about the centre of mass"),
+)
+"""In the order of the terminal, with their units."""
 
 
 def _replayed(replay: Replay | None, what: str) -> Iterator[str]:

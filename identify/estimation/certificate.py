@@ -128,8 +128,8 @@ class ScaledProblem:
         """A lower bound of the objective over all θ that meet the terms.
 
         With z in the dual cone, zᵀ(F θ + G u + f) ≥ 0 for every θ and u that meet the terms. So the
-        minimum over all θ of ½‖A θ − b‖² − zᵀ(F θ + f) is such a bound, less |Gᵀz| times the
-        largest u where Gᵀz is not zero.
+        minimum over all θ of ½‖A θ − b‖² − zᵀ(F θ + f) is such a bound, less the largest entry of
+        |Gᵀz| times the largest Σ |u| where Gᵀz is not zero.
 
         Args:
             multiplier: z; without one, the bound is the optimum without terms.
@@ -138,7 +138,7 @@ class ScaledProblem:
         pull, slack = np.zeros(len(self.b)), 0.0
         if multiplier is not None and rows is not None:
             pull = rows.F.T @ multiplier
-            own = float(np.abs(rows.G.T @ multiplier).sum())
+            own = float(np.abs(rows.G.T @ multiplier).max(initial=0.0))
             slack = -float(multiplier @ rows.f) - (self._own_bound() * own if own else 0.0)
         Q, R = np.linalg.qr(self.A @ self.free)
         target = self.b - self.A @ self.reference
@@ -153,7 +153,7 @@ class ScaledProblem:
                 "a term brings variables of its own and no `own_bound` of their size, which the "
                 "certificate needs"
             )
-        return max(bounds)
+        return sum(bounds)
 
 
 def certify(problem: ScaledProblem, solution: ConeSolution) -> Certificate:

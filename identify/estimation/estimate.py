@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from identify.arrays import Array, Phi, Vec6
 from identify.estimation.certificate import Certificate
-from identify.exchange import SavedEstimate, write_estimate
+from identify.exchange import Bound, SavedEstimate, write_estimate
 from identify.findings import NOT_IDENTIFIED, Finding, Verdict, verdict_of
 from identify.inertia import InertialParameters
+
+if TYPE_CHECKING:
+    from identify.estimation.likelihood import ConfidenceRegion
 
 DecidedBy: TypeAlias = Literal["data", "prior", "constraint", "given", "default", "nothing"]
 """What fixed a parameter: the data; a prior that has most of the information on it; a constraint
@@ -58,6 +61,7 @@ class Estimate(SavedEstimate):
         joint_covariance: of all unknowns of a fit of several bodies, in its order, without what
             errors of scale make of them; None for one.
         unloaded: how many of the logs, the last ones, are of the carrier alone.
+        region: what the data and the terms leave of all unknowns of its fit.
     """
 
     covariance: Array = field()  # of every fit, so without the default of a file
@@ -76,6 +80,7 @@ class Estimate(SavedEstimate):
     body: str = "body"
     joint_covariance: Array | None = None
     unloaded: int = 0
+    region: ConfidenceRegion | None = None
 
     def __post_init__(self) -> None:
         verdict = verdict_of(
@@ -145,6 +150,30 @@ class Estimate(SavedEstimate):
             others={name: carrier},
             unloaded=unloaded,
         )
+
+    def bounds(self) -> Mapping[str, Bound]:
+        """Least and greatest over all bodies that the data and the terms leave, proved each.
+
+        Of the ten parameters, cx, cy and cz, and, the greatest only, Icxx, Icyy and Iczz. A bound
+        is over the profile of the likelihood at 95 %, with what errors of scale and faults add to
+        the covariance, and so is never beyond what is possible.
+
+        Raises:
+            ModelError: it was not made by a fit.
+        """
+        if self.certified_bounds or self.region is None:
+            return SavedEstimate.bounds(self)
+        from identify.estimation.bounds import certified_bounds
+
+        number = self.region.likelihood.scaling.space.of_body(self.body).start // 10
+        return certified_bounds(self.region.widened(number, self.covariance), number)
+
+    def with_bounds(self) -> Estimate:
+        """The same estimate with its bounds kept, so that its file has them."""
+        others = {
+            name: replace(one, certified_bounds=one.bounds()) for name, one in self.others.items()
+        }
+        return replace(self, certified_bounds=self.bounds(), others=others)
 
     @property
     def of_body(self) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array, Indices, seal
-from identify.errors import ProblemError
+from identify.errors import IdentifyError, ProblemError
 from identify.estimation.calibration import NOT_INCLUDED, Calibration
 from identify.estimation.certificate import Certificate
 from identify.estimation.contradiction import contradiction, record_of
@@ -25,12 +25,17 @@ from identify.estimation.intervals import (
     principal_axes_of,
     principal_spread,
 )
-from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
+from identify.estimation.least_squares import (
+    LeastSquaresFit,
+    least_squares_of_many,
+    weighted_least_squares,
+)
+from identify.estimation.likelihood import ConfidenceRegion, score_equations
 from identify.estimation.posterior import Posterior, posterior_of
 from identify.estimation.priors.default import BALL, NoPrior
 from identify.estimation.priors.prior import Prior
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
-from identify.estimation.solving import solve_terms
+from identify.estimation.solving import cause_in_terms, solve_terms
 from identify.estimation.terms import Consistent, ScalarBounds, Term
 from identify.estimation.variance import VarianceParts
 from identify.exchange import SavedBias
@@ -195,13 +200,76 @@ def estimate_unknowns(
         ProblemError: blocks of time are too few for a bootstrap.
         TermError: no body of the mass that the data give is like the prior.
     """
+    every = _with_own_terms(system, terms)
+    try:
+        fit = weighted_least_squares(system, every)
+    except ProblemError as error:
+        raise cause_in_terms(system, every, error) from error
+    return _estimate_of(fit, every, prior, interval, calibration, simultaneous=simultaneous)
+
+
+def fit_many(
+    fits: Sequence[Sequence[Statistics]], settings: EstimatorSettings | None = None
+) -> list[Estimate | IdentifyError]:
+    """`estimate_body` of many logs, each a fit of its own, in about half of the time.
+
+    The rounds of many fits go in step, and their weights are worked out at once: estimates are the
+    same to rounding. Each is certified, and has intervals.
+
+    Args:
+        fits: the statistics of each fit, as `estimate_body` takes them; fits whose sensors have as
+            many channels go together.
+        settings: of all of them.
+
+    Returns:
+        Estimates in the order of the fits; in place of one that there is not, the error that
+        `estimate_body` raises.
+    """
+    settings = settings or EstimatorSettings()
+    found: list[Estimate | IdentifyError] = []
+    for first in range(0, len(fits), _IN_STEP):
+        systems = [body_system(logs, settings) for logs in fits[first : first + _IN_STEP]]
+        terms = _with_own_terms(systems[0], settings.all_terms)
+        for system, fit in zip(systems, least_squares_of_many(systems, terms), strict=True):
+            try:
+                if isinstance(fit, ProblemError):
+                    raise cause_in_terms(system, terms, fit) from fit
+                if isinstance(fit, Exception):
+                    raise fit
+                options = settings.prior, settings.interval, None
+                one = _estimate_of(fit, terms, *options, simultaneous=settings.simultaneous)
+                found.append(one.on_carrier(settings.unloaded) if settings.unloaded else one)
+            except IdentifyError as error:
+                found.append(error)
+    return found
+
+
+_IN_STEP = 48
+"""Fits whose rounds go in step: with more, their statistics leave the processor's cache."""
+
+
+def _with_own_terms(system: System, terms: Sequence[Term]) -> tuple[Term, ...]:
+    """The terms of a fit, with those that need not be said."""
     bounds = (ScalarBounds(),) if system.space.scalars else ()
-    every = tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
-    fit = weighted_least_squares(system, every)
+    return tuple(dict.fromkeys((Consistent(), *bounds, *terms)))
+
+
+def _estimate_of(
+    fit: LeastSquaresFit,
+    terms: tuple[Term, ...],
+    prior: Prior,
+    interval: IntervalRoute,
+    calibration: Calibration | None,
+    *,
+    simultaneous: bool,
+) -> Estimate:
+    """The estimate of all unknowns from their least squares."""
+    for term in terms:
+        term.require_plausible(fit.x, fit.data.space)
     posterior = posterior_of(fit, prior)
     uncertainty = _Uncertainty.of(posterior, interval, calibration, simultaneous=simultaneous)
-    theta, certificate = solve_terms(posterior, every)
-    return _assemble(posterior, every, theta, certificate, uncertainty)
+    theta, certificate = solve_terms(posterior, terms)
+    return _assemble(posterior, terms, theta, certificate, uncertainty)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +353,17 @@ def _assemble(
     half_widths = offset_half_widths(fit, uncertainty.repeatability, uncertainty.offsets)
     found = zip(system.offsets(x, fit.weights), half_widths, strict=True)
     offsets = tuple(SavedBias("", offset, half_width) for offset, half_width in found)
+    said = score_equations(fit)
+    if posterior.weighing is not None:
+        said = replace(said, R=posterior.A, r=posterior.b)
+    region = ConfidenceRegion(
+        likelihood=said,
+        terms=terms,
+        free=fit.identifiability.free,
+        reference=fit.prior,
+        degrees=degrees,
+        covariance=uncertainty.repeatability,
+    )
     estimates = {}
     for number, body in enumerate(space.bodies):
         block = space.of_body(number)
@@ -321,6 +400,7 @@ def _assemble(
             effective_samples=float(arrays.effective_samples.sum()),
             certificate=certificate,
             findings=(*contradicted, *completion(decided_by, default)),
+            region=region,
         )
     errors = np.sqrt(np.diag(covariance))
     found = zip(x[space.of_scalars].tolist(), errors[space.of_scalars].tolist(), strict=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from identify.arrays import Array
 from identify.errors import ProblemError
-from identify.estimation.errors import NegativeMass, TooLittleMotion
+from identify.estimation.channels import Channels
+from identify.estimation.errors import NegativeMass, TermError, TooLittleMotion
 from identify.estimation.identifiability import free_directions
 from identify.regressors import ParameterSpace, System
 
@@ -18,11 +20,14 @@ _SURELY = 3.0
 _OPEN = 1e-6
 """Share of an unknown along directions without excitation, from which its sign means nothing."""
 
+_FIXED = 1e-12
+"""Entry of directions that equalities leave open, from which an unknown is not among them."""
+
 _NOTHING = 1e-9
 """Excitation below this share of the whole signal is rounding."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FitData:
     """What stays the same from round to round of re-weighting.
 
@@ -44,6 +49,11 @@ class FitData:
         """Of the unknowns."""
         return self.system.space
 
+    @cached_property
+    def channels(self) -> Channels:
+        """What weights rest on beside the residuals."""
+        return Channels.of(self.system.arrays, self.scales)
+
     @property
     def scale_weights(self) -> Array:
         """W of each group by the scales alone, shape (G, m, m)."""
@@ -51,9 +61,10 @@ class FitData:
 
     @property
     def known(self) -> Array:
-        """Whether each unknown is fixed by an equality of its own, shape (p,)."""
-        alone = self.equalities[(self.equalities != 0.0).sum(axis=1) == 1]
-        return (alone != 0.0).any(axis=0)
+        """Whether each unknown is fixed by the equalities, shape (p,)."""
+        if not len(self.values):
+            return np.zeros(len(self.space), dtype=bool)
+        return np.abs(free_directions(self.equalities)).max(axis=1) < _FIXED
 
     @property
     def offsets_fitted(self) -> bool:
@@ -128,6 +139,10 @@ def initial_estimate(data: FitData) -> Array:
     if not len(data.values):
         return x
     point = np.linalg.lstsq(data.equalities, data.values, rcond=None)[0]
+    for body in range(len(space.bodies)):
+        k = space.of_body(body).start
+        if data.known[k] and not point[k] > 0.0:
+            raise TermError(f"what is known exactly leaves {space.names[k]} = {point[k]:.3g} kg")
     free = free_directions(data.equalities)
     columns = problem.A @ free
     norms = np.linalg.norm(columns, axis=0)

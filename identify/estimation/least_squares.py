@@ -17,23 +17,20 @@ from identify.estimation.identifiability import (
     identifiability,
     without_noise,
 )
+from identify.estimation.in_step import Asked, Rounds, in_turn, together
 from identify.estimation.initial_estimate import (
     FitData,
     initial_estimate,
     require_positive_masses,
     too_little,
 )
-from identify.estimation.residual_weights import (
-    RESOLUTION,
-    residual_weights,
-)
+from identify.estimation.residual_weights import RESOLUTION
 from identify.estimation.rounds import (
     NEAR,
     RAMP,
     ROUNDING,
     Way,
     approached,
-    bands_at,
     body_units,
     default_length,
     first_leverages,
@@ -179,25 +176,39 @@ def weighted_least_squares(
         TooLittleMotion: the data do not identify a mass or a centre of mass.
         ProblemError: a kind of channel is zero throughout.
     """
+    return in_turn(_rounds(system, terms, start))
+
+
+def least_squares_of_many(
+    systems: Sequence[System], terms: Sequence[Term] = ()
+) -> list[LeastSquaresFit | Exception]:
+    """`weighted_least_squares` of each of several systems, or what it raises of one.
+
+    Their weights are worked out in one go, which takes the half of the time of one after the other.
+    """
+    return together([_rounds(system, terms, None) for system in systems])
+
+
+def _rounds(system: System, terms: Sequence[Term], start: Array | None) -> Rounds[LeastSquaresFit]:
     data = fit_data(system, terms)
     x = initial_estimate(data) if start is None else start
-    fit = _from_approached(data, x, ramp=start is None)
+    fit = yield from _from_approached(data, x, ramp=start is None)
     if fit is None:
-        fit = _in_full_rounds(data, x, ramp=start is None)
+        fit = yield from _in_full_rounds(data, x, ramp=start is None)
     _require_masses_and_coms(fit)
     return fit
 
 
-def _in_full_rounds(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit:
+def _in_full_rounds(data: FitData, x: Array, *, ramp: bool) -> Rounds[LeastSquaresFit]:
     """Rounds that split off what is not identifiable anew each time, until they settle."""
     lengths = [default_length(mass) for mass in masses_of(data, x)]
     first = 1 if ramp else RAMP
-    fit = _solve(data, x, lengths, first / RAMP, first_leverages(data))
+    fit = yield from _solve(data, x, lengths, first / RAMP, first_leverages(data))
     way, x = Way(), fit.scaling.x(fit.regularised)
     for number in range(first + 1 if _is_noisy(fit) else RAMP, _MOST_ROUNDS):
         before, share = fit, min(1.0, number / RAMP)
         lengths = lengths_of_fit(fit, damped=number > _DAMPED_FROM)
-        last, fit = x, _solve(data, x, lengths, share, fit.leverages)
+        last, fit = x, (yield from _solve(data, x, lengths, share, fit.leverages))
         x = fit.scaling.x(fit.regularised)
         if share == 1.0:
             step = x - last
@@ -212,17 +223,18 @@ def _in_full_rounds(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit:
     return fit
 
 
-def _from_approached(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit | None:
+def _from_approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[LeastSquaresFit | None]:
     """The full round from where rounds without a split settle; None where that is not clear.
 
     It is clear where every direction is identifiable and solved for as in those rounds, and the
     full round does not move the estimate.
     """
     try:
-        found = approached(data, x, ramp=ramp)
+        found = yield from approached(data, x, ramp=ramp)
         if found is None:
             return None
-        x, fit = found.x, _solve(data, found.x, found.lengths, 1.0, found.leverage)
+        x = found.x
+        fit = yield from _solve(data, x, found.lengths, 1.0, found.leverage)
         for _ in range(_MOST_FULL):
             if not fit.identifiability.complete:
                 return None
@@ -232,7 +244,7 @@ def _from_approached(data: FitData, x: Array, *, ramp: bool) -> LeastSquaresFit 
             ahead = found.rate * float(np.linalg.norm(fit.problem.A @ (x - last)))
             if ahead < near and _grown(lengths, fit) < _STEADY:
                 return fit
-            fit = _solve(data, x, lengths, 1.0, fit.leverages)
+            fit = yield from _solve(data, x, lengths, 1.0, fit.leverages)
     except (
         np.linalg.LinAlgError,
         ProblemError,
@@ -263,7 +275,7 @@ def _solve(
     lengths: Sequence[float],
     share: float,
     leverage: Array,
-) -> LeastSquaresFit:
+) -> Rounds[LeastSquaresFit]:
     """One round: weights, scaling and what is identifiable from the last x; then least squares.
 
     Args:
@@ -274,9 +286,8 @@ def _solve(
         leverage: of each group, after the last round, shape (G,).
     """
     space = data.space
-    bands, fraction = bands_at(data, x, leverage)
-    weights, covariance = residual_weights(data, bands)
-    spreads = weights @ (bands.own_covariance(data.system.arrays) - covariance) @ weights
+    weights, fraction, beyond = yield Asked(data, x, leverage, spread=True)
+    spreads = weights @ beyond @ weights
     problem = data.system.problem(weights)
     noise = share * fraction * data.system.noise_moment(weights)
     scatter = share * fraction * data.system.noise_scatter(x, weights)

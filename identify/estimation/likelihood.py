@@ -5,7 +5,7 @@ Fuller, "Measurement error models" (1987).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,10 +13,15 @@ from identify.arrays import Array
 from identify.estimation.identifiability import LEVEL_KNOWN, NOTHING
 from identify.estimation.least_squares import LeastSquaresFit
 from identify.estimation.scaling import Scaling
+from identify.estimation.terms import Term
 from identify.regressors.triangular import whitened
 
 _LEAST_SCATTER = -0.8
 """Least X in shares of H."""
+
+
+_WIDER = 1e-9
+"""Share of a variance that is more than rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,44 @@ class ScoreEquations:
         """
         residual = self.R @ theta - self.r
         return float(residual @ residual)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceRegion:
+    """What the data and the terms leave of the unknowns.
+
+    Attributes:
+        likelihood: R θ = r + noise, in scaled unknowns.
+        terms: all of them.
+        free: columns that span what equalities leave open, shape (p, k).
+        reference: unknowns that meet the equalities, shape (p,).
+        degrees: of freedom of Student's t of each unknown, shape (p,).
+        covariance: of the unknowns in SI, as the likelihood has it, shape (p, p).
+    """
+
+    likelihood: ScoreEquations
+    terms: tuple[Term, ...]
+    free: Array
+    reference: Array
+    degrees: Array
+    covariance: Array
+
+    def widened(self, number: int, covariance: Array) -> ConfidenceRegion:
+        """The same with errors of scale and faults counted: of a body's covariance the rest.
+
+        Args:
+            number: of the body.
+            covariance: of its ten parameters, with them, shape (10, 10).
+        """
+        block = slice(10 * number, 10 * number + 10)
+        more = covariance - self.covariance[block, block]
+        if not (np.diag(more) > _WIDER * np.diag(covariance)).any():
+            return self
+        said = self.likelihood
+        R = said.R @ said.scaling.to_theta[:, block]
+        root = np.linalg.cholesky(np.eye(len(R)) + R @ more @ R.T)
+        likelihood = replace(said, R=np.linalg.solve(root, said.R), r=np.linalg.solve(root, said.r))
+        return replace(self, likelihood=likelihood)
 
 
 def score_equations(fit: LeastSquaresFit) -> ScoreEquations:

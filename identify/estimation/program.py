@@ -106,6 +106,7 @@ class ConeProgram:
 
     Attributes:
         space: of the unknowns.
+        about_Bo: whether a term is written in parameters about Bo.
         reduced: maps the parameters and a one to the nonzero entries of [F | f], column by column.
         left: matrix −F of the right pattern.
         entries: row and column of every nonzero entry of [F | f].
@@ -118,6 +119,7 @@ class ConeProgram:
     """
 
     space: ParameterSpace
+    about_Bo: bool
     reduced: sp.csr_array
     left: sp.csc_array
     entries: tuple[Indices, Indices]
@@ -141,7 +143,7 @@ class ConeProgram:
             Infeasible: no unknowns meet the terms.
             SolveError: the solver failed.
         """
-        clarabel = _clarabel()
+        clarabel = clarabel_module()
         started = time.perf_counter()
         scale = float(np.linalg.norm(A))
         if not (np.isfinite(scale) and scale > 0.0):
@@ -151,7 +153,7 @@ class ConeProgram:
         left.data = -form[self.entries][: len(left.indices)]
         cones = [cone.of_clarabel(clarabel) for cone in self.cones]
         solver = clarabel.DefaultSolver(
-            self.quadratic, self.cost, left, form[:, -1], cones, _settings()
+            self.quadratic, self.cost, left, form[:, -1], cones, solver_settings()
         )
         built = time.perf_counter()
         solution = solver.solve()
@@ -167,11 +169,10 @@ class ConeProgram:
         theta = np.asarray(solution.x)[self.theta]
         # From the norm's multipliers to those of its half square, which is what is certified.
         factor = scale**2 * float(np.linalg.norm((A @ theta - b) / scale))
-        rows = form[self.rows]
         return ConeSolution(
             theta=theta,
             multiplier=factor * np.asarray(solution.z)[self.rows],
-            rows=ConicRows(rows[:, self.theta], rows[:, self.own], rows[:, -1], self.terms_cones),
+            rows=self._rows(form),
             run=SolverRun(
                 solver="Clarabel",
                 status=status,
@@ -182,11 +183,23 @@ class ConeProgram:
             ),
         )
 
+    def terms_rows(self, scaling: Scaling) -> ConicRows:
+        """The terms in standard form in some units."""
+        p = len(self.theta)
+        return self._rows(self._form(np.zeros((p, p)), np.zeros(p), scaling))
+
+    def _rows(self, form: Array) -> ConicRows:
+        rows = form[self.rows]
+        return ConicRows(rows[:, self.theta], rows[:, self.own], rows[:, -1], self.terms_cones)
+
     def _form(self, A: Array, b: Array, scaling: Scaling) -> Array:
         """[F | f] for these data and units."""
         values = [A.ravel("F"), b]
         for body in scaling.bodies:
             values += [[1.0 / body.mass, 1.0 / body.length], body.com / body.length]
+        for body in scaling.bodies if self.about_Bo else ():
+            values += [(body.to_phi / (body.mass * body.length**2)).ravel("F")]
+            values += [(body.mass * body.to_theta).ravel("F")]
         parameters = np.concatenate((*values, 1.0 / scaling.units, [1.0]))
         form = np.zeros((self.left.shape[0], self.left.shape[1] + 1))
         form[self.entries] = self.reduced @ parameters
@@ -202,7 +215,14 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
     theta, bound = cp.Variable(p), cp.Variable()
     A, b = cp.Parameter((p, p)), cp.Parameter(p)
     bodies = [
-        ScaledBody(theta[block], cp.Parameter(), cp.Parameter(), cp.Parameter(3))
+        ScaledBody(
+            theta[block],
+            cp.Parameter(),
+            cp.Parameter(),
+            cp.Parameter(3),
+            cp.Parameter((10, 10)),
+            cp.Parameter((10, 10)),
+        )
         for block in map(space.of_body, range(len(space.bodies)))
     ]
     parameters = [A, b]
@@ -215,7 +235,13 @@ def cone_program(space: ParameterSpace, terms: tuple[Term, ...]) -> ConeProgram:
         x = ScaledSpace(space, bodies, theta[space.of_scalars], units)
     constraints = [constraint for term in terms for constraint in _built(term, x)]
     problem = cp.Problem(cp.Minimize(bound), [cp.SOC(bound, A @ theta - b), *constraints])
-    return _compile(problem, parameters, theta, bound, space)
+    maps = [parameter for body in bodies for parameter in (body.to_phi, body.to_theta)]
+    used = {parameter.id for parameter in problem.parameters()}
+    about_Bo = any(parameter.id in used for parameter in maps)
+    if about_Bo:
+        first = len(parameters) - len(space.scalars[:1])
+        parameters[first:first] = maps
+    return _compile(problem, parameters, theta, bound, space, about_Bo=about_Bo)
 
 
 def _built(term: Term, x: ScaledSpace) -> list[cp.Constraint]:
@@ -236,6 +262,8 @@ def _compile(
     theta: cp.Variable,
     bound: cp.Variable,
     space: ParameterSpace,
+    *,
+    about_Bo: bool,
 ) -> ConeProgram:
     """The standard form as cvxpy makes it for Clarabel, and the map of its parameters to it."""
     import scipy.sparse as sp
@@ -272,6 +300,7 @@ def _compile(
     split = indptr[-2]
     return ConeProgram(
         space=space,
+        about_Bo=about_Bo,
         reduced=ours.tocsr(),
         left=sp.csc_array((np.ones(split), indices[:split], indptr[:-1]), shape=(shape[0], count)),
         entries=(indices, np.repeat(np.arange(shape[1]), np.diff(indptr))),
@@ -290,14 +319,17 @@ def _versions() -> Mapping[str, str]:
     return {name: version(name) for name in ("clarabel", "cvxpy")}
 
 
-def _clarabel() -> Any:
+def clarabel_module() -> Any:
+    """Clarabel, imported when first used."""
     return import_module("clarabel")
 
 
-@lru_cache(maxsize=1)
-def _settings() -> object:
-    settings = _clarabel().DefaultSettings()
+@lru_cache(maxsize=2)
+def solver_settings(tolerance: float = _TOLERANCE) -> object:
+    """Clarabel's, on one thread, to the last digit where not said otherwise."""
+    settings = clarabel_module().DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _TOLERANCE
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.max_threads = 1
+    settings.chordal_decomposition_enable = False  # of matrices this small; data may be updated
     return settings

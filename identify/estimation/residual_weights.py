@@ -14,8 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
-from identify.estimation.initial_estimate import FitData
-from identify.regressors.group_arrays import GroupArrays
+from identify.estimation.channels import Channels
 
 _PREDICTED = 100.0
 """Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
@@ -56,50 +55,55 @@ _CONDITION = 1e9
 """From where on directions of a predicted covariance count as nothing."""
 
 
-def noise_fraction(
-    arrays: GroupArrays, moments: Array, predicted: Array, leverages: Array
-) -> float:
+def noise_fraction(of: Channels, moments: Array, predicted: Array, leverages: Array) -> Array:
     """Share of the noise read off the signals that the residuals leave room for, at most one.
 
     A motion with fast parts of its own, and no noise, looks noisy; the residuals tell.
 
     Args:
-        arrays: of the system.
+        of: the groups of one fit or several.
         moments: Σ r rᵀ of each group, shape (G, m, m).
         predicted: what noise of the signals makes of them, likewise.
         leverages: effective samples of each group that unknowns and offsets take, shape (G,).
+
+    Returns:
+        Of each fit, shape (fits,).
     """
-    left = (arrays.effective_samples - leverages)[:, None]
-    made = _by_kind(arrays.kinds, predicted) / arrays.effective_samples[:, None]
+    fits, kinds = int(of.fit[-1]) + 1, int(of.kind.max()) + 1
+    left = (of.effective_samples - leverages)[:, None]
+    made = _by_kind(of.kinds, predicted) / of.effective_samples[:, None]
     compared = (made > 0.0) & (left >= 1.0)
     if not compared.any():
-        return 1.0
-    degrees = (left * arrays.kinds.sum(axis=-1))[compared]
-    left_each = (_by_kind(arrays.kinds, moments) / np.maximum(left, 1.0))[compared]
-    kind, ratios = arrays.kind[compared], left_each / made[compared]
-    by_kind = np.bincount(kind, degrees)
+        return np.ones(fits)
+    degrees = (left * of.kinds.sum(axis=-1))[compared]
+    left_each = (_by_kind(of.kinds, moments) / np.maximum(left, 1.0))[compared]
+    kind = (of.fit[:, None] * kinds + of.kind)[compared]
+    ratios = left_each / made[compared]
+    by_kind = np.bincount(kind, degrees, fits * kinds)
     degrees_of = np.where(by_kind > 0.0, by_kind, np.inf)
-    mean = np.bincount(kind, ratios * degrees) / degrees_of
-    return min(1.0, float((mean * (1.0 + _SURELY * np.sqrt(2.0 / degrees_of))).max()))
+    mean = np.bincount(kind, ratios * degrees, fits * kinds) / degrees_of
+    room = np.where(by_kind > 0.0, mean * (1.0 + _SURELY * np.sqrt(2.0 / degrees_of)), -np.inf)
+    room = room.reshape(fits, kinds).max(axis=1)
+    return np.where(room >= 0.0, np.minimum(room, 1.0), 1.0)
 
 
-def residual_weights(data: FitData, bands: Bands) -> tuple[Array, Array]:
+def residual_weights(of: Channels, bands: Bands) -> tuple[Array, Array]:
     """W of each group from its residuals, and from what noise of the signals makes of them.
 
     Returns:
         The weights, and the covariances of residuals that they are the inverse of but for
         rounding, shape (G, m, m) each.
     """
-    arrays = data.system.arrays
-    covariance = bands.cautious_covariance(arrays)
-    power, squares = _diagonal(covariance), data.scales**2
+    covariance = bands.cautious_covariance(of.sensors)
+    power, squares = _diagonal(covariance), of.scales**2
     # What was measured bounds a residual that is nothing but rounding.
-    rounding = RESOLUTION**2 * squares * (arrays.samples / bands.effective_samples)[:, None]
+    rounding = RESOLUTION**2 * squares * (of.samples / bands.effective_samples)[:, None]
     # Residuals of all channels that move as one would make the weight singular.
     rounding = rounding + _LEAST_INDEPENDENT * power
-    largest = float((power / squares).max(where=arrays.channels, initial=0.0))
-    rounding = rounding + _MOST_UNEVEN**2 * largest * squares
-    return _inverse(covariance, np.where(arrays.channels, power + rounding, 1.0)), covariance
+    shares = (power / squares).max(axis=1, where=of.channels, initial=0.0)
+    largest = np.maximum.reduceat(shares, np.flatnonzero(np.diff(of.fit, prepend=-1)))
+    rounding = rounding + _MOST_UNEVEN**2 * largest[of.fit][:, None] * squares
+    return _inverse(covariance, np.where(of.channels, power + rounding, 1.0)), covariance
 
 
 @dataclass(frozen=True)
@@ -139,31 +143,29 @@ class Bands:
         return cls(found, predicted, excess, effective_samples, kinds)
 
     @classmethod
-    def of_groups(
-        cls, arrays: GroupArrays, moments: Array, predicted: Array, leverages: Array
-    ) -> Bands:
-        """Those of a system's groups.
+    def of_groups(cls, of: Channels, moments: Array, predicted: Array, leverages: Array) -> Bands:
+        """Those of the groups of one fit or several.
 
         Args:
-            arrays: of the system.
+            of: the groups.
             moments: Σ r rᵀ of each group, shape (G, m, m).
             predicted: what the noise that is there makes of them, likewise.
             leverages: effective samples of each group that unknowns and offsets take, (G,).
         """
-        n = arrays.effective_samples
+        n = of.effective_samples
         found = moments / np.maximum(n - leverages, 1.0)[:, None, None]
-        return cls.of(found, predicted / n[:, None, None], arrays.wrench_noise, n, arrays.kinds)
+        return cls.of(found, predicted / n[:, None, None], of.wrench_noise, n, of.kinds)
 
-    def cautious_covariance(self, arrays: GroupArrays) -> Array:
+    def cautious_covariance(self, sensors: Indices) -> Array:
         """The covariance of residuals where bands are taken to be alike, shape (G, m, m)."""
-        sizes = _sizes(self.ratios, self.degrees, arrays.sensors, alike=True)
-        return self.covariance(self.ratios, _of_groups(sizes, arrays.sensors))
+        sizes = _sizes(self.ratios, self.degrees, sensors, alike=True)
+        return self.covariance(self.ratios, _of_groups(sizes, sensors))
 
-    def own_covariance(self, arrays: GroupArrays) -> Array:
+    def own_covariance(self, sensors: Indices) -> Array:
         """The covariance that each group has by itself: weights are cautious, intervals hold."""
-        apart = _sizes(self.ratios, self.degrees, arrays.sensors, alike=False)
-        sizes = _at_lower_edges(apart, (arrays.sensors >= 0).sum(axis=1))
-        return self.covariance(self.ratios, _of_groups(sizes, arrays.sensors))
+        apart = _sizes(self.ratios, self.degrees, sensors, alike=False)
+        sizes = _at_lower_edges(apart, (sensors >= 0).sum(axis=1))
+        return self.covariance(self.ratios, _of_groups(sizes, sensors))
 
     @property
     def degrees(self) -> Array:

@@ -14,8 +14,8 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation.identifiability import LEVEL_KNOWN, TRACE, free_directions, without_noise
+from identify.estimation.in_step import Asked, Rounds
 from identify.estimation.initial_estimate import FitData, measured_scales
-from identify.estimation.residual_weights import Bands, noise_fraction, residual_weights
 from identify.estimation.scaling import BodyScaling, Scaling
 from identify.estimation.terms import Term
 from identify.inertia.parameters import default_radius
@@ -59,13 +59,14 @@ _LITTLE_NOISE = 0.05
 def fit_data(system: System, terms: Sequence[Term]) -> FitData:
     """What stays the same from round to round; of the terms, their equalities."""
     space = system.space
-    rows = [term.equalities(space) for term in terms]
-    data = FitData(
-        system=system,
-        scales=np.empty(0),
-        equalities=np.concatenate([np.zeros((0, len(space))), *(E for E, _ in rows)]),
-        values=np.concatenate([np.zeros(0), *(e for _, e in rows)]),
-    )
+    said = [term.equalities(space) for term in terms]
+    rows = np.concatenate([np.zeros((0, len(space))), *(E for E, _ in said)])
+    values = np.concatenate([np.zeros(0), *(e for _, e in said)])
+    kept: list[int] = []
+    for number in range(len(rows)):  # two terms may say the same
+        if np.linalg.matrix_rank(rows[[*kept, number]]) > len(kept):
+            kept.append(number)
+    data = FitData(system, np.empty(0), rows[kept], values[kept])
     known = all(data.known[space.of_body(body).start] for body in range(len(space.bodies)))
     return replace(data, scales=measured_scales(system, masses_known=known))
 
@@ -119,7 +120,7 @@ class Approached(NamedTuple):
     rate: float
 
 
-def approached(data: FitData, x: Array, *, ramp: bool) -> Approached | None:
+def approached(data: FitData, x: Array, *, ramp: bool) -> Rounds[Approached | None]:
     """Where re-weighting settles if every direction is solved for; None where it does not.
 
     As in full rounds, each direction is shrunk towards the prior bodies by its error for the next
@@ -139,7 +140,7 @@ def approached(data: FitData, x: Array, *, ramp: bool) -> Approached | None:
     lengths = [default_length(mass) for mass in masses_of(data, x)]
     directions = _Directions.of(data, x, lengths)
     for number in range(1, _MOST_APPROACHING):
-        weights, fraction = weights_at(data, x, leverage)
+        weights, fraction, _ = yield Asked(data, x, leverage)
         of_groups = system.moments(weights)
         moment = of_groups.sum(axis=0) + system.offset_moment(weights)
         if 1 < number <= _MOVING:
@@ -207,20 +208,6 @@ class _Directions(NamedTuple):
         shrunk = V @ (V.T @ y / (1.0 + squares))
         solved, nearer = (self.reference + self.columns @ each for each in (y, shrunk))
         return solved, nearer, root @ root.T
-
-
-def bands_at(data: FitData, x: Array, leverage: Array) -> tuple[Bands, float]:
-    """The residuals at x beside what noise makes of them, and the noise fraction."""
-    system = data.system
-    moments, predicted = system.residual_moments(x, data.scale_weights), system.noise_moments(x)
-    fraction = noise_fraction(system.arrays, moments, predicted, leverage)
-    return Bands.of_groups(system.arrays, moments, fraction * predicted, leverage), fraction
-
-
-def weights_at(data: FitData, x: Array, leverage: Array) -> tuple[Array, float]:
-    """Weights from the residuals at x, and the noise fraction."""
-    bands, fraction = bands_at(data, x, leverage)
-    return residual_weights(data, bands)[0], fraction
 
 
 def first_leverages(data: FitData) -> Array:

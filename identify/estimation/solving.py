@@ -6,13 +6,16 @@ from dataclasses import replace
 from itertools import combinations
 
 from identify.arrays import Array
-from identify.errors import SolveError
+from identify.errors import ProblemError, SolveError
 from identify.estimation.certificate import Certificate, ScaledProblem, certify
-from identify.estimation.errors import ContradictoryTerms
-from identify.estimation.posterior import Posterior
+from identify.estimation.errors import ContradictoryTerms, TermError
+from identify.estimation.least_squares import weighted_least_squares
+from identify.estimation.posterior import Posterior, posterior_of
+from identify.estimation.priors.default import BALL
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
 from identify.estimation.terms import Consistent, Term
 from identify.estimation.terms.consistent import MARGIN, least_eigenvalue
+from identify.regressors import System
 
 _MET = 1e-12
 """Violation of a term, in scaled units, that is rounding: least squares meets it."""
@@ -41,6 +44,27 @@ def solve_terms(posterior: Posterior, terms: tuple[Term, ...]) -> tuple[Array, C
         if contradiction is None:
             raise
         raise contradiction from error
+
+
+def cause_in_terms(system: System, terms: tuple[Term, ...], error: ProblemError) -> ProblemError:
+    """What is wrong where least squares fails for what is known exactly; else the same error.
+
+    Args:
+        system: data and equations.
+        terms: all of them.
+        error: of least squares with their equalities.
+    """
+    known = [str(term) for term in terms if len(term.equalities(system.space)[1])]
+    if not known:
+        return error
+    try:
+        fit = weighted_least_squares(system)
+    except ProblemError:
+        return error
+    return _contradiction(_scaled_problem(posterior_of(fit, BALL), terms)) or TermError(
+        f"with {' and '.join(known)}: {error}. Without that, the log tells it: the data contradict "
+        "what is given; check it, or leave it out"
+    )
 
 
 def _solved(problem: ScaledProblem) -> tuple[Array, Certificate]:

@@ -1,5 +1,6 @@
 from identify.exchange.estimate_json import (
     SCHEMA_VERSION as SCHEMA_VERSION,
+    Bound as Bound,
     PrincipalAxis as PrincipalAxis,
     SavedBias as SavedBias,
     SavedEstimate as SavedEstimate,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,6 +65,20 @@ class PrincipalAxis:
     half_angle: float | None
 
 
+class Bound(NamedTuple):
+    """Least and greatest value over all bodies that the data and the terms of a fit leave at 95 %.
+
+    Attributes:
+        low, high: [SI], each proved; None where there is none.
+        gap: how far a bound is at the most from what some such body has, in shares of their
+            distance.
+    """
+
+    low: float | None
+    high: float | None
+    gap: float
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class SavedEstimate(EstimateViews):
     """An estimate as it is kept in a file; everything but the parameters may be missing.
@@ -79,6 +93,7 @@ class SavedEstimate(EstimateViews):
         intervals: lower and upper bound by name: the ten of phi, cx, cy, cz, Icxx … Iczz and the
             principal moments I1, I2, I3; None for what was not measured.
         interval_kind: what the intervals are, and what they leave out.
+        certified_bounds: of the ten, cx, cy, cz and Icxx, Icyy, Iczz, where they were asked for.
         variance_shares: by the same names, what share of the variance comes of which source.
         principal_axes: by ascending moments, with the cones they are known to within.
         decided_by: for each of the ten: "data", "prior", "constraint", "given", "default" or
@@ -106,6 +121,7 @@ class SavedEstimate(EstimateViews):
     calibration: Array | None = None
     intervals: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
     interval_kind: str | None = None
+    certified_bounds: Mapping[str, Bound] = field(default_factory=dict)
     variance_shares: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     principal_axes: tuple[PrincipalAxis, ...] = ()
     decided_by: Mapping[str, str] = field(default_factory=dict)
@@ -132,6 +148,19 @@ class SavedEstimate(EstimateViews):
         if self.covariance is None:
             raise ModelError("the estimate has no covariance")
         return self.covariance - (0.0 if self.calibration is None else self.calibration)
+
+    def bounds(self) -> Mapping[str, Bound]:
+        """Certified bounds by name: those of the file.
+
+        Raises:
+            ModelError: it has none, and what they are worked out of is not in a file.
+        """
+        if not self.certified_bounds:
+            raise ModelError(
+                "the estimate has no certified bounds, and its file not the likelihood that they "
+                "are worked out of: fit its logs again with --bounds (in Python, bounds=True)"
+            )
+        return self.certified_bounds
 
     @property
     def saved(self) -> SavedEstimate:

@@ -27,6 +27,7 @@ from identify.exchange.estimate_body import read_body
 from identify.exchange.estimate_json import (
     BODY_KEYS,
     SCHEMA_VERSION,
+    Bound,
     PrincipalAxis,
     SavedBias,
     SavedEstimate,
@@ -148,8 +149,12 @@ def _require_keys(document: Mapping[str, object], version: int) -> None:
         if key not in known:
             raise ModelError(f"unknown key {shown(key)}{did_you_mean(key, known)}")
     for key in known:
-        if key not in document and key not in _LATER:
+        if key not in document and key not in _LATER:  # the first of version 3 had none
             raise ModelError(f"the key {key!r} is missing")
+
+
+_LATER = ("calibration", "certified_bounds", "prior_share")
+"""Keys that came after the first files of version 3."""
 
 
 def _contents(document: Mapping[str, Any], version: int) -> _Contents:
@@ -165,9 +170,6 @@ def _contents(document: Mapping[str, Any], version: int) -> _Contents:
     except ValidationError as found:
         raise ModelError("; and ".join(map(_explain, found.errors()[:_MOST_NAMED]))) from found
 
-
-_LATER = ("calibration", "prior_share")
-"""Keys that the first files of version 3 did not have."""
 
 _MOST_NAMED = 5
 """Problems of one file that a message names."""
@@ -234,6 +236,9 @@ def _finite(value: Any) -> Any:
 _Six: TypeAlias = Annotated[Array, _array(6)]
 _Covariance: TypeAlias = Annotated[Array, _array(10, 10)]
 _Pair: TypeAlias = Annotated[tuple[float, float], BeforeValidator(numbers(2))]
+_Bound: TypeAlias = Annotated[
+    tuple[Number | None, Number | None, Number], AfterValidator(lambda ends: Bound(*ends))
+]
 _Free: TypeAlias = Annotated[dict[StrictStr, Any], AfterValidator(_finite)]
 
 
@@ -294,6 +299,7 @@ class _Contents(BaseModel):
     calibration: _Covariance | None = None
     intervals: dict[StrictStr, _Pair | None] | None = None
     interval_kind: StrictStr | None = None
+    certified_bounds: dict[StrictStr, _Bound] | None = None
     variance_shares: dict[StrictStr, dict[StrictStr, Number]] | None = None
     principal_axes: tuple[Annotated[_PrincipalAxis, _made(PrincipalAxis)], ...] | None = None
     decided_by: dict[StrictStr, StrictStr] | None = None

@@ -1,4 +1,8 @@
 from identify.experiments.document import load_study as load_study, parse_study as parse_study
+from identify.experiments.estimators import (
+    EstimatorOutput as EstimatorOutput,
+    TrialData as TrialData,
+)
 from identify.experiments.executor import (
     reduce_statistics as reduce_statistics,
     tree_merge as tree_merge,

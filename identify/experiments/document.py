@@ -25,9 +25,10 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from identify.documents import lookup, read_toml, validate
 from identify.errors import LogError, StudyError
-from identify.experiments.estimators import ESTIMATORS
+from identify.experiments.estimators import ESTIMATORS, Estimator
 from identify.experiments.metrics import METRICS
 from identify.experiments.options import Options, Positive
+from identify.experiments.own_estimators import OwnEstimator, is_own
 from identify.experiments.perturbations import PERTURBATIONS
 from identify.experiments.perturbations.perturbation import Perturbation, PerturbationSequence
 from identify.experiments.sources import MOST_LOGS, SOURCES
@@ -187,7 +188,7 @@ def _study(content: Mapping[str, Any], folder: Path, where: str, path: Path | No
         seeds=_seeds(document.seeds, where),
         logs=tuple(_logs(document, folder, where)),
         perturbations=tuple(_perturbations(document.perturbations, where)),
-        estimators=tuple(_estimators(document.estimators, where)),
+        estimators=tuple(_estimators(document.estimators, folder, where)),
         metrics=_metrics(document.metrics, where),
         cutoff_hz=document.cutoff_hz,
         timeout=document.timeout,
@@ -230,15 +231,29 @@ def _logs(document: StudyDocument, folder: Path, where: str) -> Iterator[LogItem
                 yield log
 
 
-def _estimators(entries: list[Entry], where: str) -> list[NamedEstimator]:
+def _estimators(entries: list[Entry], folder: Path, where: str) -> list[NamedEstimator]:
     found = []
     for table, here in tables(entries, "estimators", where):
         label = table.pop("label", None)
-        options = settings_of(table, ESTIMATORS, "estimator", here)
+        if is_own(table.get("kind")):
+            options = _own_estimators(table, folder, here)
+        else:
+            options = settings_of(table, ESTIMATORS, "estimator", here)
         labels = _labels(label, [each.spelled() for each in options], here)
         found += [NamedEstimator(*pair) for pair in zip(labels, options, strict=True)]
     _require_different([each.label for each in found], "estimator", where)
     return found
+
+
+def _own_estimators(table: dict[str, Any], folder: Path, where: str) -> Sequence[Estimator]:
+    """Every combination of the options of one's own estimator."""
+    kind = table.pop("kind")
+    with located(where):
+        axes = [_alternatives(key, value, OwnEstimator) for key, value in table.items()]
+        return [
+            OwnEstimator.read(kind, dict(zip(table, each, strict=True)), folder)
+            for each in combinations(axes, where)
+        ]
 
 
 def _perturbations(entries: list[Entry], where: str) -> list[PerturbationSequence]:

@@ -19,14 +19,18 @@ from identify.errors import ProblemError
 from identify.estimation import (
     EstimatorSettings,
     body_system,
+    entropic_estimate,
     estimate_body,
     ordinary_least_squares,
+    score_equations,
     weighted_least_squares,
 )
+from identify.estimation.intervals import intervals_of
 from identify.estimation.priors import Prior, ShapePrior
 from identify.estimation.priors.default import BALL
 from identify.experiments.options import Options, Positive
 from identify.findings import NOT_IDENTIFIED
+from identify.inertia import PHI
 from identify.inertia.shapes import Mesh, Points
 from identify.logs import Recording
 from identify.regressors import Offsets, Statistics, block_statistics
@@ -203,6 +207,33 @@ class KnownShape(Consistent):
         return found if self.overreach else replace(found, spacing=0.0)
 
 
+class Entropic(Estimator):
+    """With an entropic prior: a ball of water's density, of the mass and the centre of the data.
+
+    Attributes:
+        bias: "per_log" (default) or "none".
+        weight: of the prior; by evidence where not given.
+    """
+
+    kind: ClassVar[str] = "entropic"
+
+    bias: Offsets = "per_log"
+    weight: Positive | None = None
+
+    def estimate(self, data: TrialData) -> EstimatorOutput:
+        """The estimate, with the intervals of Laplace's posterior."""
+        fit = weighted_least_squares(body_system([data.blocks], EstimatorSettings(self.bias)))
+        ball, said = fit.scaling.x(fit.prior), score_equations(fit)
+        found = entropic_estimate(said, ball, self.weight, centre_of_data=True)
+        decided: dict[str, str] = dict.fromkeys(PHI, "data")
+        return EstimatorOutput(
+            phi=found.phi,
+            n_identifiable=int((fit.identifiability.half_widths < 1.0).sum()),
+            intervals=intervals_of(found.phi, found.covariance, np.inf, decided),
+            solver="newton",
+        )
+
+
 ESTIMATORS: Mapping[str, type[Estimator]] = {
     estimator.kind: estimator
     for estimator in (
@@ -210,6 +241,7 @@ ESTIMATORS: Mapping[str, type[Estimator]] = {
         WeightedLeastSquares,
         Consistent,
         KnownShape,
+        Entropic,
     )
 }
 """By the `kind` of an `[[estimators]]` table."""

@@ -82,8 +82,9 @@ def fit(
             `cutoff_hz`, `gravity` [m/s²], `terms` such as `[MassBetween(1.0, 1.5)]`, `prior` (a
             `ShapePrior` or `BodyPrior` of the body, "ball", the default, or "none"), `needs` such
             as "mass 1%, com 2mm, inertia 10%", `interval` ("formula", the default, or
-            "bootstrap"), `simultaneous`, `apply` (codes of findings to correct before the fit) and
-            `check` (try all other readings of the logs). `FitSettings` says more of each.
+            "bootstrap"), `simultaneous`, `apply` (codes of findings to correct before the fit),
+            `check` (try all other readings of the logs) and `bounds` (keep certified bounds).
+            `FitSettings` says more of each.
 
     Returns:
         The certified estimate with data, validation and provenance; of the carrier, where there is
@@ -134,6 +135,9 @@ def fit(
         estimate = widened(estimate, added)
     estimate = _of_logs(estimate, logs, validation, provenance, findings)
     estimate = replace(estimate, needs=needs_met(settings.needs, estimate))
+    if settings.bounds:
+        say("bounding")
+        estimate = estimate.with_bounds()
     return FitResult(estimate, logs, validation, settings, checks)
 
 

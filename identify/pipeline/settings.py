@@ -33,6 +33,7 @@ class FitSettings(EstimatorSettings):
         needs: what the intervals have to reach, such as "mass 1%, com 2mm, inertia 10%".
         apply: codes of findings to correct before the fit, in this order.
         check: try all other readings of the logs, also where nothing seen at once asks for it.
+        bounds: whether the estimate keeps its certified bounds (`Estimate.bounds`).
 
     Raises:
         SchemaError: a choice is none.
@@ -43,6 +44,7 @@ class FitSettings(EstimatorSettings):
     needs: str = field(default="", kw_only=True)
     apply: tuple[str, ...] = field(default=(), kw_only=True)
     check: bool = field(default=False, kw_only=True)
+    bounds: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         EstimatorSettings.__post_init__(self)
@@ -79,6 +81,7 @@ class FitOptions(TypedDict, total=False):
     needs: str | None
     apply: Sequence[str] | None
     check: bool | None
+    bounds: bool | None
 
 
 def reading_of(settings: FitSettings) -> Reading:

@@ -7,6 +7,7 @@ from identify.commands.export import Export
 from identify.commands.fit import Fit
 from identify.commands.shape import Shape
 from identify.commands.study_results import StudyCompare
+from identify.estimation.terms import ComInBox, KnownCom, MassBetween, MassInBox
 
 NEEDED = ("--schema", "s.toml", "-o", "out")
 
@@ -45,6 +46,19 @@ def test_logs_and_options_stand_in_any_order(words):
     assert fit.logs == (Path("a.csv"), Path("b.csv"))
     assert (fit.schema, fit.output) == (Path("s.toml"), Path("out"))
     assert fit.gravity == (0.0, 0.0, -9.81)
+
+
+def test_what_is_known_of_the_body_becomes_its_terms():
+    words = "--mass-between 1 2 --com-box -1 1 -2 2 -3 3 --com 0 .1 .2 --bounding-box -1 1 -2 2 0 3"
+    assert parse("a.csv", *NEEDED, *words.split())._terms() == (
+        MassBetween(1.0, 2.0),
+        ComInBox((-1.0, -2.0, -3.0), (1.0, 2.0, 3.0)),
+        KnownCom((0.0, 0.1, 0.2)),
+        MassInBox((-1.0, -2.0, 0.0), (1.0, 2.0, 3.0)),
+    )
+    fit = parse("a.csv", *NEEDED, *["--bounding-box", "0", "0", "0", "1", "0", "1"])
+    with pytest.raises(UsageError, match=r"fit: --bounding-box X0 .* each low must be below"):
+        fit._terms()
 
 
 def test_the_last_of_an_option_counts():

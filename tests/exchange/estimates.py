@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from identify.exchange import PrincipalAxis, SavedBias, SavedEstimate
+from identify.exchange import Bound, PrincipalAxis, SavedBias, SavedEstimate
 from identify.exchange.estimate_json import contents_digest
 from identify.findings import Finding, verdict_of
 from identify.inertia import PHI, InertialParameters
@@ -25,6 +25,7 @@ FULL = SavedEstimate(
     calibration=np.diag(np.arange(1.0, 11.0)) / 7.0,
     intervals={"m": (1.1, 1.3), "Ixx": None, "cx": (0.0, 0.1 + 0.2)},
     interval_kind="95 %, of a test",
+    certified_bounds={"m": Bound(1.05, 0.1 + 1.2, 1e-9), "Ixx": Bound(None, 3.0, 0.0)},
     variance_shares={"m": {"wrench": 0.75, "motion": 0.25}},
     principal_axes=(
         PrincipalAxis(0.1 + 0.2, np.array([0.6, 0.0, 0.8]), 1e-3),

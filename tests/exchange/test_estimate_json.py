@@ -17,9 +17,9 @@ from tests.strategies import bodies, random_body
 
 KEYS = (
     "schema_version frame frames phi mass com inertia_about_com inertia_about_origin covariance "
-    "calibration "
-    "intervals interval_kind variance_shares principal_axes decided_by prior_share default_body "
-    "bias residual_rms samples effective_samples dropped_rows certificate provenance findings "
+    "calibration intervals interval_kind certified_bounds variance_shares principal_axes "
+    "decided_by prior_share default_body bias "
+    "residual_rms samples effective_samples dropped_rows certificate provenance findings "
     "r_squared verdict digest"
 )
 
@@ -40,6 +40,7 @@ def test_everything_comes_back_to_the_last_bit(path):
         assert np.array_equal(read.calibration, FULL.calibration)
         assert np.array_equal(read.bias[0].half_width, FULL.bias[0].half_width)
         assert read.intervals == FULL.intervals
+        assert read.bounds() == FULL.bounds()
         assert (read.findings, read.verdict) == (FULL.findings, FULL.verdict)
         assert (read.certificate, read.r_squared) == (FULL.certificate, FULL.r_squared)
     bare = SavedEstimate(BODY)

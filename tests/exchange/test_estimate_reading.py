@@ -111,6 +111,8 @@ BAD_VALUES = {
     "intervals": [[1, 2]],
     "intervals.m": [3, [3], ["a", "b"]],
     "decided_by": [3],
+    "certified_bounds": [[1, 2, 3]],
+    "certified_bounds.m": [3, [1, 2], [1, 2, None], ["a", 1, 0]],
     "variance_shares.m.wrench": [True],
     "bias": [3, {"sha256": ""}],
     "bias.0": [
@@ -291,21 +293,23 @@ def test_where_only_the_body_is_wanted_an_edited_file_is_refused(path):
         read_parameters(change(path, "samples", to=7))
 
 
+LATER = ("calibration", "certified_bounds", "prior_share")
+
+
 def test_a_file_of_before_there_was_a_calibration_is_read(path):
     write_estimate(replace(FULL, calibration=None), path)
     document = content(path)
-    del document["calibration"]
+    del document["calibration"], document["certified_bounds"]
     text = json.dumps(document)
     document["digest"] = contents_digest(text)
     saved = read_estimate(write(path, document))
     assert saved.calibration is None
+    assert saved.certified_bounds == {}
     assert codes(saved) == ["delay"]
     assert np.array_equal(saved.repeatability, FULL.covariance)
 
 
-@pytest.mark.parametrize(
-    "key", [key for key in FULL.to_dict() if key not in ("calibration", "prior_share")]
-)
+@pytest.mark.parametrize("key", [key for key in FULL.to_dict() if key not in LATER])
 def test_a_key_that_is_missing_or_misspelt_is_refused(path, key):
     document = content(path)
     value = document.pop(key)

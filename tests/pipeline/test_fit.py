@@ -213,6 +213,7 @@ def test_provenance_is_plain_json_and_says_how_it_was_made(result, tmp_path):
         "simultaneous": False,
         "apply": [],
         "check": False,
+        "bounds": False,
     }
     assert [entry["name"] for entry in provenance["logs"]] == ["log 1", "log 2"]
     assert provenance["logs"][0]["schema"]["wrench"] == {"acts_on": "body"}

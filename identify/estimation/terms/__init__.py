@@ -3,28 +3,6 @@
 A term is added by its file and a line in `TERMS`.
 """
 
-from collections.abc import Mapping
+from identify.lazy import attach
 
-from identify.estimation.terms.com_in_box import ComInBox
-from identify.estimation.terms.consistent import Consistent
-from identify.estimation.terms.known_mass import KnownMass
-from identify.estimation.terms.mass_between import MassBetween
-from identify.estimation.terms.scalar_bounds import ScalarBounds
-from identify.estimation.terms.term import ScaledBody, ScaledSpace, Term
-
-TERMS: Mapping[str, type[Term]] = {
-    term.kind: term for term in (Consistent, KnownMass, MassBetween, ComInBox, ScalarBounds)
-}
-"""By the name that provenance and studies give them."""
-
-__all__ = [
-    "TERMS",
-    "ComInBox",
-    "Consistent",
-    "KnownMass",
-    "MassBetween",
-    "ScalarBounds",
-    "ScaledBody",
-    "ScaledSpace",
-    "Term",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from identify.estimation.scaling import Scaling
 
 
-_FARTHEST = 1e6
+FARTHEST = 1e6
 """From Bo to a face [m]; a face far beyond the body leaves the solver no digits."""
 
 
@@ -44,10 +44,10 @@ class ComInBox(Term):
         for name in ("low", "high"):
             corner = tuple(float(value) for value in getattr(self, name))
             object.__setattr__(self, name, corner)
-            if len(corner) != 3 or not np.all(np.abs(corner) <= _FARTHEST):
+            if len(corner) != 3 or not np.all(np.abs(corner) <= FARTHEST):
                 raise TermError(
                     f"box of the centre of mass: {name} must be three finite numbers within "
-                    f"{_FARTHEST:g} m, got {corner}"
+                    f"{FARTHEST:g} m, got {corner}"
                 )
         if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
             raise TermError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from identify.arrays import Array, Vec3
+from identify.arrays import Array, Mat44, Vec3
 from identify.inertia import PSEUDO_INERTIA_BASIS
 from identify.regressors import ParameterSpace
 
@@ -31,12 +31,16 @@ class ScaledBody:
         inverse_mass: one over the unit of mass [1/kg].
         inverse_length: one over the unit of length [1/m].
         com: the reference point in units of length, c0/L, shape (3,).
+        to_phi: theta to phi in units of mass times length², shape (10, 10).
+        to_theta: phi of a body in SI to theta, times the unit of mass, shape (10, 10).
     """
 
     theta: cp.Expression
     inverse_mass: cp.Parameter
     inverse_length: cp.Parameter
     com: cp.Parameter
+    to_phi: cp.Parameter
+    to_theta: cp.Parameter
 
     @property
     def Pi(self) -> cp.Expression:
@@ -54,6 +58,15 @@ class ScaledBody:
     def moment(self) -> cp.Expression:
         """The first moment about the reference point, in units of mass times length, shape (3,)."""
         return self.theta[1:4]
+
+    @property
+    def phi(self) -> cp.Expression:
+        """The ten parameters about Bo in B, in units of mass times length², shape (10,)."""
+        return self.to_phi @ self.theta
+
+    def of_phi(self, phi: Array) -> cp.Expression:
+        """Columns of ten parameters a kg [SI], shape (10, n), in units of mass as theta."""
+        return self.to_theta @ phi
 
     def point(self, p: Vec3) -> cp.Expression:
         """A point of the body, p_BoP_B [m], from the reference point in units of length."""
@@ -101,8 +114,8 @@ class Term(ABC):
     """Violation that counts as rounding, in scaled units."""
 
     own_bound: ClassVar[float | None] = None
-    """Largest size, in scaled units, of the variables that `build` brings of its own; needed for
-    the certificate where there are such."""
+    """Largest sum of the sizes, in scaled units, of the variables that `build` brings of its own;
+    needed for the certificate where there are such."""
 
     @abstractmethod
     def build(self, x: ScaledSpace) -> list[cp.Constraint]:
@@ -118,6 +131,17 @@ class Term(ABC):
         endless = (np.inf, -np.inf)  # JSON has no number for them
         values = asdict(term).items()
         return {"kind": self.kind} | {k: None if v in endless else v for k, v in values}
+
+    def require_plausible(self, x: Array, space: ParameterSpace) -> None:  # noqa: B027
+        """Raise where no body of about these masses can be what the term says.
+
+        Args:
+            x: unknowns [SI] of least squares, shape (p,).
+            space: of the unknowns.
+
+        Raises:
+            TermError: as where a shape's lengths are millimetres.
+        """
 
     def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
         """Rows E and values e of the equations E x = e among it, shapes (k, p) and (k,)."""
@@ -140,3 +164,8 @@ def body_number(space: ParameterSpace, name: str | None) -> int:
 def words_of(body: str | None) -> str:
     """What follows "mass" where a body is named."""
     return "" if body is None else f" of the {body}"
+
+
+def second_moment_rows(E: Mat44) -> Array:
+    """Rows a with aᵀ phi = tr(E Π(phi)), of symmetric matrices (..., 4, 4), shape (..., 10)."""
+    return E.reshape(*E.shape[:-2], 16) @ PSEUDO_INERTIA_BASIS

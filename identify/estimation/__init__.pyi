@@ -1,0 +1,32 @@
+from identify.estimation.calibration import Calibration as Calibration
+from identify.estimation.certificate import Certificate as Certificate
+from identify.estimation.entropic import (
+    EntropicEstimate as EntropicEstimate,
+    entropic_estimate as entropic_estimate,
+)
+from identify.estimation.errors import (
+    ContradictoryTerms as ContradictoryTerms,
+    NegativeMass as NegativeMass,
+    TooLittleMotion as TooLittleMotion,
+)
+from identify.estimation.estimate import DecidedBy as DecidedBy, Estimate as Estimate
+from identify.estimation.estimator import (
+    body_system as body_system,
+    estimate_body as estimate_body,
+    estimate_unknowns as estimate_unknowns,
+    fit_many as fit_many,
+    solve as solve,
+)
+from identify.estimation.least_squares import (
+    ordinary_least_squares as ordinary_least_squares,
+    weighted_least_squares as weighted_least_squares,
+)
+from identify.estimation.likelihood import (
+    ScoreEquations as ScoreEquations,
+    score_equations as score_equations,
+)
+from identify.estimation.program import SolverRun as SolverRun
+from identify.estimation.settings import (
+    EstimatorSettings as EstimatorSettings,
+    IntervalRoute as IntervalRoute,
+)

@@ -1,0 +1,90 @@
+"""A centre of mass that is known to lie within points, as the vertices of a housing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.errors import TermError
+from identify.estimation.terms.lengths import flat, longest_side, require_metres, sealed_points
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.regressors import ParameterSpace
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class ComInHull(Term):
+    """The centre of mass lies in the convex hull of points: nᵀh ≤ d m for each face nᵀr ≤ d.
+
+    Attributes:
+        points: [m], four or more that do not lie in a plane, shape (n, 3).
+        body: its name; the first of the space where not given.
+    """
+
+    kind: ClassVar[str] = "com_in_hull"
+    tolerance: ClassVar[float] = 1e-7
+    """A bound is of what a person measured, and met to a ten millionth of its own size."""
+
+    points: tuple[tuple[float, float, float], ...]
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        points = sealed_points(self.points, "hull of the centre of mass")
+        object.__setattr__(self, "points", points)
+        if flat(points):
+            raise TermError(
+                f"hull of the centre of mass: its {len(points)} points lie in a plane, so that "
+                "they enclose no volume; give at least one that is out of it, or two planes of "
+                "them as thick as the body"
+            )
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """nᵀh ≤ (d − nᵀc0)/L m in scaled units, of all faces."""
+        import cvxpy as cp
+
+        body = x.body(self.body)
+        normals, levels = _faces(self.points)
+        to_faces = levels * body.inverse_length - normals @ body.com
+        return [normals @ body.moment <= cp.multiply(to_faces, body.mass)]
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """How far the centre of mass is beyond a face, in units of length.
+
+        The unit is the distance of the points from the reference point where that is more.
+        """
+        number = body_number(scaling.space, self.body)
+        unit = scaling.bodies[number]
+        mass, moment = x[10 * number], x[10 * number + 1 : 10 * number + 4]
+        normals, levels = _faces(self.points)
+        away = float(np.linalg.norm(np.array(self.points) - unit.com, axis=1).max())
+        size = abs(float(mass)) * max(unit.length, away)
+        beyond = float((normals @ moment - levels * mass).max())
+        return beyond / max(size, float(np.finfo(float).tiny))
+
+    def require_plausible(self, x: Array, space: ParameterSpace) -> None:
+        """Raise where the hull is so large that its lengths are no metres."""
+        mass = float(x[10 * body_number(space, self.body)])
+        require_metres(str(self), mass, longest_side(self.points), filled=False)
+
+    def __str__(self) -> str:
+        return f"centre of mass{words_of(self.body)} in the hull of {len(self.points)} points"
+
+
+@lru_cache(maxsize=64)
+def _faces(points: tuple[tuple[float, float, float], ...]) -> tuple[Array, Array]:
+    """Faces nᵀr ≤ d of a convex hull: unit normals, shape (k, 3), and d [m], shape (k,)."""
+    from scipy.spatial import ConvexHull
+
+    array = np.array(points)
+    centre, size = array.mean(axis=0), longest_side(array)
+    faces = np.unique(ConvexHull((array - centre) / size).equations, axis=0)
+    normals = faces[:, :3]
+    return normals, normals @ centre - size * faces[:, 3]

@@ -1,0 +1,65 @@
+"""A centre of mass that is known, as from a CAD model or a balance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.terms.lengths import sealed_points
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.regressors import ParameterSpace
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCom(Term):
+    """The centre of mass of a body is known: h = c m.
+
+    Attributes:
+        com: p_BoBcm_B [m], three numbers.
+        body: its name; the first of the space where not given.
+    """
+
+    kind: ClassVar[str] = "known_com"
+
+    com: tuple[float, float, float]
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        (com,) = sealed_points([self.com], "known centre of mass")
+        object.__setattr__(self, "com", com)
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """h = (c − c0)/L m in scaled units."""
+        import cvxpy as cp
+
+        body = x.body(self.body)
+        return [body.moment == cp.multiply(body.point(np.array(self.com)), body.mass)]
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """How far the centre of mass is away, in units of length.
+
+        The unit is its distance from the reference point where that is more.
+        """
+        number = body_number(scaling.space, self.body)
+        phi, unit = x[10 * number : 10 * number + 10], scaling.bodies[number]
+        away = float(np.linalg.norm(phi[1:4] / phi[0] - np.array(self.com)))
+        return away / max(unit.length, float(np.linalg.norm(np.array(self.com) - unit.com)))
+
+    def equalities(self, space: ParameterSpace) -> tuple[Array, Array]:
+        """Three rows."""
+        start = 10 * body_number(space, self.body)
+        rows = np.zeros((3, len(space)))
+        rows[:, start], rows[:, start + 1 : start + 4] = -np.array(self.com), np.eye(3)
+        return rows, np.zeros(3)
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{value:g}" for value in self.com)
+        return f"centre of mass{words_of(self.body)} at ({at}) m"

@@ -1,0 +1,83 @@
+"""A body whose mass is at known points, as the voxels of a scan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.errors import TermError
+from identify.estimation.terms.lengths import flat, longest_side, require_metres, sealed_points
+from identify.estimation.terms.term import ScaledSpace, Term, body_number, words_of
+from identify.inertia.matrices import phi_from_inertia
+from identify.regressors import ParameterSpace
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class MassAtPoints(Term):
+    """Masses at points that are nowhere negative make the body: phi = Σ μᵢ phi(pᵢ), μ ≥ 0.
+
+    It is exact: of a body whose mass is elsewhere too, as between coarse points, it is not true.
+
+    Attributes:
+        points: [m], four or more that do not lie in a plane, shape (n, 3).
+        body: its name; the first of the space where not given.
+    """
+
+    kind: ClassVar[str] = "mass_at_points"
+    tolerance: ClassVar[float] = 1e-7
+    """A bound is of what a person measured, and met to a ten millionth of its own size."""
+
+    own_bound: ClassVar[float | None] = 10.0
+    """The masses at the points, in units of the body's: they add up to it."""
+
+    points: tuple[tuple[float, float, float], ...]
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        points = sealed_points(self.points, "points of the mass")
+        object.__setattr__(self, "points", points)
+        if flat(points):
+            raise TermError(
+                f"points of the mass: these {len(points)} points lie in a plane, and no body is "
+                "without thickness; give two layers of them, as thick as the body"
+            )
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """theta = Σ μᵢ theta(pᵢ), μ ≥ 0."""
+        import cvxpy as cp
+
+        body = x.body(self.body)
+        masses = cp.Variable(len(self.points))
+        return [body.of_phi(_bodies(np.array(self.points)).T) @ masses == body.theta, masses >= 0.0]
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """How far the scaled body is from the nearest that masses at the points make."""
+        from scipy.optimize import nnls
+
+        number = body_number(scaling.space, self.body)
+        unit = scaling.bodies[number]
+        theta = unit.to_theta @ x[10 * number : 10 * number + 10]
+        columns = unit.mass * unit.to_theta @ _bodies(np.array(self.points)).T
+        sizes = np.linalg.norm(columns, axis=0)
+        return float(nnls(columns / sizes, theta, maxiter=50 * len(sizes))[1])
+
+    def require_plausible(self, x: Array, space: ParameterSpace) -> None:
+        """Raise where no body of the mass has their size."""
+        mass = float(x[10 * body_number(space, self.body)])
+        require_metres(str(self), mass, longest_side(self.points), filled=True)
+
+    def __str__(self) -> str:
+        return f"mass{words_of(self.body)} at {len(self.points)} points"
+
+
+def _bodies(points: Array) -> Array:
+    """Ten parameters of a mass of one at each point, shape (n, 10)."""
+    return phi_from_inertia(np.ones(len(points)), points, np.zeros((len(points), 3, 3)))

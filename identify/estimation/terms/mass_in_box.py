@@ -1,0 +1,126 @@
+"""All of a body is within a box, as its packaging."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.errors import TermError
+from identify.estimation.terms.com_in_box import FARTHEST, ComInBox
+from identify.estimation.terms.lengths import require_metres, sealed_points
+from identify.estimation.terms.term import (
+    ScaledSpace,
+    Term,
+    body_number,
+    second_moment_rows,
+    words_of,
+)
+from identify.inertia.matrices import pseudo_inertia
+from identify.regressors import ParameterSpace
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+
+@dataclass(frozen=True, slots=True)
+class MassInBox(Term):
+    """No mass of a body is outside a box along the axes of B: what that says of second moments.
+
+    With z from −1 to 1 between opposite faces, 19 polynomials are not negative inside, so neither
+    are their means: (1 ± z_a)(1 ± z_b) of each two axes, 1 ± z_x z_y ± z_x z_z ± z_y z_z with an
+    even number of minuses, and 1 − z_a². Every body in the box meets that; few others do
+    (Anstreicher and Burer, "Computable representations for convex hulls of low-dimensional
+    quadratic forms", 2010).
+
+    Attributes:
+        low, high: corners [m], three numbers each.
+        body: its name; the first of the space where not given.
+    """
+
+    kind: ClassVar[str] = "mass_in_box"
+    tolerance: ClassVar[float] = 1e-7
+    """A bound is of what a person measured, and met to a ten millionth of its own size."""
+
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        low, high = sealed_points([self.low, self.high], "box of the mass")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+        if not all(a < b for a, b in zip(low, high, strict=True)):
+            raise TermError(
+                f"box of the mass: each low must be below its high [m], got {low} and {high}"
+            )
+        if not np.abs([low, high]).max() <= FARTHEST:
+            raise TermError(
+                f"box of the mass: expected corners within {FARTHEST:g} m, got {low} and {high}"
+            )
+
+    @property
+    def _to_box(self) -> Array:
+        """r̃ = [r; 1] to [z; 1], shape (4, 4)."""
+        low, high = np.array(self.low), np.array(self.high)
+        T = np.eye(4)
+        T[:3] = np.column_stack((np.eye(3), -0.5 * (low + high))) / (0.5 * (high - low))[:, None]
+        return T
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """tr(Tᵀ P T Π) ≥ 0 for the 19 polynomials [z; 1]ᵀ P [z; 1]."""
+        T = self._to_box
+        sides = np.subtract(self.high, self.low)
+        rows = second_moment_rows(T.T @ _POLYNOMIALS @ T) * float(sides.min()) ** 2
+        return [rows @ x.body(self.body).phi >= 0.0]
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """How far below zero the least of the means is, in shares of the scaled body's."""
+        number = body_number(scaling.space, self.body)
+        unit, T = scaling.bodies[number], self._to_box
+        M = T @ pseudo_inertia(x[10 * number : 10 * number + 10]) @ T.T
+        m, means, squares = M[3, 3], M[:3, 3], np.diag(M)[:3]
+        least = float((m - squares).min())
+        for a, b in combinations(range(3), 2):
+            for s, t in product((1.0, -1.0), repeat=2):
+                least = min(least, float(m + s * means[a] + t * means[b] + s * t * M[a, b]))
+        xy, xz, yz = M[0, 1], M[0, 2], M[1, 2]
+        for s, t in product((1.0, -1.0), repeat=2):
+            least = min(least, float(m + s * xy + t * xz + s * t * yz))
+        away = np.abs(T[:3, :3] @ unit.com + T[:3, 3]) + unit.length * np.diag(T)[:3]
+        return -least / (unit.mass * (1.0 + float(away.max())) ** 2)
+
+    def limits(self, space: ParameterSpace, body: str) -> Mapping[str, tuple[float, float]]:
+        """Of the centre of mass."""
+        return ComInBox(self.low, self.high, self.body).limits(space, body)
+
+    def require_plausible(self, x: Array, space: ParameterSpace) -> None:
+        """Raise where no body of the mass has its size."""
+        mass = float(x[10 * body_number(space, self.body)])
+        longest = float(np.subtract(self.high, self.low).max())
+        require_metres(str(self), mass, longest, filled=True)
+
+    def __str__(self) -> str:
+        spans = zip("xyz", self.low, self.high, strict=True)
+        inside = ", ".join(f"{axis} {low:g} … {high:g}" for axis, low, high in spans)
+        return f"mass{words_of(self.body)} in {inside} m"
+
+
+def _polynomials() -> Array:
+    """Each as a symmetric matrix P, [z; 1]ᵀ P [z; 1], shape (19, 4, 4)."""
+    x, y, z, one = np.eye(4)
+    found = [np.outer(one, one) - np.outer(a, a) for a in (x, y, z)]
+    for s, t in product((1.0, -1.0), repeat=2):
+        found += [np.outer(one + s * a, one + t * b) for a, b in combinations((x, y, z), 2)]
+        products = s * np.outer(x, y) + t * np.outer(x, z) + s * t * np.outer(y, z)
+        found.append(np.outer(one, one) + products)
+    return np.array([0.5 * (P + P.T) for P in found])
+
+
+_POLYNOMIALS = _polynomials()

@@ -1,0 +1,100 @@
+"""All of a body is within an ellipsoid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.errors import ModelError
+from identify.estimation.errors import TermError
+from identify.estimation.terms.lengths import require_metres
+from identify.estimation.terms.term import (
+    ScaledSpace,
+    Term,
+    body_number,
+    second_moment_rows,
+    words_of,
+)
+from identify.inertia.matrices import pseudo_inertia
+from identify.inertia.shapes.bounding import BoundingEllipsoid
+from identify.regressors import ParameterSpace
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+    from identify.estimation.scaling import Scaling
+
+Row = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MassInEllipsoid(Term):
+    """No mass of a body is outside an ellipsoid (r − c)ᵀ Q⁻¹ (r − c) ≤ 1: m ≥ tr(Q⁻¹ S_c).
+
+    S_c is the second moment about c. With physical consistency it says exactly that: some density
+    within the ellipsoid has the ten parameters (`BoundingEllipsoid.homogeneous`).
+
+    Attributes:
+        centre: c in B [m].
+        Q: its eigenvalues are the squared semi-axes [m²], shape (3, 3).
+        body: its name; the first of the space where not given.
+    """
+
+    kind: ClassVar[str] = "mass_in_ellipsoid"
+    tolerance: ClassVar[float] = 1e-7
+    """A bound is of what a person measured, and met to a ten millionth of its own size."""
+
+    centre: Row
+    Q: tuple[Row, Row, Row]
+    body: str | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            ellipsoid = BoundingEllipsoid(np.array(self.centre), np.array(self.Q))
+            ellipsoid.homogeneous  # noqa: B018  raises where it is flat
+        except ModelError as error:
+            raise TermError(str(error)) from error
+        object.__setattr__(self, "centre", tuple(ellipsoid.centre.tolist()))
+        object.__setattr__(self, "Q", tuple(map(tuple, ellipsoid.Q.tolist())))
+
+    @classmethod
+    def of(cls, ellipsoid: BoundingEllipsoid, body: str | None = None) -> MassInEllipsoid:
+        """That of an ellipsoid in B, such as `enclosing_ellipsoid(points)`."""
+        return cls(ellipsoid.centre, ellipsoid.Q, body)  # pyright: ignore[reportArgumentType]
+
+    @property
+    def ellipsoid(self) -> BoundingEllipsoid:
+        """The same as a set of points."""
+        return BoundingEllipsoid(np.array(self.centre), np.array(self.Q))
+
+    def build(self, x: ScaledSpace) -> list[cp.Constraint]:
+        """tr(E Π) ≥ 0, E = [[−Q⁻¹, Q⁻¹ c], [cᵀ Q⁻¹, 1 − cᵀ Q⁻¹ c]]."""
+        ellipsoid = self.ellipsoid
+        row = ellipsoid.semi_axes[0] ** 2 * second_moment_rows(ellipsoid.homogeneous)
+        return [row @ x.body(self.body).phi >= 0.0]
+
+    def violation(self, x: Array, scaling: Scaling) -> float:
+        """How far tr(Q⁻¹ S_c) is above the mass, in shares of what it is for the scaled body."""
+        number = body_number(scaling.space, self.body)
+        unit, centre, Q = scaling.bodies[number], np.array(self.centre), np.array(self.Q)
+        Pi = pseudo_inertia(x[10 * number : 10 * number + 10])
+        S, h, m = Pi[:3, :3], Pi[:3, 3], Pi[3, 3]
+        about = S - np.outer(h, centre) - np.outer(centre, h) + m * np.outer(centre, centre)
+        away = unit.com - centre
+        usual = unit.length**2 * np.eye(3) + np.outer(away, away)
+        size = 1.0 + float(np.trace(np.linalg.solve(Q, usual)))
+        beyond = float(np.trace(np.linalg.solve(Q, about)) - m)
+        return beyond / (unit.mass * size)
+
+    def require_plausible(self, x: Array, space: ParameterSpace) -> None:
+        """Raise where no body of the mass has its size."""
+        mass = float(x[10 * body_number(space, self.body)])
+        require_metres(str(self), mass, 2.0 * float(self.ellipsoid.semi_axes[-1]), filled=True)
+
+    def __str__(self) -> str:
+        axes = " × ".join(f"{axis:.3g}" for axis in self.ellipsoid.semi_axes)
+        at = ", ".join(f"{value:g}" for value in self.centre)
+        return f"mass{words_of(self.body)} within an ellipsoid of semi-axes {axes} m about ({at}) m"
