@@ -3,6 +3,8 @@
 from unittest import mock
 
 import cvxpy as cp
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -102,9 +104,7 @@ def test_it_is_the_same_body_in_another_frame(seed, X):
         [InertialParameters(row).in_frame(X).phi for row in np.eye(10)]
     ).T  # of ten parameters, in the other frame
     scaling = fit.scaling
-    other = type(said)(
-        said.R @ scaling.to_theta @ np.linalg.inv(moved) @ scaling.to_x, said.r, scaling
-    )
+    other = replace(said, R=said.R @ scaling.to_theta @ np.linalg.inv(moved) @ scaling.to_x)
     again = entropic_estimate(other, moved @ prior, 5.0)
     assert_same_body(again.phi, moved @ found.phi, 1e-5)
     assert again.divergence == pytest.approx(found.divergence, rel=1e-5, abs=1e-8)

@@ -6,8 +6,10 @@ import pytest
 
 from identify.errors import DatasetError
 from identify.experiments import Study, load_study, parse_study, run_study
-from identify.experiments.estimators import ESTIMATORS, TrialData
+from identify.experiments.estimators import ESTIMATORS, KnownShape, TrialData
+from identify.experiments.keys import code_fingerprint
 from identify.experiments.perturbations.noise import GaussianNoise, StarsNoise
+from identify.experiments.work import run_trials
 from identify.pipeline import fit
 from identify.reporting.study import StudyRows, rows_of_study
 from identify.reporting.study.error_tables import TARGETED, target_lines
@@ -63,10 +65,26 @@ def test_without_data_the_message_says_how_to_have_it(monkeypatch, tmp_path):
 
 
 def test_the_stars_study_has_every_estimator_and_level(stars):
-    assert {each.estimator.kind for each in stars.estimators} == set(ESTIMATORS)
+    of_log = set(ESTIMATORS) - {KnownShape.kind}
+    assert {each.estimator.kind for each in stars.estimators} == of_log
     assert [each.label for each in stars.perturbations] == ["none", "low", "moderate", "high"]
     assert len(stars.seeds) == 10
-    assert len(stars) == 20 * (1 + 3 * 10) * len(ESTIMATORS)
+    assert len(stars) == 20 * (1 + 3 * 10) * len(of_log)
+
+
+def test_the_study_of_shapes_has_noise_of_its_own_and_what_it_is_compared_with(stars):
+    study = load_study(EXPERIMENTS / "stars_shape.toml")
+    assert study.seed != stars.seed
+    assert [each.label for each in study.perturbations] == ["none", "low", "moderate", "high"]
+    kinds = [each.estimator.kind for each in study.estimators]
+    assert kinds == ["psd", *["shape"] * 4]
+    assert all(each.estimator.mass is None for each in study.estimators)
+    one = replace(study, logs=study.logs[:1], perturbations=study.perturbations[1:2], seeds=(0,))
+    trials = list(one.trials())
+    rows, _ = run_trials(trials, study="x", metrics=study.metrics, code=code_fingerprint().short)
+    errors = {str(row["estimator"]): row["central_inertia_error"] for row in rows}
+    assert errors["shape"] < 10.0
+    assert errors["box alone"] < 40.0
 
 
 def test_the_stars_study_meets_its_targets(stars, tmp_path):
