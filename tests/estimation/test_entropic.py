@@ -1,10 +1,9 @@
 """The entropic prior: against cvxpy, differences and exact integrals."""
 
+from dataclasses import replace
 from unittest import mock
 
 import cvxpy as cp
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
