@@ -39,11 +39,10 @@ from identify.reporting.content import (
     Tile,
     Tiles,
     Tone,
+    page_of,
     row,
     table_of,
-    template,
 )
-from identify.reporting.drawing import svg
 from identify.reporting.rounding import nines, significant
 
 if TYPE_CHECKING:
@@ -58,15 +57,13 @@ def comparison_html(
     comparison: Comparison, *, folder: str = ".", written: datetime | None = None
 ) -> str:
     """The page as text; the same fits and time give the same text."""
-    from markupsafe import Markup
-
     sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
-    return template("comparison.html").render(
+    return page_of(
+        "comparison.html",
+        sections,
         logs=len(comparison.logs),
         folder=folder,
         written=written or datetime.now().astimezone(),
-        sections=sections,
-        draw=lambda column, key: Markup(svg(column, key)),
     )
 
 

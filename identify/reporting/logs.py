@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from identify.reporting.content import (
     Section,
     Table,
     Text,
+    json_text,
     numbers,
     row,
     table_of,
@@ -92,7 +92,12 @@ def data_section(result: FitResult, truth: InertialParameters | None) -> Section
         "many independent samples these amount to; neighbours that went through one filter are "
         "not independent.",
     )
-    return Section("data", "Data", (table, *_noise_of(result.logs), *_routes(result.logs)))
+    count, estimate = len(result.logs), result.estimate
+    said = Text(
+        f"{count} log{'' if count == 1 else 's'}, {estimate.samples} samples, worth "
+        f"{estimate.effective_samples:.0f} independent ones."
+    )
+    return Section("data", "Data", (said, table, *_noise_of(result.logs), *_routes(result.logs)))
 
 
 def _routes(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
@@ -198,7 +203,7 @@ def provenance_section(result: FitResult, truth: InertialParameters | None) -> S
         rows.append(row("Versions", versions))
     schemas: dict[str, list[str]] = {}  # each once, with the logs read by it
     for number, log in enumerate(result.logs, start=1):
-        text = json.dumps(dict(log.recording.schema), indent=2, ensure_ascii=False, default=str)
+        text = json_text(dict(log.recording.schema))
         schemas.setdefault(text, []).append(str(number))
     listings = [
         Listing("Schema" if len(schemas) == 1 else f"Schema, log {', '.join(logs)}", text)

@@ -12,7 +12,7 @@ _MOST_DECIMALS = 12
 """What is smaller is the rounding of a zero."""
 
 _PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k"}
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Unit:
 
 def power_of_ten(exponent: int) -> str:
     """10 to a power in plain characters: 10⁻³."""
-    return "10" + str(exponent).translate(_RAISED)
+    return "10" + str(exponent).translate(RAISED)
 
 
 def prefixed(unit: str, largest: float) -> Unit:

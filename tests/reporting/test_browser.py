@@ -35,7 +35,7 @@ const box = (element) => {
   const b = element.getBoundingClientRect();
   return [b.left, b.top, b.width, b.height];
 };
-const figures = [...document.querySelectorAll("svg")].map((svg) => ({
+const figures = [...document.querySelectorAll("svg:not(.body)")].map((svg) => ({
   box: box(svg),
   paths: [...svg.querySelectorAll("path, use")].filter((one) => one.getBBox().width > 0).length,
   texts: [...svg.querySelectorAll("text")].map(
@@ -109,7 +109,7 @@ def _requests(log: Path) -> list[str]:
     ]
 
 
-def _measured(visit: Visit) -> dict:
+def measured(visit: Visit) -> dict:
     (text,) = re.findall(r'<pre id="measured">(.*?)</pre>', visit.dom, flags=re.DOTALL)
     return json.loads(unescape(text))
 
@@ -141,15 +141,15 @@ def test_nothing_on_the_console_and_nothing_from_the_network(case_of, name, visi
 
 def test_every_figure_is_drawn_and_no_text_overlaps(many, visit, tmp_path):
     page = report(many, tmp_path / "report.html")
-    count = page.read_text(encoding="utf-8").count("<svg")
+    count = page.read_text(encoding="utf-8").count("<svg viewBox")
     for width in (1100, 500):
-        _assert_drawn(_measured(visit(_with_ruler(page), width)), width, count)
+        _assert_drawn(measured(visit(_with_ruler(page), width)), width, count)
 
 
-def _assert_drawn(measured: dict, width: int, count: int) -> None:
-    assert measured["width"] <= width
-    assert len(measured["figures"]) == count == 12
-    for figure in measured["figures"]:
+def _assert_drawn(found: dict, width: int, count: int) -> None:
+    assert found["width"] <= width
+    assert len(found["figures"]) == count
+    for figure in found["figures"]:
         left, top, wide, high = figure["box"]
         assert wide > 300
         assert high > 100

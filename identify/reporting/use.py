@@ -1,0 +1,48 @@
+"""The body as controllers, models and programs take it, to copy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from identify.errors import ModelError
+from identify.exchange import export_body
+from identify.reporting.content import Block, Listing, Section, Text, json_text
+
+if TYPE_CHECKING:
+    from identify.estimation import Estimate
+    from identify.inertia import InertialParameters
+    from identify.pipeline import FitResult
+
+_FORMS = {"ur": "Universal Robots", "kuka": "KUKA", "urdf": "URDF", "mjcf": "MJCF (MuJoCo)"}
+"""What is shown, by the names of `identify export`, which knows more."""
+
+
+def use_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
+    """Texts to paste, each with its frame; none of what is not to be used."""
+    if result.verdict.usable == "no":
+        return None
+    estimate = result.estimate
+    blocks = [_listing(estimate, name, title) for name, title in _FORMS.items()]
+    said = json_text(
+        {
+            "mass": estimate.mass,
+            "com": estimate.com.tolist(),
+            "inertia_about_com": estimate.inertia_about_com.tolist(),
+        }
+    )
+    note = f"kg, m, kg m²; about {estimate.frame_in_words}, in its axes."
+    more = Text(
+        "The command identify export writes these and other forms, and puts the body into a model.",
+        "muted",
+    )
+    blocks = (*blocks, Listing("JSON", said, copied=True, note=note), more)
+    return Section("use", f"Use it{estimate.of_body}", blocks)
+
+
+def _listing(estimate: Estimate, name: str, title: str) -> Block:
+    try:
+        made = export_body(estimate, name)
+    except ModelError as error:
+        return Text(f"{title}: {error}.", "muted")
+    notes = "; ".join((*made.notes, *made.lost))
+    return Listing(title, made.text.rstrip(), copied=True, note=f"{notes[:1].upper()}{notes[1:]}.")
