@@ -114,7 +114,7 @@ class LogSummary(LogSeries):
             span=(float(chunk.time[0]), float(chunk.time[-1])),
             fastest=_fastest(chunk.segments),
             wrench_range=wrench_range,
-        )._thinned()
+        ).thinned()
 
     def __add__(self, later: LogSummary) -> LogSummary:
         """The summary of two chunks of a log, in the terms of the earlier one."""
@@ -151,12 +151,12 @@ class LogSummary(LogSeries):
                 max(self.fastest[1], later.fastest[1]),
             ),
             wrench_range=joint_range(self.wrench_range, later.wrench_range),
-        )._thinned()
+        ).thinned()
 
-    def _thinned(self) -> LogSummary:
+    def thinned(self, most: int = MOST_POINTS) -> LogSummary:
         """With so few stretches of the series, evenly spread and each whole, as may be kept."""
         stride, kept = 1, np.ones(len(self.numbers), dtype=np.bool_)
-        while kept.sum() > MOST_POINTS:
+        while kept.sum() > most:
             stride *= 2
             kept = self.numbers // _STRETCH % stride == 0
         if kept.all():

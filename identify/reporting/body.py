@@ -93,7 +93,7 @@ def body_section(result: FitResult, truth: InertialParameters | None) -> Section
     rest = [one for one in rows if one.group not in ABOUT_COM]
     title = "First moments, and the inertia about the origin"
     blocks.append(Folded(title, (_table(estimate, rest, truth),)))
-    return Section("body", f"The body{estimate.of_body.removeprefix(' of')}", tuple(blocks))
+    return Section("body", f"The {estimate.body}", tuple(blocks))
 
 
 def _table(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from identify.spatial import Pose
 
 _WIDTH, _HEIGHT, _EDGE = 340.0, 280.0, 26.0
-_VIEW = np.array([[-0.64, 0.77, 0.0], [-0.31, -0.26, 0.91], [0.7, 0.58, 0.41]])
+_VIEW = np.array([[-0.64, 0.768, 0.0], [-0.315, -0.263, 0.912], [0.701, 0.584, 0.41]])
 """Rows: what is to the right, up and towards the reader in axes of B, before it is turned."""
 
 _CURVES, _POINTS = 6, 33

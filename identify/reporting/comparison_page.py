@@ -54,14 +54,18 @@ _NAMES = {"m": "mass", "cx": "centre of mass", "Icxx": "inertia about the centre
 
 
 def comparison_html(
-    comparison: Comparison, *, folder: str = ".", written: datetime | None = None
+    comparison: Comparison,
+    *,
+    title: str = "",
+    folder: str = ".",
+    written: datetime | None = None,
 ) -> str:
     """The page as text; the same fits and time give the same text."""
     sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
     return page_of(
         "comparison.html",
         sections,
-        logs=len(comparison.logs),
+        title=title or f"Inertia from {len(comparison.logs)} logs, each for itself",
         folder=folder,
         written=written or datetime.now().astimezone(),
     )
@@ -160,10 +164,10 @@ def _fit(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
     pooled = comparison.pooled
     beside = pooled.by_name.get(log.name)
     tone: Tone = "warn" if log.name in pooled.differing else ""
-    target = "report.html" if log.report else "estimate.json"
+    link = log.link or f"{quote(log.name)}/{'report.html' if log.report else 'estimate.json'}"
     codes = [code.replace("_", " ") for code in log.findings]
     return row(
-        Cell(log.name, title=log.file, link=f"{quote(log.name)}/{target}"),
+        Cell(log.name, title=log.file, link=link),
         Cell(log.usable, tone="warn" if log.usable == "no" else ""),
         Cell(listed(codes, 2), title=", ".join(codes)),
         Cell(

@@ -117,7 +117,8 @@ def verdict_section(result: FitResult, truth: InertialParameters | None) -> Sect
     ]
     table = Table((Head("Question"), Head("Answer", "prose")), tuple(rows))
     blocks = [Text(answer.format(reasons=reasons_in_short(result))), *_findings(result), table]
-    return Section("verdict", f"May it be used?{result.estimate.of_body}", tuple(blocks), tone)
+    what = f"the {result.estimate.body}" if result.estimate.of_body else "it"
+    return Section("verdict", f"May {what} be used?", tuple(blocks), tone)
 
 
 def _part(name: str, said: str, good: bool) -> Row:

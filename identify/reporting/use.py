@@ -30,13 +30,14 @@ def use_section(result: FitResult, truth: InertialParameters | None) -> Section 
             "inertia_about_com": estimate.inertia_about_com.tolist(),
         }
     )
+    what = f"the {estimate.body}" if estimate.of_body else "it"
     note = f"kg, m, kg m²; about {estimate.frame_in_words}, in its axes."
     more = Text(
         "The command identify export writes these and other forms, and puts the body into a model.",
         "muted",
     )
     blocks = (*blocks, Listing("JSON", said, copied=True, note=note), more)
-    return Section("use", f"Use it{estimate.of_body}", blocks)
+    return Section("use", f"Use {what}", blocks)
 
 
 def _listing(estimate: Estimate, name: str, title: str) -> Block:

@@ -37,6 +37,7 @@ from identify.reporting.content import (
 )
 from identify.reporting.rounding import nines, prefixed, significant
 from identify.reporting.timeline import Timeline, mark_logs, timelines
+from identify.validation import residual_and_noise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,12 +116,13 @@ def noise_made(result: FitResult) -> Vec6:
 
     Zero where no noise was read off the signals or given.
     """
-    total, rows = np.zeros(6), 0
-    for number, log in enumerate(result.logs):
-        by_feature = FEATURE_TENSOR @ result.estimate.moved_in(number).phi
-        total += len(log.rows) * (log.noise[:12] @ by_feature**2 + log.noise[12:18])
-        rows += len(log.rows)
-    return np.sqrt(total / rows)
+    estimate, rows = result.estimate, [len(log.rows) for log in result.logs]
+    pairs = zip(result.logs, estimate.biases, strict=True)
+    made = [
+        residual_and_noise(log, estimate.moved_in(number).phi, offset)[1]
+        for number, (log, offset) in enumerate(pairs)
+    ]
+    return np.sqrt(np.average(made, axis=0, weights=rows))
 
 
 def _quantity(unit: str, value: float) -> str:

@@ -69,7 +69,7 @@ def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Fl
     predicted, tested = np.zeros(6), np.zeros(6)
     moved = np.broadcast_to(phi, (len(logs), 10))
     for log, body, bias in zip(logs, moved, biases, strict=True):
-        residual, noise = _residual(log, body, bias)
+        residual, noise = residual_and_noise(log, body, bias)
         power += (residual**2).sum(axis=0)
         fourth += (residual**4).sum(axis=0)
         expected += len(residual) * noise
@@ -112,14 +112,23 @@ def power_over_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Arr
     """
     power, expected = np.zeros(6), np.zeros(6)
     for log, body, bias in zip(logs, np.broadcast_to(phi, (len(logs), 10)), biases, strict=True):
-        residual, noise = _residual(log, body, bias)
+        residual, noise = residual_and_noise(log, body, bias)
         power += (residual**2).sum(axis=0)
         expected += len(residual) * noise
     return np.where(expected > 0.0, power / np.where(expected > 0.0, expected, 1.0), 0.0)
 
 
-def _residual(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, Array]:
-    """What a body leaves of a log's wrench, (n, 6), and the variance that noise gives it, (6,)."""
+def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, Array]:
+    """What a body leaves of a log's wrench, and the variance that noise alone gives it.
+
+    Args:
+        log: its series.
+        phi: what moved in it, shape (10,).
+        bias: its sensor offset, [f; t] at Bo in B, shape (6,).
+
+    Returns:
+        Shapes (n, 6) and (6,); the noise is that of the slow rows, zero where none is known.
+    """
     by_feature = FEATURE_TENSOR @ phi
     residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
     return residual, log.noise[:12] @ by_feature**2 + log.noise[12:18]

@@ -129,5 +129,7 @@ def long(result) -> FitResult:
         rows=rows,
         time=np.arange(count) / 1000.0,
         segment_ids=np.zeros(count, dtype=int),
+        numbers=np.arange(count),
+        points=count,
     )
     return replace(result, logs=(stretched,))
