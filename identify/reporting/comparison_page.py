@@ -153,9 +153,10 @@ def fits(comparison: Comparison) -> Section | None:
     )
     caption = (
         "p, log: probability of a difference from the others as large by chance. R², least: of the "
-        "axes of the measured wrench, on data held out. table.csv and table.parquet have the same "
-        "in SI, with intervals."
+        "axes of the measured wrench, on data held out."
     )
+    if not any(log.link for log in fitted):  # each in a folder beside the page
+        caption += " table.csv and table.parquet have the same in SI, with intervals."
     rows = (_fit(comparison, log, names) for log in fitted)
     return Section("fits", "Logs", (table_of(heads, rows, caption, words=3),))
 

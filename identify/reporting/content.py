@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from identify.reporting.canvas import PAINTS, Column
-from identify.reporting.rounding import RAISED
+from identify.reporting.rounding import typeset
 from identify.texts import printable
 
 if TYPE_CHECKING:
@@ -266,28 +264,6 @@ def _pieces(columns: Sequence[list[str]], room: int) -> Iterator[list[list[str]]
     yield piece
 
 
-_MINUS = re.compile(r"(?<![\w.)\]])-(?=[\d.]*\d)")
-_POWER = re.compile(r"(?<=\d)e([+-]?)0*(\d+)(?!\w)")
-
-
-def typeset(text: str) -> str:
-    """Numbers as they are printed: a minus sign for a hyphen, and 2·10⁻⁶ for 2e-06."""
-    raised = _POWER.sub(
-        lambda found: f"·10{(found[1].strip('+') + found[2]).translate(RAISED)}", text
-    )
-    return _MINUS.sub("−", raised)
-
-
-def json_text(value: object) -> str:
-    """JSON as a person reads it, each list of plain values on a line."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return _PLAIN_LIST.sub(lambda found: f"[{_BREAK.sub(' ', found[1])}]", text)
-
-
-_BREAK = re.compile(r"\n\s*")
-_PLAIN_LIST = re.compile(r'\[\n\s*((?:[-+.\w,\s]|"(?:[^"\\]|\\.)*")*?)\s*\]')
-
-
 def page_of(name: str, sections: Iterable[Section], **said: Any) -> str:
     """A page of `templates/` with sections.
 
@@ -306,11 +282,11 @@ def page_of(name: str, sections: Iterable[Section], **said: Any) -> str:
         return Markup(svg(column, f"{key}{next(numbers.setdefault(key, count(1)))}"))
 
     shown = list(sections)
-    return _template(name).render(sections=shown, draw=draw, markup=Markup, **said)
+    return template(name).render(sections=shown, draw=draw, markup=Markup, **said)
 
 
 @cache
-def _template(name: str) -> Template:
+def template(name: str) -> Template:
     """A page of `templates/`, which escapes all text put into it, control characters too."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup

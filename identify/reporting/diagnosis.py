@@ -23,9 +23,8 @@ from identify.reporting.content import (
     numbers,
     row,
     table_of,
-    typeset,
 )
-from identify.reporting.rounding import prefixed, significant
+from identify.reporting.rounding import prefixed, significant, typeset
 from identify.reporting.timeline import Timeline, mark_logs, timelines
 from identify.reporting.wrenches import predict
 

@@ -17,7 +17,6 @@ from identify.reporting.content import (
     Section,
     Table,
     Text,
-    json_text,
     numbers,
     row,
     table_of,
@@ -25,6 +24,7 @@ from identify.reporting.content import (
 from identify.reporting.rounding import decimals_for, fixed, significant
 from identify.signals.prepared import routes_of
 from identify.spatial import log_rotation, quaternion_from_rotation
+from identify.texts import json_text
 
 if TYPE_CHECKING:
     from identify.estimation import Estimate

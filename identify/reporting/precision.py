@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from identify.arrays import Array
-from identify.estimation.intervals import derived_jacobian
+from identify.estimation.correlation import correlations_of
 from identify.estimation.variance import SOURCES
 from identify.inertia import InertialParameters
 from identify.reporting.canvas import (
@@ -40,10 +40,9 @@ from identify.reporting.content import (
     Text,
     row,
     table_of,
-    typeset,
 )
 from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, ParameterRow, parameter_rows
-from identify.reporting.rounding import fixed, significant
+from identify.reporting.rounding import fixed, significant, typeset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -109,7 +108,7 @@ _WORTH, _MOST_PAIRS = 0.5, 3
 
 def _correlated(estimate: Estimate) -> list[Block]:
     """Correlations of mass, centre of mass and inertia about it: in words, and as a map."""
-    names, matrix = correlations(estimate)
+    names, matrix = correlations_of(estimate)
     if len(names) < 2:
         return []
     rows, columns = np.triu_indices(len(names), 1)
@@ -143,25 +142,6 @@ def _correlated(estimate: Estimate) -> list[Block]:
     ]
     grid = table_of(("", *names[:-1]), cells, "Correlation of the errors of two parameters [%].")
     return [Text(said), replace(grid, look="dense")]
-
-
-def correlations(estimate: Estimate) -> tuple[tuple[str, ...], Array]:
-    """Correlations of mass, centre of mass and inertia about it, of those that the data decide.
-
-    Returns:
-        Their names, and the matrix, shape (n, n).
-    """
-    jacobian = np.vstack((np.eye(10)[:1], derived_jacobian(estimate.parameters.phi)))
-    covariance = jacobian @ estimate.covariance @ jacobian.T
-    rows = parameter_rows(estimate, None, ABOUT_COM)
-    kept = [
-        k
-        for k, one in enumerate(rows)
-        if one.decided_by not in ("default", "given") and covariance[k, k] > 0.0
-    ]
-    inside = covariance[np.ix_(kept, kept)]
-    sigma = np.sqrt(np.diag(inside))
-    return tuple(rows[k].name for k in kept), inside / sigma / sigma[:, None]
 
 
 def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 MOST_DIGITS = 7
@@ -12,7 +13,7 @@ _MOST_DECIMALS = 12
 """What is smaller is the rounding of a zero."""
 
 _PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k"}
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Unit:
 
 def power_of_ten(exponent: int) -> str:
     """10 to a power in plain characters: 10⁻³."""
-    return "10" + str(exponent).translate(RAISED)
+    return "10" + str(exponent).translate(_RAISED)
 
 
 def prefixed(unit: str, largest: float) -> Unit:
@@ -90,6 +91,18 @@ def nines(score: float) -> str:
     lost = 1.0 - score
     digits = 3 if lost >= 0.1 or lost <= 0.0 else min(12, 2 + len(f"{1.0 / lost:.0f}"))
     return f"{score:.{digits}f}" if lost > 0.0 else "1"
+
+
+_MINUS = re.compile(r"(?<![\w.)\]])-(?=[\d.]*\d)")
+_POWER = re.compile(r"(?<=\d)e([+-]?)0*(\d+)(?!\w)")
+
+
+def typeset(text: str) -> str:
+    """Numbers as they are printed: a minus sign for a hyphen, and 2·10⁻⁶ for 2e-06."""
+    raised = _POWER.sub(
+        lambda found: f"·10{(found[1].strip('+') + found[2]).translate(_RAISED)}", text
+    )
+    return _MINUS.sub("−", raised)
 
 
 def _exponent(value: float) -> int:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from identify.errors import ModelError
 from identify.exchange import export_body
-from identify.reporting.content import Block, Listing, Section, Text, json_text
+from identify.reporting.content import Block, Listing, Section, Text
+from identify.texts import json_text
 
 if TYPE_CHECKING:
     from identify.estimation import Estimate

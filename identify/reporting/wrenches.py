@@ -37,7 +37,7 @@ from identify.reporting.content import (
 )
 from identify.reporting.rounding import nines, prefixed, significant
 from identify.reporting.timeline import Timeline, mark_logs, timelines
-from identify.validation import residual_and_noise
+from identify.validation import rms_of_noise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +81,8 @@ def explained_section(result: FitResult, truth: InertialParameters | None) -> Se
 
 def _scores(result: FitResult, found: HeldOutScores, *, still: bool) -> list[Block]:
     """Errors of what was held out, each beside its yardstick; R² and fitted errors are folded."""
-    made = noise_made(result)
+    moved = [result.estimate.moved_in(number).phi for number in range(len(result.logs))]
+    made = rms_of_noise(result.logs, np.array(moved), result.estimate.biases)
     said = []
     for kind, unit, axes in _KINDS:
         error, noise = (float(np.linalg.norm(of[axes])) for of in (found.rms, made))
@@ -109,20 +110,6 @@ def _scores(result: FitResult, found: HeldOutScores, *, still: bool) -> list[Blo
         "where there is little but noise.",
     )
     return [Tiles(tuple(said)), errors, Folded("R², and errors on the data fitted to", (more,))]
-
-
-def noise_made(result: FitResult) -> Vec6:
-    """RMS of the residual that noise of wrench and motion alone would leave, [N, N m], shape (6,).
-
-    Zero where no noise was read off the signals or given.
-    """
-    estimate, rows = result.estimate, [len(log.rows) for log in result.logs]
-    pairs = zip(result.logs, estimate.biases, strict=True)
-    made = [
-        residual_and_noise(log, estimate.moved_in(number).phi, offset)[1]
-        for number, (log, offset) in enumerate(pairs)
-    ]
-    return np.sqrt(np.average(made, axis=0, weights=rows))
 
 
 def _quantity(unit: str, value: float) -> str:

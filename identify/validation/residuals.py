@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import fdtrc
 
-from identify.arrays import Array, Flags, Indices, Phi
+from identify.arrays import Array, Flags, Indices, Phi, Vec6
 from identify.regressors import LogSummary
 from identify.regressors.newton_euler import FEATURE_TENSOR
 
@@ -116,6 +116,23 @@ def power_over_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Arr
         power += (residual**2).sum(axis=0)
         expected += len(residual) * noise
     return np.where(expected > 0.0, power / np.where(expected > 0.0, expected, 1.0), 0.0)
+
+
+def rms_of_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Vec6:
+    """Root mean square of the residual that noise of wrench and motion alone would leave [N, N m].
+
+    Args:
+        logs: that the body was fitted to.
+        phi: the body, or what moved in each log, shape (10,) or (logs, 10).
+        biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
+
+    Returns:
+        Shape (6,), of all logs together; zero where no noise was read off the signals or given.
+    """
+    moved = np.broadcast_to(phi, (len(logs), 10))
+    parts = zip(logs, moved, biases, strict=True)
+    noise = [residual_and_noise(*part)[1] for part in parts]
+    return np.sqrt(np.average(noise, axis=0, weights=[len(log.rows) for log in logs]))
 
 
 def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, Array]:

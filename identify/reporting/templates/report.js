@@ -16,15 +16,16 @@ class Panel {
   constructor(group, svg) {
     [this.left, this.top, this.width, this.height] = numbers(group.dataset.box);
     Object.assign(this, {group, svg, x: numbers(group.dataset.x), y: numbers(group.dataset.y), label: group.dataset.label});
-    this.data = group.querySelector(".data");
-    this.grid = group.querySelector(".grid");
-    this.edge = group.querySelector(".edge");
+    [this.data, this.grid, this.edge] = ["data", "grid", "edge"].map(name => group.querySelector("." + name));
     this.texts = {across: all(".across", group), up: all(".up", group)};
-    this.rest = {grid: this.grid.getAttribute("d"), edge: this.edge.getAttribute("d"), data: this.data.getAttribute("transform")};
-    this.cursor = this.edge.cloneNode();
-    this.cursor.setAttribute("class", "cursor");
-    group.append(this.cursor);
+    this.rest = [this.data.getAttribute("transform"), this.grid.getAttribute("d"), this.edge.getAttribute("d")];
+    this.cursor = group.appendChild(this.edge.cloneNode());
     this.cursor.setAttribute("d", "");
+  }
+  set(transform, grid, edge) {
+    this.data.setAttribute("transform", transform);
+    this.grid.setAttribute("d", grid);
+    this.edge.setAttribute("d", edge);
   }
   get series() {  // what the paths say, in the units of the axes
     return this.read ??= all(".series", this.data).map(path => {
@@ -44,7 +45,6 @@ class Panel {
     const a = (this.x[1] - this.x[0]) / (range[1] - range[0]), d = (this.y[1] - this.y[0]) / (height[1] - height[0]);
     const e = this.left * (1 - a) + (this.x[0] - range[0]) / (range[1] - range[0]) * this.width;
     const f = this.top * (1 - d) + (height[1] - this.y[1]) / (height[1] - height[0]) * this.height;
-    this.data.setAttribute("transform", whole ? this.rest.data : `matrix(${a / 1000} 0 0 ${d / 1000} ${e} ${f})`);
     const size = this.svg.clientWidth / this.svg.viewBox.baseVal.width;
     for (const path of this.data.children) {
       const wide = path.getAttribute("stroke-width") / 1000 * size;
@@ -54,11 +54,7 @@ class Panel {
       all(".zoomed." + kind, this.group).forEach(one => one.remove());
       this.texts[kind].forEach(one => { one.style.display = whole ? "" : "none"; });
     }
-    if (whole) {
-      this.grid.setAttribute("d", this.rest.grid);
-      this.edge.setAttribute("d", this.rest.edge);
-      return;
-    }
+    if (whole) return this.set(...this.rest);
     const bottom = this.top + this.height, right = this.left + this.width;
     let grid = "", edge = `M${this.left} ${this.top}V${bottom}H${right}`;
     for (const [value, text] of ticks(range, 6)) {
@@ -71,16 +67,13 @@ class Panel {
       grid += `M${this.left} ${y}h${this.width}`; edge += `M${this.left} ${y}h-3`;
       this.write("up", text, "y", y + 2.9);
     }
-    this.grid.setAttribute("d", grid);
-    this.edge.setAttribute("d", edge);
+    this.set(`matrix(${a / 1000} 0 0 ${d / 1000} ${e} ${f})`, grid, edge);
   }
   reach([low, high]) {
     let least = Infinity, most = -Infinity;
-    for (const {x, y} of this.series) {
-      for (let i = Math.max(0, before(x, low)); i < x.length && x[i] <= high; i++) {
-        least = Math.min(least, y[i]); most = Math.max(most, y[i]);
-      }
-    }
+    for (const {x, y} of this.series)
+      for (let i = Math.max(0, before(x, low)); i < x.length && x[i] <= high; i++)
+        [least, most] = [Math.min(least, y[i]), Math.max(most, y[i])];
     if (least > most) return this.y;
     const margin = 0.08 * (most - least) || 0.05 * Math.abs(most) || 1;
     return [least - margin, most + margin];
@@ -132,14 +125,12 @@ class Plots {  // all figures of one link
     for (const figure of new Set(this.figures.map(svg => svg.closest("figure")))) this.tools(figure);
   }
   tools(figure) {
-    const bar = document.createElement("div");
+    const bar = add("div", figure);
     bar.className = "tools";
     figure.prepend(bar);
     for (const [text, what, act] of [["+", "Zoom in", () => this.zoom(0.5)], ["−", "Zoom out", () => this.zoom(2)], ["All", "Show all", () => this.show(this.whole)]]) {
-      const button = add("button", bar, text);
-      button.type = "button";
+      const button = Object.assign(add("button", bar, text), {type: "button", onclick: act});
       button.setAttribute("aria-label", what);
-      button.onclick = act;
     }
     add("span", bar, "Drag to zoom, with Shift to move; double-click for all. Keys: ← → + − 0");
   }
@@ -172,11 +163,7 @@ class Plots {  // all figures of one link
     };
     let from = null, moved = false;
     svg.onpointerdown = event => { from = place(event); moved = event.shiftKey; svg.setPointerCapture(event.pointerId); };
-    svg.onpointermove = event => {
-      const at = place(event);
-      if (from !== null && moved) this.show(this.range.map(edge => edge + from - at));
-      else this.point(at);
-    };
+    svg.onpointermove = event => from !== null && moved ? this.show(this.range.map(edge => edge + from - place(event))) : this.point(place(event));
     svg.onpointerup = event => {
       const to = place(event), [low, high] = [Math.min(from, to), Math.max(from, to)];
       if (from !== null && !moved && high - low > 0.01 * (this.range[1] - this.range[0])) this.show([low, high]);
@@ -206,21 +193,16 @@ for (const name of new Set(all("svg[data-link]").map(svg => svg.dataset.link))) 
 // Bodies: every mark says its points in space, and is projected anew as the view turns.
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 for (const svg of all("svg.body")) {
-  const [x0, y0, scale] = numbers(svg.dataset.frame), flat = numbers(svg.dataset.view);
-  let view = [flat.slice(0, 3), flat.slice(3, 6), flat.slice(6)];
-  const marks = all("[data-p]", svg).map(mark => {
-    const p = numbers(mark.dataset.p), points = [];
-    for (let i = 0; i < p.length; i += 3) points.push(p.slice(i, i + 3));
-    return [mark, points];
-  });
+  const [x0, y0, scale] = numbers(svg.dataset.frame);
+  const triples = flat => flat.flatMap((_, i) => i % 3 ? [] : [flat.slice(i, i + 3)]);
+  const marks = all("[data-p]", svg).map(mark => [mark, triples(numbers(mark.dataset.p))]);
+  let view = triples(numbers(svg.dataset.view));
   const draw = () => {
     for (const [mark, points] of marks) {
       const seen = points.map(p => [x0 + scale * dot(view[0], p), y0 - scale * dot(view[1], p)]);
-      if (mark.tagName === "path") mark.setAttribute("d", "M" + seen.map(p => p.map(v => v.toFixed(1)).join(" ")).join("L"));
-      else {
-        const at = mark.tagName === "circle" ? ["cx", "cy"] : ["x", "y"];
-        at.forEach((name, k) => mark.setAttribute(name, (seen[0][k]).toFixed(1)));
-      }
+      const names = {path: [], circle: ["cx", "cy"], text: ["x", "y"]}[mark.tagName];
+      names.forEach((name, k) => mark.setAttribute(name, seen[0][k].toFixed(1)));
+      if (!names.length) mark.setAttribute("d", "M" + seen.map(p => p.map(v => v.toFixed(1)).join(" ")).join("L"));
     }
   };
   const turn = (right, up) => {  // about the vertical of the page, then about its horizontal
@@ -240,8 +222,7 @@ for (const svg of all("svg.body")) {
 }
 
 for (const listing of all("details.copied")) {
-  const text = listing.querySelector("pre"), button = add("button", listing, "Copy");
-  button.type = "button";
+  const text = listing.querySelector("pre"), button = Object.assign(add("button", listing, "Copy"), {type: "button"});
   listing.insertBefore(button, text);
   button.onclick = async () => {
     try {
