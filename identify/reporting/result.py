@@ -95,8 +95,8 @@ def _need(need: Need, result: FitResult) -> str:
 
 _ANSWERS: dict[str, tuple[str, Tone]] = {
     "yes": ("Yes. The body is possible, the logs identify it, and it explains them.", "good"),
-    "with care": ("With care: {reasons}.", "warn"),
-    "no": ("No. Do not use this estimate: {reasons}.", "bad"),
+    "with care": ("With care, because of: {reasons}.", "warn"),
+    "no": ("No. Do not use this estimate, because of: {reasons}.", "bad"),
 }
 
 

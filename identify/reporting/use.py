@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from identify.errors import ModelError
 from identify.exchange import export_body
+from identify.exchange.controllers import CONTROLLERS
 from identify.reporting.content import Block, Listing, Section, Text
 from identify.texts import json_text
 
@@ -18,12 +19,22 @@ _FORMS = {"ur": "Universal Robots", "kuka": "KUKA", "urdf": "URDF", "mjcf": "MJC
 """What is shown, by the names of `identify export`, which knows more."""
 
 
+_NO_FLANGE = (
+    "Controllers take a payload about the flange, and the schema does not say where that is in the "
+    "body frame: [body.flange] of the schema, or --at of identify export, says it."
+)
+
+
 def use_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
     """Texts to paste, each with its frame; none of what is not to be used."""
     if result.verdict.usable == "no":
         return None
     estimate = result.estimate
-    blocks = [_listing(estimate, name, title) for name, title in _FORMS.items()]
+    known = estimate.frames.flange is not None
+    forms = {n: title for n, title in _FORMS.items() if known or n not in CONTROLLERS}
+    blocks = [_listing(estimate, name, title) for name, title in forms.items()]
+    if not known:
+        blocks.insert(0, Text(_NO_FLANGE, "muted"))
     said = json_text(
         {
             "mass": estimate.mass,

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import identify
+from identify.commands.main import main
+from identify.commands.pair import write_pair
 from identify.reporting import report
 from tests.reporting.conftest import BODY, moving
 from tests.reporting.test_browser import (
@@ -126,3 +128,15 @@ def test_nothing_is_cut_on_a_narrow_page(fitted, make, visit, tmp_path):  # noqa
     found = measured(seen)
     assert found["cut"] == []
     assert found["width"] <= 500  # headless windows are no narrower
+
+
+@pytest.mark.parametrize(("paper", "size"), [("a4", (594.96, 841.92)), ("letter", (612.0, 792.0))])
+def test_it_prints_on_paper(fitted, browser, tmp_path, paper, size):  # noqa: F811
+    write_pair(tmp_path, fitted, None)
+    assert main(["report", str(tmp_path), "--pdf", "--paper", paper]) == 0
+    content = (tmp_path / "report.pdf").read_bytes()
+    assert content.startswith(b"%PDF")
+    boxes = re.findall(rb"/MediaBox ?\[0 0 ([\d.]+) ([\d.]+)\]", content)
+    assert len(boxes) > 5
+    for box in set(boxes):
+        assert [float(side) for side in box] == pytest.approx(size, abs=0.5)
