@@ -189,7 +189,7 @@ class _Box:
     def _texts(self, panel: _DrawnPanel) -> Iterator[str]:
         if panel.ylabel:
             x, y = _LEFT + 0.8 * _LABEL, self.top + 0.5 * self.height
-            turned = f'{_MIDDLE} transform="rotate(-90 {x:.2f} {y:.2f})"'
+            turned = f'{_MIDDLE} class="name" transform="rotate(-90 {x:.2f} {y:.2f})"'
             yield write_text(panel.ylabel, x, y, _LABEL, INK, turned)
         if panel.note:
             x, y = self.left + self.width, self.top - _GAP

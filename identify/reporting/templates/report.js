@@ -16,7 +16,7 @@ class Panel {
   constructor(group, svg) {
     [this.left, this.top, this.width, this.height] = numbers(group.dataset.box);
     Object.assign(this, {group, svg, x: numbers(group.dataset.x), y: numbers(group.dataset.y), label: group.dataset.label});
-    [this.data, this.grid, this.edge] = ["data", "grid", "edge"].map(name => group.querySelector("." + name));
+    [this.data, this.grid, this.edge, this.name] = ["data", "grid", "edge", "name"].map(name => group.querySelector("." + name));
     this.texts = {across: all(".across", group), up: all(".up", group)};
     this.rest = [this.data.getAttribute("transform"), this.grid.getAttribute("d"), this.edge.getAttribute("d")];
     this.cursor = group.appendChild(this.edge.cloneNode());
@@ -54,7 +54,10 @@ class Panel {
       all(".zoomed." + kind, this.group).forEach(one => one.remove());
       this.texts[kind].forEach(one => { one.style.display = whole ? "" : "none"; });
     }
-    if (whole) return this.set(...this.rest);
+    if (whole) {
+      this.name.style.display = "";
+      return this.set(...this.rest);
+    }
     const bottom = this.top + this.height, right = this.left + this.width;
     let grid = "", edge = `M${this.left} ${this.top}V${bottom}H${right}`;
     for (const [value, text] of ticks(range, 6)) {
@@ -62,7 +65,10 @@ class Panel {
       grid += `M${x} ${this.top}v${this.height}`; edge += `M${x} ${bottom}v3`;
       this.write("across", text, "x", x);
     }
-    for (const [value, text] of ticks(height, 4)) {
+    const tried = [4, 3, 2].map(most => ticks(height, most)), longest = some => Math.max(...some.map(([, text]) => text.length));
+    const room = Math.max(...this.texts.up.map(one => one.textContent.length)), up = tried.find(some => some.length > 1 && longest(some) <= room) ?? tried[0];
+    this.name.style.display = longest(up) > room ? "none" : "";  // long numbers take its place
+    for (const [value, text] of up) {
       const y = bottom - (value - height[0]) / (height[1] - height[0]) * this.height;
       grid += `M${this.left} ${y}h${this.width}`; edge += `M${this.left} ${y}h-3`;
       this.write("up", text, "y", y + 2.9);
