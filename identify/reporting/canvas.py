@@ -348,8 +348,12 @@ def decades(axes: Axes, *, upward: bool = False) -> None:
     (axes.set_yscale if upward else axes.set_xscale)("log")
     first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
     every = max(1, -(-(last - first) // (6 if upward else 8)))
-    steps = (1.0, 2.0, 5.0) if high < 60.0 * low else (1.0,)
-    places = [step * 10.0**power for power in range(first, last + 1, every) for step in steps]
+    places: list[float] = []
+    for steps in ((1.0,), (1.0, 2.0, 5.0), range(1, 10)):
+        marks = (step * 10.0**power for power in range(first, last + 1, every) for step in steps)
+        places = [place for place in marks if low <= place <= high]
+        if len(places) > 2:  # one number alone says nothing of the scale
+            break
     set_ticks = axes.set_yticks if upward else axes.set_xticks
     set_ticks(places, [_power(place) for place in places])
     set_ticks([], minor=True)

@@ -11,7 +11,6 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.reporting.canvas import EDGE, GRID, INK, MUTED, PAD, WIDTH, Column, Panel, paint
-from identify.reporting.rounding import typeset
 from identify.reporting.svg_axes import Mark, SvgAxes, Ticks, text_width, write_text
 
 if TYPE_CHECKING:
@@ -198,7 +197,7 @@ class _Box:
             (x,), (y,) = self._place(panel.axes, *np.array(note.at)[:, None])
             anchor = f' text-anchor="{note.anchor}"'
             x, y = float(x) + note.offset[0], float(y) + note.offset[1]
-            yield write_text(typeset(note.text), x, y, note.size, note.color, anchor)
+            yield write_text(note.text, x, y, note.size, note.color, anchor)
 
     def key_of(self, mark: Mark) -> str:
         """A mark of a legend."""

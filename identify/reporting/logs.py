@@ -71,26 +71,29 @@ def _with_interval(value: float, half: float, decimals: int) -> str:
     return f"{fixed(value, decimals)} ± {spread if spread.strip('0.') else significant(half)}"
 
 
-_ACCOUNT = (
-    Head("Log"),
-    *numbers(
-        *("Rows", "Dropped", "Repeated", "Unused", "Rate [Hz]", "Cut-off [Hz]", "Span [s]"),
-        *("Used", "Effective"),
-    ),
-    Head("sha256"),
-)
+_LEFT_OUT = {
+    "Dropped": "Dropped: not finite, cut short or not numbers. ",
+    "Repeated": "Repeated: with the time stamp of the row before. ",
+    "Unused": "Unused: in segments too short to filter, and edges. ",
+}
+"""Columns of rows that are not used, which are shown where there are any, and what they mean."""
 
 
 def data_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Rows, rates, filters and digests of the logs."""
+    counts = [(log.recording.dropped.total, log.repeated, log.unused) for log in result.logs]
+    shown = [k for k, of_all in enumerate(zip(*counts, strict=True)) if any(of_all)]
+    names = [list(_LEFT_OUT)[k] for k in shown]
+    heads = ("Rows", *names, "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Effective")
     table = Table(
-        _ACCOUNT,
-        tuple(_account(index, log) for index, log in enumerate(result.logs)),
-        "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of the row "
-        "before. Unused: in segments too short to filter, and edges. Used: the rows that the fit "
-        "rests on; where streams have clocks of their own, those of the slowest. Effective: how "
-        "many independent samples these amount to; neighbours that went through one filter are "
-        "not independent.",
+        (Head("Log"), *numbers(*heads), Head("sha256")),
+        tuple(
+            _account(f"{number}: {log.name}", log, [of_log[k] for k in shown])
+            for number, (log, of_log) in enumerate(zip(result.logs, counts, strict=True), 1)
+        ),
+        f"{''.join(map(_LEFT_OUT.__getitem__, names))}Used: the rows that the fit rests on; where "
+        "streams have clocks of their own, those of the slowest. Effective: how many independent "
+        "samples these amount to; neighbours that went through one filter are not independent.",
     )
     count, estimate = len(result.logs), result.estimate
     said = Text(
@@ -165,18 +168,11 @@ def _noise_of(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
     return (table_of(("Log", *heads), rows, caption),)
 
 
-def _account(index: int, log: LogSummary) -> Row:
-    dropped = log.recording.dropped
-    reasons = (
-        f"{dropped.not_finite} not finite, {dropped.cut_short} cut short, "
-        f"{dropped.not_numbers} not numbers"
-    )
+def _account(name: str, log: LogSummary, left_out: Sequence[int]) -> Row:
     return row(
-        f"{index + 1}: {log.name}",
+        name,
         f"{log.recording.rows}",
-        Cell(f"{dropped.total}", title=reasons, tone="warn" if dropped.total else ""),
-        f"{log.repeated}",
-        f"{log.unused}",
+        *map(str, left_out),
         "still" if log.rate_hz is None else f"{log.rate_hz:.4g}",
         "none" if log.cutoff_hz is None else f"{log.cutoff_hz:.3g}",
         "–" if log.recording.still else f"{log.duration:.4g}",

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from identify.arrays import Array
 from identify.reporting.canvas import paint
+from identify.reporting.rounding import typeset
 
 _WIDTHS = (
     (0.32, "ijlIJ'′ ,.·’"),
@@ -339,7 +340,9 @@ class SvgAxes:
         )
         down = 0.35 * size if va == "center" else -0.2 * size
         anchor = {"left": "start", "center": "middle"}[ha]
-        self.notes.append(Note(text, (x, y), (xytext[0], down - xytext[1]), anchor, size, color))
+        self.notes.append(
+            Note(typeset(text), (x, y), (xytext[0], down - xytext[1]), anchor, size, color)
+        )
 
     def set_xlim(self, low: float, high: float) -> None:
         """Set both limits of the horizontal axis."""
