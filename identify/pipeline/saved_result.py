@@ -62,7 +62,7 @@ def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> 
         moved = kept.estimate.moved_in(number).phi
         arrays[f"logs.{number}.residual"] = residual_and_noise(log, moved, offset)[0]
     text = np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)
-    np.savez(buffer, said=text, **arrays)
+    np.savez(buffer, said=text, **arrays)  # pyright: ignore[reportArgumentType]
     return buffer.getvalue()
 
 

@@ -10,13 +10,8 @@ import identify
 from identify.commands.main import main
 from identify.commands.pair import write_pair
 from identify.reporting import report
+from tests.browser import POLICY, measured
 from tests.reporting.conftest import BODY, moving
-from tests.reporting.test_browser import (
-    POLICY,
-    browser,  # noqa: F401 - a fixture
-    measured,
-    visit,  # noqa: F401 - a fixture
-)
 
 ACT = """<pre id="measured"></pre><script>
 SVGElement.prototype.setPointerCapture = () => {};
@@ -78,7 +73,7 @@ def with_script(page: Path, script: str) -> Path:
     return copy
 
 
-def test_plots_zoom_together_the_body_turns_and_texts_are_copied(fitted, visit, tmp_path):  # noqa: F811
+def test_plots_zoom_together_the_body_turns_and_texts_are_copied(fitted, visit, tmp_path):
     page = report(fitted, tmp_path / "report.html", BODY)
     seen = visit(with_script(page, ACT))
     assert seen.console == []
@@ -101,7 +96,7 @@ def test_plots_zoom_together_the_body_turns_and_texts_are_copied(fitted, visit, 
     assert any("<inertial>" in text for text in found["copied"])
 
 
-def test_values_under_the_pointer_are_those_of_the_log(fitted, visit, tmp_path):  # noqa: F811
+def test_values_under_the_pointer_are_those_of_the_log(fitted, visit, tmp_path):
     from identify.reporting.wrenches import predict
 
     seen = visit(with_script(report(fitted, tmp_path / "report.html"), ACT))
@@ -121,7 +116,7 @@ def bad(result):
 
 
 @pytest.mark.parametrize("make", [lambda result: result, bad], ids=["good", "bad"])
-def test_nothing_is_cut_on_a_narrow_page(fitted, make, visit, tmp_path):  # noqa: F811
+def test_nothing_is_cut_on_a_narrow_page(fitted, make, visit, tmp_path):
     page = report(make(fitted), tmp_path / "report.html")
     seen = visit(with_script(page, NARROW), width=400)
     assert seen.console == []
@@ -131,7 +126,7 @@ def test_nothing_is_cut_on_a_narrow_page(fitted, make, visit, tmp_path):  # noqa
 
 
 @pytest.mark.parametrize(("paper", "size"), [("a4", (594.96, 841.92)), ("letter", (612.0, 792.0))])
-def test_it_prints_on_paper(fitted, browser, tmp_path, paper, size):  # noqa: F811
+def test_it_prints_on_paper(fitted, browser, tmp_path, paper, size):
     write_pair(tmp_path, fitted, None)
     assert main(["report", str(tmp_path), "--pdf", "--paper", paper]) == 0
     content = (tmp_path / "report.pdf").read_bytes()
@@ -140,3 +135,17 @@ def test_it_prints_on_paper(fitted, browser, tmp_path, paper, size):  # noqa: F8
     assert len(boxes) > 5
     for box in set(boxes):
         assert [float(side) for side in box] == pytest.approx(size, abs=0.5)
+
+
+def test_a_comparison_asks_for_nothing_and_is_whole_on_a_narrow_page(fitted, visit, tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        write_pair(tmp_path / name, fitted, None, report=False)
+    page = tmp_path / "both.html"
+    assert main(["compare", str(tmp_path / "one"), str(tmp_path / "other"), "-o", str(page)]) == 0
+    seen = visit(with_script(page, NARROW), width=400)
+    assert seen.console == []
+    assert seen.requests == []
+    assert measured(seen)["cut"] == []
+    assert "The 2 estimates agree" not in seen.dom  # the page says it in its first tile
+    assert "the 2 estimates agree" in seen.dom
