@@ -179,7 +179,9 @@ def motion_section(result: FitResult, truth: InertialParameters | None) -> Secti
 
 
 def _next(result: FitResult) -> str:
-    """What would narrow the widest interval, of logs that tell all there is to tell."""
+    """What would narrow the widest interval, of logs that identify all there is."""
+    if result.verdict.usable == "no":
+        return "None before what is wrong is put right: see the verdict."
     estimate, scales = result.estimate, body_scales(result.estimate)
     known = [
         (one.half_width / scales[one.group], one.name)
@@ -189,9 +191,10 @@ def _next(result: FitResult) -> str:
     if not known:
         return "The logs tell nothing of the body by themselves."
     width, name = max(known)
+    unmet = [need for need, met in result.verdict.needs.items() if not met]
     said = (
-        f"The logs tell all that was asked of them. The widest interval, beside the body's own "
-        f"scale, is that of {name} (± {typeset(significant(100.0 * width, 2))} %)."
+        f"{''.join(f'The need {need} is not met. ' for need in unmet)}The widest interval, beside "
+        f"the body's own scale, is that of {name} (± {typeset(significant(100.0 * width, 2))} %)."
     )
     shares = estimate.variance_shares.get(name)
     if not shares:
