@@ -153,12 +153,18 @@ class LogSummary(LogSeries):
             wrench_range=joint_range(self.wrench_range, later.wrench_range),
         ).thinned()
 
-    def thinned(self, most: int = MOST_POINTS) -> LogSummary:
-        """With so few stretches of the series, evenly spread and each whole, as may be kept."""
+    def thinned(self, most: int | None = None) -> LogSummary:
+        """With so few stretches of the series, evenly spread and each whole, as may be kept.
+
+        Args:
+            most: points, `MOST_POINTS` where not given; of one stretch the first ones stay.
+        """
+        most = MOST_POINTS if most is None else most
         stride, kept = 1, np.ones(len(self.numbers), dtype=np.bool_)
-        while kept.sum() > most:
+        while kept.sum() > most and stride * _STRETCH < self.points:
             stride *= 2
             kept = self.numbers // _STRETCH % stride == 0
+        kept &= np.cumsum(kept) <= most
         if kept.all():
             return self
         series = {
