@@ -30,14 +30,14 @@ class Panel {
   get series() {  // what the paths say, in the units of the axes
     return this.read ??= all(".series", this.data).map(path => {
       let px = 0, py = 0;
-      const x = [], y = [], steps = path.getAttribute("d").match(/-?\d+/g).map(Number);
+      const x = [], y = [], steps = (path.getAttribute("d").match(/-?\d+/g) ?? []).map(Number);
       for (let i = 0; i < steps.length; i += 2) {
         px += steps[i]; py += steps[i + 1];
         x.push(this.x[0] + (px / 1000 - this.left) / this.width * (this.x[1] - this.x[0]));
         y.push(this.y[1] - (py / 1000 - this.top) / this.height * (this.y[1] - this.y[0]));
       }
       return {name: path.dataset.name.split(",")[0], x, y};
-    });
+    }).filter(one => one.x.length);
   }
   show(range) {
     const whole = range[0] <= this.x[0] && range[1] >= this.x[1];
@@ -54,10 +54,8 @@ class Panel {
       all(".zoomed." + kind, this.group).forEach(one => one.remove());
       this.texts[kind].forEach(one => { one.style.display = whole ? "" : "none"; });
     }
-    if (whole) {
-      this.name.style.display = "";
-      return this.set(...this.rest);
-    }
+    this.name?.style.removeProperty("display");
+    if (whole) return this.set(...this.rest);
     const bottom = this.top + this.height, right = this.left + this.width;
     let grid = "", edge = `M${this.left} ${this.top}V${bottom}H${right}`;
     for (const [value, text] of ticks(range, 6)) {
@@ -67,7 +65,7 @@ class Panel {
     }
     const tried = [4, 3, 2].map(most => ticks(height, most)), longest = some => Math.max(...some.map(([, text]) => text.length));
     const room = Math.max(...this.texts.up.map(one => one.textContent.length)), up = tried.find(some => some.length > 1 && longest(some) <= room) ?? tried[0];
-    this.name.style.display = longest(up) > room ? "none" : "";  // long numbers take its place
+    if (longest(up) > room) this.name?.style.setProperty("display", "none");  // long numbers take its place
     for (const [value, text] of up) {
       const y = bottom - (value - height[0]) / (height[1] - height[0]) * this.height;
       grid += `M${this.left} ${y}h${this.width}`; edge += `M${this.left} ${y}h-3`;
