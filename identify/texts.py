@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 _FORMULA = ("=", "+", "-", "@")
 """What a spreadsheet takes for the beginning of a formula."""
 
@@ -36,3 +39,13 @@ def plain_name(text: str, most: int = 2000) -> str:
     """
     text = plain_text(text, most).replace("\n", "\\n")
     return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def json_text(value: object) -> str:
+    """JSON as a person reads it, each list of plain values on a line."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+    return _PLAIN_LIST.sub(lambda found: f"[{_BREAK.sub(' ', found[1])}]", text)
+
+
+_BREAK = re.compile(r"\n\s*")
+_PLAIN_LIST = re.compile(r'\[\n\s*((?:[-+.\w,\s]|"(?:[^"\\]|\\.)*")*?)\s*\]')

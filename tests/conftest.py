@@ -3,11 +3,14 @@
 import os
 import sys
 import types
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import Visit, find_browser, open_page
 from tests.commands.calling import Cli
 
 settings.register_profile(
@@ -43,6 +46,17 @@ def shared(shared_data, monkeypatch) -> Path:
 @pytest.fixture
 def cli(capsys) -> Cli:
     return Cli(capsys)
+
+
+@pytest.fixture(scope="session")
+def browser() -> str:
+    return find_browser()
+
+
+@pytest.fixture
+def visit(browser, tmp_path) -> Callable[..., Visit]:
+    """Opens a page, in a window of a width, and says what a browser made of it."""
+    return partial(open_page, browser, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -87,7 +87,7 @@ def test_another_name_is_an_attribute_error():
 
 
 def test_a_fit_and_its_figures_load_what_they_need(tmp_path):
-    """Of the project no more than 165 modules for a fit and 190 with its report; no pyplot."""
+    """Of the project no more than 165 modules for a fit and 225 with its report; no pyplot."""
     code = f"""
 import sys, numpy as np, identify
 
@@ -112,5 +112,5 @@ print("matplotlib.pyplot" in sys.modules, "matplotlib" in sys.modules)
     fit, nothing, report, pyplot = done.stdout.splitlines()
     assert nothing == "[]"
     assert int(fit) <= 165
-    assert int(fit) < int(report) <= 190
+    assert int(fit) < int(report) <= 225
     assert pyplot == "False True"

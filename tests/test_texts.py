@@ -1,8 +1,10 @@
+import json
+
 import pytest
 
 from identify.findings import Finding, reasons_in_words
 from identify.reporting.content import template
-from identify.texts import plain_name, plain_text, printable
+from identify.texts import json_text, plain_name, plain_text, printable
 
 NAMES = {
     "\x1b[31mred\x1b[0m": r"\x1b[31mred\x1b[0m",
@@ -38,3 +40,19 @@ def test_reasons_and_pages_show_control_characters_escaped():
     page = template("comparison.html").environment.from_string("{{ name }}, {{ number }}")
     said = page.render(name="<b>\u202e", number=1)
     assert said == r"&lt;b&gt;\u202e, 1"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"a": [1, -2.5e-3, 3]}, '{\n  "a": [1, -0.0025, 3]\n}'),
+        ({"a": ["x", "y  z [ 1 ]"]}, '{\n  "a": ["x", "y  z [ 1 ]"]\n}'),
+        ([[1, 2], [3, 4]], "[\n  [1, 2],\n  [3, 4]\n]"),
+        ([], "[]"),
+        ("[\n 1 ]", '"[\\n 1 ]"'),
+    ],
+)
+def test_lists_of_plain_values_are_on_a_line(value, expected):
+    text = json_text(value)
+    assert text == expected
+    assert json.loads(text) == value

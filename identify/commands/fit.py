@@ -23,7 +23,7 @@ from identify.commands.command import (
     option,
 )
 from identify.commands.output import require_writable
-from identify.commands.pair import CARRIER, ESTIMATE, REPORT, write_pair
+from identify.commands.pair import CARRIER, ESTIMATE, REPORT, RESULT, write_pair
 from identify.commands.prior import PriorWords, joined_box
 from identify.commands.reasons import reasons_of, status_of
 from identify.commands.runs import require_time_limit, require_workers, without_fit_each
@@ -41,9 +41,10 @@ if TYPE_CHECKING:
 class Fit(Command):
     """Fit one body to one or more logs of it: mass, centre of mass and inertia.
 
-    Writes OUT/estimate.json and OUT/report.html and prints the ten parameters. With --unloaded the
-    logs are of a payload on a carrier, such as a gripper: OUT/estimate.json is then the payload's,
-    and OUT/carrier.json the carrier's. Exit status: 0 only for an estimate that is proved possible
+    Writes OUT/estimate.json, OUT/report.html and OUT/result.npz, of which identify report makes the
+    report anew, and prints the ten parameters. With --unloaded the logs are of a payload on a
+    carrier, such as a gripper: OUT/estimate.json is then the payload's, and OUT/carrier.json the
+    carrier's. Exit status: 0 only for an estimate that is proved possible
     and optimal, and that no finding forbids to use; 2 for bad use or bad input, 3 when mass or
     centre of mass is not identifiable or the problem cannot be solved, 4 for an estimate that is
     not to be used (all files are written). With --each the least of those of the logs that is not
@@ -147,7 +148,7 @@ class Fit(Command):
     """Correct what was found before the fit, by the codes of findings; it is in the provenance."""
 
     no_report: Flag = False
-    """Write no report.html, which takes a second."""
+    """Write no report.html, which takes a second, and no result.npz to make it of."""
 
     follow: Flag = False
     """Watch the LOG as it grows, advise turns, and fit it once --need is met or on Ctrl-C."""
@@ -200,7 +201,11 @@ class Fit(Command):
                 "fit: --follow watches one log until --need is met: give one LOG, --need, and no "
                 "--unloaded or --apply"
             )
-        names = (ESTIMATE, *(CARRIER,) * bool(self.unloaded), *(REPORT,) * (not self.no_report))
+        names = (
+            ESTIMATE,
+            *(CARRIER,) * bool(self.unloaded),
+            *(RESULT, REPORT) * (not self.no_report),
+        )
         require_writable(self.output, names)
         with without_fit_each(self.output):
             pass  # one that runs already is said before the work, which may take long

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from identify.commands.each_logs import RESERVED, LogJob, find_logs
 from identify.commands.output import OutputError, require_writable, unwritable
-from identify.commands.pair import CARRIER, ESTIMATE, REPORT, report_is_of, write_pair
+from identify.commands.pair import CARRIER, ESTIMATE, REPORT, RESULT, report_is_of, write_pair
 from identify.commands.reasons import NOT_TO_BE_USED
 from identify.commands.runs import EACH_STORE, interrupted
 from identify.commands.terminal import say
@@ -271,7 +271,7 @@ def _compared(
                 duration=row["duration"],
                 report=report_is_of(folder / ESTIMATE),
             )
-        for left in (ESTIMATE, CARRIER, REPORT):
+        for left in (ESTIMATE, CARRIER, REPORT, RESULT):
             (folder / left).unlink(missing_ok=True)
         if name in same:
             return FittedLog(name, file, "duplicate", error=f"the same data as {same[name]}")

@@ -22,6 +22,7 @@ from tyro.extras import SubcommandApp
 from identify.commands.add import Add
 from identify.commands.check import Check
 from identify.commands.command import PARSING, Command, UsageError, parse_command
+from identify.commands.compare import Compare
 from identify.commands.compensate import Compensate
 from identify.commands.datasets import DatasetsFetch, DatasetsList, DatasetsPath
 from identify.commands.doctor import Doctor, own_version
@@ -30,6 +31,7 @@ from identify.commands.fit import Fit
 from identify.commands.init import Init
 from identify.commands.inspect import Inspect
 from identify.commands.replay import Replay
+from identify.commands.report import Report
 from identify.commands.shape import Shape
 from identify.commands.simulate import Simulate
 from identify.commands.study_results import StudyCompare, StudyTable
@@ -43,6 +45,8 @@ COMMANDS: Mapping[str, type[Command]] = MappingProxyType(
         "fit": Fit,
         "init": Init,
         "check": Check,
+        "report": Report,
+        "compare": Compare,
         "replay": Replay,
         "compensate": Compensate,
         "simulate": Simulate,

@@ -1,4 +1,4 @@
-"""estimate.json and report.html of one fit: written together, and known apart from those of two.
+"""estimate.json, result.npz and report.html of one fit: written together, known apart from others.
 
 So is the carrier.json of a fit of a payload on its carrier. The report names the digests of both.
 """
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from identify.pipeline import FitResult
 
 ESTIMATE, CARRIER, REPORT = "estimate.json", "carrier.json", "report.html"
+RESULT = "result.npz"
 
 _HEAD = 4096
 """Bytes of a report that are read for the digests of its estimates."""
@@ -34,20 +35,22 @@ def write_pair(
 
     The report comes first: half of a first pair is a report, and no command takes it for a body.
     Where this fit has no carrier, the carrier.json that the report before names goes with it, and
-    without `report` the report of an earlier fit.
+    without `report` the report of an earlier fit and its result.npz, which is to make it anew.
 
     Raises:
         OutputError: the system does not let them be written.
     """
     from identify.exchange.estimate_json import estimate_text
+    from identify.pipeline.saved_result import result_bytes
     from identify.reporting.page import report_html
 
     files, stale = {}, []
     if report:
         text = report_html(result, truth)
         files[folder / REPORT] = text.encode("utf-8", errors="backslashreplace")
+        files[folder / RESULT] = result_bytes(result, truth)
     else:
-        stale.append(folder / REPORT)
+        stale += [folder / REPORT, folder / RESULT]
     if result.carrier is not None:
         files[folder / CARRIER] = estimate_text(result.carrier.estimate).encode()
     elif _names(folder / CARRIER):

@@ -9,5 +9,9 @@ from identify.pipeline.log_check import LogCheck as LogCheck, check_logs as chec
 from identify.pipeline.log_replay import LogReplay as LogReplay, replay_log as replay_log
 from identify.pipeline.online import OnlineFit as OnlineFit
 from identify.pipeline.result import FitResult as FitResult
+from identify.pipeline.saved_result import (
+    ResultFileError as ResultFileError,
+    load_result as load_result,
+)
 from identify.pipeline.settings import FitOptions as FitOptions, FitSettings as FitSettings
 from identify.pipeline.turns import Turn as Turn

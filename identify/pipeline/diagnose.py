@@ -37,6 +37,7 @@ from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
+from identify.pipeline.check_summary import CheckSummary, summary_of
 from identify.pipeline.explanations import contacts_of, fitted, left_by, rank_explanations
 from identify.pipeline.messages import (
     of_calibration,
@@ -131,6 +132,11 @@ class Checks:
         yield from (of_change(change, self.logs) for change in self.changes)
         if self.calibration is not None:
             yield of_calibration(self.calibration)
+
+    @property
+    def summary(self) -> CheckSummary:
+        """What a report says of it."""
+        return summary_of(self)
 
     @property
     def advice(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from identify.estimation import Estimate
 from identify.findings import Finding, Verdict, ranked
+from identify.pipeline.check_summary import CheckSummary
 from identify.pipeline.diagnose import Checks
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
@@ -33,7 +34,7 @@ class FitResult:
     logs: tuple[LogSummary, ...]
     validation: Validation
     settings: FitSettings
-    checks: Checks = field(default_factory=Checks)
+    checks: Checks | CheckSummary = field(default_factory=Checks)
 
     def __repr__(self) -> str:
         logs = ", ".join(map(_log_in_short, self.logs))

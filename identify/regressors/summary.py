@@ -114,7 +114,7 @@ class LogSummary(LogSeries):
             span=(float(chunk.time[0]), float(chunk.time[-1])),
             fastest=_fastest(chunk.segments),
             wrench_range=wrench_range,
-        )._thinned()
+        ).thinned()
 
     def __add__(self, later: LogSummary) -> LogSummary:
         """The summary of two chunks of a log, in the terms of the earlier one."""
@@ -151,14 +151,20 @@ class LogSummary(LogSeries):
                 max(self.fastest[1], later.fastest[1]),
             ),
             wrench_range=joint_range(self.wrench_range, later.wrench_range),
-        )._thinned()
+        ).thinned()
 
-    def _thinned(self) -> LogSummary:
-        """With so few stretches of the series, evenly spread and each whole, as may be kept."""
+    def thinned(self, most: int | None = None) -> LogSummary:
+        """With so few stretches of the series, evenly spread and each whole, as may be kept.
+
+        Args:
+            most: points, `MOST_POINTS` where not given; of one stretch the first ones stay.
+        """
+        most = MOST_POINTS if most is None else most
         stride, kept = 1, np.ones(len(self.numbers), dtype=np.bool_)
-        while kept.sum() > MOST_POINTS:
+        while kept.sum() > most and stride * _STRETCH < self.points:
             stride *= 2
             kept = self.numbers // _STRETCH % stride == 0
+        kept &= np.cumsum(kept) <= most
         if kept.all():
             return self
         series = {

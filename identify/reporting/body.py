@@ -1,4 +1,4 @@
-"""The body: its parameters, principal moments and axes, and the proof that it is possible."""
+"""The body: its parameters and principal axes, a picture, and the proof that it is possible."""
 
 from __future__ import annotations
 
@@ -8,22 +8,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from identify.findings import NOT_IDENTIFIED
+from identify.inertia import PHI
+from identify.reporting.body_picture import body_drawing, semi_axes
 from identify.reporting.content import (
     Block,
     Cell,
+    Folded,
     Head,
     Points,
     Row,
     Section,
     Table,
     Text,
+    Tile,
+    Tiles,
     Tone,
     grouped,
     numbers,
     row,
     table_of,
 )
-from identify.reporting.parameter_table import PRINCIPAL, Group, ParameterRow, parameter_rows
+from identify.reporting.parameter_table import (
+    ABOUT_COM,
+    PRINCIPAL,
+    Group,
+    ParameterRow,
+    parameter_rows,
+)
 from identify.reporting.rounding import (
     decimals_for,
     fixed,
@@ -54,43 +65,97 @@ _WORDS = {
     "nothing": "not identifiable",
 }
 _TONES: dict[str, Tone] = {"constraint": "warn", "default": "muted", "nothing": "muted"}
-_MEANINGS = {
-    "data": "data: identifiable from the logs.",
-    "prior": "prior: most of what is known of it is what was said of the body besides the logs.",
-    "constraint": (
-        "constraint: physical consistency, or a bound that was given, moved it by more than one "
-        "standard error; its interval is that of the logs alone."
-    ),
-    "given": "given: the user fixed it.",
-}
 
 
-def parameters_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """All parameters with unit, interval, what decided them and, where known, the truth."""
-    estimate = result.estimate
+def body_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """Mass, centre of mass and inertia with intervals, what these include, and a picture.
+
+    First moments and the inertia about the origin are folded, and so is what words mean.
+    """
+    estimate, usable = result.estimate, result.verdict.usable != "no"
     rows = parameter_rows(estimate, truth)
+    blocks: list[Block] = []
+    if usable:
+        blocks += [Tiles(_tiles(result)), body_drawing(estimate)]
+    else:
+        blocks.append(Text("Not to be used: the verdict above says why.", "warn"))
+    blocks.append(_table(estimate, [one for one in rows if one.group in ABOUT_COM], truth))
+    blocks += _principal(estimate, truth)
+    if truth is not None:
+        star = any(one.outside for one in rows)
+        blocks.append(_errors(estimate.parameters, truth, outside=star))
+    points = []
+    if not estimate.complete:
+        points.append(
+            "not identifiable from these logs: the number shown was not measured. "
+            f"It completes the body: {estimate.default_body}. Do not rely on it."
+        )
+    points += scale_in_words(estimate)
+    if points:
+        blocks.append(Points(tuple(points)))
+    rest = [one for one in rows if one.group not in ABOUT_COM]
+    title = "First moments, and the inertia about the origin"
+    blocks.append(Folded(title, (_table(estimate, rest, truth),)))
+    return Section("body", f"The {estimate.body}", tuple(blocks))
+
+
+def _table(
+    estimate: Estimate, rows: Sequence[ParameterRow], truth: InertialParameters | None
+) -> Table:
     head = [Head("Parameter"), Head("Unit"), *numbers("Estimate", "95 % interval")]
     head += [Head("Decided by"), *(numbers("Truth", "Error") if truth is not None else ())]
-    table = Table(
+    return Table(
         tuple(head),
         grouped([_GROUP_NAMES[one.group] for one in rows], map(_row, rows)),
         f"Intervals: {estimate.interval_kind}. About the origin of the body frame, "
         f"{estimate.frame_in_words}, in its axes; products of inertia are the entries of the "
         "matrix (negative integrals).",
     )
-    present = {one.decided_by for one in rows}
-    points = [meaning for by, meaning in _MEANINGS.items() if by in present]
-    if "default" in present:
-        points.append(
-            "not identifiable from these logs: the number shown was not measured. "
-            f"It completes the body: {estimate.default_body}. Do not rely on it."
+
+
+def _tiles(result: FitResult) -> tuple[Tile, ...]:
+    """Mass, centre of mass and principal moments at a glance."""
+    estimate = result.estimate
+    mass, *com = (one.shown for one in parameter_rows(estimate, None, ABOUT_COM)[:4])
+    intervals = [one.interval for one in com]
+    detail = "; ".join(intervals)
+    if all(interval.startswith("± ") for interval in intervals):
+        detail = f"± {', '.join(interval[2:] for interval in intervals)}"
+    place = ", ".join(one.value for one in com)
+    return (
+        Tile("Mass", f"{mass.value} {mass.unit}", mass.interval),
+        Tile(
+            "Centre of mass",
+            f"{place} {com[0].unit}",
+            f"{detail}; from the origin of {estimate.frame_in_words}",
+        ),
+        _inertia(result),
+    )
+
+
+def _inertia(result: FitResult) -> Tile:
+    decided = result.estimate.decided_by
+    missing = [name for name in PHI if decided[name] in NOT_IDENTIFIED]
+    if missing:
+        logs = "this log" if len(result.logs) == 1 else "these logs"
+        completed = "; a default body completes them" if "default" in decided.values() else ""
+        return Tile(
+            "Inertia",
+            "not identifiable" if len(missing) >= _ENTRIES else "not all identifiable",
+            f"{', '.join(missing)}: unidentifiable from {logs}{completed}",
+            "warn",
         )
-    points += scale_in_words(estimate)
-    blocks: list[Block] = [table]
-    if truth is not None:
-        star = any(one.outside for one in rows)
-        blocks.append(_errors(estimate.parameters, truth, outside=star))
-    return Section("parameters", f"Parameters{estimate.of_body}", (*blocks, Points(tuple(points))))
+    moments = [one.shown for one in parameter_rows(result.estimate, None, PRINCIPAL)]
+    intervals = ", ".join(one.interval.removeprefix("± ") for one in moments)
+    return Tile(
+        "Principal moments of inertia",
+        f"{', '.join(one.value for one in moments)} · {moments[0].unit}",
+        f"± {intervals}; about the centre of mass",
+    )
+
+
+_ENTRIES = 6
+"""Of an inertia."""
 
 
 def scale_in_words(estimate: Estimate) -> list[str]:
@@ -148,16 +213,12 @@ def _errors(found: InertialParameters, true: InertialParameters, *, outside: boo
     )
 
 
-def principal_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
+def _principal(estimate: Estimate, truth: InertialParameters | None) -> tuple[Table, ...]:
     """Principal moments, axes and the ellipsoid of the same inertia; none of a default body."""
-    estimate = result.estimate
-    body, found = estimate.parameters, estimate.principal_axes
+    found = estimate.principal_axes
     if not found:
-        return None
-    moments = np.array([one.moment for one in found])
-    # About a principal axis i: I_i = Σ_j s_j − s_i, with s_j = m a_j² / 5 of a solid ellipsoid.
-    second = 0.5 * moments.sum() - moments
-    lengths = 2.0 * np.sqrt(5.0 * np.maximum(second, 0.0) / body.mass)
+        return ()
+    lengths = 2.0 * semi_axes(estimate)
     shown = [one.shown for one in parameter_rows(estimate, truth, PRINCIPAL)]
     length = unit_of_length(float(lengths.max()))
     decimals = max(0, decimals_for(None, length.of(float(lengths.max()))) - 4)
@@ -172,18 +233,16 @@ def principal_section(result: FitResult, truth: InertialParameters | None) -> Se
         )
         for place, moment, axis, size in zip((1, 2, 3), shown, found, lengths, strict=True)
     ]
-    heads = (f"Moment [{shown[0].unit}]", "95 % interval", f"Axis in {estimate.frame_in_words} [–]")
-    heads += ("95 % cone", f"Ellipsoid [{length.name}]")
+    heads = (f"Principal moment [{shown[0].unit}]", "95 % interval", "Axis in B [–]", "95 % cone")
     table = table_of(
-        ("", *heads),
+        ("", *heads, f"Ellipsoid [{length.name}]"),
         rows,
         "About the centre of mass. Cone: half the angle at the tip of the one around the axis that "
         "holds the true axis; “any” where the moment cannot be distinguished from another one, so "
         "that the axis may point anywhere in the plane of both. The last column is the diameter, "
-        "along that axis, of the solid ellipsoid with this mass and inertia: compare it with the "
-        "size of the real body.",
+        "along that axis, of the solid ellipsoid with this mass and inertia.",
     )
-    return Section("principal", f"Principal axes of inertia{estimate.of_body}", (table,))
+    return (table,)
 
 
 def _cone(half_angle: float | None) -> str:
@@ -193,9 +252,9 @@ def _cone(half_angle: float | None) -> str:
 _HEAD = (Head("Check", "prose"), Head("Value", "number"), Head("What it says", "prose"))
 
 
-def certificate_section(result: FitResult, truth: InertialParameters | None) -> Section:
+def certificate_blocks(estimate: Estimate) -> tuple[Block, ...]:
     """What was checked of the estimate, apart from the solver's own word, and what it means."""
-    proof = result.estimate.certificate
+    proof = estimate.certificate
     intro = Text(
         "A body is possible if some density of mass, nowhere negative, has these ten parameters. "
         "That is so exactly when its 4 × 4 pseudo-inertia has no negative eigenvalue. The numbers "
@@ -215,9 +274,7 @@ def certificate_section(result: FitResult, truth: InertialParameters | None) -> 
             f"{1e3 * proof.solve_time:.1f} ms to solve it. The body is at the edge of "
             f"{' and '.join(proof.active) or 'no term'}."
         )
-    table = Table(_HEAD, _checks(proof, result.estimate.bodies))
-    blocks = (intro, table, Text(solver, "muted"))
-    return Section("certificate", "Consistency certificate", blocks)
+    return intro, Table(_HEAD, _checks(proof, estimate.bodies)), Text(solver, "muted")
 
 
 def _eigenvalues(estimate: Estimate) -> Row:

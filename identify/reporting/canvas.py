@@ -44,6 +44,30 @@ BAND = "#d6e6f5"
 AXES = (("x", "#0061a8", "-"), ("y", "#d1530a", (0, (5, 1.5))), ("z", "#17866b", (0, (1.5, 1))))
 """Name, colour and dashes of the three axes of a vector; they differ without colour, too."""
 
+SHADE, CONSTRAINT = "#f3efe6", "#8a5a00"
+"""Of what is no better than the body's own scale, and of what a constraint decided."""
+
+PAINTS: Mapping[str, tuple[str, str]] = {
+    INK: ("ink", "#e6eaee"),
+    MUTED: ("muted", "#a8b2bd"),
+    GRID: ("grid", "#333c46"),
+    EDGE: ("edge", "#66727f"),
+    MEASURED: ("measured", "#7f8b97"),
+    ESTIMATE: ("estimate", "#62b3f2"),
+    OTHER: ("other", "#f39355"),
+    BAND: ("band", "#24435c"),
+    AXES[2][1]: ("third", "#45c9a5"),
+    SHADE: ("shade", "#2c2b25"),
+    CONSTRAINT: ("constraint", "#e2b45c"),
+}
+"""Each colour of a page: the name of its variable there, and what it is in the dark."""
+
+
+def paint(color: str) -> str:
+    """A colour as a page's figures have it, which follows the reader's light or dark setting."""
+    return f"var(--{PAINTS[color][0]})" if color in PAINTS else color
+
+
 WIDTH = 4.6
 """Of a column [in]."""
 
@@ -128,12 +152,15 @@ class Column:
         xlabel: of the horizontal axis, with its unit.
         panels: from the top.
         shared: whether all panels have the same horizontal axis, which is then labelled once.
+        link: what is along that axis; columns of a page with the same word are zoomed together,
+            those without a word not at all.
     """
 
     title: str
     xlabel: str
     panels: tuple[Panel, ...]
     shared: bool = True
+    link: str = ""
 
     @property
     def height(self) -> float:
@@ -321,8 +348,12 @@ def decades(axes: Axes, *, upward: bool = False) -> None:
     (axes.set_yscale if upward else axes.set_xscale)("log")
     first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
     every = max(1, -(-(last - first) // (6 if upward else 8)))
-    steps = (1.0, 2.0, 5.0) if high < 60.0 * low else (1.0,)
-    places = [step * 10.0**power for power in range(first, last + 1, every) for step in steps]
+    places: list[float] = []
+    for steps in ((1.0,), (1.0, 2.0, 5.0), range(1, 10)):
+        marks = (step * 10.0**power for power in range(first, last + 1, every) for step in steps)
+        places = [place for place in marks if low <= place <= high]
+        if len(places) > 2:  # one number alone says nothing of the scale
+            break
     set_ticks = axes.set_yticks if upward else axes.set_xticks
     set_ticks(places, [_power(place) for place in places])
     set_ticks([], minor=True)

@@ -43,6 +43,7 @@ class FittedLog:
         error: its message, or which log it is a duplicate of.
         exit_code: what `identify fit` of this log alone ends with.
         report: whether it has a report.
+        link: from the page to its report or estimate; else they are in the folder of its name.
     """
 
     name: str
@@ -55,6 +56,7 @@ class FittedLog:
     error: str = ""
     exit_code: int = 0
     report: bool = False
+    link: str = ""
 
     @property
     def usable(self) -> str:
@@ -93,10 +95,12 @@ class Comparison:
     Attributes:
         logs: all of them.
         dropped: names of folders with estimates of earlier runs, whose logs are not among these.
+        notes: what else is to know of them, a sentence each.
     """
 
     logs: tuple[FittedLog, ...]
     dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def pooled(self) -> PooledEstimates:
@@ -260,6 +264,7 @@ def reasons(comparison: Comparison) -> Iterator[str]:
             f"{listed(unusable, _MOST)} {are} not compared: findings say not to use "
             f"{'it' if len(unusable) == 1 else 'them'}."
         )
+    yield from comparison.notes
     if comparison.dropped:
         yield (
             f"Folders of earlier runs whose logs are not among these: "

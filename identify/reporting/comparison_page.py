@@ -39,11 +39,10 @@ from identify.reporting.content import (
     Tile,
     Tiles,
     Tone,
+    page_of,
     row,
     table_of,
-    template,
 )
-from identify.reporting.drawing import svg
 from identify.reporting.rounding import nines, significant
 
 if TYPE_CHECKING:
@@ -55,18 +54,20 @@ _NAMES = {"m": "mass", "cx": "centre of mass", "Icxx": "inertia about the centre
 
 
 def comparison_html(
-    comparison: Comparison, *, folder: str = ".", written: datetime | None = None
+    comparison: Comparison,
+    *,
+    title: str = "",
+    folder: str = ".",
+    written: datetime | None = None,
 ) -> str:
     """The page as text; the same fits and time give the same text."""
-    from markupsafe import Markup
-
     sections = [section for build in SECTIONS if (section := build(comparison)) is not None]
-    return template("comparison.html").render(
-        logs=len(comparison.logs),
+    return page_of(
+        "comparison.html",
+        sections,
+        title=title or f"Inertia from {len(comparison.logs)} logs, each for itself",
         folder=folder,
         written=written or datetime.now().astimezone(),
-        sections=sections,
-        draw=lambda column, key: Markup(svg(column, key)),
     )
 
 
@@ -152,9 +153,10 @@ def fits(comparison: Comparison) -> Section | None:
     )
     caption = (
         "p, log: probability of a difference from the others as large by chance. R², least: of the "
-        "axes of the measured wrench, on data held out. table.csv and table.parquet have the same "
-        "in SI, with intervals."
+        "axes of the measured wrench, on data held out."
     )
+    if not any(log.link for log in fitted):  # each in a folder beside the page
+        caption += " table.csv and table.parquet have the same in SI, with intervals."
     rows = (_fit(comparison, log, names) for log in fitted)
     return Section("fits", "Logs", (table_of(heads, rows, caption, words=3),))
 
@@ -163,10 +165,10 @@ def _fit(comparison: Comparison, log: FittedLog, names: list[str]) -> Row:
     pooled = comparison.pooled
     beside = pooled.by_name.get(log.name)
     tone: Tone = "warn" if log.name in pooled.differing else ""
-    target = "report.html" if log.report else "estimate.json"
+    link = log.link or f"{quote(log.name)}/{'report.html' if log.report else 'estimate.json'}"
     codes = [code.replace("_", " ") for code in log.findings]
     return row(
-        Cell(log.name, title=log.file, link=f"{quote(log.name)}/{target}"),
+        Cell(log.name, title=log.file, link=link),
         Cell(log.usable, tone="warn" if log.usable == "no" else ""),
         Cell(listed(codes, 2), title=", ".join(codes)),
         Cell(

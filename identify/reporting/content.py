@@ -6,12 +6,16 @@ terminal.
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
-from identify.reporting.canvas import Column
+from identify.reporting.canvas import PAINTS, Column
+from identify.reporting.rounding import typeset
 from identify.texts import printable
 
 if TYPE_CHECKING:
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
-Tone: TypeAlias = Literal["", "good", "warn", "muted"]
+Tone: TypeAlias = Literal["", "good", "warn", "bad", "muted"]
 
 WIDTH = 80
 """Of a terminal [characters]."""
@@ -70,7 +74,8 @@ class Tiles:
 class Cell:
     """A cell of a table: text, an index set lower behind it, what is shown when pointed at.
 
-    The text may lead to another page, by an address relative to this one.
+    The text may lead to another page, by an address relative to this one. The shade behind it goes
+    from -4 (orange) to 4 (blue).
     """
 
     text: str
@@ -78,6 +83,7 @@ class Cell:
     title: str = ""
     tone: Tone = ""
     link: str = ""
+    shade: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,36 +105,62 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, with a head for each cell of a row; the caption says what the columns mean."""
+    """A table, with a head for each cell of a row; the caption says what the columns mean.
+
+    One that looks "dense" is a grid of short numbers.
+    """
 
     kind: ClassVar = "table"
     head: tuple[Head, ...]
     rows: tuple[Row, ...]
     caption: str = ""
+    look: Literal["", "dense"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
     """Figures side by side, one SVG each, so that they go below each other on a narrow page.
 
-    They are drawn when the report is written; the caption says how to read them.
+    They are drawn when the report is written; the caption says how to read them. Their numbers may
+    be folded below.
     """
 
     kind: ClassVar = "pictures"
     columns: tuple[Column, ...]
     caption: str = ""
+    table: Table | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure that is markup already, all text in it escaped."""
+
+    kind: ClassVar = "drawing"
+    svg: str
+    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Text as it stands in a file."""
+    """Text as it stands in a file, folded; one to copy has a button for that and a note."""
 
     kind: ClassVar = "listing"
     title: str
     text: str
+    copied: bool = False
+    note: str = ""
 
 
-Block: TypeAlias = Text | Points | Tiles | Table | Pictures | Listing
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Blocks that a reader opens who wants to know more."""
+
+    kind: ClassVar = "folded"
+    title: str
+    blocks: tuple[Block, ...]
+
+
+Block: TypeAlias = Text | Points | Tiles | Table | Pictures | Drawing | Listing | Folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +170,7 @@ class Section:
     key: str
     title: str
     blocks: tuple[Block, ...]
+    tone: Tone = ""
 
 
 Builder: TypeAlias = "Callable[[FitResult, InertialParameters | None], Section | None]"
@@ -231,17 +264,44 @@ def _pieces(columns: Sequence[list[str]], room: int) -> Iterator[list[list[str]]
     yield piece
 
 
+def page_of(name: str, sections: Iterable[Section], **said: Any) -> str:
+    """A page of `templates/` with sections.
+
+    Args:
+        name: of the template.
+        sections: in their order.
+        said: what its head says.
+    """
+    from markupsafe import Markup
+
+    from identify.reporting.drawing import svg
+
+    numbers: dict[str, Iterator[int]] = {}
+
+    def draw(column: Column, key: str) -> Markup:
+        return Markup(svg(column, f"{key}{next(numbers.setdefault(key, count(1)))}"))
+
+    shown = list(sections)
+    return template(name).render(sections=shown, draw=draw, markup=Markup, **said)
+
+
 @cache
 def template(name: str) -> Template:
     """A page of `templates/`, which escapes all text put into it, control characters too."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
+    loader = PackageLoader("identify.reporting")
     environment = Environment(
-        loader=PackageLoader("identify.reporting"),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    script = loader.get_source(environment, "report.js")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    environment.filters["typeset"] = typeset
+    environment.globals |= {"script": Markup(script), "script_digest": digest, "paints": PAINTS}
     return environment.get_template(name)

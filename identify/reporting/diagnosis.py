@@ -9,9 +9,11 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.inertia import InertialParameters
+from identify.reporting.body import certificate_blocks
 from identify.reporting.canvas import BAND, ESTIMATE, OTHER, Column, Panel
 from identify.reporting.content import (
     Block,
+    Folded,
     Head,
     Pictures,
     Points,
@@ -22,98 +24,130 @@ from identify.reporting.content import (
     row,
     table_of,
 )
-from identify.reporting.rounding import prefixed
+from identify.reporting.rounding import prefixed, significant, typeset
 from identify.reporting.timeline import Timeline, mark_logs, timelines
 from identify.reporting.wrenches import predict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from identify.diagnosis import Diagnosis, Ranking, Span
+    from identify.diagnosis import Span
     from identify.pipeline import FitResult
+    from identify.pipeline.check_summary import CheckSummary, RankedReading, SizedFault
 
 _MOST = 6
 """Explanations that are shown."""
 
 
-def diagnosis_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
-    """The ranking, the faults, the spans, and what the estimate is with the faults corrected."""
-    blocks = tuple(_blocks(result))
-    return Section("checks", "What was checked", blocks) if blocks else None
+def checks_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """What was checked in plain sentences; what was found open to see, the rest folded."""
+    return Section("checks", "What was checked", tuple(_blocks(result)))
 
 
 def _blocks(result: FitResult) -> Iterator[Block]:
-    found = result.checks
+    found = result.checks.summary
     if result.corrected:
         yield Text("Corrections that were asked for, and made before the fit:")
         yield Points(result.corrected)
-    if found.diagnosis is None and found.ranking is None:
-        return
-    if found.ranking is not None:
-        yield _ranked(found.ranking)
-    else:
-        yield Text(
-            "Other readings of the logs were not tried, as nothing in the fit pointed to one. The "
-            "command identify check tries them all.",
-            "muted",
-        )
-    if found.diagnosis is not None:
-        if found.diagnosis.tests:
-            yield _tested(found.diagnosis)
-        if found.diagnosis.found:
-            yield _before_and_after(result)
+    yield Points(tuple(_sentences(result, found)))
+    ranked = any(each.code for each in found.readings[:1])
+    readings, faults = _ranked(found.readings), _tested(found.faults)
+    if ranked:
+        yield readings
+    if found.corrected is not None:
+        yield _before_and_after(result.estimate.parameters, found)
     columns = span_columns(result)
     if columns:
         yield Pictures(
             columns,
             "Size of the residual over time. In the shaded spans something is wrong with the log.",
         )
-    if found.advice:
-        yield Points(found.advice, "muted")
+    if found.readings and not ranked:
+        yield Folded("Other readings of the logs", (readings,))
+    if found.faults:
+        yield Folded("Faults of the logs that have a size", (faults,))
+    yield Folded("That the body is possible, and the optimum", certificate_blocks(result.estimate))
 
 
-def _ranked(ranking: Ranking) -> Table:
-    shown = list(ranking.explanations[:_MOST])
+def _sentences(result: FitResult, found: CheckSummary) -> Iterator[str]:
+    estimate, scores = result.estimate, result.validation.scores
+    least = significant(estimate.certificate.eigenvalues[0], 2)
+    is_not = "" if result.verdict.possible else "not "
+    yield (
+        f"The body is {is_not}possible: the least eigenvalue of its scaled pseudo-inertia is "
+        f"{typeset(least)}."
+    )
+    distance = typeset(f"{estimate.certificate.distance_to_optimum:.1g}")
+    yield (
+        f"It is the optimum of {estimate.certificate.optimal_for}: by a bound worked out from the "
+        f"data, at most {distance} standard errors away from it."
+    )
+    if scores is not None:
+        left = "is as noise is" if result.verdict.explains_data else "is more than noise"
+        yield (
+            f"Parts of the logs were held out ({scores.folds}) and predicted by bodies fitted to "
+            f"the rest; what is left of the wrench {left}."
+        )
+    dropped = sum(log.recording.dropped.total for log in result.logs)
+    yield f"{dropped or 'No'} row{'' if dropped == 1 else 's'} of the logs had to be dropped."
+    spans = sum(map(len, found.spans))
+    yield (
+        "Contacts, spikes, readings at the end of their range and frozen signals: "
+        f"{f'{spans} spans of time' if spans else 'none found'}."
+    )
+    names = {
+        what: [one.name.replace("_", " ") for one in found.faults if which(one)]
+        for what, which in (
+            ("Found", lambda one: one.found),
+            ("Looked for and not found", lambda one: one.observable and not one.found),
+            ("What these logs could not show", lambda one: not one.observable),
+        )
+    }
+    yield from (f"{what}: {', '.join(which)}." for what, which in names.items() if which)
+    if not found.readings:
+        yield (
+            "Other readings of the logs (units, orders, signs, frames) were not tried, as nothing "
+            "in the fit pointed to one. The command identify check tries them all."
+        )
+    elif not found.readings[0].code:
+        yield (
+            f"{len(found.readings)} readings and faults of the logs were compared; none explains "
+            "them better than the one of the schema."
+        )
+
+
+def _ranked(readings: Sequence[RankedReading]) -> Table:
+    shown = list(readings[:_MOST])
     if all(each.code for each in shown):
-        shown += [each for each in ranking.explanations if not each.code]
+        shown += [each for each in readings if not each.code]
     return Table(
         (Head("Reading or fault of the log", "prose"), *numbers("2 Δ log L", "Mass [kg]")),
         tuple(
             row(each.text, f"{each.gain:.1f}", f"{each.mass:.5g}", muted=not each.code)
             for each in shown
         ),
-        f"The most likely of {len(ranking.explanations)} readings and faults. 2 Δ log L: twice the "
+        f"The most likely of {len(readings)} readings and faults. 2 Δ log L: twice the "
         "log-likelihood ratio to the log as read, less a penalty for the unknowns that are added. "
         "Mass: that of the body if the log is read so.",
     )
 
 
-def _tested(diagnosis: Diagnosis) -> Table:
+def _tested(faults: Sequence[SizedFault]) -> Table:
     rows = []
-    found_by_name = {each.faults[0].name: each for each in diagnosis.found}
-    for test in diagnosis.tests:
-        fault, scale = test.fault, test.fault.sizes
-        assert scale is not None
-        per = scale.per_unit
-        found = found_by_name.get(fault.name)
-        size, half, p_value = (
-            (test.size, 1.96 * test.errors, test.p_value)
-            if found is None
-            else (found.size, found.half_width, found.p_value)
-        )
-        sizes = ", ".join(f"{s / per:.2g} ± {h / per:.2g}" for s, h in zip(size, half, strict=True))
-        observable = test.observable or found is not None
+    for one in faults:
+        pairs = zip(one.size, one.half_width, strict=True)
+        sizes = ", ".join(f"{size:.2g} ± {half:.2g}" for size, half in pairs)
         rows.append(
             row(
-                fault.name.replace("_", " "),
-                f"{sizes} {scale.unit}" if np.isfinite(half).all() else "unobservable",
-                f"{p_value:.2g}",
-                "found" if found is not None else "yes" if observable else "no",
-                muted=not observable,
+                one.name.replace("_", " "),
+                f"{sizes} {one.unit}" if np.isfinite(one.half_width).all() else "unobservable",
+                f"{one.p_value:.2g}",
+                "found" if one.found else "yes" if one.observable else "no",
+                muted=not one.observable,
             )
         )
     return Table(
-        (Head("Fault"), Head("Size"), *numbers("p"), Head("Observable")),
+        (Head("Fault"), *numbers("Size", "p"), Head("Observable")),
         tuple(rows),
         "Log faults that have a size, with its 95 % interval: the fitted size of those that were "
         "found; of the others, the estimate by one step of least squares from zero. p: probability "
@@ -121,10 +155,9 @@ def _tested(diagnosis: Diagnosis) -> Table:
     )
 
 
-def _before_and_after(result: FitResult) -> Table:
-    assert result.checks.diagnosis is not None
-    before = result.estimate.parameters
-    after = InertialParameters(np.array(result.checks.diagnosis.fit.x[:10]))
+def _before_and_after(before: InertialParameters, found: CheckSummary) -> Table:
+    assert found.corrected is not None
+    after = InertialParameters(found.corrected)
     pairs = [("mass", "kg", before.mass, after.mass)]
     pairs += [
         (f"centre of mass {axis}", "m", float(one), float(other))
@@ -135,7 +168,7 @@ def _before_and_after(result: FitResult) -> Table:
         (f"I{axis}{axis} about it", "kg m²", float(one), float(other))
         for axis, one, other in zip("xyz", *inertias, strict=True)
     ]
-    names = ", ".join(each.code.replace("_", " ") for each in result.checks.diagnosis.found)
+    names = ", ".join(code.replace("_", " ") for code in found.codes)
     return table_of(
         ("Parameter", "Unit", "As read", "Corrected"),
         ((name, unit, f"{a:.5g}", f"{b:.5g}") for name, unit, a, b in pairs),
@@ -150,7 +183,7 @@ _KINDS = (("force", "N", slice(0, 3)), ("torque", "N m", slice(3, 6)))
 
 def span_columns(result: FitResult) -> tuple[Column, ...]:
     """Size of the residual over time, spans shaded; none where there is no span."""
-    spans = result.checks.spans
+    spans = result.checks.summary.spans
     if not any(spans):
         return ()
     values = [prediction.residual for prediction in predict(result)]
@@ -162,6 +195,7 @@ def span_columns(result: FitResult) -> tuple[Column, ...]:
                 _sized([np.linalg.norm(one[:, axes], axis=1) for one in values], spans, timeline, k)
                 for k, (_, _, axes) in enumerate(_KINDS)
             ),
+            link=timeline.link,
         )
         for timeline in timelines(result.logs)
         if not timeline.still

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, cast
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from identify.arrays import Array
-from identify.reporting.canvas import EDGE, GRID, INK, MUTED, PAD, WIDTH, Column, Panel
+from identify.reporting.canvas import EDGE, GRID, INK, MUTED, PAD, WIDTH, Column, Panel, paint
 from identify.reporting.svg_axes import Mark, SvgAxes, Ticks, text_width, write_text
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def svg(column: Column, key: str) -> str:
         top = y + panel.above
         box = _Box(left, top, right - left, panel.height, f"{key}-{number}")
         labelled = not column.shared or panel is panels[-1]
-        parts += box.draw(panel, numbered=labelled)
+        drawn = "".join(box.draw(panel, numbered=labelled, zoomed=bool(column.link)))
+        parts.append(box.group(panel, drawn) if column.link else drawn)
         y = top + panel.height
         if labelled:
             y += _TICK + _GAP + _SMALL + _LINE * _LABEL
@@ -58,7 +59,8 @@ def svg(column: Column, key: str) -> str:
     labels = "; ".join(panel.ylabel or panel.xlabel or column.xlabel for panel in panels)
     label = escape(f"{column.title}: {labels}")
     size = f"0 0 {_INCH * WIDTH:g} {y + _LEFT:.2f}"
-    return f'<svg viewBox="{size}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+    link = f' data-link="{escape(column.link)}"' if column.link else ""
+    return f'<svg viewBox="{size}" role="img" aria-label="{label}"{link}>{"".join(parts)}</svg>'
 
 
 _MIDDLE, _END = ' text-anchor="middle"', ' text-anchor="end"'
@@ -141,7 +143,15 @@ class _Box:
     height: float
     key: str
 
-    def draw(self, panel: _DrawnPanel, *, numbered: bool) -> Iterator[str]:
+    def group(self, panel: _DrawnPanel, drawn: str) -> str:
+        """The panel with what a script needs to zoom it: its place, its limits and its label."""
+        limits = {"x": panel.axes.x.limits(), "y": panel.axes.y.limits()}
+        said = "".join(f' data-{k}="{low:.12g} {high:.12g}"' for k, (low, high) in limits.items())
+        box = f"{self.left:.2f} {self.top:.2f} {self.width:.2f} {self.height:.2f}"
+        label = escape(panel.ylabel)
+        return f'<g class="panel" data-label="{label}" data-box="{box}"{said}>{drawn}</g>'
+
+    def draw(self, panel: _DrawnPanel, *, numbered: bool, zoomed: bool) -> Iterator[str]:
         """Grid, marks, axes with ticks, and texts."""
         axes, bottom = panel.axes, self.top + self.height
         across = axes.x.ticks(self.width, _SMALL, along=True)
@@ -149,32 +159,36 @@ class _Box:
         ys = (bottom - self.height * axes.y.shares(panel.up.places)).tolist()
         grid = [f"M{x:.2f} {self.top:.2f}v{self.height:.2f}" for x in xs if axes.x.grid]
         grid += [f"M{self.left:.2f} {y:.2f}h{self.width:.2f}" for y in ys if axes.y.grid]
-        yield _stroke("".join(grid), GRID, 0.6)
+        yield _stroke("".join(grid), GRID, 0.6, ' class="grid"' if zoomed else "")
         where = f'x="{self.left:.2f}" y="{self.top:.2f}"'
         size = f'width="{self.width:.2f}" height="{self.height:.2f}"'
         yield f'<clipPath id="{self.key}"><rect {where} {size}/></clipPath>'
         areas = [mark for mark in axes.marks if mark.kind == "area"]
         others = [mark for mark in axes.marks if mark.kind != "area"]
-        clipped = [self._drawn(mark, axes) for mark in (*areas, *others) if mark.clipped]
-        yield f'<g clip-path="url(#{self.key})">{"".join(clipped)}</g>'
+        clipped = [mark for mark in (*areas, *others) if mark.clipped]
+        shapes = "".join(self._drawn(mark, axes, _ZOOM if zoomed else 1.0) for mark in clipped)
+        if zoomed:
+            shapes = f'<g class="data" transform="scale({1.0 / _ZOOM:g})">{shapes}</g>'
+        yield f'<g clip-path="url(#{self.key})">{shapes}</g>'
         yield from (self._drawn(mark, axes) for mark in others if not mark.clipped)
         ticks = [f"M{x:.2f} {bottom:.2f}v{_TICK:g}" for x in xs]
         ticks += [f"M{self.left:.2f} {y:.2f}h{-_TICK:g}" for y in ys if axes.y_ticks_drawn]
         corner = f"M{self.left:.2f} {self.top:.2f}V{bottom:.2f}H{self.left + self.width:.2f}"
-        yield _stroke(corner + "".join(ticks), EDGE, 0.8)
-        yield from self._texts(panel, (zip(ys, panel.up.labels, strict=True)))
+        yield _stroke(corner + "".join(ticks), EDGE, 0.8, ' class="edge"' if zoomed else "")
+        up, along = (' class="up"', ' class="across"') if zoomed else ("", "")
+        for y, label in zip(ys, panel.up.labels, strict=True):
+            x = self.left - _TICK - _GAP
+            yield write_text(label, x, y + 0.36 * _SMALL, _SMALL, INK, f"{_END}{up}")
+        yield from self._texts(panel)
         if numbered:
             y = bottom + _TICK + _GAP + 0.75 * _SMALL
             for x, label in zip(xs, across.labels, strict=True):
-                yield write_text(label, x, y, _SMALL, INK, _MIDDLE)
+                yield write_text(label, x, y, _SMALL, INK, f"{_MIDDLE}{along}")
 
-    def _texts(self, panel: _DrawnPanel, up: Iterable[tuple[float, str]]) -> Iterator[str]:
-        for y, label in up:
-            x = self.left - _TICK - _GAP
-            yield write_text(label, x, y + 0.36 * _SMALL, _SMALL, INK, _END)
+    def _texts(self, panel: _DrawnPanel) -> Iterator[str]:
         if panel.ylabel:
             x, y = _LEFT + 0.8 * _LABEL, self.top + 0.5 * self.height
-            turned = f'{_MIDDLE} transform="rotate(-90 {x:.2f} {y:.2f})"'
+            turned = f'{_MIDDLE} class="name" transform="rotate(-90 {x:.2f} {y:.2f})"'
             yield write_text(panel.ylabel, x, y, _LABEL, INK, turned)
         if panel.note:
             x, y = self.left + self.width, self.top - _GAP
@@ -196,8 +210,9 @@ class _Box:
             y += 0.5 * self.height
         return _shape(mark, x, y)
 
-    def _drawn(self, mark: Mark, axes: SvgAxes) -> str:
-        return _shape(mark, *self._place(axes, mark.x, mark.y))
+    def _drawn(self, mark: Mark, axes: SvgAxes, zoom: float = 1.0) -> str:
+        x, y = self._place(axes, mark.x, mark.y)
+        return _shape(mark, x, y) if zoom == 1.0 else _fine_shape(mark, zoom * x, zoom * y, zoom)
 
     def _place(self, axes: SvgAxes, x: Array, y: Array) -> tuple[Array, Array]:
         across, up = self.width * axes.x.shares(x), self.height * axes.y.shares(y)
@@ -207,18 +222,48 @@ class _Box:
 def _shape(mark: Mark, x: Array, y: Array) -> str:
     """A mark through points on the page."""
     if mark.kind == "area":
-        outline = f' stroke="{mark.color}" stroke-width="{mark.width:g}"' if mark.width else ""
-        return f'<path d="{_path(x, y, "Z")}" fill="{mark.color}"{outline}{mark.look}/>'
+        return _filled(_path(x, y, "Z"), mark)
     if mark.kind == "line":
-        return _stroke(_path(x, y), mark.color, mark.width, mark.look)
+        return _line(_path(x, y), mark)
     r = mark.width * (0.7 if mark.kind == "D" else 0.5)  # a square on its corner
     shape = _MARKERS[mark.kind].format(r=r, d=2.0 * r, minus=-r, back=-2.0 * r)
     there = np.isfinite(x) & np.isfinite(y)
     pairs = zip(x[there].tolist(), y[there].tolist(), strict=True)
     d = "".join(f"M{a:.2f} {b:.2f}{shape}" for a, b in pairs)
-    if mark.kind in "x|":
-        return _stroke(d, mark.color, mark.stroke)
-    return f'<path d="{d}" fill="{mark.color}"{mark.look}/>'
+    return _stroke(d, mark.color, mark.stroke) if mark.kind in "x|" else _filled(d, mark)
+
+
+_ZOOM = 1000.0
+"""Fine units in a point: what can be zoomed is drawn in whole ones, which is shorter, too."""
+
+
+def _fine_shape(mark: Mark, x: Array, y: Array, zoom: float) -> str:
+    """The same in fine units, each point from the one before; markers are round there."""
+    mark = mark._replace(width=zoom * mark.width, dashes=tuple(zoom * d for d in mark.dashes))
+    if mark.kind == "area":
+        return _filled(_path(x, y, "Z", "%.0f"), mark)
+    name = f' class="series" data-name="{escape(mark.label)}"' if mark.label else ""
+    if mark.kind == "line":
+        return _line(_steps(x, y), mark, name)
+    return _stroke(_steps(x, y, "h0"), mark.color, mark.width, ' stroke-linecap="round"')
+
+
+def _filled(d: str, mark: Mark) -> str:
+    """A path that is an area."""
+    outline = ""
+    if mark.kind == "area" and mark.width:
+        outline = f' stroke="{paint(mark.color)}" stroke-width="{mark.width:g}"'
+    opacity = f' fill-opacity="{mark.opacity:g}"' if mark.opacity < 1.0 else ""
+    return f'<path d="{d}" fill="{paint(mark.color)}"{outline}{opacity}/>'
+
+
+def _line(d: str, mark: Mark, more: str = "") -> str:
+    """A path that is the line of a mark."""
+    if mark.dashes:
+        more += f' stroke-dasharray="{" ".join(f"{length:g}" for length in mark.dashes)}"'
+    if mark.opacity < 1.0:
+        more += f' stroke-opacity="{mark.opacity:g}"'
+    return _stroke(d, mark.color, mark.width, more)
 
 
 _MARKERS = {
@@ -235,17 +280,34 @@ _MARKERS = {
 
 def _stroke(d: str, color: str, width: float, more: str = "") -> str:
     """A path that is a line."""
-    return f'<path d="{d}" fill="none" stroke="{color}" stroke-width="{width:g}"{more}/>'
+    return f'<path d="{d}" fill="none" stroke="{paint(color)}" stroke-width="{width:g}"{more}/>'
 
 
-def _path(x: Array, y: Array, end: str = "") -> str:
+def _path(x: Array, y: Array, end: str = "", form: str = "%.2f") -> str:
     """Points as a path, in pieces between those that are not finite."""
-    there = np.isfinite(x) & np.isfinite(y)
-    points = np.stack((x, y), axis=-1)
-    cuts = np.flatnonzero(np.diff(there, prepend=False, append=False))
-    pieces = zip(cuts[::2].tolist(), cuts[1::2].tolist(), strict=True)
+    points, pieces = _pieces(x, y)
     return "".join(
-        f"M{' '.join(['%.2f'] * (2 * (last - first)))}{end}"
+        f"M{' '.join([form] * (2 * (last - first)))}{end}"
         % tuple(points[first:last].ravel().tolist())
         for first, last in pieces
     )
+
+
+def _steps(x: Array, y: Array, each: str = "") -> str:
+    """The same in whole numbers, relative; with `each` a piece of its own for every point."""
+    points, pieces = _pieces(x, y)
+    steps = np.diff(points.round().astype(np.int64), axis=0, prepend=[[0, 0]])
+    if each:
+        return "".join(f"m{dx} {dy}{each}" for dx, dy in steps.tolist())
+    texts = (" ".join(map(str, steps[a:b].ravel().tolist())) for a, b in pieces)
+    return "".join(f"m{text}" for text in texts).replace(" -", "-")
+
+
+def _pieces(x: Array, y: Array) -> tuple[Array, list[tuple[int, int]]]:
+    """The points that are finite, shape (n, 2), and where each run of them begins and ends."""
+    there = np.isfinite(x) & np.isfinite(y)
+    places = np.cumsum(there)
+    edges = np.flatnonzero(np.diff(there, prepend=False, append=False))
+    firsts, lasts = places[edges[::2]] - 1, places[edges[1::2] - 1]
+    points = np.stack((x, y), axis=-1)[there]
+    return points, list(zip(firsts.tolist(), lasts.tolist(), strict=True))

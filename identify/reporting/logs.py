@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -25,6 +24,7 @@ from identify.reporting.content import (
 from identify.reporting.rounding import decimals_for, fixed, significant
 from identify.signals.prepared import routes_of
 from identify.spatial import log_rotation, quaternion_from_rotation
+from identify.texts import json_text
 
 if TYPE_CHECKING:
     from identify.estimation import Estimate
@@ -71,28 +71,36 @@ def _with_interval(value: float, half: float, decimals: int) -> str:
     return f"{fixed(value, decimals)} ± {spread if spread.strip('0.') else significant(half)}"
 
 
-_ACCOUNT = (
-    Head("Log"),
-    *numbers(
-        *("Rows", "Dropped", "Repeated", "Unused", "Rate [Hz]", "Cut-off [Hz]", "Span [s]"),
-        *("Used", "Effective"),
-    ),
-    Head("sha256"),
-)
+_LEFT_OUT = {
+    "Dropped": "Dropped: not finite, cut short or not numbers. ",
+    "Repeated": "Repeated: with the time stamp of the row before. ",
+    "Unused": "Unused: in segments too short to filter, and edges. ",
+}
+"""Columns of rows that are not used, which are shown where there are any, and what they mean."""
 
 
 def data_section(result: FitResult, truth: InertialParameters | None) -> Section:
     """Rows, rates, filters and digests of the logs."""
+    counts = [(log.recording.dropped.total, log.repeated, log.unused) for log in result.logs]
+    shown = [k for k, of_all in enumerate(zip(*counts, strict=True)) if any(of_all)]
+    names = [list(_LEFT_OUT)[k] for k in shown]
+    heads = ("Rows", *names, "Rate [Hz]", "Cut-off [Hz]", "Span [s]", "Used", "Effective")
     table = Table(
-        _ACCOUNT,
-        tuple(_account(index, log) for index, log in enumerate(result.logs)),
-        "Dropped: not finite, cut short or not numbers. Repeated: with the time stamp of the row "
-        "before. Unused: in segments too short to filter, and edges. Used: the rows that the fit "
-        "rests on; where streams have clocks of their own, those of the slowest. Effective: how "
-        "many independent samples these amount to; neighbours that went through one filter are "
-        "not independent.",
+        (Head("Log"), *numbers(*heads), Head("sha256")),
+        tuple(
+            _account(f"{number}: {log.name}", log, [of_log[k] for k in shown])
+            for number, (log, of_log) in enumerate(zip(result.logs, counts, strict=True), 1)
+        ),
+        f"{''.join(map(_LEFT_OUT.__getitem__, names))}Used: the rows that the fit rests on; where "
+        "streams have clocks of their own, those of the slowest. Effective: how many independent "
+        "samples these amount to; neighbours that went through one filter are not independent.",
     )
-    return Section("data", "Data", (table, *_noise_of(result.logs), *_routes(result.logs)))
+    count, estimate = len(result.logs), result.estimate
+    said = Text(
+        f"{count} log{'' if count == 1 else 's'}, {estimate.samples} samples, worth "
+        f"{estimate.effective_samples:.0f} independent ones."
+    )
+    return Section("data", "Data", (said, table, *_noise_of(result.logs), *_routes(result.logs)))
 
 
 def _routes(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
@@ -162,18 +170,11 @@ def _noise_of(logs: Sequence[LogSummary]) -> tuple[Table, ...]:
     return (table_of(("Log", *heads), rows, caption),)
 
 
-def _account(index: int, log: LogSummary) -> Row:
-    dropped = log.recording.dropped
-    reasons = (
-        f"{dropped.not_finite} not finite, {dropped.cut_short} cut short, "
-        f"{dropped.not_numbers} not numbers"
-    )
+def _account(name: str, log: LogSummary, left_out: Sequence[int]) -> Row:
     return row(
-        f"{index + 1}: {log.name}",
+        name,
         f"{log.recording.rows}",
-        Cell(f"{dropped.total}", title=reasons, tone="warn" if dropped.total else ""),
-        f"{log.repeated}",
-        f"{log.unused}",
+        *map(str, left_out),
         "still" if log.rate_hz is None else f"{log.rate_hz:.4g}",
         "none" if log.cutoff_hz is None else f"{log.cutoff_hz:.3g}",
         "–" if log.recording.still else f"{log.duration:.4g}",
@@ -200,7 +201,7 @@ def provenance_section(result: FitResult, truth: InertialParameters | None) -> S
         rows.append(row("Versions", versions))
     schemas: dict[str, list[str]] = {}  # each once, with the logs read by it
     for number, log in enumerate(result.logs, start=1):
-        text = json.dumps(dict(log.recording.schema), indent=2, ensure_ascii=False, default=str)
+        text = json_text(dict(log.recording.schema))
         schemas.setdefault(text, []).append(str(number))
     listings = [
         Listing("Schema" if len(schemas) == 1 else f"Schema, log {', '.join(logs)}", text)

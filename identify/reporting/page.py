@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from identify.exchange.estimate_json import estimate_digest
 from identify.files import write_text
-from identify.reporting.body import certificate_section, parameters_section, principal_section
-from identify.reporting.content import Builder, Section, template
-from identify.reporting.diagnosis import diagnosis_section
-from identify.reporting.drawing import svg
+from identify.reporting.body import body_section
+from identify.reporting.content import Builder, Section, page_of
+from identify.reporting.diagnosis import checks_section
 from identify.reporting.logs import data_section, offset_section, provenance_section
-from identify.reporting.precision import excitation_section, uncertainty_section
+from identify.reporting.precision import decided_section, motion_section
 from identify.reporting.replays import replay_section
-from identify.reporting.result import findings_section, headline_section, verdict_section
-from identify.reporting.wrenches import residuals_section, scores_section, wrench_section
+from identify.reporting.result import verdict_section
+from identify.reporting.use import use_section
+from identify.reporting.wrenches import explained_section
 
 if TYPE_CHECKING:
     from identify.inertia import InertialParameters
@@ -37,22 +37,17 @@ def _of_carrier(build: Builder) -> Builder:
 
 
 SECTIONS: tuple[Builder, ...] = (
-    headline_section,
     verdict_section,
     _of_carrier(verdict_section),
-    findings_section,
-    diagnosis_section,
-    parameters_section,
-    principal_section,
-    _of_carrier(parameters_section),
-    _of_carrier(principal_section),
-    uncertainty_section,
-    certificate_section,
-    scores_section,
-    wrench_section,
-    residuals_section,
+    body_section,
+    _of_carrier(body_section),
+    use_section,
+    _of_carrier(use_section),
+    explained_section,
+    checks_section,
+    decided_section,
+    motion_section,
     replay_section,
-    excitation_section,
     offset_section,
     data_section,
     provenance_section,
@@ -94,22 +89,19 @@ def report_html(
     Its head and its provenance name the sha256 of the estimate.json that the estimate is saved as,
     and of the carrier.json where there is a carrier.
     """
-    from markupsafe import Markup
-
     sections = [section for build in SECTIONS if (section := build(result, truth)) is not None]
     names = [log.name for log in result.logs]
     carrier = result.carrier
-    return template("report.html").render(
+    return page_of(
+        "report.html",
+        sections,
         title=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
         names=names,
         digest=estimate_digest(result.estimate),
         carrier=None if carrier is None else estimate_digest(carrier.estimate),
-        samples=result.estimate.samples,
-        effective=round(result.estimate.effective_samples),
+        frame=result.estimate.frame_in_words,
         written=written or datetime.now().astimezone(),
         version=_version(result),
-        sections=sections,
-        draw=lambda column, key: Markup(svg(column, key)),
     )
 
 

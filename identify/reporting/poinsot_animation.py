@@ -17,7 +17,7 @@ from identify.arrays import Array, Indices, Mat33, Vec3
 from identify.errors import SimulationError
 from identify.files import write_bytes, write_text
 from identify.reporting.canvas import BAND, GRID, INK, MEASURED, MUTED, OTHER, style
-from identify.reporting.content import template
+from identify.reporting.content import page_of
 from identify.reporting.rounding import significant
 from identify.reporting.simulated_motion import LENGTH, View, extent, family
 from identify.simulation.poinsot import Poinsot
@@ -109,7 +109,7 @@ def poinsot_html(construction: Poinsot) -> str:
         SimulationError: fewer than two times.
     """
     scene = _Scene.of(construction, _spread(construction, _MOST_FRAMES))
-    return template("poinsot.html").render(data=_data(scene), facts=_facts(scene))
+    return page_of("poinsot.html", (), data=_data(scene), facts=_facts(scene))
 
 
 def _spread(construction: Poinsot, most: int) -> Indices:

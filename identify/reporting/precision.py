@@ -1,8 +1,9 @@
-"""How well each parameter is known: what moved, how wide the intervals are, and why."""
+"""What decided each parameter, how well it is known and why, and what motion would tell more."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +11,20 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.estimation import Estimate
+from identify.estimation.correlation import correlations_of
+from identify.findings import NOT_IDENTIFIED
 from identify.estimation.variance import SOURCES
 from identify.exchange import SavedEstimate
 from identify.inertia import InertialParameters
 from identify.reporting.canvas import (
     AXES,
+    CONSTRAINT,
     ESTIMATE,
     GRID,
     INK,
     MEASURED,
     OTHER,
+    SHADE,
     Column,
     Panel,
     Place,
@@ -28,14 +33,19 @@ from identify.reporting.canvas import (
     name_rows,
 )
 from identify.reporting.content import (
+    Block,
+    Cell,
     Pictures,
+    Points,
     Row,
     Section,
+    Table,
+    Text,
     row,
     table_of,
 )
 from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, ParameterRow, parameter_rows
-from identify.reporting.rounding import fixed, significant
+from identify.reporting.rounding import fixed, significant, typeset
 from identify.reporting.timeline import require_logs
 
 if TYPE_CHECKING:
@@ -51,27 +61,93 @@ _CAPTION = (
     "what the data do not identify. Calibration: errors of scale of the sensor and of gravity, as "
     "far as the schema gives them; no longer log reduces these."
 )
-_ADVICE = (
-    "A longer log or faster motion reduces the share of wrench noise; a better pose signal or "
-    "slower, larger motion that of motion noise; a warm or freshly zeroed sensor that of drift, or "
-    "what the findings above advise."
-)
+_ADVICE = {
+    "wrench": "A longer log or faster motion reduces it.",
+    "motion": "A better pose signal, or slower and larger motion, reduces it.",
+    "rest": "A warm or freshly zeroed sensor reduces it, or what the findings advise.",
+    "prior": "A longer log or faster motion reduces it, or a prior that is known better.",
+    "completion": "Motion that tells what the logs do not reduces it.",
+    "calibration": "No longer log reduces it: a better calibration of the sensor does.",
+    "fault": "What the findings advise reduces it.",
+}
+"""What reduces each source of variance."""
+
+_MEANINGS = {
+    "data": "data: identifiable from the logs.",
+    "constraint": (
+        "constraint: physical consistency, or a bound that was given, moved it by more than one "
+        "standard error; its interval is that of the logs alone."
+    ),
+    "given": "given: the user fixed it.",
+    "prior": "prior: most of what is known of it is what was said of the body besides the logs.",
+    "nothing": "nothing: the logs do not identify it, and it has no number.",
+}
 
 
-def uncertainty_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
-    """Shares of the variances of all bodies; None where no noise of the signals was found."""
-    columns = source_columns(result)
-    if not columns:
-        return None
+def decided_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """What decided each parameter, where its variance comes from, and what it goes with."""
     bodies = result.estimate.bodies
+    present = {by for body in bodies for by in body.decided_by.values()}
+    blocks: list[Block] = []
+    if present != {"data"}:
+        blocks.append(Points(tuple(said for by, said in _MEANINGS.items() if by in present)))
+    columns = (*parameter_columns(result, truth), *source_columns(result))
     there = {source for one in bodies for of in one.variance_shares.values() for source in of}
     shown = [source for source in SOURCES if source in there]
-    rows = [line for body in bodies for line in _share_rows(body, shown)]
-    heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in shown))
-    table = table_of(heads, rows, _ADVICE)
-    return Section(
-        "uncertainty", "Sources of the uncertainty", (Pictures(columns, _CAPTION), table)
+    table = None
+    if shown:
+        heads = ("Parameter", *(f"{SOURCE_NAMES[source]} [%]" for source in shown))
+        table = table_of(heads, [line for body in bodies for line in _share_rows(body, shown)])
+    blocks.append(Pictures(columns, f"{_WIDTHS} {_CAPTION}" if shown else _WIDTHS, table))
+    for body in bodies:
+        blocks += _correlated(body)
+    return Section("decided", "What decided each parameter", tuple(blocks))
+
+
+_WIDTHS = (
+    "Parameters: how narrow each interval is; L is the body's radius of gyration, "
+    "L² = tr(I_c) / (2 m)."
+)
+_WORTH, _MOST_PAIRS = 0.5, 3
+"""Correlation from which a pair is named, and how many are."""
+
+
+def _correlated(estimate: Estimate) -> list[Block]:
+    """Correlations of mass, centre of mass and inertia about it: in words, and as a map."""
+    names, matrix = correlations_of(estimate)
+    if len(names) < 2:
+        return []
+    rows, columns = np.triu_indices(len(names), 1)
+    order = np.argsort(-np.abs(matrix[rows, columns]))
+    pairs = [
+        f"{names[rows[k]]} and {names[columns[k]]} "
+        f"({typeset(fixed(float(matrix[rows[k], columns[k]]), 2))})"
+        for k in order[:_MOST_PAIRS]
+        if abs(matrix[rows[k], columns[k]]) >= _WORTH
+    ]
+    said = (
+        f"Most correlated{estimate.of_body}: {', '.join(pairs)}. Where a correlation is positive, "
+        "an error of one comes with an error of the other to the same side; a log that moves "
+        "otherwise tells them apart."
+        if pairs
+        else f"No two parameters{estimate.of_body} are correlated by {_WORTH:g} or more: what is "
+        "said of one stands by itself."
     )
+    cells = [
+        row(
+            name,
+            *(
+                Cell(fixed(100.0 * float(value), 0), shade=int(np.fix(4.0 * float(value))))
+                if column < place
+                else Cell("")
+                for column, value in enumerate(values[:-1])
+            ),
+        )
+        for place, (name, values) in enumerate(zip(names, matrix, strict=True))
+        if place
+    ]
+    grid = table_of(("", *names[:-1]), cells, "Correlation of the errors of two parameters [%].")
+    return [Text(said), replace(grid, look="dense")]
 
 
 def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
@@ -88,23 +164,66 @@ def _share_rows(estimate: Estimate, sources: Sequence[str]) -> list[Row]:
     ]
 
 
-def excitation_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Features of the motion beside their noise; intervals relative to the body's own scale."""
+def motion_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """What motion would tell more, and what there was, beside its noise."""
+    advice = result.checks.summary.advice
+    said: Block = Points(advice) if advice else Text(_next(result))
     caption = (
         "Motion: the quantities that the equations of motion are linear in, after the low-pass; "
         "only their change within a log counts where a sensor offset is fitted, and beside it "
         "stands how far it is above the noise. Mass and centre of mass need turns against gravity "
-        "(a′), the inertia needs angular acceleration (α) and speed (ω ω). Parameters: how narrow "
-        "each interval is; L is the body's radius of gyration, L² = tr(I_c) / (2 m)."
+        "(a′), the inertia needs angular acceleration (α) and speed (ω ω)."
     )
     if all(log.recording.still for log in result.logs):
         caption = (
             "Still poses: nothing turns, so only the direction of gravity changes (a′): mass and "
-            "centre of mass are identifiable, the inertia is not. Parameters: how narrow each "
-            "interval is, relative to the body's own scale; L² = tr(I_c) / (2 m)."
+            "centre of mass are identifiable, the inertia is not."
         )
-    columns = (*excitation_columns(result), *parameter_columns(result, truth))
-    return Section("excitation", "Excitation", (Pictures(columns, caption),))
+    columns = excitation_columns(result)
+    blocks = (said, Pictures(columns, caption, _feature_table(result))) if columns else (said,)
+    return Section("motion", "What motion would help next", blocks)
+
+
+def _next(result: FitResult) -> str:
+    """What would narrow the widest interval, of logs that identify all there is."""
+    if result.verdict.usable == "no":
+        return "None before what is wrong is put right: see the verdict."
+    estimate, scales = result.estimate, body_scales(result.estimate)
+    known = [
+        (one.half_width / scales[one.group], one.name)
+        for one in parameter_rows(estimate, None, ABOUT_COM)
+        if one.half_width is not None and one.decided_by not in (*NOT_IDENTIFIED, "given")
+    ]
+    if not known:
+        return "The logs tell nothing of the body by themselves."
+    width, name = max(known)
+    unmet = [need for need, met in result.verdict.needs.items() if not met]
+    said = (
+        f"{''.join(f'The need {need} is not met. ' for need in unmet)}The widest interval, beside "
+        f"the body's own scale, is that of {name} (± {typeset(significant(100.0 * width, 2))} %)."
+    )
+    shares = estimate.variance_shares.get(name)
+    if not shares:
+        return said
+    source = max(shares, key=shares.__getitem__)
+    return f"{said} Most of it is {SOURCE_NAMES[source]}. {_ADVICE.get(source, '')}"
+
+
+def _feature_table(result: FitResult) -> Table:
+    motion, noise = excited(result)
+    names = [(name, label) for label, names, _ in GROUPS for name in names]
+    rows = (
+        row(
+            name,
+            label.partition("[")[2].rstrip("]"),
+            significant(rms),
+            significant(of),
+            _above(rms, of),
+        )
+        for (name, label), rms, of in zip(names, motion.tolist(), noise.tolist(), strict=True)
+    )
+    heads = ("Quantity", "Unit", "motion, RMS", "noise, 1 σ", "motion : noise")
+    return table_of(heads, rows, words=2)
 
 
 GROUPS = (
@@ -199,8 +318,7 @@ _MOST = 1e5
 _SMALLEST = 1e-20
 """Square of the length of a body without extent [m²]."""
 
-_SHADE = "#f3efe6"
-_MARKS = {"data": ("o", ESTIMATE), "prior": ("s", MEASURED), "constraint": ("D", "#8a5a00")}
+_MARKS = {"data": ("o", ESTIMATE), "prior": ("s", MEASURED), "constraint": ("D", CONSTRAINT)}
 """Marker and colour of what is drawn, by what decided it."""
 
 
@@ -272,7 +390,7 @@ def _draw_widths(axes: Axes, rows: Sequence[ParameterRow], scales: Mapping[str, 
     decades(axes)
     remarks = [_remark(row, float(width)) for row, width in zip(rows, widths, strict=True)]
     places = name_rows(axes, [row.name for row in rows], remarks)
-    axes.axvspan(100.0, high, color=_SHADE, lw=0.0)
+    axes.axvspan(100.0, high, color=SHADE, lw=0.0)
     axes.hlines(places, low, np.nan_to_num(widths, nan=low), color=GRID, lw=5.0)
     for decided_by, (marker, color) in _MARKS.items():
         there = np.array([row.decided_by == decided_by for row in rows])

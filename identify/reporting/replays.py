@@ -25,10 +25,10 @@ from identify.reporting.canvas import (
     compose,
     decades,
 )
-from identify.reporting.content import Pictures, Section, Text
+from identify.reporting.content import Pictures, Section, Text, Tile, Tiles
 from identify.reporting.rounding import Unit, prefixed, scaled, significant, unit_of_length
-from identify.reporting.timeline import BUCKETS, require_logs, thin
-from identify.validation import ErrorBand, Replay, ReplayErrors, SingleShot
+from identify.reporting.timeline import require_logs, thin
+from identify.validation import ESTIMATE as BODY, ErrorBand, Replay, ReplayErrors, SingleShot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,9 +60,8 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
     )
     if validation.replay and validation.replay.noise:
         caption += (
-            f" Noise of the wrench alone makes {_said(validation.replay.noise)}, and errors as "
-            "large as that say nothing against the body. Windows are so short that it stays below "
-            "a tenth of the motion."
+            " Errors as large as those that noise of the wrench alone makes say nothing against "
+            "the body. Windows are so short that it stays below a tenth of the motion."
         )
     if validation.replay and validation.replay.band:
         caption += (
@@ -86,7 +85,16 @@ def replay_section(result: FitResult, truth: InertialParameters | None) -> Secti
             " The least-squares estimate is physically consistent and thus is the estimate, so "
             "that no second body is shown."
         )
-    return Section("replay", "Replay", (Pictures(columns, caption), *said))
+    blocks = (*_tiles(validation.replay), Pictures(columns, caption), *said)
+    return Section("replay", "Replay", blocks)
+
+
+def _tiles(done: Replay | None) -> tuple[Tiles, ...]:
+    """The errors at the end of the windows, beside those that noise makes."""
+    if done is None:
+        return ()
+    beside = f"noise of the wrench alone makes {_said(done.noise)}" if done.noise else ""
+    return (Tiles((Tile("Replay error, RMS", _said(done.errors[BODY]), beside),)),)
 
 
 def _said(errors: ReplayErrors) -> str:
@@ -97,6 +105,9 @@ def _said(errors: ReplayErrors) -> str:
     position = significant(length.of(errors.position[-1]), 2)
     return f"{position} {length.name} and {angle}° in {end} s"
 
+
+_POINTS, _PATH_POINTS = 600, 4000
+"""Points of a curve of errors, and of the replayed path, which a page zooms into."""
 
 _FAR_APART = 8.0
 """Ratio of the bodies' errors from which their axis is logarithmic."""
@@ -216,7 +227,7 @@ def _growth(
         where, low, high = (one[first:] for one in band)
         axes.fill_between(where, low, high, color=BAND, lw=0.0, label="95 % of its uncertainty")
     for place, name in reversed(list(enumerate(values))):
-        x, y = thin(horizon[name], values[name], BUCKETS // 2)
+        x, y = thin(horizon[name], values[name], _POINTS // 2)
         if logarithmic:
             x, y = x[y > least], y[y > least]
         look = _OF_NOISE if name == NOISE else _LOOKS[min(place, len(_LOOKS) - 1)]
@@ -241,7 +252,7 @@ def _path(done: Replay) -> Column:
         )
         for k, name in enumerate("xyz")
     )
-    return Column("Replayed path", "time [s]", panels)
+    return Column("Replayed path", "time [s]", panels, link="replay")
 
 
 def _one_after_another(times: Array) -> Array:
@@ -256,7 +267,7 @@ def _one_after_another(times: Array) -> Array:
 
 def _windows(axes: Axes, times: Array, measured: Array, simulated: Array) -> None:
     last = times.shape[1] - 1
-    step = max(1, last // max(4, (2 * BUCKETS) // len(times)))
+    step = max(1, last // max(4, _PATH_POINTS // len(times)))
     kept = np.unique([*range(0, last, step), last])
 
     def line(values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The result at a glance, its verdict in words, and the findings to know before believing it."""
+"""Whether a result may be used: its verdict in words, and the findings to know before."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ import numpy as np
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI
 from identify.pipeline.needs import Need, parse_needs
-from identify.reporting.content import Cell, Head, Row, Section, Table, Tile, Tiles, row
-from identify.reporting.parameter_table import ABOUT_COM, PRINCIPAL, Shown, parameter_rows
-from identify.reporting.rounding import fixed, nines, prefixed, significant
-from identify.validation import ESTIMATE
+from identify.reporting.content import Cell, Head, Row, Section, Table, Text, Tone, row
+from identify.reporting.rounding import nines, significant
 
 if TYPE_CHECKING:
-    from identify.estimation import Estimate
     from identify.inertia import InertialParameters
     from identify.pipeline import FitResult
 
@@ -97,109 +94,48 @@ def _need(need: Need, result: FitResult) -> str:
     return f"met, {shown}" if need.met(result.estimate) else f"not met, {shown}"
 
 
-_ENTRIES = 6
-
-
-def headline_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Mass, centre of mass, inertia, and how well the logs are explained."""
-    mass, *com = (one.shown for one in parameter_rows(result.estimate, truth, ABOUT_COM)[:4])
-    tiles = [
-        Tile(f"Mass{result.estimate.of_body}", f"{mass.value} {mass.unit}", mass.interval),
-        _com(com, result.estimate),
-        _inertia(result),
-        _usable(result),
-    ]
-    if result.carrier is not None:
-        carrier = result.carrier.estimate
-        (mass,) = (one.shown for one in parameter_rows(carrier, None, ("mass",)))
-        tiles.append(Tile(f"Mass{carrier.of_body}", f"{mass.value} {mass.unit}", mass.interval))
-    if (scores := result.validation.scores) is not None:
-        force, torque = (float(np.linalg.norm(half)) for half in np.split(scores.rms, 2))
-        said = _quantity("N", force), f"and {_quantity('N m', torque)}, on data not fitted to"
-        tiles.append(Tile("Held-out error, RMS", *said))
-    if (replay := result.validation.replay) is not None:
-        errors = replay.errors[ESTIMATE]
-        angle = significant(float(np.rad2deg(errors.attitude[-1])), 3)
-        after = f"and {angle}° after {errors.horizon[-1]:.3g} s of simulation"
-        tiles.append(Tile("Replay error, RMS", _quantity("m", float(errors.position[-1])), after))
-    return Section("result", "", (Tiles(tuple(tiles)),))
-
-
-def _usable(result: FitResult) -> Tile:
-    usable = result.verdict.usable
-    if usable == "yes":
-        return Tile("Usable", "yes", "possible, and explains the data", "good")
-    what = "do not use it" if usable == "no" else "with care"
-    return Tile("Usable", what, reasons_in_short(result), "warn")
+_ANSWERS: dict[str, tuple[str, Tone]] = {
+    "yes": ("Yes. The body is possible, the logs identify it, and it explains them.", "good"),
+    "with care": ("With care, because of: {reasons}.", "warn"),
+    "no": ("No. Do not use this estimate, because of: {reasons}.", "bad"),
+}
 
 
 def verdict_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """What is known of the estimate, each part for itself, and which needs are met."""
+    """Whether the estimate may be used, what was found, each part of the verdict, and the needs."""
     said, found = verdict_in_words(result), result.verdict
+    answer, tone = _ANSWERS[found.usable]
     complete = len(found.identifiable) == len(PHI)
     rows = [
         _part("Usable", said.usable, found.usable == "yes"),
         _part("Possible", said.possible, found.possible),
         _part("Identifiable", said.identifiable, complete or result.estimate.complete),
-        _part("Explains the data", said.explains_data, found.explains_data),
+        # By how much is said where the logs are.
+        _part(
+            "Explains the data", said.explains_data.partition(" (held out")[0], found.explains_data
+        ),
         *(_part(f"Need {need}", answer, found.needs[need]) for need, answer in said.needs.items()),
     ]
     table = Table((Head("Question"), Head("Answer", "prose")), tuple(rows))
-    return Section("verdict", f"Verdict{result.estimate.of_body}", (table,))
+    blocks = [Text(answer.format(reasons=reasons_in_short(result))), *_findings(result), table]
+    what = f"the {result.estimate.body}" if result.estimate.of_body else "it"
+    return Section("verdict", f"May {what} be used?", tuple(blocks), tone)
 
 
 def _part(name: str, said: str, good: bool) -> Row:
     return row(name, Cell(said, tone="" if good else "warn"))
 
 
-def _com(shown: list[Shown], estimate: Estimate) -> Tile:
-    # Two decimals at the most; the table has all.
-    short = (
-        text if len(text.partition(".")[2]) <= 2 else fixed(float(text), 2)
-        for text in (one.value for one in shown)
-    )
-    intervals = [one.interval for one in shown]
-    detail = "; ".join(intervals)
-    if all(interval.startswith("± ") for interval in intervals):
-        detail = f"± {', '.join(interval[2:] for interval in intervals)}"
-    detail = f"{detail}; from the origin of {estimate.frame_in_words}"
-    title = f"Centre of mass{estimate.of_body}"
-    return Tile(title, f"{', '.join(short)} {shown[0].unit}", detail)
-
-
-def _inertia(result: FitResult) -> Tile:
-    decided = result.estimate.decided_by
-    missing = [name for name in PHI if decided[name] in NOT_IDENTIFIED]
-    if missing:
-        logs = "this log" if len(result.logs) == 1 else "these logs"
-        return Tile(
-            "Inertia",
-            "not identifiable" if len(missing) >= _ENTRIES else "not all identifiable",
-            f"{', '.join(missing)}: unidentifiable from {logs}; a default body completes them",
-            "warn",
-        )
-    moments = [one.shown for one in parameter_rows(result.estimate, None, PRINCIPAL)]
-    where = f"{moments[0].unit}, about the centre of mass"
-    title = f"Principal moments of inertia{result.estimate.of_body}"
-    return Tile(title, ", ".join(one.value for one in moments), where)
-
-
-def _quantity(unit: str, value: float) -> str:
-    scale = prefixed(unit, value)
-    return f"{significant(scale.of(value), 3)} {scale.name}"
-
-
-def findings_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
-    """What was found, the gravest first, and what to do about it."""
-    if not result.all_findings:
-        return None
+def _findings(result: FitResult) -> tuple[Table, ...]:
+    """What was found, the gravest first, and what to do about it; with the first body of a fit."""
+    found = result.all_findings if result.estimate.others or not result.estimate.of_body else ()
     rows = [
         row(
             Cell(finding.severity, tone="warn" if finding.asks_for_care else ""),
             finding.code.replace("_", " "),
             str(finding),
         )
-        for finding in result.all_findings
+        for finding in found
     ]
     head = (Head("Severity"), Head("What"), Head("Found, and what to do", "prose"))
-    return Section("findings", "Findings", (Table(head, tuple(rows)),))
+    return (Table(head, tuple(rows)),) if rows else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
 MOST_DIGITS = 7
@@ -90,6 +91,18 @@ def nines(score: float) -> str:
     lost = 1.0 - score
     digits = 3 if lost >= 0.1 or lost <= 0.0 else min(12, 2 + len(f"{1.0 / lost:.0f}"))
     return f"{score:.{digits}f}" if lost > 0.0 else "1"
+
+
+_MINUS = re.compile(r"(?<![\w.)\]])-(?=[\d.]*\d)")
+_POWER = re.compile(r"(?<=\d)e([+-]?)0*(\d+)(?!\w)")
+
+
+def typeset(text: str) -> str:
+    """Numbers as they are printed: a minus sign for a hyphen, and 2·10⁻⁶ for 2e-06."""
+    raised = _POWER.sub(
+        lambda found: f"·10{(found[1].strip('+') + found[2]).translate(_RAISED)}", text
+    )
+    return _MINUS.sub("−", raised)
 
 
 def _exponent(value: float) -> int:

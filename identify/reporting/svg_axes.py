@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from identify.arrays import Array
+from identify.reporting.canvas import paint
+from identify.reporting.rounding import typeset
 
 _WIDTHS = (
     (0.32, "ijlIJ'′ ,.·’"),
@@ -47,7 +49,7 @@ def text_width(text: str, size: float) -> float:
 
 def write_text(text: str, x: float, y: float, size: float, color: str, more: str = "") -> str:
     """A text whose baseline begins at a point."""
-    where = f'font-size="{size:g}" x="{x:.2f}" y="{y:.2f}" fill="{color}"{more}'
+    where = f'font-size="{size:g}" x="{x:.2f}" y="{y:.2f}" fill="{paint(color)}"{more}'
     return f"<text {where}>{escape(text)}</text>"
 
 
@@ -78,9 +80,11 @@ class Mark(NamedTuple):
         y: likewise.
         color: of line or area.
         width: of the line, or size of the marker.
-        look: more attributes in SVG.
+        dashes: lengths of the dashes of a line and of the gaps between them.
+        opacity: of line or area.
         clipped: whether it ends at the edge of the axes.
         stroke: width of the lines of a marker.
+        label: what it means in the legend.
     """
 
     kind: str
@@ -88,9 +92,11 @@ class Mark(NamedTuple):
     y: Array
     color: str
     width: float
-    look: str
+    dashes: tuple[float, ...] = ()
+    opacity: float = 1.0
     clipped: bool = True
     stroke: float = 0.0
+    label: str = ""
 
 
 class Scale:
@@ -206,7 +212,8 @@ class SvgAxes:
         self.legend: dict[str, list[Mark]] = {}
         self.y_ticks_drawn = True
 
-    def _add(self, label: str | None, *marks: Mark) -> None:
+    def _add(self, label: str | None, *drawn: Mark) -> None:
+        marks = [mark._replace(label=label or "") for mark in drawn]
         self.marks += marks
         for mark in marks:
             self.x.add(mark.x)
@@ -234,10 +241,10 @@ class SvgAxes:
         marker = marker or fmt
         marks = []
         if ls not in ("", "none") and not fmt:
-            dashes = "" if ls in (None, "-") else _dashes(ls[1], lw)
+            dashes = () if ls in (None, "-") else _dashes(ls[1], lw)
             marks.append(Mark("line", x, y, color, lw, dashes))
         if marker:
-            marks.append(Mark(marker, x, y, color, ms, "", clip_on, mew))
+            marks.append(Mark(marker, x, y, color, ms, clipped=clip_on, stroke=mew))
         self._add(label, *marks)
 
     def fill_between(
@@ -254,7 +261,7 @@ class SvgAxes:
         x = np.asarray(x, dtype=np.float64)
         y1, y2 = np.broadcast_to(y1, x.shape), np.broadcast_to(y2, x.shape)
         outline = np.concatenate((x, x[::-1])), np.concatenate((y1, y2[::-1]))
-        self._add(label, Mark("area", *outline, color, lw, ""))
+        self._add(label, Mark("area", *outline, color, lw))
 
     def barh(
         self,
@@ -271,12 +278,10 @@ class SvgAxes:
         half, gap = 0.5 * height, np.full(len(y), np.nan)
         xs = np.stack((left, left + width, left + width, left, gap), axis=-1)
         ys = np.stack((y - half, y - half, y + half, y + half, gap), axis=-1)
-        self._add(label, Mark("area", xs.ravel(), ys.ravel(), color, lw, ""))
+        self._add(label, Mark("area", xs.ravel(), ys.ravel(), color, lw))
 
     def _span(self, outline: tuple[Array, Array], color: str, **look: Any) -> None:
-        alpha = look.get("alpha", 1.0)
-        opacity = f' fill-opacity="{alpha:g}"' if alpha < 1.0 else ""
-        mark = Mark("area", *outline, color, look.get("lw", 0.0), opacity)
+        mark = Mark("area", *outline, color, look.get("lw", 0.0), opacity=look.get("alpha", 1.0))
         self._add(look.get("label"), mark)
 
     def axhspan(self, low: float, high: float, *, color: str, **look: Any) -> None:
@@ -292,7 +297,7 @@ class SvgAxes:
     def axhline(self, y: float, *, color: str, lw: float) -> None:
         """A line all along a height."""
         ends = np.array([-np.inf, np.inf]), np.array([y, y])
-        self._add(None, Mark("line", *ends, color, lw, ""))
+        self._add(None, Mark("line", *ends, color, lw))
 
     def axvline(self, x: float, *, color: str, lw: float, dashes: Sequence[float] = ()) -> None:
         """A line from the bottom to the top."""
@@ -313,8 +318,7 @@ class SvgAxes:
         y, low, high = np.broadcast_arrays(y, xmin, xmax)
         gap = np.full(y.shape, np.nan)
         xs, ys = np.stack((low, high, gap), axis=-1), np.stack((y, y, gap), axis=-1)
-        opacity = f' stroke-opacity="{alpha:g}"' if alpha < 1.0 else ""
-        self._add(None, Mark("line", xs.ravel(), ys.ravel(), color, lw, opacity))
+        self._add(None, Mark("line", xs.ravel(), ys.ravel(), color, lw, opacity=alpha))
 
     def annotate(
         self,
@@ -336,7 +340,9 @@ class SvgAxes:
         )
         down = 0.35 * size if va == "center" else -0.2 * size
         anchor = {"left": "start", "center": "middle"}[ha]
-        self.notes.append(Note(text, (x, y), (xytext[0], down - xytext[1]), anchor, size, color))
+        self.notes.append(
+            Note(typeset(text), (x, y), (xytext[0], down - xytext[1]), anchor, size, color)
+        )
 
     def set_xlim(self, low: float, high: float) -> None:
         """Set both limits of the horizontal axis."""
@@ -397,8 +403,6 @@ class SvgAxes:
         return list(self.legend.values()), list(self.legend)
 
 
-def _dashes(lengths: Sequence[float], width: float) -> str:
+def _dashes(lengths: Sequence[float], width: float) -> tuple[float, ...]:
     """Dashes, which matplotlib gives in widths of the line."""
-    if not lengths:
-        return ""
-    return f' stroke-dasharray="{" ".join(f"{width * length:g}" for length in lengths)}"'
+    return tuple(width * length for length in lengths)

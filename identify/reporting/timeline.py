@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from identify.pipeline import FitResult
 
-BUCKETS = 600
-"""Buckets a signal is thinned to over the width of a panel, a few for each pixel."""
+BUCKETS = 5000
+"""Buckets a signal is thinned to over the width of a panel: a page zooms into them."""
 
 _MOST_NUMBERS = 24
 
@@ -70,6 +70,11 @@ class Timeline:
         """What the axis shows, with its unit."""
         what = "number of the still pose [–]" if self.still else "time [s]"
         return f"{what}, logs one after another" if len(self.spans) > 1 else what
+
+    @property
+    def link(self) -> str:
+        """What figures of a page zoom along together; still poses do not."""
+        return "" if self.still else "time"
 
     def titled(self, title: str) -> str:
         """A column's title, with the kind of log where both kinds are shown."""

@@ -24,15 +24,20 @@ from identify.reporting.canvas import (
 )
 from identify.reporting.content import (
     Block,
+    Folded,
     Pictures,
     Row,
     Section,
+    Table,
     Text,
+    Tile,
+    Tiles,
     row,
     table_of,
 )
 from identify.reporting.rounding import nines, prefixed, significant
 from identify.reporting.timeline import Timeline, mark_logs, require_logs, timelines
+from identify.validation import rms_of_noise
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,77 +47,108 @@ if TYPE_CHECKING:
     from identify.validation import HeldOutScores
 
 
-def scores_section(result: FitResult, truth: InertialParameters | None) -> Section | None:
-    """Held-out scores for each axis."""
-    found = result.validation.scores
-    if found is None:
-        return None
+def explained_section(result: FitResult, truth: InertialParameters | None) -> Section:
+    """Errors on data held out beside what noise makes; the wrench and its residual over time."""
     still = all(log.recording.still for log in result.logs)
+    blocks: list[Block] = []
+    if result.validation.scores is not None:
+        blocks += _scores(result, result.validation.scores, still=still)
+    if len(result.logs) > 1:
+        names = ", ".join(f"{i + 1} {log.name}" for i, log in enumerate(result.logs))
+        blocks.append(Text(f"Logs: {names}.", "muted"))
+    at = f"Wrench on the body at the origin of {result.estimate.frame_in_words}, in its axes"
+    measured = (
+        f"{at}, one mark a still pose. Measured: less the sensor offset of its log. Predicted: "
+        "from the attitude and the ten parameters."
+        if still
+        else f"{at}. Measured: low-passed, and less the sensor offset of its log. Predicted: from "
+        "the measured motion, low-passed alike, and the ten parameters of what moved."
+    )
+    left = (
+        "Residual: measured wrench less the prediction, on a scale of its own. Noise alone looks "
+        "alike all along the log and is distributed about normally; structure that repeats with "
+        "the motion hints at contact, delay, a loose payload or a wrong frame."
+    )
+    if not still:
+        left += (
+            " The curves and their RMS also contain what the low-pass leaves above the cut-off, "
+            "which the errors above do not count."
+        )
+    blocks.append(Pictures(wrench_columns(result), measured))
+    blocks.append(Pictures(residual_columns(result), left, _residual_table(result)))
+    return Section("fit", "How well it explains the logs", tuple(blocks))
+
+
+def _scores(result: FitResult, found: HeldOutScores, *, still: bool) -> list[Block]:
+    """Errors of what was held out, each beside its yardstick; R² and fitted errors are folded."""
+    moved = [result.estimate.moved_in(number).phi for number in range(len(result.logs))]
+    made = rms_of_noise(result.logs, np.array(moved), result.estimate.biases)
+    said = []
+    for kind, unit, axes in _KINDS:
+        error, noise = (float(np.linalg.norm(of[axes])) for of in (found.rms, made))
+        beside = f"noise of the signals alone makes {_quantity(unit, noise)}" if noise else ""
+        said.append(Tile(f"{kind}, held-out error, RMS", _quantity(unit, error), beside))
     held = "pose" if still else "segment of time"
-    fitted = ["RMS, fitted data"]
-    if result.carrier is not None:
-        fitted = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
     counted = (
         "" if still else " All numbers are of the frequencies up to the cut-off, as in the fit."
     )
-    table = table_of(
-        ("Axis", "RMS error", "of the signal", "R²", *fitted),
-        (_score_row(result, found, axis) for axis in range(6)),
+    errors = table_of(
+        ("Axis", "RMS error", "Noise makes", "error / noise", "of the signal"),
+        (_score_row(found, made, axis) for axis in range(6)),
         f"Each {held} ({found.folds} in all) is left out in turn and predicted by a body fitted to "
-        "the rest. “Of the signal”: RMS error over the standard deviation of the measured wrench. "
-        "An R² near 1 means that the axis is explained; one near or below 0 that it is not, as "
-        "where there is little but noise." + counted,
+        "the rest. Noise makes: the error that noise of the wrench and the motion alone would "
+        "leave; beside it an error of about 1 is as good as the logs allow. Of the signal: the "
+        f"error over the standard deviation of the measured wrench.{counted}",
     )
-    return Section("scores", "Held-out scores", (table,))
+    fitted = ["RMS, fitted data"]
+    if result.carrier is not None:
+        fitted = ["RMS, fitted, loaded", "RMS, fitted, unloaded"]
+    more = table_of(
+        ("Axis", "R²", *fitted),
+        (_fitted_row(result, found, axis) for axis in range(6)),
+        "An R² near 1 means that the axis is explained; one near or below 0 that it is not, as "
+        "where there is little but noise.",
+    )
+    return [Tiles(tuple(said)), errors, Folded("R², and errors on the data fitted to", (more,))]
 
 
-def _score_row(result: FitResult, found: HeldOutScores, axis: int) -> Row:
+def _quantity(unit: str, value: float) -> str:
+    scale = prefixed(unit, value)
+    return f"{significant(scale.of(value), 3)} {scale.name}"
+
+
+def _score_row(found: HeldOutScores, made: Vec6, axis: int) -> Row:
     kind, unit = ("force", "N") if axis < 3 else ("torque", "N m")
-    rms = float(found.rms[axis])
-    fitted = [float(one.residual_rms[axis]) for one in result.estimate.bodies]
-    scale = prefixed(unit, max(rms, *fitted))
+    error, noise = float(found.rms[axis]), float(made[axis])
     return row(
         f"{kind} {'xyz'[axis % 3]}",
-        f"{significant(scale.of(rms), 3)} {scale.name}",
+        _quantity(unit, error),
+        _quantity(unit, noise) if noise else "–",
+        significant(error / noise, 2) if noise else "–",
         f"{significant(100.0 * float(found.normalised_rms[axis]), 2)} %",
-        nines(float(found.r_squared[axis])),
-        *(f"{significant(scale.of(one), 3)} {scale.name}" for one in fitted),
     )
 
 
-def wrench_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Measured against predicted wrench."""
-    at = f"Wrench on the body at the origin of {result.estimate.frame_in_words}, in its axes"
-    caption = (
-        f"{at}. Measured: low-passed, "
-        "and less the sensor offset of its log. Predicted: from the measured motion, low-passed "
-        "alike, and the ten parameters of what moved."
-    )
-    if all(log.recording.still for log in result.logs):
-        caption = (
-            f"{at}, one mark a still pose. Measured: less the sensor offset of its log. Predicted: "
-            "from the attitude and the ten parameters."
+def _fitted_row(result: FitResult, found: HeldOutScores, axis: int) -> Row:
+    kind, unit = ("force", "N") if axis < 3 else ("torque", "N m")
+    fitted = (float(one.residual_rms[axis]) for one in result.estimate.bodies)
+    r_squared = nines(float(found.r_squared[axis]))
+    return row(f"{kind} {'xyz'[axis % 3]}", r_squared, *(_quantity(unit, one) for one in fitted))
+
+
+def _residual_table(result: FitResult) -> Table:
+    """The curves of the residual in numbers."""
+    left = np.concatenate([prediction.residual for prediction in predict(result)])
+    rows = [
+        row(
+            f"{kind.lower()} {axis}",
+            _quantity(unit, float(np.sqrt(np.mean(values**2)))),
+            _quantity(unit, float(np.abs(values).max())),
         )
-    blocks: list[Block] = [Pictures(wrench_columns(result), caption)]
-    if len(result.logs) > 1:
-        names = ", ".join(f"{i + 1} {log.name}" for i, log in enumerate(result.logs))
-        blocks.insert(0, Text(f"Logs: {names}.", "muted"))
-    return Section("wrench", "Measured and predicted wrench", tuple(blocks))
-
-
-def residuals_section(result: FitResult, truth: InertialParameters | None) -> Section:
-    """Residual wrench."""
-    caption = (
-        "Measured wrench less the prediction. Noise alone looks alike all along the log and is "
-        "distributed about normally; structure that repeats with the motion hints at contact, "
-        "delay, a loose payload or a wrong frame."
-    )
-    if not all(log.recording.still for log in result.logs):
-        caption += (
-            " The curves and their RMS also contain what the low-pass leaves above the cut-off, "
-            "which the held-out scores do not count."
-        )
-    return Section("residuals", "Residuals", (Pictures(residual_columns(result), caption),))
+        for kind, unit, axes in _KINDS
+        for axis, values in zip("xyz", left[:, axes].T, strict=True)
+    ]
+    return table_of(("Residual", "RMS", "largest"), rows)
 
 
 _KINDS = (("Force", "N", slice(0, 3)), ("Torque", "N m", slice(3, 6)))
@@ -179,7 +215,7 @@ def _over_time(
 ) -> Column:
     axes = zip("xyz", range(columns.start, columns.stop), strict=True)
     panels = tuple(panel(timeline, name, unit, axis) for name, axis in axes)
-    return Column(timeline.titled(title), timeline.label, panels)
+    return Column(timeline.titled(title), timeline.label, panels, link=timeline.link)
 
 
 def _compared(

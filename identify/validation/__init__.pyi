@@ -10,6 +10,8 @@ from identify.validation.replaying import (
 from identify.validation.residuals import (
     axes_beyond_noise as axes_beyond_noise,
     power_over_noise as power_over_noise,
+    residual_and_noise as residual_and_noise,
+    rms_of_noise as rms_of_noise,
 )
 from identify.validation.scores import (
     HeldOutScores as HeldOutScores,

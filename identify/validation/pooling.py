@@ -424,6 +424,15 @@ def _identified(estimate: SavedEstimate) -> list[bool]:
     return [estimate.decided_by.get(name) in ("data", "constraint") for name in PHI]
 
 
+def degrees_of(estimate: SavedEstimate) -> float:
+    """Degrees of freedom that the intervals of an estimate were made with, on the whole.
+
+    Args:
+        estimate: with covariance, intervals and what decided its parameters.
+    """
+    return _degrees(estimate, np.array(_identified(estimate)))
+
+
 def _degrees(estimate: SavedEstimate, identified: NDArray[np.bool_]) -> float:
     """Of freedom of the covariance: what the intervals were made with, harmonic over parameters."""
     inverse, level = [], _HALF_WIDTH_LEVEL

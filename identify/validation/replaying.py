@@ -9,13 +9,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from identify.arrays import Array, Mat66, Phi
+from identify.arrays import Array, Indices, Mat66, Phi
 from identify.errors import SimulationError
 from identify.inertia import is_consistent
 from identify.simulation.checks import Interpolation
 from identify.simulation.divergence import Diverged
 from identify.validation.single_shot import SingleShot, replay_in_one_shot
-from identify.validation.windowed import Replay, replay
+from identify.validation.windowed import Replay, ReplayErrors, replay
 from identify.validation.windows import OffsetSegment
 
 T = TypeVar("T", Replay, SingleShot)
@@ -149,6 +149,64 @@ class Replays:
                 "bounds."
             )
         return run(lasting, None), tuple(missing)
+
+
+_MOST_KEPT = 4000
+"""Points of a path that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class DoneReplays:
+    """What came of replays, without the logs: it looks as they do.
+
+    Attributes:
+        windows, single_shot: as of `Replays`; paths are thinned.
+        missing_windows, missing: sentences on what is missing.
+    """
+
+    windows: Replay | None
+    single_shot: SingleShot | None
+    missing_windows: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @classmethod
+    def of(cls, replays: Replays | DoneReplays) -> DoneReplays:
+        """Of replays, which are simulated where they were not yet."""
+        windows, shot = replays.windows, replays.single_shot
+        if windows is not None:
+            last = windows.times.shape[1] - 1
+            kept = _spread(last, max(4, _MOST_KEPT // len(windows.times)))
+            paths = {name: getattr(windows, name)[:, kept] for name in _PATHS}
+            windows = replace(windows, **paths)
+        if shot is not None:
+            kept = _spread(len(shot.time) - 1, _MOST_KEPT)
+            poses = {name: getattr(shot, name)[kept] for name in _POSES}
+            shot = replace(
+                shot,
+                errors={name: _thinned(one) for name, one in shot.errors.items()},
+                noise=None if shot.noise is None else _thinned(shot.noise),
+                **poses,
+            )
+        return cls(windows, shot, replays.missing_windows, replays.missing)
+
+    @property
+    def without_bands(self) -> DoneReplays:
+        """Itself: what is there is there."""
+        return self
+
+
+_PATHS = ("times", "simulated", "measured")
+_POSES = ("time", "position", "quaternion", "measured_position", "measured_quaternion")
+
+
+def _spread(last: int, most: int) -> Indices:
+    """Places from the first to the last, evenly but for that one, about as many as are kept."""
+    return np.unique([*range(0, last, max(1, last // most)), last])
+
+
+def _thinned(errors: ReplayErrors) -> ReplayErrors:
+    kept = _spread(len(errors.horizon) - 1, _MOST_KEPT)
+    return ReplayErrors(errors.horizon[kept], errors.position[kept], errors.attitude[kept])
 
 
 def _reason(error: SimulationError) -> str:

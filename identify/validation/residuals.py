@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import fdtrc
 
-from identify.arrays import Array, Flags, Indices, Phi
+from identify.arrays import Array, Flags, Indices, Phi, Vec6
 from identify.regressors import LogSummary
 from identify.regressors.newton_euler import FEATURE_TENSOR
 
@@ -69,7 +69,7 @@ def axes_beyond_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Fl
     predicted, tested = np.zeros(6), np.zeros(6)
     moved = np.broadcast_to(phi, (len(logs), 10))
     for log, body, bias in zip(logs, moved, biases, strict=True):
-        residual, noise = _residual(log, body, bias)
+        residual, noise = residual_and_noise(log, body, bias)
         power += (residual**2).sum(axis=0)
         fourth += (residual**4).sum(axis=0)
         expected += len(residual) * noise
@@ -112,14 +112,40 @@ def power_over_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Arr
     """
     power, expected = np.zeros(6), np.zeros(6)
     for log, body, bias in zip(logs, np.broadcast_to(phi, (len(logs), 10)), biases, strict=True):
-        residual, noise = _residual(log, body, bias)
+        residual, noise = residual_and_noise(log, body, bias)
         power += (residual**2).sum(axis=0)
         expected += len(residual) * noise
     return np.where(expected > 0.0, power / np.where(expected > 0.0, expected, 1.0), 0.0)
 
 
-def _residual(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, Array]:
-    """What a body leaves of a log's wrench, (n, 6), and the variance that noise gives it, (6,)."""
+def rms_of_noise(logs: Sequence[LogSummary], phi: Phi, biases: Array) -> Vec6:
+    """Root mean square of the residual that noise of wrench and motion alone would leave [N, N m].
+
+    Args:
+        logs: that the body was fitted to.
+        phi: the body, or what moved in each log, shape (10,) or (logs, 10).
+        biases: sensor offset of each log, [f; t] at Bo in B, shape (logs, 6).
+
+    Returns:
+        Shape (6,), of all logs together; zero where no noise was read off the signals or given.
+    """
+    moved = np.broadcast_to(phi, (len(logs), 10))
+    parts = zip(logs, moved, biases, strict=True)
+    noise = [residual_and_noise(*part)[1] for part in parts]
+    return np.sqrt(np.average(noise, axis=0, weights=[len(log.rows) for log in logs]))
+
+
+def residual_and_noise(log: LogSummary, phi: Phi, bias: Array) -> tuple[Array, Array]:
+    """What a body leaves of a log's wrench, and the variance that noise alone gives it.
+
+    Args:
+        log: its series.
+        phi: what moved in it, shape (10,).
+        bias: its sensor offset, [f; t] at Bo in B, shape (6,).
+
+    Returns:
+        Shapes (n, 6) and (6,); the noise is that of the slow rows, zero where none is known.
+    """
     by_feature = FEATURE_TENSOR @ phi
     residual = log.wrench - log.features @ by_feature - log.rows[:, :1] * bias
     return residual, log.noise[:12] @ by_feature**2 + log.noise[12:18]

@@ -12,7 +12,7 @@ from identify.estimation import Estimate, EstimatorSettings, estimate_body
 from identify.estimation.estimate import MovedBody
 from identify.inertia import InertialParameters, is_consistent
 from identify.regressors import LogSummary
-from identify.validation.replaying import Replays, posterior_bodies
+from identify.validation.replaying import DoneReplays, Replays, posterior_bodies
 from identify.validation.scores import HeldOutScores, held_out_scores
 from identify.validation.single_shot import SingleShot
 from identify.validation.windowed import Replay
@@ -41,8 +41,8 @@ class Validation:
     """
 
     scores: HeldOutScores | None
-    replays: Replays = field(default_factory=Replays)
-    unloaded: Replays | None = None
+    replays: Replays | DoneReplays = field(default_factory=Replays)
+    unloaded: Replays | DoneReplays | None = None
 
     @property
     def replay(self) -> Replay | None:

@@ -26,7 +26,7 @@ from identify import fit
 from identify.commands import fit_each
 from identify.commands.fit import Fit
 from identify.commands.main import main
-from identify.commands.pair import ESTIMATE, REPORT, note_torn_pair, report_is_of
+from identify.commands.pair import ESTIMATE, REPORT, RESULT, note_torn_pair, report_is_of
 from identify.errors import StudyError
 from identify.exchange import read_estimate
 from identify.experiments.store import Store, read_rows
@@ -142,7 +142,7 @@ def names(folder: Path) -> set[str]:
 
 def checked_pair(folder: Path) -> str | None:
     """The digest of the estimate of a folder, whose files are whole; None where there is none."""
-    assert names(folder) <= {ESTIMATE, REPORT}
+    assert names(folder) <= {ESTIMATE, REPORT, RESULT}
     if (folder / REPORT).exists():
         text = (folder / REPORT).read_text(encoding="utf-8")
         assert text.rstrip().endswith("</html>")
@@ -180,7 +180,7 @@ def test_a_fit_that_is_killed_leaves_whole_files(logs, tmp_path, capsys, before)
         found = checked_pair(out)
         assert found in ((old, new) if before else (None, new))
         if found is None:
-            assert names(out) <= {REPORT}
+            assert names(out) <= {REPORT, RESULT}
         else:
             note_torn_pair(out / ESTIMATE)
             said = "is not the report of" in capsys.readouterr().err

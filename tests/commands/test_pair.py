@@ -13,7 +13,7 @@ import pytest
 
 from identify import files, fit
 from identify.commands.output import OutputError
-from identify.commands.pair import CARRIER, ESTIMATE, REPORT, note_torn_pair, write_pair
+from identify.commands.pair import CARRIER, ESTIMATE, REPORT, RESULT, note_torn_pair, write_pair
 from identify.exchange import SavedEstimate, write_estimate
 from identify.exchange.estimate_json import estimate_digest
 from identify.inertia import InertialParameters
@@ -97,7 +97,7 @@ def test_both_are_there_and_other_files_stay(results, tmp_path, capsys):
         write_pair(tmp_path, result, None)
         estimate, named = pair(tmp_path)
         assert estimate == named
-        assert names(tmp_path) == [ESTIMATE, "notes.txt", REPORT]
+        assert names(tmp_path) == [ESTIMATE, "notes.txt", REPORT, RESULT]
     assert capsys.readouterr().err == ""
 
 
@@ -105,15 +105,16 @@ def test_both_are_there_and_other_files_stay(results, tmp_path, capsys):
 def test_what_a_kill_left_goes_when_it_is_old(results, tmp_path):
     write_pair(tmp_path, results[0], None)
     die_between_the_renames(tmp_path, results[1])
-    (left,) = set(names(tmp_path)) - {ESTIMATE, REPORT}
+    left = set(names(tmp_path)) - {ESTIMATE, REPORT, RESULT}
+    assert left
     others = [f".{ESTIMATE}.abcd_123", f".{REPORT}.0a1b2c3d"]
     mine = [f".{ESTIMATE}.backup", f".{ESTIMATE}.abcd1234.txt", ".notes.txt.abcd1234", "a.json"]
     for name in others + mine:
         (tmp_path / name).write_text("x")
     (tmp_path / f".{REPORT}.a_folder").mkdir()
     write_pair(tmp_path, results[1], None)  # another process may be writing them now
-    kept = sorted([*mine, f".{REPORT}.a_folder", ESTIMATE, REPORT])
-    assert names(tmp_path) == sorted([*kept, *others, left])
+    kept = sorted([*mine, f".{REPORT}.a_folder", ESTIMATE, REPORT, RESULT])
+    assert names(tmp_path) == sorted([*kept, *others, *left])
     for name in names(tmp_path):
         os.utime(tmp_path / name, times=(time.time() - 7200.0,) * 2)
     write_pair(tmp_path, results[1], None)
@@ -129,7 +130,7 @@ def test_writers_at_the_same_time_leave_whole_files(results, tmp_path):
             writer.join(60)
         assert [writer.exitcode for writer in writers] == [0] * 4
         assert set(pair(tmp_path)) <= {estimate_digest(result.estimate) for result in results}
-        assert names(tmp_path) == [ESTIMATE, REPORT]
+        assert names(tmp_path) == [ESTIMATE, REPORT, RESULT]
 
 
 @forking
@@ -183,7 +184,7 @@ def both():
 
 def test_a_carrier_goes_with_the_report_that_names_it(results, both, tmp_path, capsys):
     write_pair(tmp_path, both, None)
-    assert names(tmp_path) == [CARRIER, ESTIMATE, REPORT]
+    assert names(tmp_path) == [CARRIER, ESTIMATE, REPORT, RESULT]
     carrier = (tmp_path / CARRIER).read_bytes()
     note_torn_pair(tmp_path / CARRIER, tmp_path / ESTIMATE)
     assert capsys.readouterr().err == ""
@@ -192,7 +193,7 @@ def test_a_carrier_goes_with_the_report_that_names_it(results, both, tmp_path, c
     assert f"is not the report of {tmp_path / CARRIER}" in capsys.readouterr().err
     (tmp_path / CARRIER).write_bytes(carrier)
     write_pair(tmp_path, results[0], None)
-    assert names(tmp_path) == [ESTIMATE, REPORT]
+    assert names(tmp_path) == [ESTIMATE, REPORT, RESULT]
     (tmp_path / CARRIER).write_bytes(carrier)  # a file of one's own
     write_pair(tmp_path, results[1], None)
     note_torn_pair(tmp_path / CARRIER)

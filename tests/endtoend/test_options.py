@@ -146,6 +146,7 @@ class TestFolder:
             "estimate.json",
             "notes.txt",
             "report.html",
+            "result.npz",
         ]
         assert (out / "notes.txt").read_text() == "mine"
         assert (out / "report.html").read_text(encoding="utf-8").count("<svg") >= 1

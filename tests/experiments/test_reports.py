@@ -13,7 +13,7 @@ from scripts import write_reports
 
 SHOW_NO_NUMBERS = {
     *("arrays", "catalog", "documents", "errors", "files", "findings", "lazy"),
-    *("commands", "reporting", "texts"),
+    *("commands", "plain_values", "reporting", "texts"),
 }
 """Of `identify`: what holds, reads and shows numbers that others make."""
 

@@ -152,6 +152,19 @@ def test_a_thinned_log_has_rows_of_all_of_it():
     assert round(scan(few, Reading(most_rows=4000)).statistics.samples.sum()) == len(few)
 
 
+@pytest.mark.parametrize("most", [7, 200, 450, 799])
+def test_a_series_keeps_whole_stretches_as_far_as_there_is_room(most):
+    whole = scan(log(60.0))
+    few = whole.thinned(most)
+    assert 0 < len(few.rows) <= most < len(whole.rows)
+    assert len(few.rows) >= min(most, 200)
+    assert few.points == whole.points
+    kept = np.isin(whole.numbers, few.numbers)
+    np.testing.assert_array_equal(few.rows, whole.rows[kept])
+    runs = np.diff(np.flatnonzero(np.diff(few.numbers, prepend=-2) > 1), append=len(few.rows))
+    assert set(runs[:-1]) <= {200}
+
+
 @pytest.mark.usefixtures("small_chunks")
 def test_the_noise_of_signals_is_that_of_the_chunks_on_average_or_what_was_given():
     recording = log(80.0, POSE)

@@ -24,7 +24,7 @@ SENSOR = Noise(force=0.02, torque=1e-3)
 BIAS = (1.0, -2.0, 3.0, 0.1, -0.2, 0.05)
 
 
-def _moving(
+def moving(
     seed: int, body: InertialParameters = BODY, noise: Noise = SENSOR, **options: object
 ) -> Recording:
     rng = np.random.default_rng(seed)
@@ -42,23 +42,23 @@ def _still(seed: int) -> Recording:
 
 def _with_a_gap(seed: int) -> Recording:
     """Two stretches of a log, far apart in time."""
-    recording = _moving(seed)
+    recording = moving(seed)
     assert recording.time is not None
     return replace(recording, time=recording.time + 5.0 * (recording.time > 4.0))
 
 
 def _rods() -> list[Recording]:
     noise = Noise(linear_acceleration=0.02, angular_acceleration=0.2, force=0.1, torque=0.005)
-    return [_moving(seed, ROD, noise, include="all") for seed in (10, 11, 12)]
+    return [moving(seed, ROD, noise, include="all") for seed in (10, 11, 12)]
 
 
 _CASES: dict[str, tuple[InertialParameters, Callable[[], FitResult]]] = {
-    "one log": (BODY, lambda: fit(_moving(11), command="identify fit LOG")),
-    "exact": (BODY, lambda: fit(_moving(12, noise=Noise()))),
+    "one log": (BODY, lambda: fit(moving(11), command="identify fit LOG")),
+    "exact": (BODY, lambda: fit(moving(12, noise=Noise()))),
     "still poses": (BODY, lambda: fit(_still(1))),
-    "still and moving": (BODY, lambda: fit([_still(4), _moving(13), _still(5)])),
+    "still and moving": (BODY, lambda: fit([_still(4), moving(13), _still(5)])),
     "several logs, constrained": (ROD, lambda: fit(_rods())),
-    "nine logs": (BODY, lambda: fit([_moving(k) for k in range(9)], FitSettings(bias="shared"))),
+    "nine logs": (BODY, lambda: fit([moving(k) for k in range(9)], FitSettings(bias="shared"))),
     "a gap, mass given": (
         BODY,
         lambda: fit(_with_a_gap(14), FitSettings(mass=BODY.mass, bias="none")),
@@ -129,5 +129,7 @@ def long(result) -> FitResult:
         rows=rows,
         time=np.arange(count) / 1000.0,
         segment_ids=np.zeros(count, dtype=int),
+        numbers=np.arange(count),
+        points=count,
     )
     return replace(result, logs=(stretched,))

@@ -1,8 +1,15 @@
 """A report, taken apart by the parser of the standard library."""
 
+import re
 from html.parser import HTMLParser
 
+PLAIN = str.maketrans("−⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "--0123456789")
 VOID = {"meta", "link", "img", "br", "hr", "input"}
+
+
+def _plain(found: re.Match[str]) -> str:
+    """A power of ten as Python writes it."""
+    return f"{float(f'1e{found[1].translate(PLAIN)}'):.0e}"[1:]
 
 
 class Page(HTMLParser):
@@ -10,8 +17,9 @@ class Page(HTMLParser):
 
     Attributes:
         tags: of each element, its name and attributes.
-        texts: of the elements, in order, without those of styles.
-        cells: texts of the cells of each row of each table.
+        texts: of the elements, in order, without those of styles and scripts.
+        cells: texts of the cells of each row of each table, numbers as Python reads them.
+        script: text of the scripts.
     """
 
     def __init__(self, html: str) -> None:
@@ -20,7 +28,7 @@ class Page(HTMLParser):
         self.texts: list[str] = []
         self.cells: list[list[str]] = []
         self.muted: list[bool] = []
-        self.styles = ""
+        self.styles = self.script = ""
         self._open: list[str] = []
         self.feed(html)
         self.close()
@@ -48,9 +56,14 @@ class Page(HTMLParser):
         if "style" in self._open:
             self.styles += data
             return
+        if "script" in self._open:
+            self.script += data
+            return
         self.texts.append(data)
         if {"td", "th"} & set(self._open):
-            self.cells[-1][-1] += data.strip()
+            self.cells[-1][-1] += re.sub(r"·10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", _plain, data.strip()).replace(
+                "−", "-"
+            )
 
     @property
     def text(self) -> str:

@@ -23,6 +23,8 @@ from identify.reporting.canvas import Column, Panel, decades, name_rows
 from identify.reporting.drawing import svg
 from identify.reporting.page import report_html
 from identify.reporting.precision import excited
+from identify.reporting.rounding import typeset
+from identify.reporting.svg_axes import SvgAxes
 from identify.reporting.timeline import timelines
 from identify.reporting.wrenches import predict
 from tests.reporting.test_report import NOON
@@ -139,7 +141,7 @@ def test_measured_and_predicted_keep_their_peaks(long):
             axes.lines, (prediction.measured, prediction.predicted), strict=True
         ):
             shown = np.asarray(line.get_ydata()) * unit
-            assert len(shown) < 3000
+            assert len(shown) < 20_100
             np.testing.assert_allclose(np.nanmax(shown), values[:, axis].max(), rtol=1e-12)
             np.testing.assert_allclose(np.nanmin(shown), values[:, axis].min(), rtol=1e-12)
 
@@ -284,6 +286,7 @@ def test_a_figure_keeps_its_looks_where_it_is_saved(result):
 @pytest.mark.parametrize("remark", ["1.19991 ± 0.00050", "-10.024 ± 0.032", "wrench noise"])
 def test_there_is_room_for_text_as_wide_as_a_page_sets_it(remark):
     panel = Panel(lambda axes: name_rows(axes, ["run_00", "run_01"], [remark] * 2))
+    remark = typeset(remark)
     drawn = svg(Column("m", "m [kg]", (panel,)), "key")
     (room,) = re.findall(r'viewBox="0 0 ([\d.]+) ', drawn)
     sizes = re.findall(rf'font-size="([\d.]+)" x="([\d.]+)"[^>]*>{re.escape(remark)}<', drawn)
@@ -292,3 +295,18 @@ def test_there_is_room_for_text_as_wide_as_a_page_sets_it(remark):
         # Outlines of the glyphs, of which no pixel rounds the width.
         outlined = TextPath((0.0, 0.0), remark, size=float(size), prop={"family": "DejaVu Sans"})
         assert float(left) + outlined.get_extents().x1 < float(room)
+
+
+@pytest.mark.parametrize("low", [0.0011, 0.011, 0.3, 4.1])
+@pytest.mark.parametrize("times", [6.3, 20.0, 82.0, 1e3, 1e7])
+def test_a_logarithmic_axis_has_several_numbers(low, times):
+    def draw(axes) -> None:
+        axes.set_xlim(low, times * low)
+        decades(axes)
+        axes.plot([low, times * low], [0.0, 1.0], color="k")
+
+    axes = SvgAxes()
+    draw(axes)
+    ticks = axes.x.ticks(300.0, 8.0, along=True)
+    assert 2 <= len(ticks.places) <= 9
+    assert len(set(ticks.labels)) == len(ticks.labels)

@@ -10,6 +10,7 @@ from identify.reporting.rounding import (
     prefixed,
     scaled,
     significant,
+    typeset,
     unit_of_length,
     unit_of_mass,
 )
@@ -86,3 +87,19 @@ def test_units():
     assert unit_of_mass(1e5).name == "kg"
     assert unit_of_length(0.08).name == "mm"
     assert unit_of_length(3.0).name == "m"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-0.5", "−0.5"),
+        ("± 0.1, -2 … -1", "± 0.1, −2 … −1"),
+        ("2e-06 kg", "2·10⁻⁶ kg"),
+        ("-1.5e+12", "−1.5·10¹²"),
+        ("run-3", "run-3"),
+        ("2026-03-01", "2026-03-01"),
+        ("1e3x, -x, a -b", "1e3x, -x, a -b"),
+    ],
+)
+def test_numbers_have_the_signs_of_print(text, expected):
+    assert typeset(text) == expected

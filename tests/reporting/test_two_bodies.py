@@ -7,10 +7,11 @@ from identify import plot
 from identify.inertia import InertialParameters
 from identify.logs.synthetic import synthetic_recording
 from identify.pipeline import FitResult, fit
-from identify.reporting.body import certificate_section as certificate
+from identify.reporting.body import certificate_blocks
+from identify.reporting.content import Folded
 from identify.reporting.precision import parameter_columns
 from identify.reporting.replays import replay_columns
-from identify.reporting.wrenches import predict, scores_section as scores
+from identify.reporting.wrenches import explained_section, predict
 from tests.reporting.conftest import BIAS, BODY, SENSOR
 
 TOOL = InertialParameters.from_com(0.5, [0.0, 0.02, 0.15], np.diag([1e-3, 1.2e-3, 0.8e-3]))
@@ -52,13 +53,14 @@ def test_figures_have_both(both):
 
 
 def test_tables_have_both(both):
-    (table,) = scores(both, None).blocks
+    blocks = explained_section(both, None).blocks
+    ((table,),) = (block.blocks for block in blocks if isinstance(block, Folded))
     assert [head.title for head in table.head][-2:] == [
         "RMS, fitted, loaded",
         "RMS, fitted, unloaded",
     ]
-    assert {len(row.cells) for row in table.rows} == {6}
-    _, checks, _ = certificate(both, None).blocks
+    assert {len(row.cells) for row in table.rows} == {4}
+    _, checks, _ = certificate_blocks(both.estimate)
     found = {row.cells[0].text: row.cells[1].text for row in checks.rows}
     for one in both.estimate.bodies:
         shown = found[f"Eigenvalues of the scaled pseudo-inertia of the {one.body}"]

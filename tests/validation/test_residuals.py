@@ -4,7 +4,12 @@ from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 
 from identify.regressors import scan
-from identify.validation import axes_beyond_noise
+from identify.validation import (
+    axes_beyond_noise,
+    power_over_noise,
+    residual_and_noise,
+    rms_of_noise,
+)
 from tests.recordings import POSE, Path, record, still_poses, with_signals, with_wrench
 from tests.strategies import random_body
 
@@ -25,6 +30,17 @@ def test_white_noise_through_the_low_pass_is_noise():
     """Of 40 logs, 240 axes, none is flagged by chance."""
     for seed in range(40):
         assert not axes_beyond_noise([log(seed)], PHI, BIAS[None]).any()
+
+
+def test_noise_makes_what_it_is_said_to_make():
+    """White noise of 0.2 N at 100 Hz, of which 5 Hz of 50 are kept; the body is the true one."""
+    logs, biases = [log(seed) for seed in range(3)], np.array([BIAS] * 3)
+    made = rms_of_noise(logs, PHI, biases)
+    np.testing.assert_allclose(made[:3], 0.2 * np.sqrt(5.0 / 50.0), rtol=0.1)
+    np.testing.assert_allclose(made[3:], 0.02 * np.sqrt(5.0 / 50.0), rtol=0.1)
+    left = np.concatenate([residual_and_noise(each, PHI, BIAS)[0] for each in logs])
+    ratio = power_over_noise(logs, PHI, biases)
+    np.testing.assert_allclose(ratio, np.mean(left**2, axis=0) / made**2, rtol=1e-9)
 
 
 @pytest.mark.parametrize("seconds", [0.05, 0.15])

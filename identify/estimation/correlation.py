@@ -1,0 +1,35 @@
+"""Correlations of what an estimate says of mass, centre of mass and inertia."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from identify.arrays import Array
+from identify.estimation.intervals import COM, INERTIA_ABOUT_COM, derived_jacobian
+from identify.exchange import SavedEstimate
+from identify.inertia import PHI
+
+
+def correlations_of(estimate: SavedEstimate) -> tuple[tuple[str, ...], Array]:
+    """Correlations of the errors of mass, centre of mass and inertia about it.
+
+    Args:
+        estimate: with a covariance; what it was given, or what the default body completes, is left
+            out.
+
+    Returns:
+        Names of the others, and the matrix, shape (n, n).
+    """
+    if estimate.covariance is None:
+        return (), np.zeros((0, 0))
+    jacobian = np.vstack((np.eye(10)[:1], derived_jacobian(estimate.parameters.phi)))
+    covariance = jacobian @ estimate.covariance @ jacobian.T
+    names = ("m", *COM, *INERTIA_ABOUT_COM)  # decided as m, h and I, in this order
+    kept = [
+        k
+        for k, behind in enumerate(PHI)
+        if estimate.decided_by.get(behind) not in ("default", "given") and covariance[k, k] > 0.0
+    ]
+    inside = covariance[np.ix_(kept, kept)]
+    sigma = np.sqrt(np.diag(inside))
+    return tuple(names[k] for k in kept), inside / sigma / sigma[:, None]

@@ -1,0 +1,152 @@
+"""`result.npz`: a fit without the rows of its logs, from which its report is made anew."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from identify.errors import IdentifyError, ModelError
+from identify.exchange.estimate_json import estimate_digest
+from identify.files import digest, require_file
+from identify.inertia import InertialParameters
+from identify.pipeline.result import FitResult
+from identify.plain_values import pack, unpack
+from identify.regressors import Layout, LogSummary, Statistics
+from identify.validation import Validation, residual_and_noise
+from identify.validation.replaying import DoneReplays
+
+RESULT, ESTIMATE = "result.npz", "estimate.json"
+
+MOST_POINTS = 60_000
+"""Points of the series that are kept of all logs together: 9 MB."""
+
+_LARGEST_FILE = 50_000_000
+_VERSION = 1
+
+
+class ResultFileError(ModelError):
+    """A result.npz is damaged, or of another fit than the estimate.json beside it."""
+
+
+def result_bytes(result: FitResult, truth: InertialParameters | None = None) -> bytes:
+    """The file's content: arrays by their places, as `logs.0.time`, and JSON for all the rest.
+
+    Besides stands `logs.0.residual`, measured less predicted wrench [N, N m], for other programs.
+
+    Kept are the estimate, the series of each log thinned to some stretches, the replays, and what
+    was checked. Full-rate states and sufficient statistics are not.
+
+    Args:
+        result: of a fit; its replays are simulated where they were not yet.
+        truth: the true body, if it is known.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    kept = kept_of(result)
+    said = {
+        "version": _VERSION,
+        "estimate_sha256": estimate_digest(result.estimate),
+        "truth": pack(truth, arrays, "truth"),
+        "result": {
+            name: pack(getattr(kept, name), arrays, name)
+            for name in ("estimate", "logs", "validation", "settings", "checks")
+        },
+    }
+    buffer = BytesIO()
+    for number, (log, offset) in enumerate(zip(kept.logs, kept.estimate.biases, strict=True)):
+        moved = kept.estimate.moved_in(number).phi
+        arrays[f"logs.{number}.residual"] = residual_and_noise(log, moved, offset)[0]
+    text = np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)
+    np.savez(buffer, said=text, **arrays)  # pyright: ignore[reportArgumentType]
+    return buffer.getvalue()
+
+
+def kept_of(result: FitResult) -> FitResult:
+    """The part of a result that a report needs, without what only a fit does."""
+    share = MOST_POINTS // len(result.logs)
+    validation = result.validation
+    alone = validation.unloaded
+    return replace(
+        result,
+        logs=tuple(_kept_log(log, share) for log in result.logs),
+        validation=Validation(
+            validation.scores,
+            DoneReplays.of(validation.replays),
+            None if alone is None else DoneReplays.of(alone),
+        ),
+        settings=replace(result.settings, terms=()),  # a term may be anybody's class
+        checks=result.checks.summary,
+    )
+
+
+def _kept_log(log: LogSummary, most: int) -> LogSummary:
+    log = log.thinned(most)
+    return replace(
+        log,
+        rows=log.rows[:, :19],
+        segments=(),
+        statistics=_counts(log.statistics),
+        folds=_counts(log.statistics),
+    )
+
+
+def _counts(statistics: Statistics) -> Statistics:
+    """The counts of statistics, without all else."""
+    layout = Layout(("1",), statistics.layout.groups[:1], 1)
+    samples, effective = statistics.samples.sum(), statistics.effective_samples.sum()
+    return Statistics.from_factor(layout, np.zeros((1, 1)), samples, effective)
+
+
+def load_result(folder: Path | str) -> tuple[FitResult, InertialParameters | None]:
+    """The result of a fit that wrote to a folder, and the true body where one was given.
+
+    It is for reports and figures: it has no full-rate states and no sufficient statistics, so it
+    cannot be fitted again.
+
+    Args:
+        folder: with result.npz and the estimate.json of the same fit.
+
+    Raises:
+        MissingFile: one of them is not there.
+        ResultFileError: result.npz is damaged, of another version, or of another estimate.json.
+    """
+    path = Path(folder) / RESULT
+    require_file(path)
+    require_file(path.with_name(ESTIMATE))
+    if path.stat().st_size > _LARGEST_FILE:
+        raise ResultFileError(f"{path}: over {_LARGEST_FILE // 1_000_000} MB, which no result is")
+    try:
+        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        said: Any = json.loads(arrays.pop("said").tobytes())
+        version, sha256 = said["version"], said["estimate_sha256"]
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise _damaged(path, error) from error
+    if version != _VERSION:
+        raise ResultFileError(
+            f"{path}: of version {version!r}, expected {_VERSION}; fit the logs again with this "
+            "version of the toolkit"
+        )
+    if digest(path.with_name(ESTIMATE)) != sha256:
+        raise ResultFileError(
+            f"{path}: of an estimate.json with the sha256 {str(sha256)[:12]}…, and not of the one "
+            "beside it: a fit was cut short, or one of them was changed. Fit the logs again"
+        )
+    try:
+        result = FitResult(**{name: unpack(one, arrays) for name, one in said["result"].items()})
+        truth = unpack(said["truth"], arrays)
+        intact = estimate_digest(result.estimate) == sha256
+    except (IdentifyError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _damaged(path, error) from error
+    if not intact:
+        raise _damaged(path, "its estimate is not the one of estimate.json")
+    return result, truth
+
+
+def _damaged(path: Path, why: object) -> ResultFileError:
+    return ResultFileError(f"{path}: damaged ({why}); fit the logs again to have another")

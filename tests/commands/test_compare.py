@@ -1,0 +1,101 @@
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.commands.main import main
+from identify.commands.pair import write_pair
+from identify.exchange import read_estimate, write_estimate
+from identify.inertia import InertialParameters
+from identify.logs.synthetic import synthetic_recording
+from identify.pipeline import fit
+from identify.spatial import BodyFrame, Pose
+from tests.reporting.conftest import BODY, SENSOR
+from tests.reporting.page import Page
+
+HEAVIER = InertialParameters.from_com(1.02 * BODY.mass, BODY.com, BODY.inertia_about_com)
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory) -> Path:
+    """Two days of one body, and a heavier one."""
+    folder = tmp_path_factory.mktemp("fitted")
+    for seed, (name, body) in enumerate({"mon": BODY, "tue": BODY, "tool": HEAVIER}.items()):
+        log = synthetic_recording(
+            body.phi, rng=np.random.default_rng(seed), duration=6.0, rate_hz=100.0, noise=SENSOR
+        )
+        write_pair(folder / name, fit(log), None, report=name == "mon")
+    return folder
+
+
+@pytest.fixture
+def folder(fitted, tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(shutil.copytree(fitted, tmp_path / "days"))
+    return tmp_path / "days"
+
+
+def said(capsys) -> str:
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_one_body_agrees_and_another_differs(folder, capsys):
+    assert main(["compare", "mon", "tue"]) == 0
+    assert "The 2 estimates agree." in said(capsys)
+    assert main(["compare", "mon", "tue", "tool/estimate.json"]) == 0
+    assert "These differ from the rest: tool" in said(capsys)
+
+
+def test_the_page_leads_to_the_reports(folder, capsys):
+    assert main(["compare", "mon", "tue", "-o", "pages/both.html"]) == 0
+    page = Page(Path("pages/both.html").read_text(encoding="utf-8"))
+    links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
+    assert {"../mon/report.html", "../tue/estimate.json"} <= set(links)
+    assert "Inertia of 2 fits, side by side" in page.text
+
+
+def test_another_frame_is_refused_and_with_a_pose_compared(folder, capsys):
+    saved = read_estimate("tue/estimate.json")
+    X_AB = Pose.from_quaternion([0.0, 0.0, np.sin(0.1), np.cos(0.1)], [0.01, 0.0, 0.02])
+    inverse = X_AB.inverse()
+    F = np.array([InertialParameters(row).in_frame(inverse).phi for row in np.eye(10)]).T
+    moved = replace(
+        saved,
+        parameters=saved.parameters.in_frame(inverse),
+        covariance=F @ saved.covariance @ F.T,
+        frames=BodyFrame("elsewhere"),
+    )
+    write_estimate(moved, "tue/estimate.json")
+    named = replace(read_estimate("mon/estimate.json"), frames=BodyFrame("here"))
+    write_estimate(named, "mon/estimate.json")
+    assert main(["compare", "mon", "tue"]) == 2
+    assert "these differ: say where it is with --at" in capsys.readouterr().err
+    at = ["0.01", "0", "0.02", "0", "0", "0.2"]
+    assert main(["compare", "mon", "tue", "--at", *at]) == 0
+    assert "The 2 estimates agree." in said(capsys)
+    assert main(["compare", "mon", "tue", "--at", *at[:5], "0.3"]) == 0
+    assert "The 2 estimates differ." in said(capsys)
+
+
+def test_estimates_of_one_log_are_noted(folder, capsys):
+    shutil.copytree("mon", "again")
+    assert main(["compare", "mon", "again"]) == 0
+    assert re.search("again and mon rest on one log", said(capsys))
+
+
+def test_what_cannot_be_compared_is_refused(folder, capsys):
+    assert main(["compare", "mon"]) == 2
+    assert main(["compare", "mon", "tue", "tool", "--at", *"000000"]) == 2
+    assert main(["compare", "mon", "nowhere"]) == 2
+    Path("bare.json").write_text('{"phi": [1, 0, 0, 0, 1, 0, 0, 1, 0, 1]}')
+    assert main(["compare", "mon", "bare.json"]) == 2
+    errors = capsys.readouterr().err
+    for part in (
+        "missing OUT",
+        "1 times --at for 2 bodies",
+        "nowhere",
+        "without covariance, intervals or decided_by cannot be compared",
+    ):
+        assert part in errors

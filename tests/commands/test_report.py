@@ -1,0 +1,81 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from identify.commands.browser import PrintingError, find_browser, printed
+from identify.commands.main import main
+from identify.commands.pair import write_pair
+from identify.files import digest
+from identify.logs.synthetic import synthetic_recording
+from identify.pipeline import fit
+from tests.reporting.conftest import BODY, SENSOR
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory) -> Path:
+    import numpy as np
+
+    folder = tmp_path_factory.mktemp("fitted")
+    log = synthetic_recording(
+        BODY.phi, rng=np.random.default_rng(3), duration=6.0, rate_hz=100.0, noise=SENSOR
+    )
+    write_pair(folder, fit(log), BODY)
+    return folder
+
+
+@pytest.fixture
+def folder(fitted, tmp_path) -> Path:
+    return Path(shutil.copytree(fitted, tmp_path / "out"))
+
+
+def lines(path: Path) -> list[str]:
+    return [line for line in path.read_text().splitlines() if not line.startswith("written")]
+
+
+def test_the_report_is_made_anew_without_the_log(folder, capsys):
+    before, estimate = lines(folder / "report.html"), digest(folder / "estimate.json")
+    (folder / "report.html").unlink()
+    assert main(["report", str(folder)]) == 0
+    assert capsys.readouterr().out.split() == [str(folder / "report.html")]
+    assert lines(folder / "report.html") == before
+    assert "Truth" in (folder / "report.html").read_text()
+    assert digest(folder / "estimate.json") == estimate
+
+
+def test_it_goes_to_another_file(folder, tmp_path):
+    assert main(["report", str(folder), "-o", str(tmp_path / "new" / "page.html")]) == 0
+    assert (tmp_path / "new" / "page.html").exists()
+
+
+def test_a_result_of_another_fit_is_refused_and_the_report_stays(folder, capsys):
+    (folder / "estimate.json").write_text("{}")
+    before = (folder / "report.html").read_bytes()
+    assert main(["report", str(folder)]) == 2
+    assert "a fit was cut short, or one of them was changed" in capsys.readouterr().err
+    assert (folder / "report.html").read_bytes() == before
+
+
+def test_a_page_is_no_pdf(folder, capsys):
+    assert main(["report", str(folder), "-o", "page.pdf"]) == 2
+    assert "expected the name of an HTML file" in capsys.readouterr().err
+
+
+def test_without_a_browser_printing_says_what_to_do(folder, capsys, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    (folder / "report.html").unlink()
+    assert main(["report", str(folder), "--pdf"]) == 2
+    said = capsys.readouterr().err
+    assert "none of chromium" in said
+    assert "print it there" in said
+    assert not (folder / "report.html").exists()
+
+
+def test_a_browser_that_fails_is_said(monkeypatch, tmp_path):
+    fake = tmp_path / "chromium"
+    fake.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_browser() == str(fake)
+    with pytest.raises(PrintingError, match=r"status 3\): broken"):
+        printed("<style></style>", "a4")

@@ -1,0 +1,81 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from identify.errors import ModelError
+from identify.findings import Finding
+from identify.inertia import InertialParameters
+from identify.plain_values import pack, unpack
+from identify.spatial import BodyFrame, Pose
+
+
+def again(value):
+    arrays: dict[str, np.ndarray] = {}
+    said = json.loads(json.dumps(pack(value, arrays, "value")))
+    return unpack(said, arrays)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            None,
+            True,
+            3,
+            -0.1,
+            1e300,
+            float("inf"),
+            "text \N{SNOWMAN}",
+            (),
+            (1, (2.5, "a")),
+            [1, []],
+        ),
+        {"a": {"b": (1,)}, 3: None},
+        Finding("contact", "warning", "text", "remedy", {"p": (1.0, 2.0)}, "here"),
+        BodyFrame("wrist"),
+    ],
+)
+def test_values_come_back_as_they_were(value):
+    assert again(value) == value
+
+
+def test_numbers_of_arrays_come_back_to_the_last_bit():
+    body = InertialParameters(np.arange(1.0, 11.0) / 3.0)
+    np.testing.assert_array_equal(again(body).phi, body.phi)
+    pose = Pose.from_quaternion([0.1, 0.2, 0.3, 0.9], [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(again((pose,))[0].rotation, pose.rotation)
+    assert np.isnan(again(float("nan")))
+    assert again(np.float64(0.1)) == 0.1
+    assert again(Path("a/b")) == "a/b"
+
+
+def test_arrays_are_named_by_their_places():
+    arrays: dict[str, np.ndarray] = {}
+    pack({"logs": ({"time": np.zeros(2)},)}, arrays, "result")
+    assert list(arrays) == ["result.logs.0.time"]
+
+
+def test_what_is_no_plain_value_is_refused():
+    with pytest.raises(TypeError, match=r"a\.1: a function cannot be kept"):
+        pack([1, print_nothing], {}, "a")
+
+
+def print_nothing() -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "os:system",
+        "identify.errors:IdentifyError",
+        "identify.nothing:Pose",
+        "identify",
+        "subprocess:Popen",
+    ],
+)
+def test_nothing_but_dataclasses_of_the_toolkit_is_made(place):
+    with pytest.raises(ModelError, match="no class of this version"):
+        unpack({"class": place, "fields": {}}, {})
