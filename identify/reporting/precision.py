@@ -12,9 +12,9 @@ import numpy as np
 from identify.arrays import Array
 from identify.estimation import Estimate
 from identify.estimation.correlation import correlations_of
-from identify.findings import NOT_IDENTIFIED
 from identify.estimation.variance import SOURCES
 from identify.exchange import SavedEstimate
+from identify.findings import NOT_IDENTIFIED
 from identify.inertia import InertialParameters
 from identify.reporting.canvas import (
     AXES,
