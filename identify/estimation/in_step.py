@@ -9,8 +9,7 @@ import numpy as np
 
 from identify.arrays import Array
 from identify.errors import IdentifyError
-from identify.estimation.channels import Channels
-from identify.estimation.initial_estimate import FitData
+from identify.estimation.initial_estimate import Channels, FitData
 from identify.estimation.residual_weights import Bands, noise_fraction, residual_weights
 
 T = TypeVar("T")

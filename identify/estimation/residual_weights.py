@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from identify.arrays import Array, Flags, Indices
-from identify.estimation.channels import Channels
+from identify.estimation.initial_estimate import Channels
 
 _PREDICTED = 100.0
 """Degrees of freedom of the predicted covariance of a group's residuals: what the noise of its
