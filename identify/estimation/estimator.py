@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,6 @@ from identify.arrays import Array, Indices, seal
 from identify.errors import IdentifyError, ProblemError
 from identify.estimation.calibration import NOT_INCLUDED, Calibration
 from identify.estimation.certificate import Certificate
-from identify.estimation.contradiction import contradiction, record_of
 from identify.estimation.estimate import DecidedBy, Estimate
 from identify.estimation.intervals import (
     BY_RESIDUAL,
@@ -32,8 +32,7 @@ from identify.estimation.least_squares import (
 )
 from identify.estimation.likelihood import ConfidenceRegion, score_equations
 from identify.estimation.posterior import Posterior, posterior_of
-from identify.estimation.priors.default import BALL, NoPrior
-from identify.estimation.priors.prior import Prior
+from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.settings import EstimatorSettings, IntervalRoute
 from identify.estimation.solving import cause_in_terms, solve_terms
 from identify.estimation.terms import Consistent, ScalarBounds, Term
@@ -364,12 +363,16 @@ def _assemble(
         degrees=degrees,
         covariance=uncertainty.repeatability,
     )
+    contradicted, of_prior = (), dict[str, Any]()
+    if posterior.weighing is not None:
+        from identify.estimation.contradiction import contradiction, record_of
+
+        contradicted, of_prior = contradiction(posterior), record_of(posterior)
     estimates = {}
     for number, body in enumerate(space.bodies):
         block = space.of_body(number)
         decided_by: dict[str, DecidedBy] = dict(zip(PHI, decided[block], strict=True))
         default = _default_in_words(float(x[block][0]), decided_by)
-        contradicted = contradiction(posterior) if number == 0 else ()
         own = x[block], covariance[block, block], degrees[block], decided_by
         spread = principal_spread(own[0], own[1])
         shares = {}
@@ -391,7 +394,7 @@ def _assemble(
             variance_shares=shares,
             principal_axes=principal_axes_of(*own, spread),
             decided_by=decided_by,
-            prior=record_of(posterior) if number == 0 else {},
+            prior={} if number else of_prior,
             prior_share=dict(zip(PHI, posterior.prior_share[block].tolist(), strict=True)),
             default_body=default,
             bias=offsets,
@@ -399,7 +402,7 @@ def _assemble(
             samples=round(float(arrays.samples.sum())),
             effective_samples=float(arrays.effective_samples.sum()),
             certificate=certificate,
-            findings=(*contradicted, *completion(decided_by, default)),
+            findings=(*(() if number else contradicted), *completion(decided_by, default)),
             region=region,
         )
     errors = np.sqrt(np.diag(covariance))

@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 from identify.arrays import positive
 from identify.errors import SchemaError
-from identify.estimation.priors.default import BALL, Ball, NoPrior
-from identify.estimation.priors.prior import Prior
+from identify.estimation.priors.prior import BALL, Ball, NoPrior, Prior
 from identify.estimation.terms import KnownMass, Term
 from identify.regressors import Offsets
 

@@ -11,7 +11,7 @@ from identify.estimation.certificate import Certificate, ScaledProblem, certify
 from identify.estimation.errors import ContradictoryTerms, TermError
 from identify.estimation.least_squares import weighted_least_squares
 from identify.estimation.posterior import Posterior, posterior_of
-from identify.estimation.priors.default import BALL
+from identify.estimation.priors.prior import BALL
 from identify.estimation.program import ConeSolution, Infeasible, cone_program
 from identify.estimation.terms import Consistent, Term
 from identify.estimation.terms.consistent import MARGIN, least_eigenvalue

@@ -27,7 +27,7 @@ from identify.estimation import (
 )
 from identify.estimation.intervals import intervals_of
 from identify.estimation.priors import Prior, ShapePrior
-from identify.estimation.priors.default import BALL
+from identify.estimation.priors.prior import BALL
 from identify.experiments.options import Options, Positive
 from identify.findings import NOT_IDENTIFIED
 from identify.inertia import PHI

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -37,7 +38,6 @@ from identify.estimation import Estimate, EstimatorSettings
 from identify.estimation.estimator import body_system
 from identify.estimation.least_squares import LeastSquaresFit, weighted_least_squares
 from identify.findings import Finding
-from identify.pipeline.check_summary import CheckSummary, summary_of
 from identify.pipeline.explanations import contacts_of, fitted, left_by, rank_explanations
 from identify.pipeline.messages import (
     of_calibration,
@@ -51,6 +51,9 @@ from identify.pipeline.messages import (
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics
 from identify.regressors.wrench import W
+
+if TYPE_CHECKING:
+    from identify.pipeline.check_summary import CheckSummary
 
 _ROUNDING = 1e-5
 """Share of what was measured below which a residual is rounding and the error of derivatives."""
@@ -136,6 +139,8 @@ class Checks:
     @property
     def summary(self) -> CheckSummary:
         """What a report says of it."""
+        from identify.pipeline.check_summary import summary_of
+
         return summary_of(self)
 
     @property

@@ -140,10 +140,11 @@ def require_own_prior(prior: Prior, recordings: Sequence[Recording]) -> None:
     Raises:
         LogError: it is.
     """
+    if prior.kind != "body":
+        return
     from identify.estimation.priors import BodyPrior
 
-    if not isinstance(prior, BodyPrior):
-        return
+    assert isinstance(prior, BodyPrior)
     frame = recordings[0].body_frame
     flanges, names = (frame.flange, prior.frames.flange), (frame.name, prior.frames.name)
     one, two = map(_matrix, flanges)

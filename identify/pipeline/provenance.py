@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from identify.estimation import Estimate
-from identify.estimation.priors.default import BALL
+from identify.estimation.priors.prior import BALL
 from identify.logs import Recording
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from identify.estimation import Estimate
 from identify.findings import Finding, Verdict, ranked
-from identify.pipeline.check_summary import CheckSummary
 from identify.pipeline.diagnose import Checks
 from identify.pipeline.settings import FitSettings
 from identify.regressors import LogSummary
@@ -16,6 +15,8 @@ from identify.validation import Validation
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from identify.pipeline.check_summary import CheckSummary
 
 
 @dataclass(frozen=True, slots=True, repr=False)

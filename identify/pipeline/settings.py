@@ -11,8 +11,7 @@ from identify.diagnosis.faults import codes_of_faults
 from identify.documents import lookup
 from identify.errors import SchemaError
 from identify.estimation import EstimatorSettings, IntervalRoute
-from identify.estimation.priors.default import BALL, NoPrior
-from identify.estimation.priors.prior import Prior
+from identify.estimation.priors.prior import BALL, NoPrior, Prior
 from identify.estimation.terms import KnownMass, Term
 from identify.findings import CORRECTABLE, REPORTED
 from identify.pipeline.needs import parse_needs

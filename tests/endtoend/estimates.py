@@ -21,6 +21,7 @@ KEYS = (
     "calibration",
     "intervals",
     "interval_kind",
+    "certified_bounds",
     "variance_shares",
     "principal_axes",
     "decided_by",

@@ -1,4 +1,8 @@
 from identify.estimation.priors.body_prior import BodyPrior as BodyPrior
-from identify.estimation.priors.default import Ball as Ball, NoPrior as NoPrior
-from identify.estimation.priors.prior import NormalMixture as NormalMixture, Prior as Prior
+from identify.estimation.priors.prior import (
+    Ball as Ball,
+    NoPrior as NoPrior,
+    NormalMixture as NormalMixture,
+    Prior as Prior,
+)
 from identify.estimation.priors.shape_prior import ShapePrior as ShapePrior
