@@ -61,7 +61,11 @@ def faults_left(
         settings: it was fitted with.
         corrected: whether something was corrected before.
     """
-    read = np.concatenate([one.parameters.phi for one in estimate.bodies])
+    # A prior leaves the estimate apart from least squares, and that is no fault: what is read with
+    # a fault and without it is compared by least squares, which moves more.
+    read = np.concatenate(
+        [(one.least_squares if estimate.prior else one.parameters).phi for one in estimate.bodies]
+    )
     added, largest = np.zeros((len(read), len(read))), np.zeros((len(read), len(read)))
     others, unknown, besides = list(_sized(logs, checks, settings)), [], list[str]()
     if checks.diagnosis is not None and (corrected or others or any(checks.spans)):
