@@ -10,7 +10,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from types import ModuleType
 from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
 
@@ -30,6 +30,7 @@ class UsageError(IdentifyError, ValueError):
     """The command was called with words it does not understand, or without some it needs."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command(ABC):
     """A subcommand: a frozen dataclass; its fields are the options, its docstring the help.
 
@@ -39,9 +40,10 @@ class Command(ABC):
         removed: options it had, and what to use instead.
     """
 
-    __slots__ = ()
-
     removed: ClassVar[Mapping[str, str]] = {}
+
+    json: Annotated[bool, tyro.conf.arg(help_behavior_hint="")] = False
+    """Print one JSON document in place of text, an error too; docs/commands.md has its keys."""
 
     @abstractmethod
     def run(self, invocation: str) -> int:

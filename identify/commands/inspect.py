@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.command import Command, Flag, Number, UsageError, option
 from identify.commands.output import require_writable_file, write_file
 from identify.commands.pair import note_torn_pair
@@ -83,10 +84,12 @@ class Inspect(Command):
         if self.output is None:
             shapes = {} if model.format == "estimate" else link_shapes(self.model)
             judged = judge(model.links, asked, shapes)
+            answer(lambda: _record(model, judged))
             say(*lines_of(model, judged, asked, only_wrong=self.quiet))
             return 1 if any(entry.fault for entry in judged) else 0
         repaired = repair_model(self.model, model, settings)
         write_file(self.output, repaired.content)
+        answer(lambda: {**_record_of_repair(repaired), "files": [self.output]})
         say(*lines_of_repair(repaired), self.output)
         return 1 if repaired.left else 0
 
@@ -170,6 +173,37 @@ def _judged(entry: JudgedLink) -> tuple[str, list[str]]:
     if entry.kind == "massless":
         return entry.kind, ["a massless frame"]
     return "possible", [f"possible: {entry.kind}"]
+
+
+def _record(model: Model, judged: Sequence[JudgedLink]) -> dict[str, object]:
+    """What the document says of a model."""
+    links = [
+        {
+            "name": entry.link.name,
+            "line": entry.link.line,
+            "phi": entry.link.phi,
+            "kind": entry.kind,
+            "fault": entry.fault or None,
+            "reasons": entry.reasons,
+            "warning": entry.warning or None,
+            "note": entry.link.note or None,
+        }
+        for entry in judged
+    ]
+    return {"format": model.format, "links": links, "notes": model.notes}
+
+
+def _record_of_repair(repaired: RepairedModel) -> Mapping[str, object]:
+    """What the document says of a repair."""
+    repairs = [
+        {"link": one.link.name, "phi": one.phi, "source": one.source or None, "change": one.change}
+        for one in repaired.repairs
+    ]
+    said = {"left": repaired.left, "warnings": repaired.warnings}
+    return {"repairs": repairs} | {
+        name: [{"link": link.name, "reason": reason} for link, reason in entries]
+        for name, entries in said.items()
+    }
 
 
 def lines_of_repair(repaired: RepairedModel) -> Iterator[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional
 
+from identify.commands.answer import answer
 from identify.commands.command import Command, Repeated, option
 from identify.commands.terminal import say
 
@@ -38,10 +39,11 @@ class StudyTable(Command):
 
     def run(self, invocation: str) -> int:
         """Print the table."""
-        from identify.experiments.results import BY
+        from identify.experiments.results import BY, table
         from identify.reporting.study import latest_rows, scores_text
 
         results = latest_rows(self.results, self.code)
+        answer(lambda: _record(results, table(results, _columns(self.metric), by=self.by or BY)))
         say(scores_text(results, _columns(self.metric), self.by or BY), _which(results))
         return 0
 
@@ -76,6 +78,7 @@ class StudyCompare(Command):
 
         results = latest_rows(self.results, self.code)
         frame = compare(results, self.first, self.second, _columns(self.metric))
+        answer(lambda: _record(results, frame))
         say(comparison_text(frame, self.first, self.second), _which(results))
         return 0
 
@@ -86,6 +89,12 @@ def _columns(metrics: tuple[str, ...]) -> list[str] | None:
 
     columns = [METRICS[name].columns if name in METRICS else (name,) for name in metrics]
     return [column for several in columns for column in several] or None
+
+
+def _record(results: Results, frame: Any) -> dict[str, object]:
+    """What the document says of a table: its lines, and the rows that they are of."""
+    lines = frame.to_dict("records")
+    return {"code": results.code, "trials": len(results.frame), "lines": lines}
 
 
 def _which(results: Results) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -50,6 +51,8 @@ from identify.pipeline.messages import (
 from identify.pipeline.scanned_log import ScannedLog, finest_blocks
 from identify.regressors import WIDE_LAYOUT, LogSummary, Statistics
 from identify.regressors.wrench import W
+
+_LOG = logging.getLogger(__name__)
 
 _ROUNDING = 1e-5
 """Share of what was measured below which a residual is rounding and the error of derivatives."""
@@ -158,7 +161,6 @@ def look_at(
     suspect: bool,
     corrected: bool = False,
     start: Phi | None = None,
-    progress: Callable[[str], None],
 ) -> Checks:
     """Look for what may be wrong with logs that have an estimate.
 
@@ -168,9 +170,8 @@ def look_at(
         suspect: whether other readings are tried though no fault is found.
         corrected: whether something was corrected already, and other readings are not tried again.
         start: the least-squares body, where it is known; without it, it is fitted anew.
-        progress: called with a line of text.
     """
-    progress("checking")
+    _LOG.info("checking")
     diagnosis = drifting = moved = None
     changes: tuple[Change, ...] = ()
     if settings.bias == "shared":  # offsets that differ would be taken for other faults
@@ -200,7 +201,7 @@ def look_at(
             # Gravity that is not Earth's is sooner Earth's than anything that looks like it.
             if fault.code not in _LIKE_GRAVITY or all(map(is_usual_gravity, sizes))
         ]
-        ranking = fitted(rank_explanations(loaded, rivals, progress), logs, settings)
+        ranking = fitted(rank_explanations(loaded, rivals), logs, settings)
     left = _left(logs, settings, fit, diagnosis, drifting, ranking)
     touched = ()
     if left > MOST_LEFT and not changes and all(s.code == "contact" for of in spans for s in of):
