@@ -7,7 +7,7 @@ shows it plainly.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from identify.reporting.content import (
@@ -22,6 +22,9 @@ from identify.reporting.content import (
     template,
 )
 from identify.reporting.study.accuracy import StudyFigure
+
+_PAPER, _GAP = 105, 3
+"""Width of a sheet and between columns [characters]."""
 
 
 def markdown_of(section: Section | None) -> str:
@@ -46,7 +49,12 @@ def html_of(title: str, sections: Iterable[Section], figures: Sequence[StudyFigu
 
     from identify.reporting.drawing import svg
 
-    shown = [replace(one, blocks=tuple(map(_plain, one.blocks))) for one in sections]
+    shown = [
+        replace(
+            one, blocks=tuple(piece for block in one.blocks for piece in _pieces(_plain(block)))
+        )
+        for one in sections
+    ]
     shown += [
         Section(one.name, one.title, (Pictures(one.columns, _bare(one.caption)),))
         for one in figures
@@ -63,6 +71,31 @@ def _plain(block: Block) -> Block:
     if isinstance(block, Table):
         return replace(block, rows=tuple(map(_plain_row, block.rows)), caption=_bare(block.caption))
     return block
+
+
+def _pieces(block: Block) -> Iterator[Block]:
+    """A table in as many as a sheet of paper needs, each with the columns that name its rows."""
+    if not isinstance(block, Table) or any(head.look == "prose" for head in block.head):
+        yield block
+        return
+    widths = [
+        max(len(head.title) // 2, *(len(row.cells[i].text) for row in block.rows), 5)
+        for i, head in enumerate(block.head)
+    ]
+    words = [i for i, head in enumerate(block.head) if head.look != "number"]
+    room = max(_PAPER - sum(widths[i] + _GAP for i in words), 40)
+    pieces: list[list[int]] = [[]]
+    for i in range(len(words), len(widths)):
+        if pieces[-1] and sum(widths[j] + _GAP for j in (*pieces[-1], i)) > room:
+            pieces.append([])
+        pieces[-1].append(i)
+    for piece in pieces:
+        own = (*words, *piece)
+        yield Table(
+            tuple(block.head[i] for i in own),
+            tuple(replace(row, cells=tuple(row.cells[i] for i in own)) for row in block.rows),
+            block.caption * (piece is pieces[-1]),
+        )
 
 
 def _plain_row(row: Row) -> Row:

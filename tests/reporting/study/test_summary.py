@@ -1,8 +1,10 @@
+import re
 from dataclasses import replace
 
 import pytest
 
 from identify.errors import DatasetError
+from identify.estimation.intervals import NAMES
 from identify.experiments import compare, load_study, run_study
 from identify.reporting.content import table_of
 from identify.reporting.study import (
@@ -309,6 +311,19 @@ def test_names_cannot_break_the_tables(name):
     text = said_by(scores, rows(plain, corruptions=(name, "low")))
     table = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
+
+
+def test_a_wide_table_is_several_on_the_page(tmp_path):
+    """Nothing scrolls on paper: each piece names its rows, and no column is lost."""
+    covered = {f"covered_{name}": 1.0 for name in NAMES}
+    study = rows(lambda *_: covered, estimators=("psd",))
+    _, page = write_summary(study, tmp_path)[:2]
+    heads = re.findall(r"<thead><tr>(.*?)</tr></thead>", page.read_text(encoding="utf-8"), re.S)
+    titles = [re.findall(r">([^<]+)</th>", head) for head in heads]
+    several = [one for one in titles if set(one) & set(NAMES)]
+    assert len(several) > 1
+    assert all(one[0] == "perturbation" for one in several)
+    assert [name for one in several for name in one[1:]] == list(NAMES)
 
 
 def test_names_of_a_study_stay_text_on_the_page(tmp_path):
