@@ -6,6 +6,7 @@ how the help shows it.
 
 from __future__ import annotations
 
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,6 +72,8 @@ def parse_command(kind: type[C], argv: Sequence[str], name: str) -> C:
         SystemExit: help was asked for and printed; or, with status 2, a value is missing or wrong,
             and that was printed.
     """
+    if os.environ.get("NO_COLOR"):  # https://no-color.org, which tyro does not look at
+        tyro._experimental_options["ansi_codes"] = False
     with _unchecked_defaults():
         command, left = tyro.cli(
             kind,

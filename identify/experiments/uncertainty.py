@@ -45,7 +45,7 @@ def mean_interval(values: ArrayLike) -> Interval:
     return Interval(float(low), float(high))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _weights(count: int) -> Array:
     """How often each of some trials is drawn, of their number, shape (draws, count)."""
     drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1.0 / count), _DRAWS)

@@ -161,6 +161,17 @@ def test_stages_stand_with_their_times_on_a_terminal_and_nowhere_else(tmp_path, 
     assert quiet.stderr == b""
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there is no pty")
+@pytest.mark.parametrize("plain", [True, False])
+def test_help_is_without_colors_where_these_are_not_wanted(plain):
+    environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1" if plain else ""}
+    main, other = pty.openpty()
+    command = [sys.executable, "-m", "identify", "doctor", "--help"]
+    subprocess.run(command, stdout=other, env=environment, check=True)
+    os.close(other)
+    assert (b"\x1b[" in _read(main)) != plain
+
+
 def _read(main):
     try:
         return os.read(main, 4096)

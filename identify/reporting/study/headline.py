@@ -55,11 +55,11 @@ def score(part: Any, metric: str) -> str:
     if values.empty:
         return "–"
     mean = shown(metric, float(values.mean()))
-    if values.isin([0.0, 1.0]).all() and not heading_of(metric).spread:
+    heading = heading_of(metric)
+    if heading.factor == 100.0 and not heading.spread:  # a share of trials, in per cent
         low, high = share_interval(int(values.sum()), len(values))
     else:
         low, high = mean_interval(values.to_numpy())
     if not low < high:
         return mean
-    factor = heading_of(metric).factor
-    return f"{mean} [{number(factor * low)}, {number(factor * high)}]"
+    return f"{mean} [{number(heading.factor * low)}, {number(heading.factor * high)}]"

@@ -36,8 +36,8 @@ def markdown_of(section: Section | None) -> str:
         if isinstance(block, Text):
             parts.append(block.text)
         elif isinstance(block, Tiles):
-            lines = (f"- {one.label}: {one.value} {one.detail}".rstrip() for one in block.tiles)
-            parts.append("\n".join(lines))
+            said = ([f"- {one.label}: {one.value}", one.detail] for one in block.tiles)
+            parts.append("\n".join(", ".join(filter(None, words)) for words in said))
         elif isinstance(block, Table):
             parts += [markdown(block), *[block.caption] * bool(block.caption)]
     return "\n\n".join(parts)
